@@ -1,0 +1,99 @@
+# `make` alone lists what can be made; `make lab` and `make test` are all that a fresh clone needs.
+#
+# Variables worth setting: PYTHON (which interpreter makes the virtual environment), VENV (where it
+# lies), PINS (what is installed before us), PYTEST_ARGS, LAB_ARGS.
+
+PYTHON ?= python3
+VENV ?= .venv
+# torch has builds with and without CUDA. A pin takes the build that pip finds for this very version; a
+# range may prefer a newer one with gigabytes of CUDA libraries. `PINS=` leaves the choice to pip.
+PINS ?= torch==2.13.0
+# A file's tests share what they build (a wheel, a JupyterLab), so a file stays with one worker.
+PYTEST_ARGS ?= -n 2 --dist loadfile
+LAB_ARGS ?=
+
+BIN := $(abspath $(VENV))/bin
+# Node and jlpm come from the environment: nothing else on the machine is needed.
+export PATH := $(BIN):$(PATH)
+
+# A change in any of these makes an installation stale.
+EXTENSION := $(wildcard labextension/*.json labextension/yarn.lock labextension/.yarnrc.yml labextension/src/* \
+	labextension/style/*)
+INSTALLED := pyproject.toml $(EXTENSION)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help lab test lint format check-extension notebooks gallery bench upstream wheel install clean platform
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+lab: $(VENV)/.lab ## Open the first notebook in JupyterLab, its kernels running on the CPU
+	TRITON_DEFAULT_BACKEND=triton_lab $(BIN)/python -m jupyterlab $(ALLOW_ROOT) --ServerApp.root_dir=notebooks \
+		--LabApp.default_url=/lab/tree/00_first_kernel.ipynb $(LAB_ARGS)
+
+test: lint check-extension ## Lint, type-check and run all tests
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.test ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.test ## Put the Python files into the form that lint asks for
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+check-extension: $(VENV)/.test ## Type-check and test the JupyterLab extension and the views' scripts
+	cd labextension && { test -d node_modules || jlpm install --immutable; } && jlpm check && jlpm test
+	labextension/node_modules/.bin/tsc -p triton_lab/views/front/jsconfig.json
+
+notebooks: $(VENV)/.test ## Make the notebooks anew from their sources, and run them
+	$(BIN)/python -m tests.notebooks.course
+
+gallery: $(VENV)/.test ## Draw every view on one page
+	$(BIN)/python -m triton_lab.views.gallery
+
+bench: $(VENV)/.test ## Print the speed figures of this machine
+	$(BIN)/python -m bench
+
+upstream: $(VENV)/.test ## Run Triton's own language tests, from a checkout of it: make upstream TESTS=path
+	$(BIN)/python -m tests.upstream $(TESTS) -n 2
+
+wheel: $(VENV)/.test ## Build the wheel, with a JupyterLab extension made from scratch
+	rm -rf dist triton_lab/labextension labextension/lib
+	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
+
+install: $(VENV)/.test ## Make the virtual environment with all that tests need
+
+clean: ## Remove the virtual environment and all that was built
+	rm -rf $(VENV) dist triton_lab/labextension labextension/lib labextension/node_modules
+	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache tests/browser/screenshots
+
+# JupyterLab refuses to run as root unless told; in a container one often is.
+ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
+
+# A stamp each for `.[lab]` and `.[test]`; the second includes the first.
+$(VENV)/.lab: $(INSTALLED) | $(VENV)/bin/python
+	$(call pip-install,.[lab])
+	@touch $@
+
+$(VENV)/.test: $(INSTALLED) | $(VENV)/bin/python
+	$(call pip-install,.[test])
+	@touch $@ $(VENV)/.lab
+
+define pip-install
+$(if $(PINS),$(BIN)/python -m pip install $(PINS))
+$(BIN)/python -m pip install --editable '$(1)'
+endef
+
+$(VENV)/bin/python: | platform
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
+		|| { echo "triton-lab needs Python 3.10 or newer: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+platform:
+	@[ "$$(uname -s)" = Linux ] || { \
+		echo "Triton has wheels for Linux only, so triton-lab cannot run on $$(uname -s) itself."; \
+		echo "Ways round it: WSL2 on Windows, a Linux container (Docker), or Colab. See README.md."; \
+		exit 1; }

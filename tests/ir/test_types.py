@@ -1,0 +1,45 @@
+"""MLIR's spelling of types."""
+
+from __future__ import annotations
+
+import pytest
+
+from triton_lab.ir import Type
+from triton_lab.ir.types import parse_type
+
+
+@pytest.mark.parametrize(
+    ("text", "type", "bits"),
+    [
+        ("i1", Type("i1"), 1),
+        ("i64", Type("i64"), 64),
+        ("si32", Type("i32"), 32),
+        ("ui32", Type("ui32"), 32),
+        ("bf16", Type("bf16"), 16),
+        ("f8E4M3FN", Type("f8E4M3FN"), 8),
+        ("index", Type("index"), 64),
+        ("tensor<16x8xf32>", Type("f32", (16, 8)), 32),
+        ("tensor<4x!tt.ptr<f16>>", Type("ptr", (4,), Type("f16")), 64),
+        ("!tt.ptr<!tt.ptr<i32>>", Type("ptr", (), Type("ptr", (), Type("i32"))), 64),
+        ("!tt.ptr<f32, 3>", Type("ptr", (), Type("f32")), 64),
+        # Before and after Triton 3.8.
+        ("!tt.tensordesc<tensor<8x16xsi32>>", Type("desc", (), Type("i32", (8, 16))), 64),
+        ("!tt.tensordesc<8x16xui32>", Type("desc", (), Type("ui32", (8, 16))), 64),
+        ("tensor<32xi32, #ttg.blocked<{a = [1], b = [2]}>>", Type("i32", (32,)), 32),
+    ],
+)
+def test_types_are_read(text, type, bits):
+    assert parse_type(text) == type
+    assert parse_type(text).bits == bits
+
+
+def test_an_unknown_type_is_named():
+    with pytest.raises(ValueError, match=r"!ttg\.memdesc"):
+        parse_type("!ttg.memdesc<4xf32>")
+
+
+def test_sizes_and_kinds():
+    block = parse_type("tensor<4x8xi32>")
+    assert block.size == 32 and block.is_integer and not block.is_float and str(block) == "4x8xi32"
+    assert parse_type("bf16").is_float and parse_type("!tt.ptr<i8>").is_pointer
+    assert parse_type("i32").size == 1 and str(parse_type("!tt.ptr<i8>")) == "ptr<i8>"

@@ -1,0 +1,70 @@
+"""MLIR's location lines -> `Location`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from triton_lab.ir.cursor import unescape
+from triton_lab.ir.plan import Location
+
+_ALIAS = re.compile(r"^(#loc\d*) = loc\((.*)\)$", re.MULTILINE)
+# A range (`"f":1:2 to 3:4`, `to :7`) is reduced to where it starts.
+_FILE = re.compile(r'^"((?:[^"\\]|\\.)*)":(\d+):(\d+)(?: to [\d:]+)?$')
+_NAMED = re.compile(r'^"((?:[^"\\]|\\.)*)"(?:\((.*)\))?$')
+_CALL = re.compile(r"^callsite\((.*)\)$")
+_FUSED = re.compile(r"^fused(?:<.*>)?\[(.*)\]$")
+
+
+class Locations:
+    """The location aliases of one module's text."""
+
+    def __init__(self, text: str) -> None:
+        self.aliases = {found.group(1): found.group(2) for found in _ALIAS.finditer(text)}
+        self.known: dict[str, Location | None] = {}
+
+    def read(self, text: str) -> Location | None:
+        """The location that ``text`` (an alias or a location written out) stands for."""
+        text = text.strip()
+        if text not in self.known:
+            self.known[text] = self._read(self.aliases.get(text, text))
+        return self.known[text]
+
+    def _read(self, text: str) -> Location | None:
+        if text.startswith("#loc"):
+            return self.read(text) if text in self.aliases else None
+        if (place := _FILE.match(text)) is not None:
+            return Location(unescape(place.group(1)), int(place.group(2)), int(place.group(3)))
+        if (named := _NAMED.match(text)) is not None:
+            inner = self.read(named.group(2)) if named.group(2) else None
+            return None if inner is None else replace(inner, name=named.group(1))
+        if (call := _CALL.match(text)) is not None:
+            callee, caller = _split(call.group(1), " at ")
+            inside = self.read(callee)
+            outside = self.read(caller)
+            return outside if inside is None else _append(inside, outside)
+        if (fused := _FUSED.match(text)) is not None:
+            first, _ = _split(fused.group(1), ",")
+            return self.read(first)
+        return None
+
+
+def _append(inside: Location, outside: Location | None) -> Location:
+    """``inside``, called at last from ``outside``."""
+    if inside.caller is None:
+        return replace(inside, caller=outside)
+    return replace(inside, caller=_append(inside.caller, outside))
+
+
+def _split(text: str, separator: str) -> tuple[str, str]:
+    """Divide at the first ``separator`` outside brackets and strings."""
+    depth = 0
+    quoted = False
+    for position, character in enumerate(text):
+        if character == '"' and (position == 0 or text[position - 1] != "\\"):
+            quoted = not quoted
+        elif not quoted:
+            depth += (character in "([") - (character in ")]")
+            if depth == 0 and text.startswith(separator, position):
+                return text[:position], text[position + len(separator) :]
+    return text, ""

@@ -1,0 +1,102 @@
+"""Types of the values in a kernel: scalars, pointers, descriptors, and blocks of them."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """The type of one value.
+
+    ``element`` is the MLIR spelling of the scalar (``i32``, ``f16``, ``bf16``, ``f8E4M3FN``),
+    or ``ptr`` or ``desc``; integers have no sign, but for the ``ui32`` that a descriptor describes.
+    ``shape`` is the block's shape, ``()`` for a scalar.
+    ``pointee`` is what a pointer points at, or the block that a descriptor describes.
+    """
+
+    element: str
+    shape: tuple[int, ...] = ()
+    pointee: Type | None = None
+
+    @property
+    def is_pointer(self) -> bool:
+        return self.element == "ptr"
+
+    @property
+    def is_descriptor(self) -> bool:
+        return self.element == "desc"
+
+    @property
+    def is_integer(self) -> bool:
+        return self.element[0] in "iu"
+
+    @property
+    def is_float(self) -> bool:
+        return self.element[0] in "fb"
+
+    @property
+    def bits(self) -> int:
+        """Width of one element in bits; pointers and MLIR's ``index`` count as 64."""
+        return _bits(self.element)
+
+    @property
+    def size(self) -> int:
+        """Elements in the block."""
+        count = 1
+        for extent in self.shape:
+            count *= extent
+        return count
+
+    def __str__(self) -> str:
+        inner = f"{self.element}<{self.pointee}>" if self.pointee else self.element
+        return "x".join([*map(str, self.shape), inner]) if self.shape else inner
+
+
+@functools.cache
+def _bits(element: str) -> int:
+    if element in ("ptr", "desc", "index"):
+        return 64
+    found = re.match(r"[a-z]+(\d+)", element)
+    if found is None:
+        raise ValueError(f"no width is known for the element type {element!r}")
+    return int(found.group(1))
+
+
+@functools.lru_cache(maxsize=4096)
+def parse_type(text: str) -> Type:
+    """The `Type` that MLIR spells ``text``: ``i32``, ``tensor<16x!tt.ptr<f16>>``, ...
+
+    Raises ValueError for a type that no Triton front end emits.
+    """
+    text = text.strip()
+    if text.startswith("tensor<"):
+        shape, inner = _split_shape(text[len("tensor<") : -1])
+        scalar = parse_type(inner)
+        return Type(scalar.element, shape, scalar.pointee)
+    if text.startswith("!tt.ptr<"):
+        inside = text[len("!tt.ptr<") : -1]
+        # An address space may follow the pointee: `!tt.ptr<f32, 3>`.
+        return Type("ptr", (), parse_type(re.sub(r",\s*\d+$", "", inside)))
+    if text.startswith("!tt.tensordesc<"):
+        inside = text[len("!tt.tensordesc<") : -1]
+        return Type("desc", (), parse_type(inside if inside.startswith("tensor<") else f"tensor<{inside}>"))
+    if text == "index" or re.fullmatch(r"(?:[su]?i|f|bf)\d+|f(?:8|6|4)E\w+|tf32", text):
+        return Type(text.removeprefix("s"))
+    raise ValueError(f"unknown type {text!r}")
+
+
+def _split_shape(text: str) -> tuple[tuple[int, ...], str]:
+    """``"4x8xf32"`` -> ``((4, 8), "f32")``; an encoding after a comma is dropped."""
+    shape: list[int] = []
+    while (found := re.match(r"(\d+)x", text)) is not None:
+        shape.append(int(found.group(1)))
+        text = text[found.end() :]
+    depth = 0
+    for position, character in enumerate(text):
+        depth += (character == "<") - (character == ">")
+        if character == "," and depth == 0:
+            return tuple(shape), text[:position]
+    return tuple(shape), text

@@ -1,0 +1,210 @@
+"""What kernels print and assert: program by program, in the GPU's own form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+from tests.interpreter.support import evaluate
+from triton_lab.backend import launcher
+from triton_lab.interpreter.printing import Column, Printer, Statement
+
+
+@triton.jit
+def show(x, N: tl.constexpr):
+    v = tl.load(x + tl.program_id(0) * N + tl.arange(0, N))
+    tl.device_print("v", v)
+
+
+def printed(capsys):
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_line_for_each_lane_with_its_program_and_index(capsys):
+    show[(2,)](torch.arange(4, dtype=torch.int32) - 1, 2)
+    assert printed(capsys) == [
+        "pid (0, 0, 0) idx (0) v: -1",
+        "pid (0, 0, 0) idx (1) v: 0",
+        "pid (1, 0, 0) idx (0) v: 1",
+        "pid (1, 0, 0) idx (1) v: 2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "text"),
+    [
+        (torch.float32, "1.500000"),
+        (torch.float16, "1.500000"),
+        (torch.bfloat16, "1.500000"),
+        (torch.float64, "1.500000"),
+        (torch.int8, "1"),
+    ],
+)
+def test_numbers_of_every_kind(dtype, text, capsys):
+    show[(1,)](torch.full((1,), 1.5).to(dtype), 1)
+    assert printed(capsys) == [f"pid (0, 0, 0) idx (0) v: {text}"]
+
+
+def test_unsigned_numbers_and_indices_of_one_width(capsys):
+    show[(1,)](torch.full((128,), 200, dtype=torch.uint8), 128)
+    lines = printed(capsys)
+    assert lines[0] == "pid (0, 0, 0) idx (  0) v: 200" and lines[-1] == "pid (0, 0, 0) idx (127) v: 200"
+
+
+def test_hexadecimal_scalars_pointers_and_no_operand_at_all(capsys):
+    @triton.jit
+    def kernel(x):
+        tl.device_print("h", tl.load(x).to(tl.int16), hex=True)
+        print("s", tl.program_id(0))
+        print("nothing")
+        tl.device_print("p", x)
+
+    x = torch.full((1,), 255, dtype=torch.int32)
+    kernel[(1,)](x)
+    assert printed(capsys) == [
+        "pid (0, 0, 0) idx () h: 0x00ff",
+        "pid (0, 0, 0) idx () s: 0",
+        "pid (0, 0, 0) nothing",
+        f"pid (0, 0, 0) idx () p: {x.data_ptr():#x}",
+    ]
+
+
+def test_several_operands_are_numbered(capsys):
+    @triton.jit
+    def kernel():
+        tl.device_print("", tl.arange(0, 2), tl.full((2,), 0.5, tl.float32))
+
+    kernel[(1,)]()
+    assert printed(capsys) == [
+        "pid (0, 0, 0) idx (0): (operand 0) 0",
+        "pid (0, 0, 0) idx (1): (operand 0) 1",
+        "pid (0, 0, 0) idx (0): (operand 1) 0.500000",
+        "pid (0, 0, 0) idx (1): (operand 1) 0.500000",
+    ]
+
+
+@triton.jit
+def steps(N):
+    pid = tl.program_id(0)
+    for i in range(N):
+        if (pid + i) % 2 == 0:
+            print("even", i)
+    print("end")
+
+
+@pytest.mark.parametrize("batch", [1, 2, None])
+def test_programs_come_in_ascending_order_each_in_its_own(batch, capsys, monkeypatch):
+    monkeypatch.setattr(launcher.limits, "batch", batch)
+    steps[(3,)](3)
+    lines = [line.replace(", 0, 0) idx ()", ")").replace(", 0, 0)", ")") for line in printed(capsys)]
+    assert lines == [
+        *("pid (0) even: 0", "pid (0) even: 2", "pid (0) end"),
+        *("pid (1) even: 1", "pid (1) end"),
+        *("pid (2) even: 0", "pid (2) even: 2", "pid (2) end"),
+    ]
+
+
+def test_there_is_a_limit(capsys, monkeypatch):
+    monkeypatch.setattr(launcher.limits, "lines", 3)
+    show[(4,)](torch.arange(8, dtype=torch.int32), 2)
+    lines = printed(capsys)
+    assert lines[2] == "pid (1, 0, 0) idx (0) v: 2"
+    assert lines[3:] == ["... and 5 more lines, which are not shown"]
+
+
+def test_what_was_printed_before_an_error_is_shown(capsys):
+    @triton.jit
+    def kernel(x):
+        print("before")
+        tl.store(x + 10, 1)
+
+    with pytest.raises(Exception, match="out of bounds"):
+        kernel[(1,)](torch.zeros(1))
+    assert printed(capsys) == ["pid (0, 0, 0) before"]
+
+
+def test_a_template_puts_a_program_on_a_line():
+    lines = []
+    printer = Printer((2, 1, 1), 100, lines.append)
+    programs = np.arange(2)
+    block = np.array([[1.25, 2.5], [3.0, 4.0]], np.float32)
+    columns = Column(block, True, False), Column(np.array([-1], np.int8), False, False)
+    printer.add(Statement(" x = {:.1f}, n = {}: ", False, columns, programs))
+    printer.flush()
+    assert "".join(lines).splitlines() == [
+        "pid (0, 0, 0) x = [1.2 2.5], n = 255",
+        "pid (1, 0, 0) x = [3.0 4.0], n = 255",
+    ]
+
+
+def test_braces_that_are_no_template_stand_as_they_are():
+    lines = []
+    printer = Printer((1, 1, 1), 100, lines.append)
+    for prefix in (" {: ", " {a}: ", " {}{}: "):
+        printer.add(Statement(prefix, False, (Column(np.array([3], np.int32), True, False),), np.arange(1)))
+    printer.flush()
+    assert "".join(lines).splitlines() == [
+        "pid (0, 0, 0) idx () {: 3",
+        "pid (0, 0, 0) idx () {a}: 3",
+        "pid (0, 0, 0) idx () {}{}: 3",
+    ]
+
+
+@triton.jit
+def at_most_five(x, N: tl.constexpr):
+    k = tl.arange(0, N)
+    v = tl.load(x + tl.program_id(0) * N + k)
+    tl.device_assert(v < 6, "five is the most", mask=k != 3)
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_assertions_hold_under_debug_alone(on):
+    x = torch.arange(12, dtype=torch.int32)
+    at_most_five[(1,)](x, 4, debug=on)
+    if not on:
+        at_most_five[(3,)](x, 4, debug=on)
+        return
+    with pytest.raises(Exception, match="five is the most") as caught:
+        at_most_five[(3,)](x, 4, debug=on)
+    assert "program (1, 0, 0)" in str(caught.value) and "device_assert" in str(caught.value)
+
+
+def test_masked_lanes_are_not_asserted():
+    x = torch.tensor([0, 1, 2, 99], dtype=torch.int32)
+    at_most_five[(1,)](x, 4, debug=True)
+
+
+@pytest.mark.parametrize(("text", "a", "b"), [("a + b", 2**31 - 1, 1), ("a - b", -(2**31), 1), ("a * b", 2**20, 2**11)])
+def test_overflow_is_an_assertion_under_debug(text, a, b):
+    a, b, small = (np.array([v], np.int32) for v in (a, b, 1))
+    evaluate(text, small, small, out=np.int32, block=1, debug=True)
+    evaluate(text, a, b, out=np.int32, block=1)
+    with pytest.raises(Exception, match="overflow"):
+        evaluate(text, a, b, out=np.int32, block=1, debug=True)
+
+
+def test_static_assertions_are_the_front_ends():
+    @triton.jit
+    def kernel(N: tl.constexpr):
+        tl.static_assert(N > 3, "too few")
+
+    kernel[(1,)](4)
+    with pytest.raises(Exception, match="too few"):
+        kernel[(1,)](2)
+
+
+def test_assumptions_and_hints_do_nothing():
+    @triton.jit
+    def kernel(x, n):
+        tl.assume(n > 0)
+        k = tl.max_contiguous(tl.multiple_of(tl.arange(0, 8), 8), 8)
+        v = tl.load(x + k, cache_modifier=".cg", eviction_policy="evict_last", volatile=True)
+        tl.debug_barrier()
+        tl.store(x + k, v + 1, cache_modifier=".wt", eviction_policy="evict_first")
+
+    x = torch.zeros(8)
+    kernel[(1,)](x, 3)
+    assert (x == 1).all()

@@ -1,0 +1,172 @@
+"""A `Plan` made ready to run: operations bound to their functions, values given a lifetime."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from triton_lab.interpreter import ops
+from triton_lab.interpreter.dtypes import dtype_of
+from triton_lab.interpreter.errors import Unsupported
+from triton_lab.interpreter.registry import CHECKS, REGISTRY, Implementation
+from triton_lab.ir import Block, Function, Op, Plan, Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One operation, bound. ``dead`` are the values that nobody uses after it."""
+
+    op: Op
+    run: Implementation
+    control: bool
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    dead: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Code:
+    """A block: its steps and its terminator."""
+
+    arguments: tuple[int, ...]
+    steps: tuple[Step, ...]
+    terminator: Op
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Routine:
+    """A function: the code of its blocks, and of every region's blocks by operation index."""
+
+    function: Function
+    blocks: tuple[Code, ...]
+    regions: dict[int, tuple[Code, ...]]
+    types: tuple[Type, ...]
+    # Estimate of the bytes that one program's values take at the worst moment.
+    footprint: int
+
+
+TERMINATORS = frozenset(
+    {
+        "tt.return",
+        "scf.yield",
+        "scf.condition",
+        "tt.reduce.return",
+        "tt.scan.return",
+        "tt.map_elementwise.return",
+        "cf.br",
+        "cf.cond_br",
+        "ub.unreachable",
+    }
+)
+
+# Operations between which a program may have to wait for another.
+_READS_MEMORY = frozenset({"tt.load", "tt.atomic_cas", "tt.atomic_rmw", "tt.atomic_load", "tt.atomic_poll"})
+
+
+def compile_plan(plan: Plan) -> dict[str, Routine]:
+    """Bind every operation of ``plan``.
+
+    Raises Unsupported, naming the first operation that the interpreter does not run.
+    """
+    ops.load_all()
+    return {name: _routine(function) for name, function in plan.functions.items()}
+
+
+def waiting_loops(plan: Plan) -> frozenset[int]:
+    """The loops that go on or not depending on what memory holds (and polls): programs may wait there.
+
+    The indices of their operations.
+    """
+    return frozenset(
+        op.index
+        for op in plan.walk()
+        if op.name == "tt.atomic_poll" or (op.name == "scf.while" and _condition_reads_memory(op))
+    )
+
+
+def _condition_reads_memory(loop: Op) -> bool:
+    """Whether the loop's condition depends on a value read from memory inside the loop."""
+    inside = list(loop.walk())[1:]
+    makers = {result: op for op in inside for result in op.results}
+    before, after = loop.regions
+    condition = before.blocks[0].ops[-1]
+    # Loop-carried values: an argument of `before` comes from `after`'s yield.
+    carried = dict(zip(before.blocks[0].arguments, after.blocks[-1].ops[-1].operands, strict=False))
+    carried |= dict(zip(after.blocks[0].arguments, condition.operands[1:], strict=False))
+    todo, seen = [condition.operands[0]], set()
+    while todo:
+        value = todo.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if value in carried:
+            todo.append(carried[value])
+        maker = makers.get(value)
+        if maker is None:
+            continue
+        if any(op.name in _READS_MEMORY or op.name == "tt.call" for op in maker.walk()):
+            return True
+        for op in maker.walk():
+            todo.extend(op.operands)
+    return False
+
+
+def _routine(function: Function) -> Routine:
+    regions: dict[int, tuple[Code, ...]] = {}
+    blocks = function.body.blocks
+    # Values may be used in later blocks of the same body: nothing of it dies early there.
+    codes = tuple(_code(block, regions, keep=len(blocks) > 1) for block in blocks)
+    footprint = max((_footprint(code, regions, function) for code in codes), default=0)
+    return Routine(function, codes, regions, function.types, footprint)
+
+
+def _code(block: Block, regions: dict[int, tuple[Code, ...]], keep: bool) -> Code:
+    *body, terminator = block.ops
+    if terminator.name not in TERMINATORS:
+        raise Unsupported(f"no operation may end a block with {terminator.name}", terminator)
+    last_use: dict[int, int] = {}
+    own = set(block.arguments)
+    for position, op in enumerate(body):
+        own.update(op.results)
+        for inner in op.walk():
+            for value in _uses(inner):
+                last_use[value] = position
+        for result in op.results:
+            last_use[result] = position
+    for value in _uses(terminator):
+        last_use[value] = len(body)
+    dying: dict[int, list[int]] = {}
+    if not keep:
+        for value, position in last_use.items():
+            if value in own and position < len(body):
+                dying.setdefault(position, []).append(value)
+    steps = []
+    for position, op in enumerate(body):
+        entry = REGISTRY.get(op.name)
+        if entry is None:
+            raise Unsupported(f"the CPU target cannot run the operation {op.name}", op)
+        if op.name in CHECKS:
+            CHECKS[op.name](op)
+        for region in op.regions:
+            codes = tuple(_code(inner, regions, keep=len(region.blocks) > 1) for inner in region.blocks)
+            regions[op.index] = (*regions.get(op.index, ()), *codes)
+        steps.append(Step(op, entry.run, entry.control, op.operands, op.results, tuple(dying.get(position, ()))))
+    return Code(block.arguments, tuple(steps), terminator)
+
+
+def _uses(op: Op) -> tuple[int, ...]:
+    return (*op.operands, *(value for successor in op.successors for value in successor.operands))
+
+
+def _footprint(code: Code, regions: dict[int, tuple[Code, ...]], function: Function) -> int:
+    def size(value: int) -> int:
+        type = function.types[value]
+        return 64 if type.is_descriptor else type.size * dtype_of(type).itemsize
+
+    live = sum(size(value) for value in code.arguments)
+    worst = live
+    for step in code.steps:
+        inner = max((_footprint(c, regions, function) for c in regions.get(step.op.index, ())), default=0)
+        live += sum(size(value) for value in step.results)
+        worst = max(worst, live + inner)
+        live -= sum(size(value) for value in step.dead)
+    return worst

@@ -1,0 +1,52 @@
+"""What can go wrong while a kernel runs, as data: the words for it are chosen higher up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from triton_lab.ir import Op
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Lanes of one access that may not touch memory.
+
+    ``programs`` (linear numbers), ``lanes`` (row-major in the block) and ``addresses`` (bytes)
+    have an entry for each; ``kind`` is ``out-of-bounds``, ``null-pointer`` or ``misaligned``.
+    """
+
+    kind: str
+    access: str
+    itemsize: int
+    programs: NDArray[Any]
+    lanes: NDArray[Any]
+    addresses: NDArray[Any]
+    block: tuple[int, ...]
+
+
+class KernelError(Exception):
+    """A kernel was stopped at ``op``, for ``message``, in the given programs."""
+
+    def __init__(
+        self, message: str, op: Op | None = None, programs: NDArray[Any] | None = None, fault: Fault | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.op = op
+        self.programs = programs
+        self.fault = fault
+
+
+class Unsupported(KernelError):
+    """The interpreter does not run this operation."""
+
+
+class Deadlock(KernelError):
+    """Every program waits for another."""
+
+
+class StepLimit(KernelError):
+    """The launch ran longer than it was allowed to."""

@@ -1,0 +1,95 @@
+"""Arithmetic with its rounding error: fused multiply-add, and the four directions of rounding.
+
+NumPy rounds to nearest and says nothing of the error. The error of one operation on floats is
+itself a float, or its sign can be told from one, and with it any other rounding can be had.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+_SPLITTER = np.float64(2**27 + 1)
+
+
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """``a + b`` rounded, and what is missing from it (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def two_product(a: Array, b: Array) -> tuple[Array, Array]:
+    """``a * b`` of float64 rounded, and what is missing from it (Dekker)."""
+    product = a * b
+    a_high, a_low = _split(a)
+    b_high, b_low = _split(b)
+    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return product, np.where(np.isfinite(error), error, 0.0)
+
+
+def _split(a: Array) -> tuple[Array, Array]:
+    """``a`` as the sum of two numbers of 26 bits (Veltkamp)."""
+    scaled = a * _SPLITTER
+    high = scaled - (scaled - a)
+    return high, a - high
+
+
+def to_odd(nearest: Array, error: Array) -> Array:
+    """``nearest + error`` cut to float64, with the last bit set where that is inexact.
+
+    Such a number rounds to fewer bits as the exact sum would.
+    """
+    bits = nearest.view(np.int64)
+    inexact = (error != 0) & (bits & 1 == 0) & np.isfinite(nearest)
+    away = np.signbit(error) == np.signbit(nearest)
+    return np.where(inexact, np.where(away, bits + 1, bits - 1), bits).view(np.float64)
+
+
+def multiply_add(a: Array, b: Array, c: Array) -> Array:
+    """``a * b + c`` rounded once, in the type of the operands (float64, or narrower in float64)."""
+    if a.dtype != np.float64:
+        # Products of two float32 are exact in float64; rounding the sum to odd leaves one rounding.
+        total, error = two_sum(a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64))
+        return to_odd(total, np.where(np.isfinite(error), error, 0.0))
+    high, low = two_product(a, b)
+    inner, inner_error = two_sum(c, low)
+    outer, outer_error = two_sum(high, inner)
+    rest, rest_error = two_sum(inner_error, outer_error)
+    result = outer + to_odd(rest, rest_error)
+    return np.where(np.isfinite(result), result, a * b + c)
+
+
+def directed(nearest: Array, error: Array, mode: str) -> Array:
+    """``nearest`` moved to its neighbour where ``mode`` (rn rz rd ru) asks for it.
+
+    ``error`` has the sign of what the exact result has more than ``nearest``.
+    """
+    if mode == "rn":
+        return nearest
+    down = error < 0
+    up = error > 0
+    if mode == "rz":
+        down, up = down & (nearest > 0), up & (nearest < 0)
+    elif mode == "rd":
+        up = np.zeros_like(up)
+    else:
+        down = np.zeros_like(down)
+    low = np.nextafter(nearest, np.array(-np.inf, nearest.dtype))
+    high = np.nextafter(nearest, np.array(np.inf, nearest.dtype))
+    return np.where(down, low, np.where(up, high, nearest))
+
+
+def narrowed(exact: Array, target: np.dtype[Any], mode: str) -> Array:
+    """float64 (or `to_odd` of something finer) rounded to float32 or float16 in the direction ``mode``."""
+    nearest = exact.astype(target)
+    if mode == "rn":
+        return nearest
+    with np.errstate(invalid="ignore"):
+        error = exact - nearest.astype(np.float64)
+    # An overflow to infinity has an infinite error of the right sign; infinities themselves have none.
+    return directed(nearest, np.where(np.isfinite(exact), error, 0.0), mode)

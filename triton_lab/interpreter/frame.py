@@ -1,0 +1,130 @@
+"""Frames: a set of active programs and the values they have computed so far."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from triton_lab.interpreter import values
+from triton_lab.interpreter.code import Code, Routine
+from triton_lab.interpreter.values import Value
+from triton_lab.ir import Op, Type
+
+if TYPE_CHECKING:
+    from triton_lab.interpreter.machine import Machine
+
+Array = NDArray[Any]
+# Control flow yields whenever a program may have to wait for another one: the loop in which it
+# waits, and True if it got somewhere by itself since it last did (a loop that also counts).
+Wait = tuple[Op, bool]
+Run = Generator[Wait, None, tuple[Value, ...]]
+
+
+class Environment(dict[int, Value]):
+    """Values by number. What is missing is taken from the enclosing frame, for the active rows."""
+
+    def __init__(self, parent: Environment | None = None, rows: Array | None = None) -> None:
+        super().__init__()
+        self.parent = parent
+        self.rows = rows
+
+    def __missing__(self, number: int) -> Value:
+        if self.parent is None or self.rows is None:
+            raise KeyError(number)
+        value = values.take(self.parent[number], self.rows)
+        self[number] = value
+        return value
+
+
+class Frame:
+    """``programs`` (linear numbers, ascending) run ``routine`` together.
+
+    A frame for a part of the programs reads through to its parent's values; ``rows`` are its
+    programs' positions in the parent.
+    """
+
+    __slots__ = ("count", "environment", "machine", "parent", "programs", "routine", "rows")
+
+    def __init__(
+        self,
+        machine: Machine,
+        routine: Routine,
+        programs: Array,
+        environment: Environment,
+        parent: Frame | None = None,
+        rows: Array | None = None,
+    ) -> None:
+        self.machine = machine
+        self.routine = routine
+        self.programs = programs
+        self.count = len(programs)
+        self.environment = environment
+        self.parent = parent
+        self.rows = rows
+
+    def part(self, rows: Array) -> Frame:
+        """A frame for the programs in ``rows`` (positions, which may repeat)."""
+        return Frame(self.machine, self.routine, self.programs[rows], Environment(self.environment, rows), self, rows)
+
+    def type(self, number: int) -> Type:
+        return self.routine.types[number]
+
+    def result_type(self, op: Op, position: int = 0) -> Type:
+        return self.routine.types[op.results[position]]
+
+    def elements(self, op: Op, position: int, value: Value) -> Array:
+        """Operand ``position`` of ``op`` as an array that broadcasts to ``(programs, *block)``."""
+        return values.elements(value, self.routine.types[op.operands[position]])
+
+    def spread(self, op: Op, position: int, value: Value) -> Array:
+        """Operand ``position`` of ``op`` with the block axes at their full extent."""
+        return values.spread(value, self.routine.types[op.operands[position]])
+
+    def region(self, op: Op) -> tuple[Code, ...]:
+        return self.routine.regions[op.index]
+
+    def run(self, code: Code, arguments: Sequence[Value] = ()) -> Run:
+        """Run a block and return the operands of its terminator."""
+        environment = self.environment
+        for number, value in zip(code.arguments, arguments, strict=True):
+            environment[number] = value
+        yield from self.run_steps(code)
+        return tuple([environment[number] for number in code.terminator.operands])
+
+    def run_steps(self, code: Code) -> Generator[Wait, None, None]:
+        environment = self.environment
+        observer = self.machine.observer
+        for step in code.steps:
+            operands = [environment[number] for number in step.operands]
+            if step.control:
+                result = yield from step.run(self, step.op, *operands)
+            else:
+                try:
+                    result = step.run(self, step.op, *operands)
+                except Exception as error:
+                    raise self.machine.explain(error, step.op, self) from error
+            results = step.results
+            if len(results) == 1:
+                environment[results[0]] = result
+            elif results:
+                environment.update(zip(results, result, strict=True))
+            if observer is not None:
+                observer.after(self, step.op, operands, result)
+            for number in step.dead:
+                environment.pop(number, None)
+
+    def call(self, code: Code, arguments: Sequence[Value]) -> tuple[Value, ...]:
+        """Run a block that cannot wait, such as a reduction's combine function."""
+        return complete(self.run(code, arguments))
+
+
+def complete(run: Run) -> tuple[Value, ...]:
+    """The results of what cannot wait."""
+    try:
+        next(run)
+    except StopIteration as stop:
+        result: tuple[Value, ...] = stop.value
+        return result
+    raise RuntimeError("a combine function waits for another program")

@@ -1,0 +1,22 @@
+"""CUDA's math library by the names of its symbols (``__nv_sinf``), on NumPy arrays.
+
+Integer operands and results are signless, as in the IR: functions of unsigned numbers take
+signed arrays and read their bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.libdevice import bits, elementary, rounding
+
+Array = NDArray[Any]
+
+FUNCTIONS: Mapping[str, Callable[..., Array]] = {
+    **elementary.FUNCTIONS,
+    **rounding.FUNCTIONS,
+    **bits.FUNCTIONS,
+}

@@ -1,0 +1,167 @@
+"""Elementary and special functions, each for float64 and, with an ``f`` at the end, float32."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter import exact, special
+from triton_lab.interpreter.convert import float_to_float, float_to_integer
+
+Array = NDArray[Any]
+
+
+def _logb(x: Array) -> Array:
+    """The exponent, as a float."""
+    exponent = (np.frexp(x)[1] - 1).astype(x.dtype)
+    return np.where(x == 0, -np.inf, np.where(np.isinf(x), np.inf, np.where(np.isnan(x), x, exponent))).astype(x.dtype)
+
+
+def _ilogb(x: Array) -> Array:
+    """The exponent, as an int32; of zero and NaN its least value, of infinity its greatest."""
+    exponent = np.where(np.isfinite(x) & (x != 0), np.frexp(x)[1] - 1, -(2**31))
+    return np.where(np.isinf(x), 2**31 - 1, exponent).astype(np.int32)
+
+
+def _scale(x: Array, exponent: Array) -> Array:
+    return np.ldexp(x, exponent).astype(x.dtype)
+
+
+def _positive_difference(x: Array, y: Array) -> Array:
+    zero = np.array(0, x.dtype)
+    return np.where(np.isnan(x) | np.isnan(y), x + y, np.where(x > y, x - y, zero))
+
+
+def _power(x: Array, y: Array) -> Array:
+    result: Array = np.power(x, y.astype(x.dtype))
+    return result
+
+
+def _fused(x: Array, y: Array, z: Array) -> Array:
+    return float_to_float(exact.multiply_add(x, y, z), x.dtype)
+
+
+def _long_round(x: Array) -> Array:
+    return float_to_integer(special.round_half_away(x), np.dtype(np.int64))
+
+
+def _long_rint(x: Array) -> Array:
+    return float_to_integer(np.rint(x), np.dtype(np.int64))
+
+
+def _inverse(function: Callable[..., Array]) -> Callable[..., Array]:
+    """One over ``function``, rounded once where the operands are float32."""
+
+    def apply(*operands: Array) -> Array:
+        wide = [operand.astype(np.float64) for operand in operands]
+        return (1.0 / function(*wide)).astype(operands[0].dtype)
+
+    return apply
+
+
+_BOTH: dict[str, Callable[..., Array]] = {
+    "acos": np.arccos,
+    "acosh": np.arccosh,
+    "asin": np.arcsin,
+    "asinh": np.arcsinh,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "atanh": np.arctanh,
+    "cbrt": np.cbrt,
+    "ceil": np.ceil,
+    "copysign": np.copysign,
+    "cos": np.cos,
+    "cosh": np.cosh,
+    "cospi": special.cospi,
+    "cyl_bessel_i0": special.i0,
+    "cyl_bessel_i1": special.i1,
+    "erf": special.erf,
+    "erfc": special.erfc,
+    "erfcinv": special.erfcinv,
+    "erfcx": special.erfcx,
+    "erfinv": special.erfinv,
+    "exp": np.exp,
+    "exp10": special.exp10,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "fabs": np.abs,
+    "fdim": _positive_difference,
+    "floor": np.floor,
+    "fma": _fused,
+    "fmod": np.fmod,
+    "hypot": np.hypot,
+    "ilogb": _ilogb,
+    "j0": special.j0,
+    "j1": special.j1,
+    "jn": special.jn,
+    "ldexp": _scale,
+    "lgamma": special.lgamma,
+    "llrint": _long_rint,
+    "llround": _long_round,
+    "log": np.log,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "log2": np.log2,
+    "logb": _logb,
+    "nearbyint": np.rint,
+    "nextafter": np.nextafter,
+    "norm3d": special.norm,
+    "norm4d": special.norm,
+    "normcdf": special.normcdf,
+    "normcdfinv": special.normcdfinv,
+    "pow": _power,
+    "powi": _power,
+    "rcbrt": special.rcbrt,
+    "remainder": special.remainder,
+    "rhypot": _inverse(np.hypot),
+    "rint": np.rint,
+    "rnorm3d": _inverse(special.norm),
+    "rnorm4d": _inverse(special.norm),
+    "round": special.round_half_away,
+    "rsqrt": special.rsqrt,
+    "scalbn": _scale,
+    "sin": np.sin,
+    "sinh": np.sinh,
+    "sinpi": special.sinpi,
+    "sqrt": np.sqrt,
+    "tan": np.tan,
+    "tanh": np.tanh,
+    "tgamma": special.tgamma,
+    "trunc": np.trunc,
+    "y0": special.y0,
+    "y1": special.y1,
+    "yn": special.yn,
+}
+
+# Less exact on a GPU; here they are as good as the others.
+_FAST: dict[str, Callable[..., Array]] = {
+    "cos": np.cos,
+    "exp": np.exp,
+    "exp10": special.exp10,
+    "fdivide": np.divide,
+    "log": np.log,
+    "log10": np.log10,
+    "log2": np.log2,
+    "pow": _power,
+    "sin": np.sin,
+    "tan": np.tan,
+}
+
+FUNCTIONS: dict[str, Callable[..., Array]] = {
+    **{f"__nv_{name}": function for name, function in _BOTH.items()},
+    **{f"__nv_{name}f": function for name, function in _BOTH.items()},
+    **{f"__nv_fast_{name}f": function for name, function in _FAST.items()},
+    "__nv_isfinited": np.isfinite,
+    "__nv_finitef": np.isfinite,
+    "__nv_isinfd": np.isinf,
+    "__nv_isinff": np.isinf,
+    "__nv_isnand": np.isnan,
+    "__nv_isnanf": np.isnan,
+    "__nv_signbitd": np.signbit,
+    "__nv_signbitf": np.signbit,
+    # Clamped to [0, 1]; NaN becomes 0.
+    "__nv_saturatef": lambda x: np.fmin(np.fmax(x, x.dtype.type(0)), x.dtype.type(1)),
+}

@@ -1,0 +1,208 @@
+"""Runs a plan over a grid: in batches of programs, or program by program where programs wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.code import Routine, compile_plan, waiting_loops
+from triton_lab.interpreter.errors import Deadlock, KernelError, StepLimit
+from triton_lab.interpreter.frame import Environment, Frame, Wait
+from triton_lab.interpreter.memory import Memory, Region
+from triton_lab.interpreter.printing import Printer
+from triton_lab.interpreter.values import Value
+from triton_lab.ir import Op, Plan
+from triton_lab.ir.provenance import Roots, pointer_roots
+
+Array = NDArray[Any]
+
+# Bytes of live values for which a batch is sized: about what a core's own cache holds, since a
+# batch runs operation after operation over them.
+BATCH_BYTES = 2 << 20
+
+
+class Observer(Protocol):
+    """Sees a run from outside. What it is not interested in it leaves empty."""
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        """``op`` has run in ``frame``."""
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        """``op`` is about to touch memory (a store) or has (a load, an atomic)."""
+
+    def barrier(self, frame: Frame, op: Op) -> None:
+        """All lanes of each program have waited for one another."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Executable:
+    """A plan, bound once and run many times."""
+
+    plan: Plan
+    routines: Mapping[str, Routine]
+    waiting_loops: frozenset[int]
+    roots: Mapping[int, Roots]
+
+    def reach(self, owners: Sequence[frozenset[Region] | None]) -> dict[int, frozenset[Region] | None]:
+        """The regions that each access may touch: those of the arguments its pointer can come from.
+
+        ``owners`` has the regions of each of the kernel's arguments, None for an address that nobody
+        vouches for; None in the result means anywhere.
+        """
+        result: dict[int, frozenset[Region] | None] = {}
+        for op, roots in self.roots.items():
+            reached = [None] if roots is None else [owners[k] for k in roots]
+            known = [regions for regions in reached if regions is not None]
+            result[op] = frozenset().union(*known) if len(known) == len(reached) else None
+        return result
+
+    @classmethod
+    def of(cls, plan: Plan) -> Executable:
+        return cls(plan, compile_plan(plan), waiting_loops(plan), pointer_roots(plan))
+
+
+@dataclass(slots=True)
+class Limits:
+    """What a launch may use. ``batch`` fixes the number of programs that run together.
+
+    ``memory`` bounds the bytes that the values of all running programs take, ``steps`` the loop
+    iterations, ``lines`` what kernels print.
+    """
+
+    batch: int | None = None
+    steps: int | None = None
+    memory: int = 1 << 30
+    lines: int = 100_000
+
+
+class Machine:
+    """One launch: a kernel, its arguments, its grid and its memory."""
+
+    def __init__(
+        self,
+        executable: Executable,
+        arguments: Sequence[Value],
+        grid: tuple[int, int, int],
+        memory: Memory,
+        *,
+        observer: Observer | None = None,
+        access_observer: Observer | None = None,
+        limits: Limits | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        printer: Printer | None = None,
+    ) -> None:
+        self.executable = executable
+        self.arguments = arguments
+        self.grid = grid
+        self.memory = memory
+        self.observer = observer
+        self.access_observer = access_observer
+        self.limits = limits or Limits()
+        self.progress = progress
+        self.printer = printer
+        self.steps = 0
+        self._reach: Mapping[int, frozenset[Region] | None] = {}
+
+    def run(self, programs: Array | None = None) -> None:
+        """Run ``programs`` (linear numbers, ascending), or all of the grid.
+
+        Raises KernelError. What was stored before stays stored.
+        """
+        total = self.grid[0] * self.grid[1] * self.grid[2]
+        todo: range | Array = range(total) if programs is None else programs
+        if not len(todo):
+            return
+        try:
+            with np.errstate(all="ignore"):
+                if self.executable.waiting_loops:
+                    self._run_waiting(todo)
+                else:
+                    self._run_batches(todo)
+        finally:
+            if self.printer is not None:
+                self.printer.close()
+
+    def allow(self, reach: Mapping[int, frozenset[Region] | None]) -> None:
+        """Hold each access, by operation index, to the given regions; None or absent: to any."""
+        self._reach = reach
+
+    def memory_for(self, op: Op) -> Memory:
+        """The memory, restricted to what ``op`` may touch."""
+        self.memory.allowed = self._reach.get(op.index)
+        return self.memory
+
+    def batch_size(self) -> int:
+        """How many programs run together."""
+        if self.limits.batch is not None:
+            return self.limits.batch
+        kernel = self.executable.routines[self.executable.plan.kernel.name]
+        return max(1, min(BATCH_BYTES, self.limits.memory) // max(1, kernel.footprint))
+
+    def tick(self, loop: Op, frame: Frame) -> None:
+        """Called once an iteration of every loop."""
+        self.steps += 1
+        if self.limits.steps is not None and self.steps > self.limits.steps:
+            raise StepLimit(f"the launch took more than {self.limits.steps} loop iterations", loop, frame.programs)
+
+    def explain(self, error: Exception, op: Op, frame: Frame) -> KernelError:
+        """``error``, with the operation and the programs that it happened in."""
+        if isinstance(error, KernelError):
+            if error.op is None:
+                error.op = op
+                error.programs = frame.programs
+                if error.fault is not None:
+                    rows = error.fault.programs
+                    error.programs = frame.programs[rows if frame.count > 1 else np.zeros_like(rows)]
+            return error
+        return KernelError(f"{op.name}: {type(error).__name__}: {error}", op, frame.programs)
+
+    def _run_batches(self, todo: range | Array) -> None:
+        size = self.batch_size()
+        for start in range(0, len(todo), size):
+            for _ in self._start(np.asarray(todo[start : start + size], np.int64)):
+                raise RuntimeError("a program waits, in a kernel that was not expected to")
+            if self.printer is not None:
+                self.printer.flush()
+            if self.progress is not None:
+                self.progress(min(start + size, len(todo)), len(todo))
+
+    def _run_waiting(self, todo: range | Array) -> None:
+        """Each program is a coroutine; in ascending order, each runs until it waits or ends."""
+        self.memory.watching = True
+        # Started one by one: only those that have to wait are kept.
+        waiting: Iterable[tuple[int, Generator[Wait, None, Any]]] = (
+            (int(program), self._start(np.array([program], np.int64))) for program in todo
+        )
+        while True:
+            version = self.memory.version
+            still = []
+            loops: list[Op] = []
+            moved = False
+            for program, run in waiting:
+                wait = next(run, None)
+                if wait is None:
+                    moved = True
+                else:
+                    loop, changed = wait
+                    moved |= changed
+                    still.append((program, run))
+                    loops.append(loop)
+            if still and not moved and self.memory.version == version:
+                numbers = np.array([program for program, _ in still])
+                raise Deadlock("every program that is left waits for another one", loops[0], numbers)
+            if self.progress is not None:
+                self.progress(len(todo) - len(still), len(todo))
+            if not still:
+                break
+            waiting = still
+
+    def _start(self, programs: Array) -> Generator[Wait, None, Any]:
+        from triton_lab.interpreter.ops.control import run_body
+
+        routine = self.executable.routines[self.executable.plan.kernel.name]
+        frame = Frame(self, routine, programs, Environment())
+        return run_body(frame, self.arguments)

@@ -1,0 +1,121 @@
+"""The memory that a launch can reach, by byte address.
+
+A `Region` is a run of addresses that belong together: the storage of an argument, or several
+storages whose ranges meet. Its bytes are the tensor's own memory where the CPU can touch it, and
+a mirror of it where it cannot; kernels see the same addresses in both cases.
+"""
+
+from __future__ import annotations
+
+import bisect
+import ctypes
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class Region:
+    """``size`` bytes from ``start`` on; ``data`` holds them as uint8.
+
+    ``verified`` is False for memory that was found by its address alone.
+    """
+
+    __slots__ = ("_typed", "data", "flags", "size", "start", "stop", "verified")
+
+    def __init__(self, start: int, data: Array, verified: bool = True) -> None:
+        self.start = start
+        self.data = data
+        self.size = len(data)
+        self.stop = start + self.size
+        self.verified = verified
+        # For mirrors alone: the same addresses again, where bytes that were written become 0xff.
+        self.flags: Region | None = None
+        self._typed: dict[tuple[np.dtype[Any], int], Array] = {}
+
+    @property
+    def writable(self) -> bool:
+        """Whether a kernel may store here.
+
+        Not to memory that was found by its address alone, which may be Python's own, nor to what the
+        system lets nobody write to (then ``data`` is read-only).
+        """
+        return self.verified and bool(self.data.flags.writeable)
+
+    @classmethod
+    def over(cls, start: int, size: int) -> Region:
+        """The CPU's own memory from address ``start`` on; nothing is copied."""
+        if size == 0:
+            return cls(start, np.empty(0, np.uint8))
+        return cls(start, np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(start)))
+
+    def typed(self, dtype: np.dtype[Any], phase: int) -> Array:
+        """The bytes as elements of ``dtype`` that begin at ``start + phase``, ``phase < itemsize``."""
+        key = (dtype, phase)
+        if key not in self._typed:
+            count = max(0, self.size - phase) // dtype.itemsize
+            self._typed[key] = self.data[phase : phase + count * dtype.itemsize].view(dtype)
+        return self._typed[key]
+
+    def blocks(self, dtype: np.dtype[Any], phase: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+        """All blocks of ``shape`` that fit: entry ``b`` of the result is the block based at element ``b``.
+
+        ``strides`` count bytes. A view: indexing its first axis with a base per program gathers
+        whole blocks at once. Blocks that would leave the region are not in it; where strides are
+        negative, entry ``b`` has its lowest lane at element ``b``.
+        """
+        itemsize = dtype.itemsize
+        low = sum(min(0, s * (n - 1)) for s, n in zip(strides, shape, strict=True))
+        high = sum(max(0, s * (n - 1)) for s, n in zip(strides, shape, strict=True))
+        count = (self.size - phase - (high - low) - itemsize) // itemsize + 1
+        return np.ndarray((count, *shape), dtype, self.data, phase - low, (itemsize, *strides))
+
+
+class Memory:
+    """The regions of one launch, sorted by address.
+
+    ``resolve`` is asked for addresses that lie in none: it returns a region, or None when nothing
+    is mapped there.
+    """
+
+    def __init__(self, regions: Iterable[Region]) -> None:
+        self.regions = sorted(regions, key=lambda region: region.start)
+        self._starts = [region.start for region in self.regions]
+        self.resolve: Callable[[int, int], Region | None] | None = None
+        # Counts the writes that changed something, while programs that wait are `watching` it.
+        self.version = 0
+        self.watching = False
+        # The regions that the access at hand may touch; None where its pointer is of unknown origin.
+        self.allowed: frozenset[Region] | None = None
+        self.writing = False
+        self.before_write: Callable[[Region], None] | None = None
+
+    def holding(self, address: int) -> Region | None:
+        """The known region that ``address`` lies in."""
+        position = bisect.bisect_right(self._starts, address) - 1
+        if position >= 0:
+            region = self.regions[position]
+            if address < region.stop:
+                return region
+        return None
+
+    def find(self, low: int, high: int) -> Region | None:
+        """The region that holds the bytes ``low .. high - 1``, known or found out now."""
+        region = self.holding(low)
+        if region is None and self.resolve is not None and self.allowed is None:
+            region = self.resolve(low, high)
+            if region is not None:
+                self.add(region)
+        if region is None or high > region.stop:
+            return None
+        if self.allowed is not None and region not in self.allowed:
+            return None
+        return region if region.writable or not self.writing else None
+
+    def add(self, region: Region) -> None:
+        position = bisect.bisect_left(self._starts, region.start)
+        self.regions.insert(position, region)
+        self._starts.insert(position, region.start)

@@ -1,0 +1,37 @@
+"""Several observers of one run: records may be nested."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.machine import Observer
+from triton_lab.interpreter.values import Value
+from triton_lab.ir import Op
+
+
+class _Together:
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        self.observers = observers
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        for one in self.observers:
+            one.after(frame, op, operands, result)
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: NDArray[Any] | None) -> None:
+        for one in self.observers:
+            one.access(frame, op, kind, pointer, mask, values)
+
+    def barrier(self, frame: Frame, op: Op) -> None:
+        for one in self.observers:
+            one.barrier(frame, op)
+
+
+def together(observers: Sequence[Observer]) -> Observer | None:
+    """One observer that stands for all; None for none, which costs nothing."""
+    if len(observers) < 2:
+        return observers[0] if observers else None
+    return _Together(observers)

@@ -1,0 +1,92 @@
+"""Combine functions of reductions and scans: a NumPy ufunc where one does the same, or any region."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.code import Code
+from triton_lab.interpreter.convert import widen
+from triton_lab.interpreter.dtypes import unsigned
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.values import elements
+
+Array = NDArray[Any]
+Fold = Callable[[np.ufunc, Array], Array]
+
+_UFUNCS: dict[str, np.ufunc] = {
+    "arith.addf": np.add,
+    "arith.addi": np.add,
+    "arith.mulf": np.multiply,
+    "arith.muli": np.multiply,
+    "arith.maxnumf": np.fmax,
+    "arith.minnumf": np.fmin,
+    "arith.maximumf": np.maximum,
+    "arith.minimumf": np.minimum,
+    "arith.maxsi": np.maximum,
+    "arith.minsi": np.minimum,
+    "arith.maxui": np.maximum,
+    "arith.minui": np.minimum,
+    "arith.andi": np.bitwise_and,
+    "arith.ori": np.bitwise_or,
+    "arith.xori": np.bitwise_xor,
+}
+# One bit set is 1 unsigned and -1 signed, and sums are taken modulo 2.
+_ON_BITS: dict[str, np.ufunc] = {
+    "arith.addi": np.logical_xor,
+    "arith.muli": np.logical_and,
+    "arith.maxsi": np.logical_and,
+    "arith.minsi": np.logical_or,
+}
+
+
+def folded(code: Code, array: Array, fold: Fold) -> Array | None:
+    """``fold(ufunc, array)`` if the region of ``code`` is just an operation that a ufunc does; else None.
+
+    Sums of narrow floats are carried on in float32 and rounded once.
+    """
+    if len(code.steps) != 1:
+        return None
+    step = code.steps[0]
+    if set(step.operands) != set(code.arguments) or code.terminator.operands != step.results:
+        return None
+    name = step.op.name
+    ufunc = _UFUNCS.get(name)
+    if ufunc is None:
+        return None
+    if array.dtype == np.bool_:
+        return fold(_ON_BITS.get(name, ufunc), array)
+    if name in ("arith.maxui", "arith.minui"):
+        return fold(ufunc, array.view(unsigned(array.dtype))).view(array.dtype)
+    if array.dtype.kind != "i" and array.dtype.itemsize < 4:
+        return fold(ufunc, widen(array)).astype(array.dtype)
+    return fold(ufunc, array)
+
+
+def combine(frame: Frame, code: Code, left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
+    """The combine function on blocks of pairs: every lane is a program of its own to the region."""
+    shape = left[0].shape
+    inner = lanes(frame, shape)
+    arguments = [np.ascontiguousarray(a).reshape(-1) for a in (*left, *right)]
+    results = inner.call(code, arguments)
+    types = [inner.type(number) for number in code.terminator.operands]
+    return [
+        np.broadcast_to(elements(value, type), (inner.count,)).reshape(shape)
+        for value, type in zip(results, types, strict=True)
+    ]
+
+
+def lanes(frame: Frame, shape: tuple[int, ...]) -> Frame:
+    """A frame in which each lane of a ``(programs, ...)`` array counts as a program."""
+    count = int(np.prod(shape[1:]))
+    rows = np.zeros(count, np.int64) if shape[0] == 1 else np.repeat(np.arange(shape[0]), count)
+    return frame.part(rows)
+
+
+def same_programs(arrays: Sequence[Array]) -> list[Array]:
+    """The arrays with their first axis at its full extent in all of them, or at 1 in all."""
+    programs = max(array.shape[0] for array in arrays)
+    return [np.broadcast_to(array, (programs, *array.shape[1:])) for array in arrays]

@@ -1,0 +1,94 @@
+"""``arith.cmpi``, ``arith.cmpf`` and ``arith.select``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter import box
+from triton_lab.interpreter.affine import Affine
+from triton_lab.interpreter.box import Box
+from triton_lab.interpreter.convert import widen
+from triton_lab.interpreter.dtypes import unsigned
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.registry import impl
+from triton_lab.interpreter.values import Descriptor, Value, merge, take
+from triton_lab.ir import Op
+
+Array = NDArray[Any]
+
+# In the order of MLIR's enumerations.
+_INTEGER = ("eq", "ne", "lt", "le", "gt", "ge", "ult", "ule", "ugt", "uge")
+_FLOAT = (
+    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
+    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
+)
+_UFUNCS = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+
+
+@impl("arith.cmpi")
+def cmpi(frame: Frame, op: Op, a: Value, b: Value) -> Value:
+    predicate = _INTEGER[op.attributes["predicate"]]
+    if isinstance(a, Affine) and isinstance(b, Affine):
+        same_sign = a.range()[0] >= 0 and b.range()[0] >= 0
+        if predicate[0] != "u" or same_sign:
+            mask = box.compare(predicate.removeprefix("u"), a, b)
+            if mask is not None:
+                return mask
+    x, y = frame.elements(op, 0, a), frame.elements(op, 1, b)
+    if x.dtype == np.bool_:
+        # NumPy has false below true, which is the unsigned order; as a signed bit, true is -1.
+        if predicate in ("lt", "le", "gt", "ge"):
+            x, y = y, x
+    elif predicate[0] == "u":
+        kind = unsigned(x.dtype)
+        x, y = x.view(kind), y.view(kind)
+    result: Array = _UFUNCS[predicate.removeprefix("u")](x, y)
+    return result
+
+
+@impl("arith.cmpf")
+def cmpf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
+    x, y = widen(frame.elements(op, 0, a)), widen(frame.elements(op, 1, b))
+    predicate = _FLOAT[op.attributes["predicate"]]
+    if predicate in ("true", "false"):
+        return np.full(np.broadcast_shapes(x.shape, y.shape), predicate == "true")
+    if predicate in ("ord", "uno"):
+        unordered = np.isnan(x) | np.isnan(y)
+        return ~unordered if predicate == "ord" else unordered
+    result: Array = _UFUNCS[predicate[1:]](x, y)
+    if predicate == "one":
+        return result & ~(np.isnan(x) | np.isnan(y))
+    # NumPy's comparisons are the ordered ones, but for `!=`, which is unordered.
+    if predicate[0] == "u" and predicate != "une":
+        return result | np.isnan(x) | np.isnan(y)
+    return result
+
+
+@impl("arith.select")
+def select(frame: Frame, op: Op, condition: Value, a: Value, b: Value) -> Value:
+    if isinstance(condition, np.ndarray) and condition.size == 1:
+        return a if condition.reshape(-1)[0] else b
+    if isinstance(condition, Box) and condition.is_full():
+        return a
+    if isinstance(a, Descriptor):
+        truth = np.broadcast_to(frame.elements(op, 0, condition), (frame.count,))
+        sides = [(rows, take(value, rows)) for rows, value in ((truth.nonzero()[0], a), ((~truth).nonzero()[0], b))]
+        return merge([(rows, value) for rows, value in sides if len(rows)], frame.count, frame.result_type(op))
+    x, y, chosen = frame.elements(op, 1, a), frame.elements(op, 2, b), frame.elements(op, 0, condition)
+    rank = len(frame.result_type(op).shape)
+    if chosen.ndim == 1 and rank:
+        chosen = chosen.reshape(-1, *(1,) * rank)
+    if x.dtype.itemsize == 2 and x.dtype.kind != "i":
+        # NumPy is slow at choosing between 16-bit floats, and quick at choosing between integers.
+        return np.where(chosen, x.view(np.int16), y.view(np.int16)).view(x.dtype)
+    return np.where(chosen, x, y)

@@ -1,0 +1,246 @@
+"""``scf``, ``cf``, calls and returns: which programs run what.
+
+Programs that agree run together. Where they part, each side runs for its own programs and the
+results are put together again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter import values
+from triton_lab.interpreter.code import Code
+from triton_lab.interpreter.frame import Environment, Frame, Run, Wait
+from triton_lab.interpreter.registry import control
+from triton_lab.interpreter.values import Value
+from triton_lab.ir import Op, Type
+
+Array = NDArray[Any]
+Pieces = list[tuple[Array, tuple[Value, ...]]]
+
+
+def _joined(pieces: Pieces, programs: int, types: Sequence[Type]) -> tuple[Value, ...]:
+    """The results of all sides, put together; ``types`` says how many there are."""
+    return tuple(
+        values.merge([(rows, results[k]) for rows, results in pieces], programs, type) for k, type in enumerate(types)
+    )
+
+
+def _answer(results: tuple[Value, ...]) -> Any:
+    return results[0] if len(results) == 1 else results
+
+
+def _truth(frame: Frame, condition: Value) -> Array:
+    assert isinstance(condition, np.ndarray)
+    return condition
+
+
+@control("scf.if")
+def scf_if(frame: Frame, op: Op, condition: Value) -> Generator[Wait, None, Any]:
+    truth = _truth(frame, condition)
+    sides = frame.region(op)
+    types = [frame.type(number) for number in op.results]
+    if truth.size == 1 or truth.all() or not truth.any():
+        side = 0 if truth[0] else 1
+        if side == 1 and len(sides) == 1:
+            return ()
+        return _answer((yield from frame.run(sides[side])))
+    pieces: Pieces = []
+    for code, rows in zip(sides, (np.flatnonzero(truth), np.flatnonzero(~truth)), strict=False):
+        pieces.append((rows, (yield from frame.part(rows).run(code))))
+    return _answer(_joined(pieces, frame.count, types)) if types else ()
+
+
+@control("scf.for")
+def scf_for(
+    frame: Frame, op: Op, lower: Value, upper: Value, step: Value, *initial: Value
+) -> Generator[Wait, None, Any]:
+    (code,) = frame.region(op)
+    counter = frame.type(code.arguments[0])
+    dtype = values.dtype_of(counter)
+    low, high, stride = (
+        _counter(value, counter, bool(op.attributes.get("unsignedCmp"))) for value in (lower, upper, step)
+    )
+    trips = np.maximum(0, -((low - high) // stride))
+    carried: tuple[Value, ...] = initial
+    if trips.size == 1 or bool((trips == trips[0]).all()):
+        for iteration in range(int(trips[0])):
+            frame.machine.tick(op, frame)
+            carried = yield from frame.run(code, ((low + iteration * stride).astype(dtype), *carried))
+        return _answer(carried)
+    types = [frame.type(number) for number in op.results]
+    pieces: Pieces = []
+    active, rows = frame, np.arange(frame.count)
+    low, stride = np.broadcast_to(low, trips.shape), np.broadcast_to(stride, trips.shape)
+    for iteration in range(int(trips.max()) + 1):
+        ended = trips[rows] <= iteration
+        if ended.any():
+            pieces.append((rows[ended], tuple(values.take(value, np.flatnonzero(ended)) for value in carried)))
+            going = np.flatnonzero(~ended)
+            rows = rows[going]
+            carried = tuple(values.take(value, going) for value in carried)
+            active = frame.part(rows)
+        if len(rows):
+            frame.machine.tick(op, frame)
+            number = (low[rows] + iteration * stride[rows]).astype(dtype)
+            carried = yield from active.run(code, (number, *carried))
+    return _answer(_joined(pieces, frame.count, types)) if types else ()
+
+
+def _counter(value: Value, type: Type, is_unsigned: bool) -> Array:
+    array = values.elements(value, type)
+    if is_unsigned:
+        array = array.view(values.unsigned(array.dtype))
+    return array.astype(np.int64)
+
+
+@control("scf.while")
+def scf_while(frame: Frame, op: Op, *initial: Value) -> Generator[Wait, None, Any]:
+    before, after = frame.region(op)
+    machine = frame.machine
+    waits = op.index in machine.executable.waiting_loops
+    types = [frame.type(number) for number in op.results]
+    pieces: Pieces = []
+    active, rows = frame, np.arange(frame.count)
+    carried: tuple[Value, ...] = initial
+    while True:
+        machine.tick(op, active)
+        version = machine.memory.version
+        condition, *passed = yield from active.run(before, carried)
+        truth = np.broadcast_to(_truth(active, condition), (active.count,))
+        if not truth.all():
+            ended = np.flatnonzero(~truth)
+            pieces.append((rows[ended], tuple(values.take(value, ended) for value in passed)))
+            going = np.flatnonzero(truth)
+            rows = rows[going]
+            if not len(rows):
+                break
+            passed = [values.take(value, going) for value in passed]
+            active = frame.part(rows)
+        previous = carried
+        carried = yield from active.run(after, passed)
+        if waits and machine.memory.version == version:
+            yield op, not _same(previous, carried)
+    return _answer(_joined(pieces, frame.count, types)) if types else ()
+
+
+def _same(before: Sequence[Value], after: Sequence[Value]) -> bool:
+    """Whether a loop came round with the values it began with (waiting, not counting)."""
+    for old, new in zip(before, after, strict=False):
+        if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
+            if old.shape != new.shape or old.tobytes() != new.tobytes():
+                return False
+        elif old is not new:
+            return False
+    return True
+
+
+@control("tt.call")
+def tt_call(frame: Frame, op: Op, *arguments: Value) -> Generator[Wait, None, Any]:
+    routine = frame.machine.executable.routines[op.attributes["callee"]]
+    inner = Frame(frame.machine, routine, frame.programs, Environment())
+    return _answer((yield from run_body(inner, arguments)))
+
+
+def run_body(frame: Frame, arguments: Sequence[Value]) -> Run:
+    """Run the frame's function, and return its results."""
+    return (yield from run_blocks(frame, frame.routine.blocks, arguments))
+
+
+def run_blocks(frame: Frame, blocks: Sequence[Code], arguments: Sequence[Value]) -> Run:
+    """Run blocks joined by forward branches, from the first, and return what the last ones yield."""
+    if len(blocks) == 1:
+        return (yield from frame.run(blocks[0], arguments))
+    # What waits at each block: frames, their rows in it, and the arguments they bring.
+    arriving: dict[int, list[tuple[Frame, Array, tuple[Value, ...]]]] = {
+        0: [(frame, np.arange(frame.count), tuple(arguments))]
+    }
+    finished: Pieces = []
+    for number, code in enumerate(blocks):
+        if number not in arriving:
+            continue
+        active, brought = _assemble(frame, arriving.pop(number), code)
+        for argument, value in zip(code.arguments, brought, strict=True):
+            active.environment[argument] = value
+        yield from active.run_steps(code)
+        end = code.terminator
+        operands = tuple(active.environment[value] for value in end.operands)
+        if end.name not in _BRANCHES:
+            finished.append((_root_rows(active, frame), operands))
+            continue
+        for rows, successor in _branches(active, end, operands):
+            if successor.block <= number:
+                raise NotImplementedError("a branch backwards")
+            handed = tuple(values.take(active.environment[value], rows) for value in successor.operands)
+            arriving.setdefault(successor.block, []).append((active, rows, handed))
+    if not finished or not finished[0][1]:
+        return ()
+    types = [frame.type(number) for number in returned(blocks)]
+    return _joined(finished, frame.count, types)
+
+
+_BRANCHES = ("cf.br", "cf.cond_br")
+
+
+def returned(blocks: Sequence[Code]) -> tuple[int, ...]:
+    """The values that blocks which end the run yield (those of the first one: all are of the same types)."""
+    return next(code.terminator.operands for code in blocks if code.terminator.name not in _BRANCHES)
+
+
+def _branches(frame: Frame, end: Op, operands: tuple[Value, ...]) -> list[tuple[Array, Any]]:
+    everyone = np.arange(frame.count)
+    if end.name == "cf.br":
+        return [(everyone, end.successors[0])]
+    truth = np.broadcast_to(_truth(frame, operands[0]), (frame.count,))
+    sides = [(everyone[truth], end.successors[0]), (everyone[~truth], end.successors[1])]
+    return [(rows, successor) for rows, successor in sides if len(rows)]
+
+
+def _assemble(
+    root: Frame, groups: list[tuple[Frame, Array, tuple[Value, ...]]], code: Code
+) -> tuple[Frame, tuple[Value, ...]]:
+    """One frame for all programs that arrive at a block, under the frame that they have in common."""
+    if len(groups) == 1:
+        source, rows, brought = groups[0]
+        return (source if len(rows) == source.count else source.part(rows)), brought
+    base = _common([source for source, _, _ in groups])
+    where = [_root_rows(source, base)[rows] for source, rows, _ in groups]
+    together = np.concatenate(where)
+    order = np.argsort(together, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    pieces, start = [], 0
+    for rows, (_, _, brought) in zip(where, groups, strict=True):
+        pieces.append((rank[start : start + len(rows)], brought))
+        start += len(rows)
+    active = base if len(together) == base.count else base.part(together[order])
+    types = [root.type(number) for number in code.arguments]
+    return active, _joined(pieces, len(together), types)
+
+
+def _common(frames: Sequence[Frame]) -> Frame:
+    """The innermost frame that all of ``frames`` are parts of."""
+
+    def line(frame: Frame | None) -> list[Frame]:
+        result = []
+        while frame is not None:
+            result.append(frame)
+            frame = frame.parent
+        return result
+
+    lines = [line(frame) for frame in frames]
+    return next(frame for frame in lines[0] if all(any(frame is other for other in rest) for rest in lines[1:]))
+
+
+def _root_rows(frame: Frame, root: Frame) -> Array:
+    """The rows of ``root`` that ``frame`` is made of."""
+    rows = np.arange(frame.count)
+    while frame is not root:
+        assert frame.rows is not None and frame.parent is not None
+        rows = frame.rows[rows]
+        frame = frame.parent
+    return rows

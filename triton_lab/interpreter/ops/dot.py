@@ -1,0 +1,56 @@
+"""``tt.dot``: products of tiles, for all programs in one call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.convert import widen
+from triton_lab.interpreter.dtypes import dtype_of
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.registry import impl
+from triton_lab.interpreter.values import Value
+from triton_lab.ir import Op
+
+Array = NDArray[Any]
+
+
+@impl("tt.dot")
+def dot(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value) -> Value:
+    """``a @ b + accumulator`` over the last two axes, accumulated in float32 (float64, int32).
+
+    The input precision asked for (tf32, tf32x3, bf16x3, ...) does not lower it.
+    """
+    dtype = dtype_of(frame.result_type(op))
+    x, y, start = frame.spread(op, 0, a), frame.spread(op, 1, b), frame.elements(op, 2, accumulator)
+    if dtype.kind == "i":
+        return _integer_product(x, y, dtype) + start
+    total = product(widen(x), widen(y)) + widen(start)
+    return total.astype(dtype, copy=False)
+
+
+# Products of up to so many multiplications OpenBLAS computes in the calling thread. Beyond, it wakes
+# others and waits for them, which on a busy machine costs up to a thousand times the work itself.
+_IN_ONE_THREAD = 64 * 64 * 64
+
+
+def product(x: Array, y: Array) -> Array:
+    """``x @ y`` over the last two axes; large tiles are cut into slabs of rows."""
+    rows, depth = x.shape[-2:]
+    slabs = 1
+    while rows // slabs * depth * y.shape[-1] > _IN_ONE_THREAD and rows % (2 * slabs) == 0:
+        slabs *= 2
+    if slabs == 1:
+        whole: Array = np.matmul(x, y)
+        return whole
+    cut = x.reshape(*x.shape[:-2], slabs, rows // slabs, depth)
+    result: Array = np.matmul(cut, y[..., None, :, :])
+    return result.reshape(*result.shape[:-3], rows, y.shape[-1])
+
+
+def _integer_product(x: Array, y: Array, dtype: np.dtype[Any]) -> Array:
+    """BLAS multiplies floats alone; products of bytes are exact in a float that is wide enough."""
+    wide = np.float32 if x.shape[-1] <= 1024 else np.float64
+    return product(x.astype(wide), y.astype(wide)).astype(dtype)

@@ -1,0 +1,86 @@
+"""``tt.dot_scaled``: products of tiles in microscaling formats (mxfp8, mxfp4, nvfp4).
+
+As on GPUs without such an instruction (sm_90 is one): both sides are brought to float16 if one of
+them is that, else to bfloat16, scaled there, and multiplied.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.convert import float_to_float, widen
+from triton_lab.interpreter.dtypes import dtype_of
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.registry import impl
+from triton_lab.interpreter.values import Value
+from triton_lab.ir import Op
+
+Array = NDArray[Any]
+
+# Triton's element formats by number.
+_E2M1, _FP16 = 4, 6
+_HALF = np.dtype(np.float16)
+_BFLOAT = np.dtype(ml_dtypes.bfloat16)
+# Sign, two bits of exponent, one of fraction.
+_FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
+# A scale of all ones is NaN.
+_NAN_SCALE = 0xFF
+
+
+@impl("tt.dot_scaled")
+def dot_scaled(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value, *scales: Value) -> Value:
+    has_a, has_b = op.attributes["operandSegmentSizes"][3:]
+    attributes = op.attributes
+    formats = attributes["a_elem_type"], attributes["b_elem_type"]
+    compute = _HALF if _FP16 in formats else _BFLOAT
+    x = _unpacked(frame.spread(op, 0, a), formats[0], -1 if attributes["lhs_k_pack"] else -2)
+    y = _unpacked(frame.spread(op, 1, b), formats[1], -2 if attributes["rhs_k_pack"] else -1)
+    strict = not attributes["fastMath"]
+    if has_a:
+        x = _scaled(x, frame.spread(op, 3, scales[0]), compute, strict)
+    if has_b:
+        # The scales of b lie along its transpose.
+        scale = frame.spread(op, 3 + has_a, scales[has_a])
+        y = np.swapaxes(_scaled(np.swapaxes(y, -1, -2), scale, compute, strict), -1, -2)
+    dtype = dtype_of(frame.result_type(op))
+    total: Array = np.matmul(_in(x, compute), _in(y, compute)) + widen(frame.elements(op, 2, accumulator))
+    return total.astype(dtype, copy=False)
+
+
+def _in(x: Array, compute: np.dtype[Any]) -> Array:
+    """``x`` rounded to the format of the computation, held in float32."""
+    return widen(float_to_float(x, compute)) if x.dtype != compute else widen(x)
+
+
+def _unpacked(x: Array, format: int, axis: int) -> Array:
+    """Two numbers of four bits out of each byte along ``axis``, the lower half first."""
+    if format != _E2M1:
+        return widen(x)
+    octets = x.view(np.uint8)
+    pairs = np.stack([_FP4[octets & 15], _FP4[octets >> 4]], axis=axis if axis == -1 else x.ndim - 1)
+    shape = list(x.shape)
+    shape[axis] *= 2
+    return pairs.reshape(shape)
+
+
+def _scaled(x: Array, scale: Array, compute: np.dtype[Any], strict: bool) -> Array:
+    """``x`` times the scale of each group of its last axis; powers of two come as their exponents."""
+    group = x.shape[-1] // scale.shape[-1]
+    exponents = scale.dtype.itemsize == 1 and scale.dtype.kind == "i"
+    factor = _from_exponents(scale, compute) if exponents else float_to_float(scale, compute)
+    product = _in(x, compute) * np.repeat(widen(factor), group, axis=-1)
+    result = _in(product, compute)
+    if exponents and strict:
+        nan = np.repeat(scale.view(np.uint8) == _NAN_SCALE, group, axis=-1)
+        result = np.where(nan, np.float32(np.nan), result)
+    return result
+
+
+def _from_exponents(scale: Array, compute: np.dtype[Any]) -> Array:
+    """2 ** (e - 127); an exponent of zero gives zero, as its bits in bfloat16 do."""
+    power = (scale.view(np.uint8).astype(np.uint16) << np.uint16(7)).view(_BFLOAT)
+    return power if compute == _BFLOAT else float_to_float(power, compute)

@@ -1,0 +1,174 @@
+"""What kernels print, in the form that the GPU's own ``device_print`` gives it.
+
+A line for each lane: ``pid (0, 0, 0) idx (3) x: 1.500000``. A prefix with a field for each operand,
+``x = {:.2f}``, is a template instead: one line a program, blocks as NumPy shows them. All programs of
+a batch print at once; the lines come out program by program, as if they had run one after another.
+"""
+
+from __future__ import annotations
+
+import string
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.convert import widen
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One operand: ``values`` is ``(programs, *block)``, or ``(1, *block)`` where all agree."""
+
+    values: Array
+    signed: bool
+    pointer: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statement:
+    """One execution of a print by ``programs`` (linear numbers, ascending)."""
+
+    prefix: str
+    hexadecimal: bool
+    columns: tuple[Column, ...]
+    programs: Array
+
+    def height(self) -> int:
+        """How many lines each program prints."""
+        if template(self) is not None:
+            return 1
+        return sum(int(np.prod(column.values.shape[1:])) for column in self.columns) or 1
+
+
+def number(value: Any, column: Column, hexadecimal: bool) -> str:
+    """``value`` as C's ``printf`` writes it: %p, 0x%08x, %f, %i or %u."""
+    dtype = column.values.dtype
+    if column.pointer:
+        return f"0x{int(value):x}"
+    if hexadecimal:
+        bits = int.from_bytes(np.asarray(value).astype(dtype).tobytes(), "little")
+        return f"0x{bits:0{2 * dtype.itemsize}x}"
+    if dtype.kind not in "ib":
+        return f"{float(value):f}"
+    whole = int(value)
+    return str(whole if column.signed or whole >= 0 or dtype.kind == "b" else whole + (1 << (8 * dtype.itemsize)))
+
+
+def template(statement: Statement) -> str | None:
+    """The prefix, if it is a format string for just these operands; without the colon that Triton adds."""
+    if "{" not in statement.prefix:
+        return None
+    try:
+        fields = [name for _, name, _, _ in string.Formatter().parse(statement.prefix) if name is not None]
+    except ValueError:
+        return None
+    if any(fields) or len(fields) != len(statement.columns):
+        return None
+    return statement.prefix.removesuffix(": ")
+
+
+class _Shown:
+    """A value in a template: a number, or a block whose elements take the format."""
+
+    def __init__(self, values: Array, column: Column) -> None:
+        self.values = values
+        self.column = column
+
+    def __format__(self, spec: str) -> str:
+        def one(value: Any) -> str:
+            if self.values.dtype.kind in "ib":
+                value = int(value) if self.values.dtype.kind == "i" else bool(value)
+                if value < 0 and not self.column.signed:
+                    value += 1 << (8 * self.values.dtype.itemsize)
+            return format(value, spec) if spec else str(value)
+
+        if self.values.ndim == 0:
+            return one(self.values[()])
+        return np.array2string(self.values, separator=" ", threshold=64, edgeitems=4, formatter={"all": one})
+
+
+def lines(statement: Statement, row: int, grid: tuple[int, int, int]) -> Iterator[str]:
+    """The lines that program ``row`` of the statement prints."""
+    program = int(statement.programs[row])
+    x, y, z = program % grid[0], program // grid[0] % grid[1], program // (grid[0] * grid[1])
+    place = f"pid ({x}, {y}, {z})"
+    if not statement.columns:
+        yield f"{place}{statement.prefix}"
+    pattern = template(statement)
+    if pattern is not None:
+        yield place + pattern.format(*(_Shown(_block(column, row), column) for column in statement.columns))
+        return
+    for position, column in enumerate(statement.columns):
+        operand = f"(operand {position}) " if len(statement.columns) > 1 else ""
+        block = _block(column, row)
+        widths = [len(str(extent - 1)) for extent in block.shape]
+        for index in np.ndindex(block.shape):
+            where = ", ".join(f"{i:{width}}" for i, width in zip(index, widths, strict=True))
+            value = number(block[index], column, statement.hexadecimal)
+            yield f"{place} idx ({where}){statement.prefix}{operand}{value}"
+
+
+def _block(column: Column, row: int) -> Array:
+    block = column.values[row if len(column.values) > 1 else 0]
+    # Plain float32 prints the same, and NumPy knows how to lay it out.
+    return block if block.dtype.kind in "ib" else widen(block)
+
+
+def to_stdout(text: str) -> None:
+    sys.stdout.write(text)
+
+
+class Printer:
+    """Collects what a batch prints and writes it in the order of programs, up to ``limit`` lines."""
+
+    def __init__(self, grid: tuple[int, int, int], limit: int, write: Callable[[str], None] = to_stdout) -> None:
+        self.grid = grid
+        self.left = limit
+        self.write = write
+        self.untold = 0
+        self.statements: list[Statement] = []
+
+    def add(self, statement: Statement) -> None:
+        if self.left > 0:
+            self.statements.append(statement)
+        else:
+            self.untold += statement.height() * len(statement.programs)
+
+    def flush(self) -> None:
+        """Write what was collected."""
+        statements, self.statements = self.statements, []
+        if not statements:
+            return
+        out: list[str] = []
+        for statement, row in _in_order(statements):
+            count = statement.height()
+            if self.left <= 0:
+                self.untold += count
+                continue
+            text = list(lines(statement, row, self.grid))
+            out += text[: self.left]
+            self.untold += max(0, len(text) - self.left)
+            self.left -= len(text)
+        self.write("".join(f"{line}\n" for line in out))
+
+    def close(self) -> None:
+        """Write the rest, and say how much was left out."""
+        self.flush()
+        if self.untold:
+            self.write(f"... and {self.untold} more lines, which are not shown\n")
+            self.untold = 0
+
+
+def _in_order(statements: Sequence[Statement]) -> Iterator[tuple[Statement, int]]:
+    """Each program's part of each statement: programs ascending, then in the order of time."""
+    programs = np.concatenate([statement.programs for statement in statements])
+    moments = np.repeat(np.arange(len(statements)), [len(statement.programs) for statement in statements])
+    rows = np.concatenate([np.arange(len(statement.programs)) for statement in statements])
+    for k in np.lexsort((moments, programs)):
+        yield statements[moments[k]], int(rows[k])

@@ -1,0 +1,135 @@
+"""What an error says: which argument, element, program and lane, and what to do."""
+
+from __future__ import annotations
+
+import traceback
+
+import torch
+import triton
+import triton.language as tl
+
+from tests.backend.failing import failure, underlined
+from triton_lab.interpreter.errors import Deadlock, StepLimit
+
+FAR = tl.constexpr(1 << 20)
+
+
+@triton.jit
+def one_line(x, y):
+    tl.store(y, tl.load(x + FAR) + 1)
+
+
+@triton.jit
+def beyond(x, y, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + offsets, tl.load(x + offsets, mask=offsets < n))
+
+
+@triton.jit
+def before(x, y):
+    tl.store(y, tl.load(x - 2 - tl.arange(0, 2)[:, None] - tl.arange(0, 4)[None, :] * 2).sum())
+
+
+@triton.jit
+def misaligned(x, y):
+    crooked = (x.to(tl.pointer_type(tl.int8)) + 2).to(tl.pointer_type(tl.float32))
+    tl.store(y, tl.load(crooked))
+
+
+@triton.jit
+def wild(table, y):
+    tl.store(y, tl.load(tl.load(table).to(tl.pointer_type(tl.float32))))
+
+
+@triton.jit
+def asserts(x, y):
+    tl.device_assert(tl.load(x + tl.program_id(0)) < 2, "x must be small")
+
+
+@triton.jit
+def endless(x, y):
+    i = 0
+    while i < 10:
+        i = i ^ 1
+    tl.store(y, i)
+
+
+@triton.jit
+def waits(x, y):
+    while tl.atomic_add(x, 0) == 0:
+        pass
+
+
+def test_an_error_names_argument_element_shape_strides_program_and_lane():
+    x, y = torch.zeros(5, 3)[1:].t()[1], torch.zeros(64)
+    error = failure(beyond, x, y, grid=(4, 2), n=100, BLOCK=8)
+    assert str(error).split("\n")[:2] == [
+        "load out of bounds: lane (3,) touches element 11 of 'x', whose storage ends after element 10; 42 lanes in all",
+        "  x: float32, shape (4,), strides (3,), storage offset 4",
+    ]
+    assert "program (1, 0, 0) and 5 more" in str(error)
+    assert "The mask lets these lanes through: compare the offsets with the extents of 'x'." in str(error)
+    assert "What earlier operations wrote remains in the tensors; this one wrote nothing." in str(error)
+
+
+def test_an_element_before_the_first_is_named_by_its_negative_number():
+    error = failure(before, torch.zeros(8)[3:])
+    text = (
+        "load out of bounds: lane (0, 1) touches element -4 of 'x', whose storage begins at element -3; 6 lanes in all"
+    )
+    assert str(error).split("\n")[0] == text
+    assert "Mask the lanes that lie beyond 'x' (mask=offsets < n), or mend the offsets." in str(error)
+
+
+def test_an_element_that_lies_in_another_argument_is_said_to():
+    buffer = torch.zeros(1 << 12)
+    x = torch.from_numpy(buffer.numpy()[:4])
+    y = torch.from_numpy(buffer.numpy()[64:128])
+    distance = y.data_ptr() - x.data_ptr()
+    error = failure(beyond, x, y, n=1 << 20, BLOCK=distance // 4)
+    assert "touches element 4 of 'x', whose storage ends after element 3;" in str(error)
+    error = failure(beyond, y, x, n=4, BLOCK=8)
+    assert "store out of bounds: lane (4,) touches element 4 of 'y'" in str(error)
+
+
+def test_a_misaligned_pointer_is_said_to_be():
+    error = failure(misaligned)
+    assert str(error).startswith("load misaligned: touches byte 2 of 'x', which is no multiple of 4 bytes\n")
+
+
+def test_a_null_pointer_is_said_to_be():
+    error = failure(wild, torch.zeros(1, dtype=torch.int64))
+    assert str(error).startswith("load through a null pointer: touches address 0x0, which belongs to no tensor\n")
+
+
+def test_an_assertion_names_the_first_program_that_broke_it():
+    error = failure(asserts, torch.tensor([1.0, 2.0, 3.0, 1.0]), grid=(4,), debug=True)
+    assert "x must be small" in str(error).split("\n")[0]
+    assert "program (1, 0, 0) and 1 more" in str(error)
+    assert underlined(error) == ['tl.device_assert(tl.load(x + tl.program_id(0)) < 2, "x must be small")']
+
+
+def test_a_deadlock_says_what_to_do():
+    error = failure(waits, torch.zeros(1, dtype=torch.int32), grid=(2,))
+    assert isinstance(error, Deadlock)
+    assert "program (0, 0, 0) and 1 more" in str(error) and "Release every lock" in str(error)
+
+
+def test_a_step_limit_says_how_to_raise_it():
+    from triton_lab.limiting import limits
+
+    with limits(steps=1000):
+        error = failure(endless)
+    assert isinstance(error, StepLimit)
+    assert "more than 1000" in str(error) and "triton_lab.limiting(steps=...)" in str(error)
+
+
+def test_an_error_is_clean_of_its_way_through_the_interpreter():
+    error = failure(one_line)
+    assert error.__cause__ is None and error.__suppress_context__
+    files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    assert not any("interpreter" in file for file in files)
+
+
+def test_the_same_error_comes_again_at_the_next_launch():
+    assert str(failure(one_line)) == str(failure(one_line))

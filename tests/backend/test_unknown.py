@@ -1,0 +1,124 @@
+"""Memory that no argument reaches: tensors alive somewhere, other mapped memory, nothing."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+
+import numpy as np
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+from triton_lab.backend.unknown import live_runs, peek
+from triton_lab.interpreter.errors import KernelError
+
+
+@triton.jit
+def read_at(table, y):
+    tl.store(y, tl.load(tl.load(table).to(tl.pointer_type(tl.float32))))
+
+
+@triton.jit
+def write_at(table, value):
+    tl.store(tl.load(table).to(tl.pointer_type(tl.float32)), value)
+
+
+@triton.jit
+def swap_pair(table):
+    pointers = tl.load(table).to(tl.pointer_type(tl.float32)) + tl.arange(0, 2)
+    tl.store(pointers, -tl.load(pointers))
+
+
+def table(address: int) -> torch.Tensor:
+    return torch.tensor([address])
+
+
+def test_a_tensor_is_found_by_its_address():
+    x, y = torch.tensor([1.0, 2.0, 3.0]), torch.zeros(1)
+    read_at[(1,)](table(x.data_ptr() + 4), y)
+    assert y.item() == 2
+    write_at[(1,)](table(x.data_ptr() + 8), 9.0)
+    assert x.tolist() == [1, 2, 9]
+
+
+def test_the_end_of_a_tensor_found_by_its_address_is_an_end():
+    x = torch.tensor([1.0, 2.0, 3.0])
+    with pytest.raises(KernelError, match="out of bounds"):
+        swap_pair[(1,)](table(x.data_ptr() + 8))
+    assert x.tolist() == [1, 2, 3]
+
+
+def test_memory_that_is_no_tensors_can_be_read_and_not_written():
+    array = np.arange(4, dtype=np.float32)
+    y = torch.zeros(1)
+    read_at[(1,)](table(array.ctypes.data + 8), y)
+    assert y.item() == 2
+    with pytest.raises(KernelError):
+        write_at[(1,)](table(array.ctypes.data + 8), 9.0)
+    assert array.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("address", [0, 8, 0x4000_0000_0000_0000, -4096])
+def test_memory_that_is_not_mapped_is_an_error_and_no_crash(address):
+    with pytest.raises(KernelError, match="which belongs to no tensor"):
+        read_at[(1,)](table(address), torch.zeros(1))
+    with pytest.raises(KernelError, match="which belongs to no tensor"):
+        write_at[(1,)](table(address), 1.0)
+
+
+def test_peeking_reads_what_is_mapped_and_crashes_at_nothing():
+    with mmap.mmap(-1, 2 * mmap.PAGESIZE) as pages:
+        pages[:4] = b"abcd"
+        view = (ctypes.c_char * len(pages)).from_buffer(pages)
+        start = ctypes.addressof(view)
+        assert peek(start, start + 4) == b"abcd"
+        del view
+    assert peek(0, 1) is None
+    assert peek(1 << 62, (1 << 62) + 1) is None
+
+
+def test_storages_that_overlap_are_one_run():
+    array = np.zeros(64, np.float32)
+    tensors = [torch.from_numpy(array[start : start + 16]) for start in (0, 8, 40)]
+    first = array.ctypes.data
+    runs = [(run.start - first, run.stop - first) for run in live_runs() if first <= run.start < first + array.nbytes]
+    assert runs == [(0, 96), (160, 224)]
+    del tensors
+
+
+def test_tensors_without_memory_are_passed_over():
+    others = [torch.empty(3, device="meta"), torch.ones(3).to_sparse(), torch.empty(0)]
+    assert all(run.start and run.stop > run.start for run in live_runs())
+    del others
+
+
+@triton.jit
+def add_one(x, y):
+    tl.store(y + tl.arange(0, 4), tl.load(x + tl.arange(0, 4)) + 1)
+
+
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
+def test_memory_that_may_only_be_read_is_an_error_to_write_and_no_crash(tmp_path):
+    np.arange(4, dtype=np.float32).tofile(tmp_path / "data")
+    x = torch.from_numpy(np.memmap(tmp_path / "data", np.float32, mode="r"))
+    y = torch.zeros(4)
+    add_one[(1,)](x, y)
+    assert y.tolist() == [1, 2, 3, 4]
+    with pytest.raises(KernelError, match="element 0 of 'y', whose memory may only be read") as caught:
+        add_one[(1,)](y, x)
+    assert "Pass a copy of 'y' (.clone())" in str(caught.value)
+    with pytest.raises(KernelError):
+        write_at[(1,)](table(x.data_ptr()), 1.0)
+
+
+@pytest.mark.parametrize("mode", ["r+", "c"])
+def test_files_that_are_mapped_for_writing_are_written(tmp_path, mode):
+    np.arange(4, dtype=np.float32).tofile(tmp_path / "data")
+    mapped = np.memmap(tmp_path / "data", np.float32, mode=mode)
+    x = torch.from_numpy(mapped)
+    add_one[(1,)](x, x)
+    assert mapped.tolist() == [1, 2, 3, 4]
+    stored = np.fromfile(tmp_path / "data", np.float32)
+    assert stored.tolist() == ([1, 2, 3, 4] if mode == "r+" else [0, 1, 2, 3])

@@ -1,0 +1,5 @@
+"""The Triton plugin: ``triton.backends`` finds `compiler` and `driver` here.
+
+``import triton`` loads both while Triton itself is half imported, so they import nothing heavy
+before they are used.
+"""

@@ -1,0 +1,113 @@
+"""The compiler half of the plugin: Triton's front end, then our plan as the "binary".
+
+Kernels are held to what CUDA sm_90 accepts, so that what runs here compiles there: options, number
+types and the smallest dot are those of Triton's own CUDA backend.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from triton.backends.compiler import BaseBackend, GPUTarget, Language
+
+TARGET = GPUTarget("cpu", 90, 32)
+_MODEL = GPUTarget("cuda", 90, 32)
+
+
+@functools.cache
+def _sources_hash() -> str:
+    """A digest of our own code that decides what a cached plan means."""
+    digest = hashlib.sha256()
+    package = Path(__file__).parent.parent
+    for folder in ("ir", "backend"):
+        for file in sorted((package / folder).glob("*.py")):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+# The options that change what a kernel means.
+_MEANINGFUL = (
+    "num_warps",
+    "num_ctas",
+    "num_stages",
+    "debug",
+    "sanitize_overflow",
+    "default_dot_input_precision",
+    "max_num_imprecise_acc_default",
+)
+
+
+def options_of(metadata: Any) -> dict[str, Any]:
+    """The options under which a kernel was compiled, for compiling it again for this target."""
+    return {name: getattr(metadata, name) for name in _MEANINGFUL if hasattr(metadata, name)}
+
+
+class CPUBackend(BaseBackend):
+    """Compiles for the target ``cpu``: TTIR, then the same in MLIR's generic form."""
+
+    binary_ext = "plan"
+
+    def __init__(self, target: GPUTarget) -> None:
+        super().__init__(target)
+        from triton.backends.nvidia.compiler import CUDABackend
+
+        self._model = CUDABackend(_MODEL)
+
+    @staticmethod
+    def supports_target(target: GPUTarget) -> bool:
+        return bool(target.backend == TARGET.backend)
+
+    def hash(self) -> str:
+        from triton import __version__
+
+        return f"triton_lab-{__version__}-{_sources_hash()}"
+
+    def parse_options(self, options: dict[str, Any]) -> object:
+        # Whether the compiler may fuse multiplication and addition does not matter here; saying so
+        # keeps Triton from warning that nobody did.
+        chosen = {"enable_fp_fusion": True, **options}
+        return self._model.parse_options(chosen)
+
+    def pack_metadata(self, metadata: Any) -> tuple[int, ...]:
+        return (metadata.num_warps, metadata.num_ctas, metadata.shared)
+
+    def get_codegen_implementation(self, options: Any) -> dict[str, Any]:
+        from triton_lab.backend.float8 import convert_custom_types
+
+        functions: dict[str, Any] = self._model.get_codegen_implementation(options)
+        # The CUDA backend converts its unusual fp8 by inline PTX.
+        return functions | {"convert_custom_types": convert_custom_types}
+
+    def get_module_map(self) -> dict[str, ModuleType]:
+        return self._model.get_module_map()  # type: ignore[no-any-return]
+
+    def load_dialects(self, context: Any) -> None:
+        self._model.load_dialects(context)
+
+    def add_stages(self, stages: dict[str, Any], options: Any, language: Language) -> None:
+        if language != Language.TRITON:
+            raise RuntimeError(
+                "the CPU target runs Triton kernels, not Gluon ones: run this kernel on a GPU (%%triton gpu)"
+            )
+        stages["ttir"] = self.make_ttir
+        stages["plan"] = self.make_plan
+
+    @staticmethod
+    def make_ttir(module: Any, metadata: dict[str, Any]) -> Any:
+        from triton_lab.ir.lower import simplify
+
+        simplify(module)
+        return module
+
+    @staticmethod
+    def make_plan(module: Any, metadata: dict[str, Any]) -> bytes:
+        from triton_lab.ir.lower import generic_text
+
+        # Here, since a module that was read from a ``.ttir`` file begins with this stage.
+        metadata["name"] = module.get_entry_func_name()
+        metadata["shared"] = 0
+        return generic_text(module).encode()

@@ -1,0 +1,107 @@
+"""The driver half of the plugin: which device there is, and how a kernel is launched on it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+from triton.backends.compiler import GPUTarget
+from triton.backends.driver import DriverBase
+
+# Triton keeps compiled kernels by device number: ours must never equal a GPU's.
+DEVICE = -1
+NAME = "triton_lab"
+
+_asking = threading.local()
+
+
+def _heeds_default_backend() -> bool:
+    """Whether this Triton looks at TRITON_DEFAULT_BACKEND; before 3.7 it wants one active driver, always."""
+    from triton import __version__
+
+    major, minor = __version__.split(".")[:2]
+    return (int(major), int(minor)) >= (3, 7)
+
+
+class CPUDriver(DriverBase):
+    """The CPU as a device of Triton's."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        from triton_lab.backend.loading import Utils
+
+        self.utils = Utils()
+
+    def launcher_cls(self, source: Any, metadata: Any) -> Any:
+        """What launches a kernel: ours, or a GPU's own for what was compiled for it all the same."""
+        if metadata.target.backend == self.get_current_target().backend:
+            from triton_lab.backend.launcher import Launcher
+
+            return Launcher(source, metadata)
+        from triton_lab.targets import gpu_driver
+
+        driver = gpu_driver()
+        if driver is None:
+            raise RuntimeError(f"the kernel {metadata.name} was compiled for {metadata.target}, which is not here")
+        return driver.launcher_cls(source, metadata)
+
+    @classmethod
+    def is_active(cls) -> bool:
+        """True if the user names us, or if there is no other device."""
+        chosen = os.environ.get("TRITON_DEFAULT_BACKEND")
+        if chosen and _heeds_default_backend():
+            return chosen == NAME
+        if getattr(_asking, "now", False):
+            return False  # another plugin asks in turn whether we are: then it decides
+        from triton.backends import backends
+
+        _asking.now = True
+        try:
+            return not any(backend.driver is not cls and backend.driver.is_active() for backend in backends.values())
+        finally:
+            _asking.now = False
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        return ty
+
+    def get_current_target(self) -> GPUTarget:
+        from triton_lab.backend.compiler import TARGET
+
+        return TARGET
+
+    def get_active_torch_device(self) -> Any:
+        import torch
+
+        return torch.device("cpu")
+
+    def get_current_device(self) -> int:
+        return DEVICE
+
+    def set_current_device(self, device: int) -> None:
+        """There is one."""
+
+    def get_current_stream(self, device: int | None = None) -> int:
+        return 0
+
+    def get_device_interface(self) -> Any:
+        from triton_lab.backend.timing import DeviceInterface
+
+        return DeviceInterface
+
+    def get_benchmarker(self) -> Any:
+        from triton_lab.backend.timing import benchmark_once
+
+        return benchmark_once
+
+    def get_empty_cache_for_benchmark(self) -> Any:
+        import torch
+
+        # There is no GPU cache to flush between runs: a token tensor satisfies the interface.
+        return torch.empty(1, dtype=torch.int8)
+
+    def clear_cache(self, cache: Any) -> None:
+        """Nothing to flush."""
+
+    def assemble_tensormap_to_arg(self, tensormaps_info: Any, args: Any) -> Any:
+        return args

@@ -1,0 +1,208 @@
+"""Runs a compiled kernel when Triton says so."""
+
+from __future__ import annotations
+
+import operator
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from triton_lab.backend import arguments as args
+from triton_lab.backend import timing
+from triton_lab.backend.loading import Loaded
+from triton_lab.backend.mirror import Mirrors
+from triton_lab.backend.progress import bar
+from triton_lab.backend.regions import extent_of, regions_of
+from triton_lab.backend.unknown import Finder
+from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.machine import Executable, Limits, Machine, Observer
+from triton_lab.interpreter.memory import Memory, Region
+from triton_lab.interpreter.observers import together
+from triton_lab.interpreter.printing import Printer
+
+
+@dataclass(eq=False)
+class Call:
+    """One launch while it happens: what a recorder gets to see.
+
+    ``signature`` and ``objects`` hold the types and values of the kernel's arguments by name,
+    constexprs included; ``leaves`` those that exist at run time; ``owners`` the regions that
+    each of the plan's arguments points into (None: anywhere).
+    """
+
+    source: Any
+    metadata: Any
+    executable: Executable
+    grid: tuple[int, int, int]
+    signature: dict[str, Any]
+    objects: dict[str, Any]
+    leaves: list[args.Leaf]
+    memory: Memory
+    trial: bool
+    owners: tuple[frozenset[Region] | None, ...]
+    target: str = "cpu"
+    seconds: float = 0.0
+    error: BaseException | None = None
+    # What the GPU and the CPU made of each argument that was written: (name, GPU's, CPU's) tensors.
+    outputs: list[tuple[str, Any, Any]] = field(default_factory=list)
+    remark: str = ""
+
+
+class Recorder:
+    """Hears of launches. ``before`` returns the observer for accesses, or None."""
+
+    def before(self, call: Call) -> Observer | None:
+        raise NotImplementedError
+
+    def after(self, call: Call) -> None:
+        raise NotImplementedError
+
+
+# Innermost last; a recorder hears of the launches of all threads.
+recorders: list[Recorder] = []
+# Settings of the process, changed by the magics and by `lab.limits`.
+limits = Limits()
+# Told how many programs have run, and of how many; where None, a terminal shows a bar.
+progress: Callable[[int, int], None] | None = None
+
+
+class Launcher:
+    """Triton makes one for each compiled kernel and calls it for each launch."""
+
+    def __init__(self, source: Any, metadata: Any) -> None:
+        self.source = source
+        self.metadata = metadata
+
+    def __call__(
+        self,
+        grid_x: int,
+        grid_y: int,
+        grid_z: int,
+        stream: int,
+        function: Loaded,
+        packed_metadata: Any,
+        launch_metadata: Any,
+        enter_hook: Any,
+        exit_hook: Any,
+        *objects: Any,
+    ) -> None:
+        if enter_hook is not None:
+            enter_hook(launch_metadata)
+        self.launch(function, checked_grid(grid_x, grid_y, grid_z), objects)
+        if exit_hook is not None:
+            exit_hook(launch_metadata)
+
+    def launch(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> None:
+        """Run the kernel over ``grid``. Raises KernelError, ArgumentError."""
+        mirrors = Mirrors()
+        call = prepared(self.source, self.metadata, function, grid, objects, mirrors)
+        hearing = list(recorders)
+        observers = [found for recorder in hearing if (found := recorder.before(call)) is not None]
+        try:
+            interpret(call, observers)
+            mirrors.write_back()
+        except BaseException as error:
+            if hearing:  # else nobody asks, and an error that is known to the call keeps all of it alive
+                call.error = error
+            raise
+        finally:
+            for recorder in hearing:
+                recorder.after(call)
+            # The finder knows the memory in turn: without this both would wait for the garbage collector.
+            call.memory.resolve = None
+
+
+def prepared(
+    source: Any,
+    metadata: Any,
+    function: Loaded,
+    grid: tuple[int, int, int],
+    objects: Sequence[Any],
+    mirrors: Mirrors,
+    private: bool = False,
+) -> Call:
+    """A launch, ready to be interpreted; ``private`` leaves the CPU's own memory alone, too.
+
+    Raises ArgumentError, and Unsupported for a kernel that the CPU target cannot run.
+    """
+    signature = source.signature
+    leaves = args.leaves(signature, objects)
+    executable = function.executable(source, metadata)
+    memory = Memory(regions_of(leaves, mirrors, private))
+    memory.resolve = Finder(memory, mirrors)
+    return Call(
+        source,
+        metadata,
+        executable,
+        grid,
+        signature,
+        dict(zip(signature, objects, strict=True)),
+        leaves,
+        memory,
+        timing.is_trial(),
+        tuple(_reach_of(leaf, memory) for leaf in leaves for _ in leaf.values),
+    )
+
+
+def interpret(call: Call, observers: Sequence[Observer], quiet: bool = False) -> None:
+    """Run a prepared launch on the CPU; ``quiet`` keeps what it prints to itself.
+
+    Raises KernelError, in words for the kernel's author.
+    """
+    start = time.perf_counter()
+    try:
+        with bar(call.metadata.name, progress) as told:
+            machine = Machine(
+                call.executable,
+                [value for leaf in call.leaves for value in leaf.values],
+                call.grid,
+                call.memory,
+                access_observer=together(list(observers)),
+                limits=limits,
+                progress=told,
+                printer=None if call.trial or quiet else Printer(call.grid, limits.lines),
+            )
+            machine.allow(call.executable.reach(call.owners))
+            try:
+                machine.run()
+            finally:
+                call.seconds = time.perf_counter() - start
+                timing.spend(call.seconds)
+    except KernelError as error:
+        from triton_lab.backend.report import described
+
+        # Only a fault of ours has a cause that is worth seeing.
+        cause = None if error.__cause__ is error else error.__cause__
+        raise described(error, call).with_traceback(None) from cause
+
+
+# The greatest extents of a grid that CUDA takes.
+_GREATEST = (2**31 - 1, 65535, 65535)
+
+
+def checked_grid(*extents: Any) -> tuple[int, int, int]:
+    """The grid, if a GPU would run it."""
+    try:
+        grid = tuple(operator.index(extent) for extent in extents)
+    except TypeError:
+        raise TypeError(
+            f"the grid {extents} must be of integers: triton.cdiv(n, BLOCK) divides and rounds up, / gives a float"
+        ) from None
+    if min(grid) < 0:
+        raise ValueError(f"the grid {grid} has a negative extent")
+    if any(extent > most for extent, most in zip(grid, _GREATEST, strict=True)):
+        raise ValueError(f"the grid {grid} is larger than {_GREATEST}, which is all that a GPU takes")
+    return grid[0], grid[1], grid[2]
+
+
+def _reach_of(leaf: args.Leaf, memory: Memory) -> frozenset[Region] | None:
+    """The regions behind an argument; None where its memory is known by a bare address alone."""
+    if leaf.kind == "scalar":
+        return frozenset()
+    tensor = args.tensor_of(leaf.object)
+    if tensor is None:
+        return None
+    extent = extent_of(tensor)
+    region = memory.holding(extent[0]) if extent is not None else None
+    return frozenset() if region is None else frozenset([region])

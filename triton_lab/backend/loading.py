@@ -1,0 +1,90 @@
+"""From a compiled kernel's bytes to something that can be run."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.machine import Executable
+
+
+class Loaded:
+    """A kernel's plan, made ready at its first launch.
+
+    Triton loads a kernel before it knows how to report what goes wrong, and never again if it does.
+    """
+
+    def __init__(self, kernel: bytes) -> None:
+        self._kernel = kernel
+        self._executable: Executable | None = None
+
+    def executable(self, source: Any, metadata: Any) -> Executable:
+        """What runs. Raises Unsupported, in the words for the kernel's author."""
+        if self._executable is None:
+            from triton_lab.ir import parse_plan
+
+            plan = parse_plan(self._kernel.decode())
+            try:
+                self._executable = Executable.of(plan)
+            except KernelError as error:
+                from triton_lab.backend.report import refused
+
+                raise refused(error, source, metadata, plan) from None
+        return self._executable
+
+
+# Kernels without a module are loaded again and again by some of Triton's paths.
+_loaded: weakref.WeakValueDictionary[bytes, Loaded] = weakref.WeakValueDictionary()
+
+
+def _load_elsewhere(name: str, kernel: bytes, shared: int) -> tuple[Any, Any, int, int, int]:
+    """Load what was compiled for a GPU while the CPU is active, as torch.compile does."""
+    from triton_lab.targets import gpu_driver
+
+    driver = gpu_driver()
+    if driver is None:
+        raise RuntimeError(
+            f"the kernel {name} was compiled for a GPU: compile it anew under the target that it is to run on"
+        )
+    loaded: tuple[Any, Any, int, int, int] = driver.utils.load_binary(
+        name, kernel, shared, int(driver.get_current_device())
+    )
+    return loaded
+
+
+class Utils:
+    """What Triton asks of a driver when it loads a kernel."""
+
+    @staticmethod
+    def load_binary(name: str, kernel: bytes, shared: int, device: int) -> tuple[Any, Any, int, int, int]:
+        """``(module, function, registers, spills, most threads)``; the function is a `Loaded`.
+
+        The module is None: Triton unloads what is not, with whatever driver is active then.
+        """
+        if b'"builtin.module"' not in kernel:
+            return _load_elsewhere(name, kernel, shared)
+        loaded = _loaded.setdefault(kernel, Loaded(kernel))
+        return None, loaded, 0, 0, 1024
+
+    @staticmethod
+    def unload_module(module: Any) -> None:
+        """Called for a GPU's module that goes while the CPU is active: its own driver unloads it."""
+        from triton_lab.targets import gpu_driver
+
+        driver = gpu_driver()
+        if driver is not None:
+            driver.utils.unload_module(module)
+
+    @staticmethod
+    def get_device_properties(device: int) -> dict[str, int]:
+        """What an sm_90 device would say; resource limits are not checked on the CPU."""
+        return {
+            "max_shared_mem": 232448,
+            "max_num_regs": 65536,
+            "multiprocessor_count": 132,
+            "warpSize": 32,
+            "sm_clock_rate": 1_000_000,
+            "mem_clock_rate": 1_000_000,
+            "mem_bus_width": 64,
+        }

@@ -1,0 +1,181 @@
+"""From a plan's locations to the lines that the user wrote.
+
+A plan may come from Triton's cache on disk, which knows a function's text and first line but not
+its file. So lines are taken from the plan and files from the functions as they are now.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import linecache
+import os
+import types
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from triton_lab.backend.spans import span
+from triton_lab.ir import Location, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A span of the user's source. ``line`` counts as the editor shows it; columns from 0."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Written:
+    """What the user wrote: a kernel and the functions that it may call, ``values`` among them."""
+
+    def __init__(self, kernel: Any, plan: Plan, values: Iterable[Any] = ()) -> None:
+        self.kernel = kernel
+        self.functions = list(_reachable([kernel, *values]))
+        location = plan.kernel.location
+        # The kernel's file when it was compiled.
+        self._file = None if location is None else location.file
+        # A `def` stands at column 0 for versions that count from there.
+        self._old = location is not None and location.column == 0
+
+    def place(self, location: Location | None) -> Place | None:
+        """The innermost frame of ``location`` that is not Triton's own, as a span of the source."""
+        return next(self.places(location), None)
+
+    def places(self, location: Location | None) -> Iterator[Place]:
+        """All frames of ``location`` that are not Triton's own, the innermost first."""
+        for frame in location.frames() if location is not None else ():
+            if not frame.file.startswith(_triton_folder()):
+                yield self._place(frame)
+
+    def excerpt(self, place: Place) -> list[str]:
+        """The line where ``place`` begins, with carets under it."""
+        text = self._line(place).rstrip()
+        if not text.strip():
+            return []
+        end = place.end_column if place.end_line == place.line else len(text)
+        carets = sum(_width(character) for character in text[place.column : max(end, place.column + 1)])
+        blank = "".join("\t" if c == "\t" else " " * _width(c) for c in text[: place.column])
+        return [f"    {text}", f"    {blank}{'^' * max(1, carets)}"]
+
+    def _place(self, frame: Location) -> Place:
+        function = self._function(frame)
+        if function is None:
+            column = frame.column if self._old else frame.column - 1
+            return Place(frame.file, frame.line, column, frame.line, column + 1)
+        file = _file_of(function)
+        source = "".join(function.raw_src)
+        found = span(source, function.starting_line_number, frame.line, frame.column, self._old)
+        if found is None:
+            text = self._line(Place(file, frame.line, 0, frame.line, 0)).rstrip("\n")
+            return Place(file, frame.line, len(text) - len(text.lstrip()), frame.line, len(text.rstrip()))
+        return Place(file, *found.start, *found.end)
+
+    def _function(self, frame: Location) -> Any:
+        """The function that ``frame`` lies in."""
+        around = [
+            function
+            for function in self.functions
+            if 0 <= frame.line - function.starting_line_number < len(function.raw_src)
+        ]
+        in_kernels_file = frame.file == self._file
+        kernel_file = _file_of(self.kernel)
+        wanted = kernel_file if in_kernels_file else frame.file
+        # Where the file of then is unknown now, any function of the right lines that is as near to the kernel.
+        likely = [function for function in around if (_file_of(function) == kernel_file) == in_kernels_file]
+        return next((function for function in around if _file_of(function) == wanted), next(iter(likely), None))
+
+    def _line(self, place: Place) -> str:
+        for function in self.functions:
+            offset = place.line - function.starting_line_number
+            if place.file == _file_of(function) and 0 <= offset < len(function.raw_src):
+                return str(function.raw_src[offset])
+        return linecache.getline(place.file, place.line)
+
+
+@functools.lru_cache(maxsize=1)
+def _triton_folder() -> str:
+    import triton
+
+    return os.path.join(os.path.dirname(os.path.abspath(str(triton.__file__))), "")
+
+
+def _width(character: str) -> int:
+    """How many columns of a terminal a character takes."""
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def python_function(kernel: Any) -> Any:
+    """The Python function behind a kernel or a helper."""
+    while not inspect.isfunction(kernel):
+        kernel = kernel.fn
+    return kernel
+
+
+def _file_of(kernel: Any) -> str:
+    return str(python_function(kernel).__code__.co_filename)
+
+
+def _reachable(start: Iterable[Any]) -> Iterator[Any]:
+    """Triton's functions among ``start``, and all that they name, each once."""
+    from triton.runtime.jit import JITCallable
+
+    todo = list(start)
+    seen: set[int] = set()
+    while todo:
+        value = todo.pop(0)
+        if isinstance(value, JITCallable) and id(value) not in seen:
+            seen.add(id(value))
+            if hasattr(value, "raw_src"):
+                yield value
+            todo.extend(_named(python_function(value)))
+
+
+def _named(function: Any) -> Iterator[Any]:
+    """What a function's code names: globals, closure variables, and members of these by any of its names."""
+    names = function.__code__.co_names
+    todo = [function.__globals__.get(name) for name in names]
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # not assigned yet
+            todo.append(cell.cell_contents)
+    seen: set[int] = set()
+    while todo:
+        value = todo.pop(0)
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        yield value
+        # Triton's own modules lead to hundreds of functions that are nobody's here.
+        if isinstance(value, (types.ModuleType, type)) and not value.__name__.startswith("triton."):
+            todo.extend(vars(value).get(name) for name in names)
+
+
+def written(call: Any) -> Written:
+    """What the user wrote, for a launch (a `Call`, or what has its ``source`` and ``executable``)."""
+    known: dict[str, Any] = vars(call)
+    if "written" not in known:
+        values = known.get("objects", {}).values()
+        known["written"] = Written(call.source.fn, call.executable.plan, values)
+    result: Written = known["written"]
+    return result
+
+
+def kernel_function(call: Any) -> Any:
+    """The Python function behind the launch's kernel."""
+    return python_function(call.source.fn)
+
+
+def user_location(location: Location | None, call: Any) -> Place | None:
+    """Where the user wrote what is at ``location``."""
+    return written(call).place(location)
+
+
+def excerpt(place: Place, call: Any) -> list[str]:
+    """The line where ``place`` begins, with carets under it."""
+    return written(call).excerpt(place)

@@ -1,0 +1,274 @@
+"""What a finding tells: where, who, which elements, and what to do."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+
+import numpy as np
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab
+from triton_lab.interpreter.errors import KernelError
+from triton_lab.launch.finding import Finding
+from triton_lab.launch.launch import Launch
+
+
+def line(kernel: object, text: str) -> int:
+    """The line of the file that holds ``text`` in a kernel."""
+    lines, first = inspect.getsourcelines(kernel.fn)  # type: ignore[attr-defined]
+    return next(first + k for k, each in enumerate(lines) if text in each)
+
+
+def only(launch: Launch, kind: str) -> Finding:
+    (found,) = [each for each in launch.findings if each.kind == kind]
+    return found
+
+
+@triton.jit
+def shift_kernel(x_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    right = tl.load(x_ptr + offsets + 1, mask=offsets + 1 < n)
+    tl.store(x_ptr + offsets, right, mask=offsets < n)  # over what the left neighbour reads
+
+
+def test_a_race_names_both_sides_and_points_at_the_store() -> None:
+    x = torch.zeros(10, 10)
+    with triton_lab.record() as launches:
+        shift_kernel[(4,)](x, 100, BLOCK=32)
+    found = only(launches[0], "race")
+    assert found.severity == "error"
+    assert found.kernel == "shift_kernel"
+    assert found.line == line(shift_kernel, "tl.store")
+    assert found.argument == "x_ptr"
+    assert found.message.startswith(
+        f"program 1 stores to x_ptr[3, 2] and program 0 loads it (line {line(shift_kernel, 'tl.load')})"
+    )
+    source, caret = found.excerpt
+    assert source[caret.index("^") : caret.rindex("^") + 1] == "tl.store(x_ptr + offsets, right, mask=offsets < n)"
+    assert found.programs.tolist() == [0, 1, 1, 2, 2, 3]
+    assert found.lanes.tolist() == [31, 0, 31, 0, 31, 0]
+    assert found.elements.tolist() == [32, 32, 64, 64, 96, 96]
+    assert found.count == 6
+    assert "atomic" in found.mend
+
+
+@triton.jit
+def put_kernel(out_ptr, value):
+    tl.store(out_ptr, tl.program_id(0) * value)
+
+
+def test_stores_of_the_same_value_are_told_apart() -> None:
+    out = torch.zeros(1, dtype=torch.int32)
+    with triton_lab.record() as launches:
+        put_kernel[(4,)](out, 0)
+        put_kernel[(4,)](out, 3)
+    assert "the same value, in no order" in only(launches[0], "race").message
+    assert "nothing orders the two" in only(launches[1], "race").message
+
+
+@triton.jit
+def sum_kernel(x_ptr, total_ptr, lock_ptr, BARRIER: tl.constexpr, BLOCK: tl.constexpr):
+    lane = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * BLOCK + lane)
+    while tl.atomic_cas(lock_ptr, 0, 1) == 1:
+        pass
+    tl.store(total_ptr + lane, tl.load(total_ptr + lane) + x)
+    if BARRIER:
+        tl.debug_barrier()
+    tl.atomic_xchg(lock_ptr, 0)
+
+
+@pytest.mark.parametrize("barrier", [True, False])
+def test_a_lock_orders_blocks_if_there_is_a_barrier_before_it_opens(barrier: bool) -> None:
+    with triton_lab.record() as launches:
+        lock = torch.zeros(1, dtype=torch.int32)
+        sum_kernel[(8,)](torch.ones(8, 64), torch.zeros(64), lock, BARRIER=barrier, BLOCK=64)
+    races = [found for found in launches[0].findings if found.kind == "race"]
+    assert bool(races) != barrier
+    if races:
+        assert "tl.debug_barrier()" in races[0].mend
+        assert set(races[0].programs.tolist()) == set(range(8)), "the first hundred lanes are of all programs"
+        assert len(races[0].programs) == 100 < races[0].count
+
+
+@triton.jit
+def double_kernel(x_ptr, out_ptr, row_stride, columns, BLOCK: tl.constexpr):
+    row, column = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * row_stride + column, mask=column < columns)
+    tl.store(out_ptr + row * columns + column, x * 2, mask=column < columns)
+
+
+def test_an_uninitialised_read_names_the_element_in_its_own_coordinates() -> None:
+    with triton_lab.record() as launches:
+        x = torch.empty(3, 8)
+        x[:, :6] = 1.0
+        double_kernel[(3,)](x, torch.empty(3, 8), 8, 8, BLOCK=8)
+    found = only(launches[0], "uninitialised")
+    assert found.severity == "error"
+    assert found.message == "program 0 loads x_ptr[0, 6], which nobody has written; 6 lanes in all"
+    assert found.line == line(double_kernel, "tl.load")
+    assert found.elements.tolist() == [6, 7, 14, 15, 22, 23]
+
+
+def test_a_view_is_left_although_its_storage_is_not() -> None:
+    x = torch.ones(3, 8)[:, 1:6]
+    with triton_lab.record() as launches:
+        double_kernel[(3,)](x, torch.zeros(3, 6), 8, 6, BLOCK=8)
+    found = only(launches[0], "outside-view")
+    assert found.severity == "note"
+    assert found.elements.tolist() == [5, 13, 21]
+    assert "(shape (3, 5), stride (8, 1))" in found.message
+
+
+@pytest.mark.parametrize("offset", [0, 2])
+def test_outside_the_view_is_what_brute_force_says(offset: int) -> None:
+    base = torch.ones(12, 12)
+    for view in (base.t(), base[2:, ::3], base[offset:9, 1:9], base.as_strided((4, 3), (13, 2), offset), base[:1]):
+        with triton_lab.record() as launches:
+            reader_kernel[(1,)](view, torch.zeros(64), BLOCK=64)
+        elements = {int(i) for i in _offsets(view)}
+        expected = sorted(set(range(64)) - elements)
+        found = [each for each in launches[0].findings if each.kind == "outside-view"]
+        assert [f.elements.tolist() for f in found] == ([expected] if expected else [])
+
+
+@triton.jit
+def reader_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    lane = tl.arange(0, BLOCK)
+    tl.store(out_ptr + lane, tl.load(x_ptr + lane))
+
+
+def _offsets(tensor: torch.Tensor) -> np.ndarray:
+    index = np.indices(tuple(tensor.shape)).reshape(tensor.dim(), -1)
+    return (index * np.array(tensor.stride())[:, None]).sum(axis=0)
+
+
+def test_an_alias_names_the_element_through_both_arguments() -> None:
+    x = torch.ones(20)
+    with triton_lab.record() as launches:
+        double_kernel[(1,)](x[4:].view(2, 8), x[:16].view(2, 8), 8, 8, BLOCK=8)
+    found = only(launches[0], "alias")
+    assert found.severity == "note"
+    assert found.argument == "out_ptr"
+    assert "out_ptr[0, 4], which is also x_ptr[0, 0]" in found.message
+    assert found.lanes.tolist() == [4, 5, 6, 7]
+
+
+@triton.jit
+def rows_kernel(x_ptr, out_ptr, rows, row_stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * row_stride, mask=row < rows, other=0.0)
+    tl.store(out_ptr + row, x, mask=row < rows)
+
+
+def test_an_offset_that_wraps_in_masked_lanes_is_no_overflow() -> None:
+    x = torch.ones(1).expand(4)
+    with triton_lab.record() as launches:
+        rows_kernel[(1,)](x, torch.zeros(4), 1, 1 << 30, BLOCK=4)
+    assert not [found for found in launches[0].findings if found.kind == "overflow"]
+
+
+def test_an_overflow_shows_the_numbers() -> None:
+    with triton_lab.record() as launches, contextlib.suppress(KernelError):
+        wrapping_kernel[(3,)](torch.ones(64), torch.zeros(3), 1 << 31 - 1)
+    found = only(launches[0], "overflow")
+    assert found.severity == "warning"
+    assert found.message.startswith(
+        "in program 2 2 * 1073741824 = 2147483648 does not fit int32 and becomes -2147483648"
+    )
+    assert found.programs.tolist() == [2]
+    assert "int64" in found.mend
+
+
+@triton.jit
+def wrapping_kernel(x_ptr, out_ptr, stride):
+    program = tl.program_id(0)
+    offset = program * stride
+    tl.store(out_ptr + program, tl.load(x_ptr + offset, mask=(offset < 64) & (offset >= 0), other=0.0))
+
+
+@triton.jit
+def exp_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.exp(tl.load(x_ptr + offsets)))
+
+
+@triton.jit
+def hide_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    lane = tl.arange(0, BLOCK)
+    tl.store(out_ptr + lane, tl.where(lane < 8, tl.load(x_ptr + lane), float("-inf")))
+
+
+def test_infinity_is_new_only_where_the_program_loaded_none_and_the_kernel_writes_none() -> None:
+    x = torch.zeros(64)
+    x[3], x[40] = 1000.0, float("inf")
+    with triton_lab.record() as launches:
+        exp_kernel[(4,)](x, torch.zeros(64), BLOCK=16)
+        hide_kernel[(1,)](torch.zeros(16), torch.zeros(16), BLOCK=16)
+    found = only(launches[0], "non-finite")
+    assert found.severity == "warning"
+    assert found.message == "program 0 stores inf to out_ptr[3], and all that it had loaded was finite"
+    assert found.programs.tolist() == [0]
+    assert not [each for each in launches[1].findings if each.kind == "non-finite"]
+
+
+def test_programs_of_a_grid_of_several_axes_are_named_by_their_coordinates() -> None:
+    with triton_lab.record() as launches:
+        corner_kernel[(3, 4)](torch.zeros(100, dtype=torch.int32))
+    found = only(launches[0], "idle-program")
+    assert found.line is None and found.argument is None
+    assert found.message == "program (2, 3, 0) touches no memory, of 12 in the grid"
+    assert found.programs.tolist() == [11]
+
+
+@triton.jit
+def corner_kernel(out_ptr):
+    place = tl.program_id(1) * 3 + tl.program_id(0)
+    if place < 11:
+        tl.store(out_ptr + place, place)
+
+
+def test_faults_of_all_programs_are_told_and_not_only_of_the_first_batch() -> None:
+    with triton_lab.record() as launches, contextlib.suppress(KernelError):
+        reach_kernel[(3000,)](torch.zeros(1000), torch.zeros(3000))
+    found = only(launches[0], "out-of-bounds")
+    assert found.line == line(reach_kernel, "x_ptr +")
+    assert found.count == 2000
+    assert found.programs.tolist() == list(range(1000, 1100))
+    assert found.message.startswith("program 1000: load at element 1000 of x_ptr (x_ptr has shape (1000,)")
+
+
+@triton.jit
+def reach_kernel(x_ptr, out_ptr):
+    program = tl.program_id(0)
+    x = tl.load(x_ptr + program)
+    tl.store(out_ptr + program, x)
+
+
+def test_the_gravest_come_first() -> None:
+    with triton_lab.record() as launches:
+        x = torch.empty(6, 8)
+        double_kernel[(6,)](x, x, 0, 8, BLOCK=8)
+    ranks = [["error", "warning", "note"].index(found.severity) for found in launches[0].findings]
+    assert ranks == sorted(ranks)
+    assert {"race", "alias"} <= {found.kind for found in launches[0].findings}
+
+
+@triton.jit
+def far_kernel(x_ptr, out_ptr, stride):
+    program = tl.program_id(0)
+    x = tl.load(x_ptr + program * stride)
+    tl.store(out_ptr + program, x)
+
+
+def test_an_overflow_that_leads_out_of_bounds_is_told_as_well() -> None:
+    with triton_lab.record() as launches, contextlib.suppress(KernelError):
+        far_kernel[(3,)](torch.ones(64), torch.zeros(3), 1 << 30)
+    by_kind = {found.kind: found for found in launches[0].findings}
+    assert set(by_kind) == {"out-of-bounds", "overflow"}
+    assert by_kind["out-of-bounds"].programs.tolist() == [1, 2]
+    assert by_kind["overflow"].programs.tolist() == [2], "program 1 goes far, but does not wrap"

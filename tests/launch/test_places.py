@@ -1,0 +1,45 @@
+"""Offsets back to elements, for strides of every kind."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from triton_lab.launch import places as module
+from triton_lab.launch.places import contiguous_strides, offsets, places
+
+shapes_and_strides = st.lists(st.tuples(st.integers(0, 4), st.integers(-9, 50)), max_size=4).map(
+    lambda pairs: (tuple(size for size, _ in pairs), tuple(stride for _, stride in pairs))
+)
+
+
+@settings(deadline=None)
+@given(shapes_and_strides, st.sampled_from([0, 8]))
+def test_each_offset_leads_to_the_first_element_there(
+    case: tuple[tuple[int, ...], tuple[int, ...]], dense: int
+) -> None:
+    shape, strides = case
+    expected: dict[int, int] = {}
+    for number, index in enumerate(itertools.product(*map(range, shape))):
+        expected.setdefault(sum(i * s for i, s in zip(index, strides, strict=True)), number)
+    before, module.DENSE = module.DENSE, dense  # 0: never by a table
+    try:
+        found = places(shape, strides)
+    finally:
+        module.DENSE = before
+    asked = np.arange(-60, 220)
+    assert found.element(asked).tolist() == [expected.get(offset, -1) for offset in asked.tolist()]
+    if found.first_of is not None:
+        assert found.first_of.tolist() == [expected[offset] for offset in offsets(shape, strides).tolist()]
+    else:
+        assert len(expected) == found.elements
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 5), max_size=4))
+def test_contiguous_strides_are_those_of_torch(shape: list[int]) -> None:
+    assert contiguous_strides(tuple(shape)) == torch.empty(shape).stride()

@@ -1,0 +1,60 @@
+"""Sets of bytes, against Python's sets of integers."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triton_lab.launch.ranges import NOTHING, Ranges, true_ranges
+
+pairs = st.lists(st.tuples(st.integers(0, 40), st.integers(-2, 9)).map(lambda p: (p[0], p[0] + p[1])), max_size=8)
+
+
+def ranges(given: list[tuple[int, int]]) -> Ranges:
+    return Ranges.of([start for start, _ in given], [stop for _, stop in given])
+
+
+def members(given: list[tuple[int, int]]) -> set[int]:
+    return {number for start, stop in given for number in range(start, stop)}
+
+
+def bytes_of(found: Ranges) -> set[int]:
+    return members(list(zip(found.start.tolist(), found.stop.tolist(), strict=True)))
+
+
+@given(pairs)
+def test_ranges_are_sorted_and_neither_overlap_nor_touch(given: list[tuple[int, int]]) -> None:
+    found = ranges(given)
+    assert bytes_of(found) == members(given)
+    assert (found.start < found.stop).all()
+    assert (found.stop[:-1] < found.start[1:]).all()
+    assert found.size == len(members(given))
+
+
+@given(pairs, pairs)
+def test_union_intersection_and_difference_are_those_of_sets(
+    a: list[tuple[int, int]], b: list[tuple[int, int]]
+) -> None:
+    assert bytes_of(ranges(a) | ranges(b)) == members(a) | members(b)
+    assert bytes_of(ranges(a) & ranges(b)) == members(a) & members(b)
+    assert bytes_of(ranges(a) - ranges(b)) == members(a) - members(b)
+
+
+@given(pairs, st.integers(-2, 50), st.integers(0, 9))
+def test_questions_about_bytes(given: list[tuple[int, int]], start: int, size: int) -> None:
+    found = ranges(given)
+    asked = np.arange(-3, 55)
+    assert asked[found.covers(asked)].tolist() == sorted(members(given))
+    assert found.meets(start, start + size) == bool(members(given) & set(range(start, start + size)))
+
+
+@given(st.lists(st.booleans(), max_size=20))
+def test_true_ranges_are_where_flags_are_true(flags: list[bool]) -> None:
+    assert bytes_of(true_ranges(np.array(flags, bool), 100)) == {100 + k for k, flag in enumerate(flags) if flag}
+
+
+def test_nothing_has_no_bytes() -> None:
+    assert NOTHING.size == 0
+    assert not NOTHING.meets(0, 100)
+    assert Ranges.joined([]) is NOTHING

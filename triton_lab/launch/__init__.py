@@ -1,0 +1,1 @@
+"""What happened: recorded launches, their accesses, and what is wrong with them. Plain data."""

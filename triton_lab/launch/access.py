@@ -1,0 +1,198 @@
+"""What one load, store or atomic of a kernel did over a whole launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.affine import Affine
+from triton_lab.interpreter.box import Box
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.places import places
+
+Array = NDArray[Any]
+_INT64 = np.dtype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """One execution of an access by the ``programs`` (linear numbers, ascending) that ran together.
+
+    ``pointer`` and ``mask`` are in the interpreter's compact forms; ``order`` counts the launch's
+    events. ``took`` says, for a compare-and-swap, which lanes found what they expected.
+    """
+
+    order: int
+    programs: Array
+    pointer: Affine | Array
+    mask: Box | Array | None
+    shape: tuple[int, ...]
+    took: Array | None = None
+
+    def addresses(self) -> Array:
+        """Byte addresses, int64 ``(len(programs), *shape)``."""
+        pointer = self.pointer
+        if isinstance(pointer, Affine):
+            # A copy, since an `Affine` keeps what it has worked out and an event is to stay small.
+            found = Affine(pointer.base, pointer.strides, pointer.shape).elements(_INT64)
+        else:
+            found = pointer
+        return np.broadcast_to(found, (len(self.programs), *self.shape))
+
+    def active(self) -> Array:
+        """Which lanes touch memory, bool ``(len(programs), *shape)``."""
+        if self.mask is None:
+            return np.broadcast_to(np.True_, (len(self.programs), *self.shape))
+        found = self.mask.elements() if isinstance(self.mask, Box) else self.mask
+        return np.broadcast_to(found, (len(self.programs), *self.shape))
+
+    @property
+    def nbytes(self) -> int:
+        """What the event holds in memory."""
+        pointer = self.pointer.base if isinstance(self.pointer, Affine) else self.pointer
+        mask = self.mask.nbytes if isinstance(self.mask, np.ndarray) else 0
+        took = 0 if self.took is None else self.took.nbytes
+        return int(pointer.nbytes + mask + took + self.programs.nbytes)
+
+
+class Access:
+    """One access operation of the kernel, over all programs and iterations of a launch.
+
+    An iteration is a program's first, second, ... execution of the operation. All arrays are
+    ``(programs, *block)``; for programs that do not get to an iteration the mask is False there.
+    """
+
+    def __init__(
+        self,
+        op: int,
+        kind: str,
+        line: int | None,
+        column: int | None,
+        dtype: str,
+        itemsize: int,
+        argument: Argument | None,
+        programs: int,
+        events: list[Event],
+        recall: Callable[[int], list[Array]],
+    ) -> None:
+        self.op = op
+        self.kind = kind
+        self.line = line
+        self.column = column
+        self.dtype = dtype
+        self.itemsize = itemsize
+        self.region = argument
+        self.programs = programs
+        self.events = events
+        self._argument = argument
+        self._recall = recall
+        self._index: list[list[tuple[int, Array]]] | None = None
+
+    def __repr__(self) -> str:
+        where = "" if self.line is None else f", line {self.line}"
+        return f"<{self.kind} of {self.argument or 'memory'}{where}, {self.iterations} iterations>"
+
+    @property
+    def argument(self) -> str | None:
+        """The name of the argument whose memory is touched; None where it is no one argument's."""
+        return None if self._argument is None else self._argument.name
+
+    @property
+    def block(self) -> tuple[int, ...]:
+        """The shape of the block that one program touches at once."""
+        return self.events[0].shape if self.events else ()
+
+    @property
+    def iterations(self) -> int:
+        """The most often that a program executes the operation."""
+        return len(self._iterations())
+
+    def _iterations(self) -> list[list[tuple[int, Array]]]:
+        """For each iteration: events, and their rows that belong to it."""
+        if self._index is None:
+            done = np.zeros(self.programs, np.int64)
+            index: list[list[tuple[int, Array]]] = []
+            for position, event in enumerate(self.events):
+                count = done[event.programs]
+                for number in np.unique(count):
+                    while len(index) <= number:
+                        index.append([])
+                    index[number].append((position, np.flatnonzero(count == number)))
+                done[event.programs] = count + 1
+            self._index = index
+        return self._index
+
+    def _assembled(self, iteration: int, dtype: Any, parts: Callable[[int], Array]) -> Array:
+        index = self._iterations()
+        if not 0 <= iteration < max(1, len(index)):
+            raise IndexError(f"iteration {iteration} of {len(index)}: {self!r}")
+        result = np.zeros((self.programs, *self.block), dtype)
+        for position, rows in index[iteration] if index else []:
+            result[self.events[position].programs[rows]] = parts(position)[rows]
+        return result
+
+    def address(self, iteration: int = 0) -> Array:
+        """Byte addresses, int64; 0 for programs that do not take part."""
+        return self._assembled(iteration, np.int64, lambda k: self.events[k].addresses())
+
+    def byte_offset(self, iteration: int = 0) -> Array:
+        """Byte offsets from the start of the argument's storage."""
+        start = self._argument.storage_address if self._argument is not None else 0
+        return np.where(self.taking_part(iteration), self.address(iteration) - start, 0)
+
+    def taking_part(self, iteration: int = 0) -> Array:
+        """Bool ``(programs, 1, ...)``: programs that execute this iteration, masked or not."""
+        result = np.zeros((self.programs, *(1,) * len(self.block)), np.bool_)
+        index = self._iterations()
+        for position, rows in index[iteration] if index else []:
+            result[self.events[position].programs[rows]] = True
+        return result
+
+    def order(self, iteration: int = 0) -> int:
+        """When the first program did this, counted in the launch's events."""
+        return min(self.events[position].order for position, _ in self._iterations()[iteration])
+
+    def mask(self, iteration: int = 0) -> Array:
+        """Which lanes touch memory."""
+        return self._assembled(iteration, np.bool_, lambda k: self.events[k].active())
+
+    def values(self, iteration: int = 0) -> Array:
+        """What was loaded, stored, or found by an atomic, at that time.
+
+        Replays the launch. Raises `CannotReplay` where that is impossible.
+        """
+        values = self._recall(self.op)
+        dtype = values[0].dtype if values else np.float32
+        return self._assembled(iteration, dtype, lambda k: values[k])
+
+    def element(self, argument: Argument | str | None = None, iteration: int = 0) -> Array:
+        """The index in ``argument`` (row-major over its shape) that each lane stands at; -1 for none.
+
+        Where several indices share an address (stride 0), it is the first of them.
+        """
+        owner = self._argument
+        if isinstance(argument, Argument):
+            owner = argument
+        if owner is None:
+            return np.full((self.programs, *self.block), -1)
+        position = elements_at(self.address(iteration) - owner.address, owner)
+        return np.where(self.taking_part(iteration), position, -1)
+
+
+def elements_at(offsets: Array, argument: Argument) -> Array:
+    """Byte offsets from an argument's element 0 -> row-major element numbers, -1 where there is none.
+
+    Of several elements at one place it is the first.
+    """
+    whole, rest = np.divmod(np.asarray(offsets), argument.itemsize)
+    found = _places(argument.shape, argument.strides).element(whole)
+    return np.where(rest == 0, found, -1)
+
+
+# The tables of a launch's arguments, asked for again and again.
+_places = lru_cache(maxsize=8)(places)

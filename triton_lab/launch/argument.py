@@ -1,0 +1,81 @@
+"""A launch's arguments, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a launch, under the name it has in the kernel.
+
+    For a tensor: ``shape``, ``strides`` and ``offset`` count elements, ``dtype`` is torch's name
+    for it, ``address`` is that of element 0 and ``storage_address`` and ``storage_bytes`` those of
+    the storage. ``kind`` is ``tensor``, ``scalar``, ``constexpr`` or ``descriptor``.
+    """
+
+    name: str
+    kind: str
+    value: Any = None
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+    dtype: str = ""
+    itemsize: int = 0
+    offset: int = 0
+    address: int = 0
+    storage_address: int = 0
+    storage_bytes: int = 0
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether elements lie in storage in row-major order, without gaps."""
+        expected = 1
+        for extent, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if extent != 1 and stride != expected:
+                return False
+            expected *= extent
+        return True
+
+
+def arguments_of(signature: Mapping[str, Any], objects: Sequence[Any]) -> tuple[Argument, ...]:
+    """All arguments, constexprs included; tuples give one argument an item, named ``t[0]``."""
+    result: list[Argument] = []
+    for (name, type), value in zip(signature.items(), objects, strict=True):
+        result.extend(_arguments(name, type, value))
+    return tuple(result)
+
+
+def _arguments(name: str, type: Any, value: Any) -> Iterator[Argument]:
+    if isinstance(type, tuple):
+        for position, (inner, item) in enumerate(zip(type, value, strict=True)):
+            yield from _arguments(f"{name}[{position}]", inner, item)
+        return
+    kind = "descriptor" if str(type).startswith("tensordesc") else "tensor"
+    tensor = value
+    if not hasattr(tensor, "untyped_storage") and hasattr(tensor, "base"):
+        tensor = tensor.base
+    if hasattr(tensor, "untyped_storage") and type != "constexpr":
+        yield tensor_argument(name, tensor, kind)
+    elif type == "constexpr":
+        yield Argument(name, "constexpr", value=value)
+    else:
+        yield Argument(name, "scalar", value=value, dtype=str(type))
+
+
+def tensor_argument(name: str, tensor: Any, kind: str = "tensor") -> Argument:
+    """The description of a torch tensor."""
+    storage = tensor.untyped_storage()
+    return Argument(
+        name,
+        kind,
+        shape=tuple(tensor.shape),
+        strides=tuple(tensor.stride()),
+        dtype=str(tensor.dtype).removeprefix("torch."),
+        itemsize=tensor.element_size(),
+        offset=tensor.storage_offset(),
+        address=tensor.data_ptr(),
+        storage_address=storage.data_ptr(),
+        storage_bytes=storage.nbytes(),
+    )

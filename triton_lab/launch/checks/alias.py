@@ -1,0 +1,62 @@
+"""Writes through one argument to memory that the kernel reads through another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.checks.evidence import Evidence
+from triton_lab.launch.checks.words import Found, element, finding, others, program
+from triton_lab.launch.finding import Finding
+from triton_lab.launch.ranges import Ranges
+
+_MEND = "Fine if each element is read before it is written; if not, pass a clone of one of the two."
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """One for each access that writes what is read elsewhere."""
+    launch = evidence.launch
+    tensors = [argument for argument in launch.arguments if argument.storage_bytes]
+    partners = {a.name: {b.name for b in tensors if b.name != a.name and _meet(a, b)} for a in tensors}
+    if not any(partners.values()):
+        return
+    read: dict[str, Ranges] = {}
+    for argument in tensors:
+        parts = [
+            evidence.runs(sight)
+            for sight in evidence.sights("load", "atomic")
+            if evidence.is_bound(sight.op) and evidence.owner(sight.op) == argument
+        ]
+        read[argument.name] = Ranges.joined(parts)
+    found = Found()
+    through: dict[int, str] = {}
+    for sight in evidence.sights("store", "atomic"):
+        owner = evidence.owner(sight.op)
+        if owner is None or not evidence.is_bound(sight.op):
+            continue
+        written = evidence.runs(sight).bytes()
+        for other in sorted(partners.get(owner.name, ())):
+            shared = written & read[other]
+            if len(shared):
+                through.setdefault(sight.op.index, other)
+                found.add(sight, evidence.lanes(sight, shared))
+    for op, lanes in found:
+        writer, reader = evidence.owner(op), launch.argument(through[op.index])
+        address = int(lanes.address[0])
+        yield finding(
+            launch,
+            "alias",
+            f"{program(launch, int(lanes.program[0]))} writes {element(writer, address)}, which is also "
+            f"{element(reader, address)}, and the kernel reads that{others(len(lanes))}",
+            _MEND,
+            op=op,
+            argument=writer,
+            lanes=lanes,
+        )
+
+
+def _meet(a: Argument, b: Argument) -> bool:
+    return (
+        a.storage_address < b.storage_address + b.storage_bytes
+        and b.storage_address < a.storage_address + a.storage_bytes
+    )

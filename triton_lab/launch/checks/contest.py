@@ -1,0 +1,133 @@
+"""Bytes that several programs contend for: all accesses cut along each other's borders.
+
+Between two neighbouring borders every access touches all bytes or none, so that a stretch of bytes
+is one question, however many lanes it stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from triton_lab.launch.checks.evidence import Evidence, Sight
+from triton_lab.launch.checks.order import hands_on, is_shared
+from triton_lab.launch.classes import distinct
+from triton_lab.launch.ranges import Flags, Ints, Ranges
+
+# So many rows are looked at at once.
+_ROWS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Who touches each stretch: parallel arrays, by stretch, then time, then program.
+
+    ``start`` and ``stop`` are the stretch's bytes, ``sight`` numbers the execution, ``stores`` marks plain
+    stores (atomics that do not hold against other programs among them) and ``alone`` what one
+    thread does by itself.
+    """
+
+    stretch: Ints
+    start: Ints
+    stop: Ints
+    program: Ints
+    time: Ints
+    sight: Ints
+    stores: Flags
+    alone: Flags
+
+    def __len__(self) -> int:
+        return len(self.stretch)
+
+    def where(self, chosen: Flags) -> Rows:
+        """Some of the rows."""
+        return Rows(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+
+
+def is_plain_store(sight: Sight) -> bool:
+    """Whether another program's access to the same bytes is a race unless something orders the two."""
+    return sight.kind == "store" or (sight.kind == "atomic" and not is_shared(sight.op))
+
+
+def relevant(evidence: Evidence) -> list[Sight]:
+    """The plain stores, and what else may touch the bytes that they write."""
+    found = [sight for sight in evidence.in_order if is_plain_store(sight)]
+    if not found:
+        return []
+    hulls = [evidence.hull(sight) for sight in found]
+    written = Ranges.of([low for low, _ in hulls], [high for _, high in hulls])
+    others = [s for s in evidence.in_order if not is_plain_store(s) and written.meets(*evidence.hull(s))]
+    return found + others
+
+
+def contested(evidence: Evidence, sights: list[Sight]) -> Iterator[Rows]:
+    """The stretches that several programs touch and some program stores to, part by part."""
+    if not sights:
+        return
+    parts = [evidence.runs(sight) for sight in sights]
+    lengths = [len(part) for part in parts]
+    start = np.concatenate([part.start for part in parts])
+    stop = np.concatenate([part.stop for part in parts])
+    program = np.concatenate([part.program for part in parts])
+    sight = np.repeat(np.arange(len(sights)), lengths)
+    order = np.argsort(start, kind="stable")
+    start, stop, program, sight = start[order], stop[order], program[order], sight[order]
+    if bool((start[1:] >= np.maximum.accumulate(stop)[:-1]).all()):
+        return  # no two runs have a byte in common
+    stores = np.array([is_plain_store(s) for s in sights])[sight]
+    borders = distinct(np.concatenate([start, stop]))
+    first, last = np.searchsorted(borders, start), np.searchsorted(borders, stop)
+    touched, stored = _cover(first, last, len(borders)), _cover(first[stores], last[stores], len(borders))
+    open_question = (touched > 1) & (stored > 0)
+    below = np.concatenate([[0], np.cumsum(open_question)])
+    number = np.flatnonzero(open_question)  # of each stretch that is in question
+    low, high = below[first], below[last]  # a run's stretches, counted among those
+    ends = np.cumsum(touched[number])
+    time = np.array([s.event.order for s in sights])[sight]
+    alone = np.array([_alone(s) for s in sights])[sight]
+    at = 0
+    while at < len(number):
+        # As many stretches as there is room for, and one at least.
+        room = int(np.searchsorted(ends, (ends[at - 1] if at else 0) + _ROWS, side="right"))
+        to = max(at + 1, room)
+        lower, upper = np.clip(low, at, to), np.clip(high, at, to)
+        count = upper - lower
+        run = np.repeat(np.arange(len(start)), count)
+        within = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count) + lower[run]
+        order = np.lexsort((program[run], time[run], within))
+        run, within = run[order], within[order]
+        stretch = number[within]
+        rows = Rows(
+            stretch,
+            borders[stretch],
+            borders[stretch + 1],
+            program[run],
+            time[run],
+            sight[run],
+            stores[run],
+            alone[run],
+        )
+        yield rows.where(_shared(rows))
+        at = to
+
+
+def _cover(first: Ints, last: Ints, borders: int) -> Ints:
+    """How many runs lie over each stretch."""
+    change = np.bincount(first, minlength=borders) - np.bincount(last, minlength=borders)
+    return np.cumsum(change)[:-1]
+
+
+def _shared(rows: Rows) -> Flags:
+    """Rows of stretches that more than one program touches."""
+    if not len(rows):
+        return np.zeros(0, np.bool_)
+    heads = np.flatnonzero(np.concatenate([[True], rows.stretch[1:] != rows.stretch[:-1]]))
+    several = np.minimum.reduceat(rows.program, heads) != np.maximum.reduceat(rows.program, heads)
+    return np.repeat(several, np.diff(np.append(heads, len(rows))))
+
+
+def _alone(sight: Sight) -> bool:
+    # In a block of atomics that release, each thread hands on what it did itself.
+    return int(np.prod(sight.event.shape)) == 1 or (sight.kind == "atomic" and hands_on(sight.op))

@@ -1,0 +1,112 @@
+"""What all checks look at: the accesses of a launch as runs of bytes, worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.ir import Op
+from triton_lab.launch.access import Event
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.footprint import Runs, hull, runs
+from triton_lab.launch.ranges import Ints, Ranges
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.tape import Tape
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """One execution of an access: the operation, how wide its elements are, and the event."""
+
+    op: Op
+    kind: str
+    itemsize: int
+    event: Event
+
+
+@dataclass(frozen=True, eq=False)
+class Lanes:
+    """Some lanes of an access: parallel arrays; ``lane`` is row-major in the block."""
+
+    program: Ints
+    lane: Ints
+    address: Ints
+
+    def __len__(self) -> int:
+        return len(self.program)
+
+
+class Evidence:
+    """A launch under examination."""
+
+    def __init__(self, launch: Launch, tape: Tape) -> None:
+        self.launch = launch
+        self.tape = tape
+        self.ops = {op.index: op for op in launch.executable.plan.walk()}
+        self._runs: dict[int, Runs] = {}
+        self._owners: dict[int, Argument | None] = {}
+
+    @property
+    def complete(self) -> bool:
+        """Whether the tape holds the whole launch."""
+        return not self.tape.dropped and self.launch.error is None
+
+    def sights(self, *kinds: str) -> Iterator[Sight]:
+        """All executions of accesses of these kinds, operation by operation."""
+        for index in sorted(self.tape.events):
+            kind, _, itemsize = self.tape.kinds[index]
+            if kind in kinds:
+                for event in self.tape.events[index]:
+                    yield Sight(self.ops[index], kind, itemsize, event)
+
+    @cached_property
+    def in_order(self) -> list[Sight]:
+        """All executions of all accesses as they happened."""
+        return sorted(self.sights("load", "store", "atomic"), key=lambda sight: sight.event.order)
+
+    def runs(self, sight: Sight) -> Runs:
+        """The bytes that it touched."""
+        order = sight.event.order
+        if order not in self._runs:
+            self._runs[order] = runs(sight.event, sight.itemsize)
+        return self._runs[order]
+
+    def hull(self, sight: Sight) -> tuple[int, int]:
+        """Bounds of its addresses."""
+        return hull(sight.event, sight.itemsize)
+
+    def owner(self, op: Op) -> Argument | None:
+        """The one argument that the access's pointer comes from."""
+        if op.index not in self._owners:
+            self._owners[op.index] = self.launch.owner_of(op.index)
+        return self._owners[op.index]
+
+    def is_bound(self, op: Op) -> bool:
+        """Whether the plan alone says which argument the pointer comes from."""
+        roots = self.launch.executable.roots.get(op.index)
+        return roots is not None and len(roots) == 1
+
+    def lanes(self, sight: Sight, within: Ranges, whole: bool = False) -> Lanes:
+        """The active lanes that touch a byte of ``within``, or whose bytes are all of it."""
+        event = sight.event
+        size = max(1, int(np.prod(event.shape)))
+        chosen = np.flatnonzero(event.active())
+        address = event.addresses().reshape(-1)[chosen]
+        last = address + sight.itemsize - 1
+        if whole:
+            # Ranges neither overlap nor touch: first and last byte in the same one, or not all are.
+            first = np.searchsorted(within.start, address, side="right")
+            hit = within.covers(address) & within.covers(last)
+            hit &= first == np.searchsorted(within.start, last, side="right")
+        else:
+            hit = np.searchsorted(within.stop, address, side="right") < np.searchsorted(
+                within.start, last, side="right"
+            )
+        chosen = chosen[hit]
+        return Lanes(event.programs[chosen // size], chosen % size, address[hit])

@@ -1,0 +1,148 @@
+"""What stopped the launch: accesses out of bounds, failed assertions, deadlock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.interpreter.errors import Deadlock, Fault, KernelError, StepLimit, Unsupported
+from triton_lab.ir import Op
+from triton_lab.launch.checks.evidence import Lanes
+from triton_lab.launch.checks.words import LISTED, element, finding, others, program, programs, together
+from triton_lab.launch.finding import Finding
+from triton_lab.launch.ranges import Ints
+from triton_lab.launch.replay import CannotReplay, replay
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+_MEND = {
+    "out-of-bounds": "Mask the lanes that lie beyond the argument (mask=offsets < n), or mend the offsets.",
+    "null-pointer": "The pointer is null: check the table of pointers, or pass a tensor for it.",
+    "misaligned": "Addresses must be multiples of the element's size: check the pointer's type and the offsets.",
+}
+_MEND_DEADLOCK = "Release every lock on every path, and wait only for flags that some program sets."
+# A launch is replayed so many times at most to hear of all programs that fail.
+ROUNDS = 16
+
+
+def check(launch: Launch) -> Iterator[Finding]:
+    """What the launch stopped at, and all other programs that would have stopped it."""
+    error = launch.error
+    if not isinstance(error, KernelError) or isinstance(error, (Unsupported, StepLimit)):
+        return
+    if isinstance(error, Deadlock):
+        yield _deadlock(launch, error)
+    elif error.fault is None:
+        if error.op is not None and error.op.name == "tt.assert":
+            yield _assertion(launch, error)
+    else:
+        yield from _faults(launch, error)
+
+
+def _assertion(launch: Launch, error: KernelError) -> Finding:
+    numbers = _numbers(error)
+    return finding(
+        launch,
+        "assertion",
+        error.message,
+        "The condition does not hold for these programs.",
+        op=error.op,
+        count=len(numbers),
+        programs=numbers[:LISTED],
+    )
+
+
+def _deadlock(launch: Launch, error: Deadlock) -> Finding:
+    """The programs that wait, and where the first of them does."""
+    numbers = _numbers(error)
+    op, where = error.op, ""
+    last = max(
+        (
+            (event.order, index, event)
+            for index, events in launch.events.items()
+            for event in events
+            if len(numbers) and numbers[0] in event.programs
+        ),
+        default=None,
+        key=lambda entry: entry[0],
+    )
+    if last is not None:
+        # What a program that waits looked at last is what it waits for.
+        _, index, event = last
+        op = next(one for one in launch.executable.plan.walk() if one.index == index)
+        row = int(np.flatnonzero(event.programs == numbers[0])[0])
+        where = f" for {element(launch.owner_of(index), int(event.addresses()[row].reshape(-1)[0]))}"
+    verb = "waits" if len(numbers) == 1 else "wait"
+    return finding(
+        launch,
+        "deadlock",
+        f"{programs(launch, numbers)} {verb}{where}, and no program is left that could end that",
+        _MEND_DEADLOCK,
+        op=op,
+        count=len(numbers),
+        programs=numbers[:LISTED],
+    )
+
+
+def _faults(launch: Launch, error: KernelError) -> Iterator[Finding]:
+    """One for each kind and operation."""
+    found: dict[tuple[int, str], list[tuple[Op, Fault, Lanes]]] = {}
+    for one in [error, *_more(launch, error)]:
+        if one.fault is not None and one.op is not None and one.programs is not None:
+            lanes = Lanes(one.programs, one.fault.lanes, one.fault.addresses)
+            found.setdefault((one.op.index, one.fault.kind), []).append((one.op, one.fault, lanes))
+    for (index, kind), parts in sorted(found.items()):
+        op, fault, _ = parts[0]
+        lanes = together([part for _, _, part in parts])
+        argument = launch.owner_of(index)
+        end = ""
+        if argument is not None and argument.itemsize:
+            count = (argument.storage_bytes - argument.offset * argument.itemsize) // argument.itemsize
+            end = f" ({argument.name} has shape {argument.shape}, its storage ends after element {count - 1})"
+            number = (int(lanes.address[0]) - argument.address) // argument.itemsize
+            place = f"element {number} of {argument.name}"
+        else:
+            place = element(None, int(lanes.address[0]))
+        yield finding(
+            launch,
+            kind,
+            f"{program(launch, int(lanes.program[0]))}: {fault.access} at {place}{end}{others(len(lanes))}",
+            _MEND[kind],
+            op=op,
+            argument=argument,
+            lanes=lanes,
+        )
+
+
+def _more(launch: Launch, error: KernelError) -> Iterator[KernelError]:
+    """The faults of programs that had not run yet when the launch stopped.
+
+    Each round leaves out those that have failed, so that what is found does not depend on how the
+    grid was cut into batches. Programs that wait for others cannot go on without them.
+    """
+    if launch.executable.waiting_loops:
+        return
+    left = np.setdiff1d(np.arange(launch.programs), _numbers(error))
+    for _ in range(ROUNDS):
+        if not len(left):
+            return
+        try:
+            replay(launch, programs=left, strict=True)
+        except KernelError as another:
+            if another.fault is None or another.programs is None or another.op is None:
+                return
+            # Memory that the launch would have found on its way is not there in a replay.
+            if launch.executable.roots.get(another.op.index) is not None or another.fault.kind == "null-pointer":
+                yield another
+            left = np.setdiff1d(left, another.programs)
+        except CannotReplay:
+            return
+        else:
+            return
+
+
+def _numbers(error: KernelError) -> Ints:
+    return np.unique(error.programs) if error.programs is not None else np.empty(0, np.int64)

@@ -1,0 +1,54 @@
+"""Programs that touch nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from triton_lab.interpreter.box import Box
+from triton_lab.launch.access import Event
+from triton_lab.launch.checks.evidence import Evidence
+from triton_lab.launch.checks.words import LISTED, finding, programs
+from triton_lab.launch.finding import Finding
+from triton_lab.launch.ranges import Flags, Ints
+
+_MEND = "A smaller grid would do: triton.cdiv(n, BLOCK) programs for n elements."
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """At most one, about all of them."""
+    launch = evidence.launch
+    if not evidence.complete:
+        return
+    idle = np.ones(launch.programs, np.bool_)
+    for sight in evidence.in_order:
+        idle[_busy(sight.event)] = False
+        if not idle.any():
+            return
+    numbers = np.flatnonzero(idle)
+    if not len(numbers):
+        return
+    verb = "touches" if len(numbers) == 1 else "touch"
+    yield finding(
+        launch,
+        "idle-program",
+        f"{programs(launch, numbers)} {verb} no memory, of {launch.programs} in the grid",
+        _MEND,
+        count=len(numbers),
+        programs=numbers[:LISTED],
+    )
+
+
+def _busy(event: Event) -> Ints:
+    """The programs that have an active lane."""
+    mask = event.mask
+    if mask is None:
+        return event.programs
+    if isinstance(mask, Box):
+        on: Flags = np.ones(1, np.bool_)
+        for lower, upper in zip(mask.lower, mask.upper, strict=True):
+            on = np.asarray(on & (lower < upper))
+    else:
+        on = np.asarray(mask.reshape(mask.shape[0], -1).any(axis=1))
+    return event.programs[np.broadcast_to(on, event.programs.shape)]

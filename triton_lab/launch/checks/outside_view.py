@@ -1,0 +1,56 @@
+"""Accesses through an argument that land in its storage, and in none of its elements.
+
+A GPU does not mind, and mostly nor does anyone else: what lies there belongs to the tensor that the
+argument is a view of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.checks.evidence import Evidence
+from triton_lab.launch.checks.words import Found, element, finding, others, program
+from triton_lab.launch.finding import Finding
+from triton_lab.launch.footprint import tensor_bytes
+from triton_lab.launch.ranges import Ranges
+
+_MEND = "Check the offsets against the view's shape and strides, and mask what lies beyond: x.stride(0), not its width."
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """One for each access that leaves its view."""
+    views: dict[str, Ranges] = {}
+    found = Found()
+    for sight in evidence.sights("load", "store", "atomic"):
+        argument = evidence.owner(sight.op)
+        if argument is None or argument.kind != "tensor" or not evidence.is_bound(sight.op) or _is_all(argument):
+            continue
+        if argument.name not in views:
+            views[argument.name] = tensor_bytes(argument.address, argument.shape, argument.strides, argument.itemsize)
+        storage = Ranges.of([argument.storage_address], [argument.storage_address + argument.storage_bytes])
+        outside = (evidence.runs(sight).bytes() & storage) - views[argument.name]
+        if len(outside):
+            found.add(sight, evidence.lanes(sight, outside))
+    launch = evidence.launch
+    for op, lanes in found:
+        argument = evidence.owner(op)
+        assert argument is not None
+        yield finding(
+            launch,
+            "outside-view",
+            f"{program(launch, int(lanes.program[0]))} touches {element(argument, int(lanes.address[0]))}, "
+            f"which is outside the view (shape {argument.shape}, stride {argument.strides}){others(len(lanes))}",
+            _MEND,
+            op=op,
+            argument=argument,
+            lanes=lanes,
+        )
+
+
+def _is_all(argument: Argument) -> bool:
+    """Whether every byte of the storage is an element's."""
+    count = 1
+    for extent in argument.shape:
+        count *= extent
+    return argument.is_contiguous and count * argument.itemsize == argument.storage_bytes

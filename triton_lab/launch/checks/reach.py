@@ -1,0 +1,163 @@
+"""How far the integers of a launch can reach: bounds of every value, from the plan and the launch's arguments.
+
+Where the bounds stay within a type nothing can wrap, and nobody needs to run anything to know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.interpreter.affine import Affine
+from triton_lab.ir import Dense, Op, Type
+from triton_lab.ir.dataflow import Flow, Value
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+Bounds = tuple[int, int]
+
+# Values that pass on what they are made of; the bounds of several are joined.
+_MOVES = frozenset(
+    {
+        "tt.splat",
+        "tt.broadcast",
+        "tt.expand_dims",
+        "tt.reshape",
+        "tt.trans",
+        "tt.join",
+        "tt.cat",
+        "tt.split",
+        "tt.gather",
+        "arith.extsi",
+        "arith.index_cast",
+    }
+)
+
+
+class Reach:
+    """The bounds of a launch's integers, ``(least, greatest)``, worked out when asked."""
+
+    def __init__(self, launch: Launch, flow: Flow) -> None:
+        self._launch = launch
+        self._flow = flow
+        self._known: dict[Value, Bounds] = {}
+        self._types: Mapping[str, tuple[Type, ...]] = {
+            name: function.types for name, function in launch.executable.plan.functions.items()
+        }
+        kernel = launch.executable.plan.kernel
+        values = launch.snapshot.arguments if launch.snapshot is not None else ()
+        for number, value in zip(kernel.arguments, values, strict=False):
+            array = value.base if isinstance(value, Affine) else value
+            if isinstance(array, np.ndarray) and array.dtype.kind in "iub" and array.size:
+                self._known[Value(kernel.name, number)] = int(array.min()), int(array.max())
+
+    def type(self, value: Value) -> Type:
+        """The type of a value."""
+        return self._types[value.function][value.number]
+
+    def bounds(self, value: Value) -> Bounds:
+        """What the value lies between."""
+        if value not in self._known:
+            # While it is being worked out - a value carried round a loop - it may be anything.
+            self._known[value] = self._any(value)
+            self._known[value] = self._within(value, self._found(value))
+        return self._known[value]
+
+    def unwrapped(self, op: Op) -> Bounds | None:
+        """What an addition, subtraction, product or shift gives before it is cut to its type."""
+        function = self._flow.function_of[op.index]
+        operands = [self.bounds(Value(function, number)) for number in op.operands]
+        return _arithmetic(op.name, operands) if len(operands) == 2 else None
+
+    def _any(self, value: Value) -> Bounds:
+        bits = self.type(value).bits
+        return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+
+    def _within(self, value: Value, bounds: Bounds) -> Bounds:
+        least, most = self._any(value)
+        return bounds if least <= bounds[0] and bounds[1] <= most else (least, most)
+
+    def _found(self, value: Value) -> Bounds:
+        maker = self._flow.maker.get(value)
+        feeds = self._flow.feeds.get(value, set())
+        if maker is None:
+            return self._loop_counter(value) or (
+                _joined([self.bounds(f) for f in feeds]) if feeds else self._any(value)
+            )
+        if maker.name == "arith.constant":
+            return _constant(maker) or self._any(value)
+        if maker.name == "tt.make_range":
+            return int(maker.attributes["start"]), int(maker.attributes["end"]) - 1
+        if maker.name == "tt.get_program_id":
+            return 0, self._launch.grid[maker.attributes["axis"]] - 1
+        if maker.name == "tt.get_num_programs":
+            extent = self._launch.grid[maker.attributes["axis"]]
+            return extent, extent
+        operands = [Value(value.function, number) for number in maker.operands]
+        if not operands or any(not self.type(each).is_integer for each in operands):
+            return self._any(value)
+        if maker.name in _MOVES:
+            return _joined([self.bounds(each) for each in operands])
+        if maker.name == "arith.select":
+            return _joined([self.bounds(each) for each in operands[1:]])
+        return _arithmetic(maker.name, [self.bounds(each) for each in operands]) or self._any(value)
+
+    def _loop_counter(self, value: Value) -> Bounds | None:
+        """The bounds of a for loop's counter: it never reaches the upper one."""
+        loop = self._flow.counters.get(value)
+        if loop is None:
+            return None
+        lower, upper = (self.bounds(Value(value.function, number)) for number in loop.operands[:2])
+        return lower[0], max(lower[0], upper[1] - 1)
+
+
+def _constant(op: Op) -> Bounds | None:
+    value = op.attributes["value"]
+    if isinstance(value, Dense):
+        if isinstance(value.values, bytes) or not all(isinstance(v, int) for v in value.values):
+            return None
+        return int(min(value.values)), int(max(value.values))
+    return (int(value), int(value)) if isinstance(value, (int, bool)) else None
+
+
+def _joined(bounds: list[Bounds]) -> Bounds:
+    return min(low for low, _ in bounds), max(high for _, high in bounds)
+
+
+def _arithmetic(name: str, operands: list[Bounds]) -> Bounds | None:
+    """Bounds of an operation's exact result; None for operations that are not followed."""
+    if len(operands) != 2:
+        return None
+    (a, b), (c, d) = operands
+    if name == "arith.addi":
+        return a + c, b + d
+    if name == "arith.subi":
+        return a - d, b - c
+    if name == "arith.muli":
+        corners = (a * c, a * d, b * c, b * d)
+        return min(corners), max(corners)
+    if name == "arith.shli" and c >= 0 and d < 64:
+        corners = (a << c, a << d, b << c, b << d)
+        return min(corners), max(corners)
+    if name == "arith.minsi":
+        return min(a, c), min(b, d)
+    if name == "arith.maxsi":
+        return max(a, c), max(b, d)
+    if name == "arith.divsi" and c > 0:
+        quotients = [abs(n) // m * (1 if n >= 0 else -1) for n in (a, b) for m in (c, d)]
+        return min(quotients), max(quotients)
+    if name in ("arith.remsi", "arith.remui") and c > 0:
+        if a >= 0:
+            return 0, min(b, d - 1)
+        return (1 - d, d - 1) if name == "arith.remsi" else (0, d - 1)
+    if name == "arith.divui" and a >= 0 and c > 0:
+        return a // d, b // c
+    if name == "arith.andi" and (a >= 0 or c >= 0):
+        # Whatever the other is, the result has no bits that a non-negative one lacks.
+        return 0, min(high for low, high in operands if low >= 0)
+    if name == "arith.shrui" and a >= 0 and c >= 0:
+        return 0, b
+    return None

@@ -1,0 +1,148 @@
+"""How findings name things: programs, lanes, elements, lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from triton_lab.ir import Op
+from triton_lab.launch.access import elements_at
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.checks.evidence import Lanes, Sight
+from triton_lab.launch.classes import distinct
+from triton_lab.launch.finding import Finding
+from triton_lab.launch.ranges import Ints
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+# So many lanes a finding lists.
+LISTED = 100
+
+
+def program(launch: Launch, number: int) -> str:
+    """``program 3``, or ``program (1, 2, 0)`` where the grid has more than one dimension."""
+    x, y, _ = launch.grid
+    if launch.grid[1:] == (1, 1):
+        return f"program {number}"
+    return f"program ({number % x}, {number // x % y}, {number // (x * y)})"
+
+
+def programs(launch: Launch, numbers: Ints) -> str:
+    """The first of them, and how many more there are."""
+    different = distinct(numbers)
+    first = program(launch, int(different[0]))
+    return first if len(different) == 1 else f"{first} and {_more(len(different) - 1, 'other')}"
+
+
+def element(argument: Argument | None, address: int) -> str:
+    """``x_ptr[3, 5]``, or how many bytes before or behind ``x_ptr`` an address lies."""
+    if argument is None:
+        return f"address {address:#x}"
+    number = int(elements_at(np.array([address - argument.address]), argument)[0])
+    if number >= 0:
+        index = np.unravel_index(number, argument.shape) if argument.shape else ()
+        return f"{argument.name}[{', '.join(str(int(i)) for i in index)}]"
+    place, rest = divmod(address - argument.storage_address, argument.itemsize or 1)
+    exact = f"element {place}" if not rest else f"byte {address - argument.storage_address}"
+    return f"{exact} of the storage of {argument.name}"
+
+
+def lane(shape: Sequence[int], number: int) -> str:
+    """``lane 5``, or ``lane (1, 3)`` in a block of several axes; nothing for a scalar."""
+    if not shape:
+        return ""
+    if len(shape) == 1:
+        return f"lane {number}"
+    return f"lane ({', '.join(str(int(i)) for i in np.unravel_index(number, tuple(shape)))})"
+
+
+def _more(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def others(count: int) -> str:
+    """What follows the first of ``count`` lanes."""
+    return f"; {count} lanes in all" if count > 1 else ""
+
+
+def line_of(launch: Launch, op: Op) -> str:
+    """``line 12``, for use in the middle of a sentence."""
+    place = launch.lines.get(op.index)
+    return "another place" if place is None else f"line {place.line}"
+
+
+class Found:
+    """The lanes that a check has found, by operation."""
+
+    def __init__(self) -> None:
+        self._lanes: dict[int, list[Lanes]] = {}
+        self._ops: dict[int, Op] = {}
+
+    def add(self, sight: Sight, lanes: Lanes) -> None:
+        """Some more lanes; none are no finding."""
+        if len(lanes):
+            self._ops[sight.op.index] = sight.op
+            self._lanes.setdefault(sight.op.index, []).append(lanes)
+
+    def __iter__(self) -> Iterator[tuple[Op, Lanes]]:
+        for index in sorted(self._ops):
+            yield self._ops[index], together(self._lanes[index])
+
+
+def together(parts: Sequence[Lanes]) -> Lanes:
+    """All lanes, sorted by program."""
+    program, lane, address = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("program", "lane", "address")
+    )
+    order = np.lexsort((lane, program))
+    return Lanes(program[order], lane[order], address[order])
+
+
+def _listed(lanes: Lanes) -> Lanes:
+    """The first lanes, of as many programs as possible."""
+    if len(lanes) <= LISTED:
+        return lanes
+    order = np.argsort(lanes.program, kind="stable")
+    ordered = lanes.program[order]
+    heads = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    index = np.arange(len(order))
+    rank = index - np.maximum.accumulate(np.where(heads, index, 0))
+    chosen = np.sort(order[np.argsort(rank, kind="stable")[:LISTED]])
+    return Lanes(lanes.program[chosen], lanes.lane[chosen], lanes.address[chosen])
+
+
+def finding(
+    launch: Launch,
+    kind: str,
+    message: str,
+    mend: str,
+    *,
+    op: Op | None = None,
+    argument: Argument | None = None,
+    lanes: Lanes | None = None,
+    count: int | None = None,
+    **more: Any,
+) -> Finding:
+    """A `Finding` at ``op``'s line, with the first of the lanes; ``count`` where there are more than these."""
+    place = None if op is None else launch.lines.get(op.index)
+    if lanes is not None:
+        listed = _listed(lanes)
+        more["programs"], more["lanes"] = listed.program, listed.lane
+        count = len(lanes) if count is None else count
+        if argument is not None and argument.itemsize:
+            more["elements"] = (listed.address - argument.address) // argument.itemsize
+    return Finding(
+        kind,
+        message,
+        mend,
+        line=None if place is None else place.line,
+        column=None if place is None else place.column,
+        excerpt=() if place is None else place.excerpt,
+        argument=None if argument is None else argument.name,
+        count=count or 0,
+        kernel=launch.kernel,
+        **more,
+    )

@@ -1,0 +1,67 @@
+"""How values are spread: counts over even bins, with NaN and the infinities apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+BINS = 32
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """``counts`` (bins,) between ``edges`` (bins + 1,), the last bin with its upper edge. ``low`` and
+    ``high`` are the least and the greatest finite value."""
+
+    edges: npt.NDArray[np.float64]
+    counts: npt.NDArray[np.int64]
+    nan: int
+    plus_infinity: int
+    minus_infinity: int
+    low: float = 0.0
+    high: float = 0.0
+
+    @property
+    def finite(self) -> int:
+        """How many values are numbers."""
+        return int(self.counts.sum())
+
+
+def histogram(values: npt.NDArray[Any], bins: int = BINS) -> Histogram:
+    """Bins over the finite values; integers (and booleans) of few values get a bin each."""
+    numbers = as_float(values).reshape(-1)
+    finite = numbers[np.isfinite(numbers)]
+    whole = np.issubdtype(values.dtype, np.integer) or values.dtype == np.bool_
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+    if whole and high - low < bins:
+        edges = np.arange(low - 0.5, high + 1.0)
+    elif low == high:
+        edges = np.array([low, low])
+    else:
+        edges = low + (high / bins - low / bins) * np.arange(bins + 1)
+        edges[-1] = high
+    if low == high and not whole:
+        counts = np.array([finite.size])
+    else:
+        # Not np.histogram: it refuses a range that float64 cannot tell apart.
+        place = np.searchsorted(edges, finite, side="right") - 1
+        counts = np.bincount(np.clip(place, 0, len(edges) - 2), minlength=len(edges) - 1)
+    return Histogram(
+        edges,
+        counts.astype(np.int64),
+        int(np.isnan(numbers).sum()),
+        int(np.isposinf(numbers).sum()),
+        int(np.isneginf(numbers).sum()),
+        low,
+        high,
+    )
+
+
+def as_float(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Any of the kernel's types as float64; small floats go through float32."""
+    if values.dtype.kind not in "biuf":
+        values = values.astype(np.float32)
+    return values.astype(np.float64)

@@ -1,0 +1,245 @@
+"""A launch, recorded: what ran, on what, what it touched and what is wrong with it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.machine import Executable
+from triton_lab.launch.access import Access, Event
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.finding import Finding
+from triton_lab.launch.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from triton_lab.launch.lines import Line
+    from triton_lab.launch.origin import Origin
+    from triton_lab.launch.probes import Surroundings, Twin, Variable
+    from triton_lab.launch.tape import Tape
+    from triton_lab.launch.trace import Trace
+    from triton_lab.launch.values import Values
+    from triton_lab.views.accesses import Accesses
+    from triton_lab.views.grid import Grid
+    from triton_lab.views.origins import Origins
+    from triton_lab.views.steps import Steps
+    from triton_lab.views.storage import Storage
+    from triton_lab.views.tiling import Tiling
+    from triton_lab.views.touched_values import TouchedValues
+
+Array = NDArray[Any]
+
+
+@dataclass(eq=False)
+class Launch:
+    """One launch of a kernel.
+
+    ``grid`` is ``(x, y, z)``; programs are numbered x fastest. ``seconds`` is the run alone.
+    ``source`` is the kernel's text and ``first_line`` the number of its first line in the cell or
+    file. ``configs`` lists what an autotuner tried just before: ``(configuration, seconds)``.
+    """
+
+    kernel: str
+    grid: tuple[int, int, int]
+    arguments: tuple[Argument, ...]
+    target: str
+    source: str
+    first_line: int
+    file: str
+    executable: Executable = field(repr=False)
+    # What Triton compiled the kernel from, and the metadata of the result: for the probed twin.
+    compiled: tuple[Any, Any] = field(repr=False)
+    # The globals and helpers that the kernel meant then.
+    surroundings: Surroundings = field(repr=False)
+    events: Mapping[int, list[Event]] = field(repr=False, default_factory=dict)
+    kinds: Mapping[int, tuple[str, str, int]] = field(repr=False, default_factory=dict)
+    lines: Mapping[int, Line | None] = field(repr=False, default_factory=dict)
+    tape: Tape | None = field(repr=False, default=None)
+    snapshot: Snapshot | None = field(repr=False, default=None)
+    thread: str = field(default_factory=lambda: threading.current_thread().name)
+    seconds: float = 0.0
+    error: BaseException | None = None
+    configs: list[tuple[str, float]] = field(default_factory=list)
+    printed: str = ""
+    dropped: str = ""
+    # Where the accesses of a launch on the GPU come from.
+    remark: str = ""
+    # Of a launch on the GPU: (argument, the GPU's result, the CPU's) for what was written.
+    outputs: list[tuple[str, Any, Any]] = field(repr=False, default_factory=list)
+
+    @property
+    def programs(self) -> int:
+        """How many programs the grid has."""
+        return int(np.prod(self.grid))
+
+    def argument(self, name: str) -> Argument:
+        """The argument called ``name``; LookupError lists what there is."""
+        for argument in self.arguments:
+            if argument.name == name:
+                return argument
+        raise LookupError(f"{self.kernel} has no argument {name!r}; it has {', '.join(a.name for a in self.arguments)}")
+
+    @cached_property
+    def accesses(self) -> list[Access]:
+        """One for each load, store and atomic that ran, in the order of the source."""
+        result = []
+        for op in sorted(self.events):
+            kind, dtype, itemsize = self.kinds[op]
+            line = self.lines.get(op)
+            result.append(
+                Access(
+                    op,
+                    kind,
+                    None if line is None else line.line,
+                    None if line is None else line.column,
+                    dtype,
+                    itemsize,
+                    self.owner_of(op),
+                    self.programs,
+                    self.events[op],
+                    self.recall,
+                )
+            )
+        return result
+
+    @cached_property
+    def plan_arguments(self) -> list[Argument]:
+        """The arguments as the plan counts them: no constexprs, and a descriptor's extents apart."""
+        flat: list[Argument] = []
+        for argument in self.arguments:
+            if argument.kind != "constexpr":
+                # A descriptor is followed by its extents and strides.
+                flat.extend([argument] * (1 + 2 * len(argument.shape) if argument.kind == "descriptor" else 1))
+        return flat
+
+    def owner_of(self, op: int) -> Argument | None:
+        """Which argument access ``op`` belongs to: by where its pointer comes from, else by address."""
+        flat = self.plan_arguments
+        roots = self.executable.roots.get(op)
+        if roots is not None and len(roots) == 1:
+            return flat[next(iter(roots))]
+        candidates = [flat[k] for k in sorted(roots)] if roots else [a for a in flat if a.kind != "scalar"]
+        for event in self.events.get(op, ()):
+            active = event.addresses()[event.active()]
+            if active.size:
+                first = int(active.flat[0])
+                for argument in candidates:
+                    if argument.storage_address <= first < argument.storage_address + argument.storage_bytes:
+                        return argument
+        return None
+
+    def recall(self, op: int) -> list[Array]:
+        """The values of each event of access ``op``, found by replaying the launch."""
+        from triton_lab.launch.replay import recall
+
+        return recall(self, op)
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What is wrong or noteworthy, errors first."""
+        from triton_lab.launch.checks import check
+
+        return check(self)
+
+    @cached_property
+    def twin(self) -> Twin:
+        """The probed kernel, compiled when first asked for."""
+        from triton_lab.launch.probes import build
+
+        return build(*self.compiled, self.surroundings)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Where the kernel's source gives a variable a value."""
+        return self.twin.variables
+
+    def values(self, name: str, line: int | None = None, programs: Sequence[int] | None = None) -> Values:
+        """The values that variable ``name`` took on ``line``, in ``programs`` (all by default).
+
+        Without a line, the last one that assigns it. The launch is replayed. Raises LookupError, which
+        lists what there is, and CannotReplay.
+        """
+        from triton_lab.launch.values import values
+
+        return values(self, name, line, programs)
+
+    def trace(self, program: int = 0) -> Trace:
+        """Program ``program`` step by step, with the variables alive at each. The launch is replayed."""
+        from triton_lab.launch.trace import trace
+
+        return trace(self, program)
+
+    def origins(self, access: Access, program: int, lane: int, iteration: int = 0) -> list[Origin]:
+        """The loads that feed what ``program`` stored in ``lane`` (row-major) of ``access``."""
+        from triton_lab.launch.origin import origins
+
+        return origins(self, access, program, lane, iteration)
+
+    # --- Pictures: the rooms below know nothing of views, so these are found when asked for ---------
+
+    def tiling(self, name: str, program: int | None = None) -> Tiling:
+        """Argument ``name``, its elements coloured by the program that touches them."""
+        from triton_lab.views.tiling import Tiling
+
+        return Tiling(self, name, program)
+
+    def storage(self, *names: str) -> Storage:
+        """The tensor arguments (or those named) as they lie in storage."""
+        from triton_lab.views.storage import Storage
+        from triton_lab.views.tiling import tensor_argument
+
+        chosen = [tensor_argument(self, name) for name in names]
+        return Storage(chosen or [one for one in self.arguments if one.kind in ("tensor", "descriptor")])
+
+    def heatmap(
+        self, what: Access | str, by: str = "count", over: str = "shape", program: int | None = None
+    ) -> Accesses | TouchedValues:
+        """An access, or all accesses to the argument named, as a heatmap.
+
+        ``by``: ``count``, ``program``, ``iteration``, ``reuse``, ``order``, or ``values`` (what was loaded or
+        stored then, with a histogram); ``over``: ``shape`` or ``storage``.
+        """
+        if by == "values":
+            from triton_lab.views.touched_values import TouchedValues
+
+            return TouchedValues(self, what)
+        from triton_lab.views.accesses import Accesses
+
+        return Accesses(self, what, by, over, program)
+
+    def grid_view(
+        self, by: str = "order", sms: int = 132, argument: str | None = None, program: int | None = None
+    ) -> Grid:
+        """The programs in the order in which they start, and ``argument`` in the colours of its programs.
+
+        ``by``: ``order``, ``wave`` (of ``sms`` programs), ``lanes``, ``bytes``, ``iterations``, or ``shared``
+        (with ``program``).
+        """
+        from triton_lab.views.grid import Grid
+
+        return Grid(self, by, sms, argument, program)
+
+    def steps(self, program: int = 0, step: int | None = None) -> Steps:
+        """``program`` step by step, with the variables alive after each. The launch is replayed."""
+        from triton_lab.views.steps import Steps
+
+        return Steps(self, program, step)
+
+    def origins_view(self, access: Access, program: int = 0, lane: int = 0, iteration: int = 0) -> Origins:
+        """The elements that fed what ``program`` stored in ``lane`` (row-major) of ``access``."""
+        from triton_lab.views.origins import Origins
+
+        return Origins(self, access, program, lane, iteration)
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write everything there is to see as one file that needs no network; its pictures can be explored."""
+        from triton_lab.views.launch_page import launch_page
+
+        Path(path).write_text(launch_page(self), encoding="utf-8")

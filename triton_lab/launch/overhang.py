@@ -1,0 +1,139 @@
+"""Where a lane stands in its argument's index space, also when it hangs over the edge.
+
+A block of pointers usually walks its argument's dimensions: a step along a block axis is a step
+along one dimension. Then a lane past the last column has a place - past the last column - although
+its address may be that of the next row. Where a block does not walk so (gathers, a flat walk over
+a matrix), a lane is where its address is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab.launch.places import Ints, Places, contiguous_strides
+
+Step = tuple[int, int]  # a dimension, and how many indices one lane further means
+
+
+@dataclass(frozen=True)
+class Space:
+    """The argument's index space with margins: positions count through ``padded`` in reading order."""
+
+    shape: tuple[int, ...]
+    before: tuple[int, ...]
+    padded: tuple[int, ...]
+
+    def position(self, element: Ints) -> Ints:
+        """The position of elements (linear, in range); -1 where there are no elements at all."""
+        if 0 in self.shape:
+            return np.full(element.shape, -1, dtype=np.int64)
+        strides = contiguous_strides(self.padded)
+        total = np.full(element.shape, sum(b * s for b, s in zip(self.before, strides, strict=True)), dtype=np.int64)
+        for size, own, stride in zip(self.shape, contiguous_strides(self.shape), strides, strict=True):
+            total += element // own % size * stride
+        return total
+
+    def inside(self) -> npt.NDArray[np.bool_]:
+        """(positions,) whether a position is an element."""
+        grid = np.zeros(self.padded, dtype=bool)
+        grid[tuple(slice(b, b + size) for b, size in zip(self.before, self.shape, strict=True))] = True
+        return grid.reshape(-1)
+
+
+def space(shape: Sequence[int], walks: Sequence[tuple[Sequence[Step], Sequence[int]]]) -> Space:
+    """Margins wide enough for every walk: steps, and the block's extents."""
+    before, after = [0] * len(shape), [0] * len(shape)
+    for steps, extents in walks:
+        reach_before, reach_after = [0] * len(shape), [0] * len(shape)
+        for (dimension, count), extent in zip(steps, extents, strict=True):
+            far = count * (extent - 1)
+            reach_before[dimension] += max(0, -far)
+            reach_after[dimension] += max(0, far)
+        before = [max(pair) for pair in zip(before, reach_before, strict=True)]
+        after = [max(pair) for pair in zip(after, reach_after, strict=True)]
+    padded = tuple(b + size + a for b, size, a in zip(before, shape, after, strict=True))
+    return Space(tuple(shape), tuple(before), padded)
+
+
+def walk(offset: Ints, shape: Sequence[int], strides: Sequence[int]) -> list[Step] | None:
+    """Which dimension each block axis follows; None if the block is not of that kind.
+
+    ``offset`` is (programs, *block), in elements; the steps must be those of every program.
+    """
+    if not offset.size or not shape or 0 in shape:
+        return None
+    origin = offset[(slice(None), *(slice(0, 1) for _ in offset.shape[1:]))]
+    expected = np.zeros((1, *offset.shape[1:]), dtype=np.int64)
+    steps: list[Step] = []
+    for axis in range(1, offset.ndim):
+        extent = offset.shape[axis]
+        if extent == 1:
+            steps.append((0, 0))
+            continue
+        second = [0] * offset.ndim
+        second[axis] = 1
+        stride = int(offset[tuple(second)] - offset[(0,) * offset.ndim])
+        step = _step(stride, shape, strides)
+        if step is None:
+            return None
+        steps.append(step)
+        along = np.arange(extent, dtype=np.int64) * stride
+        expected = expected + along.reshape((-1,) + (1,) * (offset.ndim - axis - 1))
+    return steps if np.array_equal(offset - origin, np.broadcast_to(expected, offset.shape)) else None
+
+
+def _step(stride: int, shape: Sequence[int], strides: Sequence[int]) -> Step | None:
+    """The dimension that a lane stride follows: the one it is the smallest multiple of."""
+    if stride == 0:
+        return 0, 0
+    fits = [
+        (abs(stride // own), -shape[dimension], dimension, stride // own)
+        for dimension, own in enumerate(strides)
+        if own and stride % own == 0
+    ]
+    if not fits:
+        return None
+    _, _, dimension, count = min(fits)
+    return dimension, count
+
+
+def by_walk(
+    offset: Ints, active: npt.NDArray[np.bool_], steps: Sequence[Step], known: Places, where: Space
+) -> Ints | None:
+    """The position of each lane from its program's first lane and the steps; -1 where that is lost.
+
+    None if an active lane's address says otherwise: the block does not walk the dimensions.
+    """
+    corner = (slice(None), *(slice(0, 1) for _ in offset.shape[1:]))
+    first = known.element(offset[corner])
+    strides = contiguous_strides(where.padded)
+    position = where.position(np.maximum(first, 0))
+    for axis, (dimension, count) in enumerate(steps, start=1):
+        along = np.arange(offset.shape[axis], dtype=np.int64) * (count * strides[dimension])
+        position = position + along.reshape((-1,) + (1,) * (offset.ndim - axis - 1))
+    position = np.where(first >= 0, position, -1)
+    told = by_address(offset, known, where)
+    agrees = np.where(told >= 0, position == told, ~_inside(where, position))
+    if not (agrees | ~active | (position < 0)).all():
+        return None
+    return np.where((position < 0) & active, told, position)
+
+
+def _inside(where: Space, position: Ints) -> npt.NDArray[np.bool_]:
+    result = np.ones(position.shape, dtype=bool)
+    for size, before, extent, stride in zip(
+        where.shape, where.before, where.padded, contiguous_strides(where.padded), strict=True
+    ):
+        index = position // stride % extent - before
+        result &= (index >= 0) & (index < size)
+    return result & (position >= 0)
+
+
+def by_address(offset: Ints, known: Places, where: Space) -> Ints:
+    """The position of each lane from its address; -1 outside the argument."""
+    element = known.element(offset)
+    return np.where(element >= 0, where.position(np.maximum(element, 0)), -1)

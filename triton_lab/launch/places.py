@@ -1,0 +1,77 @@
+"""From an offset back to the element: the inverse of a tensor's strides.
+
+Strides of any kind are allowed: 0, negative, transposed, with gaps, overlapping themselves. Where
+several elements share one place, the first of them in reading order stands for all.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+
+DENSE = 8  # a table over the whole span is used while the span is at most this many times the elements
+
+
+def offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> Ints:
+    """The distance of each element from element 0, (elements,) in reading order, in elements."""
+    total = np.zeros((1,) * len(shape) or (1,), dtype=np.int64)
+    for axis, (size, stride) in enumerate(zip(shape, strides, strict=True)):
+        along = np.arange(size, dtype=np.int64) * stride
+        total = total + along.reshape((-1,) + (1,) * (len(shape) - axis - 1))
+    return total.reshape(-1)
+
+
+def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides, in elements, of a row-major array without gaps."""
+    return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+
+
+@dataclass(frozen=True)
+class Places:
+    """The distinct places of a tensor's elements.
+
+    ``known`` are their offsets in ascending order and ``first`` the first element at each.
+    ``first_of`` (elements,) names for each element the first one at its place; None if all differ.
+    """
+
+    elements: int
+    known: Ints
+    first: Ints
+    first_of: Ints | None
+    low: int
+    table: Ints | None  # first element by offset - low, -1 for none; None where the span is too wide
+
+    def element(self, offset: Ints) -> Ints:
+        """The first element at each offset, -1 where the tensor has none. Keeps the shape."""
+        if not self.elements:
+            return np.full(offset.shape, -1, dtype=np.int64)
+        if self.table is not None:
+            inside = (offset >= self.low) & (offset - self.low < len(self.table))
+            return np.where(inside, self.table[np.where(inside, offset - self.low, 0)], -1)
+        at = np.minimum(np.searchsorted(self.known, offset), len(self.known) - 1)
+        return np.where(self.known[at] == offset, self.first[at], -1)
+
+
+def places(shape: tuple[int, ...], strides: tuple[int, ...]) -> Places:
+    """The places of a tensor; offsets count from its element 0."""
+    all_offsets = offsets(shape, strides)
+    count = len(all_offsets)
+    if not count:
+        return Places(0, all_offsets, all_offsets, None, 0, None)
+    low = int(all_offsets.min())
+    span = int(all_offsets.max()) - low + 1
+    if span <= DENSE * count:
+        table = np.full(span, -1, dtype=np.int64)
+        # Written backwards, so that of several elements at one place the first one stays.
+        table[all_offsets[::-1] - low] = np.arange(count - 1, -1, -1)
+        known = np.flatnonzero(table >= 0)
+        first = table[known]
+        first_of = table[all_offsets - low] if len(known) < count else None
+        return Places(count, known + low, first, first_of, low, table)
+    known, first, inverse = np.unique(all_offsets, return_index=True, return_inverse=True)
+    return Places(count, known, first, first[inverse] if len(known) < count else None, low, None)

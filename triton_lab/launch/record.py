@@ -1,0 +1,140 @@
+"""`record`: keeps what happens in launches, for those who want to look."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from triton_lab.backend import launcher
+from triton_lab.backend.launcher import Call, Recorder
+from triton_lab.backend.source import kernel_function
+from triton_lab.interpreter.machine import Observer
+from triton_lab.interpreter.values import Value
+from triton_lab.launch import snapshot
+from triton_lab.launch.access import Event
+from triton_lab.launch.argument import arguments_of
+from triton_lab.launch.footprint import hull, runs
+from triton_lab.launch.fresh import FreshMemory
+from triton_lab.launch.launch import Launch
+from triton_lab.launch.lines import Lines
+from triton_lab.launch.probes import Surroundings
+from triton_lab.launch.ranges import Ranges
+from triton_lab.launch.tape import Tape
+
+# What a record keeps by default of a launch's memory, and of its accesses, in bytes.
+KEEP = 256 << 20
+_MOST_RUNS = 1 << 16
+
+
+class _Record(Recorder):
+    def __init__(self, launches: list[Launch], keep: int, fresh: FreshMemory) -> None:
+        self.launches = launches
+        self.keep = keep
+        self.fresh = fresh
+        self.pending: dict[int, tuple[Tape, snapshot.Snapshot]] = {}
+        self.trials: list[tuple[str, str, float]] = []
+
+    def before(self, call: Call) -> Observer | None:
+        if call.trial:
+            return None
+        unwritten = self.fresh.unwritten((region.start, region.stop) for region in call.memory.regions)
+        tape = Tape(self.keep, launcher.limits, unwritten)
+        values: tuple[Value, ...] = tuple(value for leaf in call.leaves for value in leaf.values)
+        self.pending[id(call)] = (tape, snapshot.take(call.memory, values, call.owners, self.keep))
+        return tape
+
+    def after(self, call: Call) -> None:
+        if call.trial:
+            self.trials.append((call.metadata.name, configuration(call), call.seconds))
+            return
+        tape, kept = self.pending.pop(id(call))
+        tape.ended(call)
+        if len(tape.unwritten):
+            self.fresh.written(_written(tape))
+        launch = described(call, tape, kept)
+        launch.configs = [(text, seconds) for name, text, seconds in self.trials if name == launch.kernel]
+        self.trials = [trial for trial in self.trials if trial[0] != launch.kernel]
+        self.launches.append(launch)
+
+
+def _written(tape: Tape) -> Ranges:
+    """What the launch wrote of the memory that was unwritten before; all of it, where accesses were dropped.
+
+    Without what it wrote lane by lane in many places: that is long to sort, and hardly looks like poison.
+    """
+    if tape.dropped:
+        return tape.unwritten
+    found = []
+    for op, events in tape.events.items():
+        kind, _, itemsize = tape.kinds[op]
+        for event in events if kind != "load" else ():
+            if _is_small(event) and tape.unwritten.meets(*hull(event, itemsize)):
+                found.append(runs(event, itemsize))
+    return Ranges.joined(found)
+
+
+def _is_small(event: Event) -> bool:
+    lane_by_lane = isinstance(event.pointer, np.ndarray) or isinstance(event.mask, np.ndarray)
+    return len(event.programs) * (math.prod(event.shape) if lane_by_lane else 1) <= _MOST_RUNS
+
+
+def described(call: Call, tape: Tape, kept: snapshot.Snapshot) -> Launch:
+    """The `Launch` of a call that has ended, well or badly."""
+    function = call.source.fn
+    return Launch(
+        kernel=call.metadata.name,
+        grid=call.grid,
+        arguments=arguments_of(call.signature, list(call.objects.values())),
+        target=call.target,
+        outputs=call.outputs,
+        remark=call.remark,
+        source="".join(function.raw_src),
+        first_line=function.starting_line_number,
+        file=kernel_function(call).__code__.co_filename,
+        executable=call.executable,
+        compiled=(call.source, call.metadata),
+        surroundings=Surroundings.of(function),
+        events=tape.events,
+        kinds=tape.kinds,
+        lines=Lines(call.source, call.executable),
+        tape=tape,
+        snapshot=kept,
+        seconds=call.seconds,
+        error=call.error,
+        dropped="; ".join(filter(None, (tape.cut, kept.missing))),
+    )
+
+
+def configuration(call: Call) -> str:
+    """What an autotuner chose for this launch: constexprs, warps and stages."""
+    parts = [
+        f"{name}={value}"
+        for name, value in call.objects.items()
+        if call.signature[name] == "constexpr" and isinstance(value, (int, float, str, bool))
+    ]
+    parts += [f"{name}={getattr(call.metadata, name)}" for name in ("num_warps", "num_stages")]
+    return ", ".join(parts)
+
+
+@contextlib.contextmanager
+def record(*, keep: int = KEEP) -> Iterator[list[Launch]]:
+    """Record the launches made inside, on any thread: ``with record() as launches: ...``.
+
+    The list grows by one `Launch` for each, in the order in which they end; an autotuner's trials
+    are not among them. ``keep`` bounds the bytes that a launch may hold on to, for its memory and
+    for its accesses.
+
+    What `torch.empty` gives out inside, on this thread, holds NaNs and huge integers instead of
+    whatever was there before, so that reads of it can be told (`fresh`).
+    """
+    launches: list[Launch] = []
+    with FreshMemory(keep) as fresh:
+        recorder = _Record(launches, keep, fresh)
+        launcher.recorders.append(recorder)
+        try:
+            yield launches
+        finally:
+            launcher.recorders.remove(recorder)

@@ -1,0 +1,107 @@
+"""Running a recorded launch again, to see what the record does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.errors import Deadlock, KernelError
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.machine import Executable, Limits, Machine, Observer
+from triton_lab.interpreter.values import Value
+from triton_lab.ir import Op
+from triton_lab.launch.snapshot import CannotReplay
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+Array = NDArray[Any]
+
+
+class Watcher:
+    """An observer that ignores everything; subclasses look at what they need."""
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        """``op`` has run."""
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        """``op`` touches memory."""
+
+    def barrier(self, frame: Frame, op: Op) -> None:
+        """The lanes of each program have waited for one another."""
+
+
+def replay(
+    launch: Launch,
+    *,
+    executable: Executable | None = None,
+    observer: Observer | None = None,
+    access_observer: Observer | None = None,
+    programs: Array | None = None,
+    limits: Limits | None = None,
+    strict: bool = False,
+) -> None:
+    """Run ``launch`` again on the memory of then; the user's tensors are not touched.
+
+    ``executable`` may stand in for the launch's own, if it takes the same arguments. A launch that
+    failed fails again at the same place, silently unless ``strict``. The grid is cut into the batches
+    of then unless ``limits`` say otherwise. Raises CannotReplay.
+    """
+    snapshot = launch.snapshot
+    if snapshot is None:
+        raise CannotReplay("the launch was not recorded with what it needs to be run again")
+    memory = snapshot.memory()
+    runs = executable or launch.executable
+    machine = Machine(
+        runs,
+        snapshot.arguments,
+        launch.grid,
+        memory,
+        observer=observer,
+        access_observer=access_observer,
+        limits=limits or (launch.tape.limits if launch.tape is not None else None),
+    )
+    # Regions are named by where they start: those of the replay stand for those of the run.
+    regions = {region.start: region for region in memory.regions}
+    machine.allow(
+        runs.reach([None if at is None else frozenset(regions[start] for start in at) for at in snapshot.owners])
+    )
+    try:
+        machine.run(programs)
+    except Deadlock as error:
+        if programs is not None and launch.error is None:
+            raise CannotReplay("the programs asked for wait for others, and cannot run again without them") from error
+        if strict or launch.error is None:
+            raise
+    except KernelError:
+        if strict or launch.error is None:
+            raise
+
+
+class _Values(Watcher):
+    def __init__(self, op: int) -> None:
+        self.op = op
+        self.values: list[Array] = []
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        if op.index == self.op and values is not None:
+            shape = values.shape[1:]
+            self.values.append(np.broadcast_to(values, (frame.count, *shape)).copy())
+
+
+def recall(launch: Launch, op: int) -> list[Array]:
+    """What each execution of access ``op`` loaded or stored, in order: ``(programs, *block)`` arrays."""
+    watcher = _Values(op)
+    replay(launch, access_observer=watcher)
+    events = launch.events[op]
+    return [
+        np.broadcast_to(values, (len(event.programs), *event.shape))
+        # Of a launch that failed, or was too long to be kept whole, fewer events are kept than ran.
+        for values, event in zip(watcher.values, events, strict=False)
+    ]
+
+
+__all__ = ["CannotReplay", "Watcher", "recall", "replay"]

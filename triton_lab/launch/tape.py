@@ -1,0 +1,143 @@
+"""The tape: what a launch touches, written down while it runs, in as few bytes as will do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.backend.launcher import Call
+from triton_lab.interpreter.affine import Affine
+from triton_lab.interpreter.box import Box
+from triton_lab.interpreter.dtypes import user_name
+from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.machine import Limits
+from triton_lab.ir import Op, Type
+from triton_lab.ir.provenance import ACCESSES
+from triton_lab.launch.access import Event
+from triton_lab.launch.finite import finite
+from triton_lab.launch.ranges import NOTHING, Ranges
+from triton_lab.launch.replay import Watcher
+
+Array = NDArray[Any]
+
+# What an event takes in memory besides its arrays, about: the bound must hold for many small ones, too.
+_EVENT_BYTES = 400
+
+
+class Tape(Watcher):
+    """Writes down each access of one launch.
+
+    ``events`` and ``kinds`` go by operation. ``barriers`` are those within programs: ``(order,
+    programs)``. ``strange`` are the operations that had NaN or infinity among the values to store,
+    perhaps in lanes that the mask turns off. ``unwritten`` are the bytes that nobody was seen writing
+    before the launch, ``unverified`` the memory that was found by its address alone.
+
+    Once ``keep`` bytes are full nothing more is kept: what is there is the launch up to some moment,
+    without gaps, and ``dropped`` counts the accesses after it.
+    """
+
+    def __init__(self, keep: int, limits: Limits, unwritten: Ranges = NOTHING) -> None:
+        self.events: dict[int, list[Event]] = {}
+        self.kinds: dict[int, tuple[str, str, int]] = {}
+        self.barriers: list[tuple[int, Array]] = []
+        self.strange: set[int] = set()
+        self.unwritten = unwritten
+        self.unverified: Ranges = NOTHING
+        # A replay cuts the grid into the same batches, so that its events are these.
+        self.limits = Limits(batch=limits.batch, memory=limits.memory)
+        self.dropped = 0
+        self._count = 0
+        self._room = keep
+        self._programs: Array | None = None
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        order = self._count
+        self._count += 1
+        if op.index not in self.kinds:
+            element = _element(frame, op)
+            self.kinds[op.index] = (kind, user_name(element.element), max(1, element.bits // 8))
+            self.events[op.index] = []
+        shape = block_shape(frame, op, pointer, mask)
+        event = Event(order, frame.programs, _bare(pointer), mask, shape, _took(frame, op, values))
+        # Programs that go on together share one list of their numbers.
+        shared = frame.programs is self._programs
+        self._programs = frame.programs
+        if self._fits(_EVENT_BYTES + event.nbytes - shared * frame.programs.nbytes):
+            self.events[op.index].append(event)
+        if op.index not in self.strange and not _stored_finite(frame, op, kind, values):
+            self.strange.add(op.index)
+
+    def barrier(self, frame: Frame, op: Op) -> None:
+        if self._fits(_EVENT_BYTES):
+            self.barriers.append((self._count, frame.programs))
+        self._count += 1
+
+    @property
+    def cut(self) -> str:
+        """What was not kept, in words; empty if all was."""
+        return f"{self.dropped} accesses were not kept: use record(keep=...)" if self.dropped else ""
+
+    def _fits(self, size: int) -> bool:
+        if self.dropped or size > self._room:
+            self.dropped += 1
+            return False
+        self._room -= size
+        return True
+
+    def ended(self, call: Call) -> None:
+        """The launch is over. A store that failed wrote nothing: it is taken back."""
+        strangers = [region for region in call.memory.regions if not region.verified]
+        self.unverified = Ranges.of([r.start for r in strangers], [r.stop for r in strangers])
+        error = call.error
+        if isinstance(error, KernelError) and error.op is not None and error.fault is not None:
+            events = self.events.get(error.op.index)
+            if error.fault.access == "store" and events and not self.dropped:
+                events.pop()
+
+
+def _bare(pointer: Affine | Array) -> Affine | Array:
+    """Without the elements that the interpreter may have worked out on the way."""
+    return Affine(pointer.base, pointer.strides, pointer.shape) if isinstance(pointer, Affine) else pointer
+
+
+def _element(frame: Frame, op: Op) -> Type:
+    """What the pointer or the descriptor points at."""
+    pointee = frame.type(op.operands[ACCESSES[op.name]]).pointee
+    assert pointee is not None
+    return pointee
+
+
+def block_shape(frame: Frame, op: Op, pointer: Any, mask: Any) -> tuple[int, ...]:
+    """The shape of the block that one program touches."""
+    if isinstance(pointer, Affine):
+        return pointer.shape
+    type = frame.type(op.operands[ACCESSES[op.name]])
+    if type.is_pointer:
+        return type.shape
+    others = [mask.shape if isinstance(mask, Box) else mask.shape[1:]] if mask is not None else []
+    return tuple(np.broadcast_shapes(pointer.shape[1:], *others))
+
+
+def _took(frame: Frame, op: Op, found: Array | None) -> Array | None:
+    """Which lanes of a compare-and-swap found what they expected, and so wrote."""
+    if op.name != "tt.atomic_cas" or found is None:
+        return None
+    expected = frame.elements(op, 1, frame.environment[op.operands[1]])
+    bits = f"u{found.dtype.itemsize}"
+    same: Array = np.ascontiguousarray(found).view(bits) == np.ascontiguousarray(
+        np.broadcast_to(expected, found.shape)
+    ).view(bits)
+    return same
+
+
+def _stored_finite(frame: Frame, op: Op, kind: str, values: Array | None) -> bool:
+    """Whether all that ``op`` is about to store, or that an atomic brought along, is finite."""
+    if kind == "atomic":
+        number = op.operands[-1] if op.name == "tt.atomic_cas" else op.operands[1]
+        values = frame.elements(op, op.operands.index(number), frame.environment[number])
+    elif kind != "store":
+        return True
+    return values is None or values.dtype.kind in "iub" or bool(finite(values).all())

@@ -1,0 +1,52 @@
+"""What was loaded from or stored to each element, at that time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab.launch.histogram import as_float
+from triton_lab.launch.places import places
+
+if TYPE_CHECKING:
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.argument import Argument
+
+
+@dataclass(frozen=True)
+class ElementValues:
+    """``last`` (elements,) is the value of the last touch in the order of programs, where ``touched``;
+    ``everything`` holds the values of all active lanes."""
+
+    last: npt.NDArray[np.float64]
+    touched: npt.NDArray[np.bool_]
+    everything: npt.NDArray[Any]
+
+
+def element_values(argument: Argument, accesses: Sequence[Access]) -> ElementValues:
+    """Gather what these accesses loaded or stored. The launch is replayed; raises CannotReplay."""
+    known = places(argument.shape, argument.strides)
+    last = np.zeros(known.elements)
+    touched = np.zeros(known.elements, dtype=bool)
+    everything: list[npt.NDArray[Any]] = []
+    ordered = sorted((access.order(i), n, i) for n, access in enumerate(accesses) for i in range(access.iterations))
+    for _, number, iteration in ordered:
+        access = accesses[number]
+        mask = access.mask(iteration)
+        values = np.broadcast_to(access.values(iteration), mask.shape)[mask]
+        whole, rest = np.divmod(access.address(iteration)[mask] - argument.address, argument.itemsize)
+        element = np.where(rest == 0, known.element(whole), -1)
+        inside = element >= 0
+        last[element[inside]] = as_float(values)[inside]
+        touched[element[inside]] = True
+        everything.append(values)
+    if known.first_of is not None:
+        last, touched = last[known.first_of], touched[known.first_of]
+    kinds = {values.dtype for values in everything}
+    if len(kinds) > 1:
+        everything = [as_float(values) for values in everything]
+    return ElementValues(last, touched, np.concatenate(everything) if everything else np.zeros(0))

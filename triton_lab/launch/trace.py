@@ -1,0 +1,120 @@
+"""One program, step by step: its assignments and accesses in the order in which they happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.backend.source import user_location
+from triton_lab.interpreter.affine import Affine
+from triton_lab.interpreter.box import Box
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.values import Value
+from triton_lab.ir import Op
+from triton_lab.launch.replay import Watcher, replay
+from triton_lab.launch.values import assigned, probe_number
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+Array = NDArray[Any]
+_INT64 = np.dtype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One thing that the program did.
+
+    ``kind`` is ``assign``, ``load``, ``store`` or ``atomic``; ``name`` the variable or the argument
+    whose memory was touched (None where it is nobody's). ``values`` is the block assigned, loaded,
+    stored, or found by an atomic; ``addresses`` and ``mask`` are those of an access.
+    """
+
+    number: int
+    kind: str
+    line: int | None
+    name: str | None
+    values: Array
+    addresses: Array | None = None
+    mask: Array | None = None
+
+
+class Trace:
+    """The steps of program ``program``."""
+
+    def __init__(self, program: int, steps: Sequence[Step]) -> None:
+        self.program = program
+        self.steps = tuple(steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def alive(self, number: int) -> dict[str, Step]:
+        """The variables after step ``number``: for each name, the step that last assigned it."""
+        return {step.name: step for step in self.steps[: number + 1] if step.kind == "assign" and step.name}
+
+
+class _Listener(Watcher):
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+        self.twin = launch.twin
+        self.steps: list[Step] = []
+        source = SimpleNamespace(fn=launch.compiled[0].fn)
+        # What `user_location` wants to know of a launch.
+        self.place = SimpleNamespace(source=source, executable=self.twin.executable)
+        self.lines: dict[int, int | None] = {}
+        self.arguments: dict[int, str | None] = {}
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        number = probe_number(op)
+        if number is not None:
+            variable = self.twin.variables[number]
+            array = assigned(frame, op, operands[0])
+            self.steps.append(Step(len(self.steps), "assign", variable.line, variable.name, array[0].copy()))
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        if op.index not in self.lines:
+            found = user_location(op.location, self.place)
+            self.lines[op.index] = None if found is None else found.line
+            self.arguments[op.index] = self._argument(op.index)
+        addresses = pointer.elements(_INT64) if isinstance(pointer, Affine) else pointer
+        shape = pointer.shape if isinstance(pointer, Affine) else pointer.shape[1:]
+        active = mask.elements() if isinstance(mask, Box) else np.True_ if mask is None else mask
+        block = np.broadcast_shapes(shape, () if values is None else values.shape[1:])
+        self.steps.append(
+            Step(
+                len(self.steps),
+                kind,
+                self.lines[op.index],
+                self.arguments[op.index],
+                np.broadcast_to(values if values is not None else np.zeros(1), (1, *block))[0].copy(),
+                np.broadcast_to(addresses, (1, *block))[0].copy(),
+                np.broadcast_to(active, (1, *block))[0].copy(),
+            )
+        )
+
+    def _argument(self, op: int) -> str | None:
+        roots = self.twin.executable.roots.get(op)
+        if roots is None or len(roots) != 1:
+            return None
+        return self.launch.plan_arguments[next(iter(roots))].name
+
+
+def trace(launch: Launch, program: int) -> Trace:
+    """See `Launch.trace`."""
+    if not 0 <= program < launch.programs:
+        raise LookupError(f"{launch.kernel} was launched with programs 0 to {launch.programs - 1}, not {program}")
+    listener = _Listener(launch)
+    replay(
+        launch,
+        executable=launch.twin.executable,
+        observer=listener,
+        access_observer=listener,
+        programs=np.array([program]),
+    )
+    return Trace(program, listener.steps)

@@ -1,0 +1,247 @@
+"""The launch card: what ran, on what, what is wrong with it, and the pictures asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from triton_lab.launch.storage import memories
+from triton_lab.views.card_parts import everything, opened, part, tabs
+from triton_lab.views.difference import Difference
+from triton_lab.views.parts import number_text, seconds_text
+from triton_lab.views.storage import Storage
+from triton_lab.views.tiling import Tiling
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.argument import Argument
+    from triton_lab.launch.finding import Finding
+    from triton_lab.launch.launch import Launch
+
+SHOWN = ("tiling", "storage", "source", "findings")
+# Severities are told apart by shape and word, not by colour alone.
+ICONS = {"error": "✖", "warning": "▲", "note": "●"}
+
+
+class Card(View):
+    """A launch as one panel. ``show`` names what to print, in order: tiling, storage, source, findings.
+
+    The live card has a tab for everything and opens the first that ``show`` names; a tab's picture is
+    made when it is opened. ``differences`` are comparisons of two results, shown first.
+    """
+
+    MOST_ARGUMENTS: ClassVar[int] = 12  # tensor arguments that get a picture
+    MOST_FINDINGS: ClassVar[int] = 8  # findings in the static forms
+
+    def __init__(
+        self, launch: Launch, show: Sequence[str] = ("tiling",), differences: Sequence[Difference] = ()
+    ) -> None:
+        unknown = [name for name in show if name not in SHOWN]
+        if unknown:
+            raise ValueError(f"a card has no {unknown[0]!r}; it shows {', '.join(SHOWN)}")
+        self.launch = launch
+        self.show = tuple(dict.fromkeys(show))
+        self.differences = tuple(differences)
+        self._tilings: dict[str, Tiling] = {}
+
+    # --- What it says -------------------------------------------------------------------------------
+
+    def title(self) -> str:
+        launch = self.launch
+        return f"{launch.kernel}[{', '.join(map(str, launch.grid))}]"
+
+    def facts(self) -> list[str]:
+        """Target, programs, time."""
+        launch = self.launch
+        programs = math.prod(launch.grid)
+        facts = [launch.target.upper(), f"{programs} program{'' if programs == 1 else 's'}"]
+        return [*facts, "failed"] if launch.error else [*facts, seconds_text(launch.seconds)]
+
+    @cached_property
+    def tensors(self) -> list[Argument]:
+        """The arguments that are tensors."""
+        return [argument for argument in self.launch.arguments if argument.kind in ("tensor", "descriptor")]
+
+    HEADINGS = ("", "Shape", "Stride", "dtype", "Offset", "Storage")
+
+    def table(self) -> list[tuple[str, ...]]:
+        """One row for each tensor argument, below `HEADINGS`; a letter names the storage."""
+        letters: dict[str, str] = {}
+        for memory in memories(self.tensors):
+            several = len(memory.tensors) > 1
+            for number in memory.tensors:
+                letters[self.tensors[number].name] = memory.letter + (" (shared)" if several else "")
+        rows: list[tuple[str, ...]] = []
+        for argument in self.tensors:
+            shape, strides = str(tuple(argument.shape)), str(tuple(argument.strides))
+            rows.append((argument.name, shape, strides, argument.dtype, str(argument.offset), letters[argument.name]))
+        return rows
+
+    def scalars(self) -> list[str]:
+        """The other arguments: one line of scalars and one of constexprs, where there are any."""
+        found = []
+        for kind in ("scalar", "constexpr"):
+            told = [f"{one.name} = {_value(one.value)}" for one in self.launch.arguments if one.kind == kind]
+            if told:
+                found.append(f"{kind}: {', '.join(told)}")
+        return found
+
+    def findings(self) -> list[Mapping[str, Any]]:
+        """Errors first, as plain words."""
+        order = list(ICONS)
+        found: list[Finding] = sorted(self.launch.findings, key=lambda one: order.index(one.severity))
+        return [
+            {
+                "severity": one.severity,
+                "icon": ICONS[one.severity],
+                "line": one.line,
+                "program": next((int(program) for program in one.programs), None),
+                "message": one.message,
+                "mend": one.mend,
+                "excerpt": list(one.excerpt),
+            }
+            for one in found
+        ]
+
+    def source(self) -> Mapping[str, Any]:
+        """The kernel's lines, each with its marks: accesses, and the worst finding."""
+        marks: dict[int, list[str]] = {}
+        for access in self.launch.accesses:
+            if access.line is not None and access.kind not in marks.setdefault(access.line, []):
+                marks[access.line].append(access.kind)
+        worst: dict[int, str] = {}
+        for finding in reversed(self.findings()):
+            if finding["line"] is not None:
+                worst[finding["line"]] = finding["severity"]
+        lines = self.launch.source.rstrip("\n").split("\n") if self.launch.source else []
+        first = self.launch.first_line
+        return {
+            "first": first,
+            "lines": [
+                [line, marks.get(number, []), worst.get(number)] for number, line in enumerate(lines, start=first)
+            ],
+        }
+
+    def configs(self) -> list[tuple[str, str]]:
+        """What an autotuner tried, fastest first."""
+        tried = sorted(getattr(self.launch, "configs", ()), key=lambda pair: pair[1])
+        return [(config, seconds_text(seconds)) for config, seconds in tried]
+
+    def failure(self) -> str:
+        """The launch's error in its own words, "" if it ran."""
+        return str(self.launch.error) if self.launch.error else ""
+
+    def left_out(self) -> list[str]:
+        """How many findings the static forms do not print."""
+        more = len(self.launch.findings) - self.MOST_FINDINGS
+        return [f"{more} more finding{'' if more == 1 else 's'}: see launch.findings"] if more > 0 else []
+
+    def remarks(self) -> list[str]:
+        """What the pictures leave out."""
+        remarks = [self.launch.dropped] if getattr(self.launch, "dropped", "") else []
+        left = len(self.touched) - self.MOST_ARGUMENTS
+        if "tiling" in self.show and left > 0:
+            remarks.append(f"{left} more tensor arguments are not drawn here; launch.tiling(name) draws one")
+        return remarks
+
+    # --- What it draws ------------------------------------------------------------------------------
+
+    @cached_property
+    def touched(self) -> list[str]:
+        """The tensor arguments that the kernel touches."""
+        touched = {access.argument for access in self.launch.accesses}
+        return [argument.name for argument in self.tensors if argument.name in touched]
+
+    @property
+    def drawn(self) -> list[str]:
+        """Those of them that get a picture."""
+        return self.touched[: self.MOST_ARGUMENTS]
+
+    def tiling(self, name: str) -> Tiling:
+        """The tiling of one argument, made once."""
+        if name not in self._tilings:
+            self._tilings[name] = Tiling(self.launch, name)
+        return self._tilings[name]
+
+    @property
+    def tilings(self) -> list[Tiling]:
+        """A tiling for each tensor argument that is drawn, if tilings are asked for."""
+        return [self.tiling(name) for name in self.drawn] if "tiling" in self.show else []
+
+    @cached_property
+    def storage(self) -> Storage | None:
+        """The tensor arguments in their storages."""
+        wanted = "storage" in self.show and self.tensors
+        return Storage(self.tensors[: self.MOST_ARGUMENTS]) if wanted else None
+
+    def scene(self) -> Mapping[str, Any]:
+        """What the card says, and the tab that it opens; `part` has the rest."""
+        found = tabs(self, live=True)
+        first = next((tab for tab in found if tab["name"] in ("differences", *self.show)), None)
+        return self._scene(found, first, opened(self, first["name"]) if first else {})
+
+    def standalone(self) -> Mapping[str, Any]:
+        found = tabs(self, live=False)
+        first = next((tab for tab in found if tab["name"] in ("differences", *self.show)), None)
+        return self._scene(found, first, everything(self) if self.show or self.differences else {})
+
+    def part(self, name: str) -> Mapping[str, Any]:
+        """The scene of one tab, or of one picture in it."""
+        return part(self, name)
+
+    def _scene(
+        self, found: list[dict[str, Any]], first: Mapping[str, Any] | None, parts: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        return {
+            "kind": "card",
+            "title": self.title(),
+            "facts": self.facts(),
+            "grid": list(self.launch.grid),
+            "headings": list(self.HEADINGS),
+            "table": [list(row) for row in self.table()],
+            "scalars": self.scalars(),
+            "findings": self.findings(),
+            "failure": self.failure(),
+            "configs": [list(row) for row in self.configs()],
+            "remarks": self.remarks(),
+            "show": list(self.show),
+            "source": self.source(),
+            "tabs": found if self.show or self.differences else [],
+            "opened": None if first is None else first["name"],
+            "parts": dict(parts),
+        }
+
+    def text(self) -> str:
+        rows = [self.HEADINGS, *self.table()]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
+        lines = [" · ".join([self.title(), *self.facts()])]
+        lines += [
+            "  " + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        lines += [f"  {line}" for line in self.scalars()]
+        lines += [f"  {line}" for line in self.failure().splitlines()]
+        for one in self.findings()[: self.MOST_FINDINGS]:
+            where = f"line {one['line']}: " if one["line"] is not None else ""
+            lines += [f"  {one['icon']} {one['severity']}: {where}{one['message']}", f"      {one['mend']}"]
+        lines += [f"  {config}: {seconds}" for config, seconds in self.configs()]
+        lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
+        for view in (*self.differences, *self.tilings):
+            lines += [f"  {line}" for line in view.text().splitlines()]
+        return "\n".join(lines)
+
+    def figure(self) -> Figure:
+        from triton_lab.views.card_figure import card_pieces
+        from triton_lab.views.pieces import stack
+
+        return stack(card_pieces(self))
+
+
+def _value(value: Any) -> str:
+    """A scalar argument as text, short."""
+    text = number_text(value) if isinstance(value, float) else str(value)
+    return text if len(text) <= 40 else text[:39] + "…"

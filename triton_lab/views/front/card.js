@@ -1,0 +1,85 @@
+/** The launch card: what ran, on what, what is wrong with it, and pictures that share one selection. */
+
+import { make } from "./dom.js";
+import { findingOf } from "./findings.js";
+import { partOf } from "./part.js";
+import { pickedOf } from "./picked.js";
+import { sourceOf } from "./source.js";
+import { tableOf } from "./storage.js";
+import { tabsOf } from "./tabs.js";
+
+const ON_TOP = 2; // findings that stand above the tabs, if they are errors or warnings
+
+/**
+ * @param {any} scene
+ * @param {import("./selection.js").Selection} selection
+ * @param {import("./part.js").Context} context
+ * @returns {import("./part.js").Part}
+ */
+export function cardOf(scene, selection, context) {
+  const picked = pickedOf(scene.grid, selection);
+  /** @type {{name: string, make: () => import("./part.js").Part}[]} */
+  const tabs = scene.tabs.map((/** @type {any} */ tab) => ({ name: tab.label, make: () => partOf(tab, selection, context) }));
+  let first = Math.max(0, scene.tabs.findIndex((/** @type {any} */ tab) => tab.name === scene.opened));
+  const top = scene.findings.filter((/** @type {any} */ one) => one.severity !== "note").slice(0, ON_TOP);
+  if (scene.tabs.length && scene.findings.length > top.length) {
+    tabs.push({ name: `Findings (${scene.findings.length})`, make: () => listOf(scene.findings, selection) });
+    if (scene.show[0] === "findings") first = tabs.length - 1;
+  }
+  const panel = tabsOf(tabs, "tl-tabs", first);
+  const source = scene.tabs.length && scene.source.lines.length ? sectionOf(scene, selection) : null;
+  const node = make(
+    "div", { class: "tl-card", onkeydown: picked.onkeydown },
+    make(
+      "div", { class: "tl-header" },
+      make("span", { class: "tl-kernel" }, scene.title),
+      make("span", { class: "tl-facts" }, scene.facts.join(" · ")),
+      tabs.length ? picked.node : "",
+    ),
+    scene.table.length ? tableOf(scene.headings, scene.table) : "",
+    ...scene.scalars.map((/** @type {string} */ words) => make("div", { class: "tl-note" }, words)),
+    scene.failure ? make("pre", { class: "tl-failure" }, scene.failure) : "",
+    ...(scene.tabs.length ? top : scene.findings).map((/** @type {any} */ one) => findingOf(one, selection)),
+    scene.configs.length ? configsOf(scene.configs) : "",
+    ...scene.remarks.map((/** @type {string} */ words) => make("div", { class: "tl-note" }, words)),
+    source ? source.node : "",
+    tabs.length ? panel.node : "",
+  );
+  return {
+    node,
+    draw() {
+      source?.draw();
+      panel.draw();
+    },
+    stop: panel.stop,
+  };
+}
+
+/**
+ * The source, open if it was asked for; it stands above the tabs so that any picture can answer it.
+ * @param {any} scene
+ * @param {import("./selection.js").Selection} selection
+ */
+function sectionOf(scene, selection) {
+  const source = sourceOf(scene.source, selection);
+  const node = make(
+    "details", { class: "tl-section", open: scene.show.includes("source") }, make("summary", {}, "Source"), source.node,
+  );
+  // A finding's line is to be seen.
+  selection.subscribe(({ line }) => line != null && (node.open = true));
+  return { node, draw: source.draw };
+}
+
+/** @param {any[]} findings @param {import("./selection.js").Selection} selection */
+function listOf(findings, selection) {
+  return { node: make("div", {}, ...findings.map((one) => findingOf(one, selection))), draw: () => {} };
+}
+
+/** @param {[string, string][]} configs */
+function configsOf(configs) {
+  return make(
+    "details", { class: "tl-configs" },
+    make("summary", {}, `autotuned: ${configs.length} configs, fastest ${configs[0][0]}`),
+    tableOf(["config", "time"], configs),
+  );
+}

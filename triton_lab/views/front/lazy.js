@@ -1,0 +1,154 @@
+/** A step of the lazy graph: the drawing as SVG; point at an operation and its lines in the kernels light up. */
+
+import { make } from "./dom.js";
+import { createSelection } from "./selection.js";
+import { STYLE } from "./style.js";
+import { onThemeChange, themeOf } from "./theme.js";
+
+/**
+ * An SVG element.
+ * @param {string} tag
+ * @param {Record<string, string | number>} attributes
+ * @param {...(Node | string)} children
+ * @returns {SVGElement}
+ */
+function shape(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...children);
+  return element;
+}
+
+/**
+ * The `d` of a line through points; curved: Bézier curves of three points each.
+ * @param {{points: number[][], curved: boolean}} line
+ * @returns {string}
+ */
+export function pathOf({ points, curved }) {
+  const [first, ...rest] = points.map((point) => point.join(" "));
+  return `M ${first} ${rest.map((point, at) => (!curved ? `L ${point}` : at % 3 === 0 ? `C ${point}` : `, ${point}`)).join(" ")}`;
+}
+
+/**
+ * The three corners of the head of an arrow that ends in the last point.
+ * @param {{points: number[][], width: number}} line
+ * @returns {string}
+ */
+export function headOf({ points, width }) {
+  const [x, y] = points[points.length - 1];
+  const before = points.filter(([px, py]) => px !== x || py !== y).pop() ?? [x, y - 1];
+  const angle = Math.atan2(y - before[1], x - before[0]);
+  const [long, wide] = [5 + width, 2.5 + width / 2];
+  return [[0, 0], [-long, wide], [-long, -wide]]
+    .map(([a, b]) => [x + a * Math.cos(angle) - b * Math.sin(angle), y + a * Math.sin(angle) + b * Math.cos(angle)].join(","))
+    .join(" ");
+}
+
+/**
+ * Whether a line of source speaks of a tag (`v3`, `in0`), as a whole word.
+ * @param {string} line
+ * @param {string} tag
+ * @returns {boolean}
+ */
+export function mentions(line, tag) {
+  return tag !== "" && new RegExp(`\\b${tag}\\b`).test(line);
+}
+
+/**
+ * @param {any} item
+ * @param {(colour: string) => string} colour
+ * @returns {SVGElement[]}
+ */
+function drawn(item, colour) {
+  /** @type {Record<string, string>} */
+  const dash = item.dashed ? { "stroke-dasharray": "4 3" } : {};
+  if (item.what === "box") {
+    const box = shape("rect", {
+      x: item.x, y: item.y, width: item.width, height: item.height, rx: item.radius,
+      fill: colour(item.fill), "fill-opacity": item.opacity, stroke: colour(item.edge), "stroke-width": item.line, ...dash,
+    });
+    if (item.tag) box.dataset.tag = item.tag;
+    return [box];
+  }
+  if (item.what === "words") {
+    const anchor = { left: "start", center: "middle", right: "end" }[/** @type {"left"} */ (item.align)];
+    const words = shape("text", {
+      x: item.x, y: item.y, fill: colour(item.colour), "text-anchor": anchor, "dominant-baseline": "central",
+      "font-size": (item.size * 4) / 3, "font-weight": item.bold ? 600 : 400, "pointer-events": "none",
+    }, item.text);
+    words.style.fontFamily = item.mono ? STYLE.mono : STYLE.font;
+    return [words];
+  }
+  const line = shape("path", { d: pathOf(item), fill: "none", stroke: colour(item.colour), "stroke-width": item.width, ...dash });
+  if (!item.arrow) return [line];
+  return [line, shape("polygon", { points: headOf(item), fill: colour(item.colour) })];
+}
+
+/**
+ * Put a step into an element; what is clicked stays lit and is `selection`'s `operation`.
+ * @param {any} scene
+ * @param {HTMLElement} place
+ * @param {any} selection
+ * @returns {() => void} takes it out again
+ */
+export function show(scene, place, selection) {
+  const plot = make("div", { class: "tl-scroll" });
+  /** @type {HTMLElement[]} */
+  const lines = scene.source.split("\n").map((/** @type {string} */ line) => make("div", {}, line || " "));
+  const source = make("pre", { style: "margin: 4px 0; font-size: 12px; line-height: 1.45; overflow-x: auto" }, ...lines);
+  const kernels = make("details", {}, make("summary", { style: "cursor: pointer" }, "The generated kernels"), source);
+  const root = make("div", { class: "tl-view" }, plot, kernels);
+  place.append(root);
+
+  /** @param {string} tag */
+  const light = (tag) => {
+    for (const box of plot.querySelectorAll("[data-tag]")) {
+      box.style.filter = box.dataset.tag === tag ? "drop-shadow(0 0 4px var(--tl-accent))" : "";
+    }
+    for (const line of lines) {
+      line.style.background = mentions(line.textContent ?? "", tag) ? "color-mix(in srgb, var(--tl-accent) 18%, transparent)" : "";
+    }
+  };
+  const pinned = () => selection.get().operation ?? "";
+  const tagOf = (/** @type {Event} */ event) => /** @type {SVGElement} */ (event.target).dataset.tag ?? "";
+  const draw = () => {
+    const mode = themeOf(root);
+    root.dataset.theme = mode;
+    const theme = STYLE.themes[mode];
+    const colour = (/** @type {string} */ name) => (name.startsWith("#") ? name : String(theme[/** @type {"ink"} */ (name)]));
+    const picture = shape("svg", { width: scene.width, height: scene.height, role: "img", "aria-label": scene.label });
+    picture.append(...scene.items.flatMap((/** @type {any} */ item) => drawn(item, colour)));
+    picture.addEventListener("pointermove", (event) => light(tagOf(event) || pinned()));
+    picture.addEventListener("pointerleave", () => light(pinned()));
+    picture.addEventListener("click", (event) => {
+      selection.set({ operation: tagOf(event) });
+      kernels.open ||= pinned() !== "";
+    });
+    plot.replaceChildren(picture);
+    light(pinned());
+  };
+  draw();
+  const stop = onThemeChange(draw);
+  const unsubscribe = selection.subscribe(() => light(pinned()));
+  return () => {
+    stop();
+    unsubscribe();
+    root.remove();
+  };
+}
+
+/** @param {{model: any, el: HTMLElement}} widget */
+function render({ model, el }) {
+  const selection = createSelection(model.get("selection"));
+  const stop = selection.subscribe((picked) => {
+    model.set("selection", picked);
+    model.save_changes();
+  });
+  const remove = show(model.get("scene"), el, selection);
+  return () => {
+    stop();
+    remove();
+  };
+}
+
+export default { render };

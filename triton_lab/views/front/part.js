@@ -1,0 +1,137 @@
+/** A picture that is asked for when it is first shown, and one of several such pictures. */
+
+import { make } from "./dom.js";
+import { scoped } from "./selection.js";
+import { tabsOf } from "./tabs.js";
+
+/**
+ * @typedef {import("./selection.js").Selection} Selection
+ * @typedef {{node: HTMLElement, draw: () => void, stop?: () => void}} Part
+ * @typedef {{
+ *   ask: import("./supply.js").Supply,
+ *   draw: (scene: any, selection: Selection, context: Context) => Part,
+ * }} Context
+ * @typedef {{name: string, label: string, lines?: number[], window?: number}} Item
+ */
+
+const PATIENCE = 4000; // ms until we say what may be the matter
+
+/**
+ * The part called `name`. With a window it follows the picked program: `name@0`, `name@64`, ...
+ * @param {Item} item
+ * @param {Selection} selection
+ * @param {Context} context
+ * @returns {Part}
+ */
+export function partOf({ name, window: wide }, selection, context) {
+  const node = make("div", { class: "tl-part" });
+  /** @type {Part | null} */
+  let part = null;
+  /** @type {string | null} */
+  let wanted = null;
+  let stop = () => {};
+  const place = (/** @type {any} */ scene) => {
+    stop();
+    part?.stop?.();
+    const own = scoped(selection, () => node.isConnected);
+    stop = own.stop;
+    part = context.draw(scene, own.selection, context);
+    node.removeAttribute("aria-busy");
+    node.replaceChildren(part.node);
+    if (node.isConnected) part.draw();
+  };
+  const request = () => {
+    const full = wide ? `${name}@${Math.floor((selection.get().program ?? 0) / wide) * wide}` : name;
+    if (full === wanted) return;
+    wanted = full;
+    node.setAttribute("aria-busy", "true");
+    const note = make("div", { class: "tl-note" }, "");
+    if (!part) node.replaceChildren(note);
+    const timer = setTimeout(() => {
+      note.textContent = "Waiting for the kernel, which is busy, or is not the one that ran this launch: then run the cell again.";
+    }, PATIENCE);
+    context.ask(full, (scene) => {
+      clearTimeout(timer);
+      if (wanted === full) place(scene);
+    });
+  };
+  const forget = wide ? selection.subscribe(() => node.isConnected && request()) : () => {};
+  return {
+    node,
+    draw() {
+      const before = part;
+      request();
+      if (part === before) part?.draw();
+    },
+    stop() {
+      wanted = null;
+      stop();
+      part?.stop?.();
+      forget();
+    },
+  };
+}
+
+const MOST_BUTTONS = 8;
+
+/**
+ * One of several parts, by name; picking a line goes to a part that the line concerns.
+ * @param {{items: Item[]}} scene
+ * @param {Selection} selection
+ * @param {Context} context
+ * @returns {Part}
+ */
+export function choiceOf({ items }, selection, context) {
+  const chosen = (items.length > MOST_BUTTONS ? menuOf : buttonsOf)(items, selection, context);
+  const forget = selection.subscribe((picked) => {
+    if (picked.line == null || items[chosen.shown()].lines?.includes(picked.line)) return;
+    const other = items.findIndex((item) => item.lines?.includes(/** @type {number} */ (picked.line)));
+    if (other >= 0) chosen.show(other);
+  });
+  return {
+    ...chosen,
+    stop() {
+      forget();
+      chosen.stop?.();
+    },
+  };
+}
+
+/** @param {Item[]} items @param {Selection} selection @param {Context} context */
+function buttonsOf(items, selection, context) {
+  return tabsOf(items.map((item) => ({ name: item.label, make: () => partOf(item, selection, context) })), "tl-names");
+}
+
+/** @param {Item[]} items @param {Selection} selection @param {Context} context */
+function menuOf(items, selection, context) {
+  const place = make("div");
+  let shown = 0;
+  /** @type {Part | null} */
+  let part = null;
+  const show = (/** @type {number} */ number) => {
+    shown = number;
+    menu.value = String(number);
+    // One at a time: a kernel may have hundreds of variables.
+    part?.stop?.();
+    part = partOf(items[number], selection, context);
+    place.replaceChildren(part.node);
+    part.draw();
+  };
+  const menu = make(
+    "select", { class: "tl-menu", "aria-label": "what to show", onchange: () => show(Number(menu.value)) },
+    ...items.map((item, k) => make("option", { value: k }, item.label)),
+  );
+  return {
+    node: make("div", {}, make("div", { class: "tl-controls" }, menu), place),
+    shown: () => shown,
+    show,
+    draw: () => (part ? part.draw() : show(shown)),
+    stop: () => part?.stop?.(),
+  };
+}
+
+/** Words in place of a picture. @param {{text: string}} scene @returns {Part} */
+export function wordsOf({ text }) {
+  return { node: make("div", { class: "tl-words" }, text), draw: () => {} };
+}
+

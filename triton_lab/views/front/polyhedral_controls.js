@@ -1,0 +1,104 @@
+/** Below the domain: play, step and scrub; sliders for parameters and a choice of dimensions where Python answers. */
+
+import { make } from "./dom.js";
+
+const FRAME = 1000 / 60;
+
+/**
+ * @param {any} scene
+ * @param {{count: number, done: number, go: (done: number) => void}} stage
+ * @param {any} selection
+ * @param {boolean} live
+ */
+export function controlsOf(scene, stage, selection, live) {
+  let timer = 0;
+  const scrub = make("input", {
+    type: "range", min: 0, max: stage.count, value: stage.done, "aria-label": "visits made",
+    oninput: () => {
+      pause();
+      go(Number(scrub.value));
+    },
+  });
+  const count = make("span", {}, "");
+  const go = (/** @type {number} */ done) => {
+    stage.go(Math.max(0, Math.min(stage.count, done)));
+    scrub.value = String(stage.done);
+    count.textContent = `${stage.done} / ${stage.count}`;
+  };
+  const pause = () => {
+    cancelAnimationFrame(timer);
+    timer = 0;
+    play.textContent = "▶";
+  };
+  const start = () => {
+    if (stage.done === stage.count) go(0);
+    play.textContent = "⏸";
+    // The whole order takes ten seconds at most, and a step a quarter of a second at most.
+    const each = Math.min(250, 10000 / Math.max(1, stage.count));
+    const [began, first] = [performance.now(), stage.done];
+    const tick = (/** @type {number} */ now) => {
+      const due = first + Math.floor((now - began) / each) + 1;
+      if (due !== stage.done) go(due);
+      if (stage.done < stage.count) timer = requestAnimationFrame(tick);
+      else pause();
+    };
+    timer = requestAnimationFrame(tick);
+  };
+  const button = (/** @type {string} */ sign, /** @type {string} */ name, /** @type {() => void} */ act) =>
+    make("button", { type: "button", "aria-label": name, title: name, onclick: act }, sign);
+  const step = (/** @type {number} */ by) => {
+    pause();
+    go(stage.done + by);
+  };
+  const play = button("▶", "play the order", () => (timer ? pause() : start()));
+  const node = make("div", {}, make(
+    "div", { class: "tl-domain-bar" },
+    button("«", "to the start", () => step(-stage.count)), button("−1", "a step back", () => step(-1)), play,
+    button("+1", "a step forward", () => step(1)), button("»", "to the end", () => step(stage.count)), scrub, count,
+  ));
+  count.textContent = `${stage.done} / ${stage.count}`;
+  if (live) node.append(asked(scene, selection));
+  return { node, stop: pause };
+}
+
+/** What only Python can change. @param {any} scene @param {any} selection */
+function asked(scene, selection) {
+  const bar = make("div", { class: "tl-domain-bar" });
+  const { parameters, iterators } = scene.controls;
+  const automatic = Boolean(selection.get().automatic);
+  bar.append(make(
+    "button", { type: "button", onclick: () => selection.set({ automatic: !automatic }) },
+    automatic ? "the order as given" : "isl's own order",
+  ));
+  for (const [name, [value, low, high]] of Object.entries(parameters)) {
+    const shown = make("span", {}, String(value));
+    let waiting = 0;
+    const slider = make("input", {
+      type: "range", min: low, max: high, value, "aria-label": name,
+      oninput: () => {
+        shown.textContent = slider.value;
+        clearTimeout(waiting);
+        waiting = setTimeout(() => {
+          const now = selection.get();
+          selection.set({ parameters: { ...now.parameters, [name]: Number(slider.value) } });
+        }, 4 * FRAME);
+      },
+    });
+    bar.append(make("label", {}, `${name} = `, shown, " ", slider));
+  }
+  if (iterators.length > 2) {
+    /** @type {string[][]} */
+    const choices = [];
+    for (const a of iterators) for (const b of iterators) if (a !== b) choices.push([a, b]);
+    if (iterators.length >= 3) choices.unshift(iterators.slice(0, 3));
+    const select = make(
+      "select", {
+        "aria-label": "dimensions",
+        onchange: () => selection.set({ dims: choices[Number(select.value)] }),
+      },
+      ...choices.map((dims, k) => make("option", { value: k, selected: dims.join() === scene.dims.join() }, dims.join(", "))),
+    );
+    bar.append(make("label", {}, "draw ", select));
+  }
+  return bar;
+}

@@ -1,0 +1,52 @@
+/** Tabs; a tab's content is made when it is first shown. Arrow keys move between them. */
+
+import { make } from "./dom.js";
+
+/** @typedef {{node: HTMLElement, draw: () => void, stop?: () => void}} Shown */
+
+/**
+ * @param {{name: string, make: () => Shown}[]} tabs
+ * @param {string} look
+ * @param {number} first
+ */
+export function tabsOf(tabs, look = "tl-tabs", first = 0) {
+  /** @type {(Shown | undefined)[]} */
+  const parts = [];
+  const place = make("div", { role: "tabpanel" });
+  let shown = first;
+  let ready = false;
+  /** @param {number} number */
+  const show = (number) => {
+    shown = number;
+    buttons.forEach((button, k) => {
+      button.setAttribute("aria-selected", String(k === number));
+      button.tabIndex = k === number ? 0 : -1;
+    });
+    const part = (parts[number] ??= tabs[number].make());
+    place.replaceChildren(part.node);
+    place.setAttribute("aria-label", tabs[number].name);
+    if (ready) part.draw();
+  };
+  const buttons = tabs.map(({ name }, k) => make("button", { role: "tab", type: "button", onclick: () => show(k) }, name));
+  /** @param {KeyboardEvent} event */
+  const onkeydown = (event) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (!step) return;
+    show((shown + step + tabs.length) % tabs.length);
+    buttons[shown].focus();
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const list = make("div", { role: "tablist", class: look, onkeydown }, ...buttons);
+  if (tabs.length) show(first);
+  return {
+    node: make("div", {}, tabs.length > 1 ? list : "", place),
+    show,
+    shown: () => shown,
+    draw() {
+      ready = true;
+      parts[shown]?.draw();
+    },
+    stop: () => parts.forEach((part) => part?.stop?.()),
+  };
+}

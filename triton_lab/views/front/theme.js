@@ -1,0 +1,29 @@
+/** Whether the page is light or dark, and word when that changes. */
+
+/**
+ * @param {Element} element
+ * @returns {"light" | "dark"}
+ */
+export function themeOf(element) {
+  const told = document.body.dataset.jpThemeLight;
+  if (told !== undefined) return told === "false" ? "dark" : "light";
+  // Outside JupyterLab: by the nearest background that is not see-through.
+  for (let at = /** @type {Element | null} */ (element); at; at = at.parentElement) {
+    const [red, green, blue, alpha = 1] = (getComputedStyle(at).backgroundColor.match(/[\d.]+/g) ?? []).map(Number);
+    if (red !== undefined && alpha > 0.5) return 0.3 * red + 0.59 * green + 0.11 * blue < 110 ? "dark" : "light";
+  }
+  return "light";
+}
+
+/**
+ * Calls `listener` when page or body change their classes or theme; returns how to stop.
+ * @param {() => void} listener
+ * @returns {() => void}
+ */
+export function onThemeChange(listener) {
+  const observer = new MutationObserver(() => requestAnimationFrame(listener));
+  const watched = { attributes: true, attributeFilter: ["class", "style", "theme", "data-theme", "data-jp-theme-light"] };
+  observer.observe(document.documentElement, watched);
+  observer.observe(document.body, watched);
+  return () => observer.disconnect();
+}

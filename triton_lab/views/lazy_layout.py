@@ -1,0 +1,192 @@
+"""Where the boxes of a step's graph stand, and the ways that lines take between them.
+
+Kernels stand in levels, each below the kernels that it waits for; the operations of a kernel stand in rows inside
+its frame. A line that has to pass a level or a row gets a place of its own in it, a *gate*, so that it runs
+between boxes and never behind them. Things are ordered, level by level, by where their sources stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+GAP, ROW, LEVEL = 14.0, 24.0, 34.0  # between things side by side, rows in a frame, levels
+GATE = 6.0
+HEADING, PADDING = 20.0, 12.0
+
+
+@dataclass
+class Thing:
+    """A box to be placed (`width` by `height`), or a gate."""
+
+    key: object
+    width: float
+    height: float
+    x: float = 0.0
+    y: float = 0.0
+    gate: bool = False
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height
+
+
+@dataclass
+class Block:
+    """A frame with rows of things; `level` counts from the top."""
+
+    key: object
+    rows: list[list[Thing]]
+    title_width: float
+    level: int
+    x: float = 0.0
+    y: float = 0.0
+    width: float = 0.0
+    height: float = 0.0
+
+
+@dataclass
+class Plan:
+    """The finished layout: things by key, frames, and each line as the points it passes, from box to box."""
+
+    things: dict[object, Thing]
+    blocks: list[Block]
+    lines: list[list[tuple[float, float]]]
+    width: float
+    height: float
+
+
+def lay_out(
+    top: Sequence[Thing],
+    blocks: Sequence[Block],
+    bottom: Sequence[Thing],
+    edges: Iterable[tuple[object, object]],
+    start: tuple[float, float] = (0.0, 0.0),
+) -> Plan:
+    """Place inputs, kernels and outputs; `edges` are (source key, target key)."""
+    return _Layout(top, blocks, bottom, list(edges)).run(*start)
+
+
+class _Layout:
+    def __init__(
+        self, top: Sequence[Thing], blocks: Sequence[Block], bottom: Sequence[Thing], edges: list[tuple[object, object]]
+    ):
+        self.top, self.blocks, self.bottom, self.edges = top, blocks, bottom, edges
+        self.levels = 1 + max((block.level for block in blocks), default=-1)
+        self.things: dict[object, Thing] = {thing.key: thing for thing in (*top, *bottom)}
+        self.home: dict[object, tuple[int, Block | None, int]] = {thing.key: (-1, None, 0) for thing in top}
+        self.home |= {thing.key: (self.levels, None, 0) for thing in bottom}
+        for block in blocks:
+            for row, things in enumerate(block.rows):
+                self.home |= {thing.key: (block.level, block, row) for thing in things}
+                self.things |= {thing.key: thing for thing in things}
+        self.passing: dict[int, list[Thing]] = {level: [] for level in range(self.levels)}
+        self.ways = [self._way(source, target) for source, target in edges]
+        # What stands right above a thing, or above a frame, on some line.
+        self.above: dict[object, list[object]] = {}
+        for way in self.ways:
+            for upper, lower in pairwise(way):
+                self.above.setdefault(lower, []).append(upper)
+                frame = self.home[lower][1]
+                if frame is not None and frame is not self.home[upper][1]:
+                    self.above.setdefault(frame.key, []).append(upper)
+
+    def run(self, x: float, y: float) -> Plan:
+        for block in self.blocks:
+            block.width = max(block.title_width, *(_width(row) for row in block.rows)) + 2 * PADDING
+            heights = [_tallest(row) for row in block.rows]
+            block.height = HEADING + 2 * PADDING + sum(heights) + ROW * (len(heights) - 1)
+        frames = {block.key: Thing(block.key, block.width, block.height) for block in self.blocks}
+        levels = [
+            [frames[block.key] for block in self.blocks if block.level == level] + self.passing[level]
+            for level in range(self.levels)
+        ]
+        rows = [list(self.top), *levels, list(self.bottom)]
+        full = max(map(_width, rows))
+        for position, row in enumerate(rows):
+            ordered = self._ordered(row) if position else row
+            tallest = self._set(ordered, x + (full - _width(row)) / 2, y)
+            for block in self.blocks:
+                if block.level == position - 1:
+                    self._fill(block, frames[block.key])
+            y += tallest + LEVEL
+        real = {key: thing for key, thing in self.things.items() if not thing.gate}
+        return Plan(real, list(self.blocks), self._lines(), x + full, y - LEVEL)
+
+    def _way(self, source: object, target: object) -> list[object]:
+        """The keys along a line: source, gates, target. Lines from one source share their gates."""
+        level, block, row = self.home[source]
+        to_level, to_block, to_row = self.home[target]
+        if block is not None and block is to_block:
+            return [source, *(self._gate(source, level, block, inner) for inner in range(row + 1, to_row)), target]
+        way = [source]
+        if block is not None:
+            way += [self._gate(source, level, block, inner) for inner in range(row + 1, len(block.rows))]
+        way += [self._gate(source, passed, None, 0) for passed in range(level + 1, to_level)]
+        if to_block is not None:
+            way += [self._gate(source, to_level, to_block, inner) for inner in range(to_row)]
+        return [*way, target]
+
+    def _gate(self, source: object, level: int, block: Block | None, row: int) -> object:
+        key = ("gate", source, level, block.key if block else None, row)
+        if key not in self.things:
+            self.things[key] = Thing(key, GATE, 0, gate=True)
+            self.home[key] = (level, block, row)
+            (block.rows[row] if block else self.passing[level]).append(self.things[key])
+        return key
+
+    def _ordered(self, things: list[Thing]) -> list[Thing]:
+        """From left to right as what is above them stands."""
+
+        def wish(thing: Thing) -> float:
+            above = [self.things[key].middle for key in self.above.get(thing.key, [])]
+            return sum(above) / len(above) if above else 0.0
+
+        return sorted(things, key=wish)
+
+    def _set(self, things: Sequence[Thing], x: float, y: float) -> float:
+        """Place things side by side; gates are as high as the highest. Returns that height."""
+        tallest = _tallest(things)
+        for thing in things:
+            thing.x, thing.y = x, y
+            if thing.gate:
+                thing.height = tallest
+            x += thing.width + GAP
+        return tallest
+
+    def _fill(self, block: Block, frame: Thing) -> None:
+        """Place what stands in a frame."""
+        block.x, block.y = frame.x, frame.y
+        y = block.y + HEADING + PADDING
+        for row in block.rows:
+            y += self._set(self._ordered(row), block.x + (block.width - _width(row)) / 2, y) + ROW
+
+    def _lines(self) -> list[list[tuple[float, float]]]:
+        """Each line's points. It leaves a box in the middle; those that end in one box arrive side by side."""
+        lines = []
+        ends: dict[object, list[list[tuple[float, float]]]] = {}
+        for way in self.ways:
+            start, *gates, _ = (self.things[key] for key in way)
+            points = [(start.middle, start.bottom)]
+            for gate in gates:
+                points += [(gate.middle, gate.y), (gate.middle, gate.bottom)]
+            lines.append(points)
+            ends.setdefault(way[-1], []).append(points)
+        for key, arriving in ends.items():
+            end = self.things[key]
+            for place, points in enumerate(sorted(arriving, key=lambda points: points[-1][0]), start=1):
+                points.append((end.x + end.width * place / (len(arriving) + 1), end.y))
+        return lines
+
+
+def _width(things: Sequence[Thing]) -> float:
+    return sum(thing.width for thing in things) + GAP * max(len(things) - 1, 0)
+
+
+def _tallest(things: Sequence[Thing]) -> float:
+    return max((thing.height for thing in things), default=0.0)

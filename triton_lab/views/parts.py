@@ -1,0 +1,59 @@
+"""Words that several views write: shapes, slices, steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """``(4, 6)`` as ``4×6``."""
+    return "×".join(map(str, shape)) if shape else "scalar"
+
+
+def panel_names(drawn: Sequence[int], origin: Sequence[int], panels: int) -> list[str]:
+    """``[2, :, :]`` for each slice of an array of three or more dimensions."""
+    if panels <= 1:
+        return []
+    indices = np.stack(np.unravel_index(np.arange(panels), tuple(drawn[:-2])), axis=1) - np.array(origin[:-2])
+    return [f"[{', '.join(map(str, index))}, :, :]" for index in indices.tolist()]
+
+
+def step_names(tensor: Any, wrapped: bool) -> tuple[str, str]:
+    """What a step right and a step down mean in storage; "" where there is no such step."""
+    right = f"→ {tensor.strides[-1]:+d}" if tensor.strides else ""
+    return right, "" if wrapped else f"↓ {tensor.strides[-2]:+d}"
+
+
+def program_name(program: int, grid: Sequence[int]) -> str:
+    """The number in a 1-D grid, else the coordinates."""
+    x, y, z = grid
+    if y == z == 1:
+        return str(program)
+    coordinates = (program % x, program // x % y, program // (x * y))
+    return ",".join(str(c) for c in coordinates[: 2 if z == 1 else 3])
+
+
+def number_text(value: Any) -> str:
+    """A number in at most four digits after the first, integers in full."""
+    if float(value).is_integer() and abs(float(value)) < 1e6:
+        return str(int(value))
+    return f"{float(value):.4g}"
+
+
+def seconds_text(seconds: float) -> str:
+    """``1.23 ms``: three digits and a unit."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"
+
+
+def bytes_text(count: int) -> str:
+    """``96 KiB``: three digits and a unit."""
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} byte" if count == 1 else f"{count} bytes"

@@ -1,0 +1,152 @@
+"""Views of scops and schedules: the iteration domain with its order, dependences and formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from triton_lab.polyhedral import Schedule, Scop
+from triton_lab.views import polyhedral_style as look
+from triton_lab.views.polyhedral_arrays import Shelf, grids, touched
+from triton_lab.views.polyhedral_formulas import formulas
+from triton_lab.views.polyhedral_picture import Picture, picture
+from triton_lab.views.polyhedral_plot import Plot
+from triton_lab.views.polyhedral_space import Space
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.views.polyhedral_sheet import Links
+    from triton_lab.views.widget import SceneWidget
+
+
+class IterationView(View):
+    """The instances of a schedule as points, in the style of Triton's related-work page.
+
+    ``dims``: one to three iterators to draw (the first goes up, the second to the right); ``at`` fixes others, the
+    rest are projected. ``order`` colours points from the first visit to the last; ``dependences`` is "value",
+    "memory" or None. Violated instances of an illegal schedule are drawn red. ``instance`` (a point in ``dims``)
+    shows the arrays beside the domain, with what that instance reads and writes.
+    """
+
+    front = "polyhedral.js"
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        dims: Sequence[str] | None = None,
+        at: Mapping[str, int] | None = None,
+        dependences: str | None = None,
+        order: bool = False,
+        instance: Sequence[int] | None = None,
+        title: str | None = None,
+    ) -> None:
+        self.schedule = schedule
+        self.dims, self.at = dims, dict(at or {})
+        self.dependences, self.order, self.instance = dependences, order, instance
+        self._title = title
+
+    @cached_property
+    def picture(self) -> Picture:
+        return picture(self.schedule, self.dims, self.at, self.dependences)
+
+    @property
+    def plot(self) -> Plot | Space:
+        return (Space if len(self.picture.dims) == 3 else Plot)(self.picture, self.order)
+
+    def title(self) -> str:
+        if self._title is not None:
+            return self._title
+        scop = self.schedule.scop
+        values = ", ".join(f"{name} = {scop.values[name]}" for name in scop.parameters)
+        return f"{scop.count()} instances{f' at {values}' if values else ''}"
+
+    def text(self) -> str:
+        return f"{self.title()}\n{self.schedule.scop}\n{self.schedule}"
+
+    @property
+    def notes(self) -> tuple[tuple[str, str], ...]:
+        """What is to be said below the program: text and colour."""
+        if not self.schedule.steps:
+            return ()
+        violations = self.schedule.legality.violations
+        if not violations:
+            return (("legal: every dependence is kept", "#38761d"),)
+        return (("illegal:", look.VIOLATED), *((str(v), look.VIOLATED) for v in violations[:4]))
+
+    def figure(self) -> Figure:
+        from triton_lab.views.polyhedral_sheet import Sheet
+
+        scop = self.schedule.scop
+        shown = scop[self.picture.layers[-1].statement]
+        program = self.schedule.program().splitlines()
+        beside = formulas(self.schedule, shown)
+        return Sheet(self.title(), self.plot, beside, program, self.notes, self._links()).figure()
+
+    def _links(self) -> Links | None:
+        """The arrays, and what the chosen instance touches."""
+        if self.instance is None:
+            return None
+        from triton_lab.views.polyhedral_sheet import Links
+
+        picture, every = self.picture, grids(self.schedule)
+        point = np.array(self.instance)
+        number = {grid.name: k for k, grid in enumerate(every)}
+        marked: list[tuple[int, int, str]] = []
+        for k, layer in enumerate(picture.layers):
+            at = np.flatnonzero((layer.points == point).all(axis=1))
+            own = np.isin(picture.visits[:, 1], at) & (picture.visits[:, 0] == k)
+            for access in touched(self.schedule, every):
+                if access.statement == layer.statement:
+                    cells = access.cells[np.isin(access.visits, picture.times[own])]
+                    marked += [(number[access.array], int(c), access.kind) for c in np.unique(cells)]
+        if not marked:
+            raise ValueError(f"there is no instance ({', '.join(map(str, self.instance))})")
+        return Links(Shelf(every), tuple(sorted(marked, key=lambda m: m[2])), point)
+
+    def controls(self) -> Mapping[str, Any]:
+        """What the live view lets change: parameters with a range, and the dimensions that are drawn."""
+        scop = self.schedule.scop
+        iterators = max((s.iterators for s in scop.statements), key=len)
+        ranges = {p: [scop.values[p], min(0, scop.values[p]), max(12, 2 * scop.values[p])] for p in scop.parameters}
+        return {"parameters": ranges, "iterators": list(iterators), "at": dict(self.at)}
+
+    @cached_property
+    def widget(self) -> SceneWidget:
+        """The live form; what is changed there comes back as a new scene."""
+        widget = super().widget
+        widget.observe(self._follow, names="selection")
+        return widget
+
+    def _follow(self, change: Mapping[str, Any]) -> None:
+        asked = change["new"]
+        scop = self.schedule.scop
+        values = {k: int(v) for k, v in asked.get("parameters", {}).items() if k in scop.parameters}
+        dims = asked.get("dims") or self.picture.dims
+        bound = replace(self.schedule, scop=scop.bind(**{**scop.values, **values}))
+        if asked.get("automatic"):
+            bound = bound.automatic()
+        at = {k: int(v) for k, v in asked.get("at", {}).items()}
+        try:
+            self.widget.scene = dict(self.again(bound, dims, at).scene())
+        except ValueError:  # such dimensions no statement has together: the picture stays
+            return
+
+    def again(self, schedule: Schedule, dims: Sequence[str], at: Mapping[str, int]) -> IterationView:
+        """The same view of other values or dimensions."""
+        return IterationView(schedule, dims, at, self.dependences, self.order, title=self._title)
+
+    def scene(self) -> Mapping[str, Any]:
+        from triton_lab.views.polyhedral_scene import scene
+
+        return scene(self)
+
+
+def iteration_view(source: Scop | Schedule, **options: Any) -> IterationView:
+    """`IterationView` of a scop (in the order of its source) or of a schedule."""
+    return IterationView(source.schedule if isinstance(source, Scop) else source, **options)

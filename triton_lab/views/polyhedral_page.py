@@ -1,0 +1,76 @@
+"""The page's iteration domain twice: as its code says and as its figure shows, and what the page has wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.polyhedral import Scop, scop
+from triton_lab.polyhedral.examples import PAGE, PAGE_FIGURE
+from triton_lab.views import polyhedral_style as look
+from triton_lab.views.polyhedral import IterationView, iteration_view
+from triton_lab.views.polyhedral_canvas import Canvas
+from triton_lab.views.polyhedral_legend import draw_legend, entries, legend_size
+from triton_lab.views.polyhedral_text import draw_program, width_of
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MARGIN, GAP = 16.0, 28.0
+
+
+class PageFigures(View):
+    """Both domains side by side. The code and the matrix agree on 12 instances; the figure draws 26."""
+
+    front = "polyhedral.js"
+
+    def __init__(self) -> None:
+        self.code: Scop = scop(PAGE)
+        self.drawn: Scop = scop(PAGE_FIGURE)
+
+    @property
+    def views(self) -> tuple[IterationView, IterationView]:
+        return (
+            iteration_view(self.code, title=f"As the code says: {self.code.count()} instances"),
+            iteration_view(self.drawn, title=f"As the figure shows: {self.drawn.count()} instances"),
+        )
+
+    def title(self) -> str:
+        return "The page's iteration domain"
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the page contradicts itself in."""
+        return (
+            f"The loops and the constraint matrix have i ≤ 2 and j ≤ 4: {self.code.count()} instances.",
+            f"The figure beside them has i ≤ 3 and j ≤ 7: {self.drawn.count()} instances.",
+            "Its label i < j stands where i > j: the diagonal is the border of j − i ≥ 0, beyond it i > j.",
+        )
+
+    def text(self) -> str:
+        return "\n".join([self.title(), *self.remarks, "", PAGE, PAGE_FIGURE])
+
+    def figure(self) -> Figure:
+        views = self.views
+        plots = [view.plot for view in views]
+        program = 64.0
+        height = MARGIN + 30 + max(p.size[1] for p in plots) + program + 20 * len(self.remarks) + MARGIN
+        signs = entries(views[0].picture, False)
+        legend = legend_size(signs)
+        width = 2 * MARGIN + sum(p.size[0] for p in plots) + GAP + legend[0]
+        canvas = Canvas(max(width, 2 * MARGIN + max(width_of(r, 9.0) for r in self.remarks)), height)
+        x = MARGIN
+        foot = MARGIN + 30 + max(p.size[1] for p in plots)
+        for view, plot, text in zip(views, plots, (PAGE, PAGE_FIGURE), strict=True):
+            canvas.text(x, MARGIN + 6, view.title(), 10.5, bold=True)
+            plot.draw(canvas, x, foot - plot.size[1])
+            draw_program(canvas, text.splitlines(), x + 10, foot + 4)
+            x += plot.size[0] + GAP
+        draw_legend(canvas, signs, x - GAP, MARGIN)
+        for k, remark in enumerate(self.remarks):
+            canvas.text(MARGIN, foot + program + 20 * (k + 0.5), remark, 9.0, look.BORDER if k == 2 else look.INK)
+        return canvas.finish()
+
+    def scene(self) -> Mapping[str, Any]:
+        return {"kind": "pair", "scenes": [view.scene() for view in self.views], "remarks": list(self.remarks)}

@@ -1,0 +1,34 @@
+"""The look of the polyhedral pictures: that of the figures on Triton's related-work page."""
+
+from __future__ import annotations
+
+GROUND = "#ffffff"
+GRID = "#d9d9d9"
+AXIS = "#595959"
+STATEMENT = "#eeeeee"
+STATEMENTS = (STATEMENT, "#fce5cd", "#d9ead3", "#d9d2e9", "#fff2cc")  # where several share a picture
+RING = "#595959"
+POLYGON = "#9fc5e8"
+POLYGON_OPACITY = 0.6
+BORDER = "#990000"
+INK = "#1f2328"
+FAINT = "#59636e"
+
+# Ragged rows, one colour per row, and the dense matrix beside them.
+ROWS = ("#cfe2f3", "#a4c2f4", "#6d9eeb", "#3c78d8")
+DENSE = "#cccccc"
+
+# Dependences by kind, and those that a schedule breaks.
+ARROWS = {"flow": "#1155cc", "anti": "#b45f06", "output": "#38761d"}
+VIOLATED = "#ff0000"
+
+# From the first visit to the last.
+ORDER = ("#fff2cc", "#f6b26b", "#cc4125", "#5b0f00")
+READ = "#a4c2f4"
+WRITTEN = "#f6b26b"
+
+UNIT = 56.0  # CSS pixels between neighbours where there is room
+RADIUS = 0.15  # of a statement's circle, in units
+WIDTH = 620.0  # CSS pixels that a plot may take
+HEIGHT = 520.0
+MOST_ARROWS = 3000

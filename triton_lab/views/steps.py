@@ -1,0 +1,141 @@
+"""Steps: one program's operations in their order, with the variables alive after each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab.launch.histogram import as_float
+from triton_lab.views import style
+from triton_lab.views.heatmap import buffer
+from triton_lab.views.parts import shape_text
+from triton_lab.views.value_picture import block_heatmap, block_scene, ends, painting, summary
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.trace import Step
+
+MOST = 1 << 18  # numbers that a live picture carries; steps beyond have words alone
+ROOM = (300.0, 260.0)
+VERBS = {"assign": "", "load": "load from ", "store": "store to ", "atomic": "atomic on "}
+
+
+class Steps(View):
+    """``program`` of a launch, step by step; ``step`` is where the picture stands, by itself at the end."""
+
+    def __init__(self, launch: Launch, program: int = 0, step: int | None = None) -> None:
+        self.launch = launch
+        self.program = program
+        self.trace = launch.trace(program)
+        last = len(self.trace) - 1
+        if step is not None and not 0 <= step <= last:
+            raise ValueError(f"program {program} has steps 0 to {last}, not {step}")
+        self.step = last if step is None else step
+
+    def title(self) -> str:
+        return f"{self.launch.kernel}, program {self.program}: step {self.step} of {len(self.trace)}"
+
+    def _words(self, step: Step) -> str:
+        """What a step does: ``load from x_ptr``, ``acc =``."""
+        name = step.name or "memory"
+        return f"{name} =" if step.kind == "assign" else VERBS[step.kind] + name
+
+    def shown(self, step: Step) -> tuple[npt.NDArray[Any], str]:
+        """A step's block as it is drawn, and in words. Addresses become offsets in the argument's elements."""
+        values = step.values
+        if values.dtype == np.int64 and values.size:
+            for one in self.launch.arguments:
+                end = one.storage_address + one.storage_bytes
+                if one.storage_bytes and one.storage_address <= int(values.flat[0]) <= end:
+                    offsets = (values - one.address) // one.itemsize
+                    return offsets, _pointers(offsets, one.name)
+        return values, summary(values)
+
+    def alive(self) -> list[tuple[str, str, str]]:
+        """Name, line and value of each variable after the step."""
+        return [(name, str(step.line or ""), self.shown(step)[1]) for name, step in self.trace.alive(self.step).items()]
+
+    def text(self) -> str:
+        if not len(self.trace):
+            return f"{self.launch.kernel}, program {self.program}: no step was recorded"
+        step = self.trace.steps[self.step]
+        lines = [self.title(), f"line {step.line}: {self._words(step)} {self.shown(step)[1]}"]
+        return "\n".join([*lines, *(f"  {name} = {value} (line {line})" for name, line, value in self.alive())])
+
+    def source(self) -> list[str]:
+        """The kernel's lines."""
+        return self.launch.source.rstrip("\n").split("\n") if self.launch.source else []
+
+    def figure(self) -> Figure:
+        from triton_lab.views.pieces import lines, one_row, stack, table, title
+
+        if not len(self.trace):
+            return stack([title(self.text())])
+        step = self.trace.steps[self.step]
+        told = []
+        for number, line in enumerate(self.source(), start=self.launch.first_line):
+            here = number == step.line
+            told.append((f"{number:>5} {'▶' if here else ' '} {line}", style.LIGHT.accent if here else style.LIGHT.ink))
+        pieces = [title(self.title()), lines(told, mono=True)]
+        alive = self.alive()
+        if alive:
+            pieces.append(table([("", "Line", "Value"), *alive]))
+        if step.values.size > 1:
+            where = "" if step.line is None else f"line {step.line}: "
+            block = self.shown(step)[0]
+            drawn = block_heatmap(block, *ends(block), f"{where}{self._words(step)}", step.mask, ROOM)
+            pieces.append(one_row([drawn]))
+        return stack(pieces)
+
+    def scene(self) -> Mapping[str, Any]:
+        shapes: list[tuple[int, ...]] = []
+        steps, left = [], MOST
+        for step in self.trace.steps:
+            if step.values.shape not in shapes:
+                shapes.append(step.values.shape)
+            kept = step.values.size <= left
+            left -= step.values.size if kept else 0
+            block, value = self.shown(step)
+            low, high = ends(block)
+            exact = block.dtype.itemsize > 4 or block.dtype.kind in "iu"
+            steps.append(
+                {
+                    "kind": step.kind,
+                    "line": step.line,
+                    "name": step.name,
+                    "words": self._words(step),
+                    "value": value,
+                    "shape": shapes.index(step.values.shape),
+                    "ends": [low, high],
+                    "block": buffer(as_float(block).astype(np.float64 if exact else np.float32).reshape(-1))
+                    if kept
+                    else None,
+                    "mask": None
+                    if step.mask is None or step.mask.all()
+                    else buffer(step.mask.astype(np.uint8).reshape(-1)),
+                }
+            )
+        return {
+            "kind": "steps",
+            "title": f"{self.launch.kernel}, program {self.program}",
+            "program": self.program,
+            "source": {"first": self.launch.first_line, "lines": self.source()},
+            "steps": steps,
+            "pictures": [block_scene(shape, ROOM) for shape in shapes],
+            "painting": painting(),
+            "step": self.step,
+        }
+
+
+def _pointers(offsets: npt.NDArray[np.int64], name: str) -> str:
+    """``pointer to x_ptr + 4``, ``32 pointers to x_ptr + 0 to 31``."""
+    low, high = int(offsets.min()), int(offsets.max())
+    if offsets.shape == ():
+        return f"pointer to {name} + {low}"
+    return f"{shape_text(offsets.shape)} pointers to {name} + {low}" + (f" to {high}" if high > low else "")

@@ -1,0 +1,263 @@
+"""Storage: tensors as they lie in memory, with the arithmetic that leads from an index to its place.
+
+The colour of an element is its place in storage, pale at the start and strong at the end: a
+contiguous tensor darkens in reading order, a transposed one down its columns, an expanded one
+repeats itself, and a slice leaves gaps in the storage's strip.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from triton_lab.launch.places import Ints, offsets
+from triton_lab.launch.storage import (
+    Cover,
+    Memory,
+    StridedLike,
+    cover,
+    elements,
+    is_contiguous,
+    memories,
+    stored,
+    traits,
+)
+from triton_lab.views import style
+from triton_lab.views.heatmap import Heatmap, Key, Label, narrow
+from triton_lab.views.layout import Layout, layout
+from triton_lab.views.names import names_in
+from triton_lab.views.parts import panel_names, shape_text, step_names
+from triton_lab.views.regions import cell_labels
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    import torch
+    from matplotlib.figure import Figure
+
+GRID_ROOM = (290.0, 240.0)  # for one tensor beside others
+BARE = (style.UNTOUCHED, style.UNTOUCHED, style.UNTOUCHED, style.DOTS)
+
+
+def storage(*tensors: torch.Tensor, names: Sequence[str] | None = None) -> Storage:
+    """A picture of where ``tensors`` lie in storage. Names are those of the caller's variables."""
+    if not tensors:
+        raise TypeError("storage() needs a tensor at least: storage(x)")
+    if names is None:
+        names = names_in(sys._getframe(1), tensors, "tensor")
+    if len(names) != len(tensors):
+        raise ValueError(f"{len(tensors)} tensors, but {len(names)} names: {', '.join(names)}")
+    return Storage([stored(tensor, name) for tensor, name in zip(tensors, names, strict=True)])
+
+
+class Storage(View):
+    """Tensors (or a launch's tensor arguments) in their storages."""
+
+    def __init__(self, tensors: Sequence[StridedLike]) -> None:
+        self.tensors = tuple(tensors)
+        self.memories = memories(self.tensors)
+
+    @cached_property
+    def covers(self) -> list[Cover]:
+        """What covers each memory."""
+        return [cover(self.tensors, memory) for memory in self.memories]
+
+    # --- Pictures ---------------------------------------------------------------------------------
+
+    @cached_property
+    def strips(self) -> list[Heatmap]:
+        """Each memory as a line of units, wrapped into rows."""
+        return [self._strip(memory, found) for memory, found in zip(self.memories, self.covers, strict=True)]
+
+    def _strip(self, memory: Memory, found: Cover) -> Heatmap:
+        units = len(found.sets)
+        shown = layout((units,), (-found.first,), self._row(found))
+        starts = np.arange(0, units, shown.right)
+        sets, several = found.sets, (found.counts > 1).any(axis=0)
+        partly = np.zeros(units, dtype=bool)
+        if shown.binned:
+            several = np.logical_or.reduceat(several, starts)
+            partly = np.logical_or.reduceat(sets == 0, starts)
+            sets = np.bitwise_or.reduceat(sets, starts)
+            partly &= sets != 0
+        level = np.arange(len(sets)) * style.TENSOR_LEVELS // max(1, len(sets))
+        kinds, kind = np.unique(sets * 4 + partly * 2 + several, return_inverse=True)
+        cells = np.zeros(shown.cells, dtype=np.int64)
+        cells[: len(sets)] = 1 + kind.reshape(-1) * style.TENSOR_LEVELS + level
+        styles = [(0, 0, 0, 0)]
+        for members in kinds.tolist():
+            mine = [found.tensors[k] for k in range(len(found.tensors)) if members >> (k + 2) & 1]
+            pattern = style.HATCH if members & 2 else style.PLAIN
+            styles += [_look(mine, bool(members & 1), step, pattern) for step in range(style.TENSOR_LEVELS)]
+        title = f"storage {memory.letter}: {_bytes(memory.nbytes)}"
+        if found.unit != memory.nbytes:
+            title += f", {memory.nbytes // found.unit} units of {_bytes(found.unit)}"
+        groups = np.concatenate([[0], 1 + np.repeat(np.arange(len(kinds)), style.TENSOR_LEVELS)])
+        return Heatmap(
+            shown,
+            narrow(cells),
+            np.array(styles, dtype=np.uint16),
+            title=title,
+            labels=_numbers(shown, np.arange(units) + found.first, style.ROOM),
+            legend=self._legend(found, kinds),
+            groups=groups,
+        )
+
+    def _row(self, found: Cover) -> int | None:
+        """A row length that is a multiple of the longest stride, so that rows of tensors line up."""
+        strides = [
+            stride * self.tensors[t].itemsize // found.unit
+            for t in found.tensors
+            for stride, size in zip(self.tensors[t].strides, self.tensors[t].shape, strict=True)
+            if size > 1
+        ]
+        longest = max(strides, default=0)
+        row = longest * max(1, 32 // max(1, longest))
+        return row if 2 <= longest <= 256 and 32 < len(found.sets) <= 100 * row else None
+
+    def _legend(self, found: Cover, kinds: np.ndarray[Any, Any]) -> list[Key]:
+        keys = [Key(_look([t], False, 11), self.tensors[t].name) for t in found.tensors if elements(self.tensors[t])]
+        if (np.bitwise_count(kinds >> 2) > 1).any():
+            keys.append(Key(_look(list(found.tensors[:3]), False, 11), "shared by several tensors"))
+        if (kinds & 1).any():
+            keys.append(Key(_look([found.tensors[0]], True, 11), "several elements at one place"))
+        if (kinds & 2).any():
+            keys.append(Key(_look([found.tensors[0]], False, 11, style.HATCH), "partly"))
+        if (kinds >> 2 == 0).any():
+            keys.append(Key(BARE, "in none of them"))
+        return keys
+
+    @cached_property
+    def grids(self) -> list[Heatmap]:
+        """Each tensor in its own shape, coloured by place in storage."""
+        return [self._grid(number) for number in range(len(self.tensors))]
+
+    def _grid(self, number: int) -> Heatmap:
+        tensor = self.tensors[number]
+        which = next(k for k, memory in enumerate(self.memories) if number in memory.tensors)
+        found = self.covers[which]
+        room = GRID_ROOM if len(self.tensors) > 1 else (style.ROOM[0], 320.0)
+        shown = layout(tuple(tensor.shape), room=room)
+        own = tensor.offset + offsets(tuple(tensor.shape), tuple(tensor.strides))
+        base = (tensor.storage_address - self.memories[which].address) // found.unit
+        unit = base + own * (tensor.itemsize // found.unit) - found.first
+        level = np.clip(unit * style.TENSOR_LEVELS // max(1, len(found.sets)), 0, style.TENSOR_LEVELS - 1)
+        cells = np.zeros(shown.cells, dtype=np.uint8)
+        cells[shown.cell_of_position()[::-1]] = 1 + level[::-1]
+        styles = [(0, 0, 0, 0), *(_look([number], False, step) for step in range(style.TENSOR_LEVELS))]
+        return Heatmap(
+            shown,
+            cells,
+            np.array(styles, dtype=np.uint16),
+            title=f"{tensor.name} ({shape_text(tensor.shape)}): {', '.join(traits(tensor))}",
+            labels=_numbers(shown, own, room),
+            panel_names=panel_names(tensor.shape, (0,) * len(tensor.shape), shown.panels),
+            steps=step_names(tensor, shown.wrapped),
+            room=room,
+        )
+
+    # --- Words ------------------------------------------------------------------------------------
+
+    HEADINGS = ("", "Shape", "Stride", "Offset", "dtype", "Bytes", "Is contiguous", "Storage")
+
+    def table(self) -> list[tuple[str, ...]]:
+        """One row for each tensor, below `HEADINGS`."""
+        letters = {number: memory.letter for memory in self.memories for number in memory.tensors}
+        return [
+            (
+                tensor.name,
+                str(tuple(tensor.shape)),
+                str(tuple(tensor.strides)),
+                f"{tensor.offset} ({_bytes(tensor.offset * tensor.itemsize)})",
+                tensor.dtype,
+                str(elements(tensor) * tensor.itemsize),
+                str(is_contiguous(tensor)),
+                letters[number],
+            )
+            for number, tensor in enumerate(self.tensors)
+        ]
+
+    def overlaps(self) -> list[str]:
+        """A sentence for each two tensors that have bytes in common."""
+        found = []
+        for covering in self.covers:
+            for place, one in enumerate(covering.tensors):
+                for other in covering.tensors[place + 1 :]:
+                    shared = covering.overlap(one, other)
+                    if shared:
+                        a, b = self.tensors[one].name, self.tensors[other].name
+                        found.append(f"{a} and {b} share {_bytes(shared)}")
+        return found
+
+    def title(self) -> str:
+        return f"Storage of {', '.join(tensor.name for tensor in self.tensors)}"
+
+    def text(self) -> str:
+        rows = [self.HEADINGS, *self.table()]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
+        lines = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([*lines, *self.overlaps()])
+
+    def scene(self) -> Mapping[str, Any]:
+        return {
+            "kind": "storage",
+            "headings": list(self.HEADINGS),
+            "table": [list(row) for row in self.table()],
+            "overlaps": self.overlaps(),
+            "tensors": [
+                {
+                    "name": tensor.name,
+                    "shape": list(tensor.shape),
+                    "strides": list(tensor.strides),
+                    "offset": tensor.offset,
+                    "itemsize": tensor.itemsize,
+                    "memory": next(k for k, memory in enumerate(self.memories) if number in memory.tensors),
+                    "start": tensor.storage_address - self._memory_of(number).address,
+                }
+                for number, tensor in enumerate(self.tensors)
+            ],
+            "memories": [
+                {"letter": memory.letter, "unit": found.unit, "tensors": list(found.tensors)}
+                for memory, found in zip(self.memories, self.covers, strict=True)
+            ],
+            "strips": [strip.as_scene() for strip in self.strips],
+            "grids": [grid.as_scene() for grid in self.grids],
+        }
+
+    def _memory_of(self, number: int) -> Memory:
+        return next(memory for memory in self.memories if number in memory.tensors)
+
+    def figure(self) -> Figure:
+        """The table, each storage's strip, and each tensor in its shape."""
+        from triton_lab.views.pieces import stack
+        from triton_lab.views.storage_figure import storage_pieces
+
+        return stack(storage_pieces(self))
+
+
+def _look(tensors: Sequence[int], several: bool, level: int, pattern: int = style.PLAIN) -> tuple[int, int, int, int]:
+    """The style of a place that these tensors cover."""
+    if not tensors:
+        return BARE
+    colours = [style.tensor_colour(tensor, level) for tensor in tensors]
+    if len(colours) > 1:
+        return colours[0], colours[1], colours[-1], style.STRIPES
+    if several:
+        return colours[0], style.GROUND, style.GROUND, style.STRIPES
+    return colours[0], colours[0], colours[0], pattern
+
+
+def _numbers(shown: Layout, numbers: Ints, room: tuple[float, float]) -> list[Label]:
+    """A number in each cell, in reading order."""
+    words = [""] * shown.cells
+    if not shown.binned:
+        for cell, number in zip(shown.cell_of_position().tolist(), numbers.tolist(), strict=True):
+            words[cell] = str(number)
+    return cell_labels(shown, words, room)
+
+
+def _bytes(count: int) -> str:
+    return f"{count} byte" if count == 1 else f"{count} bytes"

@@ -1,0 +1,191 @@
+"""The look: every colour, size and mark that a picture may use, for matplotlib and the browser.
+
+A cell of a heatmap has a *style*: up to three palette indices and a pattern. The palette is one
+numbered list, so that a style is four small integers in both worlds. Colours never stand alone:
+programs carry numbers and borders, shared cells stripes, masked ones a hatch, untouched ones dots.
+
+The categorical colours are Paul Tol's "light" scheme (made for cells with dark labels, safe for
+the common kinds of colour blindness); the tensor hues are from his "bright" scheme, the ramps
+follow viridis and his "BuRd" (https://personal.sron.nl/~pault/).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+# --- Themes -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The colours that change between light and dark. ``ink`` is for words, ``faint`` for small ones."""
+
+    ground: str
+    panel: str
+    ink: str
+    faint: str
+    line: str
+    accent: str
+    untouched: str
+    masked: str
+    mark: str  # what hatches and dots are drawn with
+    error: str
+    warning: str
+
+
+LIGHT = Theme(
+    ground="#ffffff",
+    panel="#f6f8fa",
+    ink="#1f2328",
+    faint="#59636e",
+    line="#d1d9e0",
+    accent="#0b57b0",
+    untouched="#f3f4f6",
+    masked="#e2e4e8",
+    mark="#9aa1a9",
+    error="#b42318",
+    warning="#8a5a00",
+)
+DARK = Theme(
+    ground="#15181c",
+    panel="#1e2227",
+    ink="#e6e8ea",
+    faint="#a3abb3",
+    line="#3a4048",
+    accent="#7fb7ff",
+    untouched="#23272d",
+    masked="#343a42",
+    mark="#6c757f",
+    error="#ff8a7a",
+    warning="#e8b64c",
+)
+
+# --- Patterns: the last number of a style ---------------------------------------------------------
+
+PLAIN, STRIPES, HATCH, DOTS, CROSS = range(5)
+
+# --- The palette ----------------------------------------------------------------------------------
+
+PROGRAM_COLOURS = ("#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#44bb99", "#bbcc33", "#99ddff")
+TENSOR_COLOURS = ("#4477aa", "#ee7733", "#228833", "#aa3377", "#66aacc", "#bbaa33")
+VIRIDIS = ("#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58",
+           "#b5de2b", "#fde725")  # fmt: skip
+BLUE_RED = ("#2166ac", "#4393c3", "#92c5de", "#d1e5f0", "#f7f7f7", "#fddbc7", "#f4a582", "#d6604d",
+            "#b2182b")  # fmt: skip
+NAN_COLOUR, PLUS_INFINITY_COLOUR, MINUS_INFINITY_COLOUR = "#ff33cc", "#ff7f00", "#00b7c7"
+
+GROUND, UNTOUCHED, MASKED, ERROR, NAN, PLUS_INFINITY, MINUS_INFINITY = range(7)
+PROGRAM = 8
+LEVELS = 64  # of the sequential ramp
+SEQUENTIAL = 16
+DIVERGING_LEVELS = 65  # odd: the middle one is zero
+DIVERGING = SEQUENTIAL + LEVELS
+TENSOR_LEVELS = 16  # from pale at the storage's start to strong at its end
+TENSOR = DIVERGING + DIVERGING_LEVELS
+PALETTE_SIZE = TENSOR + TENSOR_LEVELS * len(TENSOR_COLOURS)
+
+DARKEST_UNDER_INK = 110  # a label on a darker ground (weighted mean of 0 to 255) is white, else black
+
+# --- Sizes ------------------------------------------------------------------------------------------
+
+FONT = "DejaVu Sans"
+MONO = "DejaVu Sans Mono"
+WEB_FONT = "var(--jp-ui-font-family, system-ui, 'DejaVu Sans', sans-serif)"
+WEB_MONO = "var(--jp-code-font-family, ui-monospace, 'DejaVu Sans Mono', monospace)"
+TITLE, TEXT, SMALL = 11.0, 9.0, 7.5  # points; the browser uses the same numbers as 4/3 px
+CHARACTER = SMALL * 4 / 3 * 0.64  # the width of a small digit, CSS pixels
+LARGEST_CELL = 28.0  # CSS pixels
+ROOM = (640.0, 512.0)  # width and height, CSS pixels, that one heatmap may take
+PANEL_GAP_RIGHT, PANEL_GAP_DOWN = 12.0, 20.0  # between the slices of an N-d array; the names stand there
+
+
+def program_colours(programs: npt.NDArray[np.int64], grid: Sequence[int]) -> npt.NDArray[np.int64]:
+    """The palette index of each program of a grid. Neighbours, also 2, 4, 8 ... apart, always differ.
+
+    Seven colours: a power of two is never a multiple of 7, so tiles side by side in a swizzled
+    order, whose numbers differ by a power of two, do not get the same one.
+    """
+    x, y = max(1, grid[0]), max(1, grid[1])
+    turn = programs % x + 3 * (programs // x % y) + 5 * (programs // (x * y))
+    return PROGRAM + turn % len(PROGRAM_COLOURS)
+
+
+def tensor_colour(tensor: int, level: int = TENSOR_LEVELS - 1) -> int:
+    """The palette index of the ``tensor``-th tensor's hue, ``level`` 0 (pale) to 15 (strong)."""
+    return TENSOR + TENSOR_LEVELS * (tensor % len(TENSOR_COLOURS)) + level
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    """``"#rrggbb"`` as three numbers from 0 to 255."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def label_colour(look: Sequence[int], theme: Theme = LIGHT) -> str:
+    """Black or white, whichever can be read on a style's first colour."""
+    red, green, blue = palette(theme)[look[0]].tolist()
+    return "#000000" if 0.3 * red + 0.59 * green + 0.11 * blue >= DARKEST_UNDER_INK else "#ffffff"
+
+
+def ramp(anchors: tuple[str, ...], levels: int) -> npt.NDArray[np.uint8]:
+    """``levels`` colours, (levels, 3), evenly along the straight lines between the anchors."""
+    known = np.array([rgb(anchor) for anchor in anchors], dtype=np.float64)
+    at = np.linspace(0, len(anchors) - 1, levels)
+    channels = [np.interp(at, np.arange(len(anchors)), known[:, c]) for c in range(3)]
+    return np.rint(np.stack(channels, axis=1)).astype(np.uint8)
+
+
+def _mixed(colour: str, other: str, share: float) -> str:
+    parts = (round(a + (b - a) * share) for a, b in zip(rgb(colour), rgb(other), strict=True))
+    return "#" + "".join(f"{part:02x}" for part in parts)
+
+
+@cache
+def palette(theme: Theme = LIGHT) -> npt.NDArray[np.uint8]:
+    """Every colour that a style can name, (PALETTE_SIZE, 3) uint8."""
+    table = np.zeros((PALETTE_SIZE, 3), dtype=np.uint8)
+    for index, colour in (
+        (GROUND, theme.ground),
+        (UNTOUCHED, theme.untouched),
+        (MASKED, theme.masked),
+        (ERROR, theme.error),
+        (NAN, NAN_COLOUR),
+        (PLUS_INFINITY, PLUS_INFINITY_COLOUR),
+        (MINUS_INFINITY, MINUS_INFINITY_COLOUR),
+    ):
+        table[index] = rgb(colour)
+    for index, colour in enumerate(PROGRAM_COLOURS):
+        table[PROGRAM + index] = rgb(colour)
+    table[SEQUENTIAL : SEQUENTIAL + LEVELS] = ramp(VIRIDIS, LEVELS)
+    table[DIVERGING : DIVERGING + DIVERGING_LEVELS] = ramp(BLUE_RED, DIVERGING_LEVELS)
+    for index, hue in enumerate(TENSOR_COLOURS):
+        start = TENSOR + TENSOR_LEVELS * index
+        anchors = (_mixed(hue, "#ffffff", 0.8), hue)
+        table[start : start + TENSOR_LEVELS] = ramp(anchors, TENSOR_LEVELS)
+    table.flags.writeable = False
+    return table
+
+
+def javascript() -> str:
+    """The same constants as the text of an ES module that exports ``STYLE``."""
+    constants = {
+        "themes": {
+            name: {**vars(theme), "palette": palette(theme).ravel().tolist()}
+            for name, theme in (("light", LIGHT), ("dark", DARK))
+        },
+        "pattern": {"plain": PLAIN, "stripes": STRIPES, "hatch": HATCH, "dots": DOTS, "cross": CROSS},
+        "font": WEB_FONT,
+        "mono": WEB_MONO,
+        "largestCell": LARGEST_CELL,
+        "darkestUnderInk": DARKEST_UNDER_INK,
+        "gapRight": PANEL_GAP_RIGHT,
+        "gapDown": PANEL_GAP_DOWN,
+        "small": SMALL * 4 / 3,
+        "text": TEXT * 4 / 3,
+    }
+    return f"export const STYLE = {json.dumps(constants, separators=(',', ':'))};\n"

@@ -1,0 +1,198 @@
+"""The scheduling language: what each step prints, visits and computes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from triton_lab.polyhedral import Schedule, examples, schedule, scop
+from triton_lab.polyhedral.halide import halide_matmul
+
+NEST = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] = B[i][j];"
+TWO = "for (int i = 0; i < n; i++) A[i] = i;\nfor (int i = 0; i < n; i++) B[i] = A[i];"
+
+
+def test_a_step_leaves_the_schedule_that_it_starts_from() -> None:
+    start = schedule(NEST, n=4)
+    text = str(start)
+    start.tile({"i": 2, "j": 2}).parallel("io")
+    assert str(start) == text
+
+
+def test_interchange_prints_the_loops_exchanged() -> None:
+    assert schedule(NEST).interchange("i", "j").program() == (
+        "for (int j = 0; j < n; j++)\n  for (int i = 0; i < n; i++)\n    A[i][j] = B[i][j];"
+    )
+
+
+def test_a_split_by_what_does_not_divide_keeps_the_rest() -> None:
+    split = schedule(NEST, n=10).split("i", 4)
+    assert split.program().splitlines()[1] == "  for (int ii = 0; ii <= min(3, n - 4 * io - 1); ii++)"
+    assert sorted(split.order().pairs) == sorted(schedule(NEST, n=10).order().pairs)
+
+
+def test_tiles_are_visited_one_after_the_other() -> None:
+    points = schedule(NEST, n=4).tile({"i": 2, "j": 2}).order().points
+    tiles = [tuple(t) for t in (points // 2).tolist()]
+    assert [t for k, t in enumerate(tiles) if k % 4 == 0] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert all(Counter(tiles)[t] == 4 for t in tiles)
+
+
+def test_the_matrix_of_a_tiled_schedule_has_columns_for_the_quotients() -> None:
+    theta = schedule(NEST).tile({"i": 4, "j": 8}).theta()
+    assert [str(c) for c in theta.columns] == ["i", "j", "⌊i/4⌋", "⌊j/8⌋", "n"]
+    assert theta.coefficients(theta.columns[:4]).tolist() == [
+        [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, -4, 0], [0, 1, 0, -8],
+    ]  # fmt: skip
+
+
+def test_skew_reverse_and_matrix_agree() -> None:
+    start = schedule(NEST, n=5)
+    assert start.skew("j", "i").order().pairs == start.matrix([[1, 0], [1, 1]]).order().pairs
+    assert start.reverse("j").order().pairs == start.matrix([[1, 0], [0, -1]]).order().pairs
+    assert start.interchange("i", "j").theta().rows == start.matrix([[0, 1], [1, 0]]).theta().rows
+
+
+def test_fuse_and_distribute_are_inverse() -> None:
+    start = schedule(TWO, n=4)
+    fused = start.fuse("S0", "S1")
+    assert fused.program() == "for (int i = 0; i < n; i++) {\n  A[i] = i;\n  B[i] = A[i];\n}"
+    assert fused.is_legal
+    assert fused.distribute("i").program() == start.program()
+
+
+def test_fusion_that_reads_too_early_is_illegal() -> None:
+    text = TWO.replace("B[i] = A[i]", "B[i] = A[n - 1 - i]")
+    assert not schedule(text).fuse("S0", "S1").is_legal
+
+
+def test_unrolled_loops_are_written_out() -> None:
+    text = "for (int i = 0; i < 8; i++) A[i] = 0;"
+    unrolled = schedule(text).split("i", 4).unroll("ii").program()
+    assert unrolled.count("A[") == 4
+    assert unrolled.count("for") == 1
+
+
+def test_marks_are_printed() -> None:
+    printed = schedule(NEST).parallel("i").vectorize("j").program()
+    assert printed.splitlines()[0].startswith("parallel for (int i")
+    assert printed.splitlines()[1].startswith("  vectorize for (int j")
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        (lambda s: s.split("k", 4), "there is no loop k; loops: i, j"),
+        (lambda s: s.split("i", 0), "at least one iteration"),
+        (lambda s: s.split("i", 2, "j"), "a loop j already"),
+        (lambda s: s.vectorize("i"), "only an innermost loop"),
+        (lambda s: s.parallel("i").unroll("i"), "parallel already"),
+        (lambda s: s.distribute("j"), "nothing to distribute"),
+        (lambda s: s.fuse("S0", "S0"), "in common already"),
+        (lambda s: s.reorder("i", "i"), "named twice"),
+        (lambda s: s.matrix([[1]]), "the columns are i, j, n, 1"),
+        (lambda s: s.matrix([[1.5, 0]]), "whole numbers"),
+        (lambda s: s.skew("i", "i"), "by itself"),
+    ],
+)
+def test_steps_that_make_no_sense_say_why(step, reason: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ValueError, match=reason):
+        step(schedule(NEST))
+
+
+def test_a_loop_of_many_with_one_name_is_chosen_by_its_statement() -> None:
+    with pytest.raises(ValueError, match="2 loops are called i"):
+        schedule(TWO).split("i", 4)
+    assert "io" in schedule(TWO).split("i", 4, statement="S1").program()
+
+
+def test_imperfect_nests_must_be_distributed_before_reordering() -> None:
+    start = schedule(examples.MATMUL)
+    with pytest.raises(ValueError, match="distribute first"):
+        start.reorder("k", "y")
+    assert start.distribute("x").distribute("y").reorder("k", "y", "x", statement="S1").is_legal
+
+
+def _arrays(n: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(n)
+    return {name: rng.random((n, n), dtype=np.float32) for name in "ABC"}
+
+
+@pytest.mark.parametrize("n", [1, 7, 16, 21])
+def test_the_pages_halide_schedule_visits_all_points_once_and_multiplies(n: int) -> None:
+    halide = halide_matmul(n, block_size=16)
+    assert halide.is_legal
+    counts = Counter(halide.order().pairs)
+    assert set(counts.values()) == {1}
+    assert len(counts) == n**2 + n**3
+    arrays = _arrays(n)
+    assert np.array_equal(halide.run(arrays)["C"], schedule(examples.MATMUL, n=n).run(arrays)["C"])
+
+
+def test_the_halide_schedule_prints_what_it_is_told() -> None:
+    text = halide_matmul(32, block_size=16).program()
+    assert "parallel for (int y = " in text
+    assert text.count("vectorize for (int xii") == 8  # two of xi times four of yii
+    assert "for (int yii" not in text
+
+
+def test_running_keeps_the_given_arrays_and_their_dtype() -> None:
+    arrays = _arrays(6)
+    before = arrays["C"].copy()
+    after = schedule(examples.MATMUL).run(arrays, n=6)
+    assert np.array_equal(arrays["C"], before)
+    assert after["C"].dtype == np.float32
+    assert np.allclose(after["C"], arrays["A"] @ arrays["B"])
+
+
+def test_running_a_vectorized_loop_gives_the_same_bits() -> None:
+    arrays = _arrays(9)
+    plain = schedule(examples.MATMUL, n=9).distribute("x").distribute("y")
+    fast = plain.split("x", 4, statement="S1").reorder("y", "k", "xo", "xi", statement="S1").vectorize("xi")
+    assert np.array_equal(plain.run(arrays)["C"], fast.run(arrays)["C"])
+
+
+def test_running_outside_of_an_array_is_an_error_before_anything_runs() -> None:
+    with pytest.raises(IndexError, match=r"A has shape \(3,\), the program uses \[0..4\]"):
+        schedule("for (int i = 0; i < 5; i++) A[i] = 0;").run({"A": np.zeros(3)})
+    with pytest.raises(ValueError, match="uses the array A: give it"):
+        schedule("for (int i = 0; i < 5; i++) A[i] = 0;").run({})
+    with pytest.raises(ValueError, match="no value for the parameter n"):
+        schedule(NEST).run(_arrays(2))
+
+
+def test_c_and_python_programs_of_one_schedule_are_the_same_loops() -> None:
+    start: Schedule = schedule(NEST).tile({"i": 4, "j": 4})
+    assert (
+        start.program("python").splitlines()[-1].strip() == "A[4 * io + ii, 4 * jo + ji] = B[4 * io + ii, 4 * jo + ji]"
+    )
+    assert [line.split("for ")[0] for line in start.program("python").splitlines()[:4]] == [
+        "",
+        " " * 4,
+        " " * 8,
+        " " * 12,
+    ]
+
+
+def test_tiling_pays_in_the_simulated_cache() -> None:
+    from triton_lab.polyhedral.cost import Cache
+
+    cache = Cache(lines=32, line=8)
+    plain = scop(examples.TRANSPOSE, n=64).schedule
+    tiled = plain.tile({"i": 8, "j": 8})
+    lines = 2 * 64 * 64 // 8
+    assert tiled.cost(cache).misses == lines  # each line once: the least there is
+    assert plain.cost(cache).misses == lines // 2 + 64 * 64
+
+
+def test_the_cache_forgets_what_was_used_longest_ago() -> None:
+    from triton_lab.polyhedral.cost import Cache
+
+    lines = np.array([0, 1, 0, 2, 1, 0])
+    assert Cache(lines=2, line=1).misses(lines).tolist() == [True, True, False, True, True, True]
+    direct = Cache(lines=2, line=1, ways=1).misses(np.array([0, 2, 0, 1, 1]))
+    assert direct.tolist() == [True, True, True, True, False]
+    with pytest.raises(ValueError, match="ways"):
+        Cache(lines=4, ways=3)

@@ -1,0 +1,155 @@
+"""Dependences: pairs of instances that touch the same element, at least one of them writing it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
+
+from .loop_tree import path, time_text
+from .points import relation_points, set_points
+
+if TYPE_CHECKING:
+    from .scop import Scop
+
+Kind: TypeAlias = Literal["flow", "anti", "output"]
+_KINDS: dict[tuple[str, str], Kind] = {
+    ("write", "read"): "flow",
+    ("read", "write"): "anti",
+    ("write", "write"): "output",
+}
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """``relation`` maps each instance of ``source`` to the later instances of ``target`` that depend on it.
+
+    flow: the target reads what the source wrote; anti: it overwrites what the source read; output: it overwrites
+    what the source wrote.
+    """
+
+    kind: Kind
+    array: str
+    source: str
+    target: str
+    relation: isl.Map
+    common: int  # how many loops hold both statements
+
+    @cached_property
+    def deltas(self) -> isl.Set:
+        """All distances (target minus source) over the common loops, as an isl set."""
+        relation = self.relation
+        for side in (isl.dim_type.in_, isl.dim_type.out):
+            relation = relation.project_out(side, self.common, relation.dim(side) - self.common)
+        plain = relation.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
+        return plain.deltas().coalesce()
+
+    @cached_property
+    def vector(self) -> tuple[int | str, ...]:
+        """Per common loop the distance, where all pairs have the same, else its sign: ``+``, ``-``, ``0+`` (not
+        negative), ``0-`` (not positive) or ``*``."""
+        return tuple(_component(self.deltas, k) for k in range(self.common))
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all pairs are the same distance apart."""
+        return all(isinstance(component, int) for component in self.vector)
+
+    def pairs(self, scop: Scop) -> NDArray[np.int64]:
+        """All pairs at the scop's values, (count, source dimensions + target dimensions)."""
+        return relation_points(scop.fixed(self.relation))
+
+    def distances(self, scop: Scop) -> tuple[tuple[int, ...], ...]:
+        """All distances at the scop's values."""
+        return tuple(map(tuple, set_points(scop.fixed(self.deltas)).tolist()))
+
+    def __str__(self) -> str:
+        vector = ", ".join(str(c) for c in self.vector)
+        return f"{self.kind} {self.source} → {self.target} on {self.array}, distance ({vector})"
+
+
+def _component(deltas: isl.Set, position: int) -> int | str:
+    line = deltas.project_out(isl.dim_type.set, position + 1, deltas.dim(isl.dim_type.set) - position - 1)
+    line = line.project_out(isl.dim_type.set, 0, position)
+    line = line.project_out(isl.dim_type.param, 0, line.dim(isl.dim_type.param))
+    low, high = line.dim_min_val(0), line.dim_max_val(0)
+    if low.is_int() and high.is_int() and low.eq(high):
+        return int(low.to_python())
+    if low.is_pos() or low.is_nonneg():
+        return "+" if low.is_pos() else "0+"
+    if high.is_neg() or high.is_nonpos():
+        return "-" if high.is_neg() else "0-"
+    return "*"
+
+
+def order_map(scop: Scop, statement: str) -> isl.Map:
+    """When each instance of ``statement`` runs in the order of the source."""
+    return isl.Map(time_text(scop.tree, statement, scop[statement].iterators, scop.parameters))
+
+
+def common_loops(scop: Scop, first: str, second: str) -> int:
+    """How many loops of the source hold both statements."""
+    pairs = zip(path(scop.tree, first), path(scop.tree, second), strict=False)
+    count = 0
+    for one, other in pairs:
+        if one.loop is None and one.expression != other.expression:
+            break
+        count += one.loop is not None and one.loop is other.loop
+    return count
+
+
+def memory_dependences(scop: Scop) -> tuple[Dependence, ...]:
+    """Every pair of accesses to one array with a write, in the order of the source; empty relations are left out."""
+    order = {s.name: order_map(scop, s.name) for s in scop.statements}
+    before: dict[tuple[str, str], isl.Map] = {}
+    found: list[Dependence] = []
+    for source, target in product(scop.statements, repeat=2):
+        for first, second in product(source.accesses, target.accesses):
+            if first.array != second.array or (first.kind, second.kind) not in _KINDS:
+                continue
+            names = (source.name, target.name)
+            if names not in before:
+                before[names] = order[source.name].lex_lt_map(order[target.name])
+            relation = first.relation.apply_range(second.relation.reverse()).intersect(before[names])
+            if not relation.is_empty():
+                found.append(_dependence(scop, _KINDS[first.kind, second.kind], first.array, *names, relation))
+    return tuple(found)
+
+
+def value_dependences(scop: Scop) -> tuple[Dependence, ...]:
+    """From each read to the last write before it (isl's dataflow analysis); reads of initial values have none."""
+    order = _union([order_map(scop, s.name) for s in scop.statements])
+    writes = _union([a.relation for s in scop.statements for a in s.writes])
+    found: list[Dependence] = []
+    for target in scop.statements:
+        for read in target.reads:
+            info = isl.UnionAccessInfo.from_sink(isl.UnionMap.from_map(read.relation))
+            flow = info.set_must_source(writes).set_schedule_map(order).compute_flow().get_must_dependence()
+            for relation in _maps(flow):
+                found.append(_dependence(scop, "flow", read.array, _source(relation), target.name, relation))
+    return tuple(found)
+
+
+def _dependence(scop: Scop, kind: Kind, array: str, source: str, target: str, relation: isl.Map) -> Dependence:
+    return Dependence(kind, array, source, target, relation.coalesce(), common_loops(scop, source, target))
+
+
+def _source(relation: isl.Map) -> str:
+    return str(relation.get_tuple_name(isl.dim_type.in_))
+
+
+def _maps(union: isl.UnionMap) -> list[isl.Map]:
+    maps = union.get_map_list()
+    return [maps.get_at(k) for k in range(maps.n_map())]
+
+
+def _union(maps: list[isl.Map]) -> isl.UnionMap:
+    total = isl.UnionMap("{ }")
+    for relation in maps:
+        total = total.union(isl.UnionMap.from_map(relation))
+    return total

@@ -1,0 +1,258 @@
+"""Executing schedules: on NumPy arrays, on free terms, and as a list of visits."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .from_python import shape_parameter
+from .nest import Assign, Binary, Call, Expr, For, Load, Name, Node
+from .printer import PythonPrinter
+from .program import program, with_bodies
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
+
+
+@dataclass(frozen=True)
+class Visits:
+    """Instances in the order of execution: ``statements[t]`` indexes ``names``, ``points[t]`` is padded with 0."""
+
+    names: tuple[str, ...]
+    statements: NDArray[np.int32]
+    points: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.statements)
+
+    @cached_property
+    def pairs(self) -> list[tuple[str, tuple[int, ...]]]:
+        """(statement, instance) for each visit, padding included."""
+        return [(self.names[s], tuple(p)) for s, p in zip(self.statements.tolist(), self.points.tolist(), strict=True)]
+
+
+class _Executable(PythonPrinter):
+    """Python that runs: scalars are arrays without dimensions, vectorized loops one NumPy operation."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self.vector: str | None = None
+
+    def lines(self, node: Node, indent: int) -> list[str]:
+        if isinstance(node, For) and node.mark == "vectorize" and all(isinstance(n, Assign) for n in node.body):
+            space = "    " * indent
+            head = f"{space}{_safe(node.iterator)} = {self.range(node, '_arange')}"
+            self.vector = node.iterator
+            body = self.statement_lines(node.body, indent)
+            self.vector = None
+            return [head, *body]
+        if isinstance(node, Assign) and node.op:
+            # On the fancy indices of a vector `+=` would do the same; on scalars this keeps the array's dtype.
+            target = self.load(node.target)
+            return [f"{'    ' * indent}{target} = {self.text(Binary(node.op, node.target, node.value))}"]
+        return super().lines(node, indent)
+
+    def header(self, node: For) -> str:
+        return f"for {_safe(node.iterator)} in {self.range(node)}:"
+
+    def load(self, load: Load) -> str:
+        return f"{_safe(load.array)}[{', '.join(self.text(i) for i in load.indices) or '()'}]"
+
+    def pieces(self, expression: Expr) -> tuple[str, int]:
+        if isinstance(expression, Name):
+            return _safe(expression.id), 9
+        return super().pieces(expression)
+
+    def binary(self, expression: Binary) -> tuple[str, int]:
+        if self.language == "c" and expression.op in ("/", "%"):
+            name = {"/": "_c_divide", "%": "_c_remainder"}[expression.op]
+            return f"{name}({self.text(expression.left)}, {self.text(expression.right)})", 9
+        return super().binary(expression)
+
+    def call(self, call: Call) -> str:
+        return f"_{call.function}({', '.join(self.text(a) for a in call.arguments)})"
+
+
+def _safe(name: str) -> str:
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _c_divide(left: Any, right: Any) -> Any:
+    """``left / right`` as C means it: integers truncate."""
+    if not np.issubdtype(np.result_type(left, right), np.integer):
+        return left / right
+    quotient = abs(left) // abs(right)
+    return np.where((left < 0) != (right < 0), -quotient, quotient)[()]
+
+
+def _c_remainder(left: Any, right: Any) -> Any:
+    if not np.issubdtype(np.result_type(left, right), np.integer):
+        return np.fmod(left, right)
+    return left - right * _c_divide(left, right)
+
+
+def _extreme(function: Callable[[Any, Any], Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*values: Any) -> Any:
+        if all(type(v) is int for v in values):
+            return plain(values)
+        total = values[0]
+        for value in values[1:]:
+            total = function(total, value)
+        return total
+
+    return call
+
+
+_FUNCTIONS: dict[str, Any] = {
+    "_c_divide": _c_divide, "_c_remainder": _c_remainder, "_arange": np.arange, "_min": _extreme(np.minimum, min),
+    "_max": _extreme(np.maximum, max), "_sqrt": np.sqrt, "_exp": np.exp, "_log": np.log, "_sin": np.sin, "_cos": np.cos,
+    "_tanh": np.tanh, "_abs": abs, "_floord": lambda a, b: a // b, "_ceild": lambda a, b: -(-a // b),
+    "_float32": np.float32, "_float64": np.float64, "_int32": np.int32, "_int64": np.int64,
+}  # fmt: skip
+
+
+def run(schedule: Schedule, arrays: Mapping[str, Any], values: Mapping[str, int]) -> dict[str, NDArray[Any]]:
+    """See `Schedule.run`."""
+    scop = schedule.scop
+    known = {**_shapes(scop.parameters, arrays), **scop.values, **values}
+    known |= {p: int(arrays[p]) for p in scop.parameters if p in arrays and p not in values}
+    missing = [p for p in scop.parameters if p not in known]
+    if missing:
+        raise ValueError(f"no value for the parameter {', '.join(missing)}")
+    bound = scop.bind(**{p: known[p] for p in scop.parameters})
+    memory: dict[str, NDArray[Any]] = {}
+    written = {a.array for a in scop.accesses if a.kind == "write"}
+    for array in scop.arrays:
+        if array.name in arrays:
+            memory[array.name] = np.array(arrays[array.name])
+        elif array.local or (array.dimensions == 0 and array.name in written):
+            shape = least_shape(bound, array.name)
+            memory[array.name] = np.zeros(shape, dtype=array.dtype or np.float64)
+        else:
+            raise ValueError(f"the program uses the array {array.name}: give it a value")
+    nodes = with_bodies(schedule, program(schedule, bound.values))
+    _check_bounds(bound, memory)
+    text = "\n".join(_Executable(scop.language).statement_lines(nodes))
+    names = {_safe(k): v for k, v in {**bound.values, **memory}.items()}
+    exec(compile(text, "<schedule>", "exec"), {**_FUNCTIONS, **names})
+    return {name: memory[name] for name in memory if not _is_local(scop, name)}
+
+
+def _is_local(scop: Any, name: str) -> bool:
+    return any(a.local for a in scop.arrays if a.name == name)
+
+
+def _shapes(parameters: tuple[str, ...], arrays: Mapping[str, Any]) -> dict[str, int]:
+    """The parameters that stand for sizes of arrays."""
+    sizes = {shape_parameter(n, k): s for n, a in arrays.items() for k, s in enumerate(np.shape(a))}
+    return {p: sizes[p] for p in parameters if p in sizes}
+
+
+def extent(scop: Any, array: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The least and the greatest subscripts with which ``array`` is used, at the scop's values."""
+    lows, highs = [], []
+    for access in scop.accesses:
+        if access.array != array:
+            continue
+        reached = scop.fixed(access.relation).range()
+        if reached.is_empty():
+            continue
+        size = range(len(access.subscripts))
+        lows.append([reached.dim_min_val(k).to_python() for k in size])
+        highs.append([reached.dim_max_val(k).to_python() for k in size])
+    rank = next(a.dimensions for a in scop.arrays if a.name == array)
+    if not lows:
+        return np.zeros(rank, np.int64), np.full(rank, -1, np.int64)
+    return np.min(lows, axis=0).astype(np.int64), np.max(highs, axis=0).astype(np.int64)
+
+
+def least_shape(scop: Any, array: str) -> tuple[int, ...]:
+    """The smallest shape that holds every access, at the scop's values."""
+    _, high = extent(scop, array)
+    return tuple(int(h) + 1 for h in high)
+
+
+def _check_bounds(scop: Any, memory: Mapping[str, NDArray[Any]]) -> None:
+    """Raises IndexError before anything runs: NumPy alone would take negative subscripts from the other end."""
+    for name, array in memory.items():
+        low, high = extent(scop, name)
+        if np.any(low < 0) or np.any(high >= array.shape):
+            used = ", ".join(f"{a}..{b}" for a, b in zip(low.tolist(), high.tolist(), strict=True))
+            raise IndexError(f"{name} has shape {array.shape}, the program uses [{used}]")
+
+
+def call_visits(schedule: Schedule, functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Calls ``functions[statement](*instance)`` for every visit, in order, at the scop's values."""
+    scop = schedule.scop
+    missing = [p for p in scop.parameters if p not in scop.values]
+    if missing:
+        raise ValueError(f"give a value for {', '.join(missing)}: .bind({missing[0]}=8)")
+    text = "\n".join(_Executable(scop.language).statement_lines(program(schedule, scop.values)))
+    names = {_safe(p): scop.values[p] for p in scop.parameters}
+    exec(compile(text, "<schedule>", "exec"), {**_FUNCTIONS, **names, **functions})
+
+
+def visits(schedule: Schedule) -> Visits:
+    """See `Schedule.order`."""
+    names = tuple(s.name for s in schedule.scop.statements)
+    width = max(len(s.iterators) for s in schedule.scop.statements)
+    found: list[tuple[int, ...]] = []
+
+    def record(position: int, size: int) -> Callable[..., None]:
+        padding = (0,) * (width - size)
+        return lambda *point: found.append((position, *point, *padding))
+
+    functions = {s.name: record(k, len(s.iterators)) for k, s in enumerate(schedule.scop.statements)}
+    call_visits(schedule, functions)
+    table = np.array(found, dtype=np.int64).reshape(len(found), width + 1)
+    return Visits(names, table[:, 0].astype(np.int32), table[:, 1:])
+
+
+def run_terms(schedule: Schedule) -> dict[tuple[str, tuple[int, ...]], int]:
+    """The program on free terms: each instance writes a hash of itself and of all that it read.
+
+    Two orders leave equal memories exactly when every value that survives was computed in the same way. Elements that
+    nobody wrote hold a hash of their own place.
+    """
+    scop = schedule.scop
+    memory: dict[tuple[str, tuple[int, ...]], int] = {}
+    elements = {s.name: [(a.kind, a.array, a.subscripts) for a in s.accesses] for s in scop.statements}
+
+    def execute(name: str, iterators: tuple[str, ...]) -> Callable[..., None]:
+        def visit(*point: int) -> None:
+            environment = {**scop.values, **dict(zip(iterators, point, strict=True))}
+            read: list[int] = []
+            written: list[tuple[str, tuple[int, ...]]] = []
+            for kind, array, subscripts in elements[name]:
+                place = (array, tuple(value_at(s, environment) for s in subscripts))
+                if kind == "read":
+                    read.append(memory.get(place, hash(place)))
+                else:
+                    written.append(place)
+            term = hash((name, point, tuple(read)))
+            for place in written:
+                memory[place] = term
+
+        return visit
+
+    call_visits(schedule, {s.name: execute(s.name, s.iterators) for s in scop.statements})
+    return memory
+
+
+def value_at(value: Any, environment: Mapping[str, Any]) -> Any:
+    """An affine value, min and max included, where every name is a number or an array."""
+    from .conditions import Extremum
+
+    if isinstance(value, Extremum):
+        parts = [value_at(a, environment) for a in value.arguments]
+        total = parts[0]
+        for part in parts[1:]:
+            total = np.minimum(total, part) if value.kind == "min" else np.maximum(total, part)
+        return total if isinstance(total, np.ndarray) else int(total)
+    return value.evaluate(environment)

@@ -1,0 +1,103 @@
+"""Which dependences a schedule keeps, and which instances it would run too early."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
+
+from .dependence import Dependence
+from .loop_tree import path, time_text
+from .points import relation_points
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
+    from .scop import Scop
+
+
+@dataclass(frozen=True)
+class Violation:
+    """Pairs of a dependence that the schedule breaks.
+
+    reversed: the target would run before its source; tied: both at the same time; concurrent: in different
+    iterations of the loop ``loop``, which is parallel or vectorized.
+    """
+
+    dependence: Dependence
+    kind: Literal["reversed", "tied", "concurrent"]
+    relation: isl.Map
+    loop: str = ""
+
+    def pairs(self, scop: Scop) -> NDArray[np.int64]:
+        """The pairs at the scop's values, (count, source dimensions + target dimensions)."""
+        return relation_points(scop.fixed(self.relation))
+
+    def __str__(self) -> str:
+        how = {
+            "reversed": "the target runs first",
+            "tied": "both run at the same time",
+            "concurrent": f"different iterations of {self.loop} run at once",
+        }[self.kind]
+        return f"{self.dependence}: {how}"
+
+
+@dataclass(frozen=True)
+class Legality:
+    """The verdict, for all values of the parameters."""
+
+    violations: tuple[Violation, ...]
+
+    @property
+    def legal(self) -> bool:
+        return not self.violations
+
+    def __bool__(self) -> bool:
+        return self.legal
+
+    def __str__(self) -> str:
+        if self.legal:
+            return "legal: every dependence is kept"
+        return "\n".join(["illegal:", *(f"  {violation}" for violation in self.violations)])
+
+
+def legality(scop: Scop, schedule: Schedule) -> Legality:
+    """Every dependence of ``scop`` that ``schedule`` does not keep."""
+    times = {s.name: isl.Map(time_text(schedule.tree, s.name, s.iterators, scop.parameters)) for s in scop.statements}
+    found: list[Violation] = []
+    for dependence in scop.dependences:
+        first, second = times[dependence.source], times[dependence.target]
+        backwards = dependence.relation.intersect(first.lex_gt_map(second))
+        together = dependence.relation.intersect(first.apply_range(second.reverse()))
+        for kind, relation in (("reversed", backwards), ("tied", together)):
+            if not relation.is_empty():
+                found.append(Violation(dependence, "reversed" if kind == "reversed" else "tied", relation.coalesce()))
+        found += _concurrent(schedule, dependence, first, second)
+    return Legality(tuple(found))
+
+
+def _concurrent(schedule: Schedule, dependence: Dependence, first: isl.Map, second: isl.Map) -> list[Violation]:
+    """The pairs in different iterations of a parallel loop, in the same ones of all loops around it."""
+    found: list[Violation] = []
+    paths = path(schedule.tree, dependence.source), path(schedule.tree, dependence.target)
+    for depth, (one, other) in enumerate(zip(*paths, strict=False)):
+        if one.loop is not other.loop or (one.loop is None and one.expression != other.expression):
+            break
+        if one.loop is None or one.loop.mark not in ("parallel", "vectorize"):
+            continue
+        around = _same(first, second, depth)
+        carried = around.subtract(_same(first, second, depth + 1))
+        relation = dependence.relation.intersect(carried)
+        if not relation.is_empty():
+            found.append(Violation(dependence, "concurrent", relation.coalesce(), one.loop.name))
+    return found
+
+
+def _same(first: isl.Map, second: isl.Map, dimensions: int) -> isl.Map:
+    """The pairs that agree in the first ``dimensions`` time dimensions."""
+    rest = first.dim(isl.dim_type.out) - dimensions
+    prefixes = (m.project_out(isl.dim_type.out, dimensions, rest) for m in (first, second))
+    one, other = prefixes
+    return one.apply_range(other.reverse())

@@ -1,0 +1,50 @@
+"""Schedules typed as matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from .affine import Affine
+from .loop_tree import Leaf, Loop, Tree
+
+if TYPE_CHECKING:
+    from .scop import Scop
+
+Rows: TypeAlias = "Sequence[Sequence[int]]"
+
+
+def tree_of_rows(scop: Scop, rows: Rows | Mapping[str, Rows]) -> Tree:
+    """One loop per row, around all statements; raises ValueError where rows do not fit."""
+    names = [s.name for s in scop.statements]
+    given: Mapping[str, Rows]
+    if isinstance(rows, Mapping):
+        given = rows
+    elif len(names) == 1:
+        given = {names[0]: rows}
+    else:
+        raise ValueError(f"several statements: give a matrix for each, {{{names[0]!r}: [[...]], ...}}")
+    if set(given) != set(names):
+        raise ValueError(f"matrices for {', '.join(sorted(given))}, statements {', '.join(names)}")
+    expressions = {name: _expressions(scop, name, given[name]) for name in names}
+    depth = max(len(e) for e in expressions.values())
+    tree: Tree = Leaf(tuple(names))
+    for k in reversed(range(depth)):
+        row = {name: e[k] if k < len(e) else Affine() for name, e in expressions.items()}
+        tree = Loop(f"t{k}", row, tree)
+    return tree
+
+
+def _expressions(scop: Scop, name: str, rows: Any) -> list[Affine]:
+    columns = (*scop[name].iterators, *scop.parameters)
+    matrix = np.asarray(rows)
+    if matrix.ndim != 2 or not np.issubdtype(matrix.dtype, np.integer):
+        raise ValueError(f"{name}: a schedule is a matrix of whole numbers")
+    if not len(scop[name].iterators) <= matrix.shape[1] <= len(columns) + 1:
+        shown = ", ".join((*columns, "1"))
+        raise ValueError(f"{name}: rows of {matrix.shape[1]} numbers, the columns are {shown}")
+    padded = np.zeros((len(matrix), len(columns) + 1), dtype=np.int64)
+    padded[:, : matrix.shape[1]] = matrix
+    return [Affine.make(dict(zip(columns, map(int, row[:-1]), strict=True)), int(row[-1])) for row in padded]

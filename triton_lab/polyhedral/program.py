@@ -1,0 +1,91 @@
+"""The program of a schedule: isl's loops around the statements of the source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from .affine import isl_name
+from .generate import loops
+from .loop_tree import path, time_text, times
+from .nest import Assign, Expr, Load, Node, Visit, map_visits, rebuild, substitute
+from .printer import CPrinter, Printer, PythonPrinter
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
+    from .scop import Statement
+
+
+def schedule_map(schedule: Schedule) -> isl.UnionMap:
+    """Instances to times, on the statements' domains."""
+    scop = schedule.scop
+    total = isl.UnionMap("{}")
+    for s in scop.statements:
+        own = isl.Map(time_text(schedule.tree, s.name, s.iterators, scop.parameters)).intersect_domain(s.domain.set)
+        total = total.union(isl.UnionMap.from_map(own))
+    return total
+
+
+def program(schedule: Schedule, values: Mapping[str, int] | None = None) -> tuple[Node, ...]:
+    """The loops, with a visit for each statement; ``values`` become part of the text."""
+    scop = schedule.scop
+    depth = len(times(schedule.tree, scop.statements[0].name))
+    paths = {s.name: path(schedule.tree, s.name) for s in scop.statements}
+
+    def describe(at: int, inside: frozenset[str]) -> tuple[str, str]:
+        step = next(paths[name][at] for name in sorted(inside) if at < len(paths[name]))
+        return (step.loop.name, step.loop.mark) if step.loop else (f"t{at}", "")
+
+    context = None
+    if values is not None:
+        known = " and ".join(f"{isl_name(p)} = {values[p]}" for p in scop.parameters) or "0 = 0"
+        context = isl.Set(f"[{', '.join(isl_name(p) for p in scop.parameters)}] -> {{ : {known} }}")
+    return loops(schedule_map(schedule), depth, describe, context, _unrolled(schedule, depth))
+
+
+def _unrolled(schedule: Schedule, depth: int) -> isl.UnionMap | None:
+    """isl's option for the loops that are marked unroll: ``{ [t0, t1] -> unroll[1] }``, where they are."""
+    options: list[str] = []
+    names = [f"t{k}" for k in range(depth)]
+    for s in schedule.scop.statements:
+        steps = path(schedule.tree, s.name)
+        for at, step in enumerate(steps):
+            if step.loop is None or step.loop.mark != "unroll":
+                continue
+            # The places in the sequences around tell this loop from others at the same depth.
+            where = [f"t{k} = {e.expression.constant}" for k, e in enumerate(steps[:at]) if e.loop is None]
+            condition = f" : {' and '.join(where)}" if where else ""
+            options.append(f"[{', '.join(names)}] -> unroll[{at}]{condition}")
+    return isl.UnionMap(f"{{ {'; '.join(dict.fromkeys(options))} }}") if options else None
+
+
+def with_bodies(schedule: Schedule, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """``nodes`` with the statements of the source in place of visits."""
+
+    def body(visit: Visit) -> Node:
+        statement = schedule.scop[visit.statement]
+        return instance(statement, visit.arguments) if statement.body is not None else visit
+
+    return map_visits(nodes, body)
+
+
+def instance(statement: Statement, arguments: tuple[Expr, ...]) -> Assign:
+    """The assignment of ``statement`` with expressions for its iterators."""
+    if statement.body is None:
+        raise ValueError(f"{statement.name} has no body: its program can be shown but not written out")
+    values = dict(zip(statement.iterators, arguments, strict=True))
+    target = rebuild(statement.body.target, lambda e: e)
+    moved = substitute(target, values)
+    assert isinstance(moved, Load)
+    return replace(statement.body, target=moved, value=substitute(statement.body.value, values))
+
+
+def program_text(schedule: Schedule, language: str) -> str:
+    """The program as text in ``language``: "c" or "python"."""
+    printers: dict[str, Printer] = {"c": CPrinter(), "python": PythonPrinter()}
+    if language not in printers:
+        raise ValueError(f"no language {language!r}: there is c and python")
+    return "\n".join(printers[language].statement_lines(with_bodies(schedule, schedule.nodes)))

@@ -1,0 +1,52 @@
+"""Lazy tensors: a program becomes a graph, a step hashes, compiles, caches and runs it, in place where it can.
+
+    t = lab.lazy.tensor([1.0, 2.0])
+    t.add_(1)                    # noted
+    lab.lazy.mark_step()         # computed, by a generated Triton kernel, in t's own memory
+    lab.lazy.explain()           # the graph, the hash and what it is made of, the buffers before and after
+
+The way through the files: `tensors` (what the user holds) -> `graph` -> `simplify` -> `donation` -> `hashing` ->
+`compile_cache` -> `regions` (fusion) -> `placement` (what is written where) -> `codegen` -> `executable` -> `step`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from triton_lab.lazy.buffer import meter
+from triton_lab.lazy.compile_cache import cache
+from triton_lab.lazy.executable import Lost
+from triton_lab.lazy.hashing import hash_includes_donors
+from triton_lab.lazy.step import Step, history, mark_step
+from triton_lab.lazy.tensors import Tensor, tensor, where
+
+if TYPE_CHECKING:
+    from triton_lab.views.lazy import StepView
+
+__all__ = [
+    "Lost",
+    "Step",
+    "Tensor",
+    "cache",
+    "explain",
+    "hash_includes_donors",
+    "history",
+    "mark_step",
+    "meter",
+    "tensor",
+    "where",
+]
+
+
+def explain(step: Step | None = None) -> StepView:
+    """A step, by default the last one, as a picture and as text: graph, hash, cache, buffers, kernels.
+
+    RuntimeError if no step has run yet.
+    """
+    from triton_lab.views.lazy import StepView  # views stand above this room: looked for when asked for
+
+    if step is None:
+        if not history:
+            raise RuntimeError("no step has run yet: lab.lazy.mark_step(), or a look at a value, runs what is pending")
+        step = history[-1]
+    return StepView(step)

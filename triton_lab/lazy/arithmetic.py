@@ -1,0 +1,201 @@
+"""Operators and functions that make a new tensor, element by element."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from triton_lab.lazy import elementwise
+from triton_lab.lazy.elementwise import Scalar, Spec
+from triton_lab.lazy.graph import Value, short
+from triton_lab.lazy.handle import Handle, storage_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Operand = Handle | Scalar | torch.Tensor | np.ndarray[Any, Any]
+
+
+def trace(name: str, *operands: Operand) -> Value:
+    """The value of an elementwise operation: operands cast to the dtype they meet in, and broadcast.
+
+    torch's own errors for shapes and dtypes that do not fit; TypeError for an operand that is no tensor or number.
+    """
+    near = next((operand for operand in operands if isinstance(operand, Handle)), None)
+    taken = [_operand(name, operand, near) for operand in operands]
+    specs: list[Spec | type] = [operand.spec if isinstance(operand, Handle) else type(operand) for operand in taken]
+    try:
+        shape, dtype = elementwise.result(name, *specs)
+        meets = elementwise.computed_in(name, *specs)
+    except (RuntimeError, TypeError, NotImplementedError) as error:
+        raise type(error)(f"{name} of {' and '.join(map(_described, specs))}: {error}") from None
+    values = []
+    for position, operand in enumerate(taken):
+        if isinstance(operand, Handle):
+            wanted = torch.bool if name == "where" and position == 0 else meets
+            values.append(cast(operand._read(shape), wanted))
+        else:
+            values.append(Value("constant", (), (), meets, elementwise.constant(operand, meets, name)))
+    return Value(name, tuple(values), shape, dtype)
+
+
+def cast(value: Value, dtype: torch.dtype) -> Value:
+    """The value in another dtype."""
+    return value if value.dtype == dtype else Value("cast", (value,), value.shape, dtype)
+
+
+def _operand(name: str, operand: Operand, near: Handle | None) -> Handle | Scalar:
+    if isinstance(operand, np.generic):
+        operand = operand.item()
+    if isinstance(operand, torch.Tensor | np.ndarray):
+        return Handle(*storage_of(operand, None, None if near is None else near.device, None))
+    if isinstance(operand, Handle):
+        if near is not None and operand.device != near.device:
+            raise RuntimeError(f"{name} of tensors on {near.device} and on {operand.device}: move one of them")
+        return operand
+    if isinstance(operand, bool | int | float):
+        return operand
+    raise TypeError(f"{name} takes tensors and numbers, not {type(operand).__name__}")
+
+
+def _described(spec: Spec | type) -> str:
+    return f"a Python {spec.__name__}" if isinstance(spec, type) else f"{short(spec[1])} {spec[0]}"
+
+
+class Arithmetic(Handle):
+    """The elementwise half of a tensor."""
+
+    def _taken(self, name: str, operand: Operand) -> Self:
+        """Another tensor as an operand. TypeError for a number."""
+        taken = _operand(name, operand, self)
+        if not isinstance(taken, Handle):
+            raise TypeError(f"{name} takes a tensor, not {type(operand).__name__}")
+        return type(self)(taken.storage, taken.map)
+
+    def _apply(self, name: str, *operands: Operand) -> Self:
+        return self._fresh(trace(name, *operands))
+
+    def __add__(self, other: Operand) -> Self:
+        return self._apply("add", self, other)
+
+    def __radd__(self, other: Operand) -> Self:
+        return self._apply("add", other, self)
+
+    def __sub__(self, other: Operand) -> Self:
+        return self._apply("sub", self, other)
+
+    def __rsub__(self, other: Operand) -> Self:
+        return self._apply("sub", other, self)
+
+    def __mul__(self, other: Operand) -> Self:
+        return self._apply("mul", self, other)
+
+    def __rmul__(self, other: Operand) -> Self:
+        return self._apply("mul", other, self)
+
+    def __truediv__(self, other: Operand) -> Self:
+        return self._apply("div", self, other)
+
+    def __rtruediv__(self, other: Operand) -> Self:
+        return self._apply("div", other, self)
+
+    def __pow__(self, exponent: Scalar) -> Self:
+        """Powers 1, 2, 3 as products, 0.5 as a root, -1 as a quotient. ValueError for others."""
+        if exponent == 0.5:
+            return self.sqrt()
+        if exponent == -1:
+            return self._apply("div", 1.0, self)
+        if exponent not in (1, 2, 3) or self.dtype == torch.bool:
+            raise ValueError(f"{short(self.dtype)} ** {exponent}: only the exponents 1, 2, 3, 0.5 and -1 are known")
+        power = self.clone() if exponent == 1 else self * self
+        return power * self if exponent == 3 else power
+
+    def __neg__(self) -> Self:
+        return self._apply("neg", self)
+
+    def __abs__(self) -> Self:
+        return self._apply("abs", self)
+
+    def __and__(self, other: Operand) -> Self:
+        return self._apply("and", self, other)
+
+    def __or__(self, other: Operand) -> Self:
+        return self._apply("or", self, other)
+
+    def __xor__(self, other: Operand) -> Self:
+        return self._apply("xor", self, other)
+
+    def __invert__(self) -> Self:
+        return self._apply("not", self)
+
+    def __lt__(self, other: Operand) -> Self:
+        return self._apply("lt", self, other)
+
+    def __le__(self, other: Operand) -> Self:
+        return self._apply("le", self, other)
+
+    def __gt__(self, other: Operand) -> Self:
+        return self._apply("gt", self, other)
+
+    def __ge__(self, other: Operand) -> Self:
+        return self._apply("ge", self, other)
+
+    def __eq__(self, other: object) -> Self:  # type: ignore[override]  # elementwise, as torch's
+        return self._apply("eq", self, other)  # type: ignore[arg-type]  # `trace` refuses what is no operand
+
+    def __ne__(self, other: object) -> Self:  # type: ignore[override]
+        return self._apply("ne", self, other)  # type: ignore[arg-type]
+
+    __hash__ = object.__hash__  # tensors are told apart by identity, though `==` compares elements
+
+    def abs(self) -> Self:
+        return self._apply("abs", self)
+
+    def exp(self) -> Self:
+        return self._apply("exp", self)
+
+    def log(self) -> Self:
+        return self._apply("log", self)
+
+    def sin(self) -> Self:
+        return self._apply("sin", self)
+
+    def cos(self) -> Self:
+        return self._apply("cos", self)
+
+    def sqrt(self) -> Self:
+        return self._apply("sqrt", self)
+
+    def sigmoid(self) -> Self:
+        return self._apply("sigmoid", self)
+
+    def maximum(self, other: Operand) -> Self:
+        return self._apply("maximum", self, other)
+
+    def minimum(self, other: Operand) -> Self:
+        return self._apply("minimum", self, other)
+
+    def relu(self) -> Self:
+        """max(x, 0); NaN stays NaN."""
+        return self._apply("maximum", self, 0)
+
+    def clamp(self, min: Scalar | None = None, max: Scalar | None = None) -> Self:
+        """Elements cut to [min, max]; ValueError if both are missing."""
+        if min is None and max is None:
+            raise ValueError("clamp needs min, max, or both")
+        raised = self if min is None else self.maximum(min)
+        return raised if max is None else raised.minimum(max)
+
+    def clone(self) -> Self:
+        """The same values in a storage of its own. (Copied only when one of the two is written.)"""
+        return self._fresh(self._read())
+
+    def contiguous(self) -> Self:
+        """This tensor if it is contiguous, else a copy that is."""
+        return self if self.is_contiguous() else self.clone()
+
+    def to(self, dtype: torch.dtype) -> Self:
+        """The values in another dtype."""
+        return self if dtype == self.dtype else self._fresh(cast(self._read(), dtype))

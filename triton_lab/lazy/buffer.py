@@ -1,0 +1,69 @@
+"""Buffers: the memory that values live in, and how much of it there is.
+
+A buffer is a flat, contiguous piece of device memory that holds one finished value. A step that *donates* a
+buffer hands its memory to another buffer; the giver is then empty and may not be read again. (JAX calls such
+an array deleted.) All tensor memory of the lazy world is allocated here, so that it can be counted.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+
+import torch
+
+_numbers = itertools.count()
+
+
+class Buffer:
+    """One finished value in memory: `numel` elements of `dtype`, and its `memory` unless it was given away."""
+
+    def __init__(self, memory: torch.Tensor, name: str | None = None):
+        self.memory: torch.Tensor | None = memory
+        self.numel = memory.numel()
+        self.dtype = memory.dtype
+        self.device = memory.device
+        self.number = next(_numbers)
+        self.name = name
+        self.gone = ""  # why there is no memory any more
+
+    def read(self) -> torch.Tensor:
+        """The memory, flat. RuntimeError if a step took it."""
+        if self.memory is None:
+            raise RuntimeError(f"{self} has no memory any more: {self.gone}")
+        return self.memory
+
+    def lose(self, why: str) -> None:
+        """Give the memory up."""
+        self.memory, self.gone = None, why
+
+    def __str__(self) -> str:
+        return f"buffer {self.number}" + (f" ({self.name})" if self.name else "")
+
+
+class Meter:
+    """Bytes of tensor memory alive now, and the most there ever were since the last `reset`."""
+
+    def __init__(self) -> None:
+        self.live = 0
+        self.peak = 0
+
+    def reset(self) -> None:
+        """Forget the peak: count from what is alive now."""
+        self.peak = self.live
+
+    def add(self, size: int) -> None:
+        self.live += size
+        self.peak = max(self.peak, self.live)
+
+
+meter = Meter()
+
+
+def allocate(numel: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """Fresh flat memory, uninitialised, counted by `meter` until it is freed."""
+    memory = torch.empty(numel, dtype=dtype, device=device)
+    size = memory.numel() * memory.element_size()
+    meter.add(size)
+    weakref.finalize(memory, meter.add, -size).atexit = False
+    return memory

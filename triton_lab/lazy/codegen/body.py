@@ -1,0 +1,111 @@
+"""The elementwise part of a kernel: loads, then one line for each operation, named after its number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+
+from triton_lab.lazy.codegen.kernel import TRITON_DTYPES
+from triton_lab.lazy.elementwise import HALVES, widens, written
+from triton_lab.lazy.graph import Constant, Graph, Op
+from triton_lab.lazy.maps import Map
+from triton_lab.lazy.regions import Region, kind_of
+from triton_lab.lazy.simplify import is_reshape
+
+NEEDS_TENSOR = ("maximum", "minimum")  # tl.maximum makes a Python number a float32 first
+
+
+class Body:
+    """Writes the lines that compute values at position `index` (a name), under the mask `inside`.
+
+    `pointers` names the kernel's argument for each value in memory, `block` is the text of the tile's shape.
+    """
+
+    def __init__(self, graph: Graph, region: Region, pointers: Mapping[int, str], index: str, block: str):
+        self.graph = graph
+        self.pointers = pointers
+        self.index = index
+        self.block = block
+        self._loads: dict[int, str] = {}
+        self._computed: list[str] = []
+        self._members = set(region.members)
+        self._names: dict[int, str] = {}
+        for number in region.members:  # operands come first, so that a long chain is no deep recursion
+            if kind_of(graph.ops[number]) == "elementwise":
+                self.value(number)
+
+    @property
+    def lines(self) -> list[str]:
+        """All loads, then what is computed."""
+        return [self._loads[number] for number in sorted(self._loads)] + self._computed
+
+    def value(self, number: int) -> str:
+        """The name (or the number, for a constant) of a value; writes what is needed to have it."""
+        if number not in self._names:
+            self._names[number] = self._make(number)
+        return self._names[number]
+
+    def tensor(self, number: int) -> str:
+        """Like `value`, but a constant is filled into a block."""
+        op = self.graph.ops[number]
+        if op.name != "constant" or _is_negative_zero(op):
+            return self.value(number)
+        return f"tl.full({self.block}, {self.value(number)}, {TRITON_DTYPES[op.dtype]})"
+
+    def _make(self, number: int) -> str:
+        op = self.graph.ops[number]
+        if op.name == "constant":
+            if _is_negative_zero(op):  # as a literal, Triton 3.6 takes it for 0.0
+                return f"(tl.full({self.block}, 0.0, {TRITON_DTYPES[op.dtype]}) * -1.0)"
+            return literal(op)
+        if number not in self._members:
+            return self._load(number, number, self.index)
+        if op.name == "view":
+            if is_reshape(self.graph.ops, op):
+                return self.value(op.operands[0])
+            assert isinstance(op.attribute, Map)
+            return self._load(number, op.operands[0], op.attribute.address(self.index))
+        return self._compute(number, op)
+
+    def _load(self, number: int, node: int, address: str) -> str:
+        self._loads[number] = f"v{number} = tl.load({self.pointers[node]} + {address}, mask=inside)"
+        return f"v{number}"
+
+    def _compute(self, number: int, op: Op) -> str:
+        name = f"v{number}"
+        if op.name == "cast":
+            self._computed.append(f"{name} = {self._cast(op)}")
+            return name
+        dtype = self.graph.ops[op.operands[-1]].dtype  # the operands have met ("where": its choices have)
+        operands = [self.value(operand) for operand in op.operands]
+        constants = [self.graph.ops[operand].name == "constant" for operand in op.operands]
+        wide = widens(op.name, dtype)
+        for position, operand in enumerate(op.operands):
+            if constants[position]:
+                if op.name in NEEDS_TENSOR or all(constants) or (op.name == "where" and position == 0):
+                    operands[position] = self.tensor(operand)
+            elif wide:
+                operands[position] += ".to(tl.float32)"
+        if op.name == "where" and all(constants[1:]):
+            operands[2] = self.tensor(op.operands[2])
+        text = written(op.name, dtype, operands)
+        if wide or (op.name in NEEDS_TENSOR and dtype in HALVES):
+            text = f"({text}).to({TRITON_DTYPES[op.dtype]})"
+        self._computed.append(f"{name} = {text}")
+        return name
+
+    def _cast(self, op: Op) -> str:
+        operand = self.tensor(op.operands[0])
+        return f"{operand} != 0" if op.dtype == torch.bool else f"{operand}.to({TRITON_DTYPES[op.dtype]})"
+
+
+def literal(op: Op) -> str:
+    """A constant as Python text that a kernel may hold."""
+    assert isinstance(op.attribute, Constant)
+    text = op.attribute.text
+    return f'float("{text}")' if text in ("inf", "-inf", "nan") else text
+
+
+def _is_negative_zero(op: Op) -> bool:
+    return isinstance(op.attribute, Constant) and op.attribute.text == "-0.0"

@@ -1,0 +1,70 @@
+"""The compile cache: one executable for each key, and why a graph was not found."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from triton_lab.lazy.executable import Executable
+from triton_lab.lazy.hashing import Ingredients
+
+LARGEST = 256  # executables; the one not used for longest goes first
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The cached graph that a missed one resembles most: the ingredients that differ, (name, here, there)."""
+
+    key: str
+    differences: tuple[tuple[str, str, str], ...]
+
+
+class Cache:
+    """Executables by key, with counts. Not locked: steps are (`storage.lock`)."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[str, Executable] = OrderedDict()
+        self.hits = 0
+        self.misses = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def find(self, key: str) -> Executable | None:
+        """The executable under this key; counts a hit or a miss."""
+        found = self._entries.get(key)
+        if found is None:
+            self.misses += 1
+        else:
+            self.hits += 1
+            self._entries.move_to_end(key)
+        return found
+
+    def keep(self, key: str, executable: Executable) -> None:
+        """Add an executable."""
+        self._entries[key] = executable
+        while len(self._entries) > LARGEST:
+            self._entries.popitem(last=False)
+
+    def nearest(self, wanted: Ingredients, include_donors: bool) -> Nearest | None:
+        """The entry with the fewest differing ingredients, the latest used among equals; None if there is none.
+
+        Only entries whose key was made in the same way, with donors or without, could have been found.
+        """
+        best: Nearest | None = None
+        for key, executable in reversed(self._entries.items()):
+            if executable.ingredients.key(include_donors) != key:
+                continue
+            names = wanted.differing(executable.ingredients)
+            if best is None or len(names) < len(best.differences):
+                pairs = ((name, getattr(wanted, name), getattr(executable.ingredients, name)) for name in names)
+                best = Nearest(key, tuple(pairs))
+        return best
+
+    def clear(self) -> None:
+        """Forget all executables and counts."""
+        self._entries.clear()
+        self.hits = self.misses = 0
+
+
+cache = Cache()

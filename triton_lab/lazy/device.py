@@ -1,0 +1,28 @@
+"""Where tensors live, and what their kernels are compiled for."""
+
+from __future__ import annotations
+
+import torch
+import triton
+from triton.runtime import driver
+
+
+def target() -> str:
+    """What kernels run on now, as text for the hash: 'cuda:90:32', or 'cpu:...' on a machine without a GPU."""
+    if _interprets():
+        return "interpreter"
+    found = driver.active.get_current_target()
+    return f"{found.backend}:{found.arch}:{found.warp_size}"
+
+
+def default_device() -> torch.device:
+    """The device that new tensors are put on: the GPU if kernels run there, else the CPU."""
+    if _interprets():
+        return torch.device("cpu")
+    backend = driver.active.get_current_target().backend
+    return torch.device("cpu") if backend == "cpu" else torch.device(driver.active.get_active_torch_device())
+
+
+def _interprets() -> bool:
+    """True under TRITON_INTERPRET=1, where there need be no driver at all."""
+    return bool(triton.knobs.runtime.interpret)

@@ -1,0 +1,151 @@
+"""The graph, twice: as the user's program draws it, and as numbered plain data.
+
+`Value` is what tracing builds: a promise of a tensor, linked to the values it comes from. `Graph` is the same
+thing numbered in execution order, free of buffers and of Python objects: two programs that do the same have
+equal graphs. Nothing in either is ever changed. In-place operations do not occur: writing to a tensor makes a
+new value, and writing through a view is an `update` of the base (`handle.py` does that translation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+
+from triton_lab.lazy.buffer import Buffer
+from triton_lab.lazy.maps import Map
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A Python number, kept as text: 1, 1.0 and True are equal in Python but not here, nor are 0.0 and -0.0."""
+
+    text: str
+
+    def number(self) -> float | int | bool:
+        """The number again."""
+        if self.text in ("True", "False"):
+            return self.text == "True"
+        try:
+            return int(self.text)
+        except ValueError:
+            return float(self.text)
+
+
+@dataclass(frozen=True)
+class Dims:
+    """The dimensions of its operand that a reduction folds."""
+
+    dims: tuple[int, ...]
+
+
+Attribute = Map | Constant | Dims | None
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A promise of a tensor. `buffer` is set where the promise is already kept (op "input")."""
+
+    op: str
+    operands: tuple[Value, ...]
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+    attribute: Attribute = None
+    buffer: Buffer | None = None
+
+
+def kept(buffer: Buffer, shape: tuple[int, ...]) -> Value:
+    """The value that a buffer holds."""
+    return Value("input", (), shape, buffer.dtype, buffer=buffer)
+
+
+@dataclass(frozen=True)
+class Op:
+    """One numbered operation; `operands` are the numbers of earlier ones."""
+
+    name: str
+    operands: tuple[int, ...]
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+    attribute: Attribute = None
+
+    @property
+    def numel(self) -> int:
+        size = 1
+        for extent in self.shape:
+            size *= extent
+        return size
+
+    def __str__(self) -> str:
+        operands = [f"%{number}" for number in self.operands]
+        if isinstance(self.attribute, Constant):
+            operands.append(self.attribute.text)
+        elif isinstance(self.attribute, Dims):
+            operands.append(f"dims {self.attribute.dims}")
+        elif isinstance(self.attribute, Map):
+            operands.append(f"[{self.attribute}]")
+        return f"{self.name}({', '.join(operands)}): {short(self.dtype)} {self.shape}"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Operations in execution order and the numbers of those whose results outlive the step."""
+
+    ops: tuple[Op, ...]
+    outputs: tuple[int, ...]
+
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        """The numbers of the operations that stand for buffers, in order: input 0, input 1, ..."""
+        return tuple(number for number, op in enumerate(self.ops) if op.name == "input")
+
+    def __str__(self) -> str:
+        lines = [f"%{number} = {op}" for number, op in enumerate(self.ops)]
+        return "\n".join([*lines, "return " + ", ".join(f"%{number}" for number in self.outputs)])
+
+
+def short(dtype: torch.dtype) -> str:
+    """'float32' for torch.float32."""
+    return str(dtype).removeprefix("torch.")
+
+
+def number(roots: Iterable[Value]) -> tuple[Graph, tuple[Buffer, ...]]:
+    """The graph that computes `roots`, and the buffer of each of its inputs.
+
+    Walks without recursion: a thousand updates in a row are a graph a thousand deep.
+    """
+    ops: list[Op] = []
+    buffers: list[Buffer] = []
+    numbers: dict[int, int] = {}
+    input_of: dict[int, int] = {}
+    outputs: list[int] = []
+
+    def place(value: Value) -> int:
+        if value.buffer is None:
+            operands = tuple(numbers[id(operand)] for operand in value.operands)
+            ops.append(Op(value.op, operands, value.shape, value.dtype, value.attribute))
+        elif value.buffer.number not in input_of:
+            input_of[value.buffer.number] = len(ops)
+            buffers.append(value.buffer)
+            ops.append(Op("input", (), value.shape, value.dtype))
+        else:  # a second tensor that shares the buffer, perhaps under another shape
+            first = input_of[value.buffer.number]
+            if ops[first].shape == value.shape:
+                return first
+            ops.append(Op("view", (first,), value.shape, value.dtype, Map.whole(value.shape)))
+        return len(ops) - 1
+
+    for root in roots:
+        stack = [root]
+        while stack:
+            value = stack[-1]
+            waiting = [operand for operand in reversed(value.operands) if id(operand) not in numbers]
+            if id(value) in numbers or not waiting:
+                stack.pop()
+                if id(value) not in numbers:
+                    numbers[id(value)] = place(value)
+            else:
+                stack.extend(waiting)
+        outputs.append(numbers[id(root)])
+    return Graph(tuple(ops), tuple(outputs)), tuple(buffers)

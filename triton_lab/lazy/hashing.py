@@ -1,0 +1,111 @@
+"""The hash of a graph: everything that changes what a compiled graph means, or what it does to memory.
+
+    ops        the operations, who uses whom, what is folded, which values are outputs
+    shapes     of every value
+    dtypes     of every value
+    strides    the index map of every view and of every write through a view
+    constants  the numbers written in the program
+    donors     the inputs that may be overwritten
+    target     what the kernels are compiled for, and the device that they run on
+
+Leaving one out makes two different graphs share an executable. `hash_includes_donors(False)` leaves the donors
+out on purpose.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, fields
+
+from triton_lab.lazy.graph import Constant, Dims, Graph, short
+from triton_lab.lazy.maps import Map
+
+
+@dataclass(frozen=True)
+class Ingredients:
+    """Each ingredient as text."""
+
+    ops: str
+    shapes: str
+    dtypes: str
+    strides: str
+    constants: str
+    donors: str
+    target: str
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(self))
+
+    def key(self, include_donors: bool) -> str:
+        """The hash, as 64 hexadecimal digits. Every ingredient goes in under its name and with its length."""
+        digest = hashlib.sha256()
+        for name in self.names():
+            if include_donors or name != "donors":
+                text = getattr(self, name)
+                digest.update(f"{name} {len(text)} {text};".encode())
+        return digest.hexdigest()
+
+    def differing(self, other: Ingredients) -> tuple[str, ...]:
+        """The names of the ingredients that are not equal."""
+        return tuple(name for name in self.names() if getattr(self, name) != getattr(other, name))
+
+
+def ingredients(graph: Graph, donors: tuple[int, ...], target: str) -> Ingredients:
+    """The ingredients of a graph's hash. `donors` are input indices, already decided."""
+    ops, strides, constants = [], [], []
+    for number, op in enumerate(graph.ops):
+        folded = f" dims {op.attribute.dims}" if isinstance(op.attribute, Dims) else ""
+        ops.append(f"{op.name}({', '.join(f'%{operand}' for operand in op.operands)}{folded})")
+        if isinstance(op.attribute, Map):
+            strides.append(f"%{number}: {op.attribute}")
+        if isinstance(op.attribute, Constant):
+            constants.append(f"%{number}: {op.attribute.text}")
+    ops.append("return " + ", ".join(f"%{output}" for output in graph.outputs))
+    return Ingredients(
+        ops="; ".join(ops),
+        shapes="; ".join(str(op.shape) for op in graph.ops),
+        dtypes="; ".join(short(op.dtype) for op in graph.ops),
+        strides="; ".join(strides) or "all contiguous",
+        constants="; ".join(constants) or "none",
+        donors=", ".join(f"in{donor}" for donor in donors) or "none",
+        target=target,
+    )
+
+
+class _Switch:
+    """Whether donors are part of the key, and the way back to what it was."""
+
+    def __init__(self, include: bool, before: bool):
+        self.include = include
+        self._before = before
+
+    def __enter__(self) -> bool:
+        return self.include
+
+    def __exit__(self, *_: object) -> None:
+        global _includes
+        _includes = self._before
+
+    def __repr__(self) -> str:
+        return f"the hash {'includes' if self.include else 'leaves out'} the donors"
+
+
+_includes = True
+
+
+def hash_includes_donors(include: bool) -> _Switch:
+    """Put the donors into the hash (the default), or leave them out and meet the bug that this causes.
+
+    Takes effect at once; used with `with`, it ends with the block. Executables found under one setting are never
+    used under the other.
+    """
+    global _includes
+    if not isinstance(include, bool):
+        raise TypeError(f"hash_includes_donors takes True or False, not {include!r}")
+    before, _includes = _includes, include
+    return _Switch(include, before)
+
+
+def donors_included() -> bool:
+    """What the switch says now."""
+    return _includes

@@ -1,0 +1,70 @@
+"""Views: other index maps onto the same storage. torch itself says which map a view operation means."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from triton_lab.lazy.handle import Handle
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+def _flat(sizes: tuple[int | tuple[int, ...], ...]) -> tuple[int, ...]:
+    """Sizes given one by one or as one tuple."""
+    return tuple(size for part in sizes for size in (part if isinstance(part, tuple | list) else (part,)))
+
+
+class Indexing(Handle):
+    """The views of a tensor. Each shares the storage: writing to one is seen through all."""
+
+    def __getitem__(self, index: Any) -> Self:
+        """A view of integers, slices, None and `...`. TypeError for indices that would copy (lists, tensors)."""
+        for part in index if isinstance(index, tuple) else (index,):
+            basic = isinstance(part, int | slice | types.EllipsisType) or part is None
+            if not basic or isinstance(part, bool):
+                raise TypeError(
+                    f"a lazy tensor is indexed by integers, slices, None and ..., not by {type(part).__name__}"
+                )
+        return self._alias(lambda twin: twin[index])
+
+    def view(self, *shape: int | tuple[int, ...]) -> Self:
+        """The same elements under another shape. torch's RuntimeError where the strides do not allow it."""
+        return self._alias(lambda twin: twin.view(_flat(shape)))
+
+    def reshape(self, *shape: int | tuple[int, ...]) -> Self:
+        """A view if the strides allow it, else a copy."""
+        try:
+            return self._alias(lambda twin: twin.view(_flat(shape)))
+        except RuntimeError:
+            copy = self._fresh(self._read())
+            return copy._alias(lambda twin: twin.view(_flat(shape)))
+
+    def flatten(self) -> Self:
+        return self.reshape(-1)
+
+    def transpose(self, first: int, second: int) -> Self:
+        return self._alias(lambda twin: twin.transpose(first, second))
+
+    def permute(self, *dims: int | tuple[int, ...]) -> Self:
+        return self._alias(lambda twin: twin.permute(_flat(dims)))
+
+    def t(self) -> Self:
+        return self._alias(torch.Tensor.t)
+
+    @property
+    def T(self) -> Self:
+        return self.permute(*reversed(range(self.ndim)))
+
+    def expand(self, *shape: int | tuple[int, ...]) -> Self:
+        """The same elements, repeated without memory along new or single dimensions (read-only: see `_write`)."""
+        return self._alias(lambda twin: twin.expand(_flat(shape)))
+
+    def squeeze(self, dim: int | None = None) -> Self:
+        return self._alias(lambda twin: twin.squeeze() if dim is None else twin.squeeze(dim))
+
+    def unsqueeze(self, dim: int) -> Self:
+        return self._alias(lambda twin: twin.unsqueeze(dim))

@@ -1,0 +1,28 @@
+"""What the user calls a tensor: the global variable that holds it, for pictures and messages."""
+
+from __future__ import annotations
+
+import sys
+
+from triton_lab.lazy.storage import Storage
+
+
+def find_names(storages: list[Storage]) -> None:
+    """Name the tensors that are held by global variables of the calling module, or of the notebook.
+
+    Locals of functions are left alone: asking Python for them would keep them alive, and a tensor that is alive
+    is never donated.
+    """
+    holders = {id(tensor): tensor for storage in storages for tensor in storage.tensors.values()}
+    for space in (sys.modules["__main__"].__dict__, _caller_globals()):
+        for name, value in list(space.items()):
+            found = holders.get(id(value))
+            if found is not None and not name.startswith("_"):
+                found.variable = name
+
+
+def _caller_globals() -> dict[str, object]:
+    frame = sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("triton_lab.lazy"):
+        frame = frame.f_back
+    return frame.f_globals

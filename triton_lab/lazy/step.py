@@ -1,0 +1,174 @@
+"""Steps: everything that was only noted is computed.
+
+In this order: the graph is numbered and simplified; the donors are decided; the graph is hashed, donors included;
+the cache is asked; what it does not have is compiled; the executable runs; and the tensors that were waiting
+stand on the new buffers. Until the last of these nothing that a tensor can see has changed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import deque
+from dataclasses import dataclass
+
+import torch
+
+from triton_lab.lazy import device as devices
+from triton_lab.lazy.buffer import Buffer
+from triton_lab.lazy.compile_cache import Nearest, cache
+from triton_lab.lazy.donation import donors as decide_donors
+from triton_lab.lazy.executable import Executable, Lost, compile_graph
+from triton_lab.lazy.graph import Graph, number
+from triton_lab.lazy.hashing import Ingredients, donors_included, ingredients
+from triton_lab.lazy.naming import find_names
+from triton_lab.lazy.simplify import simplify
+from triton_lab.lazy.storage import Storage, live, lock
+
+SHOWN = 16  # elements of a buffer that a step remembers, to show what it held
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """A buffer as it was before or after a step. `seen_by` are the tensors that stand on it once the step is done."""
+
+    role: str  # in0, in1, ... or out0, ...
+    name: str
+    address: int
+    numel: int
+    dtype: torch.dtype
+    values: tuple[float | int | bool, ...]  # empty if there are more than `SHOWN`
+    seen_by: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happened at a step. Holds no buffer alive."""
+
+    number: int
+    traced: Graph
+    graph: Graph
+    ingredients: Ingredients
+    key: str
+    donors: tuple[int, ...]
+    donors_hashed: bool
+    hit: bool
+    nearest: Nearest | None
+    executable: Executable
+    before: tuple[Sight, ...]  # the inputs
+    after: tuple[Sight, ...]  # the inputs that are still seen, then the outputs
+    seconds: float
+
+    @property
+    def stale(self) -> bool:
+        """True if the executable was compiled for other donors than this step's: what it overwrites may be in use."""
+        return self.executable.donors != self.donors
+
+
+history: deque[Step] = deque(maxlen=16)
+
+
+def mark_step() -> Step | None:
+    """Compute what is pending; None if nothing is. If it fails, every tensor is as it was, still pending.
+
+    Runs by itself before a value is looked at. RuntimeError (`Lost`) if a kernel failed while it overwrote a
+    donated buffer of more than `UNDO_LIMIT` bytes.
+    """
+    with lock:
+        storages = live()
+        find_names(storages)
+        pending = [storage for storage in storages if storage.buffer is None]
+        latest = None
+        for place in dict.fromkeys(storage.device for storage in pending):
+            latest = _step([storage for storage in pending if storage.device == place], storages, place)
+            history.append(latest)
+        return latest
+
+
+def _step(pending: list[Storage], storages: list[Storage], place: torch.device) -> Step:
+    traced, every = number(storage.value for storage in pending)
+    graph, kept = simplify(traced)
+    buffers = [every[index] for index in kept]
+    inputs = [buffer.read() for buffer in buffers]
+    seen_by = _seen_by(graph, buffers, pending, storages)
+
+    donors = decide_donors(graph, {index for index, names in enumerate(seen_by) if names})
+    recipe = ingredients(graph, donors, f"{devices.target()} on {place}")
+    included = donors_included()
+    key = recipe.key(included)
+    executable = cache.find(key)
+    hit = executable is not None
+    nearest = None if hit else cache.nearest(recipe, included)
+    if executable is None:
+        executable = compile_graph(graph, recipe, donors, place)
+        cache.keep(key, executable)
+
+    before = tuple(_sight(f"in{i}", buffer, seen_by[i]) for i, buffer in enumerate(buffers))
+    began = time.perf_counter()
+    try:
+        memories = executable.run(inputs, place)
+    except Lost as lost:
+        for index in lost.inputs:
+            buffers[index].lose("a kernel failed while writing over it, and it was too large to be copied first")
+        raise
+    seconds = time.perf_counter() - began
+
+    made = _settle(graph, buffers, memories, pending)
+    for index in executable.overwritten:
+        if index in donors:
+            buffers[index].lose("a step wrote over it: it was donated")
+    after = (
+        *(_sight(f"in{i}", buffer, seen_by[i]) for i, buffer in enumerate(buffers) if seen_by[i]),
+        *(_sight(f"out{i}", buffer, names) for i, (buffer, names) in made.items()),
+    )
+    return Step(
+        next(_numbers), traced, graph, recipe, key, donors, included, hit, nearest, executable, before, after, seconds
+    )
+
+
+def _seen_by(
+    graph: Graph, buffers: list[Buffer], pending: list[Storage], storages: list[Storage]
+) -> list[tuple[str, ...]]:
+    """For each input, the names of the tensors that stand on it when the step is done. None: it can be donated."""
+    holders: dict[int, list[str]] = {buffer.number: [] for buffer in buffers}
+    for storage in storages:
+        if storage.buffer is not None:
+            storage.buffer.name = _named(storage) or storage.buffer.name
+            if storage.buffer.number in holders:
+                holders[storage.buffer.number] += storage.names()
+    position = {number_: index for index, number_ in enumerate(graph.inputs)}
+    for storage, output in zip(pending, graph.outputs, strict=True):
+        if output in position:  # the step gives this tensor an input as it is
+            holders[buffers[position[output]].number] += storage.names()
+    return [tuple(holders[buffer.number]) for buffer in buffers]
+
+
+def _settle(
+    graph: Graph, buffers: list[Buffer], memories: list[torch.Tensor], pending: list[Storage]
+) -> dict[int, tuple[Buffer, tuple[str, ...]]]:
+    """Put the storages onto their new buffers; the buffers made, by output index, with who sees them."""
+    on: dict[int, Buffer] = {number_: buffers[index] for index, number_ in enumerate(graph.inputs)}
+    made: dict[int, tuple[Buffer, tuple[str, ...]]] = {}
+    first: dict[int, int] = {}
+    for index, (storage, output) in enumerate(zip(pending, graph.outputs, strict=True)):
+        names = storage.names()
+        if output not in on:
+            on[output] = Buffer(memories[index], _named(storage))
+            first[output] = index
+        if output in first:
+            buffer, others = made.get(first[output], (on[output], ()))
+            made[first[output]] = (buffer, others + names)
+        storage.settle(on[output])
+    return made
+
+
+def _named(storage: Storage) -> str | None:
+    known = [tensor.known_as for tensor in storage.tensors.values() if tensor.known_as]
+    return known[0] if known else None
+
+
+def _sight(role: str, buffer: Buffer, seen_by: tuple[str, ...]) -> Sight:
+    memory = buffer.read()
+    values = tuple(memory.tolist()) if buffer.numel <= SHOWN else ()
+    return Sight(role, buffer.name or "", memory.data_ptr(), buffer.numel, buffer.dtype, values, seen_by)

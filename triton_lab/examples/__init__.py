@@ -1,0 +1,50 @@
+"""Kernels worth reading, each a page: kernel, launcher, torch reference and inputs.
+
+Notebooks, tests and benchmarks iterate over the same list:
+
+    for example in triton_lab.examples.all_examples():
+        example.check()
+
+Importing this package imports neither torch nor Triton: a page is imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from .registry import Example, Size
+
+__all__ = ["PAGES", "Example", "Size", "all_examples", "example"]
+
+PAGES: tuple[str, ...] = (
+    "vector_add",
+    "add_one",
+    "softmax",
+    "matmul",
+    "dropout",
+    "layer_norm",
+    "attention",
+    "collatz",
+    "sparse_matmul",
+    "int4_matmul",
+    "conv2d",
+    "histogram",
+    "prefix_scan",
+    "grouped_gemm",
+    "split_k_matmul",
+    "producer_consumer",
+)
+"""The modules of this package, from the easiest to the hardest; each has a tuple `EXAMPLES`."""
+
+
+def all_examples() -> tuple[Example, ...]:
+    """Every example, in the order of `PAGES`."""
+    return tuple(found for page in PAGES for found in importlib.import_module(f"{__name__}.{page}").EXAMPLES)
+
+
+def example(name: str) -> Example:
+    """The example called `name`; KeyError lists the names that exist."""
+    found = {each.name: each for each in all_examples()}
+    if name not in found:
+        raise KeyError(f"no example is called {name!r}; there are {', '.join(found)}")
+    return found[name]

@@ -1,0 +1,236 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent,ipynb
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Polyhedra, schedules and blocks
+#
+# The [related-work page](https://triton-lang.org/main/programming-guide/chapter-2/related-work.html) of Triton's
+# documentation compares three ways to write fast loops: *polyhedral compilation*, *scheduling languages*, and
+# the *blocks* of Triton itself. This notebook is that page as a laboratory: every set is a real one, every
+# verdict is computed, and every program runs.
+#
+# No GPU is needed. The pictures are live where Python runs behind the page: play the order of execution, point at
+# instances, array elements or rows of a matrix, move the sliders.
+
+# %%
+import numpy as np
+
+import triton_lab as lab
+from triton_lab.polyhedral import NotAScop, examples
+from triton_lab.views.polyhedral import iteration_view
+from triton_lab.views.polyhedral_page import PageFigures
+from triton_lab.views.polyhedral_ragged import RaggedView
+from triton_lab.views.polyhedral_ways import WaysView
+
+# %% [markdown]
+# ## A nest is a polyhedron
+#
+# The page starts from this nest. Bounds and subscripts are *affine*: sums of multiples of iterators and constants.
+# A nest of such loops is a *static control part*, and the points that it visits are the integer points of a polyhedron.
+
+# %%
+print(examples.PAGE)
+page = lab.polyhedral.scop(examples.PAGE)
+page
+
+# %% [markdown]
+# One row of the matrix per bound, in the order of the loops: `i >= 0`, `i <= 2`, `i <= j`, `j <= 4`.
+
+# %%
+page.domain.matrix.coefficients(["i", "j"]), page.domain.matrix.constants, page.count()
+
+# %% [markdown]
+# The page's figure shows something else than its code: up to `i = 3` and `j = 7`. And its label `i < j` stands on the
+# side where `i > j`. Here are both domains, drawn as they are.
+
+# %%
+PageFigures()
+
+# %% [markdown]
+# ## Access functions
+#
+# Which element does an instance touch? An *access function* is one matrix per access. Below, the instance
+# `(3, 2)` of another nest reads two elements that earlier instances have written.
+
+# %%
+print(examples.WAVEFRONT)
+wavefront = lab.polyhedral.scop(examples.WAVEFRONT, n=6)
+iteration_view(wavefront, instance=(3, 2), dependences="value")
+
+# %% [markdown]
+# The same from a Python function: its own source is read, and errors have its line numbers.
+
+
+# %%
+def triangle(A, B, n):
+    for i in range(n):
+        for j in range(0, i + 1, 2):
+            if i + j < n:
+                A[i, j] = B[i, j] + B[j, i]
+
+
+iteration_view(lab.polyhedral.scop(triangle, n=8))
+
+# %% [markdown]
+# ## What is not a static control part
+#
+# Loop bounds that the data decide, products of iterators, early exits. Each is refused at its character.
+
+# %%
+for text in [
+    examples.PAGE_SPARSE,
+    "for (int i = 0; i < n; i++)\n  for (int j = 0; j < n; j++)\n    A[i*j] = 0;",
+    "for (int i = 0; i < n; i++) {\n  A[i] = 0;\n  break;\n}",
+    "for (int i = 0; i < n; i++)\n  A[i] = 0",
+]:
+    try:
+        lab.polyhedral.scop(text)
+    except NotAScop as refused:
+        print(refused, end="\n\n")
+
+# %% [markdown]
+# ## Dependences decide what is legal
+#
+# A domain does not say in which order its points are visited: that is the *schedule* $\Theta$. An order is legal if
+# every instance still comes after those whose values it needs. Run the wavefront's rows backwards, and the
+# arrows that are broken turn red.
+
+# %%
+for dependence in wavefront.dependences:
+    print(dependence)
+
+# %%
+iteration_view(lab.schedule(wavefront).reverse("i"), dependences="value")
+
+# %% [markdown]
+# Skewing makes the diagonals of the wavefront into rows. Then the inner loop carries no dependence, and its iterations
+# may run at once.
+
+# %%
+fronts = lab.schedule(wavefront).skew("j", "i").interchange("i", "j").parallel("i")
+iteration_view(fronts, order=True)
+
+# %% [markdown]
+# A schedule can be typed as a matrix, too. How many of the invertible 2 x 2 matrices with entries from -2 to 2 are
+# legal for this nest? The verdict holds for every `n`, not only for the one that is drawn.
+
+# %%
+entries = range(-2, 3)
+matrices = [((a, b), (c, d)) for a in entries for b in entries for c in entries for d in entries if a * d != b * c]
+legal = [matrix for matrix in matrices if lab.schedule(wavefront).matrix(matrix).is_legal]
+len(matrices), len(legal)
+
+# %% [markdown]
+# **Exercise.** In the order below the inner loop may run in parallel. Find two more matrices for which that holds;
+# the cell checks them.
+
+# %%
+answer = [[1, 1], [0, 1]]  # try others
+
+attempt = lab.schedule(wavefront).matrix(answer).parallel("t1")
+assert attempt.is_legal, attempt.legality
+attempt
+
+# %% [markdown]
+# isl has a scheduler of its own (in the manner of Pluto). Given the nest, it finds an order and marks what is parallel.
+
+# %%
+skewed = lab.polyhedral.scop(examples.SKEWED, n=6)
+print(lab.schedule(skewed), "\n")
+print(lab.schedule(skewed).automatic())
+
+# %% [markdown]
+# ## Why bother: a cache
+#
+# A transpose reads rows and writes columns. In a small cache (32 lines of 8 elements, least recently used goes first)
+# tiles make the difference.
+
+# %%
+from triton_lab.polyhedral.cost import Cache
+
+transpose = lab.polyhedral.scop(examples.TRANSPOSE, n=64)
+for schedule in (lab.schedule(transpose), lab.schedule(transpose).tile({"i": 8, "j": 8})):
+    print(" . ".join(schedule.steps) or "as written", "->", schedule.cost(Cache(lines=32, line=8)))
+
+# %%
+small = lab.polyhedral.scop(examples.TRANSPOSE, n=8)
+iteration_view(lab.schedule(small).tile({"i": 4, "j": 4}), order=True, instance=(2, 5))
+
+# %% [markdown]
+# ## A scheduling language
+#
+# Halide keeps the algorithm apart from its schedule. This is the page's matmul in our language, line by line.
+# (Halide names loops from the innermost, we from the outermost.) It is legal, and it visits every point once.
+
+# %%
+from triton_lab.polyhedral.halide import halide_matmul
+
+halide = halide_matmul(32, block_size=16)
+print(halide.program("c"))
+print(halide.legality)
+print("visits:", len(halide.order()), "different:", len(set(halide.order().pairs)), "expected:", 32**2 + 32**3)
+
+# %%
+rng = np.random.default_rng(0)
+arrays = {name: rng.random((32, 32), dtype=np.float32) for name in "ABC"}
+np.abs(halide.run(arrays)["C"] - arrays["A"] @ arrays["B"]).max()
+
+# %% [markdown]
+# ## The irregular nest
+#
+# Here both stop: the bound of `k` is read from memory. What is left are ragged rows.
+# (The page writes `B[k][j]`; it must be `B[col[i, k]][j]`.)
+
+# %%
+RaggedView()
+
+# %% [markdown]
+# ## Three ways, one problem
+#
+# The same matrices, three programs. First where all three can speak:
+
+# %%
+from triton_lab.polyhedral.three_ways import matmul_ways, ragged_ways
+
+WaysView(matmul_ways())
+
+# %% [markdown]
+# Then the irregular nest: refused, padded, and as it is.
+
+# %%
+WaysView(ragged_ways())
+
+# %% [markdown]
+# ## From schedule to kernel
+#
+# Where a schedule's tiles make blocks, it can be written down as a Triton kernel. The kernel below was written from
+# the steps above it; it runs here on the CPU, and would compile for a GPU.
+
+# %%
+matmul = lab.polyhedral.scop(examples.MATMUL, n=40)
+tiled = lab.schedule(matmul).distribute("x").distribute("y")
+for loop in ("y", "x", "k"):
+    tiled = tiled.split(loop, 16, statement="S1")
+tiled = tiled.reorder("yo", "xo", "ko", "yi", "xi", "ki")
+kernel = tiled.to_triton()
+print(kernel)
+
+# %%
+arrays = {name: rng.random((40, 40), dtype=np.float32) for name in "ABC"}
+np.allclose(kernel.run(arrays)["C"], tiled.run(arrays)["C"], rtol=1e-5), kernel.grid(matmul)
+
+# %% [markdown]
+# What cannot be a block program says why:
+
+# %%
+try:
+    lab.schedule(wavefront).tile({"i": 4, "j": 4}).to_triton()
+except ValueError as reason:
+    print(reason)

@@ -1,0 +1,49 @@
+"""The course's notebooks: a source (jupytext ``py:percent``) and an executed ``.ipynb`` beside it.
+
+Reviewers and linters read the source; readers and static pages get the ``.ipynb`` with its outputs.
+``python -m tests.notebooks.course``, which is ``make notebooks``, makes the second from the first.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbclient import NotebookClient
+
+FOLDER = Path(__file__).parents[2] / "notebooks"
+CELL_SECONDS = 300
+
+
+def sources() -> list[Path]:
+    return sorted(FOLDER.glob("*.py"))
+
+
+def executed(source: Path) -> nbformat.NotebookNode:
+    """The notebook of ``source`` with the outputs of a fresh kernel; a cell that raises raises here."""
+    notebook = jupytext.read(source)
+    # A pair that differs in anything is refused by a JupyterLab with jupytext: readers get a notebook by itself.
+    notebook.metadata.pop("jupytext", None)
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    for index, cell in enumerate(notebook.cells):
+        # jupytext draws ids at random: numbered ones keep the diff of a new run small.
+        cell.id = f"cell-{index}"
+    resources = {"metadata": {"path": str(source.parent)}}
+    client = NotebookClient(notebook, timeout=CELL_SECONDS, record_timing=False, resources=resources)
+    return client.execute()
+
+
+def texts(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
+    """What source and notebook must agree on: type and text of each cell."""
+    return [(cell.cell_type, cell.source) for cell in notebook.cells]
+
+
+def main() -> None:
+    for source in sources():
+        print(source.name, flush=True)
+        nbformat.write(executed(source), source.with_suffix(".ipynb"))
+
+
+if __name__ == "__main__":
+    main()

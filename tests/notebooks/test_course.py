@@ -1,0 +1,33 @@
+"""Every notebook runs, and what is stored beside its source is what the source makes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+
+from tests.notebooks.course import executed, sources, texts
+
+each_source = pytest.mark.parametrize("source", sources(), ids=lambda source: source.stem)
+
+
+@pytest.mark.slow
+@each_source
+def test_the_notebook_runs_from_top_to_bottom(source: Path) -> None:
+    executed(source)
+
+
+@each_source
+def test_the_stored_notebook_has_the_cells_of_its_source(source: Path) -> None:
+    stored = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    assert texts(stored) == texts(jupytext.read(source)), "run `make notebooks`"
+
+
+@each_source
+def test_the_stored_notebook_was_run_in_order(source: Path) -> None:
+    stored = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    code = [cell for cell in stored.cells if cell.cell_type == "code" and cell.source.strip()]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1)), "run `make notebooks`"
+    assert any(cell.outputs for cell in code)

@@ -1,0 +1,85 @@
+"""A real JupyterLab and a real Chromium for the tests in this folder.
+
+A test takes ``lab`` (see ``lab.py``); the server and the browser behind it live as long as the
+pytest session. Without a browser the tests skip, naming the reason, but under ``CI`` they fail.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.lab import Lab
+from tests.browser.server import JupyterServer, serve
+from triton_lab.views import style
+from triton_lab.views.page import page as page_of
+from triton_lab.views.view import View
+
+HERE = Path(__file__).parent
+NOTEBOOKS = HERE.parents[1] / "notebooks"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def jupyter_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterServer]:
+    with serve(tmp_path_factory.mktemp("jupyter")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def screenshots() -> Path:
+    """Where pictures go: ``$TRITON_LAB_SCREENSHOTS``, or a folder here that git ignores."""
+    folder = Path(os.environ.get("TRITON_LAB_SCREENSHOTS") or HERE / "screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture
+def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """Opens a view as a page of its own; at the end the console must be clean."""
+    context = browser.new_context(viewport={"width": 900, "height": 900})
+    complaints: list[str] = []
+
+    def opened(view: View, theme: style.Theme = style.LIGHT) -> Page:
+        path = tmp_path / "view.html"
+        path.write_text(page_of(view, theme), encoding="utf-8")
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(path.as_uri())
+        page.wait_for_selector(".tl-view[data-theme]")
+        return page
+
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def lab(
+    browser: Browser,  # first: where there is none, no server need start
+    jupyter_server: JupyterServer,
+    screenshots: Path,
+    request: pytest.FixtureRequest,
+) -> Iterator[Lab]:
+    """JupyterLab on a copy of the course's notebooks, in a browser profile of its own."""
+    folder = jupyter_server.root / request.node.name
+    if NOTEBOOKS.is_dir():
+        shutil.copytree(NOTEBOOKS, folder)
+    else:
+        folder.mkdir()
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    lab = Lab(context.new_page(), jupyter_server, folder, screenshots)
+    yield lab
+    lab.shut_down_kernels()
+    context.close()

@@ -1,0 +1,101 @@
+"""JupyterLab as a test drives it: open a notebook, run it, look at it."""
+
+from __future__ import annotations
+
+import urllib.parse
+from pathlib import Path
+
+from playwright.sync_api import ConsoleMessage, Locator, Page
+
+from tests.browser.server import JupyterServer
+
+START_MS = 60_000
+RUN_MS = 120_000
+
+# Resolves once the panel of `path` is shown, its file is read and its kernel has started.
+_OPENED = """async path => {
+  const app = window.jupyterapp;
+  await app.restored;
+  const panel = await app.commands.execute('docmanager:open', { path });
+  await panel.context.ready;
+  await panel.sessionContext.ready;
+  await panel.revealed;
+  app.shell.activateById(panel.id);
+}"""
+
+# Resolves once every cell has run and the kernel is idle.
+_RUN_ALL = """async () => {
+  const app = window.jupyterapp;
+  const { sessionContext } = app.shell.currentWidget;
+  await app.commands.execute('notebook:run-all-cells');
+  const { kernel } = sessionContext.session;
+  if (kernel.status !== 'idle') {
+    await new Promise(resolve => {
+      const check = (_, status) => {
+        if (status === 'idle') {
+          kernel.statusChanged.disconnect(check);
+          resolve();
+        }
+      };
+      kernel.statusChanged.connect(check);
+    });
+  }
+}"""
+
+
+class Lab:
+    """One browser page on JupyterLab."""
+
+    def __init__(self, page: Page, server: JupyterServer, folder: Path, screenshots: Path) -> None:
+        self.page = page
+        self.folder = folder
+        """A folder that the server serves, for this test alone: a copy of ``notebooks/``."""
+        self.console_errors: list[str] = []
+        """What the page complained of: errors on its console, and exceptions nobody caught."""
+        self._server = server
+        self._screenshots = screenshots
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self.console_errors.append(str(error)))
+
+    def open(self, name: str) -> Notebook:
+        """Open the notebook ``name`` of ``self.folder`` and await its kernel."""
+        query = urllib.parse.urlencode({"token": self._server.token, "reset": ""})
+        workspace = urllib.parse.quote(self.folder.name)
+        self.page.goto(f"{self._server.url}/lab/workspaces/{workspace}?{query}")
+        self.page.wait_for_function("() => window.jupyterapp", timeout=START_MS)
+        path = (self.folder / name).relative_to(self._server.root)
+        self.page.evaluate(_OPENED, str(path))
+        return Notebook(self.page)
+
+    def screenshot(self, name: str, of: Locator | None = None) -> Path:
+        """Save a picture of the page, or of one element, as ``name``.png."""
+        path = self._screenshots / f"{name}.png"
+        (of or self.page).screenshot(path=path)
+        return path
+
+    def shut_down_kernels(self) -> None:
+        self.page.evaluate("() => window.jupyterapp?.serviceManager.sessions.shutdownAll()")
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.console_errors.append(f"{message.text} ({message.location.get('url')})")
+
+
+class Notebook:
+    """The notebook in front."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def run_all(self, timeout_ms: int = RUN_MS) -> None:
+        """Run every cell; return when all have run and the kernel is idle."""
+        self.page.set_default_timeout(timeout_ms)
+        self.page.evaluate(_RUN_ALL)
+
+    def cell(self, index: int) -> Locator:
+        """The cell ``index``, counted from 0, scrolled into view.
+
+        JupyterLab takes cells that are far from view out of the page, hence the scrolling.
+        """
+        self.page.evaluate("index => window.jupyterapp.shell.currentWidget.content.scrollToItem(index, 'smart')", index)
+        return self.page.locator(f".jp-Notebook-cell[data-windowed-list-index='{index}']")

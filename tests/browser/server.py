@@ -1,0 +1,106 @@
+"""A JupyterLab server that knows nothing of the user's home and asks nothing of the network."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+START_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class JupyterServer:
+    url: str
+    """Where it listens, without a slash at the end."""
+    token: str
+    root: Path
+    """The folder that it serves."""
+
+
+@contextlib.contextmanager
+def serve(home: Path) -> Iterator[JupyterServer]:
+    """Run JupyterLab on a free port, with all its folders below ``home``."""
+    root = home / "root"
+    root.mkdir()
+    server = JupyterServer(f"http://127.0.0.1:{_free_port()}", secrets.token_hex(16), root)
+    log_path = home / "jupyter.log"
+    with log_path.open("wb") as log:
+        process = subprocess.Popen(_command(server, home), env=_environment(home), cwd=root, stdout=log, stderr=log)
+        try:
+            _await_start(server, process, log_path)
+            yield server
+        finally:
+            _stop(process)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        # Asked to stop while it shuts a kernel down, Jupyter now and then waits for ever. The kernel
+        # itself ends as soon as its parent is gone.
+        process.kill()
+        process.wait()
+
+
+def _command(server: JupyterServer, home: Path) -> list[str]:
+    settings = home / "settings"
+    notification = settings / "@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+    notification.parent.mkdir(parents=True)
+    notification.write_text(json.dumps({"fetchNews": "false"}))
+    return [
+        *[sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"],
+        f"--ServerApp.root_dir={server.root}",
+        "--ServerApp.ip=127.0.0.1",
+        f"--ServerApp.port={server.url.rpartition(':')[2]}",
+        "--ServerApp.port_retries=0",
+        f"--IdentityProvider.token={server.token}",
+        f"--LabApp.user_settings_dir={settings}",
+        # window.jupyterapp: tests await promises of the application in place of sleeping.
+        "--LabApp.expose_app_in_browser=True",
+        "--LabApp.extension_manager=readonly",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """The caller's environment with every folder of Jupyter, IPython and the user replaced."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "IPYTHON"))}
+    return kept | {
+        "HOME": str(home),
+        "IPYTHONDIR": str(home / "ipython"),
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+    }
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _await_start(server: JupyterServer, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{server.url}/api?token={server.token}", timeout=5):
+                return
+        except (urllib.error.URLError, ConnectionError):
+            # A process that has not opened its port yet can only be asked again.
+            time.sleep(0.1)
+    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-4000:]}")

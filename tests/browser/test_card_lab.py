@@ -1,0 +1,165 @@
+"""The launch card in JupyterLab: tabs fetched when opened, one selection, the keyboard alone, both themes."""
+
+from __future__ import annotations
+
+import nbformat
+from playwright.sync_api import Locator, expect
+
+from tests.browser.lab import Lab, Notebook
+
+SUMS = """%%triton cpu --show tiling
+import torch, triton, triton.language as tl
+
+@triton.jit
+def sums(x_ptr, y_ptr, columns, stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, columns, BLOCK):
+        offsets = start + tl.arange(0, BLOCK)
+        part = tl.load(x_ptr + row + offsets * stride, mask=offsets < columns)
+        total += part
+    tl.store(y_ptr + row, tl.sum(total))  # <b>not markup</b>
+
+x, y = torch.arange(120.0).reshape(20, 6).t(), torch.empty(6)
+sums[(6,)](x, y, 20, x.stride(1), BLOCK=8)
+"""
+
+BAD = {
+    "no program": "@triton.jit\ndef nothing(x_ptr):\n    tl.store(x_ptr, 1.0)\nnothing[(0,)](torch.empty(4))",
+    "no element": """@triton.jit
+def empty(x_ptr, n, B: tl.constexpr):
+    o = tl.arange(0, B)
+    tl.store(x_ptr + o, 1.0, mask=o < n)
+empty[(2,)](torch.empty(0), 0, B=4)""",
+    "no access": "@triton.jit\ndef idle(n):\n    pass\nidle[(3,)](5)",
+    "failed": """@triton.jit
+def wild(x_ptr, B: tl.constexpr):
+    tl.store(x_ptr + 8 * tl.arange(0, B), 1.0)
+try:
+    wild[(2,)](torch.empty(4)[::2], B=64)
+except Exception as error:
+    print(type(error).__name__)""",
+    "many": """@triton.jit
+def one(x_ptr):
+    tl.store(x_ptr + tl.program_id(0), 1.0)
+for _ in range(200):
+    one[(2,)](torch.empty(2))""",
+}
+
+
+def opened(lab: Lab, *sources: str) -> Notebook:
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source) for source in ("%load_ext triton_lab", *sources)],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+    )
+    nbformat.write(notebook, lab.folder / "card.ipynb")
+    shown = lab.open("card.ipynb")
+    shown.run_all()
+    return shown
+
+
+def visible(card: Locator, selector: str) -> Locator:
+    return card.locator(f"{selector}:visible")
+
+
+def pixels(card: Locator) -> str:
+    """What the first canvas of the open tab shows."""
+    found: str = visible(card, ".tl-cells").first.evaluate("canvas => canvas.toDataURL()")
+    return found
+
+
+def test_every_tab_is_fetched_when_opened_and_follows_the_selection(lab: Lab) -> None:
+    notebook = opened(lab, SUMS)
+    cell = notebook.cell(1)
+    card = cell.locator(".tl-card")
+    expect(visible(card, ".tl-told")).to_have_text("all 6 programs")
+    card.locator("summary", has_text="Source").click()
+    expect(card.locator(".tl-code").nth(8)).to_contain_text("<b>not markup</b>")
+    rest = pixels(card)
+    line = card.locator(".tl-source .tl-line").nth(6)
+    expect(line).to_contain_text("tl.load(x_ptr")
+    line.click()
+    expect(card.locator(".tl-chosen")).to_have_text("line 10")
+
+    card.get_by_role("tab", name="Accesses").click()
+    expect(visible(card, ".tl-accesses")).to_contain_text("x_ptr (6×20)")
+    card.get_by_role("slider", name="iteration").fill("1")
+    expect(card.locator(".tl-chosen")).to_have_text("iteration 1 · line 10")
+    visible(card, ".tl-overlay").first.focus()
+    lab.page.keyboard.press("]")
+    lab.page.keyboard.press("]")
+    expect(card.locator(".tl-chosen")).to_have_text("program 1 · iteration 1 · line 10")
+    lab.screenshot("card-accesses", cell)
+
+    # A line of another argument brings that argument's picture.
+    store = card.locator(".tl-source .tl-line").nth(8)
+    store.click()
+    expect(visible(card, ".tl-accesses")).to_contain_text("y_ptr (6)")
+
+    card.get_by_role("tab", name="Values").click()
+    card.get_by_label("what to show").select_option(label="total · line 11")
+    expect(visible(card, ".tl-variable .tl-title")).to_contain_text("total in line 11")
+    lab.screenshot("card-values", cell)
+    card.get_by_role("tab", name="Steps").click()
+    expect(visible(card, ".tl-steps .tl-title").first).to_have_text("sums, program 1")
+    visible(card, ".tl-steps").get_by_text("on ▶").click()
+    visible(card, ".tl-steps").get_by_text("on ▶").click()
+    expect(visible(card, ".tl-steps .tl-told")).to_contain_text("step 2 of")
+    lab.screenshot("card-steps", cell)
+    lab.page.keyboard.press("]")
+    expect(visible(card, ".tl-steps .tl-title").first).to_have_text("sums, program 2")
+
+    for name, selector in (("Storage", ".tl-storage"), ("Grid", ".tl-grid")):
+        card.get_by_role("tab", name=name).click()
+        expect(visible(card, selector)).to_be_visible()
+        lab.screenshot(f"card-{name.lower()}", cell)
+    lab.page.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+    expect(card.locator("xpath=ancestor::*[contains(@class, 'tl-view')]")).to_have_attribute("data-theme", "dark")
+    expect(lab.page.locator("#jupyterlab-splash")).to_have_count(0)
+    card.get_by_role("tab", name="Accesses").click()
+    lab.screenshot("card-dark", cell)
+    card.get_by_role("button", name="let go").click()
+    card.get_by_role("tab", name="Tiling").click()
+    card.get_by_role("tab", name="x_ptr").click()
+    lab.page.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
+    expect(card.locator("xpath=ancestor::*[contains(@class, 'tl-view')]")).to_have_attribute("data-theme", "light")
+    expect(visible(card, ".tl-told")).to_have_text("all 6 programs")
+    assert pixels(card) == rest, "nothing is left of what was picked"
+    assert lab.console_errors == []
+
+
+def test_keys_inside_a_card_are_the_cards(lab: Lab) -> None:
+    notebook = opened(lab, SUMS, "after = 1")
+    card = notebook.cell(1).locator(".tl-card")
+    lab.page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 1; }")
+    card.get_by_role("tab", name="Tiling").focus()
+    for key in ("ArrowRight", "Tab", "Tab"):
+        lab.page.keyboard.press(key)
+    expect(visible(card, ".tl-accesses")).to_be_visible()
+    visible(card, ".tl-overlay").first.focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "Enter"):
+        lab.page.keyboard.press(key)
+    expect(card.locator(".tl-chosen")).to_have_text("program 1")
+    lab.page.keyboard.press("Escape")
+    expect(card.locator(".tl-chosen")).to_have_text("[ and ] pick a program")
+    active = "() => window.jupyterapp.shell.currentWidget.content.activeCellIndex"
+    assert lab.page.evaluate(active) == 1
+    # Shift+Enter is still the notebook's.
+    lab.page.keyboard.press("Shift+Enter")
+    lab.page.wait_for_function(f"{active.replace('() =>', '() => 2 ===')}")
+    assert lab.console_errors == []
+
+
+def test_odd_launches_make_cards_and_a_clean_console(lab: Lab) -> None:
+    start = "%%triton cpu --show tiling,storage,source,findings\nimport torch, triton, triton.language as tl\n"
+    notebook = opened(lab, *(start + source for source in BAD.values()))
+    for number, name in enumerate(BAD, start=1):
+        cell = notebook.cell(number)
+        card = cell.locator(".tl-card").first
+        expect(card.locator(".tl-kernel")).to_be_visible()
+        for tab in card.locator(".tl-tabs > [role=tab]").all():
+            tab.click()
+            expect(card.locator(".tl-part[aria-busy]")).to_have_count(0)
+        lab.screenshot(f"card-{name.replace(' ', '-')}", cell)
+    expect(cell.locator(".tl-card")).to_have_count(12)
+    assert lab.console_errors == []

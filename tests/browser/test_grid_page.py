@@ -1,0 +1,59 @@
+"""The grid in a bare page: pick a program, choose how many run at once, keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.views.test_grid import launch
+from triton_lab.views import style
+from triton_lab.views.grid import Grid
+
+LEFT, TOP = 46, 18
+
+Open = Callable[..., Page]
+
+
+def test_a_program_tells_its_work_and_its_partners(show: Open, screenshots: Path) -> None:
+    page = show(Grid(launch(), sms=2), style.DARK)
+    grid = page.locator(".tl-overlay").first
+    grid.hover(position={"x": LEFT + 1.5 * 28, "y": TOP + 1.5 * 28})
+    expect(page.locator(".tl-status")).to_have_text(
+        "program 4 (1, 1) · wave 2 · 2 iterations · 38 lanes · loads 128 bytes, stores 24"
+        " · shares inputs with program 1 (1, 0)"
+    )
+    grid.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".tl-told")).to_have_text("program 4 (1, 1)")
+    page.get_by_label("shared").check()
+    expect(page.locator(".tl-title").first).to_contain_text("in common with the picked one")
+    page.screenshot(path=screenshots / "grid-dark.png")
+    page.locator(".tl-overlay").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".tl-told")).to_have_text("program 0 (0, 0)")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".tl-told")).to_have_text("program 1 (1, 0)")
+    page.keyboard.press("Escape")
+    expect(page.locator(".tl-told")).to_have_text("all 6 programs")
+
+
+def test_waves_follow_the_number_of_multiprocessors(show: Open, screenshots: Path) -> None:
+    page = show(Grid(launch(), by="wave"))
+    page.get_by_label("multiprocessors").fill("3")
+    cells = page.locator(".tl-cells").first
+    colours = [
+        cells.evaluate(
+            "(c, [x, y]) => [...c.getContext('2d').getImageData(x, y, 1, 1).data].slice(0, 3)",
+            [LEFT + 28 * x + 14, TOP + 28 * y + 14],
+        )
+        for y in range(2)
+        for x in range(3)
+    ]
+    palette = style.palette()
+    assert colours == [palette[style.SEQUENTIAL].tolist()] * 3 + [palette[style.SEQUENTIAL + 63].tolist()] * 3
+    page.locator(".tl-overlay").nth(1).click(position={"x": LEFT + 14, "y": TOP + 20 + 14})
+    page.screenshot(path=screenshots / "grid.png")

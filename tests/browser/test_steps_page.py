@@ -1,0 +1,45 @@
+"""The scrubber in a bare page: keys, the line that follows, a variable kept in view; source is text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+from playwright.sync_api import Page, expect
+
+import triton_lab as lab
+from triton_lab.views import style
+
+Open = Callable[..., Page]
+
+
+@triton.jit
+def counted(x_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)  # <img src=x onerror=alert(1)>
+    x = tl.load(x_ptr + 2 * offsets, mask=offsets < n)
+    x += 1
+    tl.store(x_ptr + 2 * offsets, x, mask=offsets < n)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_keys_step_and_the_source_follows(show: Open, screenshots: Path, dark: bool) -> None:
+    with lab.record() as launches:
+        counted[(1,)](torch.arange(16.0)[::2], 5, BLOCK=8)
+    page = show(launches[0].steps(step=0), style.DARK if dark else style.LIGHT)
+    page.get_by_label("step").focus()
+    for _ in range(5):
+        page.keyboard.press(".")
+    here = page.locator(".tl-here .tl-code")
+    expect(here).to_contain_text("x = tl.load")
+    expect(page.locator(".tl-told")).to_contain_text("x = 8 float32")
+    page.get_by_role("button", name="offsets").click()
+    page.locator(".tl-overlay").hover(position={"x": 46 + 3.5 * 28, "y": 18 + 14})
+    expect(page.locator(".tl-status")).to_have_text("offsets[3] = 3")
+    page.keyboard.press(",")
+    expect(page.locator(".tl-told")).to_contain_text("load from x_ptr")
+    expect(page.locator(".tl-code").nth(2)).to_contain_text("<img src=x onerror=alert(1)>")
+    page.screenshot(path=screenshots / f"steps{'-dark' if dark else ''}.png")

@@ -1,0 +1,55 @@
+"""Values in a bare page: pickers, the value under the pointer, NaN; pixels against the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import Page, expect
+
+from triton_lab.launch.probes import Variable as Place
+from triton_lab.launch.values import Assignment, Values
+from triton_lab.views.raster import paint
+from triton_lab.views.value_picture import block_heatmap, ends
+from triton_lab.views.variable import Variable
+
+LEFT, TOP = 46, 18
+
+Open = Callable[..., Page]
+
+
+def values() -> Values:
+    """Two programs and two iterations of a (4, 6) block; the second program has one iteration alone."""
+    rng = np.random.default_rng(3)
+    first, second = (rng.normal(size=(2 - k, 4, 6)).astype(np.float32) for k in range(2))
+    first[1, 2, 3], first[1, 0, 0] = np.nan, np.inf
+    place = Place(0, "acc", 7)
+    heard = [Assignment(0, place, np.array([4, 9]), first), Assignment(1, place, np.array([4]), second)]
+    return Values("acc", 7, np.array([4, 9]), heard, None)
+
+
+def test_a_picked_program_is_painted_as_the_model_says(show: Open, screenshots: Path) -> None:
+    page = show(Variable(values()))
+    page.get_by_label("program").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".tl-told").first).to_have_text("program 9")
+    view = Variable(values(), program=9)
+    assert view.block is not None
+    low_high = ends(*(values().at(i) for i in range(2)))
+    heatmap = block_heatmap(view.block, *low_high)
+    expected = paint(heatmap, heatmap.frame)
+    cells = page.locator(".tl-cells")
+    for row in range(4):
+        for column in range(6):
+            y, x = row * 28 + 9, column * 28 + 9
+            found = cells.evaluate(
+                "(c, [x, y]) => [...c.getContext('2d').getImageData(x, y, 1, 1).data].slice(0, 3)", [LEFT + x, TOP + y]
+            )
+            assert found == expected[y, x].tolist(), (row, column)
+    page.locator(".tl-overlay").hover(position={"x": LEFT + 3.5 * 28, "y": TOP + 2.5 * 28})
+    expect(page.locator(".tl-status")).to_have_text("acc[2, 3] = NaN")
+    expect(page.locator(".tl-histogram")).to_contain_text("22 numbers, 1 NaN, 1 +∞")
+    page.screenshot(path=screenshots / "variable.png")
+    page.get_by_label("iteration").fill("1")
+    expect(page.locator(".tl-note")).to_have_text("program 9 does not get here")

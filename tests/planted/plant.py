@@ -1,0 +1,47 @@
+"""A planted bug: a kernel with one mistake, its mended twin, and what must be found in it.
+
+A kernel holds both: `MENDED` is a constexpr, so one of the two is compiled. Where the mistake is the caller's, the
+kernel has no such parameter and the launch differs. The line where the mistake shows carries the comment `# BUG`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Plant:
+    """`run(mended)` launches on fresh tensors; the last launch has the bug, or not.
+
+    Found must be: `kind`, on a line of `source` (a kernel or a helper that it calls) marked `# BUG` - on no line at
+    all where none is marked -, at `argument`, in exactly `programs` (linear numbers; None: not said).
+    """
+
+    name: str
+    why: str
+    run: Callable[[bool], None]
+    source: Any
+    kind: str
+    argument: str | None
+    programs: frozenset[int] | None
+
+    @property
+    def lines(self) -> set[int | None]:
+        """The marked lines, as the file counts. Two are marked where two operations make the bug together."""
+        text, first = inspect.getsourcelines(self.source.fn)
+        return {first + k for k, line in enumerate(text) if "# BUG" in line} or {None}
+
+
+def plant(
+    source: Any, kind: str, argument: str | None = None, programs: Iterable[int] | None = None
+) -> Callable[[Callable[[bool], None]], Plant]:
+    """Makes a `Plant` of the function below it; the function's docstring says what is wrong."""
+
+    def make(run: Callable[[bool], None]) -> Plant:
+        which = None if programs is None else frozenset(programs)
+        return Plant(run.__name__, inspect.getdoc(run) or "", run, source, kind, argument, which)
+
+    return make

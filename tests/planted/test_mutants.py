@@ -1,0 +1,62 @@
+"""Mutants of the examples are found: mask dropped, bound off by one, strides swapped, barrier removed."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import triton_lab
+from tests.planted.mutants import Mutant, mutants
+from triton_lab.examples import Example
+from triton_lab.interpreter.errors import KernelError
+
+# What the mistake does, where it is not what its kind does elsewhere.
+HARMLESS = {
+    "histogram:27:58 mask dropped": "adds zero to the bins that no value fell into",
+}
+WRONG_NUMBERS = {
+    "grouped_gemm:46:19 bound off by one": "an empty tile more, and the next product's first tile is never computed",
+}
+
+
+def outcome(each: Example) -> tuple[list[Any], bool]:
+    """The launches of one example on its small inputs, and whether its result is torch's."""
+    with triton_lab.record() as launches, contextlib.suppress(KernelError):
+        try:
+            each.check()
+        except AssertionError:
+            return launches, False
+    return launches, not any(launch.error for launch in launches)
+
+
+@pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.name)
+def test_mutant_is_found(mutant: Mutant, tmp_path: Path) -> None:
+    told, right = [], True
+    for each in mutant.build(tmp_path).EXAMPLES:
+        launches, agrees = outcome(each)
+        right &= agrees
+        # Past the end of a tensor that was reached by a loaded address lies memory of which nobody knows whose it is.
+        told += [
+            found
+            for launch in launches
+            for found in launch.findings
+            if found.severity == "error" or found.kind == "unverified"
+        ]
+    if mutant.name in HARMLESS:
+        assert not told and right
+    elif mutant.mistake == "strides swapped" or mutant.name in WRONG_NUMBERS:
+        assert told or not right  # all addresses may be inside: then the numbers are wrong
+    else:
+        assert told
+
+
+def test_every_kind_of_mistake_is_made() -> None:
+    kinds = {mutant.mistake for mutant in mutants()}
+    assert kinds == {"mask dropped", "bound off by one", "strides swapped", "barrier removed"}
+
+
+def test_the_exceptions_exist() -> None:
+    assert {*HARMLESS, *WRONG_NUMBERS} <= {mutant.name for mutant in mutants()}

@@ -1,0 +1,89 @@
+"""Every planted bug is found, and nothing else; its mended twin is clean."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import triton_lab
+from tests.planted import (
+    aliasing,
+    bounds_indices,
+    bounds_masks,
+    bounds_pointers,
+    idle,
+    overflow,
+    races,
+    races_sync,
+    uninitialised,
+    values,
+    views,
+    waiting,
+)
+from tests.planted.innocents import INNOCENTS
+from tests.planted.plant import Plant
+from triton_lab.interpreter.errors import KernelError
+
+BEDS = (
+    bounds_masks,
+    bounds_indices,
+    bounds_pointers,
+    views,
+    races,
+    races_sync,
+    uninitialised,
+    overflow,
+    values,
+    aliasing,
+    waiting,
+    idle,
+)
+PLANTS = [each for bed in BEDS for each in vars(bed).values() if isinstance(each, Plant)]
+every_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.kind}: {plant.name}")
+
+
+def launched(plant: Plant, mended: bool) -> list[Any]:
+    """The launches, a failed one included. Tensors are made inside, where fresh storages are watched."""
+    with triton_lab.record() as launches, contextlib.suppress(KernelError):
+        plant.run(mended)
+    return launches
+
+
+@every_plant
+def test_planted_bug_is_found_and_nothing_else(plant: Plant) -> None:
+    *before, launch = launched(plant, mended=False)
+    assert not [str(found) for each in before for found in each.findings if found.severity != "note"]
+    # Notes are no mistakes: one may come with any bug, unless a note is what was planted.
+    found = [each for each in launch.findings if each.severity != "note" or each.kind == plant.kind]
+    told = "\n\n".join(map(str, launch.findings))
+    assert found, told
+    assert {each.kind for each in found} == {plant.kind}, told
+    assert {each.argument for each in found} == {plant.argument}, told
+    assert {each.line for each in found} <= plant.lines, told
+    if plant.programs is not None:
+        assert {int(program) for each in found for program in each.programs} == plant.programs, told
+
+
+@every_plant
+def test_mended_twin_is_clean(plant: Plant) -> None:
+    for launch in launched(plant, mended=True):
+        found = [each for each in launch.findings if each.severity != "note" or each.kind == plant.kind]
+        assert not found, "\n\n".join(map(str, found))
+        assert launch.error is None
+
+
+@pytest.mark.parametrize("run", INNOCENTS, ids=lambda run: run.__name__)
+def test_what_only_looks_wrong_is_left_in_peace(run: Callable[[], None]) -> None:
+    with triton_lab.record() as launches:
+        run()
+    assert launches
+    found = [each for launch in launches for each in launch.findings if each.severity != "note" or each.kind == "alias"]
+    assert not found, "\n\n".join(map(str, found))
+
+
+def test_there_are_enough_of_every_kind() -> None:
+    assert len(PLANTS) >= 60
+    assert len({(plant.source.fn.__module__, plant.name) for plant in PLANTS}) == len(PLANTS)

@@ -1,0 +1,221 @@
+"""%%triton and %triton in an IPython shell, without a browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+
+from triton_lab.interpreter.errors import KernelError, StepLimit
+from triton_lab.views.card import Card
+
+KERNEL = """\
+import torch
+import triton
+import triton.language as tl
+@triton.jit
+def factor(x):
+    return x * 2
+@triton.jit
+def scale(x_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + i, factor(tl.load(x_ptr + i, mask=i < n)), mask=i < n)
+x = torch.ones(10)
+"""
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+    """``cell(text)`` runs a cell; ``cards`` collects what is shown; ``error()`` is the text of the last failure."""
+    ipython = InteractiveShell.instance()
+    monkeypatch.setattr(ipython, "_showtraceback", lambda kind, value, text: shown.errors.append("\n".join(text)))
+    shown = SimpleNamespace(cards=[], how=[], errors=[], ipython=ipython, names=ipython.user_ns)
+
+    def display(view: Any, **how: Any) -> None:
+        shown.cards.append(view)
+        shown.how.append(how)
+
+    monkeypatch.setattr("IPython.display.display", display)
+    shown.cell = lambda text: ipython.run_cell(text)
+    shown.error = lambda: COLOURS.sub("", shown.errors[-1])
+    assert shown.cell("%load_ext triton_lab").success
+    yield shown
+    ipython.run_line_magic("unload_ext", "triton_lab")
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def run(shell: SimpleNamespace) -> Callable[[str], Any]:
+    assert shell.cell("%%triton cpu\n" + KERNEL + "scale[(2,)](x, 10, BLOCK=8)").success, shell.errors
+    shell.cards.clear()
+    return shell.cell  # type: ignore[no-any-return]
+
+
+def test_a_cell_runs_and_shows_each_launch(shell: SimpleNamespace) -> None:
+    result = shell.cell("%%triton cpu\n" + KERNEL + "scale[(2,)](x, 10, BLOCK=8)\nscale[(1,)](x, 8, BLOCK=8)\nx")
+    assert result.success
+    assert result.result is shell.names["x"]
+    assert [type(card) for card in shell.cards] == [Card, Card]
+    assert [card.launch.grid for card in shell.cards] == [(2, 1, 1), (1, 1, 1)]
+    assert shell.how[0]["metadata"] == {"triton_lab": {"target": "cpu"}}
+    assert shell.names["x"].tolist() == [4.0] * 8 + [2.0] * 2
+
+
+def test_names_stay_and_no_others_appear(shell: SimpleNamespace) -> None:
+    before = set(shell.names)
+    shell.cell("%%triton cpu\n" + KERNEL + "scale[(2,)](x, 10, BLOCK=8)")
+    added = {name for name in set(shell.names) - before if not name.startswith("_")}
+    assert added == {"torch", "triton", "tl", "factor", "scale", "x"}
+
+
+def test_the_lines_of_accesses_are_those_of_the_editor(shell: SimpleNamespace) -> None:
+    shell.cell("%%triton cpu\n" + KERNEL + "scale[(2,)](x, 10, BLOCK=8)")
+    # The magic's line is 1, so the kernel's tenth line is the eleventh.
+    assert {access.line for access in shell.cards[0].launch.accesses} == {11}
+
+
+def test_a_helper_defined_anew_takes_effect_at_the_next_launch(
+    run: Callable[[str], Any], shell: SimpleNamespace
+) -> None:
+    run("@triton.jit\ndef factor(x):\n    return x * 10\n")
+    run("%%triton cpu\ny = torch.ones(10)\nscale[(2,)](y, 10, BLOCK=8)")
+    assert shell.names["y"].tolist() == [10.0] * 10
+
+
+def test_a_global_that_changes_takes_effect_at_the_next_launch(shell: SimpleNamespace) -> None:
+    shell.cell("%%triton cpu\n" + KERNEL)
+    shell.cell(
+        "%%triton cpu\nSTEP = tl.constexpr(3)\n@triton.jit\ndef plus(p):\n    tl.store(p, tl.load(p) + STEP)\n"
+        "z = torch.zeros(1)\nplus[(1,)](z)"
+    )
+    shell.cell("STEP = tl.constexpr(40)")
+    shell.cell("%%triton cpu\nplus[(1,)](z)")
+    assert shell.names["z"].item() == 43
+
+
+def test_an_exception_shows_the_users_own_lines(run: Callable[[str], Any], shell: SimpleNamespace) -> None:
+    result = run("%%triton cpu\ndef f():\n    return 1 / 0\nf()")
+    assert isinstance(result.error_in_exec, ZeroDivisionError)
+    assert "this cell, line 4" in shell.error()
+    assert "this cell, line 3, in f" in shell.error()
+    assert "magics.py" not in shell.error()
+    assert "site-packages" not in shell.error()
+
+
+def test_a_launch_out_of_bounds_shows_its_card_and_its_line(run: Callable[[str], Any], shell: SimpleNamespace) -> None:
+    result = run("%%triton cpu\nscale[(2,)](x, 16, BLOCK=8)")
+    assert isinstance(result.error_in_exec, KernelError)
+    assert "touches element 10 of 'x_ptr'" in shell.error()
+    assert "this cell, line 2" in shell.error()
+    (card,) = shell.cards
+    assert [finding.kind for finding in card.launch.findings] == ["out-of-bounds"]
+    assert run("%%triton cpu\nscale[(2,)](x, 10, BLOCK=8)").success
+
+
+def test_an_error_of_the_front_end_has_the_cells_line_and_a_caret(
+    run: Callable[[str], Any], shell: SimpleNamespace
+) -> None:
+    run("%%triton cpu\n@triton.jit\ndef bad(p):\n    v = tl.load(p)\n    tl.store(p, missing(v))\nbad[(1,)](x)")
+    lines = shell.error().split("\n")
+    place = next(k for k, line in enumerate(lines) if "missing is not defined" in line)
+    assert lines[place + 1 :] == ["  line 5", "        tl.store(p, missing(v))", "                    ^^^^^^^"]
+
+
+def test_a_syntax_error_has_the_cells_line_and_a_caret(run: Callable[[str], Any], shell: SimpleNamespace) -> None:
+    assert not run("%%triton cpu\nx = 1\ndef f(:\n    pass").success
+    assert "this cell, line 3" in shell.error()
+    assert re.search(r"--> +3 def f\(:\n +\^", shell.error())
+
+
+@pytest.mark.parametrize(
+    ("argument", "hint"),
+    [
+        ("np.zeros(4)", "pass torch.from_numpy(x_ptr)"),
+        ("[1.0, 2.0]", "argument 'x_ptr' is a list: pass torch.tensor(x_ptr)"),
+    ],
+)
+def test_what_is_no_tensor_is_named(
+    argument: str, hint: str, run: Callable[[str], Any], shell: SimpleNamespace
+) -> None:
+    shell.names["np"] = np
+    assert not run(f"%%triton cpu\nscale[(1,)]({argument}, 4, BLOCK=8)").success
+    assert hint in shell.error()
+
+
+def test_a_tensor_without_memory_is_named(run: Callable[[str], Any], shell: SimpleNamespace) -> None:
+    assert not run("%%triton cpu\nscale[(1,)](torch.ones(4, device='meta'), 4, BLOCK=8)").success
+    assert "'x_ptr'" in shell.error()
+    assert "meta" in shell.error()
+
+
+def test_a_mistake_in_the_line_runs_nothing(run: Callable[[str], Any], shell: SimpleNamespace) -> None:
+    assert not run("%%triton tpu\nx = None").success
+    assert "no target 'tpu'; there is gpu" in shell.error()
+    assert isinstance(shell.names["x"], torch.Tensor)
+
+
+def test_a_cell_without_a_launch_says_what_it_defined(
+    shell: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell.cell("%%triton cpu\n" + KERNEL)
+    assert "scale(x_ptr, n, BLOCK)" in capsys.readouterr().out
+    shell.cell("%%triton cpu\n1 + 1")
+    assert "launched no kernel and defined none" in capsys.readouterr().out
+
+
+def test_a_limit_stops_a_loop_that_does_not_end(run: Callable[[str], Any], shell: SimpleNamespace) -> None:
+    result = run(
+        "%%triton cpu --limit 1000\n"
+        "@triton.jit\n"
+        "def forever(p):\n"
+        "    i = tl.program_id(0)\n"
+        "    while i >= 0:\n"
+        "        i = (i + 1) % 7\n"
+        "    tl.store(p, i)\n"
+        "forever[(1,)](x)"
+    )
+    assert isinstance(result.error_in_exec, StepLimit)
+
+
+def test_both_without_a_gpu_runs_the_cpus_half(run: Callable[[str], Any], shell: SimpleNamespace, capsys: Any) -> None:
+    assert run("%%triton both\nscale[(2,)](x, 10, BLOCK=8)").success
+    assert "no GPU" in capsys.readouterr().out
+    assert shell.how[-1]["metadata"] == {"triton_lab": {"target": "cpu"}}
+
+
+def test_only_the_first_of_many_launches_are_shown(
+    run: Callable[[str], Any], shell: SimpleNamespace, capsys: Any
+) -> None:
+    run("%%triton cpu --show none\nfor _ in range(50):\n    scale[(2,)](x, 10, BLOCK=8)")
+    assert len(shell.cards) == 12
+    assert "38 more launches" in capsys.readouterr().out
+
+
+def test_print_in_a_kernel_takes_f_strings(shell: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
+    shell.cell("%%triton cpu\n" + KERNEL)
+    shell.cell(
+        '%%triton cpu\n@triton.jit\ndef show(p):\n    v = tl.load(p + tl.program_id(0))\n    print(f"v = {v:.1f}")\n'
+        "show[(3,)](torch.arange(3.0))"
+    )
+    printed = [line for line in capsys.readouterr().out.split("\n") if "v = " in line]
+    assert printed == [f"pid ({k}, 0, 0) v = {k}.0" for k in range(3)]
+
+
+def test_the_line_magic_tells_versions_and_targets(shell: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
+    shell.cell("%triton")
+    printed = capsys.readouterr().out
+    assert f"torch {torch.__version__}" in printed
+    assert "active:  cpu" in printed
+
+
+def test_triton_interpret_is_told(shell: SimpleNamespace, monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    shell.cell("%triton")
+    assert "TRITON_INTERPRET=1" in capsys.readouterr().out

@@ -1,0 +1,70 @@
+"""Any Triton kernel, in a notebook, with or without a GPU: run it, see it, understand it.
+
+Everything is found on first use: ``import triton`` loads this package for its backend, and must
+not pay for the rest.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from triton_lab import lazy as lazy
+    from triton_lab import polyhedral as polyhedral
+    from triton_lab.launch.check import check as check
+    from triton_lab.launch.record import record as record
+    from triton_lab.limiting import limits as limits
+    from triton_lab.polyhedral import schedule as schedule
+    from triton_lab.targets import target as target
+    from triton_lab.views.interact import interact as interact
+    from triton_lab.views.storage import storage as storage
+
+# Public name -> where it lives; None for a module of that name.
+_PUBLIC: dict[str, str | None] = {
+    "check": "triton_lab.launch.check",
+    "interact": "triton_lab.views.interact",
+    "lazy": None,
+    "limits": "triton_lab.limiting",
+    "polyhedral": None,
+    "record": "triton_lab.launch.record",
+    "schedule": "triton_lab.polyhedral",
+    "storage": "triton_lab.views.storage",
+    "target": "triton_lab.targets",
+}
+
+__all__ = ["check", "interact", "lazy", "limits", "polyhedral", "record", "schedule", "storage", "target"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'triton_lab' has no attribute {name!r}")
+    home = _PUBLIC[name]
+    if home is None:
+        return importlib.import_module(f"triton_lab.{name}")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext triton_lab``: the magics ``%%triton`` and ``%triton``."""
+    from triton_lab.magics import register
+
+    register(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """``%unload_ext triton_lab``."""
+    from triton_lab.magics import unregister
+
+    unregister(shell)
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:
+    """Where the prebuilt JupyterLab extension lies, for ``jupyter-builder develop``."""
+    return [{"src": "labextension", "dest": "triton-lab"}]

@@ -1,0 +1,98 @@
+"""``%%triton`` and ``%triton``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from triton_lab.notebook import cell, options, trouble
+from triton_lab.notebook.freshness import follow_all, jit_function
+
+# More cards than this in one cell help nobody.
+_MOST_CARDS = 12
+
+
+class _Follow:
+    """After each cell, kernels that it defined are followed."""
+
+    def __init__(self, shell: Any) -> None:
+        self.shell = shell
+
+    def __call__(self, *_: Any) -> None:
+        import sys
+
+        if "triton" in sys.modules:
+            follow_all(self.shell.user_ns)
+
+
+_hooks: dict[int, _Follow] = {}
+
+
+def register(shell: Any) -> None:
+    """Add the magics to an IPython shell."""
+    shell.register_magic_function(triton_cell, "cell", "triton")
+    shell.register_magic_function(triton_line, "line", "triton")
+    hook = _hooks.setdefault(id(shell), _Follow(shell))
+    if hook not in shell.events.callbacks["post_run_cell"]:
+        shell.events.register("post_run_cell", hook)
+    follow_all_quietly(shell)
+
+
+def follow_all_quietly(shell: Any) -> None:
+    """Follow what is there already."""
+    _hooks[id(shell)]()
+
+
+def unregister(shell: Any) -> None:
+    """Take them away again."""
+    for kind in ("cell", "line"):
+        shell.magics_manager.magics[kind].pop("triton", None)
+    hook = _hooks.pop(id(shell), None)
+    if hook is not None:
+        shell.events.unregister("post_run_cell", hook)
+
+
+def triton_line(line: str) -> None:
+    """Print versions, targets, and what is active."""
+    from triton_lab.notebook.status import status
+
+    if line.strip():
+        raise options.UsageError("%triton takes no arguments; %%triton, on the first line of a cell, does")
+    print(status())
+
+
+def triton_cell(line: str, body: str) -> None:
+    """Run a cell's kernels, launches and plain Python, and show its launches. ``%%triton --help``."""
+    __tracebackhide__ = True
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()
+    try:
+        chosen = options.parse(line)
+    except options.UsageError as error:
+        raise trouble.plain(error) from None
+    if chosen.help:
+        print(options.USAGE)
+        return
+    run_cell(shell, chosen, body)
+
+
+def run_cell(shell: Any, chosen: options.Options, body: str) -> None:
+    """Run ``body`` as the line says, show what was launched, and raise what the cell raised."""
+    from triton_lab.launch.record import record
+    from triton_lab.notebook.progress import notebook_bar
+    from triton_lab.notebook.show import show_launches, show_no_launch
+    from triton_lab.notebook.switch import switched
+
+    before = {name: value for name, value in shell.user_ns.items() if jit_function(value) is not None}
+    with switched(chosen) as notes, notebook_bar(), record() as launches:
+        result = cell.run(shell, body)
+    for note in notes:
+        print(note)
+    if launches:
+        show_launches(launches[:_MOST_CARDS], chosen, len(launches))
+    elif result.error is None:
+        show_no_launch(
+            {n: v for n, v in shell.user_ns.items() if jit_function(v) is not None and before.get(n) is not v}
+        )
+    if result.error is not None:
+        raise trouble.clear(result.error, result.filename) from None

@@ -1,0 +1,1 @@
+"""What a notebook needs beyond the API: cells with right line numbers, fresh kernels, clear errors."""

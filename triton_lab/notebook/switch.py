@@ -1,0 +1,33 @@
+"""The target of a cell."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+
+from triton_lab.notebook.options import Options
+
+
+@contextlib.contextmanager
+def switched(chosen: Options) -> Iterator[list[str]]:
+    """Launches inside run where ``chosen`` says; yields remarks to print."""
+    from triton_lab.limiting import limits
+    from triton_lab.targets import gpu_driver_class, target
+
+    notes: list[str] = []
+    name = chosen.target
+    if os.environ.get("TRITON_INTERPRET") == "1":
+        notes.append(
+            "TRITON_INTERPRET=1 is set: kernels defined now run in Triton's own interpreter, and their launches "
+            "cannot be recorded. Unset it and restart the notebook's kernel."
+        )
+    if name == "both" and gpu_driver_class() is None:
+        notes.append("There is no GPU that Triton can use here: the cell ran on the CPU alone.")
+        name = "cpu"
+    with contextlib.ExitStack() as stack:
+        # The GPU by our own way, also where it is Triton's choice: only then are launches recorded.
+        stack.enter_context(target("cpu" if name == "cpu" or (name == "auto" and target() == "cpu") else "gpu"))
+        if chosen.steps is not None:
+            stack.enter_context(limits(steps=chosen.steps))
+        yield notes

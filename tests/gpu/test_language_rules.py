@@ -216,7 +216,9 @@ def test_directions_of_rounding(mode):
     for name in ("add", "sub", "mul", "div"):
         agree(f"libdevice.{name}_{mode}(a, b)", a, b, out=F32)
     agree(f"libdevice.fma_{mode}(a, b, c)", a, b, c, out=F32)
-    agree(f"libdevice.float2int_{mode}(a)", samples(F32), out=np.int32)
+    for name, out in {"int": np.int32, "uint": np.int32, "ll": np.int64, "ull": np.int64}.items():
+        agree(f"libdevice.float2{name}_{mode}(a)", samples(F32), out=out)
+        agree(f"libdevice.double2{name}_{mode}(a)", samples(F64), out=out)
     agree(f"libdevice.ll2float_{mode}(a)", samples(np.dtype(np.int64)), out=F32)
 
 

@@ -101,7 +101,8 @@ def _to_integer(target: str, mode: str) -> Function:
     dtype = np.dtype(target)
 
     def apply(x: Array) -> Array:
-        return float_to_integer(_WHOLE[mode](x), dtype).view(f"i{dtype.itemsize}")
+        whole = _WHOLE[mode](flushed(x) if x.dtype == _F32 else x)
+        return float_to_integer(whole, dtype).view(f"i{dtype.itemsize}")
 
     return apply
 

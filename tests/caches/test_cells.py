@@ -136,6 +136,22 @@ def test_the_last_definition_of_a_kernel_is_the_one_that_runs(run: Run) -> None:
     assert run(KERNEL.format(value="2")) == [2.0] * 16
 
 
+def test_for_a_kernel_that_is_no_name_of_the_notebook_tritons_error_is_explained(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = BODY.format(factor="FACTOR")
+    run("import types")
+    run("elsewhere = types.SimpleNamespace()")
+    InteractiveShell.instance().user_ns["elsewhere"].kernel = define(text, FACTOR=tl.constexpr(3))
+    launch = "%%triton cpu --show none\nelsewhere.kernel[(1,)](out, 16)"
+    assert run(launch)[5] == 15
+    run("elsewhere.kernel.fn.__globals__['FACTOR'] = tl.constexpr(4)")
+    capsys.readouterr()
+    with pytest.raises(RuntimeError, match="Global variable FACTOR has changed"):
+        run(launch)
+    assert "Pass the value as a tl.constexpr argument" in capsys.readouterr().out
+
+
 def test_elsewhere_tritons_own_error_stands() -> None:
     """A script has no cells: Triton refuses a kernel whose global has changed, and says which."""
     kernel = define(BODY.format(factor="FACTOR"), FACTOR=tl.constexpr(3))

@@ -56,7 +56,7 @@ def rendering(error: BaseException, filename: str) -> list[str]:
         result.extend(_frame_text(frame.f_code.co_filename, line, frame.f_code.co_name, filename))
     compilation = _compilation_text(error, filename)
     name = type(error).__name__
-    hint = _argument_hint(error)
+    hint = _argument_hint(error) or _global_hint(error)
     message = compilation if compilation is not None else str(error)
     result.append(f"\x1b[31m{name}\x1b[39m: {message}")
     if hint:
@@ -137,6 +137,18 @@ def _argument_hint(error: BaseException) -> str:
             if isinstance(value, list):
                 return f"argument {name!r} is a list: pass torch.tensor({name})"
     return ""
+
+
+def _global_hint(error: BaseException) -> str:
+    """If Triton refuses a kernel over a global: why, and what to do. (It refuses kernels from elsewhere alone; those
+    of the notebook are compiled anew.)"""
+    if not isinstance(error, RuntimeError) or not str(error).startswith("Global variable "):
+        return ""
+    return (
+        "Triton compiles a kernel once, with its globals as they are then, and does not run it with others. Kernels of "
+        "the notebook follow their globals; this one is not a name of the notebook. Pass the value as a "
+        "tl.constexpr argument, or import the kernel by its name before the cell: from module import kernel"
+    )
 
 
 def plain(error: Exception) -> Exception:

@@ -54,7 +54,8 @@ print(explain().source)
 # ## Writing where one reads
 #
 # Now an update in place. After the step nobody can see the old value of `t1`, so its buffer may be overwritten: it is a
-# *donor*. Compare the addresses before and after, and the kernel below with the one above: it has no output of its own.
+# *donor*. Both values stand in one piece of memory, and the kernel below, unlike the one above, has no output of its
+# own.
 
 # %%
 t0 = lab.lazy.tensor([1])

@@ -7,6 +7,7 @@ pytest session. Without a browser the tests skip, naming the reason, but under `
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -73,7 +74,7 @@ def lab(
     request: pytest.FixtureRequest,
 ) -> Iterator[Lab]:
     """JupyterLab on a copy of the course's notebooks, in a browser profile of its own."""
-    folder = jupyter_server.root / request.node.name
+    folder = jupyter_server.root / re.sub(r"\W+", "-", request.node.name)
     if NOTEBOOKS.is_dir():
         shutil.copytree(NOTEBOOKS, folder)
     else:

@@ -49,7 +49,7 @@ def test_the_in_place_executable_itself_is_reused() -> None:
     assert first.donors == (0,) and second.donors == ()
     assert second.stale and not first.stale
     output = [sight for sight in second.after if sight.role == "out0"]
-    assert output[0].address == second.before[0].address
+    assert output[0].place == second.before[0].place
 
 
 def test_with_donors_in_the_hash_the_miss_says_that_donors_differ() -> None:

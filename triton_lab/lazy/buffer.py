@@ -13,6 +13,8 @@ import weakref
 import torch
 
 _numbers = itertools.count()
+_places = itertools.count(1)
+_place_of: dict[int, int] = {}  # by the identity of live memory
 
 
 class Buffer:
@@ -65,5 +67,16 @@ def allocate(numel: int, dtype: torch.dtype, device: torch.device) -> torch.Tens
     memory = torch.empty(numel, dtype=dtype, device=device)
     size = memory.numel() * memory.element_size()
     meter.add(size)
-    weakref.finalize(memory, meter.add, -size).atexit = False
+    _place_of[id(memory)] = next(_places)
+    weakref.finalize(memory, _freed, id(memory), size).atexit = False
     return memory
+
+
+def place_of(memory: torch.Tensor) -> int:
+    """The number of a piece of allocated memory: unlike an address, it is never given out again."""
+    return _place_of[id(memory)]
+
+
+def _freed(identity: int, size: int) -> None:
+    del _place_of[identity]
+    meter.add(-size)

@@ -84,7 +84,7 @@ def fate(step: Step, index: int) -> str:
 def _seen(sight: Sight) -> str:
     values = f" = {list(sight.values)}" if sight.values else ""
     seen = f", seen by {_listed(list(sight.seen_by))}" if sight.seen_by else ""
-    return f"{sight.role}{_called(sight)} at {sight.address:#x}: {short(sight.dtype)} x {sight.numel}{values}{seen}"
+    return f"{sight.role}{_called(sight)} in memory {sight.place}: {short(sight.dtype)} x {sight.numel}{values}{seen}"
 
 
 def _called(sight: Sight) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 
 from triton_lab.lazy import device as devices
-from triton_lab.lazy.buffer import Buffer
+from triton_lab.lazy.buffer import Buffer, place_of
 from triton_lab.lazy.compile_cache import Nearest, cache
 from triton_lab.lazy.donation import donors as decide_donors
 from triton_lab.lazy.executable import Executable, Lost, compile_graph
@@ -35,7 +35,7 @@ class Sight:
 
     role: str  # in0, in1, ... or out0, ...
     name: str
-    address: int
+    place: int  # which piece of memory, numbered as they were allocated
     numel: int
     dtype: torch.dtype
     values: tuple[float | int | bool, ...]  # empty if there are more than `SHOWN`
@@ -171,4 +171,4 @@ def _named(storage: Storage) -> str | None:
 def _sight(role: str, buffer: Buffer, seen_by: tuple[str, ...]) -> Sight:
     memory = buffer.read()
     values = tuple(memory.tolist()) if buffer.numel <= SHOWN else ()
-    return Sight(role, buffer.name or "", memory.data_ptr(), buffer.numel, buffer.dtype, values, seen_by)
+    return Sight(role, buffer.name or "", place_of(memory), buffer.numel, buffer.dtype, values, seen_by)

@@ -23,19 +23,19 @@ def draw_buffers(step: Step) -> Drawing:
     rows: dict[int, tuple[list[Sight], list[Sight]]] = {}
     for column, sights in enumerate((step.before, step.after)):
         for sight in sights:
-            rows.setdefault(sight.address, ([], []))[column].append(sight)
+            rows.setdefault(sight.place, ([], []))[column].append(sight)
     wide = max(map(_width, (*step.before, *step.after)), default=0.0)
     left, second = 116.0, 116.0 + wide + 56
     third = second + wide + 30
     drawing = Drawing(height=26 + ROW * len(rows))
     for x, title in ((left, "before"), (second, "after")):
         drawing.add(Words(x, 8, title, style.TEXT, "faint", bold=True))
-    for row, (address, (before, after)) in enumerate(rows.items()):
+    for row, (place, (before, after)) in enumerate(rows.items()):
         y = 34 + ROW * row
         shown = (before or after)[0]
         colour = memory_colour(_slot(step, shown.role))
         drawing.add(
-            Words(0, y + 6, f"{address:#x}", style.SMALL, "faint", mono=True),
+            Words(0, y + 6, f"memory {place}", style.SMALL, "faint"),
             Words(0, y + 20, f"{short(shown.dtype)} x {shown.numel}", style.SMALL, "faint"),
         )
         outputs = [sight for sight in after if sight.role.startswith("out")]

@@ -116,7 +116,11 @@ export function show(scene, place, selection) {
     root.dataset.theme = mode;
     const theme = STYLE.themes[mode];
     const colour = (/** @type {string} */ name) => (name.startsWith("#") ? name : String(theme[/** @type {"ink"} */ (name)]));
-    const picture = shape("svg", { width: scene.width, height: scene.height, role: "img", "aria-label": scene.label });
+    // Wider than its place, it shrinks: a table cut in the middle reads worse than small words.
+    const picture = shape("svg", {
+      width: scene.width, viewBox: `0 0 ${scene.width} ${scene.height}`, style: "max-width: 100%; height: auto",
+      role: "img", "aria-label": scene.label,
+    });
     picture.append(...scene.items.flatMap((/** @type {any} */ item) => drawn(item, colour)));
     picture.addEventListener("pointermove", (event) => light(tagOf(event) || pinned()));
     picture.addEventListener("pointerleave", () => light(pinned()));

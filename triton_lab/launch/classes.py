@@ -61,7 +61,46 @@ def distinct(numbers: Ints) -> Ints:
     return ordered[new]
 
 
+def ordering(*keys: Ints) -> Ints:
+    """Positions such that the first key ascends, then the second, and so on; what ties keeps its order.
+
+    Keys and position are packed into one number where they fit: sorting numbers is ten times faster
+    than sorting positions.
+    """
+    size = len(keys[0])
+    if not size:
+        return np.zeros(0, dtype=np.int64)
+    packed, bits = np.zeros(size, dtype=np.int64), 0
+    for key in keys:
+        low = int(key.min())
+        width = (int(key.max()) - low).bit_length()
+        bits += width
+        if bits + size.bit_length() > 63:
+            return np.lexsort(keys[::-1])
+        packed = packed << width | (key - low)
+    if bool((packed[1:] >= packed[:-1]).all()):
+        return np.arange(size)
+    packed = packed << size.bit_length() | np.arange(size)
+    packed.sort()
+    return packed & ((1 << size.bit_length()) - 1)
+
+
 NOTHING = Classes(np.zeros(2, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
+def grouped(signature: npt.NDArray[np.uint64]) -> tuple[Ints, Ints]:
+    """The class of each position, and the first position of each class from 1 up. Class 0: signature 0."""
+    if not len(signature):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    # Equal neighbours are many: sort the runs only.
+    starts = np.flatnonzero(np.concatenate([[True], signature[1:] != signature[:-1]]))
+    values, first, which = np.unique(signature[starts], return_index=True, return_inverse=True)
+    untouched = len(values) > 0 and values[0] == 0
+    order = np.argsort(first[1:] if untouched else first)
+    rank = np.zeros(len(values), dtype=np.int64)
+    rank[order + int(untouched)] = np.arange(1, len(order) + 1)
+    heads = starts[(first[1:] if untouched else first)[order]]
+    return np.repeat(rank[which], np.diff(np.append(starts, len(signature)))), heads
 
 
 def classify(groups: Ints, items: Ints, limit: int) -> tuple[Ints, Classes]:
@@ -78,15 +117,11 @@ def classify(groups: Ints, items: Ints, limit: int) -> tuple[Ints, Classes]:
     # different sets agree has a probability of about one in forty million.
     salt = np.random.default_rng(0).integers(0, 1 << 64, size=limit, dtype=np.uint64)
     signature = np.add.reduceat(salt[items], starts)
-    _, first, which = np.unique(signature, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(1, len(order) + 1)
-    sizes = lengths[first[order]]
+    numbers, heads = grouped(signature)
+    sizes = lengths[heads]
     bounds = np.concatenate([[0, 0], np.cumsum(sizes)])
     within = np.arange(bounds[-1]) - np.repeat(bounds[1:-1], sizes)
-    members = items[np.repeat(starts[first[order]], sizes) + within]
-    return rank[which], Classes(bounds, members)
+    return numbers, Classes(bounds, items[np.repeat(starts[heads], sizes) + within])
 
 
 def unions(
@@ -99,8 +134,14 @@ def unions(
     """
     first_flag = int(table.items.max(initial=0)) + 1
     limit = first_flag + flags.shape[1]
-    pairs = distinct(bin_of * len(table) + classes)
-    bin_number, number = pairs // len(table), pairs % len(table)
+    result = np.zeros(bins, dtype=np.int64)
+    pairs = bin_of * len(table) + classes
+    pairs = distinct(pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]])  # runs first: sorting is dear
+    bin_number = pairs // len(table)
+    # Many bins hold the same classes: what is in them is worked out once.
+    kinds, sets = classify(bin_number, pairs % len(table), len(table))
+    there = bin_number[np.append(True, bin_number[1:] != bin_number[:-1])[: len(bin_number)]]
+    bin_number, number = sets.owners, sets.items
     sizes = table.counts[number]
     ends = np.cumsum(sizes)
     within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - sizes, sizes)
@@ -110,8 +151,9 @@ def unions(
     keys += [bin_number[flags[number, k]] * limit + first_flag + k for k in range(flags.shape[1])]
     merged = distinct(np.concatenate(keys))
     found, flagged = classify(merged // limit, merged % limit, limit)
-    result = np.zeros(bins, dtype=np.int64)
-    result[distinct(merged // limit)] = found
+    class_of = np.zeros(len(sets), dtype=np.int64)
+    class_of[distinct(merged // limit)] = found
+    result[there] = class_of[kinds]
     had = np.zeros((len(flagged), flags.shape[1]), dtype=bool)
     is_flag = flagged.items >= first_flag
     had[flagged.owners[is_flag], flagged.items[is_flag] - first_flag] = True

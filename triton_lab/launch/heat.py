@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.launch.classes import Classes, distinct
+from triton_lab.launch.classes import Classes, distinct, grouped
 from triton_lab.launch.heat_places import Flags, OverShape, OverStorage, StoredArgument, TimedAccess
 from triton_lab.launch.overhang import Space
 from triton_lab.launch.places import Ints
@@ -110,14 +110,26 @@ class Heat:
         return np.where(touch >= 0, np.searchsorted(distinct(touch[touch >= 0]), touch), -1)
 
 
-def heat(argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int, over: str = "shape") -> Heat:
-    """What these accesses do to ``argument``, over its ``shape`` or over its ``storage``."""
+def heat(
+    argument: StoredArgument,
+    accesses: Sequence[TimedAccess],
+    programs: int,
+    over: str = "shape",
+    timed: bool = True,
+) -> Heat:
+    """What these accesses do to ``argument``, over its ``shape`` or over its ``storage``.
+
+    Unless ``timed``, all iterations of an access are one moment, which keeps members few.
+    """
     ordered = sorted(
         (access.order(iteration), number, iteration)
         for number, access in enumerate(accesses)
         for iteration in range(access.iterations)
     )
-    moments = tuple(Moment(n, i, accesses[n].line, accesses[n].kind) for _, n, i in ordered)
+    moments = tuple(
+        Moment(n, i, accesses[n].line, accesses[n].kind)
+        for _, n, i in (ordered if timed else [(0, n, 0) for n in range(len(accesses))])
+    )
     place = OverStorage(argument, accesses) if over == "storage" else OverShape(argument, accesses)
     size = programs * len(moments)
     signature = np.zeros(place.positions, dtype=np.uint64)
@@ -128,18 +140,19 @@ def heat(argument: StoredArgument, accesses: Sequence[TimedAccess], programs: in
     kept: dict[int, tuple[Ints, Ints, Flags]] = {}
 
     def lanes(number: int) -> tuple[Ints, Ints, Flags]:
-        """Members of the programs, positions and mask of one moment; kept for the second time if small."""
+        """Members of the programs, positions and mask of one iteration; kept for the second time if small."""
         if number not in kept:
-            moment = moments[number]
-            program, position, mask = place.lanes(accesses[moment.access], moment.iteration)
-            member = (program * len(moments) + number).reshape((-1,) + (1,) * (position.ndim - 1))
+            _, access, iteration = ordered[number]
+            program, position, mask = place.lanes(accesses[access], iteration)
+            moment = number if timed else access
+            member = (program * len(moments) + moment).reshape((-1,) + (1,) * (position.ndim - 1))
             if sum(one[1].size for one in kept.values()) + position.size > _KEPT:
                 return member, position, mask
             kept[number] = member, position, mask
         return kept[number]
 
     def members(number: int) -> Iterator[tuple[Ints, Ints]]:
-        """Positions and members of the lanes of one moment, active and then masked."""
+        """Positions and members of the lanes of one iteration, active and then masked."""
         member, position, mask = lanes(number)
         if mask.all() and (not position.size or int(position.min()) >= 0):
             yield position, member
@@ -149,7 +162,7 @@ def heat(argument: StoredArgument, accesses: Sequence[TimedAccess], programs: in
             elsewhere[kind] += int(wanted.sum()) - int(there.sum())
             yield position[there], np.broadcast_to(member, position.shape)[there] + kind * size
 
-    for number in range(len(moments)):
+    for number in range(len(ordered)):
         for position, member in members(number):
             if position.size:
                 here = np.bincount(position.reshape(-1), minlength=place.positions)
@@ -162,7 +175,7 @@ def heat(argument: StoredArgument, accesses: Sequence[TimedAccess], programs: in
     number_of = np.full(place.positions, -1)
     number_of[heads] = np.arange(1, len(heads) + 1)
     pairs = [np.zeros(0, dtype=np.int64)]
-    for number in range(len(moments)):
+    for number in range(len(ordered)):
         for position, member in members(number):
             wanted = number_of[position]
             first = wanted > 0
@@ -208,18 +221,3 @@ def _sign(
         return
     keys = distinct(position * len(salt) + member)
     np.add.at(signature, keys // len(salt), salt[keys % len(salt)])
-
-
-def grouped(signature: npt.NDArray[np.uint64]) -> tuple[Ints, Ints]:
-    """The class of each position, and the first position of each class from 1 up. Class 0: signature 0."""
-    if not len(signature):
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    # Equal neighbours are many: sort the runs only.
-    starts = np.flatnonzero(np.concatenate([[True], signature[1:] != signature[:-1]]))
-    values, first, which = np.unique(signature[starts], return_index=True, return_inverse=True)
-    untouched = len(values) > 0 and values[0] == 0
-    order = np.argsort(first[1:] if untouched else first)
-    rank = np.zeros(len(values), dtype=np.int64)
-    rank[order + int(untouched)] = np.arange(1, len(order) + 1)
-    heads = starts[(first[1:] if untouched else first)[order]]
-    return np.repeat(rank[which], np.diff(np.append(starts, len(signature)))), heads

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.launch.classes import Classes, distinct, unions
-from triton_lab.launch.heat import BY, Heat, grouped
+from triton_lab.launch.classes import Classes, distinct, grouped, unions
+from triton_lab.launch.heat import BY, Heat
 from triton_lab.launch.places import Ints
 
 INSIDE, BESIDE, WRONG = range(3)  # an element; a place over the edge; one that is touched there

@@ -11,11 +11,43 @@ import numpy.typing as npt
 
 from triton_lab.launch.overhang import by_walk, space, walk
 from triton_lab.launch.places import Ints, Places, contiguous_strides, places
-from triton_lab.launch.tiling import AccessLike, ArgumentLike
 
 LINE_BYTES, SECTOR_BYTES = 128, 32  # of a GPU's cache: a line, and what one request to memory brings
 
 Flags = npt.NDArray[np.bool_]
+
+
+class ArgumentLike(Protocol):
+    """What is needed of an argument; strides are in elements, the address is element 0's."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def strides(self) -> tuple[int, ...]: ...
+    @property
+    def address(self) -> int: ...
+    @property
+    def itemsize(self) -> int: ...
+
+
+class AccessLike(Protocol):
+    """What is needed of an access; arrays are (programs, *block)."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def line(self) -> int | None: ...
+    @property
+    def argument(self) -> str | None: ...
+    @property
+    def iterations(self) -> int: ...
+    @property
+    def itemsize(self) -> int: ...
+    def address(self, iteration: int) -> npt.NDArray[np.int64]: ...
+    def mask(self, iteration: int) -> npt.NDArray[np.bool_]: ...
+    def taking_part(self, iteration: int) -> npt.NDArray[np.bool_]: ...
 
 
 class TimedAccess(AccessLike, Protocol):
@@ -43,13 +75,13 @@ class OverShape:
         self.shape = tuple(argument.shape)
         contiguous = tuple(argument.strides) == contiguous_strides(self.shape)
         self.known = Identity(math.prod(self.shape)) if contiguous else places(self.shape, tuple(argument.strides))
+        far = [(size - 1) * stride for size, stride in zip(self.shape, argument.strides, strict=True)]
+        self.span = sum(min(0, reach) for reach in far), sum(max(0, reach) for reach in far)
         walks = []
         for access in accesses:
             for iteration in range(access.iterations):
-                if access.mask(iteration).all():
-                    continue
                 _, offset, mask = offsets_of(argument, access, iteration)
-                if offset.size and not mask.all():
+                if self._may_overhang(offset, mask):
                     steps = walk(offset, argument.shape, argument.strides)
                     if steps is not None:
                         walks.append((steps, offset.shape[1:]))
@@ -63,7 +95,7 @@ class OverShape:
         """Programs, the position of each of their lanes (-1 for none), and the mask."""
         program, offset, mask = offsets_of(self.argument, access, iteration)
         position: Ints | None = None
-        if offset.size and not mask.all():
+        if self._may_overhang(offset, mask):
             steps = walk(offset, self.shape, self.argument.strides)
             if steps is not None and self._fits(steps, offset.shape[1:]):
                 position = by_walk(offset, mask, steps, self.known, self.where)
@@ -72,6 +104,12 @@ class OverShape:
             if not self.plain:
                 position = np.where(position >= 0, self.where.position(np.maximum(position, 0)), -1)
         return program, position, mask
+
+    def _may_overhang(self, offset: Ints, mask: Flags) -> bool:
+        """Whether a lane is masked, or is outside all elements."""
+        if not offset.size:
+            return False
+        return not mask.all() or int(offset.min()) < self.span[0] or int(offset.max()) > self.span[1]
 
     def _fits(self, steps: Sequence[tuple[int, int]], block: Sequence[int]) -> bool:
         """Whether the margins are wide enough for this walk."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from triton_lab.launch.classes import Classes, distinct
+from triton_lab.launch.heat_places import AccessLike, StoredArgument, TimedAccess
 from triton_lab.launch.places import Ints
-from triton_lab.launch.tiling import AccessLike, ArgumentLike, touches
+from triton_lab.launch.tiling import touches
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Input:
     table: Classes
 
 
-def inputs(arguments: Sequence[ArgumentLike], accesses: Sequence[AccessLike], programs: int) -> list[Input]:
+def inputs(arguments: Sequence[StoredArgument], accesses: Sequence[TimedAccess], programs: int) -> list[Input]:
     """The arguments that anything loads from."""
     found = []
     for argument in arguments:

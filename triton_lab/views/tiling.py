@@ -219,24 +219,22 @@ class Tiling(View):
         return {**heatmap.as_scene(), "cells": None}
 
     def text(self) -> str:
-        cells = self.cells
-        active = cells.touches.active(self.layer).counts[cells.class_of]
-        masked = cells.touches.masked(self.layer).counts[cells.class_of] > 0
-        several = cells.touches.several[cells.class_of, list(LAYERS).index(self.layer)]
-        inside = cells.state == INSIDE_STATE
-        many = np.bincount(cells.numbers, minlength=len(inside))
-        unit = "cells" if cells.layout.binned else "elements"
+        found = self.touches
+        active, masked = found.active(self.layer).counts, found.masked(self.layer).counts > 0
+        several = found.several[:, list(LAYERS).index(self.layer)]
+        inside = found.inside()
+        many = np.bincount(found.classes[inside], minlength=len(active))
         facts = [
-            (inside & (active > 0) & ~several, "one program"),
-            (inside & several, "several programs"),
-            (inside & (active == 0) & masked, "masked lanes only"),
-            (inside & (active == 0) & ~masked, "nobody"),
+            ((active > 0) & ~several, "one program"),
+            (several, "several programs"),
+            ((active == 0) & masked, "masked lanes only"),
+            ((active == 0) & ~masked, "nobody"),
         ]
-        told = [f"{many[which].sum()} {unit} by {who}" for which, who in facts if many[which].sum()]
+        told = [f"{many[which].sum()} elements by {who}" for which, who in facts if many[which].sum()]
         lines = [self.title(), f"{self.programs} programs; {', '.join(told) or 'no elements'}"]
-        wrong = int(many[(cells.state == ERROR_STATE) & (active > 0)].sum())
+        wrong = int((active > 0)[found.classes[~inside]].sum())
         if wrong:
-            lines.append(f"{wrong} {unit} outside the argument are touched")
+            lines.append(f"{wrong} elements outside the argument are touched")
         return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from triton_lab.polyhedral import examples, scop
-from triton_lab.views.figure import png
+from triton_lab.views.png import png
 from triton_lab.views.polyhedral import iteration_view
 
 from .figure import AtMost, Figure

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from triton_lab.polyhedral import examples, scop
 from triton_lab.views import polyhedral_style as look
-from triton_lab.views.figure import png
+from triton_lab.views.png import png
 from triton_lab.views.polyhedral import IterationView, iteration_view
 from triton_lab.views.polyhedral_arrays import grids, touched
 from triton_lab.views.polyhedral_canvas import Canvas

@@ -5,14 +5,13 @@ Nothing here touches pyplot: a figure is an object that the caller owns.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.artist import Artist
 from matplotlib.backend_bases import RendererBase
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
 
 from triton_lab.views import style
@@ -85,6 +84,7 @@ class Sheet:
 
     def finish(self) -> Figure:
         """The figure, with everything in it."""
+        self._figure.patch.set_visible(False)
         self._figure.add_artist(_Backdrop(self._pixels))
         return self._figure
 
@@ -95,26 +95,30 @@ class _Backdrop(Artist):
     def __init__(self, pixels: npt.NDArray[np.uint8]) -> None:
         super().__init__()
         self.set_zorder(-1)
-        self._pixels = np.dstack([pixels, np.full(pixels.shape[:2], 255, dtype=np.uint8)])
+        rgba = np.dstack([pixels, np.full(pixels.shape[:2], 255, dtype=np.uint8)])
+        self._pixels = rgba.view(np.uint32)[..., 0]  # copied as one number each
 
     def draw(self, renderer: RendererBase) -> None:
         figure = self.get_figure(root=True)
         assert figure is not None
+        if isinstance(renderer, RendererAgg):  # nothing is under it: no blending
+            buffer: npt.NDArray[np.uint8] = np.asarray(renderer.buffer_rgba())  # type: ignore[no-untyped-call]
+            buffer.view(np.uint32)[..., 0] = self._sized(*buffer.shape[:2])
+            return
         dots = figure.dpi * renderer.get_image_magnification()
         height, width = (round(inches * dots) for inches in figure.get_size_inches()[::-1])
-        y = np.arange(height) * len(self._pixels) // height
-        x = np.arange(width) * self._pixels.shape[1] // width
         context = renderer.new_gc()
         # Images are drawn from the lowest row up.
-        renderer.draw_image(context, 0, 0, self._pixels[y[:, None], x][::-1])
+        pixels = np.ascontiguousarray(self._sized(height, width)[::-1])
+        renderer.draw_image(context, 0, 0, pixels.view(np.uint8).reshape(height, width, 4))
         context.restore()
 
-
-def png(figure: Figure) -> bytes:
-    """The figure as PNG."""
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=figure.dpi, pil_kwargs={"compress_level": 4})
-    return out.getvalue()
+    def _sized(self, height: int, width: int) -> npt.NDArray[np.uint32]:
+        """The nearest pixel for each of an image of this size."""
+        y = np.arange(height) * len(self._pixels) // height
+        x = np.arange(width) * self._pixels.shape[1] // width
+        pixels: npt.NDArray[np.uint32] = self._pixels.take(x, axis=1)[y]
+        return pixels
 
 
 def text_width(words: str, size: float = style.TEXT, mono: bool = False) -> float:

@@ -15,8 +15,8 @@ from triton_lab.examples import all_examples
 from triton_lab.examples.registry import Example
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.snapshot import CannotReplay
-from triton_lab.views.figure import png
 from triton_lab.views.launch_page import launch_page, views_of
+from triton_lab.views.png import png
 
 FOLDER = Path("gallery")
 

@@ -11,7 +11,7 @@ from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.ragged import PAGE_RAGGED
 from triton_lab.polyhedral.three_ways import Way, Ways
 from triton_lab.views import polyhedral_style as look
-from triton_lab.views.figure import png
+from triton_lab.views.png import png
 from triton_lab.views.polyhedral_canvas import Canvas
 from triton_lab.views.polyhedral_picture import picture
 from triton_lab.views.polyhedral_plot import Plot

@@ -61,7 +61,7 @@ class View(ABC):
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Live, PNG and text; the metadata give the PNG's size in CSS pixels."""
-        from triton_lab.views.figure import png
+        from triton_lab.views.png import png
 
         figure = self.figure()
         width, height = (round(inches * 96) for inches in figure.get_size_inches())

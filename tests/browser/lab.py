@@ -1,4 +1,4 @@
-"""JupyterLab as a test drives it: open a notebook, run it, look at it."""
+"""JupyterLab (or Notebook 7) as a test drives it: open a notebook, run it, look at it."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ _OPENED = """async path => {
   await panel.sessionContext.ready;
   await panel.revealed;
   app.shell.activateById(panel.id);
+}"""
+
+# Resolves once the only panel's file is read and its kernel has started.
+_READY = """async () => {
+  const panel = window.jupyterapp.shell.currentWidget;
+  await panel.context.ready;
+  await panel.sessionContext.ready;
 }"""
 
 # Resolves once every cell has run and the kernel is idle.
@@ -56,6 +63,14 @@ class Lab:
         self._screenshots = screenshots
         page.on("console", self._on_console)
         page.on("pageerror", lambda error: self.console_errors.append(str(error)))
+
+    def open_in_notebook_7(self, name: str) -> Notebook:
+        """As ``open``, in Jupyter Notebook, which shows one notebook a page."""
+        path = urllib.parse.quote(str((self.folder / name).relative_to(self._server.root)))
+        self.page.goto(f"{self._server.url}/notebooks/{path}?token={self._server.token}")
+        self.page.wait_for_function("() => window.jupyterapp?.shell.currentWidget", timeout=START_MS)
+        self.page.evaluate(_READY)
+        return Notebook(self.page)
 
     def open(self, name: str) -> Notebook:
         """Open the notebook ``name`` of ``self.folder`` and await its kernel."""

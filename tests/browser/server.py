@@ -70,6 +70,7 @@ def _command(server: JupyterServer, home: Path) -> list[str]:
         f"--LabApp.user_settings_dir={settings}",
         # window.jupyterapp: tests await promises of the application in place of sleeping.
         "--LabApp.expose_app_in_browser=True",
+        "--JupyterNotebookApp.expose_app_in_browser=True",
         "--LabApp.extension_manager=readonly",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]

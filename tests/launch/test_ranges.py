@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_lab.launch.ranges import NOTHING, Ranges, true_ranges
+from triton_lab.launch.ranges import _MANY, NOTHING, Ranges, true_ranges
 
 pairs = st.lists(st.tuples(st.integers(0, 40), st.integers(-2, 9)).map(lambda p: (p[0], p[0] + p[1])), max_size=8)
 
@@ -58,3 +58,23 @@ def test_nothing_has_no_bytes() -> None:
     assert NOTHING.size == 0
     assert not NOTHING.meets(0, 100)
     assert Ranges.joined([]) is NOTHING
+
+
+@given(st.lists(st.integers(0, 90), max_size=40), st.lists(st.integers(0, 90), max_size=40))
+def test_a_table_of_bytes_answers_as_a_search_does(some: list[int], others: list[int]) -> None:
+    # Far more ranges than a table needs: the same small pattern again and again.
+    shifts = 100 * np.arange(_MANY)
+
+    def many(pattern: list[int]) -> Ranges:
+        starts = (np.array(pattern, np.int64)[:, None] + shifts).reshape(-1)
+        return Ranges.of(starts, starts + 1)
+
+    a, b = many(some), many(others)
+    few = [ranges([(k, k + 1) for k in pattern]) for pattern in (some, others)]
+    for found, expected in ((a - b, few[0] - few[1]), (a & b, few[0] & few[1])):
+        last = found.start >= shifts[-1]
+        assert found.size == _MANY * expected.size
+        assert (found.start[last] - shifts[-1]).tolist()[-len(expected) :] == expected.start.tolist()[-last.sum() :]
+    asked = np.arange(-5, 105)
+    assert a.covers(asked)[5:-5].tolist() == few[0].covers(asked)[5:-5].tolist()
+    assert not a.covers(np.array([-1, 100 * _MANY + 5])).any()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -78,7 +78,7 @@ class Access:
         argument: Argument | None,
         programs: int,
         events: list[Event],
-        recall: Callable[[int], list[Array]],
+        recall: Callable[[Collection[int]], dict[int, list[Array]]],
     ) -> None:
         self.op = op
         self.kind = kind
@@ -166,7 +166,15 @@ class Access:
 
         Replays the launch. Raises `CannotReplay` where that is impossible.
         """
-        values = self._recall(self.op)
+        return self.values_of(iteration, self._recall((self.op,)))
+
+    def recall(self, others: Sequence[Access]) -> dict[int, list[Array]]:
+        """What this access and others of the same launch loaded or stored, by operation: one replay for all."""
+        return self._recall({self.op, *(access.op for access in others)})
+
+    def values_of(self, iteration: int, recalled: Mapping[int, list[Array]]) -> Array:
+        """`values`, from what `recall` gave."""
+        values = recalled[self.op]
         dtype = values[0].dtype if values else np.float32
         return self._assembled(iteration, dtype, lambda k: values[k])
 

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# So many different values a finding shows as text.
+SHOWN = 4
+
 ERROR, WARNING, NOTE = "error", "warning", "note"
 
 SEVERITY = {
@@ -38,8 +41,10 @@ class Finding:
 
     ``count`` lanes are concerned. ``programs`` (linear numbers), ``lanes`` (row-major in the
     block) and ``elements`` (of the argument, in the storage's order from its first element) list
-    the first 100 of them, and ``values``, where they tell something, what was stored there;
-    ``mend`` is one sentence on what to do.
+    the first 100 of them, ``times`` the launch's event that each belongs to (-1: not known) and
+    ``values`` what each of them loaded, stored or, as an atomic, brought along. Of an overflow they
+    are the wrapped numbers. An access that was stopped has none: what is wrong there is the offset,
+    which is in ``elements``. ``mend`` is one sentence on what to do.
     """
 
     kind: str
@@ -52,14 +57,22 @@ class Finding:
     programs: NDArray[Any] = field(default_factory=_none)
     lanes: NDArray[Any] = field(default_factory=_none)
     elements: NDArray[Any] = field(default_factory=_none)
+    times: NDArray[Any] = field(default_factory=_none, repr=False)
+    values: NDArray[Any] = field(default_factory=_none)
     excerpt: tuple[str, ...] = ()
     kernel: str = ""
-    values: NDArray[Any] = field(default_factory=_none)
 
     @property
     def severity(self) -> str:
         return SEVERITY[self.kind]
 
+    @property
+    def values_text(self) -> str:
+        """The first few different values, ``1.0, 2.0, ...``; of a race they may differ from run to run."""
+        texts = list(dict.fromkeys(str(value) for value in self.values.tolist()))
+        return ", ".join(texts[:SHOWN]) + (", ..." if len(texts) > SHOWN else "")
+
     def __str__(self) -> str:
         where = f"line {self.line}: " if self.line is not None else ""
-        return "\n".join([f"{self.severity}: {where}{self.message}", *self.excerpt, f"  {self.mend}"])
+        values = [f"  values: {self.values_text}"] if self.values.size else []
+        return "\n".join([f"{self.severity}: {where}{self.message}", *self.excerpt, *values, f"  {self.mend}"])

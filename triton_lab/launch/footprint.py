@@ -27,6 +27,10 @@ class Runs:
     def __len__(self) -> int:
         return len(self.start)
 
+    def at(self, positions: Ints) -> Runs:
+        """The runs at these positions."""
+        return Runs(self.start[positions], self.stop[positions], self.program[positions])
+
     def bytes(self) -> Ranges:
         """All bytes that any program touches."""
         return Ranges.joined([self])

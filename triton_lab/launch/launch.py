@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -135,11 +135,11 @@ class Launch:
                         return argument
         return None
 
-    def recall(self, op: int) -> list[Array]:
-        """The values of each event of access ``op``, found by replaying the launch."""
+    def recall(self, ops: Collection[int]) -> dict[int, list[Array]]:
+        """The values of each event of these accesses, found by replaying the launch once."""
         from triton_lab.launch.replay import recall
 
-        return recall(self, op)
+        return recall(self, ops)
 
     @cached_property
     def findings(self) -> list[Finding]:

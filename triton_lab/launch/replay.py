@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,26 +82,27 @@ def replay(
 
 
 class _Values(Watcher):
-    def __init__(self, op: int) -> None:
-        self.op = op
-        self.values: list[Array] = []
+    def __init__(self, ops: Collection[int]) -> None:
+        self.values: dict[int, list[Array]] = {op: [] for op in ops}
 
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
-        if op.index == self.op and values is not None:
+        if op.index in self.values and values is not None:
             shape = values.shape[1:]
-            self.values.append(np.broadcast_to(values, (frame.count, *shape)).copy())
+            self.values[op.index].append(np.broadcast_to(values, (frame.count, *shape)).copy())
 
 
-def recall(launch: Launch, op: int) -> list[Array]:
-    """What each execution of access ``op`` loaded or stored, in order: ``(programs, *block)`` arrays."""
-    watcher = _Values(op)
+def recall(launch: Launch, ops: Collection[int]) -> dict[int, list[Array]]:
+    """What each execution of these accesses loaded or stored, in order: ``(programs, *block)`` arrays."""
+    watcher = _Values(ops)
     replay(launch, access_observer=watcher)
-    events = launch.events[op]
-    return [
-        np.broadcast_to(values, (len(event.programs), *event.shape))
-        # Of a launch that failed, or was too long to be kept whole, fewer events are kept than ran.
-        for values, event in zip(watcher.values, events, strict=False)
-    ]
+    return {
+        op: [
+            np.broadcast_to(values, (len(event.programs), *event.shape))
+            # Of a launch that failed, or was too long to be kept whole, fewer events are kept than ran.
+            for values, event in zip(watcher.values[op], launch.events[op], strict=False)
+        ]
+        for op in ops
+    }
 
 
 __all__ = ["CannotReplay", "Watcher", "recall", "replay"]

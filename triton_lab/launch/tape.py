@@ -133,11 +133,17 @@ def _took(frame: Frame, op: Op, found: Array | None) -> Array | None:
     return same
 
 
+def brought(frame: Frame, op: Op, kind: str, values: Array | None) -> Array | None:
+    """What a load loaded, a store stores, and an atomic brings along."""
+    if kind != "atomic":
+        return values
+    position = len(op.operands) - 1 if op.name == "tt.atomic_cas" else 1
+    return frame.elements(op, position, frame.environment[op.operands[position]])
+
+
 def _stored_finite(frame: Frame, op: Op, kind: str, values: Array | None) -> bool:
     """Whether all that ``op`` is about to store, or that an atomic brought along, is finite."""
-    if kind == "atomic":
-        number = op.operands[-1] if op.name == "tt.atomic_cas" else op.operands[1]
-        values = frame.elements(op, op.operands.index(number), frame.environment[number])
-    elif kind != "store":
+    if kind == "load":
         return True
+    values = brought(frame, op, kind, values)
     return values is None or values.dtype.kind in "iub" or bool(finite(values).all())

@@ -34,10 +34,11 @@ def element_values(argument: Argument, accesses: Sequence[Access]) -> ElementVal
     touched = np.zeros(known.elements, dtype=bool)
     everything: list[npt.NDArray[Any]] = []
     ordered = sorted((access.order(i), n, i) for n, access in enumerate(accesses) for i in range(access.iterations))
+    recalled = accesses[0].recall(accesses) if accesses else {}
     for _, number, iteration in ordered:
         access = accesses[number]
         mask = access.mask(iteration)
-        values = np.broadcast_to(access.values(iteration), mask.shape)[mask]
+        values = np.broadcast_to(access.values_of(iteration, recalled), mask.shape)[mask]
         whole, rest = np.divmod(access.address(iteration)[mask] - argument.address, argument.itemsize)
         element = np.where(rest == 0, known.element(whole), -1)
         inside = element >= 0

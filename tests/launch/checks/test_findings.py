@@ -66,8 +66,12 @@ def test_stores_of_the_same_value_are_told_apart() -> None:
     with triton_lab.record() as launches:
         put_kernel[(4,)](out, 0)
         put_kernel[(4,)](out, 3)
-    assert "the same value, in no order" in only(launches[0], "race").message
-    assert "nothing orders the two" in only(launches[1], "race").message
+    same, different = only(launches[0], "race"), only(launches[1], "race")
+    assert "the same value, in no order" in same.message
+    assert same.values.tolist() == [0, 0, 0, 0]
+    assert "nothing orders the two" in different.message
+    assert different.values.tolist() == [0, 3, 6, 9]
+    assert "  values: 0, 3, 6, 9\n" in str(different)
 
 
 @triton.jit
@@ -112,6 +116,7 @@ def test_an_uninitialised_read_names_the_element_in_its_own_coordinates() -> Non
     assert found.message == "program 0 loads x_ptr[0, 6], which nobody has written; 6 lanes in all"
     assert found.line == line(double_kernel, "tl.load")
     assert found.elements.tolist() == [6, 7, 14, 15, 22, 23]
+    assert np.isnan(found.values).all(), "the poison that was read"
 
 
 def test_a_view_is_left_although_its_storage_is_not() -> None:
@@ -122,6 +127,7 @@ def test_a_view_is_left_although_its_storage_is_not() -> None:
     assert found.severity == "note"
     assert found.elements.tolist() == [5, 13, 21]
     assert "(shape (3, 5), stride (8, 1))" in found.message
+    assert found.values.tolist() == [1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("offset", [0, 2])
@@ -156,6 +162,7 @@ def test_an_alias_names_the_element_through_both_arguments() -> None:
     assert found.argument == "out_ptr"
     assert "out_ptr[0, 4], which is also x_ptr[0, 0]" in found.message
     assert found.lanes.tolist() == [4, 5, 6, 7]
+    assert found.values.tolist() == [2.0] * 4, "what was written over the other argument"
 
 
 @triton.jit
@@ -181,6 +188,7 @@ def test_an_overflow_shows_the_numbers() -> None:
         "in program 2 2 * 1073741824 = 2147483648 does not fit int32 and becomes -2147483648"
     )
     assert found.programs.tolist() == [2]
+    assert found.values.tolist() == [-(1 << 31)]
     assert "int64" in found.mend
 
 
@@ -213,6 +221,7 @@ def test_infinity_is_new_only_where_the_program_loaded_none_and_the_kernel_write
     assert found.severity == "warning"
     assert found.message == "program 0 stores inf to out_ptr[3], and all that it had loaded was finite"
     assert found.programs.tolist() == [0]
+    assert found.values.tolist() == [float("inf")]
     assert not [each for each in launches[1].findings if each.kind == "non-finite"]
 
 

@@ -9,12 +9,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triton_lab.interpreter.machine import Limits
 from triton_lab.ir import Block, Function, Op, Plan, Region, Type
 from triton_lab.launch.access import Event
+from triton_lab.launch.checks import contest
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.race import Races
 from triton_lab.launch.tape import Tape
@@ -153,6 +155,15 @@ class Paths:
 @settings(max_examples=600, deadline=None)
 def test_races_are_the_pairs_that_no_path_orders(history: list[Act]) -> None:
     assert races_of(history) == Paths(history).races()
+
+
+@given(st.lists(acts, max_size=12))
+@settings(max_examples=300, deadline=None)
+def test_painting_cells_finds_what_sorting_runs_finds(history: list[Act]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contest, "_MANY", 0)
+        patch.setattr(contest, "_SHORT", 1 << 20)
+        assert races_of(history) == Paths(history).races()
 
 
 def test_a_flag_hands_on_what_was_stored_before_it() -> None:

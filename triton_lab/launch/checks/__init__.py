@@ -18,6 +18,7 @@ from triton_lab.launch.checks import (
     unverified,
 )
 from triton_lab.launch.checks.evidence import Evidence
+from triton_lab.launch.checks.listed_values import with_values
 from triton_lab.launch.finding import ERROR, NOTE, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _ALONE = (
 
 def check(launch: Launch) -> list[Finding]:
     """All findings of ``launch``, the gravest first, then by line."""
-    return sorted(_all(launch), key=lambda f: (_RANK[f.severity], f.line or 0))
+    return sorted(with_values(launch, list(_all(launch))), key=lambda f: (_RANK[f.severity], f.line or 0))
 
 
 def _all(launch: Launch) -> Iterator[Finding]:

@@ -7,17 +7,21 @@ is one question, however many lanes it stands for.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
+from triton_lab.launch.checks.cells import Cells
 from triton_lab.launch.checks.evidence import Evidence, Sight
 from triton_lab.launch.checks.order import hands_on, is_shared
-from triton_lab.launch.classes import distinct
-from triton_lab.launch.ranges import Flags, Ints, Ranges
+from triton_lab.launch.classes import distinct, ordering
+from triton_lab.launch.footprint import Runs
+from triton_lab.launch.ranges import ALL, NOTHING, Flags, Ints, Ranges
 
 # So many rows are looked at at once.
 _ROWS = 1 << 22
+# More runs than this are painted into cells, if they take fewer cells a run than that.
+_MANY, _SHORT = 1 << 14, 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +47,11 @@ class Rows:
 
     def where(self, chosen: Flags) -> Rows:
         """Some of the rows."""
-        return Rows(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+        return self.at(np.flatnonzero(chosen))
+
+    def at(self, positions: Ints) -> Rows:
+        """The rows at these positions, in that order."""
+        return Rows(*(getattr(self, column.name)[positions] for column in fields(self)))
 
 
 def is_plain_store(sight: Sight) -> bool:
@@ -62,18 +70,35 @@ def relevant(evidence: Evidence) -> list[Sight]:
     return found + others
 
 
-def contested(evidence: Evidence, sights: list[Sight]) -> Iterator[Rows]:
-    """The stretches that several programs touch and some program stores to, part by part."""
+def shared_bytes(evidence: Evidence, sights: list[Sight]) -> Ranges:
+    """The bytes that several programs touch and some program stores to."""
     if not sights:
-        return
-    parts = [evidence.runs(sight) for sight in sights]
+        return NOTHING
+    runs = [evidence.runs(sight) for sight in sights]
+    count, size = sum(len(one) for one in runs), sum(int((one.stop - one.start).sum()) for one in runs)
+    stores = [sight for sight in sights if is_plain_store(sight)]
+    cells = Cells(evidence, stores, min(sight.itemsize for sight in sights))
+    # Long runs are few to sort, short ones are soon painted.
+    if count > _MANY and size // cells.unit + cells.count < _SHORT * count:
+        return cells.shared(evidence, stores, [sight for sight in sights if not is_plain_store(sight)])
+    return Ranges.joined(contested(evidence, sights, ALL))
+
+
+def contested(evidence: Evidence, sights: list[Sight], within: Ranges) -> Iterator[Rows]:
+    """The stretches that several programs touch and some program stores to, part by part.
+
+    Runs that touch no byte of ``within`` are left out.
+    """
+    parts = [_within(evidence, sight, within) for sight in sights]
     lengths = [len(part) for part in parts]
+    if not sum(lengths):
+        return
     start = np.concatenate([part.start for part in parts])
     stop = np.concatenate([part.stop for part in parts])
     program = np.concatenate([part.program for part in parts])
     sight = np.repeat(np.arange(len(sights)), lengths)
-    order = np.argsort(start, kind="stable")
-    start, stop, program, sight = start[order], stop[order], program[order], sight[order]
+    by_start = ordering(start)
+    start, stop, program, sight = start[by_start], stop[by_start], program[by_start], sight[by_start]
     if bool((start[1:] >= np.maximum.accumulate(stop)[:-1]).all()):
         return  # no two runs have a byte in common
     stores = np.array([is_plain_store(s) for s in sights])[sight]
@@ -95,10 +120,10 @@ def contested(evidence: Evidence, sights: list[Sight]) -> Iterator[Rows]:
         lower, upper = np.clip(low, at, to), np.clip(high, at, to)
         count = upper - lower
         run = np.repeat(np.arange(len(start)), count)
-        within = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count) + lower[run]
-        order = np.lexsort((program[run], time[run], within))
-        run, within = run[order], within[order]
-        stretch = number[within]
+        place = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count) + lower[run]
+        order = ordering(place, time[run], program[run])
+        run, place = run[order], place[order]
+        stretch = number[place]
         rows = Rows(
             stretch,
             borders[stretch],
@@ -111,6 +136,16 @@ def contested(evidence: Evidence, sights: list[Sight]) -> Iterator[Rows]:
         )
         yield rows.where(_shared(rows))
         at = to
+
+
+def _within(evidence: Evidence, sight: Sight, within: Ranges) -> Runs:
+    """The runs of a sight that touch a byte of ``within``."""
+    runs = evidence.runs(sight)
+    if within is ALL:
+        return runs
+    if not within.meets(*evidence.hull(sight)):
+        return runs.at(np.zeros(0, np.int64))
+    return runs.at(np.flatnonzero(within.number(runs.stop - 1) > np.searchsorted(within.stop, runs.start, "right")))
 
 
 def _cover(first: Ints, last: Ints, borders: int) -> Ints:

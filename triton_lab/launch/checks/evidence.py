@@ -13,7 +13,7 @@ from triton_lab.ir import Op
 from triton_lab.launch.access import Event
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.footprint import Runs, hull, runs
-from triton_lab.launch.ranges import Ints, Ranges
+from triton_lab.launch.ranges import Flags, Ints, Ranges
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -32,14 +32,28 @@ class Sight:
 
 @dataclass(frozen=True, eq=False)
 class Lanes:
-    """Some lanes of an access: parallel arrays; ``lane`` is row-major in the block."""
+    """Some lanes of accesses: parallel arrays; ``lane`` is row-major in the block, ``time`` the event's order."""
 
     program: Ints
     lane: Ints
     address: Ints
+    time: Ints
+
+    @classmethod
+    def timeless(cls, program: Ints, lane: Ints, address: Ints) -> Lanes:
+        """Lanes of which nobody knows when they did it: the accesses that were stopped among them."""
+        return cls(program, lane, address, _all(-1, len(program)))
 
     def __len__(self) -> int:
         return len(self.program)
+
+    def where(self, chosen: Flags) -> Lanes:
+        """Some of the lanes."""
+        return self if bool(chosen.all()) else self.at(np.flatnonzero(chosen))
+
+    def at(self, positions: Ints) -> Lanes:
+        """The lanes at these positions, in that order."""
+        return Lanes(self.program[positions], self.lane[positions], self.address[positions], self.time[positions])
 
 
 class Evidence:
@@ -92,21 +106,32 @@ class Evidence:
         roots = self.launch.executable.roots.get(op.index)
         return roots is not None and len(roots) == 1
 
-    def lanes(self, sight: Sight, within: Ranges, whole: bool = False) -> Lanes:
-        """The active lanes that touch a byte of ``within``, or whose bytes are all of it."""
+    def active_lanes(self, sight: Sight) -> Lanes:
+        """All lanes that touch memory, by program, then lane."""
         event = sight.event
         size = max(1, int(np.prod(event.shape)))
+        address = event.addresses().reshape(-1)
+        if event.mask is None:
+            lane = np.tile(np.arange(size), len(event.programs))
+            return Lanes(np.repeat(event.programs, size), lane, address, _all(event.order, len(lane)))
         chosen = np.flatnonzero(event.active())
-        address = event.addresses().reshape(-1)[chosen]
-        last = address + sight.itemsize - 1
+        return Lanes(event.programs[chosen // size], chosen % size, address[chosen], _all(event.order, len(chosen)))
+
+    def lanes(self, sight: Sight, within: Ranges, whole: bool = False) -> Lanes:
+        """The active lanes that touch a byte of ``within``, or whose bytes are all of it."""
+        lanes = self.active_lanes(sight)
+        address, last = lanes.address, lanes.address + sight.itemsize - 1
         if whole:
-            # Ranges neither overlap nor touch: first and last byte in the same one, or not all are.
-            first = np.searchsorted(within.start, address, side="right")
             hit = within.covers(address) & within.covers(last)
-            hit &= first == np.searchsorted(within.start, last, side="right")
+            if within.narrowest_gap < sight.itemsize - 1:
+                hit &= within.number(address) == within.number(last)
         else:
-            hit = np.searchsorted(within.stop, address, side="right") < np.searchsorted(
-                within.start, last, side="right"
-            )
-        chosen = chosen[hit]
-        return Lanes(event.programs[chosen // size], chosen % size, address[hit])
+            hit = within.covers(address) | within.covers(last)
+            if within.shortest < sight.itemsize - 1:
+                # A range may lie between the two.
+                hit |= within.number(address) != within.number(last)
+        return lanes.where(hit)
+
+
+def _all(time: int, count: int) -> Ints:
+    return np.broadcast_to(np.int64(time), (count,))

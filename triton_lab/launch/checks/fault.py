@@ -92,7 +92,7 @@ def _faults(launch: Launch, error: KernelError) -> Iterator[Finding]:
     found: dict[tuple[int, str], list[tuple[Op, Fault, Lanes]]] = {}
     for one in [error, *_more(launch, error)]:
         if one.fault is not None and one.op is not None and one.programs is not None:
-            lanes = Lanes(one.programs, one.fault.lanes, one.fault.addresses)
+            lanes = Lanes.timeless(one.programs, one.fault.lanes, one.fault.addresses)
             found.setdefault((one.op.index, one.fault.kind), []).append((one.op, one.fault, lanes))
     for (index, kind), parts in sorted(found.items()):
         op, fault, _ = parts[0]

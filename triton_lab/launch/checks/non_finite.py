@@ -21,7 +21,7 @@ from triton_lab.launch.checks.words import Found, element, finding, others, prog
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.finite import finite
 from triton_lab.launch.replay import CannotReplay, Watcher, replay
-from triton_lab.launch.tape import block_shape
+from triton_lab.launch.tape import block_shape, brought
 
 Array = NDArray[Any]
 
@@ -70,26 +70,30 @@ class _Watcher(Watcher):
         self.evidence = evidence
         self.strange = strange
         self.found = Found()
+        # Events as the tape counts them.
+        self.count = 0
         self.examples: dict[int, str] = {}
         # Programs that have loaded something that is not finite.
         self.spoilt = np.zeros(evidence.launch.programs, np.bool_)
         self.means_infinity = _means_infinity(evidence, strange)
 
+    def barrier(self, frame: Frame, op: Op) -> None:
+        self.count += 1
+
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        time = self.count
+        self.count += 1
         if kind == "atomic" or kind == "load":
             self._loaded(frame, mask, values)
         if op.index not in self.strange:
             return
-        if kind == "atomic":
-            values = frame.elements(op, len(op.operands) - 1, frame.environment[op.operands[-1]])
-            if op.name == "tt.atomic_rmw":
-                values = frame.elements(op, 1, frame.environment[op.operands[1]])
+        values = brought(frame, op, kind, values)
         if values is None:
             return
         bad = np.isnan(values) if op.index in self.means_infinity else ~finite(values)
         if not bad.any():
             return
-        event = Event(0, frame.programs, pointer, mask, block_shape(frame, op, pointer, mask))
+        event = Event(time, frame.programs, pointer, mask, block_shape(frame, op, pointer, mask))
         sight = Sight(op, kind, values.dtype.itemsize, event)
         whole = np.broadcast_to(bad, (frame.count, *sight.event.shape)) & sight.event.active()
         whole = whole & ~self.spoilt[frame.programs].reshape(-1, *(1,) * len(sight.event.shape))
@@ -101,7 +105,7 @@ class _Watcher(Watcher):
             self.examples[op.index] = "NaN" if np.isnan(shown) else str(float(shown))
         size = max(1, whole.size // frame.count)
         address = sight.event.addresses().reshape(-1)[chosen]
-        self.found.add(sight, Lanes(frame.programs[chosen // size], chosen % size, address))
+        self.found.add(sight, Lanes(frame.programs[chosen // size], chosen % size, address, np.full(len(chosen), time)))
 
     def _loaded(self, frame: Frame, mask: Any, values: Array | None) -> None:
         if values is None or values.dtype.kind in "iub":

@@ -8,30 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.checks.evidence import Evidence
+from triton_lab.launch.checks.evidence import Evidence, Sight
 from triton_lab.launch.checks.words import Found, element, finding, others, program
 from triton_lab.launch.finding import Finding
-from triton_lab.launch.footprint import tensor_bytes
-from triton_lab.launch.ranges import Ranges
+from triton_lab.launch.view_bytes import ViewBytes
 
 _MEND = "Check the offsets against the view's shape and strides, and mask what lies beyond: x.stride(0), not its width."
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
     """One for each access that leaves its view."""
-    views: dict[str, Ranges] = {}
+    views: dict[str, ViewBytes] = {}
     found = Found()
     for sight in evidence.sights("load", "store", "atomic"):
         argument = evidence.owner(sight.op)
         if argument is None or argument.kind != "tensor" or not evidence.is_bound(sight.op) or _is_all(argument):
             continue
         if argument.name not in views:
-            views[argument.name] = tensor_bytes(argument.address, argument.shape, argument.strides, argument.itemsize)
-        storage = Ranges.of([argument.storage_address], [argument.storage_address + argument.storage_bytes])
-        outside = (evidence.runs(sight).bytes() & storage) - views[argument.name]
-        if len(outside):
-            found.add(sight, evidence.lanes(sight, outside))
+            views[argument.name] = ViewBytes(argument.address, argument.shape, argument.strides, argument.itemsize)
+        view = views[argument.name]
+        if _leaves(evidence, sight, view):
+            lanes = evidence.active_lanes(sight)
+            outside = view.ahead(lanes.address) < sight.itemsize
+            outside &= lanes.address < argument.storage_address + argument.storage_bytes
+            outside &= lanes.address + sight.itemsize > argument.storage_address
+            found.add(sight, lanes.where(outside))
     launch = evidence.launch
     for op, lanes in found:
         argument = evidence.owner(op)
@@ -46,6 +50,15 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             argument=argument,
             lanes=lanes,
         )
+
+
+def _leaves(evidence: Evidence, sight: Sight, view: ViewBytes) -> bool:
+    """Whether some active lane touches what is not the view's."""
+    low, high = evidence.hull(sight)
+    if int(view.ahead(np.array([low]))[0]) >= high - low:
+        return False
+    runs = evidence.runs(sight)
+    return not bool((view.ahead(runs.start) >= runs.stop - runs.start).all())
 
 
 def _is_all(argument: Argument) -> bool:

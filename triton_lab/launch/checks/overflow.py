@@ -8,6 +8,7 @@ was computed from the offset that wrapped.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -78,7 +79,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         shown = examples.get((origin, number)) or next(each for (op, _), each in examples.items() if op == origin)
         left, right, exact, wrapped, bits = shown
         op = evidence.ops[origin]
-        yield finding(
+        found = finding(
             launch,
             "overflow",
             f"in {program(launch, number)} {left} {_SIGNS[op.name]} {right} = {exact} does not fit int{bits} and "
@@ -88,6 +89,8 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             argument=launch.argument(name) if name else None,
             lanes=lanes_there,
         )
+        wrapped_in = [examples.get((origin, number), shown)[3] for number in found.programs.tolist()]
+        yield replace(found, values=np.array(wrapped_in, np.int64))
 
 
 def _replays(evidence: Evidence, suspects: dict[int, bool]) -> Iterator[Taint]:

@@ -6,22 +6,20 @@ Reported at the stores: each lists the lanes that take part, its own and those t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import fields
 
 import numpy as np
-from numpy.typing import NDArray
 
-from triton_lab.launch.checks.contest import Rows, contested, relevant
+from triton_lab.launch.checks.cells import Cells
+from triton_lab.launch.checks.contest import Rows, contested, is_plain_store, relevant, shared_bytes
 from triton_lab.launch.checks.evidence import Evidence, Lanes
 from triton_lab.launch.checks.order import Order
 from triton_lab.launch.checks.words import element, finding, line_of, others, program, together
-from triton_lab.launch.classes import distinct
+from triton_lab.launch.classes import distinct, ordering
 from triton_lab.launch.finding import Finding
-from triton_lab.launch.ranges import NOTHING, Flags, Ints, Ranges
+from triton_lab.launch.ranges import Flags, Ints, Ranges
 from triton_lab.launch.replay import recall
 from triton_lab.launch.snapshot import CannotReplay
-
-Array = NDArray[Any]
 
 _MEND = "Give each program elements of its own, use an atomic (tl.atomic_add, ...), or guard them with a lock."
 _MEND_BARRIER = "Call tl.debug_barrier() between the accesses to the block and the atomic that lets other programs in."
@@ -34,10 +32,6 @@ _MEND_SAME = (
 )
 
 
-# So many stretches are looked at before all of them.
-_FEW = 100
-
-
 class Races:
     """The races of a launch, found once for all who ask."""
 
@@ -46,25 +40,72 @@ class Races:
         self.sights = relevant(evidence)
         order = Order(evidence) if self.sights else None
         self.order = order if order else None
-        self.parts: list[Rows] = []
-        for rows in contested(evidence, self.sights):
-            racing = rows if self.order is None else rows.where(_unordered(rows, self.order))
-            if len(racing):
-                self.parts.append(racing)
+        # Where nothing is ordered all who meet there race, and nobody needs to list them.
+        self._where = shared_bytes(evidence, self.sights)
+        self._rows: Rows | None = None
+        if self.order is not None:
+            parts = [rows.where(_unordered(rows, self.order)) for rows in contested(evidence, self.sights, self._where)]
+            if parts:
+                self._rows = _by_sight(parts)
+                self._where = Ranges.joined([self._rows])
 
     def bytes(self) -> Ranges:
         """Where races happen."""
-        return Ranges.joined(self.parts) if self.parts else NOTHING
+        return self._where
+
+    def bytes_of(self, numbers: Sequence[int]) -> Ranges:
+        """Where the executions with these ``numbers`` in `sights` take part in one."""
+        if self._rows is not None:
+            return Ranges.joined([self._rows_of(number) for number in numbers])
+        near = [n for n in numbers if self._where.meets(*self.evidence.hull(self.sights[n]))]
+        return Ranges.joined([self.evidence.runs(self.sights[number]) for number in near]) & self._where
+
+    def lanes(self, number: int, within: Ranges) -> Lanes | None:
+        """The lanes of an execution that take part in races on ``within``, which are some of all; None for none."""
+        sight = self.sights[number]
+        if not within.meets(*self.evidence.hull(sight)):
+            return None
+        if self._rows is None:
+            return self.evidence.lanes(sight, within) or None
+        rows = self._rows_of(number)
+        rows = rows.where(within.covers(rows.start))
+        lanes = self.evidence.lanes(sight, Ranges.joined([rows]))
+        # Another program of the same execution may touch these bytes in order.
+        starts = distinct(rows.start)
+        keys = np.searchsorted(starts, rows.start) * self.evidence.launch.programs + rows.program
+        at = np.maximum(np.searchsorted(starts, lanes.address + sight.itemsize - 1, side="right") - 1, 0)
+        return lanes.where(np.isin(at * self.evidence.launch.programs + lanes.program, keys)) or None
+
+    def at(self, address: int) -> Rows:
+        """All who race on the byte at ``address``, by time, then program."""
+        if self._rows is None:
+            (rows,) = contested(self.evidence, self.sights, Ranges.of([address], [address + 1]))
+        else:
+            rows = self._rows
+        rows = rows.where((rows.start <= address) & (address < rows.stop))
+        return rows.at(ordering(rows.time, rows.program))
+
+    def _rows_of(self, number: int) -> Rows:
+        assert self._rows is not None
+        first, last = np.searchsorted(self._rows.sight, [number, number + 1])
+        return self._rows.at(np.arange(first, last))
+
+
+def _by_sight(parts: list[Rows]) -> Rows:
+    whole = Rows(*(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(Rows)))
+    return whole.at(ordering(whole.sight))
 
 
 def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
     """One for each plain store that takes part in a race."""
-    by_op: dict[int, set[int]] = {}
-    for rows in races.parts:
-        for number in distinct(rows.sight[rows.stores]).tolist():
-            by_op.setdefault(races.sights[number].op.index, set()).add(number)
-    for _, numbers in sorted(by_op.items()):
-        yield _described(evidence, races, numbers)
+    stores: dict[int, list[int]] = {}
+    for number, sight in enumerate(races.sights):
+        if is_plain_store(sight):
+            stores.setdefault(sight.op.index, []).append(number)
+    for op, numbers in sorted(stores.items()):
+        where = races.bytes_of(numbers)
+        if len(where):
+            yield _described(evidence, races, op, where)
 
 
 def _pairs(rows: Rows) -> tuple[Ints, Ints]:
@@ -101,92 +142,56 @@ def _racing_pairs(rows: Rows, order: Order, alone: Flags) -> tuple[Ints, Ints]:
     return first[~done], second[~done]
 
 
-def _described(evidence: Evidence, races: Races, numbers: set[int]) -> Finding:
+def _described(evidence: Evidence, races: Races, op: int, where: Ranges) -> Finding:
+    """What races at ``op``, which stores to ``where``: all lanes that touch what it stores to."""
     launch = evidence.launch
-    stores = [rows.where(np.isin(rows.sight, list(numbers))) for rows in races.parts]
-    # All that touches what these store to.
-    parts = [
-        rows.where(np.isin(rows.stretch, own.stretch))
-        for rows, own in zip(races.parts, stores, strict=True)
-        if len(own)
-    ]
-    lanes = _lanes(evidence, races, parts)
-    here = parts[0].where(parts[0].stretch == parts[0].stretch[0])
-    k = int(np.flatnonzero(np.isin(here.sight, list(numbers)))[0])
+    lanes = {number: found for number in range(len(races.sights)) if (found := races.lanes(number, where))}
+    here = races.at(int(where.start[0]))
+    k = next(row for row, number in enumerate(here.sight.tolist()) if races.sights[number].op.index == op)
     other = int(np.flatnonzero(here.program != here.program[k])[0])
     first, second = races.sights[int(here.sight[k])], races.sights[int(here.sight[other])]
     argument = evidence.owner(first.op)
-    place = element(argument, int(here.start[k]))
+    place = element(argument, int(where.start[0]))
     who, whom = program(launch, int(here.program[k])), program(launch, int(here.program[other]))
     if second.op is first.op:
         what = f"{who} and {whom} both store to {place}"
     else:
         what = f"{who} stores to {place} and {whom} {_DEED[second.kind]} it ({line_of(launch, second.op)})"
-    why, mend = _reason(evidence, races, parts, here)
+    if races.order is not None:
+        why, mend = _disorder(races.order, here)
+    elif _same_value(evidence, races, lanes, where):
+        why, mend = "the same value, in no order", _MEND_SAME
+    else:
+        why, mend = "and nothing orders the two", _MEND
+    every = together(list(lanes.values()))
     return finding(
-        launch, "race", f"{what}, {why}{others(len(lanes))}", mend, op=first.op, argument=argument, lanes=lanes
+        launch, "race", f"{what}, {why}{others(len(every))}", mend, op=first.op, argument=argument, lanes=every
     )
 
 
 _DEED = {"load": "loads", "store": "stores to", "atomic": "updates"}
 
 
-def _reason(evidence: Evidence, races: Races, parts: Sequence[Rows], rows: Rows) -> tuple[str, str]:
-    """Why the rows of one stretch race, and what to do about it."""
-    if races.order is None:
-        if _same_value(evidence, races, parts):
-            return "the same value, in no order", _MEND_SAME
-        return "and nothing orders the two", _MEND
-    if not len(_racing_pairs(rows, races.order, np.ones(len(rows), np.bool_))[0]):
+def _disorder(order: Order, rows: Rows) -> tuple[str, str]:
+    """Why the rows of one stretch race although something orders programs, and what to do about it."""
+    if not len(_racing_pairs(rows, order, np.ones(len(rows), np.bool_))[0]):
         return "and the atomic between them does not wait for all threads of the first", _MEND_BARRIER
     return "and no release and acquire orders the two", _MEND_ORDER
 
 
-def _lanes(evidence: Evidence, races: Races, parts: Sequence[Rows]) -> Lanes:
-    """The lanes that these rows stand for."""
-    found: list[Lanes] = []
-    for rows in parts:
-        for number in distinct(rows.sight).tolist():
-            mine = rows.where(rows.sight == number)
-            sight = races.sights[number]
-            lanes = evidence.lanes(sight, Ranges.joined([mine]))
-            # Another program of the same execution may touch these bytes in order.
-            starts = distinct(mine.start)
-            keys = np.searchsorted(starts, mine.start) * evidence.launch.programs + mine.program
-            at = np.maximum(np.searchsorted(starts, lanes.address + sight.itemsize - 1, side="right") - 1, 0)
-            racing = np.isin(at * evidence.launch.programs + lanes.program, keys)
-            found.append(Lanes(lanes.program[racing], lanes.lane[racing], lanes.address[racing]))
-    return together(found)
-
-
-def _same_value(evidence: Evidence, races: Races, parts: Sequence[Rows]) -> bool:
-    """Whether all that races here is stores, and all stores to a byte leave the same there."""
-    sights = [races.sights[number] for number in distinct(np.concatenate([rows.sight for rows in parts]))]
+def _same_value(evidence: Evidence, races: Races, lanes: Mapping[int, Lanes], where: Ranges) -> bool:
+    """Whether all that races on ``where`` is stores, and all stores to a byte leave the same there."""
+    sights = [races.sights[number] for number in lanes]
     if not all(sight.kind == "store" for sight in sights):
         return False
     try:
-        values = {index: recall(evidence.launch, index) for index in {sight.op.index for sight in sights}}
+        values = recall(evidence.launch, {sight.op.index for sight in sights})
     except CannotReplay:
         return False
-    # Where values differ, they mostly do so at once.
-    few = Ranges.of(parts[0].start[:_FEW], parts[0].stop[:_FEW])
-    return all(_is_same(evidence, values, where) for where in (few, Ranges.joined(parts)))
-
-
-def _is_same(evidence: Evidence, values: Mapping[int, Sequence[Array]], where: Ranges) -> bool:
-    """Whether all that these operations store to a byte of ``where`` is the same."""
-    addresses, contents = [], []
-    for index, stored in values.items():
-        for event, block in zip(evidence.tape.events[index], stored, strict=False):
-            active = event.active()
-            raw = np.ascontiguousarray(block[active]).view(np.uint8)
-            raw = raw.reshape(-1, block.dtype.itemsize)
-            address = event.addresses()[active][:, None] + np.arange(raw.shape[1])
-            hit = where.covers(address)
-            addresses.append(address[hit])
-            contents.append(raw[hit])
-    address, content = np.concatenate(addresses), np.concatenate(contents)
-    order = np.argsort(address, kind="stable")
-    address, content = address[order], content[order]
-    same_place = address[1:] == address[:-1]
-    return bool((content[1:] == content[:-1])[same_place].all())
+    stored = []
+    for sight, some in zip(sights, lanes.values(), strict=True):
+        event = sight.event
+        block = values[sight.op.index][evidence.tape.events[sight.op.index].index(event)]
+        row = np.searchsorted(event.programs, some.program)
+        stored.append((some, block.reshape(len(event.programs), -1)[row, some.lane]))
+    return Cells(evidence, sights, min(sight.itemsize for sight in sights)).all_same(stored, where)

@@ -87,7 +87,7 @@ class Taint(Watcher):
             lanes = np.broadcast_to(mark, (len(programs), *fault.block)).reshape(len(programs), -1)
             wrong = lanes[rows, fault.lanes]
             if wrong.any():
-                found = Lanes(error.programs[wrong], fault.lanes[wrong], fault.addresses[wrong])
+                found = Lanes.timeless(error.programs[wrong], fault.lanes[wrong], fault.addresses[wrong])
                 self.reached[origin, op.index] = [found]
 
     def _of(self, frame: Frame, number: int, value: Any) -> Marks:
@@ -179,7 +179,7 @@ class Taint(Watcher):
         for origin, mark in marks.items():
             chosen = np.flatnonzero(np.broadcast_to(mark & on, whole))
             if len(chosen):
-                lanes = Lanes(frame.programs[chosen // size], chosen % size, addresses[chosen])
+                lanes = Lanes.timeless(frame.programs[chosen // size], chosen % size, addresses[chosen])
                 self.reached.setdefault((origin, op.index), []).append(lanes)
 
 

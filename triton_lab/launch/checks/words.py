@@ -11,7 +11,7 @@ from triton_lab.ir import Op
 from triton_lab.launch.access import elements_at
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.checks.evidence import Lanes, Sight
-from triton_lab.launch.classes import distinct
+from triton_lab.launch.classes import distinct, ordering
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.ranges import Ints
 
@@ -94,24 +94,21 @@ class Found:
 
 def together(parts: Sequence[Lanes]) -> Lanes:
     """All lanes, sorted by program."""
-    program, lane, address = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("program", "lane", "address")
+    program, lane, address, time = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("program", "lane", "address", "time")
     )
-    order = np.lexsort((lane, program))
-    return Lanes(program[order], lane[order], address[order])
+    return Lanes(program, lane, address, time).at(ordering(program, lane))
 
 
 def _listed(lanes: Lanes) -> Lanes:
-    """The first lanes, of as many programs as possible."""
+    """The first of the lanes, which are sorted by program, of as many programs as possible."""
     if len(lanes) <= LISTED:
         return lanes
-    order = np.argsort(lanes.program, kind="stable")
-    ordered = lanes.program[order]
-    heads = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-    index = np.arange(len(order))
+    heads = np.concatenate([[True], lanes.program[1:] != lanes.program[:-1]])
+    index = np.arange(len(lanes))
     rank = index - np.maximum.accumulate(np.where(heads, index, 0))
-    chosen = np.sort(order[np.argsort(rank, kind="stable")[:LISTED]])
-    return Lanes(lanes.program[chosen], lanes.lane[chosen], lanes.address[chosen])
+    first = np.flatnonzero(rank < (1 if int(heads.sum()) >= LISTED else LISTED))
+    return lanes.at(np.sort(first[ordering(rank[first])[:LISTED]]))
 
 
 def finding(
@@ -130,7 +127,7 @@ def finding(
     place = None if op is None else launch.lines.get(op.index)
     if lanes is not None:
         listed = _listed(lanes)
-        more["programs"], more["lanes"] = listed.program, listed.lane
+        more["programs"], more["lanes"], more["times"] = listed.program, listed.lane, listed.time
         count = len(lanes) if count is None else count
         if argument is not None and argument.itemsize:
             more["elements"] = (listed.address - argument.address) // argument.itemsize

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 
+import pytest
+
+from triton_lab.views import widget
 from triton_lab.views.widget import FRONT, script
 
 DECLARATION = re.compile(r"^(?:export )?(?:const|let|class|function) (\w+)", re.MULTILINE)
@@ -35,3 +39,17 @@ def test_views_are_found_late_and_leave_pyplot_alone() -> None:
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_another_style_sheet_is_another_name_to_the_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A page keeps the first sheet of a name; a notebook may hold pictures of an older version beside new ones."""
+    names = []
+    for rule in ("a {}", "b {}", "a {}"):
+        for path in FRONT.iterdir():
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+        (tmp_path / "view.css").write_text(rule)
+        monkeypatch.setattr(widget, "FRONT", tmp_path)
+        widget._widget_class.cache_clear()
+        names.append(widget.scene_widget({}, "view.js")._anywidget_id)
+    widget._widget_class.cache_clear()
+    assert names[0] == names[2] != names[1]

@@ -7,6 +7,7 @@ each other by relative name, so that a type checker and a test page can load the
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -105,9 +106,14 @@ def script(name: str) -> str:
 
 @cache
 def _widget_class(front: str) -> type[SceneWidget]:
-    """A class per script: anywidget sends a class's ``_esm`` as the trait of each instance."""
+    """A class per script: anywidget sends a class's ``_esm`` as the trait of each instance.
+
+    A page keeps the first style sheet that it gets for a class's name. The name tells ours from that of another
+    version, whose pictures may stand in the same notebook.
+    """
     css = (FRONT / "view.css").read_text(encoding="utf-8")
-    return type("SceneWidget", (SceneWidget,), {"_esm": script(front), "_css": css})
+    name = f"SceneWidget_{hashlib.sha256(css.encode()).hexdigest()[:8]}"
+    return type(name, (SceneWidget,), {"__module__": __name__, "_esm": script(front), "_css": css})
 
 
 def scene_widget(scene: Mapping[str, Any], front: str, answer: Answer | None = None) -> SceneWidget:

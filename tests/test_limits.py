@@ -134,6 +134,13 @@ def test_progress_is_told_after_each_batch(monkeypatch):
     assert done == sorted(done) and done[-1] == 1 << 12 and len(done) > 1
 
 
+def test_progress_of_programs_that_may_wait_is_told_as_each_ends(monkeypatch):
+    told = []
+    monkeypatch.setattr(launcher, "progress", lambda done, total: told.append((done, total)))
+    locked[(5,)](torch.zeros(1, dtype=torch.int32), torch.zeros(1))
+    assert told == [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]
+
+
 class Terminal:
     def __init__(self, is_terminal: bool = True) -> None:
         self.text = ""

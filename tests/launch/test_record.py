@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ import triton
 import triton.language as tl
 
 import triton_lab
+from triton_lab.interpreter.errors import KernelError
 from triton_lab.launch.check import CheckFailed
 from triton_lab.launch.launch import Launch
+from triton_lab.launch.replay import replay
 
 
 @triton.jit
@@ -186,3 +189,18 @@ def test_accesses_through_a_table_of_pointers_are_replayed() -> None:
     for part in parts:
         part.zero_()
     assert launches[0].accesses[1].values()[:, 0].tolist() == [0, 1, 2]
+
+
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
+def test_memory_that_may_only_be_read_stays_so_in_a_replay(tmp_path: Path) -> None:
+    np.zeros(100, np.float32).tofile(tmp_path / "data")
+    out = torch.from_numpy(np.memmap(tmp_path / "data", np.float32, mode="r"))
+    with triton_lab.record() as launches, pytest.raises(KernelError):
+        add_one_kernel[(4,)](torch.ones(100), out, 100, BLOCK=32)
+    with pytest.raises(KernelError) as caught:
+        replay(launches[0], strict=True)
+    assert caught.value.fault is not None
+    (found,) = launches[0].findings
+    assert (found.kind, found.count) == ("out-of-bounds", 100)
+    assert found.message.startswith("program 0: store at element 0 of out_ptr, whose memory may only be read")
+    assert ".clone()" in found.mend

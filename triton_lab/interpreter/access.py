@@ -78,10 +78,10 @@ def load(
 def store(
     memory: Memory, pointer: Pointer, mask: Mask, value: Array, dtype: np.dtype[Any], shape: tuple[int, ...]
 ) -> None:
-    """Write ``value`` at ``pointer`` where ``mask`` holds; of several writes to one place the last stays.
+    """Write ``value`` at ``pointer`` where ``mask`` holds.
 
-    Later means a higher program, then a higher lane. Raises KernelError with a `Fault`, and then
-    nothing is written.
+    Of several lanes of one program at one place the last stays; of several programs, which race
+    there, any may. Raises KernelError with a `Fault`, and then nothing is written.
     """
     if isinstance(pointer, Affine) and _repeats(pointer):
         pointer = pointer.elements(np.dtype(np.int64))

@@ -177,6 +177,7 @@ class Machine:
         waiting: Iterable[tuple[int, Generator[Wait, None, Any]]] = (
             (int(program), self._start(np.array([program], np.int64))) for program in todo
         )
+        ended = 0
         while True:
             version = self.memory.version
             still = []
@@ -186,6 +187,9 @@ class Machine:
                 wait = next(run, None)
                 if wait is None:
                     moved = True
+                    ended += 1
+                    if self.progress is not None:
+                        self.progress(ended, len(todo))
                 else:
                     loop, changed = wait
                     moved |= changed
@@ -194,8 +198,6 @@ class Machine:
             if still and not moved and self.memory.version == version:
                 numbers = np.array([program for program, _ in still])
                 raise Deadlock("every program that is left waits for another one", loops[0], numbers)
-            if self.progress is not None:
-                self.progress(len(todo) - len(still), len(todo))
             if not still:
                 break
             waiting = still

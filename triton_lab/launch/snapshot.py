@@ -19,6 +19,26 @@ class CannotReplay(RuntimeError):
     """The launch cannot be run again, for the reason given."""
 
 
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The bytes of one region, and what a kernel may do there: see `Region`."""
+
+    start: int
+    data: Array
+    verified: bool
+    writable: bool
+
+    @classmethod
+    def of(cls, region: Region) -> Held:
+        return cls(region.start, np.array(region.data), region.verified, bool(region.data.flags.writeable))
+
+    def region(self) -> Region:
+        """A region of its own with these bytes."""
+        data = self.data.copy()
+        data.flags.writeable = self.writable
+        return Region(self.start, data, self.verified)
+
+
 @dataclass(eq=False)
 class Snapshot:
     """The arguments' values and a copy of each region's bytes, or the reason why there is none.
@@ -27,26 +47,26 @@ class Snapshot:
     """
 
     arguments: tuple[Value, ...]
-    regions: tuple[tuple[int, Array], ...]
+    regions: tuple[Held, ...]
     owners: tuple[tuple[int, ...] | None, ...]
     missing: str = ""
 
     @property
     def nbytes(self) -> int:
-        return sum(data.nbytes for _, data in self.regions)
+        return sum(held.data.nbytes for held in self.regions)
 
     def held(self, start: int, stop: int) -> Array:
         """The bytes that were at addresses ``start .. stop - 1`` of one region."""
-        for origin, data in self.regions:
-            if origin <= start and stop <= origin + len(data):
-                return data[start - origin : stop - origin]
+        for held in self.regions:
+            if held.start <= start and stop <= held.start + len(held.data):
+                return held.data[start - held.start : stop - held.start]
         raise LookupError(f"no region holds the addresses {start:#x} to {stop:#x}")
 
     def memory(self) -> Memory:
         """A fresh memory with the bytes of then, at the addresses of then."""
         if self.missing:
             raise CannotReplay(self.missing)
-        return Memory([Region(start, data.copy()) for start, data in self.regions])
+        return Memory([held.region() for held in self.regions])
 
 
 def take(
@@ -57,14 +77,14 @@ def take(
     snapshot = Snapshot(arguments, (), starts)
     # Before the first copy, so that a record that is too large costs nothing.
     if not _too_large(snapshot, sum(region.size for region in memory.regions), limit):
-        snapshot.regions = tuple((region.start, np.array(region.data)) for region in memory.regions)
+        snapshot.regions = tuple(Held.of(region) for region in memory.regions)
     resolve = memory.resolve
     if resolve is not None:
 
         def found(low: int, high: int) -> Region | None:
             region = resolve(low, high)
             if region is not None and not _too_large(snapshot, snapshot.nbytes + region.size, limit):
-                snapshot.regions += ((region.start, np.array(region.data)),)
+                snapshot.regions += (Held.of(region),)
             return region
 
         memory.resolve = found

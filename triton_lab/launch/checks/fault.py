@@ -23,6 +23,7 @@ _MEND = {
     "null-pointer": "The pointer is null: check the table of pointers, or pass a tensor for it.",
     "misaligned": "Addresses must be multiples of the element's size: check the pointer's type and the offsets.",
 }
+_MEND_READ_ONLY = "Pass a copy of it (.clone()): what the system lets nobody write to, no kernel can."
 _MEND_DEADLOCK = "Release every lock on every path, and wait only for flags that some program sets."
 # A launch is replayed so many times at most to hear of all programs that fail.
 ROUNDS = 16
@@ -98,19 +99,22 @@ def _faults(launch: Launch, error: KernelError) -> Iterator[Finding]:
         op, fault, _ = parts[0]
         lanes = together([part for _, _, part in parts])
         argument = launch.owner_of(index)
-        end = ""
+        end, mend = "", _MEND[kind]
         if argument is not None and argument.itemsize:
             count = (argument.storage_bytes - argument.offset * argument.itemsize) // argument.itemsize
             end = f" ({argument.name} has shape {argument.shape}, its storage ends after element {count - 1})"
             number = (int(lanes.address[0]) - argument.address) // argument.itemsize
             place = f"element {number} of {argument.name}"
+            past = int(lanes.address[0]) - argument.storage_address
+            if fault.access != "load" and 0 <= past < argument.storage_bytes and kind == "out-of-bounds":
+                end, mend = ", whose memory may only be read", _MEND_READ_ONLY
         else:
             place = element(None, int(lanes.address[0]))
         yield finding(
             launch,
             kind,
             f"{program(launch, int(lanes.program[0]))}: {fault.access} at {place}{end}{others(len(lanes))}",
-            _MEND[kind],
+            mend,
             op=op,
             argument=argument,
             lanes=lanes,

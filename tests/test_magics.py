@@ -139,14 +139,47 @@ def test_a_syntax_error_has_the_cells_line_and_a_caret(run: Callable[[str], Any]
     [
         ("np.zeros(4)", "pass torch.from_numpy(x_ptr)"),
         ("[1.0, 2.0]", "argument 'x_ptr' is a list: pass torch.tensor(x_ptr)"),
+        ("torch.zeros(4).to_sparse()", "layout sparse_coo, without strides: pass x_ptr.to_dense()"),
+        ("fake(4)", "argument 'x_ptr' is a fake tensor"),
     ],
 )
 def test_what_is_no_tensor_is_named(
     argument: str, hint: str, run: Callable[[str], Any], shell: SimpleNamespace
 ) -> None:
-    shell.names["np"] = np
-    assert not run(f"%%triton cpu\nscale[(1,)]({argument}, 4, BLOCK=8)").success
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    def fake(size: int) -> torch.Tensor:
+        with FakeTensorMode():
+            return torch.zeros(size)
+
+    shell.names |= {"np": np, "fake": fake}
+    for given in (argument, f"x_ptr={argument}"):
+        assert not run(f"%%triton cpu\nscale[(1,)]({given}, n=4, BLOCK=8)").success
+        assert hint in shell.error()
+
+
+@pytest.mark.parametrize(
+    ("launch", "hint"),
+    [
+        ("scale[(1,)](x, BLOCK=8)", "the kernel is scale(x_ptr, n, BLOCK): pass n too"),
+        ("scale[(1,)](x)", "the kernel is scale(x_ptr, n, BLOCK): pass n, BLOCK too"),
+        ("scale[4](x, 4, BLOCK=8)", "a grid is a tuple of one to three numbers of programs: kernel[(4,)](...)"),
+    ],
+)
+def test_a_launch_written_wrongly_is_explained(
+    launch: str, hint: str, run: Callable[[str], Any], shell: SimpleNamespace
+) -> None:
+    assert not run(f"%%triton cpu\n{launch}").success
     assert hint in shell.error()
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_target_that_is_missing_is_told_without_a_traceback_of_ours(
+    run: Callable[[str], Any], shell: SimpleNamespace
+) -> None:
+    assert not run("%%triton gpu\nx = None").success
+    assert "there is no GPU that Triton can use here" in shell.error() and "line" not in shell.error()
+    assert isinstance(shell.names["x"], torch.Tensor)
 
 
 def test_a_tensor_without_memory_is_named(run: Callable[[str], Any], shell: SimpleNamespace) -> None:

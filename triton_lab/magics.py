@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from triton_lab.notebook import cell, options, trouble
@@ -82,9 +83,16 @@ def run_cell(shell: Any, chosen: options.Options, body: str) -> None:
     from triton_lab.notebook.progress import notebook_bar
     from triton_lab.notebook.show import show_launches, show_no_launch
     from triton_lab.notebook.switch import switched
+    from triton_lab.targets import TargetError
 
     before = {name: value for name, value in shell.user_ns.items() if jit_function(value) is not None}
-    with switched(chosen) as notes, notebook_bar(), record() as launches:
+    with contextlib.ExitStack() as stack:
+        try:
+            notes = stack.enter_context(switched(chosen))
+        except TargetError as error:
+            raise trouble.plain(error) from None
+        stack.enter_context(notebook_bar())
+        launches = stack.enter_context(record())
         result = cell.run(shell, body)
     for note in notes:
         print(note)

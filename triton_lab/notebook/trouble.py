@@ -6,7 +6,8 @@ import linecache
 import os
 import traceback
 from types import FrameType, TracebackType
-from typing import Any
+
+from triton_lab.notebook.hints import hint_for
 
 
 def own_frames(trace: TracebackType | None, filename: str) -> list[tuple[FrameType, int]]:
@@ -56,7 +57,7 @@ def rendering(error: BaseException, filename: str) -> list[str]:
         result.extend(_frame_text(frame.f_code.co_filename, line, frame.f_code.co_name, filename))
     compilation = _compilation_text(error, filename)
     name = type(error).__name__
-    hint = _argument_hint(error) or _global_hint(error)
+    hint = hint_for(error)
     message = compilation if compilation is not None else str(error)
     result.append(f"\x1b[31m{name}\x1b[39m: {message}")
     if hint:
@@ -119,36 +120,6 @@ def _cell_line(source: str, line: int, filename: str) -> int:
         if cell[start : start + len(kernel)] == kernel:
             return start + line
     return line
-
-
-def _argument_hint(error: BaseException) -> str:
-    """If a launch was given something that is no tensor: which argument, and what to write instead."""
-    import numpy as np
-
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        values: dict[str, Any] = frame.f_locals
-        kernel: Any = values.get("self")
-        if not hasattr(kernel, "arg_names") or not isinstance(values.get("args"), tuple):
-            continue
-        given = dict(zip(kernel.arg_names, values["args"], strict=False)) | dict(values.get("kwargs") or {})
-        for name, value in given.items():
-            if isinstance(value, np.ndarray):
-                return f"argument {name!r} is a NumPy array: pass torch.from_numpy({name}), which shares its memory"
-            if isinstance(value, list):
-                return f"argument {name!r} is a list: pass torch.tensor({name})"
-    return ""
-
-
-def _global_hint(error: BaseException) -> str:
-    """If Triton refuses a kernel over a global: why, and what to do. (It refuses kernels from elsewhere alone; those
-    of the notebook are compiled anew.)"""
-    if not isinstance(error, RuntimeError) or not str(error).startswith("Global variable "):
-        return ""
-    return (
-        "Triton compiles a kernel once, with its globals as they are then, and does not run it with others. Kernels of "
-        "the notebook follow their globals; this one is not a name of the notebook. Pass the value as a "
-        "tl.constexpr argument, or import the kernel by its name before the cell: from module import kernel"
-    )
 
 
 def plain(error: Exception) -> Exception:

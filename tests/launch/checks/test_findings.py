@@ -281,3 +281,19 @@ def test_an_overflow_that_leads_out_of_bounds_is_told_as_well() -> None:
     assert set(by_kind) == {"out-of-bounds", "overflow"}
     assert by_kind["out-of-bounds"].programs.tolist() == [1, 2]
     assert by_kind["overflow"].programs.tolist() == [2], "program 1 goes far, but does not wrap"
+
+
+@triton.jit
+def slot_kernel(slot_ptr, out_ptr, BLOCK: tl.constexpr):
+    lane = tl.arange(0, BLOCK)
+    where = tl.load(slot_ptr + tl.program_id(0)) + tl.zeros((BLOCK,), tl.int32)
+    if tl.program_id(0) % 2 == 0:
+        tl.store(out_ptr + where, 1.0, mask=(lane ^ 1) < 3)
+
+
+def test_values_of_a_block_that_is_one_element_over_and_over() -> None:
+    with triton_lab.record() as launches:
+        slot_kernel[(5,)](torch.full((5,), 2, dtype=torch.int32), torch.zeros(4), BLOCK=8)
+    found = only(launches[0], "race")
+    assert found.programs.tolist() == [0, 0, 0, 2, 2, 2, 4, 4, 4]
+    assert found.values.tolist() == [1.0] * 9

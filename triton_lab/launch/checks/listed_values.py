@@ -13,7 +13,7 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Op
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.replay import CannotReplay, Watcher, replay
-from triton_lab.launch.tape import brought
+from triton_lab.launch.tape import block_shape, brought
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -62,9 +62,8 @@ class _Watcher(Watcher):
         values = brought(frame, op, kind, values) if wanted else None
         if wanted is None or values is None:
             return
-        block = pointer.shape[1:] if isinstance(pointer, np.ndarray) else pointer.shape
-        shape = np.broadcast_shapes(values.shape[1:], block)
-        whole = np.broadcast_to(values, (frame.count, *shape)).reshape(frame.count, -1)
+        whole = np.broadcast_to(values, (frame.count, *block_shape(frame, op, pointer, mask)))
+        whole = whole.reshape(frame.count, -1)
         row_of = {program: row for row, program in enumerate(frame.programs.tolist())}
         for number, position, program, lane in wanted:
             self.values.setdefault(number, {})[position] = whole[row_of[program], lane].item()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -42,7 +46,40 @@ def test_an_example_fits_into_one_small_file(name: str, tmp_path: Path) -> None:
         assert len(text) < 3_000_000
         code = re.sub(r"/\*\*.*?\*/", "", text, flags=re.DOTALL)  # comments name types in other modules
         assert not re.search(r"""(src|href)\s*=|@import|url\(|fetch\(|XMLHttpRequest|import\(""", code)
-        assert text.count('type="application/json"') >= 4
+        assert set(TABS) <= set(parts(text)) | {"steps@0"}
+
+
+TABS = ("tiling", "accesses", "storage", "grid", "values", "steps@0", "origins")
+
+
+def parts(page: str) -> dict[str, Any]:
+    """The pictures that a page carries."""
+    packed = re.search(r'<script type="application/gzip">([^<]*)</script>', page)
+    assert packed
+    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))["parts"]
+    return found
+
+
+def test_a_page_answers_for_other_programs_and_elements(tmp_path: Path) -> None:
+    x = torch.arange(40.0)[::2]
+    launch = recorded(doubled, (3,), x, 20, BLOCK=8)
+    launch.to_html(tmp_path / "launch.html")
+    found = parts((tmp_path / "launch.html").read_text(encoding="utf-8"))
+    assert {"steps@0", "steps@1", "steps@2"} <= set(found)
+    (store,) = [access for access in launch.accesses if access.kind == "store"]
+    asked = [name for name in found if re.fullmatch(rf"origin/{store.op}/\d+", name)]
+    touched = store.element()[store.mask()]  # half of its places are no elements of the view
+    assert sorted(int(name.rpartition("/")[2]) for name in asked) == sorted(touched[touched >= 0].tolist())
+    assert all(part["kind"] != "words" for part in found.values())
+
+
+def test_what_a_page_has_no_room_for_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("triton_lab.views.card.PAGE_BYTES", 6000)
+    launch = recorded(doubled, (3,), torch.zeros(20), 20, BLOCK=8)
+    launch.to_html(tmp_path / "launch.html")
+    found = parts((tmp_path / "launch.html").read_text(encoding="utf-8"))
+    assert found["tiling/x_ptr"]["kind"] == "tiling", "what opens comes first"
+    assert any("too large" in part.get("text", "") for part in found.values())
 
 
 @pytest.mark.parametrize(

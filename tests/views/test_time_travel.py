@@ -13,6 +13,7 @@ import triton.language as tl
 import triton_lab as lab
 from triton_lab.launch.launch import Launch
 from triton_lab.views import style
+from triton_lab.views.origins import STORED
 from triton_lab.views.tiling import UNTOUCHED
 
 
@@ -58,12 +59,37 @@ def test_the_origin_of_a_moved_element_is_marked_alone(launch: Launch) -> None:
     view = launch.origins_view(store_of(launch), program=0, lane=1 * 4 + 2)
     assert view.title().startswith("out_ptr[1, 2], store in line ")
     stored, loaded = view.heatmaps
-    for heatmap, index in ((stored, (1, 2)), (loaded, (2, 1))):
+    for heatmap, index, rest in ((stored, (1, 2), STORED), (loaded, (2, 1), UNTOUCHED)):
         looks = heatmap.styles[heatmap.cells].reshape(4, 4, 4)
-        marked = (looks[..., 3] == style.PLAIN) & (looks[..., 0] >= style.SEQUENTIAL)
+        marked = looks[..., 0] == style.SEQUENTIAL + style.LEVELS // 2
         assert np.argwhere(marked).tolist() == [list(index)]
-        assert tuple(looks[0, 0].tolist()) == UNTOUCHED
+        assert tuple(looks[0, 0].tolist()) == rest
+    assert tuple(stored.styles[stored.cells[12]].tolist()) == UNTOUCHED, "the last row is masked"
     assert view._repr_mimebundle_()[0]["image/png"] and view.scene()["kind"] == "origins"
+
+
+def test_any_stored_element_can_be_asked_about(launch: Launch) -> None:
+    view = launch.origins_view(store_of(launch))
+    assert view.askable().tolist() == list(range(12))
+    for element in range(12):
+        answer = view.part(f"{view.name}/{element}")
+        assert (answer["program"], answer["element"]) == (0, element)
+        (picture,) = answer["pictures"]
+        row, column = divmod(element, 4)
+        assert np.frombuffer(picture["cells"]["bytes"], picture["cells"]["type"]).tolist() == [4 * column + row]
+    with pytest.raises(LookupError, match="did not store to element 12 of out_ptr"):
+        view.part(f"{view.name}/12")
+    with pytest.raises(LookupError, match="has no part"):
+        view.part("origin/99/0")
+
+
+def test_the_steps_of_another_program_are_another_part(launch: Launch) -> None:
+    view = launch.steps()
+    live = view.live()
+    assert (live["kind"], live["name"], live["window"], list(live["parts"])) == ("follow", "steps", 1, ["steps@0"])
+    assert view.part("steps@0") == {**view.scene(), "step": 0}
+    with pytest.raises(LookupError):
+        view.part("grid")
 
 
 def test_bad_requests_say_what_there_is(launch: Launch) -> None:

@@ -196,7 +196,7 @@ class Launch:
         from triton_lab.views.tiling import tensor_argument
 
         chosen = [tensor_argument(self, name) for name in names]
-        return Storage(chosen or [one for one in self.arguments if one.kind in ("tensor", "descriptor")])
+        return Storage(chosen or [one for one in self.arguments if one.kind in ("tensor", "descriptor")], self)
 
     def heatmap(
         self, what: Access | str, by: str = "count", over: str = "shape", program: int | None = None
@@ -240,6 +240,7 @@ class Launch:
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write everything there is to see as one file that needs no network; its pictures can be explored."""
-        from triton_lab.views.launch_page import launch_page
+        from triton_lab.views.card import SHOWN, Card
+        from triton_lab.views.page import page
 
-        Path(path).write_text(launch_page(self), encoding="utf-8")
+        Path(path).write_text(page(Card(self, SHOWN)), encoding="utf-8")

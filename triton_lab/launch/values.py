@@ -17,6 +17,7 @@ from triton_lab.launch.probes import PREFIX, Twin, Variable
 from triton_lab.launch.replay import Watcher, replay
 
 if TYPE_CHECKING:
+    from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
     from triton_lab.views.difference import Difference
     from triton_lab.views.variable import Variable as VariableView
@@ -41,8 +42,18 @@ class Values:
     of the assignment.
     """
 
-    def __init__(self, name: str, line: int, programs: Array, assignments: Sequence[Assignment], fixed: Any) -> None:
+    def __init__(
+        self,
+        name: str,
+        line: int,
+        programs: Array,
+        assignments: Sequence[Assignment],
+        fixed: Any,
+        arguments: Sequence[Argument] = (),
+    ) -> None:
         self.name = name
+        # Whose memory a pointer may lie in.
+        self.arguments = tuple(arguments)
         self.line = line
         self.programs = programs
         self.assignments = assignments
@@ -177,7 +188,7 @@ def values(launch: Launch, name: str, line: int | None = None, programs: Sequenc
     wanted = frozenset(variable.number for variable in chosen)
     heard = listen(launch, twin, wanted, rows)
     fixed = next((twin.fixed[v.number] for v in chosen if v.number in twin.fixed), None)
-    return Values(name, chosen[0].line, rows, heard, None if heard else fixed)
+    return Values(name, chosen[0].line, rows, heard, None if heard else fixed, launch.arguments)
 
 
 def _listing(twin: Twin) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
+    from triton_lab.views.pieces import Piece
 
 SAYS = {
     "count": "how often each element is touched",
@@ -214,17 +215,18 @@ class Accesses(View):
             lines.append(f"{found.masked_elsewhere} masked lanes stand outside {self.argument.name}")
         return "\n".join(lines)
 
-    def figure(self) -> Figure:
-        from triton_lab.views.figure import MARGIN, Sheet, draw, height_of, text_width, width_of
+    def pieces(self) -> list[Piece]:
+        """The heatmap under its title."""
+        from triton_lab.views.pieces import one_row, title
 
-        heatmap = self.heatmap
-        width = max(width_of(heatmap), text_width(self.title()) * 1.08)
-        sheet = Sheet(width + 2 * MARGIN, height_of(heatmap) + 2 * MARGIN + 26)
-        sheet.text(MARGIN, MARGIN + 8, self.title(), bold=True)
         picked = self.program is not None or self.iteration is not None
         emphasis = self.emphasis(self.program, self.iteration) if picked else None
-        draw(sheet, heatmap, MARGIN, MARGIN + 26, emphasis)
-        return sheet.finish()
+        return [title(self.title()), one_row([self.heatmap], emphasis=[emphasis])]
+
+    def figure(self) -> Figure:
+        from triton_lab.views.pieces import stack
+
+        return stack(self.pieces(), least=0)
 
     def scene(self) -> Mapping[str, Any]:
         argument, found, members = self.argument, self.heat, self.cells.members

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from triton_lab.launch.snapshot import CannotReplay
 from triton_lab.launch.storage import memories
-from triton_lab.views.card_parts import everything, opened, part, tabs
+from triton_lab.views.card_parts import KEPT_NUMBERS, kept, opened, part, tabs, words
 from triton_lab.views.difference import Difference
 from triton_lab.views.parts import number_text, seconds_text
 from triton_lab.views.storage import Storage
@@ -21,14 +22,23 @@ if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.finding import Finding
     from triton_lab.launch.launch import Launch
+    from triton_lab.views.accesses import Accesses
+    from triton_lab.views.grid import Grid
+    from triton_lab.views.held import Held
+    from triton_lab.views.origins import Origins
+    from triton_lab.views.steps import Steps
 
-SHOWN = ("tiling", "storage", "source", "findings")
+SHOWN = ("tiling", "accesses", "storage", "grid", "values", "steps", "origins", "source", "findings")
+PICTURED = ("accesses", "grid", "values", "steps", "origins")  # by a view of their own
+PAGE_BYTES = 2_700_000  # of pictures in a page, which script and style bring close to 3 MB
+UNCHECKED = "The CPU target does not check what a GPU has of registers, shared memory and threads."
+ROOM = (290.0, 240.0)  # for one of several pictures
 # Severities are told apart by shape and word, not by colour alone.
 ICONS = {"error": "✖", "warning": "▲", "note": "●"}
 
 
 class Card(View):
-    """A launch as one panel. ``show`` names what to print, in order: tiling, storage, source, findings.
+    """A launch as one panel. ``show`` names what to print, in order: any of `SHOWN`.
 
     The live card has a tab for everything and opens the first that ``show`` names; a tab's picture is
     made when it is opened. ``differences`` are comparisons of two results, shown first.
@@ -47,6 +57,7 @@ class Card(View):
         self.show = tuple(dict.fromkeys(show))
         self.differences = tuple(differences)
         self._tilings: dict[str, Tiling] = {}
+        self._origins: dict[int, Origins] = {}
 
     # --- What it says -------------------------------------------------------------------------------
 
@@ -148,6 +159,10 @@ class Card(View):
             remarks.append(f"{left} more tensor arguments are not drawn here; launch.tiling(name) draws one")
         return remarks
 
+    def unchecked(self) -> str:
+        """What a GPU might still refuse, "" of a launch that ran on one."""
+        return UNCHECKED if self.launch.target == "cpu" else ""
+
     # --- What it draws ------------------------------------------------------------------------------
 
     @cached_property
@@ -174,28 +189,76 @@ class Card(View):
 
     @cached_property
     def storage(self) -> Storage | None:
-        """The tensor arguments in their storages."""
-        wanted = "storage" in self.show and self.tensors
-        return Storage(self.tensors[: self.MOST_ARGUMENTS]) if wanted else None
+        """The tensor arguments in their storages, if they are asked for."""
+        return self.touched_storage if "storage" in self.show and self.tensors else None
+
+    @cached_property
+    def touched_storage(self) -> Storage:
+        """The tensor arguments in their storages, and who touches them."""
+        return Storage(self.tensors[: self.MOST_ARGUMENTS], self.launch)
+
+    def origins(self, op: int) -> Origins:
+        """Where what access ``op`` stored came from, made once."""
+        from triton_lab.views.origins import Origins
+
+        if op not in self._origins:
+            access = next((one for one in self.launch.accesses if one.op == op), None)
+            if access is None:
+                raise LookupError(f"{self.launch.kernel} has no access {op}")
+            self._origins[op] = Origins.first(self.launch, access)
+        return self._origins[op]
+
+    def pictured(self, name: str) -> Sequence[Accesses | Grid | Held | Steps | Origins]:
+        """The static form of one of `PICTURED`; nothing where the launch has nothing of the kind."""
+        from triton_lab.views.accesses import Accesses
+        from triton_lab.views.grid import Grid
+        from triton_lab.views.held import Held
+        from triton_lab.views.steps import Steps
+
+        if name not in {tab["name"] for tab in tabs(self)}:
+            return []
+        match name:
+            case "accesses":
+                return [Accesses(self.launch, argument, room=ROOM) for argument in self.drawn]
+            case "grid":
+                return [Grid(self.launch)]
+            case "values":
+                return [Held(self.launch)]
+            case "steps":
+                return [Steps(self.launch)]
+        return [self.origins([one.op for one in self.launch.accesses if one.kind == "store" and one.argument][-1])]
+
+    @property
+    def first(self) -> str | None:
+        """The name of the tab that opens, if any."""
+        there = [tab["name"] for tab in tabs(self)]
+        return next((name for name in ("differences", *self.show) if name in there), None)
 
     def scene(self) -> Mapping[str, Any]:
         """What the card says, and the tab that it opens; `part` has the rest."""
-        found = tabs(self, live=True)
-        first = next((tab for tab in found if tab["name"] in ("differences", *self.show)), None)
-        return self._scene(found, first, opened(self, first["name"]) if first else {})
+        return self._scene(opened(self, self.first) if self.first else {})
 
     def standalone(self) -> Mapping[str, Any]:
-        found = tabs(self, live=False)
-        first = next((tab for tab in found if tab["name"] in ("differences", *self.show)), None)
-        return self._scene(found, first, everything(self) if self.show or self.differences else {})
+        """With all pictures for which a page has room."""
+        from triton_lab.views.page import size
+
+        parts: dict[str, Mapping[str, Any]] = {}
+        left = PAGE_BYTES
+        for name in kept(self) if self.show or self.differences else ():
+            made = part(self, name, KEPT_NUMBERS)
+            needed = size(made)
+            if needed > left:
+                made = words("Left out: the page would be too large. A running kernel makes this picture.")
+                needed = size(made)
+            parts[name] = made
+            left -= needed
+        return self._scene(parts)
 
     def part(self, name: str) -> Mapping[str, Any]:
         """The scene of one tab, or of one picture in it."""
         return part(self, name)
 
-    def _scene(
-        self, found: list[dict[str, Any]], first: Mapping[str, Any] | None, parts: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
+    def _scene(self, parts: Mapping[str, Any]) -> Mapping[str, Any]:
         return {
             "kind": "card",
             "title": self.title(),
@@ -210,8 +273,9 @@ class Card(View):
             "remarks": self.remarks(),
             "show": list(self.show),
             "source": self.source(),
-            "tabs": found if self.show or self.differences else [],
-            "opened": None if first is None else first["name"],
+            "unchecked": self.unchecked(),
+            "tabs": tabs(self) if self.show or self.differences else [],
+            "opened": self.first,
             "parts": dict(parts),
         }
 
@@ -230,9 +294,17 @@ class Card(View):
             lines += [f"  {one['icon']} {one['severity']}: {where}{one['message']}", f"      {one['mend']}"]
         lines += [f"  {config}: {seconds}" for config, seconds in self.configs()]
         lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
-        for view in (*self.differences, *self.tilings):
-            lines += [f"  {line}" for line in view.text().splitlines()]
+        pictures = [line for drawn in (*self.differences, *self.tilings) for line in drawn.text().splitlines()]
+        pictures += [line for name in self.show if name in PICTURED for line in self._told(name)]
+        lines += [f"  {line}" for line in (*pictures, *filter(None, [self.unchecked()]))]
         return "\n".join(lines)
+
+    def _told(self, name: str) -> list[str]:
+        """One of `PICTURED` in words, or why there is none."""
+        try:
+            return [line for one in self.pictured(name) for line in one.text().splitlines()]
+        except (LookupError, ValueError, CannotReplay) as error:
+            return [str(error)]
 
     def figure(self) -> Figure:
         from triton_lab.views.card_figure import card_pieces

@@ -7,7 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from triton_lab.launch.snapshot import CannotReplay
 from triton_lab.views import style
+from triton_lab.views.accesses import Accesses
+from triton_lab.views.card import ROOM
 from triton_lab.views.figure import MARGIN, Sheet, text_width
 from triton_lab.views.pieces import WIDTH, Piece, lines, one_row, side_by_side, table, title
 from triton_lab.views.storage_figure import storage_pieces
@@ -15,7 +18,6 @@ from triton_lab.views.storage_figure import storage_pieces
 if TYPE_CHECKING:
     from triton_lab.views.card import Card
 
-ROOM = (290.0, 240.0)  # for one of several tilings
 MOST_TILINGS = 6
 MOST_LINES = 60
 
@@ -31,7 +33,9 @@ def card_pieces(card: Card) -> list[Piece]:
     for name in card.show:
         if name in parts:
             pieces += parts[name](card)
-    return pieces
+        elif name != "findings":
+            pieces += _pictured(card, name)
+    return [*pieces, *([lines([(card.unchecked(), style.LIGHT.faint)])] if card.unchecked() else [])]
 
 
 def _header(card: Card) -> Piece:
@@ -82,6 +86,17 @@ def _tilings(card: Card) -> list[Piece]:
     pieces = side_by_side([replace(tiling.heatmap, title=tiling.title()) for tiling in shown])
     left = len(card.tilings) - len(shown)
     return pieces + ([lines([(f"{left} more tensor arguments", style.LIGHT.faint)])] if left else [])
+
+
+def _pictured(card: Card, name: str) -> list[Piece]:
+    """A tab that has a view of its own, or why there is none."""
+    try:
+        views = card.pictured(name)
+        small = [replace(one.heatmap, title=one.title()) for one in views if isinstance(one, Accesses)]
+        whole = [piece for one in views if not isinstance(one, Accesses) for piece in one.pieces()]
+        return side_by_side(small[:MOST_TILINGS]) + whole
+    except (LookupError, ValueError, CannotReplay) as error:
+        return [lines([(f"{name}: {error}", style.LIGHT.faint)])]
 
 
 def _storage(card: Card) -> list[Piece]:

@@ -1,31 +1,37 @@
 """The pictures behind a card's tabs. Each has a name and is made when somebody asks for it.
 
 A name is a path such as ``tiling/x_ptr``. A part of kind ``choice`` lists others. What depends on the
-picked program is asked for with the first program of a window: ``steps@3``, ``value/acc/17@64``.
+picked program is asked for with the first program of a window: ``steps@3``, ``value/acc/17@64``;
+``origin/12/417`` is where element 417 of what access 12 stored came from.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from triton_lab.launch.replay import CannotReplay
 
 if TYPE_CHECKING:
+    from triton_lab.launch.access import Access
     from triton_lab.views.card import Card
+    from triton_lab.views.view import View
 
 WINDOW = 64  # programs whose values are fetched together
+# What a page without a kernel keeps of pictures that come in large numbers.
+KEPT_PROGRAMS, KEPT_ELEMENTS, KEPT_NUMBERS = 24, 200, 1 << 15
+NUMBERS = 1 << 18  # of a variable or of a program's steps that go to the browser together
 log = logging.getLogger(__name__)
 
 
-def tabs(card: Card, live: bool) -> list[dict[str, Any]]:
-    """The tabs in their order: ``name`` of the part, ``label``, and ``window`` where it has one.
-
-    Without a kernel behind it the card leaves out what needs a replay.
-    """
+def tabs(card: Card) -> list[dict[str, Any]]:
+    """The tabs in their order: ``name`` of the part, ``label``, and ``window`` where it has one."""
     launch = card.launch
-    replayed = live and launch.programs > 0 and hasattr(launch, "trace")
+    replayed = launch.programs > 0 and hasattr(launch, "trace")
     found = [
         (bool(card.differences), "differences", "GPU and CPU", None),
         (bool(card.touched), "tiling", "Tiling", None),
@@ -34,6 +40,7 @@ def tabs(card: Card, live: bool) -> list[dict[str, Any]]:
         (launch.programs > 0, "grid", "Grid", None),
         (replayed, "values", "Values", None),
         (replayed, "steps", "Steps", 1),
+        (replayed and bool(_stores(card)), "origins", "Origins", None),
     ]
     return [
         {"name": name, "label": label} | ({"window": window} if window else {})
@@ -42,10 +49,14 @@ def tabs(card: Card, live: bool) -> list[dict[str, Any]]:
     ]
 
 
-def part(card: Card, name: str) -> Mapping[str, Any]:
+def part(card: Card, name: str, numbers: int = NUMBERS) -> Mapping[str, Any]:
     """The scene called ``name``; where it cannot be made, one that says why."""
     try:
-        return _made(card, name)
+        chosen = _choice(card, name)
+        if chosen is not None:
+            return chosen
+        made = view(card, name, numbers)
+        return made.part(name) if name.count("/") == 2 and name.startswith("origin/") else made.scene()
     except (LookupError, ValueError, CannotReplay) as error:
         return words(str(error.args[0] if error.args else error))
     except Exception as error:  # a picture that fails must not take the card along
@@ -58,63 +69,112 @@ def words(text: str) -> Mapping[str, Any]:
     return {"kind": "words", "text": text}
 
 
-def choice(items: Sequence[Mapping[str, Any]], empty: str = "") -> Mapping[str, Any]:
-    """A part that lets choose between others."""
-    return {"kind": "choice", "items": list(items)} if items else words(empty)
-
-
 def opened(card: Card, name: str) -> dict[str, Mapping[str, Any]]:
     """What a tab needs to be drawn at first: the part, and where that is a choice, its first item."""
-    found = {name: part(card, name)}
-    if found[name]["kind"] == "choice":
-        first = found[name]["items"][0]["name"]
-        found[first] = part(card, first)
-    return found
+    return {each: part(card, each) for each in _first_of(card, name)}
 
 
-def everything(card: Card) -> dict[str, Mapping[str, Any]]:
-    """All parts that need no replay."""
-    found: dict[str, Mapping[str, Any]] = {}
-    for tab in tabs(card, live=False):
-        found[tab["name"]] = part(card, tab["name"])
-        for item in found[tab["name"]].get("items", ()) if found[tab["name"]]["kind"] == "choice" else ():
-            found[item["name"]] = part(card, item["name"])
-    return found
+def fronts(card: Card) -> Iterator[str]:
+    """The picture that each tab shows at first."""
+    for tab in tabs(card):
+        yield from (name for name in _first_of(card, tab["name"]) if _choice(card, name) is None)
 
 
-def _made(card: Card, name: str) -> Mapping[str, Any]:
+def kept(card: Card) -> Iterator[str]:
+    """What a page without a kernel keeps, as far as there is room, the most telling first."""
+    found = [tab["name"] for tab in tabs(card)]
+    for name in found:
+        yield from _first_of(card, name)
+    others = {name: list(_items(card, name))[1:] for name in found}
+    variables = others.pop("values", [])
+    for names in others.values():
+        yield from names
+    for access in _stores(card) if "origins" in found else ():
+        with contextlib.suppress(LookupError, ValueError, CannotReplay):  # its own part says why
+            yield from (f"origin/{access.op}/{element}" for element in _sample(card, access))
+    if "steps" in found:
+        yield from (f"steps@{program}" for program in range(1, min(card.launch.programs, KEPT_PROGRAMS)))
+    yield from variables
+
+
+def _sample(card: Card, access: Access) -> list[int]:
+    """Each program's first element, and others from all over."""
+    found = card.origins(access.op)
+    first = found.stored.first[found.stored.first >= 0][:KEPT_PROGRAMS]
+    others = found.askable()
+    # At random: every n-th would stand in lines.
+    spread = np.random.default_rng(0).choice(others, min(len(others), KEPT_ELEMENTS), replace=False)
+    return list(dict.fromkeys([*first.tolist(), *spread.tolist()]))
+
+
+def view(card: Card, name: str, numbers: int = NUMBERS) -> View:
+    """The view called ``name``, which is no choice. Raises LookupError where there is none."""
     from triton_lab.views.accesses import Accesses
     from triton_lab.views.grid import Grid
     from triton_lab.views.steps import Steps
-    from triton_lab.views.storage import Storage
     from triton_lab.views.touched_values import TouchedValues
+    from triton_lab.views.variable import Variable
 
     launch = card.launch
-    path, _, first = name.partition("@")
+    path, _, start = name.partition("@")
+    first = int(start) if start.isdigit() else 0
     match path.split("/"):
-        case ["differences"]:
-            return choice([_item(f"differences/{k}", one.name) for k, one in enumerate(card.differences)])
         case ["differences", number]:
-            return card.differences[int(number)].scene()
-        case ["tiling" | "accesses" as tab]:
-            return choice([_item(f"{tab}/{argument}", argument, _lines(card, argument)) for argument in card.drawn])
+            return card.differences[int(number)]
         case ["tiling", argument]:
-            return card.tiling(argument).scene()
+            return card.tiling(argument)
         case ["accesses", argument]:
-            return Accesses(launch, argument).scene()
+            return Accesses(launch, argument)
         case ["storage"]:
-            return Storage(card.tensors[: card.MOST_ARGUMENTS]).scene()
+            return card.touched_storage
         case ["grid"]:
-            return Grid(launch).scene()
-        case ["values"]:
-            return choice(_values(card), f"{launch.kernel} has no variables, and touches no argument")
+            return Grid(launch)
         case ["value", variable, line]:
-            return _variable(card, variable, int(line), int(first or 0))
+            window = range(first, min(first + WINDOW, launch.programs))
+            return Variable(launch.values(variable, int(line), window), numbers=numbers)
         case ["touched", argument]:
-            return TouchedValues(launch, argument).scene()
+            return TouchedValues(launch, argument)
         case ["steps"]:
-            return Steps(launch, int(first or 0), 0).scene()
+            return Steps(launch, first, 0, numbers)
+        case ["origin", op, *_]:
+            return card.origins(int(op))
     raise LookupError(f"a card has no part {name!r}")
+
+
+def _choice(card: Card, name: str) -> Mapping[str, Any] | None:
+    """The part of a tab that has several pictures; None for others."""
+    launch = card.launch
+    match name:
+        case "differences":
+            items = [_item(f"differences/{k}", one.name) for k, one in enumerate(card.differences)]
+        case "tiling" | "accesses":
+            items = [_item(f"{name}/{argument}", argument, _lines(card, argument)) for argument in card.drawn]
+        case "values":
+            items = _values(card)
+        case "origins":
+            items = [
+                _item(f"origin/{one.op}", f"{one.argument} · line {one.line}", [one.line] if one.line else [])
+                for one in _stores(card)
+            ]
+        case _:
+            return None
+    if not items:
+        return words(f"{launch.kernel} has no variables, and touches no argument")
+    return {"kind": "choice", "items": items}
+
+
+def _items(card: Card, name: str) -> Iterator[str]:
+    """What a tab with several pictures chooses from, in full names."""
+    chosen = _choice(card, name)
+    for item in () if chosen is None else chosen.get("items", ()):
+        yield item["name"] + ("@0" if "window" in item else "")
+
+
+def _first_of(card: Card, name: str) -> list[str]:
+    """A tab's part, and where that is a choice, the first item; where it has windows, the first of them."""
+    if any(tab["name"] == name and "window" in tab for tab in tabs(card)):
+        return [f"{name}@0"]
+    return [name, *list(_items(card, name))[:1]]
 
 
 def _item(name: str, label: str, lines: Sequence[int] = (), window: int = 0) -> dict[str, Any]:
@@ -126,15 +186,16 @@ def _lines(card: Card, argument: str) -> list[int]:
     return sorted({one.line for one in card.launch.accesses if one.argument == argument and one.line is not None})
 
 
+def _stores(card: Card) -> list[Access]:
+    """The stores whose values can be followed back."""
+    drawn = {argument.name for argument in card.tensors}
+    return [one for one in card.launch.accesses if one.kind == "store" and one.argument in drawn]
+
+
 def _values(card: Card) -> list[dict[str, Any]]:
-    """Variables by line, then what was loaded from and stored to each argument."""
+    """Variables by line, then the kernel's parameters, then what each argument was loaded and stored with."""
+    parameters = {one.name for one in card.launch.arguments}
     places = dict.fromkeys((one.name, one.line) for one in card.launch.variables)
+    places = dict.fromkeys(sorted(places, key=lambda place: place[0] in parameters))
     found = [_item(f"value/{name}/{line}", f"{name} · line {line}", [line], WINDOW) for name, line in places]
     return found + [_item(f"touched/{name}", f"{name}: touched then", _lines(card, name)) for name in card.drawn]
-
-
-def _variable(card: Card, name: str, line: int, first: int) -> Mapping[str, Any]:
-    from triton_lab.views.variable import Variable
-
-    window = range(first, min(first + WINDOW, card.launch.programs))
-    return Variable(card.launch.values(name, line, window)).scene()

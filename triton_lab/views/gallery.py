@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 import base64
 import html
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import triton_lab
@@ -15,8 +17,10 @@ from triton_lab.examples import all_examples
 from triton_lab.examples.registry import Example
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.snapshot import CannotReplay
-from triton_lab.views.launch_page import launch_page, views_of
+from triton_lab.views.card import SHOWN, Card
+from triton_lab.views.card_parts import fronts, view
 from triton_lab.views.png import png
+from triton_lab.views.view import View
 
 FOLDER = Path("gallery")
 
@@ -29,17 +33,18 @@ def launches_of(example: Example) -> list[Launch]:
 
 
 def pictures(launch: Launch) -> str:
-    """The static forms of all views, as HTML."""
-    parts = []
-    for make in views_of(launch):
-        try:
-            view = make()
-            image = base64.b64encode(png(view.figure())).decode("ascii")
-        except CannotReplay as error:
-            parts.append(f"<p>{html.escape(str(error))}</p>")
-            continue
-        parts.append(f'<img alt="{html.escape(view.title())}" src="data:image/png;base64,{image}">')
-    return "".join(parts)
+    """The static forms of the card and of all views behind it, as HTML."""
+    card = Card(launch, SHOWN)
+    return _picture(lambda: card) + "".join(_picture(partial(view, card, name)) for name in fronts(card))
+
+
+def _picture(make: Callable[[], View]) -> str:
+    try:
+        made = make()
+        image = base64.b64encode(png(made.figure())).decode("ascii")
+    except (CannotReplay, LookupError, ValueError) as error:
+        return f"<p>{html.escape(str(error))}</p>"
+    return f'<img alt="{html.escape(made.title())}" src="data:image/png;base64,{image}">'
 
 
 def main() -> None:
@@ -56,7 +61,7 @@ def main() -> None:
         body.append(f"<h2>{html.escape(example.title)}</h2>")
         for number, launch in enumerate(launches_of(example)[:2]):
             name = f"{example.name}_{number}.html"
-            (options.folder / name).write_text(launch_page(launch), encoding="utf-8")
+            launch.to_html(options.folder / name)
             body.append(f'<p><a href="{name}">{html.escape(launch.kernel)}, live</a></p>{pictures(launch)}')
             print(f"{name}: {(options.folder / name).stat().st_size / 1e6:.2f} MB", flush=True)
     look = "<style>body{font-family:sans-serif;margin:24px}img{zoom:50%;display:block;margin:16px 0}</style>"

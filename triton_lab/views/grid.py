@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from triton_lab.launch.launch import Launch
+    from triton_lab.views.pieces import Piece
 
 LAYERS = ("order", "wave", "lanes", "bytes", "iterations", "shared")
 SAYS = {
@@ -180,27 +181,22 @@ class Grid(View):
             lines.append(f"{len(self.waves) - MOST_WAVES} more waves of {self.sms}")
         return "\n".join(lines)
 
+    def pieces(self) -> list[Piece]:
+        """The heatmaps side by side under their title."""
+        from triton_lab.views.pieces import one_row, title
+
+        emphasis: list[npt.NDArray[np.uint8] | None] = [None] * len(self.heatmaps)
+        if self.program is not None:
+            emphasis = [self.emphasis(self.program), self._on_target(self.program)][: len(self.heatmaps)]
+        return [title(self.title()), one_row(self.heatmaps, 28, emphasis)]
+
     def figure(self) -> Figure:
-        from triton_lab.views.figure import MARGIN, Sheet, draw, height_of, text_width, width_of
+        from triton_lab.views.pieces import stack
 
-        wide = sum(width_of(one) for one in self.heatmaps) + 28 * (len(self.heatmaps) - 1)
-        sheet = Sheet(
-            max(wide, text_width(self.title()) * 1.08) + 2 * MARGIN,
-            max(map(height_of, self.heatmaps)) + 2 * MARGIN + 30,
-        )
-        sheet.text(MARGIN, MARGIN + 8, self.title(), style.TITLE, bold=True)
-        x = MARGIN
-        for number, heatmap in enumerate(self.heatmaps):
-            emphasis = None
-            if self.program is not None:
-                emphasis = self.emphasis(self.program) if number == 0 else self._on_target(self.program)
-            draw(sheet, heatmap, x, MARGIN + 30, emphasis)
-            x += width_of(heatmap) + 28
-        return sheet.finish()
+        return stack(self.pieces(), least=0)
 
-    def _on_target(self, program: int) -> npt.NDArray[np.uint8]:
-        assert self.target is not None
-        return self.target.emphasis(program)
+    def _on_target(self, program: int) -> npt.NDArray[np.uint8] | None:
+        return None if self.target is None else self.target.emphasis(program)
 
     def scene(self) -> Mapping[str, Any]:
         done = self.work

@@ -64,7 +64,7 @@ class Interact(View):
         if made is not None:
             self.result = made
             if "widget" in self.__dict__:
-                self.widget.scene = dict(made.scene())
+                self.widget.scene = dict(made.live())
 
     @property
     def shown(self) -> View:

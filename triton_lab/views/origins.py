@@ -1,19 +1,25 @@
-"""Origins: one stored element, and the elements of every argument that it was made from."""
+"""Origins: one stored element, and the elements of every argument that it was made from.
+
+The live picture carries who stored which element, so that a click or another program asks for the
+origins of that element alone: a part called ``origin/<op>/<element>``.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab.launch.stored_by import StoredBy, stored_by
 from triton_lab.views import style
 from triton_lab.views.accesses import access_words
-from triton_lab.views.heatmap import Heatmap, Key
-from triton_lab.views.layout import layout
+from triton_lab.views.heatmap import Heatmap, Key, buffer, narrow
+from triton_lab.views.layout import Layout, layout
 from triton_lab.views.parts import panel_names, shape_text
 from triton_lab.views.tiling import UNTOUCHED, tensor_argument
 from triton_lab.views.view import View
@@ -25,9 +31,13 @@ if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.origin import Origin
+    from triton_lab.views.pieces import Piece
 
 ROOM = (300.0, 260.0)
-FIRST = 2  # classes: no cell, not needed, and one for each of the ramp's levels
+STORED = (style.tensor_colour(0, 3),) * 3 + (style.PLAIN,)
+NOT_NEEDED, STORED_HERE, FIRST = 1, 2, 3  # classes: after no cell; one for each of the ramp's levels follows
+LOOKS = ((0, 0, 0, 0), UNTOUCHED, STORED, *((style.SEQUENTIAL + k,) * 3 + (style.PLAIN,) for k in range(style.LEVELS)))
+ONE = FIRST + style.LEVELS // 2  # where there is one iteration alone
 
 
 class Origins(View):
@@ -41,6 +51,31 @@ class Origins(View):
             raise ValueError(f"{access_words(store)} has lanes 0 to {lanes - 1}, not {lane}")
         self.launch, self.store = launch, store
         self.program, self.lane, self.iteration = program, lane, iteration
+
+    @classmethod
+    def first(cls, launch: Launch, store: Access, program: int | None = None) -> Origins:
+        """Of the first element that ``program`` stored to (by itself the first that did)."""
+        found = cls(launch, store).stored
+        there = np.flatnonzero(found.first >= 0)
+        if not len(there):
+            raise ValueError(f"{access_words(store)} stored nothing to {store.argument or 'an argument'}")
+        return cls.of(launch, store, int(found.first[there[0] if program is None else program]), found)
+
+    @classmethod
+    def of(cls, launch: Launch, store: Access, element: int, stored: StoredBy | None = None) -> Origins:
+        """Of an element (row-major) of the store's argument, as the last lane left it that stored to it."""
+        stored = stored or cls(launch, store).stored
+        if not 0 <= element < len(stored.program) or stored.program[element] < 0:
+            raise LookupError(f"{access_words(store)} did not store to element {element} of {store.argument}")
+        made = cls(launch, store, *(int(one[element]) for one in (stored.program, stored.lane, stored.iteration)))
+        made.__dict__["stored"] = stored
+        return made
+
+    @cached_property
+    def stored(self) -> StoredBy:
+        """Which lane stored each element of the argument."""
+        shape = () if self.store.argument is None else tensor_argument(self.launch, self.store.argument).shape
+        return stored_by(self.store, tuple(shape), self.launch.programs)
 
     @cached_property
     def origins(self) -> list[Origin]:
@@ -65,20 +100,27 @@ class Origins(View):
         return int(self.store.element(iteration=self.iteration)[self.program].reshape(-1)[self.lane])
 
     @cached_property
-    def heatmaps(self) -> list[Heatmap]:
-        """The stored argument, then those that were loaded from."""
-        drawn = []
-        if self.store.argument is not None:
-            argument = tensor_argument(self.launch, self.store.argument)
-            mark = np.full(math.prod(argument.shape), -1)
-            mark[[e for e in [self.element()] if e >= 0]] = 0
-            drawn.append(_marked(argument, mark, f"stored: {self._stored()}", "stored here"))
+    def pictures(self) -> list[Marked]:
+        """The arguments that were loaded from."""
+        found = []
         for name, first in self.needed.items():
             argument = tensor_argument(self.launch, name)
             count = int((first >= 0).sum())
             title = f"{name} ({shape_text(argument.shape)}): {count} element{'' if count == 1 else 's'}"
-            drawn.append(_marked(argument, first, title, "loaded"))
-        return drawn
+            found.append(Marked(argument, first, title, "loaded"))
+        return found
+
+    @property
+    def heatmaps(self) -> list[Heatmap]:
+        """The stored argument, then those that were loaded from."""
+        drawn = [one.heatmap() for one in self.pictures]
+        if self.store.argument is None:
+            return drawn
+        argument = tensor_argument(self.launch, self.store.argument)
+        mark = np.full(math.prod(argument.shape), -1)
+        mark[[e for e in [self.element()] if e >= 0]] = 0
+        stored = Marked(argument, mark, f"stored: {self._stored()}", "stored here")
+        return [stored.heatmap(also=self.stored.program >= 0), *drawn]
 
     def _stored(self) -> str:
         name = self.store.argument or "memory"
@@ -104,42 +146,140 @@ class Origins(View):
         return "\n".join(lines)
 
     def figure(self) -> Figure:
-        from triton_lab.views.pieces import lines, side_by_side, stack, title
+        from triton_lab.views.pieces import stack
+
+        return stack(self.pieces())
+
+    def pieces(self) -> list[Piece]:
+        """The arguments side by side."""
+        from triton_lab.views.pieces import lines, side_by_side, title
 
         pieces = [title(self.title()), *side_by_side(self.heatmaps)]
         if not self.origins:
             pieces.append(lines([(self.text().splitlines()[-1], style.LIGHT.faint)]))
-        return stack(pieces)
+        return pieces
+
+    @property
+    def name(self) -> str:
+        """What its parts' names begin with."""
+        return f"origin/{self.store.op}"
 
     def scene(self) -> Mapping[str, Any]:
+        """Whom to ask about, and one element's origins."""
+        base: dict[str, Any] = {"kind": "origins", "name": self.name, "stored": None, "looks": list(map(list, LOOKS))}
+        if self.store.argument is not None:
+            argument = tensor_argument(self.launch, self.store.argument)
+            blank = Marked(argument, np.full(math.prod(argument.shape), -1), "", "")
+            base["stored"] = {
+                **blank.as_scene(),
+                "argument": argument.name,
+                "shape": list(argument.shape),
+                "line": self.store.line,
+                # The cell's first element that this store wrote, + 1; and each program's.
+                "elements": buffer(narrow(self._first_of_cell() + 1)),
+                "first": buffer((self.stored.first + 1).astype(np.uint32)),
+                "grid": list(self.launch.grid),
+            }
+        return {**base, "shown": self.shown(), "parts": {}}
+
+    def _first_of_cell(self) -> npt.NDArray[np.int64]:
+        """(cells,) the first stored element in each cell of the argument, -1 for none."""
+        argument = tensor_argument(self.launch, self.store.argument or "")
+        shown = layout(argument.shape, room=ROOM)
+        elements = np.flatnonzero(self.stored.program >= 0)
+        found = np.full(shown.cells, -1, dtype=np.int64)
+        found[shown.cell_of_position()[elements[::-1]]] = elements[::-1]
+        return found
+
+    def askable(self) -> npt.NDArray[np.int64]:
+        """The elements that a click can ask about, ascending."""
+        cells = self._first_of_cell()
+        return np.sort(cells[cells >= 0])
+
+    def shown(self) -> Mapping[str, Any]:
+        """This element's origins alone."""
         return {
-            "kind": "origins",
+            "kind": "origin",
             "title": self.title(),
-            "heatmaps": [heatmap.as_scene() for heatmap in self.heatmaps],
+            "stored": self._stored(),
+            "program": self.program,
+            "element": self.element(),
+            "pictures": [one.as_scene() for one in self.pictures],
             "lines": self.text().splitlines()[1:],
         }
 
+    def part(self, name: str) -> Mapping[str, Any]:
+        start, _, element = name.rpartition("/")
+        if start != self.name:
+            return super().part(name)
+        return self.of(self.launch, self.store, int(element), self.stored).shown()
 
-def _marked(argument: Argument, first: npt.NDArray[np.int64], title: str, word: str) -> Heatmap:
-    """The argument with the elements marked that have a number; a ramp where the numbers differ."""
-    shown = layout(argument.shape, room=ROOM)
-    most = int(first.max(initial=0))
-    level = np.where(first >= 0, FIRST + (style.LEVELS - 1) * np.maximum(first, 0) // max(1, most), 1)
-    if not most:
-        level = np.where(first >= 0, FIRST + style.LEVELS // 2, 1)
-    cells = np.zeros(shown.cells, dtype=np.int64)
-    np.maximum.at(cells, shown.cell_of_position(), level)
-    looks = [(0, 0, 0, 0), UNTOUCHED, *((style.SEQUENTIAL + k,) * 3 + (style.PLAIN,) for k in range(style.LEVELS))]
-    middle = style.SEQUENTIAL + style.LEVELS // 2
-    return Heatmap(
-        shown,
-        cells.astype(np.uint8),
-        np.array(looks, dtype=np.uint16),
-        title=title,
-        legend=[] if most else [Key((middle, middle, middle, style.PLAIN), word)],
-        ramp=(style.SEQUENTIAL, style.LEVELS, 0, most) if most else None,
-        ramp_name="iteration",
-        panel_names=panel_names(shown.shape, shown.origin, shown.panels),
-        room=ROOM,
-        groups=np.where(np.arange(len(looks)) > 1, 2, np.arange(len(looks))),
-    )
+
+@dataclass(frozen=True)
+class Marked:
+    """An argument with the elements marked that have a number (elements,), -1 for none: an iteration."""
+
+    argument: Argument
+    first: npt.NDArray[np.int64]
+    title: str
+    word: str
+
+    @property
+    def layout(self) -> Layout:
+        return layout(self.argument.shape, room=ROOM)
+
+    @property
+    def most(self) -> int:
+        return int(self.first.max(initial=0))
+
+    def levels(self, elements: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The classes of marked elements."""
+        if not self.most:
+            return np.full(len(elements), ONE)
+        return FIRST + (style.LEVELS - 1) * self.first[elements] // self.most
+
+    def legend(self) -> Sequence[Key]:
+        middle = style.SEQUENTIAL + style.LEVELS // 2
+        return [] if self.most or not self.word else [Key((middle, middle, middle, style.PLAIN), self.word)]
+
+    def heatmap(self, also: npt.NDArray[np.bool_] | None = None) -> Heatmap:
+        """The marked elements; those of ``also`` (elements,) told from the rest."""
+        shown = self.layout
+        cell = shown.cell_of_position()
+        cells = np.zeros(shown.cells, dtype=np.uint8)
+        cells[cell] = NOT_NEEDED
+        legend = list(self.legend())
+        if also is not None and also.any():
+            cells[cell[also]] = STORED_HERE
+            legend.append(Key(STORED, "stored by this line"))
+        marked = np.flatnonzero(self.first >= 0)
+        np.maximum.at(cells, cell[marked], self.levels(marked).astype(np.uint8))
+        return Heatmap(
+            shown,
+            cells,
+            np.array(LOOKS, dtype=np.uint16),
+            title=self.title,
+            legend=legend,
+            ramp=(style.SEQUENTIAL, style.LEVELS, 0, self.most) if self.most else None,
+            ramp_name="iteration",
+            panel_names=panel_names(shown.shape, shown.origin, shown.panels),
+            room=ROOM,
+            groups=np.minimum(np.arange(len(LOOKS)), FIRST),
+        )
+
+    def as_scene(self) -> Mapping[str, Any]:
+        """The marked cells alone: a page holds many of these."""
+        shown = self.layout
+        marked = np.flatnonzero(self.first >= 0)
+        cells = shown.cell_of_position()[marked]
+        return {
+            "layout": shown.as_scene(),
+            "room": list(ROOM),
+            "title": self.title,
+            "there": int(shown.cell_of_position().max(initial=-1)) + 1 if shown.wrapped else shown.cells,
+            "cells": buffer(narrow(cells)),
+            "levels": buffer(self.levels(marked).astype(np.uint8)),
+            "legend": [[list(key.style), key.text] for key in self.legend()],
+            "ramp": [style.SEQUENTIAL, style.LEVELS, 0, self.most] if self.most else None,
+            "panelNames": panel_names(shown.shape, shown.origin, shown.panels),
+        }

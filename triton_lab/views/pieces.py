@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 from matplotlib.figure import Figure
 
 from triton_lab.views import style
 from triton_lab.views.figure import MARGIN, Sheet, draw, height_of, text_width, width_of
 from triton_lab.views.heatmap import Heatmap
+
+Emphasis = npt.NDArray[np.uint8]
 
 WIDTH = 760.0
 GAP = 24.0
@@ -19,16 +23,16 @@ LINE = 17.0
 
 @dataclass(frozen=True)
 class Piece:
-    """``height`` in CSS pixels, and what draws it at a y on a sheet; ``width`` if more than WIDTH."""
+    """``height`` and ``width`` in CSS pixels, and what draws it at a y on a sheet."""
 
     height: float
     draw: Callable[[Sheet, float], None]
     width: float = WIDTH
 
 
-def stack(pieces: Sequence[Piece]) -> Figure:
-    """All pieces from top to bottom."""
-    width = max([WIDTH, *(piece.width for piece in pieces)])
+def stack(pieces: Sequence[Piece], least: float = WIDTH) -> Figure:
+    """All pieces from top to bottom, on a sheet of at least this width."""
+    width = max([least, *(piece.width for piece in pieces)])
     sheet = Sheet(width + 2 * MARGIN, sum(piece.height for piece in pieces) + 2 * MARGIN)
     y = MARGIN
     for piece in pieces:
@@ -39,7 +43,7 @@ def stack(pieces: Sequence[Piece]) -> Figure:
 
 def title(words: str) -> Piece:
     """A heading."""
-    return Piece(28, lambda sheet, y: sheet.text(MARGIN, y + 12, words, bold=True))
+    return Piece(28, lambda sheet, y: sheet.text(MARGIN, y + 12, words, bold=True), text_width(words) * 1.08)
 
 
 def lines(words: Sequence[tuple[str, str]], mono: bool = False) -> Piece:
@@ -88,13 +92,13 @@ def side_by_side(heatmaps: Sequence[Heatmap], gap: float = GAP) -> list[Piece]:
     return [one_row(row, gap) for row in rows]
 
 
-def one_row(heatmaps: Sequence[Heatmap], gap: float = GAP) -> Piece:
-    """Heatmaps beside each other, however wide that is."""
+def one_row(heatmaps: Sequence[Heatmap], gap: float = GAP, emphasis: Sequence[Emphasis | None] = ()) -> Piece:
+    """Heatmaps beside each other, however wide that is; ``emphasis`` for each, if any."""
 
     def draw_row(sheet: Sheet, y: float) -> None:
         x = MARGIN
-        for heatmap in heatmaps:
-            draw(sheet, heatmap, x, y)
+        for heatmap, levels in zip(heatmaps, emphasis or [None] * len(heatmaps), strict=True):
+            draw(sheet, heatmap, x, y, levels)
             x += width_of(heatmap) + gap
 
     width = sum(width_of(heatmap) + gap for heatmap in heatmaps) - gap

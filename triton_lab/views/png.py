@@ -21,7 +21,7 @@ LEVEL = 4  # of zlib: a fifth smaller than 3, and little larger than 6
 def png(figure: Figure) -> bytes:
     """The figure as PNG, at its own resolution."""
     canvas = figure.canvas if isinstance(figure.canvas, FigureCanvasAgg) else FigureCanvasAgg(figure)
-    canvas.draw()
+    canvas.draw()  # type: ignore[no-untyped-call]
     pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
     return encoded(pixels, figure.dpi)
 

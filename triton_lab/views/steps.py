@@ -1,4 +1,7 @@
-"""Steps: one program's operations in their order, with the variables alive after each."""
+"""Steps: one program's operations in their order, with the variables alive after each.
+
+The live picture asks for the steps of another program when one is picked: a part called ``steps@3``.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import numpy.typing as npt
 from triton_lab.launch.histogram import as_float
 from triton_lab.views import style
 from triton_lab.views.heatmap import buffer
-from triton_lab.views.parts import shape_text
+from triton_lab.views.pointers import offsets_in, pointee, pointer_words
 from triton_lab.views.value_picture import block_heatmap, block_scene, ends, painting, summary
 from triton_lab.views.view import View
 
@@ -20,17 +23,21 @@ if TYPE_CHECKING:
 
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.trace import Step
+    from triton_lab.views.pieces import Piece
 
-MOST = 1 << 18  # numbers that a live picture carries; steps beyond have words alone
+MOST = 1 << 18
 ROOM = (300.0, 260.0)
 VERBS = {"assign": "", "load": "load from ", "store": "store to ", "atomic": "atomic on "}
 
 
 class Steps(View):
-    """``program`` of a launch, step by step; ``step`` is where the picture stands, by itself at the end."""
+    """``program`` of a launch, step by step; ``step`` is where the picture stands, by itself at the end.
 
-    def __init__(self, launch: Launch, program: int = 0, step: int | None = None) -> None:
-        self.launch = launch
+    The live picture carries ``numbers`` at most; steps beyond have words alone.
+    """
+
+    def __init__(self, launch: Launch, program: int = 0, step: int | None = None, numbers: int = MOST) -> None:
+        self.launch, self.numbers = launch, numbers
         self.program = program
         self.trace = launch.trace(program)
         last = len(self.trace) - 1
@@ -49,12 +56,10 @@ class Steps(View):
     def shown(self, step: Step) -> tuple[npt.NDArray[Any], str]:
         """A step's block as it is drawn, and in words. Addresses become offsets in the argument's elements."""
         values = step.values
-        if values.dtype == np.int64 and values.size:
-            for one in self.launch.arguments:
-                end = one.storage_address + one.storage_bytes
-                if one.storage_bytes and one.storage_address <= int(values.flat[0]) <= end:
-                    offsets = (values - one.address) // one.itemsize
-                    return offsets, _pointers(offsets, one.name)
+        to = pointee(values, self.launch.arguments)
+        if to is not None:
+            offsets = offsets_in(to, values)
+            return offsets, pointer_words(offsets, to.name)
         return values, summary(values)
 
     def alive(self) -> list[tuple[str, str, str]]:
@@ -73,10 +78,16 @@ class Steps(View):
         return self.launch.source.rstrip("\n").split("\n") if self.launch.source else []
 
     def figure(self) -> Figure:
-        from triton_lab.views.pieces import lines, one_row, stack, table, title
+        from triton_lab.views.pieces import stack
+
+        return stack(self.pieces())
+
+    def pieces(self) -> list[Piece]:
+        """Source, variables, and the step's block."""
+        from triton_lab.views.pieces import lines, one_row, table, title
 
         if not len(self.trace):
-            return stack([title(self.text())])
+            return [title(self.text())]
         step = self.trace.steps[self.step]
         told = []
         for number, line in enumerate(self.source(), start=self.launch.first_line):
@@ -91,11 +102,28 @@ class Steps(View):
             block = self.shown(step)[0]
             drawn = block_heatmap(block, *ends(block), f"{where}{self._words(step)}", step.mask, ROOM)
             pieces.append(one_row([drawn]))
-        return stack(pieces)
+        return pieces
+
+    def live(self) -> Mapping[str, Any]:
+        """This program's steps, which give way to another program's."""
+        return {
+            "kind": "follow",
+            "name": "steps",
+            "window": 1,
+            "program": self.program,
+            "parts": {f"steps@{self.program}": self.scene()},
+        }
+
+    def part(self, name: str) -> Mapping[str, Any]:
+        tab, _, program = name.partition("@")
+        if tab != "steps":
+            return super().part(name)
+        return Steps(self.launch, int(program), 0, self.numbers).scene()
 
     def scene(self) -> Mapping[str, Any]:
+        """This program's steps alone."""
         shapes: list[tuple[int, ...]] = []
-        steps, left = [], MOST
+        steps, left = [], self.numbers
         for step in self.trace.steps:
             if step.values.shape not in shapes:
                 shapes.append(step.values.shape)
@@ -125,17 +153,10 @@ class Steps(View):
             "kind": "steps",
             "title": f"{self.launch.kernel}, program {self.program}",
             "program": self.program,
+            "grid": list(self.launch.grid),
             "source": {"first": self.launch.first_line, "lines": self.source()},
             "steps": steps,
             "pictures": [block_scene(shape, ROOM) for shape in shapes],
             "painting": painting(),
             "step": self.step,
         }
-
-
-def _pointers(offsets: npt.NDArray[np.int64], name: str) -> str:
-    """``pointer to x_ptr + 4``, ``32 pointers to x_ptr + 0 to 31``."""
-    low, high = int(offsets.min()), int(offsets.max())
-    if offsets.shape == ():
-        return f"pointer to {name} + {low}"
-    return f"{shape_text(offsets.shape)} pointers to {name} + {low}" + (f" to {high}" if high > low else "")

@@ -26,17 +26,21 @@ from triton_lab.launch.storage import (
     stored,
     traits,
 )
+from triton_lab.launch.storage_touches import CellTouches, StorageTouches
 from triton_lab.views import style
-from triton_lab.views.heatmap import Heatmap, Key, Label, narrow
+from triton_lab.views.heatmap import Heatmap, Key, Label, buffer, narrow
 from triton_lab.views.layout import Layout, layout
 from triton_lab.views.names import names_in
 from triton_lab.views.parts import panel_names, shape_text, step_names
 from triton_lab.views.regions import cell_labels
+from triton_lab.views.tiling import tensor_argument
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     import torch
     from matplotlib.figure import Figure
+
+    from triton_lab.launch.launch import Launch
 
 GRID_ROOM = (290.0, 240.0)  # for one tensor beside others
 BARE = (style.UNTOUCHED, style.UNTOUCHED, style.UNTOUCHED, style.DOTS)
@@ -54,11 +58,13 @@ def storage(*tensors: torch.Tensor, names: Sequence[str] | None = None) -> Stora
 
 
 class Storage(View):
-    """Tensors (or a launch's tensor arguments) in their storages."""
+    """Tensors in their storages. With a launch whose arguments they are, the live picture follows
+    the picked program, iteration and line."""
 
-    def __init__(self, tensors: Sequence[StridedLike]) -> None:
+    def __init__(self, tensors: Sequence[StridedLike], launch: Launch | None = None) -> None:
         self.tensors = tuple(tensors)
         self.memories = memories(self.tensors)
+        self.launch = launch
 
     @cached_property
     def covers(self) -> list[Cover]:
@@ -142,9 +148,9 @@ class Storage(View):
         room = GRID_ROOM if len(self.tensors) > 1 else (style.ROOM[0], 320.0)
         shown = layout(tuple(tensor.shape), room=room)
         own = tensor.offset + offsets(tuple(tensor.shape), tuple(tensor.strides))
-        base = (tensor.storage_address - self.memories[which].address) // found.unit
-        unit = base + own * (tensor.itemsize // found.unit) - found.first
-        level = np.clip(unit * style.TENSOR_LEVELS // max(1, len(found.sets)), 0, style.TENSOR_LEVELS - 1)
+        level = np.clip(
+            self._first_unit(number) * style.TENSOR_LEVELS // max(1, len(found.sets)), 0, style.TENSOR_LEVELS - 1
+        )
         cells = np.zeros(shown.cells, dtype=np.uint8)
         cells[shown.cell_of_position()[::-1]] = 1 + level[::-1]
         styles = [(0, 0, 0, 0), *(_look([number], False, step) for step in range(style.TENSOR_LEVELS))]
@@ -225,7 +231,40 @@ class Storage(View):
             ],
             "strips": [strip.as_scene() for strip in self.strips],
             "grids": [grid.as_scene() for grid in self.grids],
+            **self._touched_scene(),
         }
+
+    def _touched_scene(self) -> Mapping[str, Any]:
+        """Who touches the cells, where a launch does: these take the place of the plain pictures."""
+        if self.launch is None or not any(access.argument for access in self.launch.accesses):
+            return {}
+        programs = self.launch.programs
+        named = [tensor_argument(self.launch, tensor.name) for tensor in self.tensors]
+        found = StorageTouches(named, self.launch.accesses, programs)
+        grids = [
+            told_apart(grid, found.of_elements(number, grid.layout.cell_of_position(), grid.layout.cells))
+            for number, grid in enumerate(self.grids)
+        ]
+        strips = []
+        for which, strip in enumerate(self.strips):
+            places = [(number, self._units(number) // strip.layout.right) for number in self.covers[which].tensors]
+            strips.append(told_apart(strip, found.of_storage(places, strip.layout.cells)))
+        return {"launchGrid": list(self.launch.grid), "strips": strips, "grids": grids}
+
+    def _units(self, number: int) -> Ints:
+        """(elements, n) the units of its memory's cover that each element of a tensor takes."""
+        tensor = self.tensors[number]
+        found = self.covers[next(k for k, memory in enumerate(self.memories) if number in memory.tensors)]
+        return self._first_unit(number)[:, None] + np.arange(tensor.itemsize // found.unit)
+
+    def _first_unit(self, number: int) -> Ints:
+        """(elements,) counted from the first unit that the cover has."""
+        tensor = self.tensors[number]
+        which = next(k for k, memory in enumerate(self.memories) if number in memory.tensors)
+        found = self.covers[which]
+        own = tensor.offset + offsets(tuple(tensor.shape), tuple(tensor.strides))
+        base = (tensor.storage_address - self.memories[which].address) // found.unit
+        return base + own * (tensor.itemsize // found.unit) - found.first
 
     def _memory_of(self, number: int) -> Memory:
         return next(memory for memory in self.memories if number in memory.tensors)
@@ -236,6 +275,30 @@ class Storage(View):
         from triton_lab.views.storage_figure import storage_pieces
 
         return stack(storage_pieces(self))
+
+
+def told_apart(heatmap: Heatmap, touched: CellTouches) -> Mapping[str, Any]:
+    """The heatmap's scene, its classes told apart by who touches their cells, so that some can stand out."""
+    sets = len(touched.table)
+    key = heatmap.cells.astype(np.int64) * sets + touched.classes
+    key[heatmap.cells == 0] = 0
+    present = np.bincount(key, minlength=1) > 0
+    present[0] = True  # class 0 is no cell
+    kept = np.flatnonzero(present)
+    look = kept // sets
+    table = touched.table
+    return {
+        **heatmap.as_scene(),
+        "cells": buffer(narrow((np.cumsum(present) - 1)[key])),
+        "levels": buffer(narrow(look)),
+        "groups": None if heatmap.groups is None else buffer(narrow(heatmap.groups[look])),
+        "touched": {
+            "of": buffer(narrow(kept % sets)),
+            "starts": buffer(table.starts.astype(np.uint32)),
+            "items": buffer(narrow(table.items)),
+            "moments": [[moment.iteration, moment.line, moment.kind] for moment in touched.moments],
+        },
+    }
 
 
 def _look(tensors: Sequence[int], several: bool, level: int, pattern: int = style.PLAIN) -> tuple[int, int, int, int]:

@@ -13,6 +13,7 @@ from triton_lab.launch.histogram import as_float, histogram
 from triton_lab.views.difference import Difference
 from triton_lab.views.heatmap import buffer
 from triton_lab.views.parts import number_text
+from triton_lab.views.pointers import Pointed, offsets_in, pointee, pointer_words
 from triton_lab.views.value_picture import block_heatmap, block_scene, ends, painting, summary
 from triton_lab.views.view import View
 
@@ -27,11 +28,12 @@ MOST = 1 << 18  # numbers that a live picture carries
 class Variable(View):
     """The values of a variable (`Launch.values`), all programs and iterations behind two pickers.
 
-    ``program`` and ``iteration`` say what the static picture shows.
+    ``program`` and ``iteration`` say what the static picture shows, ``numbers`` how many the live one
+    carries at most.
     """
 
-    def __init__(self, values: Values, program: int | None = None, iteration: int = 0) -> None:
-        self.values = values
+    def __init__(self, values: Values, program: int | None = None, iteration: int = 0, numbers: int = MOST) -> None:
+        self.values, self.numbers = values, numbers
         reached = [int(p) for p in values.programs] or [0]
         self.program = reached[0] if program is None else program
         if values.assignments and self.program not in reached:
@@ -47,15 +49,41 @@ class Variable(View):
         row = int(np.searchsorted(values.programs, self.program))
         if not values.assignments or not values.reached(self.iteration)[row]:
             return None
-        found: npt.NDArray[Any] = values.at(self.iteration)[row]
+        found: npt.NDArray[Any] = self._at(self.iteration)[row]
         return found
 
+    @cached_property
+    def pointee(self) -> Pointed | None:
+        """The argument that a pointer leads into; None for what is no pointer."""
+        values = self.values
+        if not values.assignments:
+            return None
+        return pointee(values.at(0)[values.reached(0)][:1], values.arguments)
+
+    def _at(self, iteration: int) -> npt.NDArray[Any]:
+        """``(programs, *block)``; a pointer's addresses as offsets in its argument's elements."""
+        held = self.values.at(iteration)
+        if self.pointee is None:
+            return held
+        return np.where(
+            self.values.reached(iteration).reshape((-1,) + (1,) * (held.ndim - 1)), offsets_in(self.pointee, held), 0
+        )
+
+    @property
+    def dtype(self) -> str:
+        """The values' type as it is told."""
+        return self.values.dtype if self.pointee is None else f"elements of {self.pointee.name}"
+
     def title(self) -> str:
-        return f"{self.values.name} in line {self.values.line}"
+        to = "" if self.pointee is None else f": pointers to {self.pointee.name}"
+        return f"{self.values.name} in line {self.values.line}{to}"
 
     def _where(self) -> str:
         several = f", iteration {self.iteration}" if self.values.iterations > 1 else ""
         return f"program {self.program}{several}"
+
+    def _summary(self, block: npt.NDArray[Any]) -> str:
+        return summary(block) if self.pointee is None else pointer_words(block, self.pointee.name)
 
     def text(self) -> str:
         values = self.values
@@ -63,7 +91,7 @@ class Variable(View):
         if values.fixed is None and not values.assignments:
             return f"{self.title()}: no program that was looked at got there"
         if values.assignments:
-            held = "not reached" if self.block is None else summary(self.block)
+            held = "not reached" if self.block is None else self._summary(self.block)
             lines.append(f"{self._where()}: {held}")
             if self.block is not None and 0 < self.block.size <= 64 and self.block.ndim:
                 numbers = as_float(self.block).reshape(-1).tolist()
@@ -81,7 +109,7 @@ class Variable(View):
                 sheet.text(MARGIN, MARGIN + 10 + 22 * number, line)
             return sheet.finish()
         heatmap = block_heatmap(self.block, *ends(self.block))
-        title = f"{self.title()}: {self._where()} · {summary(self.block)}"
+        title = f"{self.title()}: {self._where()} · {self._summary(self.block)}"
         beside = self.block.size > 1
         wide = width_of(heatmap) + (40 + WIDTH if beside else 0)
         high = max(height_of(heatmap), 30 + HEIGHT + BELOW if beside else 0)
@@ -97,11 +125,11 @@ class Variable(View):
         values = self.values
         size = max(1, int(np.prod(values.block)))
         iterations = values.iterations if values.assignments else 0
-        kept = max(1, MOST // max(1, size * iterations)) if size * iterations <= MOST else 1
+        kept = max(1, self.numbers // max(1, size * iterations))
         rows = np.arange(len(values.programs))[:kept]
         if values.assignments and self.program in values.programs[kept:]:
             rows[-1] = int(np.searchsorted(values.programs, self.program))
-        blocks = [as_float(values.at(i)[rows]) for i in range(iterations)]
+        blocks = [as_float(self._at(i)[rows]) for i in range(iterations)]
         low, high = ends(*blocks)
         narrow = values.dtype not in ("float64", "int64", "int32", "uint32", "uint64")
         return {
@@ -110,7 +138,7 @@ class Variable(View):
             "name": values.name,
             "fixed": None if values.fixed is None else repr(values),
             "empty": "" if values.assignments else self.text(),
-            "dtype": values.dtype,
+            "dtype": self.dtype,
             "block": list(values.block),
             "picture": block_scene(values.block),
             "painting": painting(),

@@ -30,9 +30,13 @@ class View(ABC):
         """A scene that the widget fetches when it needs it."""
         raise LookupError(f"{self.title()} has no part {name!r}")
 
+    def live(self) -> Mapping[str, Any]:
+        """The scene that a widget begins with."""
+        return self.scene()
+
     def standalone(self) -> Mapping[str, Any]:
         """The scene with all that can be had without a kernel behind it."""
-        return self.scene()
+        return self.live()
 
     @abstractmethod
     def figure(self) -> Figure:
@@ -52,7 +56,7 @@ class View(ABC):
         from triton_lab.views.widget import scene_widget
 
         has_parts = type(self).part is not View.part
-        return scene_widget(self.scene(), self.front, self.part if has_parts else None)
+        return scene_widget(self.live(), self.front, self.part if has_parts else None)
 
     def __repr__(self) -> str:
         return self.text()

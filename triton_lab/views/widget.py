@@ -18,6 +18,7 @@ from typing import Any
 import anywidget
 import traitlets
 
+from triton_lab.launch.snapshot import CannotReplay
 from triton_lab.views import style
 
 FRONT = Path(__file__).parent / "front"
@@ -60,8 +61,12 @@ class SceneWidget(anywidget.AnyWidget):
             told = "This launch is no longer kept, since many have been shown after it. Run the cell again."
             self.send({"part": name, "scene": {"kind": "words", "text": told}})
             return
+        try:
+            scene = self.answer(name)
+        except (LookupError, ValueError, CannotReplay) as error:
+            scene = {"kind": "words", "text": str(error.args[0] if error.args else error)}
         buffers: list[bytes] = []
-        self.send({"part": name, "scene": packed(self.answer(name), buffers)}, buffers)
+        self.send({"part": name, "scene": packed(scene, buffers)}, buffers)
 
 
 def packed(value: Any, buffers: list[bytes]) -> Any:

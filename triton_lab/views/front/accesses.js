@@ -8,7 +8,7 @@ import { iterationPicker, layerPicker, programPicker } from "./pickers.js";
 import { listPrograms } from "./programs.js";
 import { EMPHASIS } from "./raster.js";
 import { lineOf } from "./selection.js";
-import { elementsAt } from "./storage.js";
+import { elementsAt } from "./strides.js";
 
 /**
  * @param {any} scene
@@ -93,7 +93,7 @@ export class Touched {
   constructor(scene) {
     this.scene = scene;
     this.programs = scene.grid[0] * scene.grid[1] * scene.grid[2];
-    this.counts = numbers(scene.counts);
+    this.counts = scene.counts ? numbers(scene.counts) : [];
     this.starts = numbers(scene.starts);
     this.items = numbers(scene.items);
     this.size = this.programs * scene.moments.length;

@@ -44,6 +44,7 @@ export function cardOf(scene, selection, context) {
     ...scene.remarks.map((/** @type {string} */ words) => make("div", { class: "tl-note" }, words)),
     source ? source.node : "",
     tabs.length ? panel.node : "",
+    scene.unchecked ? make("div", { class: "tl-note tl-unchecked" }, scene.unchecked) : "",
   );
   return {
     node,

@@ -2,6 +2,7 @@
 
 import { numbers } from "./data.js";
 import { make } from "./dom.js";
+import { unravel } from "./frame.js";
 import { Heatmap } from "./heatmap.js";
 
 /**
@@ -40,17 +41,4 @@ export function differenceOf(scene) {
     status,
   );
   return { node, draw: () => heatmaps.forEach((heatmap) => heatmap.draw()) };
-}
-
-/**
- * @param {number} element
- * @param {number[]} shape
- */
-function unravel(element, shape) {
-  const index = [];
-  for (let axis = shape.length - 1; axis >= 0; axis--) {
-    index.unshift(element % shape[axis]);
-    element = Math.floor(element / shape[axis]);
-  }
-  return index;
 }

@@ -146,3 +146,18 @@ export function cellOf(layout, index) {
   if (layout.panels > 1 || shape.length === 2) return [leading, Math.floor(at[last - 1] / layout.down), column];
   return [0, Math.floor((leading * shape[last - 1] + at[last - 1]) / layout.down), column];
 }
+
+/**
+ * The index of an element that is counted in reading order.
+ * @param {number} element
+ * @param {number[]} shape
+ * @returns {number[]}
+ */
+export function unravel(element, shape) {
+  const index = [];
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    index.unshift(element % shape[axis]);
+    element = Math.floor(element / shape[axis]);
+  }
+  return index;
+}

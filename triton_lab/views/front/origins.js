@@ -1,29 +1,145 @@
-/** Origins: a stored element and all that it was made from; the pointer names elements. */
+/** Origins: a stored element and all that it was made from; a click on another one asks for its origins. */
 
+import { numbers } from "./data.js";
 import { make } from "./dom.js";
-import { indexOf } from "./frame.js";
+import { cellOf, indexOf, unravel } from "./frame.js";
 import { Heatmap } from "./heatmap.js";
+import { oneProgramPicker } from "./pickers.js";
+import { callProgram } from "./programs.js";
+
+const NOT_NEEDED = 1;
+const STORED_HERE = 2;
+const FIRST = 3;
 
 /**
  * @param {any} scene
- * @returns {{node: HTMLElement, draw: () => void}}
+ * @param {import("./selection.js").Selection} selection
+ * @param {import("./part.js").Context} context
+ * @returns {import("./part.js").Part}
  */
-export function originsOf(scene) {
+export function originsOf(scene, selection, context) {
+  const { stored } = scene;
+  // A page without a kernel keeps some elements' origins: the others cannot be asked about.
+  const keeps = (/** @type {number} */ element) => (element && context.has(`${scene.name}/${element - 1}`) ? element : 0);
+  const elements = stored ? Uint32Array.from(numbers(stored.elements), keeps) : null;
+  const firstOf = stored ? numbers(stored.first) : null;
+  const title = make("div", { class: "tl-title" });
+  const row = make("div", { class: "tl-row" });
   const status = make("div", { class: "tl-status", "aria-live": "polite" });
+  const words = make("details", {});
+  let shown = scene.shown;
+  const picker = stored ? oneProgramPicker(stored.grid, selection, () => shown.program) : null;
+  /** @type {number | null} the element that was asked for last */
+  let wanted = shown.element;
   /** @type {Heatmap[]} */
-  const heatmaps = scene.heatmaps.map((/** @type {any} */ heatmap) => new Heatmap(heatmap));
-  for (const heatmap of heatmaps) {
-    heatmap.onpoint = (cell) => {
-      const needed = cell && heatmap.classAt(cell) > 1;
-      if (!cell) status.textContent = "";
-      else status.textContent = `[${indexOf(heatmap.layout, ...cell).index.join(", ")}] ${needed ? "is part of it" : "is not needed"}`;
-    };
-  }
+  let heatmaps = [];
+
+  const rest = () => (status.textContent = stored ? "Click an element of the store to ask where it came from." : "");
+
+  /** @param {number} element */
+  const ask = (element) => {
+    if (element === wanted) return;
+    wanted = element;
+    row.setAttribute("aria-busy", "true");
+    context.ask(`${scene.name}/${element}`, (answer) => {
+      if (wanted !== element) return;
+      row.removeAttribute("aria-busy");
+      if (answer.kind !== "origin") {
+        status.textContent = answer.text;
+        wanted = shown.element;
+        return;
+      }
+      shown = answer;
+      build();
+      draw();
+      selection.set({ program: shown.program });
+    });
+  };
+
+  const build = () => {
+    title.textContent = shown.title;
+    const held = heatmaps[0]?.overlay === document.activeElement ? heatmaps[0].cursor : null;
+    const focused = heatmaps[0]?.overlay === document.activeElement;
+    heatmaps = shown.pictures.map((/** @type {any} */ picture) => markedOf(picture, scene.looks));
+    for (const heatmap of heatmaps) {
+      heatmap.onpoint = (cell) => {
+        if (!cell) return rest();
+        status.textContent = `${at(heatmap, cell)} ${heatmap.classAt(cell) >= FIRST ? "is part of it" : "is not needed"}`;
+      };
+    }
+    if (stored && elements) {
+      const own = markedOf({ ...stored, title: `stored: ${shown.stored}` }, scene.looks, elements, shown.element);
+      own.onpoint = (cell) => {
+        if (!cell) return rest();
+        const here = own.classAt(cell) === NOT_NEEDED ? "cannot be asked about" : "click to ask where it came from";
+        status.textContent = `${stored.argument}${at(own, cell)} ${here}`;
+      };
+      own.onpick = ([panel, down, right]) => {
+        const element = elements[(panel * own.layout.rows + down) * own.layout.columns + right];
+        if (element) ask(element - 1);
+      };
+      own.overlay.setAttribute("aria-label", `${stored.argument}: arrow keys move from cell to cell, Enter asks where it came from`);
+      heatmaps.unshift(own);
+      own.cursor = held;
+    }
+    row.replaceChildren(...heatmaps.map((heatmap) => heatmap.node));
+    if (focused) heatmaps[0].overlay.focus();
+    words.replaceChildren(
+      make("summary", {}, `${shown.lines.length} line${shown.lines.length === 1 ? "" : "s"} of words`),
+      ...shown.lines.map((/** @type {string} */ line) => make("div", { class: "tl-note" }, line)),
+    );
+    rest();
+  };
+  const draw = () => heatmaps.forEach((heatmap) => heatmap.draw());
+  const update = () => {
+    picker?.update();
+    const program = selection.get().program ?? null;
+    if (program === null || !firstOf || !stored || program === shown.program) return;
+    if (firstOf[program]) ask(firstOf[program] - 1);
+    else status.textContent = `${callProgram(program, stored.grid)} stored nothing here.`;
+  };
+  build();
+  selection.subscribe(update);
   const node = make(
-    "div", { class: "tl-origins" }, make("div", { class: "tl-title" }, scene.title),
-    make("div", { class: "tl-row" }, ...heatmaps.map((heatmap) => heatmap.node)), status,
-    make("details", {}, make("summary", {}, `${scene.lines.length} line${scene.lines.length === 1 ? "" : "s"} of words`),
-      ...scene.lines.map((/** @type {string} */ line) => make("div", { class: "tl-note" }, line))),
+    "div", { class: "tl-origins" }, title, make("div", { class: "tl-controls" }, ...(picker?.nodes ?? [])), row, status, words,
   );
-  return { node, draw: () => heatmaps.forEach((heatmap) => heatmap.draw()) };
+  return {
+    node,
+    draw() {
+      draw();
+      update();
+    },
+  };
+}
+
+/** @param {Heatmap} heatmap @param {import("./heatmap.js").Cell} cell */
+const at = (heatmap, cell) => `[${indexOf(heatmap.layout, ...cell).index.join(", ")}]`;
+
+/**
+ * An argument with its marked cells.
+ * @param {any} picture as `Marked.as_scene` in Python makes it
+ * @param {number[][]} looks
+ * @param {ArrayLike<number> | null} elements (cells,) not 0 where the store came
+ * @param {number} element the one that is picked
+ */
+function markedOf(picture, looks, elements = null, element = -1) {
+  const { layout } = picture;
+  const cells = new Uint8Array(layout.panels * layout.rows * layout.columns).fill(NOT_NEEDED, 0, picture.there);
+  const legend = [...picture.legend];
+  if (elements) {
+    const middle = FIRST + Math.floor((looks.length - FIRST) / 2);
+    for (let cell = 0; cell < cells.length; cell++) if (elements[cell]) cells[cell] = STORED_HERE;
+    const here = element < 0 ? null : cellOf(layout, unravel(element, layout.shape));
+    if (here) cells[(here[0] * layout.rows + here[1]) * layout.columns + here[2]] = middle;
+    legend.push([looks[middle], "asked about"], [looks[STORED_HERE], "can be asked about"]);
+  }
+  const [places, levels] = [numbers(picture.cells), numbers(picture.levels)];
+  for (let k = 0; k < places.length; k++) cells[places[k]] = Math.max(cells[places[k]], levels[k]);
+  return new Heatmap({
+    layout, room: picture.room, title: picture.title, panelNames: picture.panelNames, legend, labels: [], right: "", down: "",
+    rules: [0, 0], ramp: picture.ramp, rampName: "iteration",
+    cells: { type: "u1", bytes: cells },
+    styles: { type: "u2", bytes: new Uint8Array(Uint16Array.from(looks.flat()).buffer) },
+    groups: { type: "u1", bytes: Uint8Array.from(looks, (_, k) => Math.min(k, FIRST)) },
+  });
 }

@@ -9,6 +9,7 @@ import { tabsOf } from "./tabs.js";
  * @typedef {{node: HTMLElement, draw: () => void, stop?: () => void}} Part
  * @typedef {{
  *   ask: import("./supply.js").Supply,
+ *   has: (name: string) => boolean,
  *   draw: (scene: any, selection: Selection, context: Context) => Part,
  * }} Context
  * @typedef {{name: string, label: string, lines?: number[], window?: number}} Item
@@ -128,6 +129,18 @@ function menuOf(items, selection, context) {
     draw: () => (part ? part.draw() : show(shown)),
     stop: () => part?.stop?.(),
   };
+}
+
+/**
+ * A picture of one program that follows the picked one: another program is another part.
+ * @param {Item & {program: number}} scene
+ * @param {Selection} selection
+ * @param {Context} context
+ * @returns {Part}
+ */
+export function followOf(scene, selection, context) {
+  if (selection.get().program == null) selection.set({ program: scene.program });
+  return partOf(scene, selection, context);
 }
 
 /** Words in place of a picture. @param {{text: string}} scene @returns {Part} */

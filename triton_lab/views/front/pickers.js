@@ -18,6 +18,18 @@ export function programPicker(grid, selection) {
 }
 
 /**
+ * For a picture that is always of one program.
+ * @param {number[]} grid
+ * @param {import("./selection.js").Selection} selection
+ * @param {() => number} shown the program that is shown while none is picked
+ * @returns {Picker}
+ */
+export function oneProgramPicker(grid, selection, shown) {
+  const words = (/** @type {number | null} */ program) => callProgram(program ?? shown(), grid);
+  return picker("program", grid[0] * grid[1] * grid[2], selection, words, shown);
+}
+
+/**
  * @param {number} count
  * @param {import("./selection.js").Selection} selection
  * @returns {Picker}
@@ -34,11 +46,12 @@ export function iterationPicker(count, selection) {
  * @param {number} count
  * @param {import("./selection.js").Selection} selection
  * @param {(number: number | null) => string} words
+ * @param {(() => number) | null} one where the slider stands if nothing is picked; null: before the first, for all
  * @returns {Picker}
  */
-function picker(name, count, selection, words) {
+function picker(name, count, selection, words, one = null) {
   const slider = make("input", {
-    type: "range", min: -1, max: count - 1, step: 1, "aria-label": name,
+    type: "range", min: one ? 0 : -1, max: count - 1, step: 1, "aria-label": name,
     oninput: () => selection.set({ [name]: slider.value < 0 ? null : Number(slider.value) }),
   });
   const told = make("output", { class: "tl-told" });
@@ -47,7 +60,7 @@ function picker(name, count, selection, words) {
     nodes,
     update() {
       const number = selection.get()[name] ?? null;
-      slider.value = String(number ?? -1);
+      slider.value = String(number ?? one?.() ?? -1);
       told.textContent = words(number);
     },
   };

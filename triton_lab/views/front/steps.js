@@ -2,6 +2,7 @@
 
 import { numbers } from "./data.js";
 import { make } from "./dom.js";
+import { oneProgramPicker } from "./pickers.js";
 import { blockHeatmap, tell } from "./valueblock.js";
 
 /**
@@ -11,7 +12,11 @@ import { blockHeatmap, tell } from "./valueblock.js";
  */
 export function stepsOf(scene, selection) {
   const { steps } = scene;
-  if (!steps.length) return { node: make("div", {}, `${scene.title}: no step was recorded`), draw: () => {} };
+  const programs = oneProgramPicker(scene.grid, selection, () => scene.program);
+  if (!steps.length) {
+    const told = make("div", {}, `${scene.title}: no step was recorded`);
+    return { node: make("div", { class: "tl-steps" }, make("div", { class: "tl-controls" }, ...programs.nodes), told), draw: programs.update };
+  }
   let at = scene.step;
   /** @type {string | null} a variable that is looked at instead of what the step gives */
   let watched = null;
@@ -43,8 +48,9 @@ export function stepsOf(scene, selection) {
   };
 
   const update = () => {
+    programs.update();
     const picked = selection.get().step;
-    if (picked != null && picked < steps.length) at = picked;
+    if (picked != null) at = Math.min(picked, steps.length - 1);
     const step = steps[at];
     slider.value = String(at);
     told.textContent = `step ${at} of ${steps.length}: line ${step.line ?? "?"}, ${step.words} ${step.value}`;
@@ -101,6 +107,7 @@ export function stepsOf(scene, selection) {
   };
   const node = make(
     "div", { class: "tl-steps", onkeydown }, make("div", { class: "tl-title" }, scene.title),
+    make("div", { class: "tl-controls" }, ...programs.nodes),
     make("div", { class: "tl-controls" }, back, make("label", { class: "tl-slide" }, slider), on, told),
     make("div", { class: "tl-row" }, make("div", { class: "tl-source" }, ...rows), make("div", {}, place, table)),
     status, make("div", { class: "tl-note" }, ", and . go a step back and on; click a variable to keep looking at it"),

@@ -1,64 +1,43 @@
 /** Storage: tensors in memory; point at an element and see the arithmetic and every place it shares. */
 
+import { Touched } from "./accesses.js";
+import { numbers } from "./data.js";
 import { make } from "./dom.js";
 import { cellOf, indexOf } from "./frame.js";
 import { Heatmap } from "./heatmap.js";
+import { iterationPicker, programPicker } from "./pickers.js";
+import { listPrograms } from "./programs.js";
+import { lineOf } from "./selection.js";
+import { elementsAt } from "./strides.js";
 
-/** @typedef {{name: string, shape: number[], strides: number[], offset: number, itemsize: number, memory: number, start: number}} Tensor */
-
-/**
- * The indices of up to `limit` elements of a tensor at an offset counted from its element 0.
- * @param {Tensor} tensor
- * @param {number} offset
- * @param {number} limit
- * @returns {number[][]}
- */
-export function elementsAt({ shape, strides }, offset, limit) {
-  /** @type {number[][]} */
-  const found = [];
-  if (shape.includes(0)) return found;
-  const order = shape.map((_, axis) => axis).sort((a, b) => strides[b] - strides[a]);
-  const reach = order.map((_, k) => order.slice(k).reduce((sum, axis) => sum + (shape[axis] - 1) * strides[axis], 0));
-  const index = new Array(shape.length).fill(0);
-  /** @param {number} k @param {number} rest */
-  const search = (k, rest) => {
-    if (found.length === limit) return;
-    if (k === order.length) {
-      if (rest === 0) found.push([...index]);
-      return;
-    }
-    const axis = order[k];
-    const stride = strides[axis];
-    const below = reach[k + 1] ?? 0;
-    const first = stride ? Math.max(0, Math.ceil((rest - below) / stride)) : 0;
-    const last = Math.min(shape[axis] - 1, stride ? Math.floor(rest / stride) : shape[axis] - 1);
-    for (index[axis] = first; index[axis] <= last; index[axis]++) search(k + 1, rest - index[axis] * stride);
-    index[axis] = 0;
-  };
-  search(0, offset);
-  return found.sort((a, b) => {
-    const axis = a.findIndex((value, k) => value !== b[k]);
-    return a[axis] - b[axis];
-  });
-}
+/** @typedef {import("./strides.js").Tensor} Tensor */
 
 const MOST_MARKED = 64;
 
 /**
  * @param {any} scene
+ * @param {import("./selection.js").Selection} selection
  * @returns {{node: HTMLElement, draw: () => void}}
  */
-export function storageOf(scene) {
+export function storageOf(scene, selection) {
   const status = make("div", { class: "tl-status", "aria-live": "polite" });
   const strips = scene.strips.map((/** @type {any} */ strip) => new Heatmap(strip));
   const grids = scene.grids.map((/** @type {any} */ grid) => new Heatmap(grid));
   const all = [...strips, ...grids];
+  const touches = all.map((heatmap) => (heatmap.scene.touched ? new TouchedCells(heatmap.scene.touched, scene.launchGrid) : null));
+  /** @type {import("./pickers.js").Picker[]} */
+  const pickers = [];
+  if (scene.launchGrid) {
+    const iterations = Math.max(0, ...touches.map((touched) => touched?.iterations ?? 0));
+    pickers.push(programPicker(scene.launchGrid, selection), iterationPicker(iterations, selection));
+  }
 
   /**
    * Mark a stretch of bytes of a memory everywhere, and tell what lies there.
-   * @param {number} memory @param {number} byte @param {number} length @param {Heatmap | null} source @param {string} lead
+   * @param {number} memory @param {number} byte @param {number} length @param {Heatmap | null} source
+   * @param {string} lead @param {string} trail
    */
-  const point = (memory, byte, length, source, lead) => {
+  const point = (memory, byte, length, source, lead, trail) => {
     const words = [lead];
     const { unit } = scene.memories[memory];
     strips.forEach((/** @type {Heatmap} */ strip, /** @type {number} */ k) => {
@@ -80,11 +59,36 @@ export function storageOf(scene) {
       }
       if (grids[k] !== source) grids[k].mark(present(marked.map((index) => cellOf(grids[k].layout, index))));
     });
-    status.textContent = words.filter(Boolean).join(" · ");
+    status.textContent = [...words, trail].filter(Boolean).join(" · ");
   };
   const clear = () => {
     for (const heatmap of all) heatmap.mark([]);
-    status.textContent = "Point at an element or at a place in storage.";
+    status.textContent = `Point at an element or at a place in storage${scene.launchGrid ? "; click it to pick its program" : ""}.`;
+  };
+  all.forEach((heatmap, k) => {
+    heatmap.onpick = (/** @type {import("./heatmap.js").Cell} */ cell) => {
+      const there = touches[k]?.programsAt(heatmap.classAt(cell)) ?? [];
+      // Clicking again goes on to the next program on the same element.
+      const next = there[there.indexOf(selection.get().program ?? -1) + 1] ?? null;
+      if (there.length) selection.set({ program: next });
+    };
+    heatmap.onkey = (/** @type {string} */ key) => key === "Escape" && Boolean(scene.launchGrid) && (selection.set({ program: null }), true);
+  });
+  const update = () => {
+    for (const picker of pickers) picker.update();
+    const { program, iteration } = selection.get();
+    all.forEach((heatmap, k) => {
+      const levels = touches[k]?.emphasis(program ?? null, iteration ?? null, lineOf(selection)) ?? null;
+      if (levels || heatmap.emphasis) heatmap.emphasise(levels);
+    });
+  };
+  if (scene.launchGrid) selection.subscribe(update);
+  /** Who touches a cell. @param {Heatmap} heatmap @param {import("./heatmap.js").Cell} cell */
+  const touchers = (heatmap, cell) => {
+    const touched = touches[all.indexOf(heatmap)];
+    if (!touched) return "";
+    const there = touched.programsAt(heatmap.classAt(cell));
+    return there.length ? listPrograms(there, scene.launchGrid) : "touched by nobody";
   };
 
   strips.forEach((/** @type {Heatmap} */ strip, /** @type {number} */ memory) => {
@@ -92,7 +96,7 @@ export function storageOf(scene) {
     strip.onpoint = (cell) => {
       if (!cell) return clear();
       const { index, right } = indexOf(strip.layout, ...cell);
-      point(memory, index[0] * unit, unit * right, strip, `storage ${letter}, ${stretch(index[0] * unit, unit * right)}`);
+      point(memory, index[0] * unit, unit * right, strip, `storage ${letter}, ${stretch(index[0] * unit, unit * right)}`, touchers(strip, cell));
     };
   });
   grids.forEach((/** @type {Heatmap} */ grid, /** @type {number} */ k) => {
@@ -104,7 +108,7 @@ export function storageOf(scene) {
       const offset = index.reduce((sum, value, axis) => sum + value * tensor.strides[axis], tensor.offset);
       const byte = tensor.start + offset * tensor.itemsize;
       const where = `storage ${scene.memories[tensor.memory].letter}, ${stretch(byte, tensor.itemsize)}`;
-      point(tensor.memory, byte, tensor.itemsize, grid, `${arithmeticOf(tensor, index)} · ${where}`);
+      point(tensor.memory, byte, tensor.itemsize, grid, `${arithmeticOf(tensor, index)} · ${where}`, touchers(grid, cell));
     };
   });
   clear();
@@ -112,11 +116,39 @@ export function storageOf(scene) {
     "div", { class: "tl-storage" },
     tableOf(scene.headings, scene.table),
     ...scene.overlaps.slice(0, 4).map((/** @type {string} */ words) => make("div", { class: "tl-note" }, words)),
+    ...pickers.filter((picker) => picker.nodes.length).map((picker) => make("div", { class: "tl-controls" }, ...picker.nodes)),
     ...strips.map((/** @type {Heatmap} */ strip) => strip.node),
     make("div", { class: "tl-row" }, ...grids.map((/** @type {Heatmap} */ grid) => grid.node)),
     status,
   );
-  return { node, draw: () => all.forEach((heatmap) => heatmap.draw()) };
+  return {
+    node,
+    draw() {
+      all.forEach((heatmap) => heatmap.draw());
+      update();
+    },
+  };
+}
+
+/** Who touches the cells of a picture whose classes are told apart by that. */
+class TouchedCells {
+  /** @param {any} scene as `told_apart` in Python makes it @param {number[]} grid */
+  constructor(scene, grid) {
+    this.of = numbers(scene.of);
+    this.touched = new Touched({ ...scene, grid });
+    this.iterations = this.touched.iterations;
+  }
+
+  /** @param {number} number a class of the heatmap */
+  programsAt(number) {
+    return this.touched.members(this.of[number]).active;
+  }
+
+  /** @param {number | null} program @param {number | null} iteration @param {number | null} line */
+  emphasis(program, iteration, line) {
+    const levels = this.touched.emphasis(program, iteration, line);
+    return levels && Uint8Array.from(this.of, (own) => levels[own]);
+  }
 }
 
 /** @param {(import("./heatmap.js").Cell | null)[]} cells */

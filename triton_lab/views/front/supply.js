@@ -7,7 +7,7 @@ const KEPT = 24; // fetched scenes; those that are shown are held by their pictu
 /**
  * @param {Record<string, any>} known
  * @param {any} model the widget's, null on a page without a kernel
- * @returns {{ask: Supply, stop: () => void}}
+ * @returns {{ask: Supply, has: (name: string) => boolean, stop: () => void}}
  */
 export function createSupply(known, model) {
   /** @type {Map<string, any>} */
@@ -29,7 +29,7 @@ export function createSupply(known, model) {
     ask(name, then) {
       const scene = known[name] ?? fetched.get(name);
       if (scene) then(scene);
-      else if (!model) then({ kind: "words", text: "This picture is made by a running kernel." });
+      else if (!model) then({ kind: "words", text: "This page does not keep that picture: a running kernel makes it." });
       else {
         const listeners = waiting.get(name);
         if (listeners) listeners.push(then);
@@ -39,6 +39,7 @@ export function createSupply(known, model) {
         }
       }
     },
+    has: (name) => Boolean(model || known[name]),
     stop: () => model?.off("msg:custom", onMessage),
   };
 }

@@ -10,7 +10,7 @@ import { tilingOf } from "./tiling.js";
 import { storageOf } from "./storage.js";
 import { differenceOf } from "./difference.js";
 import { originsOf } from "./origins.js";
-import { choiceOf, wordsOf } from "./part.js";
+import { choiceOf, followOf, wordsOf } from "./part.js";
 import { stepsOf } from "./steps.js";
 import { createSupply } from "./supply.js";
 import { variableOf } from "./variable.js";
@@ -18,7 +18,7 @@ import { variableOf } from "./variable.js";
 /** @type {Record<string, import("./part.js").Context["draw"]>} */
 const KINDS = {
   tiling: tilingOf, storage: storageOf, card: cardOf, difference: differenceOf, accesses: accessesOf, grid: gridOf,
-  variable: variableOf, steps: stepsOf, origins: originsOf, choice: choiceOf, words: wordsOf,
+  variable: variableOf, steps: stepsOf, origins: originsOf, choice: choiceOf, follow: followOf, words: wordsOf,
 };
 
 /**
@@ -33,6 +33,7 @@ export function show(scene, place, selection, model = null) {
   const supply = createSupply(scene.parts ?? {}, model);
   const context = {
     ask: supply.ask,
+    has: supply.has,
     draw: (/** @type {any} */ part, /** @type {any} */ own, /** @type {any} */ same) => KINDS[part.kind](part, own, same),
   };
   const part = context.draw(scene, selection, context);

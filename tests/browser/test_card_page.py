@@ -1,0 +1,132 @@
+"""The card in a bare page, as `Launch.to_html` writes it: every tab follows one selection, with no kernel behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import triton
+import triton.language as tl
+from playwright.sync_api import Locator, Page, expect
+
+import triton_lab as lab
+from triton_lab.launch.launch import Launch
+from triton_lab.views import style
+from triton_lab.views.card import SHOWN, Card
+from triton_lab.views.raster import CHOSEN, DIMMED, paint
+from triton_lab.views.storage import Storage
+
+Open = Callable[..., Page]
+LEFT, TOP = 46, 18
+
+
+@triton.jit
+def turned(x_ptr, y_ptr, stride, BLOCK: tl.constexpr):
+    rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]
+    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[None, :]
+    x = tl.load(x_ptr + rows + columns * stride)
+    bias = tl.load(y_ptr + tl.program_id(0))
+    tl.store(x_ptr + rows + columns * stride, x + bias)
+
+
+@pytest.fixture(scope="module")
+def launch() -> Launch:
+    """Tiles of 4x4 on a transposed (12, 8) argument."""
+    x = torch.arange(96.0).reshape(8, 12).t()
+    with lab.record() as launches:
+        turned[(3, 2)](x, torch.ones(3), x.stride(1), BLOCK=4)
+    return launches[0]
+
+
+def tab(page: Page, name: str) -> None:
+    page.get_by_role("tab", name=name, exact=True).click()
+
+
+def seen(page: Page, selector: str) -> Locator:
+    return page.locator(f"{selector}:visible")
+
+
+def pixel(canvas: Locator, x: float, y: float) -> list[int]:
+    found = canvas.evaluate("(c, [x, y]) => [...c.getContext('2d').getImageData(x, y, 1, 1).data]", [x, y])
+    return list(found[:3])
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_storage_follows_program_and_line(show: Open, launch: Launch, screenshots: Path, dark: bool) -> None:
+    page = show(Card(launch, SHOWN), style.DARK if dark else style.LIGHT)
+    tab(page, "Storage")
+    seen(page, ".tl-overlay").first.focus()
+    page.keyboard.press("]")
+    page.keyboard.press("]")
+    expect(page.locator(".tl-chosen")).to_have_text("program 1 (1, 0)")
+    x = Storage([launch.argument("x_ptr")]).grids[0]  # alone, it is drawn larger: colours are the same, sizes are not
+    two = Storage([launch.argument("x_ptr"), launch.argument("y_ptr")])
+    grid = two.grids[0]
+    chosen = np.zeros((12, 8), dtype=bool)
+    chosen[4:8, 0:4] = True  # program 1 is second in x: rows 4 to 7 of the first four columns
+    expected = paint(grid, grid.frame, theme=style.DARK if dark else style.LIGHT)
+    side = int(grid.frame.cell_width)
+    canvas = seen(page, ".tl-storage .tl-row .tl-cells").first
+    ground = np.array(style.rgb((style.DARK if dark else style.LIGHT).ground))
+    for row in range(12):
+        for column in range(8):
+            at = row * side + side // 2 + 3, column * side + 4
+            plain = expected[at]
+            dimmed = ((plain.astype(int) + 3 * ground) // 4).tolist()
+            told = pixel(canvas, LEFT + at[1], TOP + at[0])
+            assert told == (plain.tolist() if chosen[row, column] else dimmed), (row, column)
+    assert x.layout.shape == grid.layout.shape
+    page.screenshot(path=screenshots / f"card-storage-program{'-dark' if dark else ''}.png")
+    # The line that loads the bias touches y_ptr alone.
+    page.locator(".tl-source .tl-line").nth(5).click()
+    expect(page.locator(".tl-chosen")).to_contain_text("line")
+    dots = seen(page, ".tl-storage .tl-row .tl-cells").nth(1)
+    first = two.grids[1]
+    levels = np.full(len(first.styles), DIMMED, dtype=np.uint8)
+    levels[first.cells[1]] = CHOSEN
+    wide = int(first.frame.cell_width)
+    spot = paint(first, first.frame, theme=style.DARK if dark else style.LIGHT)[wide // 2 + 6, wide + 5]
+    assert pixel(dots, LEFT + wide + 5, TOP + wide // 2 + 6) == spot.tolist()
+
+
+def test_origins_are_asked_for_by_click_and_by_keyboard(show: Open, launch: Launch, screenshots: Path) -> None:
+    page = show(Card(launch, SHOWN))
+    tab(page, "Origins")
+    title = seen(page, ".tl-origins .tl-title").first
+    expect(title).to_contain_text("x_ptr[0, 0], store in line ")
+    stored = seen(page, ".tl-origins .tl-overlay").first
+    box = stored.bounding_box()
+    assert box
+    side = (box["width"] - LEFT - 2) / 8
+    stored.click(position={"x": LEFT + 6.5 * side, "y": TOP + 9.5 * side})
+    expect(title).to_contain_text("x_ptr[9, 6], store in line ")
+    expect(page.locator(".tl-chosen")).to_have_text("program 5 (2, 1)")
+    page.keyboard.press("ArrowUp")  # the keyboard goes on from where the click was
+    page.keyboard.press("Enter")
+    expect(title).to_contain_text("x_ptr[8, 6], store in line ")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    seen(page, ".tl-origins summary").click()
+    expect(seen(page, ".tl-origins")).to_contain_text("1 of x_ptr: elements 78")
+    expect(seen(page, ".tl-origins")).to_contain_text("1 of y_ptr: elements 2")
+    page.screenshot(path=screenshots / "card-origins.png")
+    page.keyboard.press("]")
+    expect(title).to_contain_text("x_ptr[0, 0], store in line ")
+    tab(page, "Steps")
+    expect(seen(page, ".tl-steps .tl-title").first).to_have_text("turned, program 0")
+    seen(page, ".tl-steps").get_by_label("program").fill("4")
+    expect(seen(page, ".tl-steps .tl-title").first).to_have_text("turned, program 4")
+    tab(page, "Origins")
+    expect(title).to_contain_text("x_ptr[4, 4], store in line ")
+
+
+def test_pointers_are_offsets_and_the_quiet_line_tells_what_is_not_checked(show: Open, launch: Launch) -> None:
+    page = show(Card(launch, SHOWN))
+    tab(page, "Values")
+    page.get_by_label("what to show").select_option(label=f"x_ptr · line {launch.first_line + 1}")
+    expect(seen(page, ".tl-single")).to_have_text("0")
+    expect(seen(page, ".tl-variable .tl-title")).to_contain_text("elements of x_ptr")
+    expect(page.locator(".tl-unchecked")).to_contain_text("shared memory")

@@ -8,6 +8,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
+from triton_lab.examples.producer_consumer import produce_consume
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.snapshot import CannotReplay
 
@@ -140,3 +141,15 @@ def test_what_was_not_kept_cannot_be_replayed() -> None:
         every_kind[(PROGRAMS,)](x, torch.empty_like(x), N, BLOCK=BLOCK)
     with pytest.raises(CannotReplay, match=r"more than a record keeps .*use record\(keep=512\)"):
         launches[0].values("pid")
+
+
+def test_a_program_that_waits_for_others_is_seen_although_these_run_too() -> None:
+    x = torch.arange(300.0)
+    with lab.record() as launches:
+        produce_consume(x, block=128)
+    sums = [float((part * part).sum()) for part in x.split(128)]
+    total = launches[0].values("chunk", programs=[1])
+    assert total.programs.tolist() == [1]
+    assert float(total.at()[0].sum()) == sums[1]
+    steps = launches[0].trace(2).steps
+    assert [float(step.values) for step in steps if step.kind == "store"] == [sums[2]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.errors import Deadlock, KernelError
+from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.machine import Executable, Limits, Machine, Observer
 from triton_lab.interpreter.values import Value
@@ -34,6 +34,26 @@ class Watcher:
         """The lanes of each program have waited for one another."""
 
 
+class _Only(Watcher):
+    """Passes on what the given programs do, in a run in which each program runs by itself."""
+
+    def __init__(self, observer: Observer, programs: Array) -> None:
+        self.observer = observer
+        self.programs = frozenset(programs.tolist())
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        if int(frame.programs[0]) in self.programs:
+            self.observer.after(frame, op, operands, result)
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        if int(frame.programs[0]) in self.programs:
+            self.observer.access(frame, op, kind, pointer, mask, values)
+
+    def barrier(self, frame: Frame, op: Op) -> None:
+        if int(frame.programs[0]) in self.programs:
+            self.observer.barrier(frame, op)
+
+
 def replay(
     launch: Launch,
     *,
@@ -48,13 +68,18 @@ def replay(
 
     ``executable`` may stand in for the launch's own, if it takes the same arguments. A launch that
     failed fails again at the same place, silently unless ``strict``. The grid is cut into the batches
-    of then unless ``limits`` say otherwise. Raises CannotReplay.
+    of then unless ``limits`` say otherwise. Of programs that wait for others all run, and ``programs``
+    are those that are observed. Raises CannotReplay.
     """
     snapshot = launch.snapshot
     if snapshot is None:
         raise CannotReplay("the launch was not recorded with what it needs to be run again")
     memory = snapshot.memory()
     runs = executable or launch.executable
+    if programs is not None and runs.waiting_loops:
+        observer = observer and _Only(observer, programs)
+        access_observer = access_observer and _Only(access_observer, programs)
+        programs = None
     machine = Machine(
         runs,
         snapshot.arguments,
@@ -71,11 +96,6 @@ def replay(
     )
     try:
         machine.run(programs)
-    except Deadlock as error:
-        if programs is not None and launch.error is None:
-            raise CannotReplay("the programs asked for wait for others, and cannot run again without them") from error
-        if strict or launch.error is None:
-            raise
     except KernelError:
         if strict or launch.error is None:
             raise

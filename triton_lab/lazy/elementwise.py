@@ -84,30 +84,41 @@ HALVES = (torch.float16, torch.bfloat16)
 EXACT_IN_HALF = {"neg", "abs", "maximum", "minimum", "where", "lt", "le", "gt", "ge", "eq", "ne"}
 
 
-@functools.lru_cache(maxsize=4096)
 def result(name: str, *operands: Spec | type) -> Spec:
     """Shape and dtype of an operation on tensors (specs) and Python numbers (types). torch's own errors.
 
     Only the type of a number matters to torch's promotion, so one stands for all.
     """
-    twins = [
-        operand(1) if isinstance(operand, type) else torch.empty(operand[0], dtype=operand[1], device="meta")
-        for operand in operands
-    ]
-    answer = ELEMENTWISE[name].torch(*twins)
-    return tuple(answer.shape), answer.dtype
+    return _result(torch.get_default_dtype(), name, *operands)
 
 
-@functools.lru_cache(maxsize=4096)
 def computed_in(name: str, *operands: Spec | type) -> torch.dtype:
     """The dtype that the operands meet in before the operation (for "where": its two choices)."""
     if not ELEMENTWISE[name].compares:
         return result(name, *operands)[1]
-    twins = [
+    return _common(torch.get_default_dtype(), *operands)
+
+
+# torch promotes integers that meet a float to its default dtype: what is remembered holds for that one alone.
+
+
+@functools.lru_cache(maxsize=4096)
+def _result(_default: torch.dtype, name: str, *operands: Spec | type) -> Spec:
+    answer = ELEMENTWISE[name].torch(*_twins(operands))
+    return tuple(answer.shape), answer.dtype
+
+
+@functools.lru_cache(maxsize=4096)
+def _common(_default: torch.dtype, *operands: Spec | type) -> torch.dtype:
+    return torch.result_type(*_twins(operands))
+
+
+def _twins(operands: tuple[Spec | type, ...]) -> list[Any]:
+    """What has their types, and no memory."""
+    return [
         operand(1) if isinstance(operand, type) else torch.empty(operand[0], dtype=operand[1], device="meta")
         for operand in operands
     ]
-    return torch.result_type(*twins)
 
 
 def check_inplace(name: str, target: Spec, *operands: Spec | type) -> None:

@@ -1,0 +1,50 @@
+"""Every function in the package that remembers its answers, and what its answer depends on beyond its arguments.
+
+Whatever changes the meaning of a remembered thing must be in its key. A new cache fails this test until somebody has
+thought about that and written the reason down; those that depend on something that can change have tests of their own.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import triton_lab
+
+PACKAGE = Path(triton_lab.__file__).parent
+
+AUDITED = {
+    "backend/compiler.py:_sources_hash": "our own source files, which a running process does not change",
+    "backend/shadow.py:_for_cpu": "a source of Triton by identity, kept alive as long as its answer; and its options",
+    "backend/source.py:_triton_folder": "where Triton is installed",
+    "backend/spans.py:_read": "the text alone",
+    "interpreter/dtypes.py:numpy_dtype": "the name alone",
+    "ir/types.py:_bits": "the text alone",
+    "ir/types.py:parse_type": "the text alone",
+    "lazy/elementwise.py:_common": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
+    "lazy/elementwise.py:_result": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
+    "lazy/folding.py:multiplied": "shapes and dtypes alone",
+    "lazy/folding.py:reduced": "shapes and dtypes alone",
+    "views/polyhedral_text.py:width_of": "a text in a font of matplotlib's own",
+    "views/style.py:palette": "constants",
+    "views/widget.py:_widget_class": "files of ours; its name has their hash: tests/views/test_widget.py",
+    "views/widget.py:script": "files of ours",
+}
+
+
+def remembering() -> Iterator[str]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and any(_caches(decorator) for decorator in node.decorator_list):
+                yield f"{path.relative_to(PACKAGE)}:{node.name}"
+
+
+def _caches(decorator: ast.expr) -> bool:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+    return name in ("cache", "lru_cache")
+
+
+def test_every_cache_has_been_thought_about() -> None:
+    assert sorted(remembering()) == sorted(AUDITED)

@@ -244,3 +244,11 @@ def test_bad_input_is_refused_when_it_comes(
     with pytest.raises(error, match=says):
         wrong(t)
     assert t.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_max_over_a_dimension_leads_to_amax(name: str) -> None:
+    x = lazy.tensor([[1.0, 2.0], [4.0, 3.0]])
+    assert getattr(x, name)().item() == getattr(torch.tensor([[1.0, 2.0], [4.0, 3.0]]), name)().item()
+    with pytest.raises(TypeError, match=f"a{name}\\(1\\) gives the values alone"):
+        getattr(x, name)(1)

@@ -67,11 +67,17 @@ class Folding(Arithmetic, Indexing):
         """The smallest element over `dim`; NaN if one is NaN."""
         return self._reduce("amin", dim, keepdim)
 
-    def max(self) -> Self:
-        return self.amax()
+    def max(self, dim: None = None, keepdim: bool = False) -> Self:
+        """The largest element. TypeError with a `dim`: torch's `max` has indices then, which `amax` leaves out."""
+        if dim is not None:
+            raise TypeError(f"max over a dimension would give indices too: amax({dim}) gives the values alone")
+        return self.amax(None, keepdim)
 
-    def min(self) -> Self:
-        return self.amin()
+    def min(self, dim: None = None, keepdim: bool = False) -> Self:
+        """The smallest element. TypeError with a `dim`: torch's `min` has indices then, which `amin` leaves out."""
+        if dim is not None:
+            raise TypeError(f"min over a dimension would give indices too: amin({dim}) gives the values alone")
+        return self.amin(None, keepdim)
 
     def any(self) -> Self:
         return self._apply("ne", self, 0).amax()

@@ -117,3 +117,19 @@ def test_a_trace_of_a_program_outside_the_grid_is_refused() -> None:
     launch = recorded(moves, (2,), torch.rand(32), torch.empty(32), BLOCK=4)
     with pytest.raises(LookupError, match="programs 0 to 1, not 2"):
         launch.trace(2)
+
+
+@triton.jit
+def scattered(x_ptr, index_ptr, out_ptr, rows, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    row, column = tl.arange(0, ROWS), tl.arange(0, COLUMNS)
+    value = tl.load(x_ptr + row[:, None] * COLUMNS + column[None, :])
+    out = tl.make_tensor_descriptor(out_ptr, [rows, COLUMNS], [COLUMNS, 1], [1, COLUMNS])
+    out.scatter(value, tl.load(index_ptr + row), 0)
+
+
+def test_what_a_scatter_stores_comes_from_its_value_and_not_from_its_rows() -> None:
+    index = torch.tensor([3, 1, 6, 0, 2, 5, 7, 4], dtype=torch.int32)
+    launch = recorded(scattered, (1,), torch.rand(8, 8), index, torch.zeros(8, 8), 8, ROWS=8, COLUMNS=8)
+    (store,) = [access for access in launch.accesses if access.kind == "store"]
+    found = launch.origins(store, 0, lane=2 * 8 + 5)
+    assert [(origin.argument, origin.elements.tolist()) for origin in found] == [("x_ptr", [2 * 8 + 5])]

@@ -44,7 +44,11 @@ ACCESSES: Mapping[str, int] = {
     "tt.descriptor_reduce": 0,
     "tt.atomic_load": 0,
     "tt.atomic_store": 0,
+    "tt.atomic_poll": 0,
 }
+# Atomics that write nothing, and those that read nothing.
+ONLY_READ = frozenset({"tt.atomic_load", "tt.atomic_poll"})
+ONLY_WRITE = frozenset({"tt.atomic_store"})
 
 
 def pointer_roots(plan: Plan) -> dict[int, Roots]:

@@ -31,7 +31,16 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 _MOVES = frozenset({"tt.reshape", "tt.trans", "tt.join", "tt.cat", "tt.split", "tt.expand_dims", "tt.broadcast"})
-_LOADS = frozenset({"tt.load", "tt.descriptor_load", "tt.descriptor_gather", "tt.atomic_rmw", "tt.atomic_cas"})
+_LOADS = frozenset(
+    {
+        "tt.load",
+        "tt.descriptor_load",
+        "tt.descriptor_gather",
+        "tt.atomic_rmw",
+        "tt.atomic_cas",
+        "tt.atomic_load",
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +103,7 @@ def origins(launch: Launch, access: Access, program: int, lane: int, iteration: 
         raise ValueError(f"program {program} gets to the store on line {access.line} {len(stores)} times")
     start = stores[iteration]
     node = recorder.nodes[start]
-    value = node.operands[1]
+    value = node.operands[3 if node.op.name == "tt.descriptor_scatter" else 1]
     makers = _makers(recorder.nodes[:start])
     shape = (1, *access.block)
     need = np.zeros(shape, np.bool_)

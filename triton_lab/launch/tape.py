@@ -15,7 +15,7 @@ from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.machine import Limits
 from triton_lab.ir import Op, Type
-from triton_lab.ir.provenance import ACCESSES
+from triton_lab.ir.provenance import ACCESSES, ONLY_READ, ONLY_WRITE
 from triton_lab.launch.access import Event
 from triton_lab.launch.finite import finite
 from triton_lab.launch.ranges import NOTHING, Ranges
@@ -134,8 +134,8 @@ def _took(frame: Frame, op: Op, found: Array | None) -> Array | None:
 
 
 def brought(frame: Frame, op: Op, kind: str, values: Array | None) -> Array | None:
-    """What a load loaded, a store stores, and an atomic brings along."""
-    if kind != "atomic":
+    """What a load loaded, a store stores, and an atomic brings along (if it does; else what it found)."""
+    if kind != "atomic" or op.name in ONLY_READ or op.name in ONLY_WRITE:
         return values
     position = len(op.operands) - 1 if op.name == "tt.atomic_cas" else 1
     return frame.elements(op, position, frame.environment[op.operands[position]])
@@ -143,7 +143,7 @@ def brought(frame: Frame, op: Op, kind: str, values: Array | None) -> Array | No
 
 def _stored_finite(frame: Frame, op: Op, kind: str, values: Array | None) -> bool:
     """Whether all that ``op`` is about to store, or that an atomic brought along, is finite."""
-    if kind == "load":
+    if kind == "load" or op.name in ONLY_READ:
         return True
     values = brought(frame, op, kind, values)
     return values is None or values.dtype.kind in "iub" or bool(finite(values).all())

@@ -44,7 +44,9 @@ def mask_operand(op: Op) -> int | None:
     if op.name == "tt.load":
         sizes = op.attributes.get("operandSegmentSizes", (1, len(op.operands) > 1, 0))
         return op.operands[1] if sizes[1] else None
-    if op.name in ("tt.store", "tt.atomic_rmw"):
+    if op.name == "tt.atomic_load":
+        return op.operands[1] if len(op.operands) > 1 else None
+    if op.name in ("tt.store", "tt.atomic_rmw", "tt.atomic_store"):
         return op.operands[2] if len(op.operands) > 2 else None
     return None
 

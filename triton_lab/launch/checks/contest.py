@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from triton_lab.ir.provenance import ONLY_READ
 from triton_lab.launch.checks.cells import Cells
 from triton_lab.launch.checks.evidence import Evidence, Sight
 from triton_lab.launch.checks.order import hands_on, is_shared
@@ -56,7 +57,9 @@ class Rows:
 
 def is_plain_store(sight: Sight) -> bool:
     """Whether another program's access to the same bytes is a race unless something orders the two."""
-    return sight.kind == "store" or (sight.kind == "atomic" and not is_shared(sight.op))
+    if sight.kind == "atomic":
+        return not is_shared(sight.op) and sight.op.name not in ONLY_READ
+    return sight.kind == "store"
 
 
 def relevant(evidence: Evidence) -> list[Sight]:

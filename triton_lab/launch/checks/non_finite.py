@@ -15,6 +15,7 @@ from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Bits, Dense, Op
 from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.ir.provenance import ONLY_WRITE
 from triton_lab.launch.access import Event
 from triton_lab.launch.checks.evidence import Evidence, Lanes, Sight
 from triton_lab.launch.checks.words import Found, element, finding, others, program
@@ -83,7 +84,7 @@ class _Watcher(Watcher):
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
         time = self.count
         self.count += 1
-        if kind == "atomic" or kind == "load":
+        if kind == "load" or (kind == "atomic" and op.name not in ONLY_WRITE):
             self._loaded(frame, mask, values)
         if op.index not in self.strange:
             return

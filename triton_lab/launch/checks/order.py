@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.ir import Op, Plan
+from triton_lab.ir.provenance import ONLY_READ, ONLY_WRITE
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.ranges import Flags, Ints
 
@@ -153,7 +154,10 @@ class _Steps:
         for sight in evidence.sights("atomic"):
             op, event = sight.op, sight.event
             sem = op.attributes.get("sem", 4)
-            acquires, releases = is_shared(op) and sem in _ACQUIRES and op.index in used, hands_on(op)
+            # A wait without an end teaches by being over.
+            seen = op.index in used or (op.name == "tt.atomic_poll" and len(op.operands) == 2)
+            acquires = is_shared(op) and sem in _ACQUIRES and seen and op.name not in ONLY_WRITE
+            releases = hands_on(op) and op.name not in ONLY_READ
             if not (acquires or releases):
                 continue
             chosen = np.flatnonzero(event.active())

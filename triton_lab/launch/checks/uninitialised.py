@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from triton_lab.ir.provenance import ONLY_READ, ONLY_WRITE
 from triton_lab.launch.checks.evidence import Evidence, Sight
 from triton_lab.launch.checks.order import results_used
 from triton_lab.launch.checks.race import Races
@@ -38,12 +39,12 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
             continue
         if _reads(sight, used) and len(left & evidence.runs(sight).bytes()):
             found.add(sight, evidence.lanes(sight, left, whole=True))
-        if sight.kind != "load":
+        if sight.kind != "load" and sight.op.name not in ONLY_READ:
             left -= evidence.runs(sight).bytes()
     for op, lanes in found:
         argument = evidence.owner(op)
         what = element(argument, int(lanes.address[0]))
-        deed = "loads" if op.name != "tt.atomic_rmw" else "updates"
+        deed = "updates" if op.name in ("tt.atomic_rmw", "tt.atomic_cas") else "loads"
         yield finding(
             launch,
             "uninitialised",
@@ -59,4 +60,6 @@ def _reads(sight: Sight, used: set[int]) -> bool:
     """Whether what was in memory matters."""
     if sight.kind != "atomic":
         return sight.kind == "load"
+    if sight.op.name in ONLY_WRITE:
+        return False
     return sight.op.attributes.get("atomic_rmw_op") != _EXCHANGE or sight.op.index in used

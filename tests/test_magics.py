@@ -13,7 +13,9 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from triton_lab.interpreter.errors import KernelError, StepLimit
+from triton_lab.notebook.options import VIEWS
 from triton_lab.views.card import Card
+from triton_lab.views.launches import Launches
 
 KERNEL = """\
 import torch
@@ -223,12 +225,28 @@ def test_both_without_a_gpu_runs_the_cpus_half(run: Callable[[str], Any], shell:
     assert shell.how[-1]["metadata"] == {"triton_lab": {"target": "cpu"}}
 
 
-def test_only_the_first_of_many_launches_are_shown(
-    run: Callable[[str], Any], shell: SimpleNamespace, capsys: Any
+def test_many_launches_are_one_view_with_a_card_for_each(run: Callable[[str], Any], shell: SimpleNamespace) -> None:
+    run("%%triton cpu --show none\nfor k in range(50):\n    scale[(1 + k % 2,)](x, 8, BLOCK=8)")
+    (view,) = shell.cards
+    assert isinstance(view, Launches)
+    assert shell.how[0]["metadata"] == {"triton_lab": {"target": "cpu"}}
+    assert view.title() == "50 launches of 1 kernel"
+    assert view.part("launch/49")["scene"]["grid"] == [2, 1, 1]
+
+
+@pytest.mark.parametrize("name", [name for name in VIEWS if name != "none"])
+def test_each_view_opens_its_tab_and_stands_in_the_static_picture(
+    name: str, run: Callable[[str], Any], shell: SimpleNamespace
 ) -> None:
-    run("%%triton cpu --show none\nfor _ in range(50):\n    scale[(2,)](x, 10, BLOCK=8)")
-    assert len(shell.cards) == 12
-    assert "38 more launches" in capsys.readouterr().out
+    plain = run("%%triton cpu --show none\nscale[(2,)](x, 10, BLOCK=8)")
+    assert plain.success and run(f"%%triton cpu --show {name}\nscale[(2,)](x, 10, BLOCK=8)").success
+    bare, card = shell.cards
+    data, _ = card._repr_mimebundle_()
+    assert data["image/png"].startswith(b"\x89PNG")
+    if name in ("source", "findings"):
+        return
+    assert card.scene()["opened"] == name
+    assert card.figure().get_size_inches()[1] > bare.figure().get_size_inches()[1] + 0.5, "a picture was added"
 
 
 def test_print_in_a_kernel_takes_f_strings(shell: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:

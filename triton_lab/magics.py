@@ -8,9 +8,6 @@ from typing import Any
 from triton_lab.notebook import cell, options, trouble
 from triton_lab.notebook.freshness import follow_all, jit_function
 
-# More cards than this in one cell help nobody.
-_MOST_CARDS = 12
-
 
 class _Follow:
     """After each cell, kernels that it defined are followed."""
@@ -97,7 +94,7 @@ def run_cell(shell: Any, chosen: options.Options, body: str) -> None:
     for note in notes:
         print(note)
     if launches:
-        show_launches(launches[:_MOST_CARDS], chosen, len(launches))
+        show_launches(launches, chosen)
     elif result.error is None:
         show_no_launch(
             {n: v for n, v in shell.user_ns.items() if jit_function(v) is not None and before.get(n) is not v}

@@ -109,6 +109,13 @@ def test_every_tab_is_fetched_when_opened_and_follows_the_selection(lab: Lab) ->
     lab.page.keyboard.press("]")
     expect(visible(card, ".tl-steps .tl-title").first).to_have_text("sums, program 2")
 
+    card.get_by_role("tab", name="Origins").click()
+    expect(visible(card, ".tl-origins .tl-title").first).to_contain_text("y_ptr[2], store in line")
+    visible(card, ".tl-origins .tl-overlay").first.click(position={"x": 46 + 4.5 * 28, "y": 18 + 14})
+    expect(visible(card, ".tl-origins .tl-title").first).to_contain_text("y_ptr[4], store in line")
+    expect(card.locator(".tl-chosen")).to_contain_text("program 4")
+    lab.screenshot("card-origins-live", cell)
+
     for name, selector in (("Storage", ".tl-storage"), ("Grid", ".tl-grid")):
         card.get_by_role("tab", name=name).click()
         expect(visible(card, selector)).to_be_visible()
@@ -157,9 +164,36 @@ def test_odd_launches_make_cards_and_a_clean_console(lab: Lab) -> None:
         cell = notebook.cell(number)
         card = cell.locator(".tl-card").first
         expect(card.locator(".tl-kernel")).to_be_visible()
+        expect(cell.locator(".tl-card")).to_have_count(1)
         for tab in card.locator(".tl-tabs > [role=tab]").all():
             tab.click()
             expect(card.locator(".tl-part[aria-busy]")).to_have_count(0)
         lab.screenshot(f"card-{name.replace(' ', '-')}", cell)
-    expect(cell.locator(".tl-card")).to_have_count(12)
+    # Many launches are one view, and any of them has its card.
+    expect(visible(cell, ".tl-launches .tl-title").first).to_have_text("200 launches of 1 kernel")
+    cell.get_by_label("number of the launch").fill("137")
+    cell.get_by_label("number of the launch").press("Enter")
+    card.get_by_role("tab", name="Steps").click()
+    expect(visible(card, ".tl-steps .tl-title").first).to_have_text("one, program 0")
+    visible(card, ".tl-steps").get_by_label("program").fill("1")
+    expect(visible(card, ".tl-steps .tl-title").first).to_have_text("one, program 1")
+    assert lab.console_errors == []
+
+
+def test_steps_and_origins_of_their_own_follow_the_picked_program(lab: Lab) -> None:
+    start = SUMS.replace("%%triton cpu --show tiling\n", "import triton_lab as lab\n").replace(
+        "sums[(6,)]", "with lab.record() as launches:\n    sums[(6,)]"
+    )
+    notebook = opened(lab, start, "launches[0].steps(program=1)", "launches[0].origins_view(launches[0].accesses[-1])")
+    steps = notebook.cell(2)
+    expect(steps.locator(".tl-steps .tl-title").first).to_have_text("sums, program 1")
+    steps.get_by_label("program").fill("4")
+    expect(steps.locator(".tl-steps .tl-title").first).to_have_text("sums, program 4")
+    origins = notebook.cell(3)
+    expect(origins.locator(".tl-origins .tl-title").first).to_contain_text("y_ptr[0], store in line")
+    origins.get_by_label("program").fill("3")
+    expect(origins.locator(".tl-origins .tl-title").first).to_contain_text("y_ptr[3], store in line")
+    origins.locator(".tl-origins .tl-overlay").first.click(position={"x": 46 + 5.5 * 28, "y": 18 + 14})
+    expect(origins.locator(".tl-origins .tl-title").first).to_contain_text("y_ptr[5], store in line")
+    lab.screenshot("origins-live", origins)
     assert lab.console_errors == []

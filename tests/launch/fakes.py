@@ -85,6 +85,7 @@ class FakeLaunch:
     source: str = ""
     first_line: int = 1
     findings: list[object] = field(default_factory=list)
+    dropped: str = ""
 
     @property
     def programs(self) -> int:

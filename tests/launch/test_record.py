@@ -18,7 +18,7 @@ import triton_lab
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.launch.check import CheckFailed
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.replay import replay
+from triton_lab.launch.replay import CannotReplay, replay
 
 
 @triton.jit
@@ -204,3 +204,18 @@ def test_memory_that_may_only_be_read_stays_so_in_a_replay(tmp_path: Path) -> No
     assert (found.kind, found.count) == ("out-of-bounds", 100)
     assert found.message.startswith("program 0: store at element 0 of out_ptr, whose memory may only be read")
     assert ".clone()" in found.mend
+
+
+def test_the_launches_of_a_record_share_a_bound_and_those_beyond_it_say_so() -> None:
+    x = torch.zeros(1 << 18)  # one MB
+    with triton_lab.record(keep=2 << 20, in_all=10 << 20) as launches:
+        for _ in range(40):
+            add_one_kernel[(1 << 8,)](x, x, x.numel(), BLOCK=1 << 10)
+    assert len(launches) == 40
+    whole = [launch for launch in launches if not launch.dropped]
+    assert 8 <= len(whole) <= 10 and whole == launches[: len(whole)], "the first ones are kept in full"
+    assert sum(launch.snapshot.nbytes for launch in launches if launch.snapshot) <= 10 << 20
+    assert "10 MB that a record keeps in all" in launches[-1].dropped
+    with pytest.raises(CannotReplay, match="use record\\(in_all="):
+        launches[-1].values("offsets")
+    assert launches[0].accesses[0].values().shape == (1 << 8, 1 << 10)

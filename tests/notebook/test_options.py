@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_lab.notebook.options import Options, UsageError, parse
+from triton_lab.notebook.options import VIEWS, Options, UsageError, parse
+from triton_lab.views.card import SHOWN
 
 
 @pytest.mark.parametrize(
@@ -47,3 +48,7 @@ def test_a_mistake_is_answered_with_what_exists_nearest_first(line: str, message
 def test_no_line_breaks_the_parser(line: str) -> None:
     with contextlib.suppress(UsageError):
         parse(line)
+
+
+def test_what_can_be_shown_is_what_a_card_shows() -> None:
+    assert (*SHOWN, "none") == VIEWS

@@ -24,15 +24,17 @@ from triton_lab.launch.probes import Surroundings
 from triton_lab.launch.ranges import Ranges
 from triton_lab.launch.tape import Tape
 
-# What a record keeps by default of a launch's memory, and of its accesses, in bytes.
+# What a record keeps by default of a launch's memory, and of its accesses, in bytes; and of all its launches.
 KEEP = 256 << 20
+IN_ALL = 512 << 20
 _MOST_RUNS = 1 << 16
 
 
 class _Record(Recorder):
-    def __init__(self, launches: list[Launch], keep: int, fresh: FreshMemory) -> None:
+    def __init__(self, launches: list[Launch], keep: int, in_all: int, fresh: FreshMemory) -> None:
         self.launches = launches
         self.keep = keep
+        self.in_all = self.left = in_all
         self.fresh = fresh
         self.pending: dict[int, tuple[Tape, snapshot.Snapshot]] = {}
         self.trials: list[tuple[str, str, float]] = []
@@ -41,9 +43,10 @@ class _Record(Recorder):
         if call.trial:
             return None
         unwritten = self.fresh.unwritten((region.start, region.stop) for region in call.memory.regions)
-        tape = Tape(self.keep, launcher.limits, unwritten)
+        room = min(self.keep, self.left)
+        tape = Tape(room, launcher.limits, unwritten)
         values: tuple[Value, ...] = tuple(value for leaf in call.leaves for value in leaf.values)
-        self.pending[id(call)] = (tape, snapshot.take(call.memory, values, call.owners, self.keep))
+        self.pending[id(call)] = (tape, snapshot.take(call.memory, values, call.owners, room))
         return tape
 
     def after(self, call: Call) -> None:
@@ -54,7 +57,17 @@ class _Record(Recorder):
         tape.ended(call)
         if len(tape.unwritten):
             self.fresh.written(_written(tape))
+        full = tape.room < self.keep and bool(tape.dropped or kept.missing)
+        if full:
+            kept.regions = ()
+            kept.missing = (
+                f"the launches before hold the {self.in_all / 2**20:.0f} MB that a record keeps in all: "
+                "use record(in_all=...), or record fewer launches"
+            )
+        self.left = max(0, self.left - tape.nbytes - kept.nbytes)
         launch = described(call, tape, kept)
+        if full:
+            launch.dropped = kept.missing
         launch.configs = [(text, seconds) for name, text, seconds in self.trials if name == launch.kernel]
         self.trials = [trial for trial in self.trials if trial[0] != launch.kernel]
         self.launches.append(launch)
@@ -120,19 +133,19 @@ def configuration(call: Call) -> str:
 
 
 @contextlib.contextmanager
-def record(*, keep: int = KEEP) -> Iterator[list[Launch]]:
+def record(*, keep: int = KEEP, in_all: int = IN_ALL) -> Iterator[list[Launch]]:
     """Record the launches made inside, on any thread: ``with record() as launches: ...``.
 
     The list grows by one `Launch` for each, in the order in which they end; an autotuner's trials
     are not among them. ``keep`` bounds the bytes that a launch may hold on to, for its memory and
-    for its accesses.
+    for its accesses, ``in_all`` those of all launches together; ``launch.dropped`` says what that cost.
 
     What `torch.empty` gives out inside, on this thread, holds NaNs and huge integers instead of
     whatever was there before, so that reads of it can be told (`fresh`).
     """
     launches: list[Launch] = []
     with FreshMemory(keep) as fresh:
-        recorder = _Record(launches, keep, fresh)
+        recorder = _Record(launches, keep, max(keep, in_all), fresh)
         launcher.recorders.append(recorder)
         try:
             yield launches

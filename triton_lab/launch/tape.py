@@ -35,11 +35,11 @@ class Tape(Watcher):
     perhaps in lanes that the mask turns off. ``unwritten`` are the bytes that nobody was seen writing
     before the launch, ``unverified`` the memory that was found by its address alone.
 
-    Once ``keep`` bytes are full nothing more is kept: what is there is the launch up to some moment,
+    Once ``room`` bytes are full nothing more is kept: what is there is the launch up to some moment,
     without gaps, and ``dropped`` counts the accesses after it.
     """
 
-    def __init__(self, keep: int, limits: Limits, unwritten: Ranges = NOTHING) -> None:
+    def __init__(self, room: int, limits: Limits, unwritten: Ranges = NOTHING) -> None:
         self.events: dict[int, list[Event]] = {}
         self.kinds: dict[int, tuple[str, str, int]] = {}
         self.barriers: list[tuple[int, Array]] = []
@@ -50,7 +50,7 @@ class Tape(Watcher):
         self.limits = Limits(batch=limits.batch, memory=limits.memory)
         self.dropped = 0
         self._count = 0
-        self._room = keep
+        self.room = self._room = room
         self._programs: Array | None = None
 
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
@@ -79,6 +79,11 @@ class Tape(Watcher):
     def cut(self) -> str:
         """What was not kept, in words; empty if all was."""
         return f"{self.dropped} accesses were not kept: use record(keep=...)" if self.dropped else ""
+
+    @property
+    def nbytes(self) -> int:
+        """What is kept, about."""
+        return self.room - self._room
 
     def _fits(self, size: int) -> bool:
         if self.dropped or size > self._room:

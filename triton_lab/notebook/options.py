@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 TARGETS = ("auto", "cpu", "gpu", "both")
-VIEWS = ("tiling", "storage", "source", "findings", "none")
+# What a card can show (`views.card.SHOWN`), and nothing.
+VIEWS = ("tiling", "accesses", "storage", "grid", "values", "steps", "origins", "source", "findings", "none")
 _FLAGS = ("--show", "--limit", "--help")
 
 
@@ -88,6 +89,14 @@ Run the cell: its kernels, launches and plain Python. Each launch is recorded an
   gpu    on the GPU
   both   each launch on both, from the same memory, with the difference
 
-  --show   pictures: tiling, storage, source, findings, or none (default: tiling)
+  --show   what to print and which tab to open first, one or more of (default: tiling)
+             tiling    which program touches each element
+             accesses  how often each element is touched
+             storage   the tensors as they lie in memory
+             grid      the programs in the order in which they start
+             values    what the variables of a program held at its end
+             steps     one program step by step
+             origins   where a stored element came from
+             source, findings, none
   --limit  stop a launch after so many loop iterations
 """

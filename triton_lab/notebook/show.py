@@ -9,26 +9,31 @@ from triton_lab.launch.launch import Launch
 from triton_lab.notebook.freshness import jit_function
 from triton_lab.notebook.options import Options
 
+# More cards than this in one cell help nobody: then a table of the launches has them all behind it.
+MOST_CARDS = 12
 
-def show_launches(launches: Sequence[Launch], chosen: Options, total: int) -> None:
-    """A card for each launch; the cell's badge learns the target from the outputs' metadata."""
+
+def show_launches(launches: Sequence[Launch], chosen: Options) -> None:
+    """A card for each launch, or one view of many; the cell's badge learns the target from the outputs' metadata."""
     from IPython.display import display
 
     from triton_lab.views.card import Card
     from triton_lab.views.difference import Difference
+    from triton_lab.views.launches import Launches
 
-    for launch in launches:
+    def card(launch: Launch) -> Card:
         compared = launch.outputs if chosen.target == "both" else []
-        display(  # type: ignore[no-untyped-call]
-            Card(
-                launch,
-                show=() if chosen.show == ("none",) else chosen.show,
-                differences=[Difference(gpu, cpu, name) for name, gpu, cpu in compared],
-            ),
-            metadata={"triton_lab": {"target": "both" if compared else launch.target}},
+        return Card(
+            launch,
+            show=() if chosen.show == ("none",) else chosen.show,
+            differences=[Difference(gpu, cpu, name) for name, gpu, cpu in compared],
         )
-    if total > len(launches):
-        print(f"{total - len(launches)} more launches were made; the first {len(launches)} are shown.")
+
+    views = [Launches(launches, card)] if len(launches) > MOST_CARDS else list(map(card, launches))
+    for view, launch in zip(views, launches, strict=False):
+        both = chosen.target == "both" and launch.outputs
+        how = {"triton_lab": {"target": "both" if both else launch.target}}
+        display(view, metadata=how)  # type: ignore[no-untyped-call]
 
 
 def show_no_launch(kernels: Mapping[str, Any]) -> None:

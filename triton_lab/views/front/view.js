@@ -9,6 +9,7 @@ import { onThemeChange, themeOf } from "./theme.js";
 import { tilingOf } from "./tiling.js";
 import { storageOf } from "./storage.js";
 import { differenceOf } from "./difference.js";
+import { launchesOf, nestedOf } from "./launches.js";
 import { originsOf } from "./origins.js";
 import { choiceOf, followOf, wordsOf } from "./part.js";
 import { stepsOf } from "./steps.js";
@@ -19,6 +20,7 @@ import { variableOf } from "./variable.js";
 const KINDS = {
   tiling: tilingOf, storage: storageOf, card: cardOf, difference: differenceOf, accesses: accessesOf, grid: gridOf,
   variable: variableOf, steps: stepsOf, origins: originsOf, choice: choiceOf, follow: followOf, words: wordsOf,
+  launches: launchesOf, nested: nestedOf,
 };
 
 /**

@@ -17,7 +17,7 @@ import triton_lab as lab
 from tests.polyhedral import recorded
 from tests.polyhedral.races import CASES
 from triton_lab.examples import all_examples, example
-from triton_lab.polyhedral import kernel_conflict
+from triton_lab.polyhedral import effort
 from triton_lab.polyhedral.kernel_race import Race
 from triton_lab.polyhedral.kernel_scop import KernelScop
 
@@ -87,7 +87,7 @@ def test_vector_add_is_race_free_for_every_size_and_grid() -> None:
 
 
 def test_what_isl_did_before_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_conflict, "_EFFORT", 500_000)
+    monkeypatch.setattr(effort, "OPERATIONS", 50_000)
     found = example("vector_add")
     with lab.record() as launches:
         found.run(**found.inputs("small", 0, "cpu"))

@@ -12,6 +12,7 @@ from . import conditions
 from .affine import Affine, isl_name
 from .conditions import Extremum, Formula, Value, add, floor_divide, scale, truncate_divide
 from .domain import formula_text, space_text
+from .effort import TooHard, effort
 from .nest import Assign, Binary, Call, Compare, Expr, Load, Logic, Name, Number, Unary, walk
 from .source import NotAScop, SourceText
 
@@ -81,7 +82,11 @@ class AffineReader:
         both = conditions.conjunction(self.context, negative)
         names = sorted({n for case in both for c in case for n in c.expression.names} - set(self.iterators))
         head = f"[{', '.join(isl_name(i) for i in self.iterators)}]"
-        return bool(isl.Set(f"{space_text(names)}{{ {head} : {formula_text(both)} }}").is_empty())
+        try:
+            with effort("whether a dividend is negative"):
+                return isl.Set(f"{space_text(names)}{{ {head} : {formula_text(both)} }}").is_empty()
+        except TooHard:
+            return False
 
     def condition(self, expression: Expr, holds: bool = True) -> Formula:
         """Where ``expression`` is true (or, ``holds=False``, where it is not)."""

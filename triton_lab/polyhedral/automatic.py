@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import islpy as isl
 
 from .affine import Affine, source_name
+from .effort import effort
 from .loop_tree import Leaf, Loop, Mark, Tree, sequence
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ def automatic_tree(scop: Scop) -> Tree:
     for dependence in scop.value_dependences:
         proximity = proximity.union(isl.UnionMap.from_map(dependence.relation))
     constraints = isl.ScheduleConstraints.on_domain(domain).set_validity(validity).set_coincidence(validity)
-    found = constraints.set_proximity(proximity).compute_schedule()
+    with effort("a schedule for this nest"):
+        found = constraints.set_proximity(proximity).compute_schedule()
     names = tuple(s.name for s in scop.statements)
     return _Reader(scop).tree(found.get_root(), names, 0, False)
 

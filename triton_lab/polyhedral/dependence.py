@@ -11,6 +11,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from .effort import OPERATIONS, TooHard, effort
 from .loop_tree import path, time_text
 from .points import relation_points, set_points
 
@@ -47,13 +48,21 @@ class Dependence:
         for side in (isl.dim_type.in_, isl.dim_type.out):
             relation = relation.project_out(side, self.common, relation.dim(side) - self.common)
         plain = relation.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
-        return plain.deltas().coalesce()
+        with effort(f"the distances from {self.source} to {self.target}"):
+            return plain.deltas().coalesce()
 
     @cached_property
     def vector(self) -> tuple[int | str, ...]:
         """Per common loop the distance, where all pairs have the same, else its sign: ``+``, ``-``, ``0+`` (not
-        negative), ``0-`` (not positive) or ``*``."""
-        return tuple(_component(self.deltas, k) for k in range(self.common))
+        negative), ``0-`` (not positive) or ``*`` (either, or too hard for isl)."""
+        return tuple(self._component(k) for k in range(self.common))
+
+    def _component(self, position: int) -> int | str:
+        try:
+            with effort(f"the distance from {self.source} to {self.target}"):
+                return _distance(self.deltas, position)
+        except TooHard:
+            return "*"
 
     @property
     def is_uniform(self) -> bool:
@@ -73,7 +82,7 @@ class Dependence:
         return f"{self.kind} {self.source} → {self.target} on {self.array}, distance ({vector})"
 
 
-def _component(deltas: isl.Set, position: int) -> int | str:
+def _distance(deltas: isl.Set, position: int) -> int | str:
     line = deltas.project_out(isl.dim_type.set, position + 1, deltas.dim(isl.dim_type.set) - position - 1)
     line = line.project_out(isl.dim_type.set, 0, position)
     line = line.project_out(isl.dim_type.param, 0, line.dim(isl.dim_type.param))
@@ -115,9 +124,10 @@ def memory_dependences(scop: Scop) -> tuple[Dependence, ...]:
             names = (source.name, target.name)
             if names not in before:
                 before[names] = order[source.name].lex_lt_map(order[target.name])
-            relation = first.relation.apply_range(second.relation.reverse()).intersect(before[names])
-            if not relation.is_empty():
-                found.append(_dependence(scop, _KINDS[first.kind, second.kind], first.array, *names, relation))
+            with effort(f"what {target.name} does to {second.text} after {source.name} to {first.text}"):
+                relation = first.relation.apply_range(second.relation.reverse()).intersect(before[names])
+                if not relation.is_empty():
+                    found.append(_dependence(scop, _KINDS[first.kind, second.kind], first.array, *names, relation))
     return tuple(found)
 
 
@@ -129,9 +139,10 @@ def value_dependences(scop: Scop) -> tuple[Dependence, ...]:
     for target in scop.statements:
         for read in target.reads:
             info = isl.UnionAccessInfo.from_sink(isl.UnionMap.from_map(read.relation))
-            flow = info.set_must_source(writes).set_schedule_map(order).compute_flow().get_must_dependence()
-            for relation in _maps(flow):
-                found.append(_dependence(scop, "flow", read.array, _source(relation), target.name, relation))
+            with effort(f"the last write before {target.name} reads {read.text}", 5 * OPERATIONS):  # among all writes
+                flow = info.set_must_source(writes).set_schedule_map(order).compute_flow().get_must_dependence()
+                for relation in _maps(flow):
+                    found.append(_dependence(scop, "flow", read.array, _source(relation), target.name, relation))
     return tuple(found)
 
 

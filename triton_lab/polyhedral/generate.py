@@ -8,6 +8,7 @@ from typing import Any
 import islpy as isl
 
 from .affine import source_name
+from .effort import OPERATIONS, effort
 from .nest import Binary, Call, Choose, Compare, Expr, For, If, Logic, Name, Node, Number, Unary, Visit
 
 # islpy's stubs know neither the enumerations' members nor what they are compared with.
@@ -42,7 +43,10 @@ def loops(
     build = build.set_iterators(names)
     if unrolled is not None:
         build = build.set_options(unrolled)
-    return _Reader(describe).block(build.node_from_schedule_map(schedule), {})
+    # Long programs take many operations, most of all where loops are written out, but none of them is hard.
+    with effort("the loops of this order", (5 if unrolled is None else 20) * OPERATIONS):
+        root = build.node_from_schedule_map(schedule)
+    return _Reader(describe).block(root, {})
 
 
 class _Reader:

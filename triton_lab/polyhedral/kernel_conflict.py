@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
@@ -13,15 +12,13 @@ import islpy as isl
 from .affine import Affine, isl_name
 from .conditions import Constraint, Formula, conjunction
 from .domain import formula_text, space_text
+from .effort import TooHard, effort
 from .kernel_facts import program
 from .kernel_memory import Reach, reaches
 from .kernel_values import substitute_formula
 
 if TYPE_CHECKING:
     from .kernel_scop import KernelScop
-
-# What isl may spend on one question, in its own operations: about half a second.
-_EFFORT = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -35,17 +32,6 @@ class Conflict:
     names: tuple[str, ...]
 
 
-@contextmanager
-def effort() -> Iterator[None]:
-    """isl gives up with an error after so many of its operations, which it has counted all along."""
-    isl.DEFAULT_CONTEXT.reset_operations()
-    isl.DEFAULT_CONTEXT.set_max_operations(_EFFORT)
-    try:
-        yield
-    finally:
-        isl.DEFAULT_CONTEXT.set_max_operations(0)
-
-
 def conflicts(scop: KernelScop) -> tuple[list[Conflict], list[str]]:
     """The pairs of accesses that conflict, and those (in words) that isl did not decide."""
     assert scop.launch is not None and scop.model is not None
@@ -56,10 +42,10 @@ def conflicts(scop: KernelScop) -> tuple[list[Conflict], list[str]]:
         if first.memory != second.memory or not _conflicting(first, second):
             continue
         try:
-            with effort():
+            with effort(f"lines {first.statement.line} and {second.statement.line}"):
                 found += [c for c in _pairs(scop, first, second) if not c.pairs.is_empty()]
-        except isl.Error:
-            undecided.append(f"lines {first.statement.line} and {second.statement.line}: too hard for isl")
+        except TooHard as unanswered:
+            undecided.append(str(unanswered))
     return found, undecided
 
 

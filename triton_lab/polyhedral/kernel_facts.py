@@ -15,6 +15,7 @@ import islpy as isl
 from .affine import Affine, Quotient, Symbol, isl_name
 from .conditions import TRUE, Constraint, Formula, conjunction
 from .domain import formula_text
+from .effort import TooHard, effort
 
 Case: TypeAlias = "tuple[Constraint, ...]"
 # Bounds are integers, or infinite.
@@ -69,7 +70,10 @@ class Facts:
         return interval(expression, self.here)
 
     def exact(self, expression: Affine, when: Case = ()) -> Interval:
-        """The least and the greatest value of ``expression`` where ``when`` holds; (inf, -inf) where nothing does."""
+        """The least and the greatest value of ``expression`` where ``when`` holds; (inf, -inf) where nothing does.
+
+        What is too hard for isl gets an interval that may be too wide.
+        """
         key = (expression, when)
         if key not in self._known:
             self._known[key] = self._exact(expression, when, self.ranges)
@@ -80,19 +84,27 @@ class Facts:
         return self.exact(expression, when) if self.here == self.ranges else self._exact(expression, when, self.here)
 
     def _exact(self, expression: Affine, when: Case, ranges: Ranges) -> Interval:
-        found = self._set(when, expression.names, ranges, f"{expression.isl} = value_")
-        if found.is_empty():
-            return math.inf, -math.inf
-        last = found.dim(isl.dim_type.set) - 1
-        low, high = found.dim_min_val(last), found.dim_max_val(last)
+        try:
+            with effort("the range of an expression"):
+                found = self._set(when, expression.names, ranges, f"{expression.isl} = value_")
+                if found.is_empty():
+                    return math.inf, -math.inf
+                last = found.dim(isl.dim_type.set) - 1
+                low, high = found.dim_min_val(last), found.dim_max_val(last)
+        except TooHard:
+            return interval(expression, ranges)
         return (
             low.to_python() if low.is_int() else -math.inf,
             high.to_python() if high.is_int() else math.inf,
         )
 
     def feasible(self, when: Case) -> bool:
-        """Whether ``when`` holds anywhere."""
-        return not self._set(when, frozenset(), self.ranges, "value_ = 0").is_empty()
+        """Whether ``when`` holds anywhere, as far as isl can tell."""
+        try:
+            with effort("whether a case is possible"):
+                return not self._set(when, frozenset(), self.ranges, "value_ = 0").is_empty()
+        except TooHard:
+            return True
 
     def _set(self, when: Case, more: frozenset[str], ranges: Ranges, last: str) -> isl.Set:
         formula = conjunction(self.formula, (when,))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from triton_lab.launch.access import elements_at
 
+from .effort import effort
 from .kernel_points import absolute, instances
 from .kernel_values import Number
 
@@ -58,7 +59,8 @@ class Footprint:
         total = isl.UnionMap("{ }")
         for relation in self.relations:
             total = total.union(isl.UnionMap.from_map(relation))
-        return total.coalesce()
+        with effort(f"the footprint of {self.argument}"):
+            return total.coalesce()
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ def _distinct(keys: Ints) -> Ints:
 def _by_program(relation: isl.Map, scop: KernelScop) -> isl.Map:
     count = len(scop.programs)
     relation = relation.project_out(isl.dim_type.in_, count, relation.dim(isl.dim_type.in_) - count)
-    return relation.set_tuple_name(isl.dim_type.in_, "program").coalesce()
+    return relation.set_tuple_name(isl.dim_type.in_, "program")
 
 
 def _touched(statement: KernelStatement, scop: KernelScop, argument: Argument) -> Iterator[tuple[Ints, Ints]]:

@@ -15,7 +15,8 @@ import islpy as isl
 
 from .affine import isl_name
 from .domain import formula_text, space_text
-from .kernel_conflict import Conflict, conflicts, effort
+from .effort import TooHard, effort
+from .kernel_conflict import Conflict, conflicts
 from .kernel_domain import instance
 from .kernel_facts import program
 from .kernel_memory import Reach
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
     from .kernel_scop import KernelScop, KernelStatement
-
-# With more existential variables than this, the complement of a set may take for ever, and isl does not count it.
-_MOST_HIDDEN = 16
 
 Proof = Literal["all sizes", "some sizes", "this launch", "this record", "none"]
 
@@ -130,11 +128,10 @@ def _in_general(scop: KernelScop) -> Races:
         return Races(True, "all sizes", parameters=names, fixed=fixed)
     exact = all(side.statement.exact for conflict in found for side in (conflict.first, conflict.second))
     try:
-        with effort():
+        with effort("the sizes without a race"):
             free, condition = _condition(scop, found)
-    except isl.Error:
-        open_ = ("the sizes without a race are too hard for isl",)
-        return Races(False, "none", parameters=names, fixed=fixed, open=open_)
+    except TooHard as unanswered:
+        return Races(False, "none", parameters=names, fixed=fixed, open=(str(unanswered),))
     return Races(free, "some sizes", parameters=names, fixed=fixed, condition=condition, exact=exact)
 
 
@@ -144,11 +141,7 @@ def _condition(scop: KernelScop, found: list[Conflict]) -> tuple[bool, isl.Set]:
     bad = space.subtract(space)
     for conflict in found:
         bad = bad.union(conflict.pairs.params())
-    bad = bad.coalesce()
-    parts = bad.get_basic_set_list()
-    if sum(parts.get_at(k).dim(isl.dim_type.div) for k in range(parts.n_basic_set())) > _MOST_HIDDEN:
-        raise isl.Error("too many existential variables")
-    good = space.subtract(bad).coalesce()
+    good = space.subtract(bad.coalesce()).coalesce()
     here = good
     for name, value in scop.values.items():
         here = here.fix_val(isl.dim_type.param, here.find_dim_by_name(isl.dim_type.param, isl_name(name)), value)
@@ -158,9 +151,9 @@ def _condition(scop: KernelScop, found: list[Conflict]) -> tuple[bool, isl.Set]:
 def _witness(scop: KernelScop, conflict: Conflict) -> Race:
     """The lexicographically first pair, or if that is too hard to find, some pair."""
     try:
-        with effort():
+        with effort("the first pair"):
             point = conflict.pairs.lexmin().sample_point()
-    except isl.Error:
+    except TooHard:
         point = conflict.pairs.sample_point()
     values = {
         name: int(point.get_coordinate_val(isl.dim_type.set, k).to_python()) for k, name in enumerate(conflict.names)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .dependence import Dependence
+from .effort import effort
 from .loop_tree import path, time_text
 from .points import relation_points
 
@@ -68,14 +69,21 @@ def legality(scop: Scop, schedule: Schedule) -> Legality:
     times = {s.name: isl.Map(time_text(schedule.tree, s.name, s.iterators, scop.parameters)) for s in scop.statements}
     found: list[Violation] = []
     for dependence in scop.dependences:
-        first, second = times[dependence.source], times[dependence.target]
-        backwards = dependence.relation.intersect(first.lex_gt_map(second))
-        together = dependence.relation.intersect(first.apply_range(second.reverse()))
-        for kind, relation in (("reversed", backwards), ("tied", together)):
-            if not relation.is_empty():
-                found.append(Violation(dependence, "reversed" if kind == "reversed" else "tied", relation.coalesce()))
-        found += _concurrent(schedule, dependence, first, second)
+        with effort(f"whether the order keeps {dependence.kind} {dependence.source} → {dependence.target}"):
+            found += _broken(schedule, dependence, times[dependence.source], times[dependence.target])
     return Legality(tuple(found))
+
+
+def _broken(schedule: Schedule, dependence: Dependence, first: isl.Map, second: isl.Map) -> list[Violation]:
+    """How ``schedule``, which runs the source at ``first`` and the target at ``second``, breaks ``dependence``."""
+    found: list[Violation] = []
+    backwards = dependence.relation.intersect(first.lex_gt_map(second))
+    together = dependence.relation.intersect(first.apply_range(second.reverse()))
+    if not backwards.is_empty():
+        found.append(Violation(dependence, "reversed", backwards.coalesce()))
+    if not together.is_empty():
+        found.append(Violation(dependence, "tied", together.coalesce()))
+    return found + _concurrent(schedule, dependence, first, second)
 
 
 def _concurrent(schedule: Schedule, dependence: Dependence, first: isl.Map, second: isl.Map) -> list[Violation]:

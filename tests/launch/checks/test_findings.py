@@ -225,6 +225,21 @@ def test_infinity_is_new_only_where_the_program_loaded_none_and_the_kernel_write
     assert not [each for each in launches[1].findings if each.kind == "non-finite"]
 
 
+@triton.jit
+def bits_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    lane = tl.arange(0, BLOCK)
+    word = tl.load(x_ptr + tl.program_id(0) * BLOCK + lane)
+    tl.store(out_ptr + tl.program_id(0) * BLOCK + lane, tl.exp(word.to(tl.float32, bitcast=True)))
+
+
+def test_infinity_in_the_bits_of_loaded_integers_is_not_new() -> None:
+    x = torch.zeros(2, 16)
+    x[0, 3], x[1, 5] = float("inf"), 1000.0
+    with triton_lab.record() as launches:
+        bits_kernel[(2,)](x.view(torch.int32), torch.zeros(2, 16), BLOCK=16)
+    assert only(launches[0], "non-finite").programs.tolist() == [1]
+
+
 def test_programs_of_a_grid_of_several_axes_are_named_by_their_coordinates() -> None:
     with triton_lab.record() as launches:
         corner_kernel[(3, 4)](torch.zeros(100, dtype=torch.int32))

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.box import Box
+from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
-from triton_lab.ir import Bits, Dense, Op
+from triton_lab.ir import Bits, Dense, Op, Plan
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.provenance import ONLY_WRITE
 from triton_lab.launch.access import Event
@@ -77,6 +78,7 @@ class _Watcher(Watcher):
         # Programs that have loaded something that is not finite.
         self.spoilt = np.zeros(evidence.launch.programs, np.bool_)
         self.means_infinity = _means_infinity(evidence, strange)
+        self.in_integers = _floats_in_integers(evidence.launch.executable.plan)
 
     def barrier(self, frame: Frame, op: Op) -> None:
         self.count += 1
@@ -109,15 +111,33 @@ class _Watcher(Watcher):
         self.found.add(sight, Lanes(frame.programs[chosen // size], chosen % size, address, np.full(len(chosen), time)))
 
     def _loaded(self, frame: Frame, mask: Any, values: Array | None) -> None:
-        if values is None or values.dtype.kind in "iub":
+        if values is None:
             return
-        bad = ~finite(values)
+        if values.dtype.kind in "iub":
+            bad = np.zeros(values.shape, np.bool_)
+            for float_type in self.in_integers:
+                if float_type.itemsize == values.dtype.itemsize:
+                    bad |= ~finite(np.ascontiguousarray(values).view(float_type).reshape(values.shape))
+        else:
+            bad = ~finite(values)
         if not bad.any():
             return
         if mask is not None:
             bad = bad & (mask.elements() if isinstance(mask, Box) else mask)
         rows = bad.reshape(bad.shape[0], -1).any(axis=1)
         self.spoilt[frame.programs[np.broadcast_to(rows, frame.programs.shape)]] = True
+
+
+def _floats_in_integers(plan: Plan) -> set[np.dtype[Any]]:
+    """The float types that the kernel makes of the bits of integers: what it loads as integers may be such floats."""
+    found = set()
+    for function in plan.functions.values():
+        for op in function.walk():
+            if op.name in ("arith.bitcast", "tt.bitcast"):
+                source, target = function.types[op.operands[0]], function.types[op.results[0]]
+                if source.is_integer and not target.is_integer and not target.is_pointer:
+                    found.add(dtype_of(target))
+    return found
 
 
 def _means_infinity(evidence: Evidence, strange: set[int]) -> set[int]:

@@ -113,6 +113,7 @@ class _Watcher(Watcher):
     def _loaded(self, frame: Frame, mask: Any, values: Array | None) -> None:
         if values is None:
             return
+        bad: Array
         if values.dtype.kind in "iub":
             bad = np.zeros(values.shape, np.bool_)
             for float_type in self.in_integers:

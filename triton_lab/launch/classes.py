@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from triton_lab.launch.places import Ints
+
+Number = TypeVar("Number", bound=np.integer)
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,9 @@ class Classes:
         return result
 
 
-def distinct(numbers: Ints) -> Ints:
+def distinct(numbers: npt.NDArray[Number]) -> npt.NDArray[Number]:
     """The distinct numbers, ascending. (`np.unique` hashes since NumPy 2.3: ten times slower here.)"""
-    ordered: Ints = np.sort(numbers, axis=None)
+    ordered: npt.NDArray[Number] = np.sort(numbers, axis=None)
     new = np.ones(len(ordered), dtype=bool)
     new[1:] = ordered[1:] != ordered[:-1]
     return ordered[new]

@@ -188,7 +188,7 @@ class Accesses(View):
 
     def text(self) -> str:
         found = self.heat
-        inside = found.inside
+        inside = slice(None) if found.drawn == found.shape else found.inside
         counts = found.counts[inside]
         touched = counts[counts > 0]
         unit = "elements" if self.over == "shape" else f"units of {found.unit} bytes"

@@ -14,6 +14,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image  # matplotlib's own dependency
 
+from triton_lab.launch.classes import distinct
+
 MOST = 256  # colours in a PNG's palette
 LEVEL = 4  # of zlib: a fifth smaller than 3, and little larger than 6
 
@@ -33,13 +35,11 @@ def encoded(pixels: npt.NDArray[np.uint8], dpi: float) -> bytes:
     line = colours.reshape(-1)
     starts = np.flatnonzero(np.append(True, line[1:] != line[:-1]))
     runs = line[starts]
-    number = np.zeros(1 << 24, dtype=np.uint32)  # of a colour; memory that is not touched costs nothing
-    number[runs] = 1
-    found = np.flatnonzero(number)
-    number[found] = np.arange(len(found))
-    place = np.zeros(1 << 24, dtype=np.uint8)
+    found = distinct(runs)
+    place = np.zeros(1 << 24, dtype=np.uint8)  # of each colour; memory that is not touched costs nothing
     if len(found) > MOST:
-        frequent = np.bincount(number[runs], weights=np.diff(starts, append=line.size))
+        lengths = np.diff(starts, append=line.size)
+        frequent = np.bincount(np.searchsorted(found, runs), weights=lengths)
         kept = np.sort(np.argpartition(frequent, -MOST)[-MOST:])
         place[found] = _nearest(_channels(found), _channels(found[kept]))
         found = found[kept]
@@ -52,14 +52,14 @@ def encoded(pixels: npt.NDArray[np.uint8], dpi: float) -> bytes:
     return out.getvalue()
 
 
-def _channels(colours: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+def _channels(colours: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     """(n, 3) red, green, blue."""
-    return np.stack([colours & 255, colours >> 8 & 255, colours >> 16], axis=1)
+    return np.stack([colours & 255, colours >> 8 & 255, colours >> 16], axis=1).astype(np.int64)
 
 
-def _nearest(colours: npt.NDArray[np.intp], palette: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+def _nearest(colours: npt.NDArray[np.int64], palette: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """For each colour, the number of the palette's colour that is least far away."""
     # |a - b|² less |a|², which is the same for all b.
     far = (palette**2).sum(axis=1) - 2.0 * (colours.astype(np.float64) @ palette.T)
-    number: npt.NDArray[np.intp] = far.argmin(axis=1)
+    number: npt.NDArray[np.int64] = far.argmin(axis=1)
     return number

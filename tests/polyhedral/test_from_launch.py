@@ -313,3 +313,18 @@ def test_values_ask_for_other_sizes() -> None:
     assert isinstance(model, KernelScop)
     assert model.values == {"n": 300, "grid": 3}
     assert model.statements[0].domain.count(model.values) == 300
+
+
+def test_what_record_gives_is_a_source_and_all_else_says_what_to_write() -> None:
+    recorded = launches("vector_add")
+    (launch,) = recorded
+    assert str(lab.polyhedral.scop(recorded)) == repr(scop(launch)) == scop(launch).explain()
+    access = launch.accesses[0]
+    for source, said in (
+        ([launch, launch], r"here are 2 launches.*scop\(launches\[0\]\)"),
+        (access, rf"scop\(launch\)\.at\({access.line}\)"),
+        (stepping_kernel, r"with lab.record\(\) as launches: kernel\[grid\]"),
+        (stepping_kernel[(2,)], r"with lab.record\(\) as launches: kernel\[grid\]"),
+    ):
+        with pytest.raises(TypeError, match=said):
+            lab.polyhedral.scop(source)

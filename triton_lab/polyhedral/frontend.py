@@ -32,18 +32,37 @@ def scop(source: Any, **values: int) -> Scop:
         text = SourceText(source)
         nest = nest_from_python(text) if _is_python(source) else nest_from_c(text)
         return build(nest, text).bind(**values)
-    if inspect.isfunction(source):
+    if isinstance(source, list) and len(source) == 1:
+        return scop(source[0], **values)  # what `lab.record()` gives
+    if inspect.isfunction(source) and not (source.__module__ or "").startswith("triton."):
         text = python_source(source)
         found = build(nest_from_python(text), text)
         return found.bind(**{**_constants(source, found.parameters), **values})
-    if hasattr(source, "accesses") and hasattr(source, "grid"):
+    if _is_launch(source):
         # The front end for launches, the only one that knows Triton.
         from_launch = importlib.import_module(".from_launch", __package__)
         launched: Scop = from_launch.scop_from_launch(source, **values)
         return launched
-    raise TypeError(
-        f"a scop comes from C text, from a Python function or from a recorded launch, not from {type(source).__name__}"
-    )
+    raise TypeError(_refusal(source))
+
+
+def _refusal(source: Any) -> str:
+    """What to write instead of what is no source of a scop."""
+    if isinstance(source, list) and source and all(map(_is_launch, source)):
+        return f"here are {len(source)} launches, and a scop is that of one: scop(launches[0])"
+    if hasattr(source, "arg_names") or (getattr(source, "__module__", None) or "").startswith("triton.runtime"):
+        return (
+            "a kernel has a scop with its launch, which gives it a grid, sizes and strides: "
+            "with lab.record() as launches: kernel[grid](...), then scop(launches[0])"
+        )
+    if hasattr(source, "iterations") and hasattr(source, "line"):
+        return f"an access is one statement of its launch's scop: scop(launch).at({source.line})"
+    what = type(source).__name__
+    return f"a scop comes from C text, from a Python function or from a recorded launch, not from {what}"
+
+
+def _is_launch(source: Any) -> bool:
+    return hasattr(source, "accesses") and hasattr(source, "grid")
 
 
 def _is_python(text: str) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from .conditions import Constraint
 from .kernel_touch import Touch
@@ -76,7 +75,7 @@ class KernelStatement(Statement):
         return self.iterators[len(self.iterators) - len(self.block) :]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class KernelScop(Scop):
     """A launch as a static control part. ``gaps`` lists all that is not affine; the rest stands.
 
@@ -143,6 +142,9 @@ class KernelScop(Scop):
 
         return reuse(self.footprint(argument, kind))
 
+    def __str__(self) -> str:
+        return self.explain()
+
     def explain(self) -> str:
         """All of it in words."""
         from .kernel_text import explain
@@ -153,8 +155,3 @@ class KernelScop(Scop):
         bound = super().bind(**values)
         assert isinstance(bound, KernelScop)
         return bound
-
-
-def values_of(scop: KernelScop) -> Mapping[str, Any]:
-    """Numbers for the parameters, by name."""
-    return dict(scop.values)

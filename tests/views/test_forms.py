@@ -1,0 +1,96 @@
+"""Every view in every static form: PNG, SVG and words; and a live form that goes into a page."""
+
+from __future__ import annotations
+
+import io
+import xml.etree.ElementTree
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+import triton
+import triton.language as tl
+from PIL import Image
+
+import triton_lab as lab
+from triton_lab.launch.launch import Launch
+from triton_lab.views.card import SHOWN, Card
+from triton_lab.views.difference import Difference
+from triton_lab.views.held import Held
+from triton_lab.views.interact import interact
+from triton_lab.views.launches import Launches
+from triton_lab.views.page import page
+from triton_lab.views.storage import storage
+from triton_lab.views.view import View
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@triton.jit
+def sums(x_ptr, y_ptr, columns, stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, columns, BLOCK):
+        offsets = start + tl.arange(0, BLOCK)
+        total += tl.load(x_ptr + row + offsets * stride, mask=offsets < columns, other=0.0)
+    tl.store(y_ptr + row, tl.sum(total))
+
+
+def run(block: int = 8) -> Launch:
+    x = torch.arange(120.0).reshape(20, 6).t()
+    with lab.record() as launches:
+        sums[(6,)](x, torch.zeros(6), 20, x.stride(1), BLOCK=block)
+    return launches[0]
+
+
+@pytest.fixture(scope="module")
+def launch() -> Launch:
+    return run()
+
+
+def store_of(launch: Launch) -> object:
+    return next(access for access in launch.accesses if access.kind == "store")
+
+
+VIEWS: dict[str, Callable[[Launch], View]] = {
+    "card": lambda one: Card(one, SHOWN),
+    "launches": lambda one: Launches([one] * 20),
+    "tiling": lambda one: one.tiling("x_ptr", program=2),
+    "storage": lambda one: one.storage(),
+    "storage of tensors": lambda one: storage(*torch.arange(24.0).reshape(4, 6).split(3, dim=1), names=["a", "b"]),
+    **{
+        f"heatmap by {by}": lambda one, by=by: one.heatmap("x_ptr", by)
+        for by in ("count", "program", "iteration", "reuse", "order", "values")
+    },
+    "heatmap over storage": lambda one: one.heatmap("x_ptr", over="storage"),
+    "grid": lambda one: one.grid_view("shared", program=1),
+    "variable": lambda one: one.values("total").view(),
+    "held": lambda one: Held(one),
+    "steps": lambda one: one.steps(2),
+    "origins": lambda one: one.origins_view(store_of(one), program=3),
+    "difference": lambda one: Difference(torch.zeros(4, 3).t(), torch.full((3, 4), float("nan")), "out"),
+    "interact": lambda one: interact(lambda block: run(block), block=[4, 8], draw=Card),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_view_prints_png_svg_and_words(name: str, launch: Launch) -> None:
+    view = VIEWS[name](launch)
+    data, metadata = view._repr_mimebundle_()
+    image = Image.open(io.BytesIO(data["image/png"]))
+    size = metadata["image/png"]
+    assert image.size == pytest.approx((2 * size["width"], 2 * size["height"]), abs=3)
+    assert len(np.unique(np.asarray(image.convert("L")))) > 4, "something is drawn"
+    assert data["text/plain"].strip() and "0x" not in data["text/plain"]
+
+    out = io.BytesIO()
+    view.figure().savefig(out, format="svg")
+    root = xml.etree.ElementTree.fromstring(out.getvalue())
+    assert root.tag == f"{SVG}svg"
+    assert float(root.get("width", "0pt").removesuffix("pt")) == pytest.approx(size["width"] * 0.75, abs=2)
+    assert root.findall(f".//{SVG}image") and root.findall(f".//{SVG}g[@id]")
+    assert b"<script" not in out.getvalue()
+
+    whole = page(view)
+    assert whole.startswith("<!doctype html>") and "src=" not in whole

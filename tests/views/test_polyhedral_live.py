@@ -22,7 +22,7 @@ from triton_lab.views.view import View
 
 pytestmark = pytest.mark.browser
 
-Open = Callable[[View], Page]
+Open = Callable[..., Page]
 
 
 @pytest.fixture
@@ -31,9 +31,14 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     context = browser.new_context(viewport={"width": 1200, "height": 1000})
     complaints: list[str] = []
 
-    def opened(view: View) -> Page:
+    def opened(view: View, live: bool = False) -> Page:
+        """With ``live``, as in a notebook: what Python would be asked is in `selection`."""
         path = tmp_path / "view.html"
-        path.write_text(page_of(view), encoding="utf-8")
+        text = page_of(view)
+        if live:
+            assert text.count("createSelection({}));") == 1
+            text = text.replace("createSelection({}));", "window.selection = createSelection({}), true);")
+        path.write_text(text, encoding="utf-8")
         page = context.new_page()
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -47,7 +52,7 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Open]:
 
 
 # The canvas of a plane: `front/polyhedral_geometry.js` has the same numbers.
-LEFT, ABOVE = 46, 8
+LEFT, ABOVE = 54, 8
 
 
 def spot(view: object, i: float, j: float) -> dict[str, float]:
@@ -141,6 +146,18 @@ def test_space_turns_when_dragged(show: Open) -> None:
     page.mouse.move(380, 240, steps=4)
     page.mouse.up()
     assert page.evaluate(read) != before
+
+
+def test_an_iterator_that_is_not_drawn_has_a_slider(show: Open) -> None:
+    page = show(iteration_view(scop(examples.MATMUL, n=3), dims=("y", "x")), live=True)
+    slider = page.get_by_label("k", exact=True)
+    expect(page.locator("label", has=slider)).to_contain_text("k = all")
+    slider.fill("1")
+    expect(page.locator("label", has=slider)).to_contain_text("k = 1")
+    page.wait_for_function("() => selection.get().at?.k === 1")
+    slider.fill("-1")
+    page.wait_for_function("() => selection.get().at && !('k' in selection.get().at)")
+    assert page.get_by_label("dimensions").input_value() != ""
 
 
 def test_a_step_in_a_domain_of_fifty_thousand_points_takes_less_than_a_frame(show: Open) -> None:

@@ -110,11 +110,19 @@ class IterationView(View):
         return Links(Shelf(every), tuple(sorted(marked, key=lambda m: m[2])), point)
 
     def controls(self) -> Mapping[str, Any]:
-        """What the live view lets change: parameters with a range, and the dimensions that are drawn."""
+        """What the live view lets change: parameters with a range, the dimensions that are drawn, and at which values
+        the others stand (None: at all of them), with their range."""
         scop = self.schedule.scop
-        iterators = max((s.iterators for s in scop.statements), key=len)
+        deepest = max(scop.statements, key=lambda s: len(s.iterators))
         ranges = {p: [scop.values[p], min(0, scop.values[p]), max(12, 2 * scop.values[p])] for p in scop.parameters}
-        return {"parameters": ranges, "iterators": list(iterators), "at": dict(self.at)}
+        order = self.schedule.order()
+        points = order.points[order.statements == order.names.index(deepest.name)]
+        hidden = {
+            name: [self.at.get(name), int(points[:, k].min()), int(points[:, k].max())]
+            for k, name in enumerate(deepest.iterators)
+            if name not in self.picture.dims and len(points)
+        }
+        return {"parameters": ranges, "iterators": list(deepest.iterators), "hidden": hidden}
 
     @cached_property
     def widget(self) -> SceneWidget:
@@ -131,7 +139,7 @@ class IterationView(View):
         bound = replace(self.schedule, scop=scop.bind(**{**scop.values, **values}))
         if asked.get("automatic"):
             bound = bound.automatic()
-        at = {k: int(v) for k, v in asked.get("at", {}).items()}
+        at = {k: int(v) for k, v in asked.get("at", self.at).items() if k not in dims}
         try:
             self.widget.scene = dict(self.again(bound, dims, at).scene())
         except ValueError:  # such dimensions no statement has together: the picture stays

@@ -65,6 +65,13 @@ class Picture:
     low: tuple[int, ...] = field(default=())
     high: tuple[int, ...] = field(default=())
 
+    @property
+    def reach(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and greatest coordinates of points and corners. (Steps leave corners without points.)"""
+        every = [np.array([self.low, self.high], dtype=float)]
+        every += [polygon for layer in self.layers for polygon in layer.corners if len(polygon)]
+        return np.concatenate(every).min(axis=0), np.concatenate(every).max(axis=0)
+
 
 def picture(
     schedule: Schedule,

@@ -12,9 +12,10 @@ from triton_lab.views import polyhedral_style as look
 from triton_lab.views.polyhedral_canvas import Canvas, mixed
 from triton_lab.views.polyhedral_labels import Box, Line, place_lines
 from triton_lab.views.polyhedral_picture import Picture
+from triton_lab.views.polyhedral_text import width_of
 
 LABEL = 12.5  # points
-BELOW, LEFT, ABOVE = 58.0, 54.0, 10.0
+BELOW, LEFT, ABOVE, RIGHT = 58.0, 54.0, 10.0, 44.0  # at least
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Plot:
     @cached_property
     def box(self) -> Box:
         """The part of the plane that is shown, in units: lines run on a good step past the points."""
-        low, high = self._reach
+        low, high = self.picture.reach
         x, y = (0, None) if self.flat else (1, 0)
         margin = 0.0, 1.75
         left, right = min(0, low[x]), max(high[x], 1)
@@ -49,14 +50,6 @@ class Plot:
             top + (1.0 if y is None else margin[1] * pad + 0.4),
         )
 
-    @property
-    def _reach(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The least and greatest coordinates of points and corners."""
-        picture = self.picture
-        every = [np.array([picture.low, picture.high], dtype=float)]
-        every += [polygon for layer in picture.layers for polygon in layer.corners if len(polygon)]
-        return np.concatenate(every).min(axis=0), np.concatenate(every).max(axis=0)
-
     @cached_property
     def unit(self) -> float:
         """CSS pixels between neighbours."""
@@ -67,7 +60,7 @@ class Plot:
     def size(self) -> tuple[float, float]:
         """CSS pixels that the plot takes."""
         left, bottom, right, top = self.box
-        return LEFT + (right - left) * self.unit + 44, ABOVE + (top - bottom) * self.unit + BELOW
+        return sum(self.sides) + (right - left) * self.unit, ABOVE + (top - bottom) * self.unit + BELOW
 
     def place(self, points: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:
         """Instances (..., dims) to pixels (..., 2) from the plot's upper left corner."""
@@ -79,7 +72,22 @@ class Plot:
     def pixels(self, xy: NDArray[np.float64]) -> NDArray[np.float64]:
         """(x, y) in units to pixels."""
         left, _, _, top = self.box
-        return np.stack([LEFT + (xy[..., 0] - left) * self.unit, ABOVE + (top - xy[..., 1]) * self.unit], axis=-1)
+        return np.stack(
+            [self.sides[0] + (xy[..., 0] - left) * self.unit, ABOVE + (top - xy[..., 1]) * self.unit], axis=-1
+        )
+
+    @cached_property
+    def sides(self) -> tuple[float, float]:
+        """CSS pixels to the left and to the right of the box: as many as the words there take."""
+        left, _, right, _ = self.box
+        before, after = [LEFT], [RIGHT]
+        for line in self.lines:
+            half = width_of(line.border.excluded, LABEL) / 2 + 3
+            before.append((left - line.label[0]) * self.unit + half)
+            after.append((line.label[0] - right) * self.unit + half)
+        if not self.flat:
+            before.append(40 + width_of(self.picture.dims[0], 15) / 2 + 3)
+        return max(before), max(after)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:

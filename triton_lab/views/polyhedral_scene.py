@@ -33,8 +33,8 @@ def scene(view: IterationView) -> Mapping[str, Any]:
         "dims": list(picture.dims),
         "order": view.order,
         "box": list(plot.box) if isinstance(plot, Plot) else None,
-        "low": list(picture.low),
-        "high": list(picture.high),
+        "low": picture.reach[0].tolist(),
+        "high": picture.reach[1].tolist(),
         "layers": [
             {
                 "name": layer.statement,

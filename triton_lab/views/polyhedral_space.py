@@ -41,8 +41,8 @@ class Space:
     @cached_property
     def _reach(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The box that is drawn: from the least coordinates (or 0) to a step beyond the greatest."""
-        low = np.minimum(np.array(self.picture.low, dtype=float), 0.0)
-        high = np.array(self.picture.high, dtype=float)
+        low, high = self.picture.reach
+        low = np.minimum(low, 0.0)
         return low, high + np.maximum(1.0, (high - low) * 0.15)
 
     @cached_property

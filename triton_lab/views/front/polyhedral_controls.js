@@ -61,30 +61,45 @@ export function controlsOf(scene, stage, selection, live) {
   return { node, stop: pause };
 }
 
+/**
+ * A slider with its value in words; it tells what was chosen once it rests.
+ * @param {string} name @param {number} value @param {number} low @param {number} high
+ * @param {(chosen: number) => string} told @param {(chosen: number) => void} choose
+ */
+function sliderOf(name, value, low, high, told, choose) {
+  const shown = make("span", {}, told(value));
+  let waiting = 0;
+  const slider = make("input", {
+    type: "range", min: low, max: high, value, "aria-label": name,
+    oninput: () => {
+      shown.textContent = told(Number(slider.value));
+      clearTimeout(waiting);
+      waiting = setTimeout(() => choose(Number(slider.value)), 4 * FRAME);
+    },
+  });
+  return make("label", {}, `${name} = `, shown, " ", slider);
+}
+
 /** What only Python can change. @param {any} scene @param {any} selection */
 function asked(scene, selection) {
   const bar = make("div", { class: "tl-domain-bar" });
-  const { parameters, iterators } = scene.controls;
+  const { parameters, iterators, hidden } = scene.controls;
   const automatic = Boolean(selection.get().automatic);
   bar.append(make(
     "button", { type: "button", onclick: () => selection.set({ automatic: !automatic }) },
     automatic ? "the order as given" : "isl's own order",
   ));
   for (const [name, [value, low, high]] of Object.entries(parameters)) {
-    const shown = make("span", {}, String(value));
-    let waiting = 0;
-    const slider = make("input", {
-      type: "range", min: low, max: high, value, "aria-label": name,
-      oninput: () => {
-        shown.textContent = slider.value;
-        clearTimeout(waiting);
-        waiting = setTimeout(() => {
-          const now = selection.get();
-          selection.set({ parameters: { ...now.parameters, [name]: Number(slider.value) } });
-        }, 4 * FRAME);
-      },
-    });
-    bar.append(make("label", {}, `${name} = `, shown, " ", slider));
+    bar.append(sliderOf(name, value, low, high, String, (chosen) => selection.set({ parameters: { ...selection.get().parameters, [name]: chosen } })));
+  }
+  // Iterators that are not drawn: one step below the least value shows all of them at once.
+  const at = Object.fromEntries(Object.entries(hidden).flatMap(([name, [value]]) => (value === null ? [] : [[name, value]])));
+  for (const [name, [value, low, high]] of Object.entries(hidden)) {
+    const told = (/** @type {number} */ chosen) => (chosen < low ? "all" : String(chosen));
+    bar.append(sliderOf(name, value ?? low - 1, low - 1, high, told, (chosen) => {
+      const { [name]: _, ...others } = at;
+      selection.set({ at: chosen < low ? others : { ...others, [name]: chosen } });
+    }));
   }
   if (iterators.length > 2) {
     /** @type {string[][]} */

@@ -2,7 +2,9 @@
 
 /** @typedef {{x: number, y: number}} Spot */
 
-const MARGIN_LEFT = 46;
+// At least: words beside the plane may take more.
+const MARGIN_LEFT = 54;
+const MARGIN_RIGHT = 40;
 const MARGIN_BELOW = 52;
 const MARGIN_ABOVE = 8;
 
@@ -13,8 +15,12 @@ export class Plane {
     const [left, bottom, right, top] = scene.box;
     this.box = scene.box;
     this.flat = scene.dims.length === 1;
-    this.unit = Math.min(scene.style.unit, (width - MARGIN_LEFT - 40) / (right - left), (height - MARGIN_BELOW) / (top - bottom));
-    this.width = MARGIN_LEFT + (right - left) * this.unit + 40;
+    this.unit = Math.min(scene.style.unit, (width - MARGIN_LEFT - MARGIN_RIGHT) / (right - left), (height - MARGIN_BELOW) / (top - bottom));
+    const half = (/** @type {string} */ words, /** @type {number} */ size) => words.length * size * 0.29 + 4;
+    const labels = scene.lines.map((/** @type {any} */ line) => ({ x: line.at[0], half: half(line.label, 16) }));
+    this.start = Math.max(MARGIN_LEFT, this.flat ? 0 : 34 + half(scene.dims[0], 19), ...labels.map((/** @type {any} */ label) => (left - label.x) * this.unit + label.half));
+    const after = Math.max(MARGIN_RIGHT, ...labels.map((/** @type {any} */ label) => (label.x - right) * this.unit + label.half));
+    this.width = this.start + (right - left) * this.unit + after;
     this.height = MARGIN_ABOVE + (top - bottom) * this.unit + MARGIN_BELOW;
     const rings = this.unit >= 5;
     const share = scene.style.radius * (rings ? (scene.layers.length > 1 ? 0.75 : 1) : 1.6);
@@ -24,7 +30,7 @@ export class Plane {
 
   /** @param {number} x @param {number} y units @returns {Spot} */
   spot(x, y) {
-    return { x: MARGIN_LEFT + (x - this.box[0]) * this.unit, y: MARGIN_ABOVE + (this.box[3] - y) * this.unit };
+    return { x: this.start + (x - this.box[0]) * this.unit, y: MARGIN_ABOVE + (this.box[3] - y) * this.unit };
   }
 
   /** @param {ArrayLike<number>} numbers @param {number} at where the instance starts @returns {Spot} */

@@ -17,6 +17,8 @@ def test_matmul_three_ways() -> None:
     assert "proved legal" in ways.polyhedral.measured[0]
     assert ways.scheduling.measured[0].startswith("33792 instances")
     assert ways.blocks.measured[0].startswith("2 × 2 programs of 16 × 16 lanes")
+    assert "A: 1024 elements, each loaded by 2 programs on average" in ways.blocks.measured
+    assert any("ace free" in fact for fact in ways.blocks.measured)
 
 
 def test_the_irregular_nest_three_ways() -> None:
@@ -27,7 +29,8 @@ def test_the_irregular_nest_three_ways() -> None:
         assert way.result is not None
         np.testing.assert_allclose(way.result, ways.expected, rtol=1e-5)
     assert ways.scheduling.measured[0].startswith("80 instances for 48 useful ones")
-    assert ways.blocks.measured[0].startswith("56 lanes in blocks of 2 × 4 for 48 useful ones")
+    assert ways.blocks.measured[0].startswith("56 lanes load from B in blocks of 2 × 4, 48 of them are on")
+    assert any("ace free" in fact for fact in ways.blocks.measured)
 
 
 def test_other_rows_and_widths_do_as_well() -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .block_record import facts, lanes, recorded
 from .cost import Cache
 from .examples import MATMUL, PAGE_SPARSE
 from .frontend import scop
@@ -107,14 +108,16 @@ def matmul_ways(n: int = 32, block: int = 16, seed: int = 0) -> Ways:
     kernel = tiled.to_triton()
     kernel.run(arrays)  # compiled once
     result, seconds = _timed(lambda: np.asarray(kernel.run(arrays)["C"]))
-    grid = kernel.grid(nest)
+    launch = recorded(lambda: kernel.run(arrays))
+    grid = launch.grid[: len(kernel.grid(nest))]
     blocks = Way(
         "Block program (Triton)",
         kernel.text,
         ("what one block does, in whole tiles", "any control flow around blocks, also what the data decide"),
-        ("an order of its lanes: that is the compiler's", "a proof that its blocks do not interfere"),
+        ("an order of its lanes: that is the compiler's", "that its blocks do not interfere: it has to be proved"),
         (
             f"{' × '.join(map(str, grid))} programs of {block} × {block} lanes, run in {seconds * 1e3:.0f} ms",
+            *facts(launch),
             _agreement(result, expected),
         ),
         result,
@@ -173,7 +176,7 @@ def ragged_ways(ragged: Ragged = PAGE_RAGGED, columns: int = 4, block_k: int = 2
         f"The irregular nest, K = {', '.join(map(str, ragged.lengths))}",
         polyhedral,
         _padded_way(ragged, a, b, useful, expected),
-        _block_way(ragged, a, b, block_k, useful, expected),
+        _block_way(ragged, a, b, block_k, expected),
         expected,
     )
 
@@ -208,7 +211,6 @@ def _block_way(
     a: NDArray[np.float32],
     b: NDArray[np.float32],
     block_k: int,
-    useful: int,
     expected: NDArray[np.float32],
 ) -> Way:
     import torch
@@ -228,14 +230,17 @@ def _block_way(
 
     launch()  # compiled once
     result, seconds = _timed(launch)
-    lanes = int((-(-lengths // block_k) * block_k).sum()) * block_j * -(-columns // block_j)
+    record = recorded(launch)
+    issued, on = lanes(record, "B")
     return Way(
         "Block program (Triton)",
         RAGGED_KERNEL,
         ("the nest as it is: each row's loop ends where the row does", "the gather, lane by lane"),
         ("which lanes are idle: masks say it only when it runs",),
         (
-            f"{lanes} lanes in blocks of {block_k} × {block_j} for {useful} useful ones, run in {seconds * 1e3:.1f} ms",
+            f"{issued} lanes load from B in blocks of {block_k} × {block_j}, {on} of them are on; "
+            f"run in {seconds * 1e3:.1f} ms",
+            *facts(record),
             _agreement(result, expected),
         ),
         result,

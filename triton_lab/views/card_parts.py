@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WINDOW = 64  # programs whose values are fetched together
 # What a page without a kernel keeps of pictures that come in large numbers.
-KEPT_PROGRAMS, KEPT_ELEMENTS, KEPT_NUMBERS = 24, 200, 1 << 15
+KEPT_PROGRAMS, KEPT_ELEMENTS, KEPT_NUMBERS = 24, 120, 1 << 15
 NUMBERS = 1 << 18  # of a variable or of a program's steps that go to the browser together
 log = logging.getLogger(__name__)
 
@@ -74,12 +74,6 @@ def opened(card: Card, name: str) -> dict[str, Mapping[str, Any]]:
     return {each: part(card, each) for each in _first_of(card, name)}
 
 
-def fronts(card: Card) -> Iterator[str]:
-    """The picture that each tab shows at first."""
-    for tab in tabs(card):
-        yield from (name for name in _first_of(card, tab["name"]) if _choice(card, name) is None)
-
-
 def kept(card: Card) -> Iterator[str]:
     """What a page without a kernel keeps, as far as there is room, the most telling first."""
     found = [tab["name"] for tab in tabs(card)]
@@ -89,21 +83,22 @@ def kept(card: Card) -> Iterator[str]:
     variables = others.pop("values", [])
     for names in others.values():
         yield from names
-    for access in _stores(card) if "origins" in found else ():
+    stores = _stores(card) if "origins" in found else []
+    for access in stores:
         with contextlib.suppress(LookupError, ValueError, CannotReplay):  # its own part says why
-            yield from (f"origin/{access.op}/{element}" for element in _sample(card, access))
+            yield from (f"origin/{access.op}/{one}" for one in _sample(card, access, KEPT_ELEMENTS // len(stores)))
     if "steps" in found:
         yield from (f"steps@{program}" for program in range(1, min(card.launch.programs, KEPT_PROGRAMS)))
     yield from variables
 
 
-def _sample(card: Card, access: Access) -> list[int]:
-    """Each program's first element, and others from all over."""
+def _sample(card: Card, access: Access, most: int) -> list[int]:
+    """Each program's first element, and others from all over, about ``most``."""
     found = card.origins(access.op)
-    first = found.stored.first[found.stored.first >= 0][:KEPT_PROGRAMS]
+    first = found.stored.first[found.stored.first >= 0][: min(KEPT_PROGRAMS, most)]
     others = found.askable()
     # At random: every n-th would stand in lines.
-    spread = np.random.default_rng(0).choice(others, min(len(others), KEPT_ELEMENTS), replace=False)
+    spread = np.random.default_rng(0).choice(others, min(len(others), most - len(first)), replace=False)
     return list(dict.fromkeys([*first.tolist(), *spread.tolist()]))
 
 

@@ -18,7 +18,6 @@ from triton_lab.examples.registry import Example
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.snapshot import CannotReplay
 from triton_lab.views.card import SHOWN, Card
-from triton_lab.views.card_parts import fronts, view
 from triton_lab.views.png import png
 from triton_lab.views.view import View
 
@@ -33,9 +32,15 @@ def launches_of(example: Example) -> list[Launch]:
 
 
 def pictures(launch: Launch) -> str:
-    """The static forms of the card and of all views behind it, as HTML."""
-    card = Card(launch, SHOWN)
-    return _picture(lambda: card) + "".join(_picture(partial(view, card, name)) for name in fronts(card))
+    """The static forms of the card, which has most views in it, and of the others, as HTML."""
+    makers: list[Callable[[], View]] = [lambda: Card(launch, SHOWN)]
+    for name in Card(launch).drawn[:1]:
+        makers.append(partial(launch.tiling, name))
+        makers += [partial(launch.heatmap, name, by) for by in ("program", "order", "reuse", "values")]
+        makers.append(partial(launch.heatmap, name, "count", "storage"))
+    if launch.programs:
+        makers.append(partial(launch.grid_view, "shared", program=0))
+    return "".join(map(_picture, makers))
 
 
 def _picture(make: Callable[[], View]) -> str:

@@ -21,10 +21,14 @@
 
 # %%
 import numpy as np
+import torch
+import triton
+import triton.language as tl
 
 import triton_lab as lab
 from triton_lab.polyhedral import NotAScop, examples
 from triton_lab.views.polyhedral import iteration_view
+from triton_lab.views.polyhedral_kernel import kernel_view
 from triton_lab.views.polyhedral_page import PageFigures
 from triton_lab.views.polyhedral_ragged import RaggedView
 from triton_lab.views.polyhedral_ways import WaysView
@@ -128,15 +132,15 @@ legal = [matrix for matrix in matrices if lab.schedule(wavefront).matrix(matrix)
 len(matrices), len(legal)
 
 # %% [markdown]
-# **Exercise.** In the order below the inner loop may run in parallel. Find two more matrices for which that holds;
-# the cell checks them.
+# **Exercise.** In which of these orders may the inner loop run in parallel? Find two matrices; the cell checks them.
 
 # %%
-answer = [[1, 1], [0, 1]]  # try others
+answers = []  # two matrices, each as [[a, b], [c, d]]
 
-attempt = lab.schedule(wavefront).matrix(answer).parallel("t1")
-assert attempt.is_legal, attempt.legality
-attempt
+for answer in answers:
+    attempt = lab.schedule(wavefront).matrix(answer).parallel("t1")
+    assert attempt.is_legal, f"{answer} is {attempt.legality}"
+f"{len(answers)} of 2"
 
 # %% [markdown]
 # isl has a scheduler of its own (in the manner of Pluto). Given the nest, it finds an order and marks what is parallel.
@@ -190,6 +194,49 @@ np.abs(halide.run(arrays)["C"] - arrays["A"] @ arrays["B"]).max()
 
 # %%
 RaggedView()
+
+# %% [markdown]
+# ## A Triton kernel is a nest, too
+#
+# Its loops are not written down: programs count through the grid, lanes through a block. A recorded launch has the
+# sizes, and the compiler's own code has the addresses. This kernel fills the rows of a matrix, one program per row.
+
+
+# %%
+@triton.jit
+def fill_rows(out_ptr, columns, row_stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    column = tl.arange(0, BLOCK)
+    tl.store(out_ptr + row * row_stride + column, 1.0 * row, mask=column < columns)
+
+
+with lab.target("cpu"), lab.record() as launches:
+    fill_rows[(4,)](torch.zeros(4, 10), 10, 10, BLOCK=16)
+rows = lab.polyhedral.scop(launches)
+rows
+
+# %% [markdown]
+# Program ids and lanes are the iterators, and the mask is a bound like any other. The access function is held against
+# every address that the launch recorded. From it follow what each program touches, what programs share, and
+# whether they race: here, that they do not, for every number of rows, as long as they are no longer than their stride.
+
+# %%
+print(rows)
+rows.footprint("out_ptr").counts, rows.reuse("out_ptr").factor
+
+# %%
+kernel_view(rows)
+
+# %% [markdown]
+# With a stride of 8, the last two elements of a row are the first two of the next. Nobody has to be lucky to see it:
+# the set of pairs that meet is not empty, and here is one of them.
+
+# %%
+with lab.target("cpu"), lab.record() as launches:
+    fill_rows[(4,)](torch.zeros(4, 10), 10, 8, BLOCK=16)
+close = lab.polyhedral.scop(launches)
+print(close.races.witnesses[0])
+kernel_view(close)
 
 # %% [markdown]
 # ## Three ways, one problem

@@ -68,7 +68,8 @@ class Verification:
                 if within
                 else "addresses and masks equal those recorded"
             )
-            return f"all {form}, in all {sum(c.total for c in self.checks)} executions of {len(self.checks)} accesses"
+            accesses = "1 access" if len(self.checks) == 1 else f"{len(self.checks)} accesses"
+            return f"all {form}, in all {sum(c.total for c in self.checks)} executions of {accesses}"
         return "; ".join([*(str(c) for c in self.checks), *self.unchecked])
 
 

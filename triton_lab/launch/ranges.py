@@ -65,6 +65,17 @@ class Ranges:
     def __len__(self) -> int:
         return len(self.start)
 
+    def __getitem__(self, some: slice) -> Ranges:
+        """Some of the ranges, in order."""
+        return Ranges(self.start[some], self.stop[some])
+
+    def near(self, other: Ranges) -> Ranges:
+        """The ranges that lie, at least in part, between the first and the last byte of ``other``."""
+        if not len(other):
+            return NOTHING
+        first = int(np.searchsorted(self.stop, other.start[0], side="right"))
+        return self[first : int(np.searchsorted(self.start, other.stop[-1], side="left"))]
+
     @property
     def size(self) -> int:
         """How many bytes there are."""
@@ -123,6 +134,15 @@ class Ranges:
 
     def _where(self, other: Ranges, inside: bool) -> Ranges:
         """The bytes that are, or are not, in ``other`` too."""
+        near = self.near(other)
+        if len(near) < len(self):
+            # The rest is cut by nothing.
+            if inside:
+                return near._where(other, inside)
+            first = int(np.searchsorted(self.stop, other.start[0], side="right")) if len(other) else len(self)
+            parts = [self[:first], near._where(other, inside), self[first + len(near) :]]
+            return Ranges(np.concatenate([p.start for p in parts]), np.concatenate([p.stop for p in parts]))
+        other = other.near(self)
         if not len(self) or not len(other):
             return NOTHING if inside else self
         low = int(min(self.start[0], other.start[0]))

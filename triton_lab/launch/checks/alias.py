@@ -41,18 +41,19 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             if len(shared):
                 through.setdefault(sight.op.index, other)
                 found.add(sight, evidence.lanes(sight, shared))
-    for op, lanes in found:
+    for op, lanes, count in found:
         writer, reader = evidence.owner(op), launch.argument(through[op.index])
         address = int(lanes.address[0])
         yield finding(
             launch,
             "alias",
             f"{program(launch, int(lanes.program[0]))} writes {element(writer, address)}, which is also "
-            f"{element(reader, address)}, and the kernel reads that{others(len(lanes))}",
+            f"{element(reader, address)}, and the kernel reads that{others(count)}",
             _MEND,
             op=op,
             argument=writer,
             lanes=lanes,
+            count=count,
         )
 
 

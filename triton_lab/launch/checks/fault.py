@@ -10,7 +10,7 @@ import numpy as np
 from triton_lab.interpreter.errors import Deadlock, Fault, KernelError, StepLimit, Unsupported
 from triton_lab.ir import Op
 from triton_lab.launch.checks.evidence import Lanes
-from triton_lab.launch.checks.words import LISTED, element, finding, others, program, programs, together
+from triton_lab.launch.checks.words import LISTED, element, finding, listed, others, program, programs
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.ranges import Ints
 from triton_lab.launch.replay import CannotReplay, replay
@@ -97,7 +97,8 @@ def _faults(launch: Launch, error: KernelError) -> Iterator[Finding]:
             found.setdefault((one.op.index, one.fault.kind), []).append((one.op, one.fault, lanes))
     for (index, kind), parts in sorted(found.items()):
         op, fault, _ = parts[0]
-        lanes = together([part for _, _, part in parts])
+        lanes = listed([part for _, _, part in parts])
+        total = sum(len(part) for _, _, part in parts)
         argument = launch.owner_of(index)
         end, mend = "", _MEND[kind]
         if argument is not None and argument.itemsize:
@@ -113,11 +114,12 @@ def _faults(launch: Launch, error: KernelError) -> Iterator[Finding]:
         yield finding(
             launch,
             kind,
-            f"{program(launch, int(lanes.program[0]))}: {fault.access} at {place}{end}{others(len(lanes))}",
+            f"{program(launch, int(lanes.program[0]))}: {fault.access} at {place}{end}{others(total)}",
             mend,
             op=op,
             argument=argument,
             lanes=lanes,
+            count=total,
         )
 
 

@@ -48,17 +48,18 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         replay(launch, access_observer=watcher)
     except CannotReplay:
         return
-    for op, lanes in watcher.found:
+    for op, lanes, count in watcher.found:
         argument = evidence.owner(op)
         yield finding(
             launch,
             "non-finite",
             f"{program(launch, int(lanes.program[0]))} stores {watcher.examples[op.index]} to "
-            f"{element(argument, int(lanes.address[0]))}, and all that it had loaded was finite{others(len(lanes))}",
+            f"{element(argument, int(lanes.address[0]))}, and all that it had loaded was finite{others(count)}",
             _MEND,
             op=op,
             argument=argument,
             lanes=lanes,
+            count=count,
         )
 
 

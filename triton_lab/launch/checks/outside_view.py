@@ -37,18 +37,19 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             outside &= lanes.address + sight.itemsize > argument.storage_address
             found.add(sight, lanes.where(outside))
     launch = evidence.launch
-    for op, lanes in found:
+    for op, lanes, count in found:
         argument = evidence.owner(op)
         assert argument is not None
         yield finding(
             launch,
             "outside-view",
             f"{program(launch, int(lanes.program[0]))} touches {element(argument, int(lanes.address[0]))}, "
-            f"which is outside the view (shape {argument.shape}, stride {argument.strides}){others(len(lanes))}",
+            f"which is outside the view (shape {argument.shape}, stride {argument.strides}){others(count)}",
             _MEND,
             op=op,
             argument=argument,
             lanes=lanes,
+            count=count,
         )
 
 

@@ -20,7 +20,7 @@ from triton_lab.launch.checks.evidence import Evidence, Lanes
 from triton_lab.launch.checks.fault import ROUNDS
 from triton_lab.launch.checks.reach import Reach
 from triton_lab.launch.checks.taint import Example, Taint
-from triton_lab.launch.checks.words import finding, others, program, together
+from triton_lab.launch.checks.words import finding, listed, others, program
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.replay import CannotReplay, replay
 
@@ -74,7 +74,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             argument = evidence.owner(evidence.ops[index])
             by_place.setdefault((origin, "" if argument is None else argument.name), []).extend(lanes)
     for (origin, name), parts in sorted(by_place.items()):
-        lanes_there = together(parts)
+        lanes_there, count = listed(parts), sum(len(part) for part in parts)
         number = int(lanes_there.program[0])
         shown = examples.get((origin, number)) or next(each for (op, _), each in examples.items() if op == origin)
         left, right, exact, wrapped, bits = shown
@@ -83,11 +83,12 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             launch,
             "overflow",
             f"in {program(launch, number)} {left} {_SIGNS[op.name]} {right} = {exact} does not fit int{bits} and "
-            f"becomes {wrapped}{others(len(lanes_there))}",
+            f"becomes {wrapped}{others(count)}",
             _MEND,
             op=op,
             argument=launch.argument(name) if name else None,
             lanes=lanes_there,
+            count=count,
         )
         wrapped_in = [examples.get((origin, number), shown)[3] for number in found.programs.tolist()]
         yield replace(found, values=np.array(wrapped_in, np.int64))

@@ -14,7 +14,7 @@ from triton_lab.launch.checks.cells import Cells
 from triton_lab.launch.checks.contest import Rows, contested, is_plain_store, relevant, shared_bytes
 from triton_lab.launch.checks.evidence import Evidence, Lanes
 from triton_lab.launch.checks.order import Order
-from triton_lab.launch.checks.words import element, finding, line_of, others, program, together
+from triton_lab.launch.checks.words import element, finding, line_of, listed, others, program
 from triton_lab.launch.classes import distinct, ordering
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.ranges import Flags, Ints, Ranges
@@ -103,7 +103,8 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
         if is_plain_store(sight):
             stores.setdefault(sight.op.index, []).append(number)
     for op, numbers in sorted(stores.items()):
-        where = races.bytes_of(numbers)
+        # Each race has a store in it.
+        where = races.bytes() if len(stores) == 1 else races.bytes_of(numbers)
         if len(where):
             yield _described(evidence, races, op, where)
 
@@ -163,9 +164,16 @@ def _described(evidence: Evidence, races: Races, op: int, where: Ranges) -> Find
         why, mend = "the same value, in no order", _MEND_SAME
     else:
         why, mend = "and nothing orders the two", _MEND
-    every = together(list(lanes.values()))
+    count = sum(len(some) for some in lanes.values())
     return finding(
-        launch, "race", f"{what}, {why}{others(len(every))}", mend, op=first.op, argument=argument, lanes=every
+        launch,
+        "race",
+        f"{what}, {why}{others(count)}",
+        mend,
+        op=first.op,
+        argument=argument,
+        lanes=listed(list(lanes.values())),
+        count=count,
     )
 
 

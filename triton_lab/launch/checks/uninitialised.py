@@ -41,18 +41,19 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
             found.add(sight, evidence.lanes(sight, left, whole=True))
         if sight.kind != "load" and sight.op.name not in ONLY_READ:
             left -= evidence.runs(sight).bytes()
-    for op, lanes in found:
+    for op, lanes, count in found:
         argument = evidence.owner(op)
         what = element(argument, int(lanes.address[0]))
         deed = "updates" if op.name in ("tt.atomic_rmw", "tt.atomic_cas") else "loads"
         yield finding(
             launch,
             "uninitialised",
-            f"{program(launch, int(lanes.program[0]))} {deed} {what}, which nobody has written{others(len(lanes))}",
+            f"{program(launch, int(lanes.program[0]))} {deed} {what}, which nobody has written{others(count)}",
             _MEND,
             op=op,
             argument=argument,
             lanes=lanes,
+            count=count,
         )
 
 

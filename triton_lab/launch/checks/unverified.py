@@ -21,13 +21,14 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     for sight in evidence.sights("load", "store", "atomic"):
         if not evidence.is_bound(sight.op) and len(evidence.runs(sight).bytes() & strange):
             found.add(sight, evidence.lanes(sight, strange))
-    for op, lanes in found:
+    for op, lanes, count in found:
         yield finding(
             launch,
             "unverified",
             f"{program(launch, int(lanes.program[0]))} touches address {int(lanes.address[0]):#x}, which is memory of "
-            f"this process and of no tensor that is alive{others(len(lanes))}",
+            f"this process and of no tensor that is alive{others(count)}",
             _MEND,
             op=op,
             lanes=lanes,
+            count=count,
         )

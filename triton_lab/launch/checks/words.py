@@ -75,40 +75,52 @@ def line_of(launch: Launch, op: Op) -> str:
 
 
 class Found:
-    """The lanes that a check has found, by operation."""
+    """The lanes that a check has found, by operation: how many, and the first of them."""
 
     def __init__(self) -> None:
-        self._lanes: dict[int, list[Lanes]] = {}
         self._ops: dict[int, Op] = {}
+        self._parts: dict[int, list[Lanes]] = {}
+        self._counts: dict[int, int] = {}
 
     def add(self, sight: Sight, lanes: Lanes) -> None:
-        """Some more lanes; none are no finding."""
+        """Some more lanes, by program, then lane; none are no finding."""
         if len(lanes):
-            self._ops[sight.op.index] = sight.op
-            self._lanes.setdefault(sight.op.index, []).append(lanes)
+            index = sight.op.index
+            self._ops[index] = sight.op
+            self._parts.setdefault(index, []).append(_may_be_listed(lanes))
+            self._counts[index] = self._counts.get(index, 0) + len(lanes)
 
-    def __iter__(self) -> Iterator[tuple[Op, Lanes]]:
+    def __iter__(self) -> Iterator[tuple[Op, Lanes, int]]:
+        """Operations, the lanes to list, and how many there are in all."""
         for index in sorted(self._ops):
-            yield self._ops[index], together(self._lanes[index])
+            yield self._ops[index], listed(self._parts[index]), self._counts[index]
 
 
-def together(parts: Sequence[Lanes]) -> Lanes:
-    """All lanes, sorted by program."""
+def listed(parts: Sequence[Lanes]) -> Lanes:
+    """The first lanes of all parts, of as many programs as possible, sorted by program; a part is sorted so, too."""
+    few = [_may_be_listed(part) for part in parts]
     program, lane, address, time = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("program", "lane", "address", "time")
+        np.concatenate([getattr(part, name) for part in few]) for name in ("program", "lane", "address", "time")
     )
-    return Lanes(program, lane, address, time).at(ordering(program, lane))
+    lanes = _may_be_listed(Lanes(program, lane, address, time).at(ordering(program, lane)))
+    _, rank = _ranks(lanes)
+    return lanes.at(np.sort(ordering(rank)[:LISTED]))
 
 
-def _listed(lanes: Lanes) -> Lanes:
-    """The first of the lanes, which are sorted by program, of as many programs as possible."""
+def _may_be_listed(lanes: Lanes) -> Lanes:
+    """Those of a part that can be among the first of all: millions need not be kept for a hundred."""
     if len(lanes) <= LISTED:
         return lanes
+    number, rank = _ranks(lanes)
+    most = 1 if int(number[-1]) >= LISTED else LISTED
+    return lanes.at(np.flatnonzero((number <= LISTED) & (rank < most)))
+
+
+def _ranks(lanes: Lanes) -> tuple[Ints, Ints]:
+    """Which program a lane is of, counted from 1, and which lane of it, counted from 0."""
     heads = np.concatenate([[True], lanes.program[1:] != lanes.program[:-1]])
     index = np.arange(len(lanes))
-    rank = index - np.maximum.accumulate(np.where(heads, index, 0))
-    first = np.flatnonzero(rank < (1 if int(heads.sum()) >= LISTED else LISTED))
-    return lanes.at(np.sort(first[ordering(rank[first])[:LISTED]]))
+    return np.cumsum(heads), index - np.maximum.accumulate(np.where(heads, index, 0))
 
 
 def finding(
@@ -123,14 +135,13 @@ def finding(
     count: int | None = None,
     **more: Any,
 ) -> Finding:
-    """A `Finding` at ``op``'s line, with the first of the lanes; ``count`` where there are more than these."""
+    """A `Finding` at ``op``'s line, with the lanes that are `listed`; ``count`` where there are more than these."""
     place = None if op is None else launch.lines.get(op.index)
     if lanes is not None:
-        listed = _listed(lanes)
-        more["programs"], more["lanes"], more["times"] = listed.program, listed.lane, listed.time
+        more["programs"], more["lanes"], more["times"] = lanes.program, lanes.lane, lanes.time
         count = len(lanes) if count is None else count
         if argument is not None and argument.itemsize:
-            more["elements"] = (listed.address - argument.address) // argument.itemsize
+            more["elements"] = (lanes.address - argument.address) // argument.itemsize
     return Finding(
         kind,
         message,

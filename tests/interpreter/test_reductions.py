@@ -72,6 +72,16 @@ def test_extremes_and_sums_of_every_type(dtype):
         np.testing.assert_allclose(total, wide.sum(axis=1), atol=0.05 if dtype.itemsize == 2 else 1e-5)
 
 
+@pytest.mark.parametrize(("shape", "axis"), [((4096,), 0), ((4096, 4), 0), ((2, 2048, 4), 1), ((8, 1024), 1)])
+def test_the_error_of_a_sum_grows_as_the_logarithm_of_its_length(shape, axis):
+    """As that of a GPU's tree does. Numbers added one after another are off by ten times as much."""
+    x = block(*shape)
+    exact = x.astype(F64).sum(axis=axis)
+    total = over_block(f"z = tl.sum(x, {axis})", x, exact.shape, F32)
+    bound = 0.4 * np.log2(shape[axis]) * np.finfo(F32).eps * np.sqrt((x.astype(F64) ** 2).sum(axis=axis))
+    assert (np.abs(total - exact) <= bound).all()
+
+
 def test_bits_are_reduced_by_logic():
     x = block(8, 8, dtype=I32)
     same(over_block("z = tl.xor_sum(x, 1)", x, (8,), I32), np.bitwise_xor.reduce(x, axis=1))

@@ -23,8 +23,7 @@ def reduce(frame: Frame, op: Op, *operands: Value) -> Any:
     arrays = [frame.spread(op, k, value) for k, value in enumerate(operands)]
     (code,) = frame.region(op)
     if len(arrays) == 1:
-        # In one order of memory, so that the order of a sum does not depend on the batch.
-        result = folded(code, arrays[0], lambda f, a: f.reduce(np.ascontiguousarray(a), axis=axis, dtype=a.dtype))
+        result = folded(code, arrays[0], lambda f, a: _reduced(f, a, axis))
         if result is not None:
             return result
     moved = [np.moveaxis(array, axis, 1) for array in same_programs(arrays)]
@@ -35,6 +34,20 @@ def reduce(frame: Frame, op: Op, *operands: Value) -> Any:
         moved = [np.concatenate([c, m[:, even:]], axis=1) for c, m in zip(combined, moved, strict=True)]
     results = tuple(m[:, 0] for m in moved)
     return results[0] if len(results) == 1 else results
+
+
+def _reduced(ufunc: np.ufunc, array: Array, axis: int) -> Array:
+    """One ufunc over an axis. The order of a sum does not depend on the batch, and is not one after another.
+
+    Along the last axis of contiguous memory NumPy adds in pairs, along others in sequence, whose error grows with the
+    length: there, halves are laid onto each other, as the threads of a GPU do.
+    """
+    array = np.ascontiguousarray(array)
+    if array.dtype.kind != "i" and axis != array.ndim - 1:
+        while (half := array.shape[axis] // 2) and array.shape[axis] % 2 == 0:
+            front, back = np.split(array, [half], axis=axis)
+            array = ufunc(front, back)
+    return ufunc.reduce(array, axis=axis, dtype=array.dtype)  # type: ignore[no-any-return]
 
 
 @impl("tt.scan")

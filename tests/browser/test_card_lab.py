@@ -172,7 +172,6 @@ def test_odd_launches_make_cards_and_a_clean_console(lab: Lab) -> None:
     # Many launches are one view, and any of them has its card.
     expect(visible(cell, ".tl-launches .tl-title").first).to_have_text("200 launches of 1 kernel")
     cell.get_by_label("number of the launch").fill("137")
-    cell.get_by_label("number of the launch").press("Enter")
     expect(cell.locator(".tl-part[aria-busy]")).to_have_count(0)
     card.get_by_role("tab", name="Steps").click()
     expect(visible(card, ".tl-steps .tl-title").first).to_have_text("one, program 0")

@@ -32,7 +32,7 @@ export function launchesOf(scene, _, context) {
   });
   const field = make("input", {
     type: "number", class: "tl-count", min: 0, max: scene.count - 1, "aria-label": "number of the launch",
-    onchange: () => show(Number(field.value)),
+    oninput: () => field.value !== "" && show(Number(field.value)),
   });
   const back = make("button", { type: "button", class: "tl-step", onclick: () => show(shown - 1) }, "◀ back");
   const on = make("button", { type: "button", class: "tl-step", onclick: () => show(shown + 1) }, "on ▶");

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .execute import extent, value_at
+from .execute import extent
+from .touches import touches
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -86,7 +87,6 @@ class Cost:
 def simulate(schedule: Schedule, cache: Cache, shapes: Mapping[str, Sequence[int]]) -> Cost:
     """Runs all accesses of ``schedule`` through ``cache``. Arrays lie row by row, each from a line of its own on."""
     scop = schedule.scop
-    order = schedule.order()
     names = tuple(a.name for a in scop.arrays)
     first_line = 0
     visits, slots, arrays, lines = [], [], [], []
@@ -98,20 +98,15 @@ def simulate(schedule: Schedule, cache: Cache, shapes: Mapping[str, Sequence[int
         strides = np.append(np.cumprod(size[:0:-1])[::-1], 1)[: len(size)].astype(np.int64)
         layout[name] = np.minimum(low, 0), strides, first_line
         first_line += -(-int(np.prod(size)) // cache.line)
-    for position, name in enumerate(order.names):
-        statement = scop[name]
-        chosen = np.flatnonzero(order.statements == position)
-        points = order.points[chosen]
-        environment = {**scop.values, **{i: points[:, k] for k, i in enumerate(statement.iterators)}}
-        for slot, access in enumerate(statement.accesses):
-            origin, strides, start = layout[access.array]
-            subscripts = [np.broadcast_to(value_at(s, environment), len(chosen)) for s in access.subscripts]
-            pairs = zip(subscripts, origin, strides, strict=True)
-            address = sum(((s - o) * stride for s, o, stride in pairs), np.zeros(len(chosen), dtype=np.int64))
-            visits.append(chosen)
-            slots.append(np.full(len(chosen), slot))
-            arrays.append(np.full(len(chosen), names.index(access.array), dtype=np.int32))
-            lines.append(start + address // cache.line)
+    for touched in touches(schedule):
+        origin, strides, start = layout[touched.access.array]
+        count = len(touched.visits)
+        pairs = zip(touched.subscripts, origin, strides, strict=True)
+        address = sum(((s - o) * stride for s, o, stride in pairs), np.zeros(count, dtype=np.int64))
+        visits.append(touched.visits)
+        slots.append(np.full(count, touched.number))
+        arrays.append(np.full(count, names.index(touched.access.array), dtype=np.int32))
+        lines.append(start + address // cache.line)
     in_order = np.lexsort((np.concatenate(slots), np.concatenate(visits)))
     missed = cache.misses(np.concatenate(lines)[in_order])
     return Cost(cache, names, np.concatenate(arrays)[in_order], np.concatenate(visits)[in_order], missed)

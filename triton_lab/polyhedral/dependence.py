@@ -64,11 +64,6 @@ class Dependence:
         except TooHard:
             return "*"
 
-    @property
-    def is_uniform(self) -> bool:
-        """Whether all pairs are the same distance apart."""
-        return all(isinstance(component, int) for component in self.vector)
-
     def pairs(self, scop: Scop) -> NDArray[np.int64]:
         """All pairs at the scop's values, (count, source dimensions + target dimensions)."""
         return relation_points(scop.fixed(self.relation))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .effort import effort
 from .from_python import shape_parameter
 from .nest import Assign, Binary, Call, Expr, For, Load, Name, Node
 from .printer import PythonPrinter
@@ -160,12 +161,13 @@ def extent(scop: Any, array: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     for access in scop.accesses:
         if access.array != array:
             continue
-        reached = scop.fixed(access.relation).range()
-        if reached.is_empty():
-            continue
-        size = range(len(access.subscripts))
-        lows.append([reached.dim_min_val(k).to_python() for k in size])
-        highs.append([reached.dim_max_val(k).to_python() for k in size])
+        with effort(f"the range of {access.text}"):
+            reached = scop.fixed(access.relation).range()
+            if reached.is_empty():
+                continue
+            size = range(len(access.subscripts))
+            lows.append([reached.dim_min_val(k).to_python() for k in size])
+            highs.append([reached.dim_max_val(k).to_python() for k in size])
     rank = next(a.dimensions for a in scop.arrays if a.name == array)
     if not lows:
         return np.zeros(rank, np.int64), np.full(rank, -1, np.int64)

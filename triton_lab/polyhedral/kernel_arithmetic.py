@@ -98,14 +98,22 @@ def _values(number: Number, facts: Facts) -> list[tuple[Case, int]] | None:
     return [(when, value) for when, value in kept if when is not None and (len(kept) == 1 or facts.feasible(when))]
 
 
-def divide(a: Number, b: Number, facts: Facts, rounding: Literal["floor", "zero"] = "zero") -> Result:
-    """The quotient, rounded down or towards zero."""
-    divisor = constant(b, facts)
-    values = [((), divisor)] if divisor is not None else _values(b, facts)
+def _divisors(number: Number, facts: Facts) -> list[tuple[Case, int]] | Unknown:
+    """The values of a divisor, each with its condition."""
+    divisor = constant(number, facts)
+    values: list[tuple[Case, int]] | None = [((), divisor)] if divisor is not None else _values(number, facts)
     if values is None:
-        return Unknown("a divisor that is a variable", names=b.names)
+        return Unknown("a divisor that is a variable", names=number.names)
     if any(value == 0 for _, value in values):
         return Unknown("a divisor that may be zero")
+    return values
+
+
+def divide(a: Number, b: Number, facts: Facts, rounding: Literal["floor", "zero"] = "zero") -> Result:
+    """The quotient, rounded down or towards zero."""
+    values = _divisors(b, facts)
+    if isinstance(values, Unknown):
+        return values
 
     def quotients(piece: Piece) -> Iterator[Piece]:
         for when, value in values:
@@ -144,12 +152,9 @@ def floor(value: Affine, divisor: int, facts: Facts) -> Affine:
 
 def remainder(a: Number, b: Number, facts: Facts, rounding: Literal["floor", "zero"] = "zero") -> Result:
     """What the quotient by ``|b|`` leaves: with the sign of ``a``, or for "floor" none."""
-    divisor = constant(b, facts)
-    values = [((), divisor)] if divisor is not None else _values(b, facts)
-    if values is None:
-        return Unknown("a divisor that is a variable", names=b.names)
-    if any(value == 0 for _, value in values):
-        return Unknown("a divisor that may be zero")
+    values = _divisors(b, facts)
+    if isinstance(values, Unknown):
+        return values
     pieces = [
         Piece((*p.when, *when, *sign), p.value - quotient * abs(value))
         for p in a.pieces

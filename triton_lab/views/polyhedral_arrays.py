@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.polyhedral import Schedule
-from triton_lab.polyhedral.execute import extent, value_at
+from triton_lab.polyhedral.execute import extent
+from triton_lab.polyhedral.touches import touches
 from triton_lab.views import polyhedral_style as look
 from triton_lab.views.polyhedral_canvas import Canvas
 
@@ -65,18 +66,11 @@ def grids(schedule: Schedule) -> tuple[Grid, ...]:
 
 def touched(schedule: Schedule, every: Sequence[Grid]) -> tuple[Touched, ...]:
     """What each access touches, visit by visit."""
-    scop, order = schedule.scop, schedule.order()
     by_name = {grid.name: grid for grid in every}
     found = []
-    for position, name in enumerate(order.names):
-        statement = scop[name]
-        visits = np.flatnonzero(order.statements == position)
-        points = order.points[visits]
-        environment = {**scop.values, **{i: points[:, k] for k, i in enumerate(statement.iterators)}}
-        for number, access in enumerate(statement.accesses):
-            subscripts = [np.broadcast_to(value_at(s, environment), visits.shape) for s in access.subscripts]
-            cells = np.broadcast_to(by_name[access.array].cells(subscripts), visits.shape)
-            found.append(Touched(name, number, access.kind, access.array, visits, cells))
+    for t in touches(schedule):
+        cells = np.broadcast_to(by_name[t.access.array].cells(t.subscripts), t.visits.shape)
+        found.append(Touched(t.statement, t.number, t.access.kind, t.access.array, t.visits, cells))
     return tuple(found)
 
 

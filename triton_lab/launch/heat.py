@@ -138,6 +138,7 @@ def heat(
     salt = np.random.default_rng(0).integers(1, 1 << 64, size=max(1, 2 * size), dtype=np.uint64)
 
     kept: dict[int, tuple[Ints, Ints, Flags]] = {}
+    room = _KEPT
 
     def lanes(number: int) -> tuple[Ints, Ints, Flags]:
         """Members of the programs, positions and mask of one iteration; kept for the second time if small."""
@@ -146,7 +147,9 @@ def heat(
             program, position, mask = place.lanes(accesses[access], iteration)
             moment = number if timed else access
             member = (program * len(moments) + moment).reshape((-1,) + (1,) * (position.ndim - 1))
-            if sum(one[1].size for one in kept.values()) + position.size > _KEPT:
+            nonlocal room
+            room -= position.size
+            if room < 0:
                 return member, position, mask
             kept[number] = member, position, mask
         return kept[number]
@@ -164,7 +167,12 @@ def heat(
 
     for number in range(len(ordered)):
         for position, member in members(number):
-            if position.size:
+            run = _run(position)
+            if run is not None:  # a whole stretch, in order: slices in place of gathers
+                signature[run].reshape(position.shape)[...] += salt[member]
+                if int(member.flat[0]) < size:
+                    counts[run] += 1
+            elif position.size:
                 here = np.bincount(position.reshape(-1), minlength=place.positions)
                 _sign(signature, position, member, salt, once=int(here.max()) == 1)
                 if int(member.flat[0]) < size:
@@ -177,9 +185,15 @@ def heat(
     pairs = [np.zeros(0, dtype=np.int64)]
     for number in range(len(ordered)):
         for position, member in members(number):
+            run = _run(position)
+            if run is not None:
+                first = heads[(heads >= run.start) & (heads < run.stop)]
+                owner = member.reshape(-1)[(first - run.start) // (position.size // member.size)]
+                pairs.append(number_of[first] * (2 * size) + owner)
+                continue
             wanted = number_of[position]
-            first = wanted > 0
-            pairs.append(wanted[first] * (2 * size) + np.broadcast_to(member, position.shape)[first])
+            there = wanted > 0
+            pairs.append(wanted[there] * (2 * size) + np.broadcast_to(member, position.shape)[there])
     keys = distinct(np.concatenate(pairs))
     table = Classes(np.searchsorted(keys, np.arange(len(heads) + 2) * max(1, 2 * size)), keys % max(1, 2 * size))
     drawn, origin, window = place.crop(classes)
@@ -201,6 +215,14 @@ def heat(
 
 
 _KEPT = 1 << 22  # lanes
+
+
+def _run(position: Ints) -> slice | None:
+    """The stretch that positions (programs, *block) fill one after the other, if they do."""
+    line = position.reshape(-1)
+    if position.ndim < 2 or not line.size or int(line[-1]) - int(line[0]) != line.size - 1:
+        return None
+    return slice(int(line[0]), int(line[-1]) + 1) if bool((line[1:] - line[:-1] == 1).all()) else None
 
 
 def _sign(

@@ -15,6 +15,7 @@ from triton_lab.launch.places import Ints, Places, contiguous_strides, places
 LINE_BYTES, SECTOR_BYTES = 128, 32  # of a GPU's cache: a line, and what one request to memory brings
 
 Flags = npt.NDArray[np.bool_]
+_SEEN = 1 << 22  # lanes
 
 
 class ArgumentLike(Protocol):
@@ -77,10 +78,15 @@ class OverShape:
         self.known = Identity(math.prod(self.shape)) if contiguous else places(self.shape, tuple(argument.strides))
         far = [(size - 1) * stride for size, stride in zip(self.shape, argument.strides, strict=True)]
         self.span = sum(min(0, reach) for reach in far), sum(max(0, reach) for reach in far)
-        walks = []
+        self._seen: dict[tuple[int, int], tuple[Ints, Ints, Flags]] = {}  # until they are asked for, if small
+        walks, room = [], _SEEN
         for access in accesses:
             for iteration in range(access.iterations):
-                _, offset, mask = offsets_of(argument, access, iteration)
+                found = offsets_of(argument, access, iteration)
+                _, offset, mask = found
+                room -= offset.size
+                if room >= 0:
+                    self._seen[id(access), iteration] = found
                 if self._may_overhang(offset, mask):
                     steps = walk(offset, argument.shape, argument.strides)
                     if steps is not None:
@@ -93,7 +99,8 @@ class OverShape:
 
     def lanes(self, access: TimedAccess, iteration: int) -> tuple[Ints, Ints, Flags]:
         """Programs, the position of each of their lanes (-1 for none), and the mask."""
-        program, offset, mask = offsets_of(self.argument, access, iteration)
+        seen = self._seen.pop((id(access), iteration), None)
+        program, offset, mask = seen or offsets_of(self.argument, access, iteration)
         position: Ints | None = None
         if self._may_overhang(offset, mask):
             steps = walk(offset, self.shape, self.argument.strides)

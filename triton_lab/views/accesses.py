@@ -70,6 +70,7 @@ class Accesses(View):
         if program is not None and not 0 <= program < self.programs:
             raise ValueError(f"program {program} is not in the grid: there are {self.programs}, from 0 on")
         self.by, self.over, self.program, self.iteration, self.room = by, over, program, iteration, room
+        self._layers: dict[str, Layer] = {}
         self.accesses = (
             [self.access]
             if self.access is not None
@@ -104,7 +105,9 @@ class Accesses(View):
 
     def layer(self, by: str) -> Layer:
         """One way of colouring; the cells are the same for all."""
-        return self.layer_for(by, self.cells.by[by])
+        if by not in self._layers:
+            self._layers[by] = self.layer_for(by, self.cells.by[by])
+        return self._layers[by]
 
     def layer_for(self, by: str, numbers: Ints) -> Layer:
         """Colour the classes by ``numbers``, -1 where no lane is active."""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triton_lab.launch import places as module
-from triton_lab.launch.places import contiguous_strides, offsets, places
+from triton_lab.launch.places import contiguous_strides, digits, offsets, places
 
 shapes_and_strides = st.lists(st.tuples(st.integers(0, 4), st.integers(-9, 50)), max_size=4).map(
     lambda pairs: (tuple(size for size, _ in pairs), tuple(stride for _, stride in pairs))
@@ -33,10 +33,20 @@ def test_each_offset_leads_to_the_first_element_there(
         module.DENSE = before
     asked = np.arange(-60, 220)
     assert found.element(asked).tolist() == [expected.get(offset, -1) for offset in asked.tolist()]
+    apart = digits(shape, strides)
+    if apart is not None:
+        assert apart.element(asked).tolist() == found.element(asked).tolist()
     if found.first_of is not None:
         assert found.first_of.tolist() == [expected[offset] for offset in offsets(shape, strides).tolist()]
     else:
         assert len(expected) == found.elements
+
+
+def test_offsets_of_views_without_overlap_are_taken_apart_without_a_table() -> None:
+    assert digits((3, 4), (1, 3)) is not None
+    assert digits((3, 4), (-8, 2)) is not None
+    assert digits((3, 4), (0, 1)) is not None
+    assert digits((3, 4), (2, 1)) is None
 
 
 @settings(deadline=None)

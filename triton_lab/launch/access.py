@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.box import Box
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.places import places
+from triton_lab.launch.places import Digits, Places, digits, places
 
 Array = NDArray[Any]
 _INT64 = np.dtype(np.int64)
@@ -202,5 +202,7 @@ def elements_at(offsets: Array, argument: Argument) -> Array:
     return np.where(rest == 0, found, -1)
 
 
-# The tables of a launch's arguments, asked for again and again.
-_places = lru_cache(maxsize=8)(places)
+@lru_cache(maxsize=8)
+def _places(shape: tuple[int, ...], strides: tuple[int, ...]) -> Digits | Places:
+    """What a launch's arguments are asked again and again; a table only where there is no other way."""
+    return digits(shape, strides) or places(shape, strides)

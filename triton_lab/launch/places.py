@@ -57,6 +57,54 @@ class Places:
         return np.where(self.known[at] == offset, self.first[at], -1)
 
 
+@dataclass(frozen=True)
+class Digits:
+    """Elements of which no two share a place: an offset is taken apart by the strides, as a number into its digits.
+
+    ``steps`` are the strides, widest first, with the extent of each dimension and what an index there
+    counts in reading order (less than 0 where the stride is); ``low`` is the least offset, and
+    ``first`` the element there.
+    """
+
+    low: int
+    first: int
+    steps: tuple[tuple[int, int, int], ...]
+
+    def element(self, offset: Ints) -> Ints:
+        """The element at each offset, -1 where the tensor has none. Keeps the shape."""
+        rest = offset - self.low
+        inside = rest >= 0
+        element = np.full(offset.shape, self.first, dtype=np.int64)
+        for stride, extent, weight in self.steps:
+            index = rest // stride
+            rest = rest - index * stride
+            inside &= index < extent
+            element += index * weight
+        return np.where(inside & (rest == 0), element, -1)
+
+
+def digits(shape: tuple[int, ...], strides: tuple[int, ...]) -> Digits | None:
+    """How to take offsets apart; None where steps of one dimension may meet those of another."""
+    if 0 in shape:
+        return None
+    low, first, reach = 0, 0, 1
+    steps: list[tuple[int, int, int]] = []
+    axes = [
+        (abs(stride), stride, extent, weight)
+        for stride, extent, weight in zip(strides, shape, contiguous_strides(shape), strict=True)
+        if stride and extent > 1  # of elements that a stride of 0 puts in one place the first stands for all
+    ]
+    for step, stride, extent, weight in sorted(axes):
+        if step < reach:
+            return None
+        reach += step * (extent - 1)
+        if stride < 0:
+            low += stride * (extent - 1)
+            first += weight * (extent - 1)
+        steps.insert(0, (step, extent, weight if stride > 0 else -weight))
+    return Digits(low, first, tuple(steps))
+
+
 def places(shape: tuple[int, ...], strides: tuple[int, ...]) -> Places:
     """The places of a tensor; offsets count from its element 0."""
     all_offsets = offsets(shape, strides)

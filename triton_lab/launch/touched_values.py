@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.launch.histogram import as_float
-from triton_lab.launch.places import places
+from triton_lab.launch.places import Digits, Places, digits, places
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
@@ -29,9 +30,14 @@ class ElementValues:
 
 def element_values(argument: Argument, accesses: Sequence[Access]) -> ElementValues:
     """Gather what these accesses loaded or stored. The launch is replayed; raises CannotReplay."""
-    known = places(argument.shape, argument.strides)
-    last = np.zeros(known.elements)
-    touched = np.zeros(known.elements, dtype=bool)
+    known: Digits | Places | None = digits(argument.shape, argument.strides)
+    shared = any(stride == 0 and extent > 1 for stride, extent in zip(argument.strides, argument.shape, strict=True))
+    first_of = None
+    if known is None or shared:
+        known = places(argument.shape, argument.strides)
+        first_of = known.first_of
+    last = np.zeros(math.prod(argument.shape))
+    touched = np.zeros(len(last), dtype=bool)
     everything: list[npt.NDArray[Any]] = []
     ordered = sorted((access.order(i), n, i) for n, access in enumerate(accesses) for i in range(access.iterations))
     recalled = accesses[0].recall(accesses) if accesses else {}
@@ -45,8 +51,8 @@ def element_values(argument: Argument, accesses: Sequence[Access]) -> ElementVal
         last[element[inside]] = as_float(values)[inside]
         touched[element[inside]] = True
         everything.append(values)
-    if known.first_of is not None:
-        last, touched = last[known.first_of], touched[known.first_of]
+    if first_of is not None:
+        last, touched = last[first_of], touched[first_of]
     kinds = {values.dtype for values in everything}
     if len(kinds) > 1:
         everything = [as_float(values) for values in everything]

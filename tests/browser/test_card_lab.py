@@ -177,6 +177,9 @@ def test_odd_launches_make_cards_and_a_clean_console(lab: Lab) -> None:
     expect(visible(card, ".tl-steps .tl-title").first).to_have_text("one, program 0")
     visible(card, ".tl-steps").get_by_label("program").fill("1")
     expect(visible(card, ".tl-steps .tl-title").first).to_have_text("one, program 1")
+    cell.get_by_role("button", name="on ▶").first.click()
+    expect(cell.get_by_label("number of the launch")).to_have_value("138")
+    expect(visible(card, ".tl-steps .tl-title").first).to_have_text("one, program 0")  # the open tab stays
     assert lab.console_errors == []
 
 

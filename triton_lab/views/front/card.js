@@ -26,7 +26,9 @@ export function cardOf(scene, selection, context) {
     tabs.push({ name: `Findings (${scene.findings.length})`, make: () => listOf(scene.findings, selection) });
     if (scene.show[0] === "findings") first = tabs.length - 1;
   }
-  const panel = tabsOf(tabs, "tl-tabs", first);
+  const { open } = context;
+  const before = tabs.findIndex((tab) => tab.name === open?.tab);
+  const panel = tabsOf(tabs, "tl-tabs", before < 0 ? first : before, (name) => open && (open.tab = name));
   const source = scene.tabs.length && scene.source.lines.length ? sectionOf(scene, selection) : null;
   const node = make(
     "div", { class: "tl-card", onkeydown: picked.onkeydown },

@@ -16,13 +16,14 @@ export function launchesOf(scene, _, context) {
   /** @type {import("./part.js").Part | null} */
   let part = null;
   let shown = -1;
+  const same = { ...context, open: {} }; // the next launch shows what this one showed
   const show = (/** @type {number} */ number) => {
     const wanted = Math.min(scene.count - 1, Math.max(0, Math.round(number) || 0));
     slider.value = field.value = String(wanted);
     if (wanted === shown) return;
     shown = wanted;
     part?.stop?.();
-    part = partOf({ name: `launch/${wanted}`, label: "" }, createSelection({}), context);
+    part = partOf({ name: `launch/${wanted}`, label: "" }, createSelection({}), same);
     place.replaceChildren(part.node);
     part.draw();
   };
@@ -73,5 +74,6 @@ export function nestedOf({ name, scene }, selection, context) {
     ask: (part, then) => (own[part] ? then(own[part]) : context.ask(`${name}/${part}`, then)),
     has: (part) => Boolean(own[part]) || context.has(`${name}/${part}`),
     draw: context.draw,
+    open: context.open,
   });
 }

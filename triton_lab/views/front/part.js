@@ -10,8 +10,9 @@ import { tabsOf } from "./tabs.js";
  * @typedef {{
  *   ask: import("./supply.js").Supply,
  *   has: (name: string) => boolean,
+ *   open?: {tab?: string},
  *   draw: (scene: any, selection: Selection, context: Context) => Part,
- * }} Context
+ * }} Context where `open` remembers a card's open tab for the card that takes its place
  * @typedef {{name: string, label: string, lines?: number[], window?: number}} Item
  */
 

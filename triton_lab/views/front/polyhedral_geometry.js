@@ -18,7 +18,9 @@ export class Plane {
     this.unit = Math.min(scene.style.unit, (width - MARGIN_LEFT - MARGIN_RIGHT) / (right - left), (height - MARGIN_BELOW) / (top - bottom));
     const half = (/** @type {string} */ words, /** @type {number} */ size) => words.length * size * 0.29 + 4;
     const labels = scene.lines.map((/** @type {any} */ line) => ({ x: line.at[0], half: half(line.label, 16) }));
-    this.start = Math.max(MARGIN_LEFT, this.flat ? 0 : 34 + half(scene.dims[0], 19), ...labels.map((/** @type {any} */ label) => (left - label.x) * this.unit + label.half));
+    // How far left of the plane the middle of the first dimension's name stands: beyond the numbers.
+    this.aside = Math.max(34, 18 + half(scene.dims[0], 19));
+    this.start = Math.max(MARGIN_LEFT, this.flat ? 0 : this.aside + half(scene.dims[0], 19), ...labels.map((/** @type {any} */ label) => (left - label.x) * this.unit + label.half));
     const after = Math.max(MARGIN_RIGHT, ...labels.map((/** @type {any} */ label) => (label.x - right) * this.unit + label.half));
     this.width = this.start + (right - left) * this.unit + after;
     this.height = MARGIN_ABOVE + (top - bottom) * this.unit + MARGIN_BELOW;

@@ -134,7 +134,7 @@ function paintAxes(pen, scene, plane) {
   if (plane.flat) return;
   const up = plane.spot(x0, top);
   paintArrow(pen, plane.spot(x0, bottom), { x: up.x, y: up.y - 9 }, style.axis, 1, 9, 0);
-  paintWords(pen, dims[0], corner.x - 34, (corner.y + far.y) / 2, 19, "#1f2328");
+  paintWords(pen, dims[0], corner.x - plane.aside, (corner.y + far.y) / 2, 19, "#1f2328");
   for (let y = Math.ceil(bottom / step) * step; y < top - 0.5; y += step) {
     const at = plane.spot(left, y);
     at.x -= 13;

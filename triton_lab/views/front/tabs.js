@@ -8,8 +8,9 @@ import { make } from "./dom.js";
  * @param {{name: string, make: () => Shown}[]} tabs
  * @param {string} look
  * @param {number} first
+ * @param {(name: string) => void} onpick told of the tab that somebody opens
  */
-export function tabsOf(tabs, look = "tl-tabs", first = 0) {
+export function tabsOf(tabs, look = "tl-tabs", first = 0, onpick = () => {}) {
   /** @type {(Shown | undefined)[]} */
   const parts = [];
   const place = make("div", { role: "tabpanel" });
@@ -27,12 +28,16 @@ export function tabsOf(tabs, look = "tl-tabs", first = 0) {
     place.setAttribute("aria-label", tabs[number].name);
     if (ready) part.draw();
   };
-  const buttons = tabs.map(({ name }, k) => make("button", { role: "tab", type: "button", onclick: () => show(k) }, name));
+  const buttons = tabs.map(({ name }, k) => make("button", { role: "tab", type: "button", onclick: () => pick(k) }, name));
+  const pick = (/** @type {number} */ number) => {
+    onpick(tabs[number].name);
+    show(number);
+  };
   /** @param {KeyboardEvent} event */
   const onkeydown = (event) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (!step) return;
-    show((shown + step + tabs.length) % tabs.length);
+    pick((shown + step + tabs.length) % tabs.length);
     buttons[shown].focus();
     event.preventDefault();
     event.stopPropagation();

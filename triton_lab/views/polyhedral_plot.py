@@ -86,8 +86,13 @@ class Plot:
             before.append((left - line.label[0]) * self.unit + half)
             after.append((line.label[0] - right) * self.unit + half)
         if not self.flat:
-            before.append(40 + width_of(self.picture.dims[0], 15) / 2 + 3)
+            before.append(self._aside + width_of(self.picture.dims[0], 15) / 2 + 3)
         return max(before), max(after)
+
+    @property
+    def _aside(self) -> float:
+        """How far left of the box the middle of the first dimension's name stands: beyond the numbers."""
+        return max(40.0, 22 + width_of(self.picture.dims[0], 15) / 2)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -187,7 +192,7 @@ class Plot:
         names = self.picture.dims if self.flat else self.picture.dims[::-1]
         canvas.text((origin[0] + end[0]) / 2, origin[1] + 42, names[0], 15, look.INK, "center")
         if not self.flat:
-            canvas.text(origin[0] - 40, (origin[1] + end[1]) / 2, names[1], 15, look.INK, "center")
+            canvas.text(origin[0] - self._aside, (origin[1] + end[1]) / 2, names[1], 15, look.INK, "center")
         self._numbers(canvas, corner)
 
     def _numbers(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:

@@ -8,6 +8,7 @@ import triton
 import triton.language as tl
 
 import triton_lab
+from triton_lab.interpreter.errors import KernelError
 
 pytestmark = pytest.mark.skipif(not hasattr(tl, "atomic_poll"), reason="this Triton has no plain atomics")
 
@@ -36,6 +37,20 @@ def test_a_poll_orders_what_comes_after_it_if_it_acquires(sem: str) -> None:
         ("atomic", "flag_ptr"),
     ]
     assert [found.kind for found in launch.findings if found.severity == "error"] == ["race"] * (sem == "relaxed")
+
+
+@triton.jit
+def forgotten_kernel(flag_ptr, out_ptr):
+    tl.store(out_ptr + tl.program_id(0), 1)
+    tl.atomic_poll(flag_ptr, 1)
+
+
+def test_a_poll_that_nobody_answers_says_what_it_waits_for() -> None:
+    with triton_lab.record() as launches, pytest.raises(KernelError):
+        forgotten_kernel[(2,)](torch.zeros(1, dtype=torch.int32), torch.zeros(2, dtype=torch.int32))
+    (found,) = [each for each in launches[0].findings if each.severity == "error"]
+    assert found.kind == "deadlock"
+    assert found.message.startswith("program 0 and 1 other wait for flag_ptr, and no program is left")
 
 
 @triton.jit

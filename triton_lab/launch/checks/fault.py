@@ -70,7 +70,11 @@ def _deadlock(launch: Launch, error: Deadlock) -> Finding:
         default=None,
         key=lambda entry: entry[0],
     )
-    if last is not None:
+    if op is not None and op.name == "tt.atomic_poll":
+        # It is no event before it is over.
+        argument = launch.owner_of(op.index)
+        where = "" if argument is None else f" for {argument.name}"
+    elif last is not None:
         # What a program that waits looked at last is what it waits for.
         _, index, event = last
         op = next(one for one in launch.executable.plan.walk() if one.index == index)

@@ -98,3 +98,9 @@ def test_a_nest_that_is_too_hard_is_refused_with_the_access() -> None:
     with pytest.raises(TooHard, match=r"the last write before S0 reads A\[.*: too hard for isl"):
         _ = nest.value_dependences
     assert "for" in nest.schedule.program()
+
+
+def test_a_schedule_that_is_too_hard_to_judge_still_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedule = lab.schedule("for (int i = 1; i < n; i++) A[i] = A[i-1];")
+    monkeypatch.setattr(effort, "OPERATIONS", 50)
+    assert str(schedule.reverse("i")).endswith(": too hard for isl")

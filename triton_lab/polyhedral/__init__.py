@@ -7,6 +7,7 @@ from typing import Any
 from .access import Access
 from .dependence import Dependence
 from .domain import Domain
+from .effort import TooHard
 from .frontend import scop
 from .legality import Legality, Violation
 from .schedule import Schedule
@@ -29,6 +30,7 @@ __all__ = [
     "Schedule",
     "Scop",
     "Statement",
+    "TooHard",
     "Violation",
     "schedule",
     "scop",

@@ -21,7 +21,8 @@ _PYTHON = re.compile(r"\s*(?:@|def\s|for\s+\w+\s+in\s)")
 
 
 def scop(source: Any, **values: int) -> Scop:
-    """The scop of ``source``: C text, Python text, a Python function with loops over arrays, or a recorded launch.
+    """The scop of ``source``: C text, Python text, a Python function with loops over arrays, or a recorded launch (also
+    in the list that `lab.record()` gives).
 
     ``values`` are numbers for parameters; a Python function's parameters take those of its globals. Raises
     `NotAScop`, with line, column and reason, for what is not a static control part.

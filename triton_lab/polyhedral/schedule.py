@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from . import transform
 from .affine import Affine, latex_name
+from .effort import TooHard
 from .legality import Legality, legality
 from .loop_tree import Loop, Tree, every_loop, times
 from .matrix import AffineMatrix
@@ -199,4 +200,7 @@ class Schedule:
 
     def __str__(self) -> str:
         how = f"// {' . '.join(self.steps)}\n" if self.steps else ""
-        return f"{how}{self.program()}\n{self.legality}"
+        try:
+            return f"{how}{self.program()}\n{self.legality}"
+        except TooHard as unanswered:
+            return f"{how}{unanswered}"

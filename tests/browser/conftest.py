@@ -79,6 +79,7 @@ def lab(
         shutil.copytree(NOTEBOOKS, folder)
     else:
         folder.mkdir()
+    jupyter_server.forget_settings()  # a test before may have left the dark theme
     context = browser.new_context(viewport={"width": 1280, "height": 1000})
     lab = Lab(context.new_page(), jupyter_server, folder, screenshots)
     yield lab

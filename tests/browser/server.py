@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
@@ -26,6 +27,15 @@ class JupyterServer:
     token: str
     root: Path
     """The folder that it serves."""
+    settings: Path
+    """Where it keeps what users set, such as the theme."""
+
+    def forget_settings(self) -> None:
+        """Set all as it is for a new user, but for the question about news, which would cover the page."""
+        shutil.rmtree(self.settings, ignore_errors=True)
+        notification = self.settings / "@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+        notification.parent.mkdir(parents=True)
+        notification.write_text(json.dumps({"fetchNews": "false"}))
 
 
 @contextlib.contextmanager
@@ -33,10 +43,11 @@ def serve(home: Path) -> Iterator[JupyterServer]:
     """Run JupyterLab on a free port, with all its folders below ``home``."""
     root = home / "root"
     root.mkdir()
-    server = JupyterServer(f"http://127.0.0.1:{_free_port()}", secrets.token_hex(16), root)
+    server = JupyterServer(f"http://127.0.0.1:{_free_port()}", secrets.token_hex(16), root, home / "settings")
+    server.forget_settings()
     log_path = home / "jupyter.log"
     with log_path.open("wb") as log:
-        process = subprocess.Popen(_command(server, home), env=_environment(home), cwd=root, stdout=log, stderr=log)
+        process = subprocess.Popen(_command(server), env=_environment(home), cwd=root, stdout=log, stderr=log)
         try:
             _await_start(server, process, log_path)
             yield server
@@ -55,11 +66,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _command(server: JupyterServer, home: Path) -> list[str]:
-    settings = home / "settings"
-    notification = settings / "@jupyterlab/apputils-extension/notification.jupyterlab-settings"
-    notification.parent.mkdir(parents=True)
-    notification.write_text(json.dumps({"fetchNews": "false"}))
+def _command(server: JupyterServer) -> list[str]:
     return [
         *[sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"],
         f"--ServerApp.root_dir={server.root}",
@@ -67,7 +74,7 @@ def _command(server: JupyterServer, home: Path) -> list[str]:
         f"--ServerApp.port={server.url.rpartition(':')[2]}",
         "--ServerApp.port_retries=0",
         f"--IdentityProvider.token={server.token}",
-        f"--LabApp.user_settings_dir={settings}",
+        f"--LabApp.user_settings_dir={server.settings}",
         # window.jupyterapp: tests await promises of the application in place of sleeping.
         "--LabApp.expose_app_in_browser=True",
         "--JupyterNotebookApp.expose_app_in_browser=True",

@@ -30,7 +30,7 @@ def test_all_pictures_of_a_notebook_are_drawn(lab: Lab, name: str) -> None:
         views = cell.locator(".jp-OutputArea-output.lm-Panel > div")
         expect(views).to_have_count(count)
         for picture in views.all():
-            expect(picture.locator("canvas, svg, .tl-code, table").first).to_be_visible()
+            expect(picture.locator("canvas, svg, img, .tl-code, table").first).to_be_visible()
         lab.screenshot(f"course-{name}-{number}", cell)
     assert lab.console_errors == []
 

@@ -138,7 +138,7 @@ def _seen(statement: KernelStatement, point: Sequence[int], dims: Sequence[str])
 
 def _pair(race: Race, dims: tuple[str, ...]) -> Arrows:
     ends = [_seen(side.statement, side.point, dims) for side in (race.first, race.second)]
-    return Arrows("output", race.first.statement.name, race.second.statement.name, True, np.array([ends]), 1)
+    return Arrows("race", race.first.statement.name, race.second.statement.name, True, np.array([ends]), 1)
 
 
 def _arrays(scop: KernelScop, shown: Sequence[KernelStatement]) -> tuple[Array, ...]:

@@ -40,8 +40,8 @@ def entries(picture: Picture, coloured: bool) -> tuple[Entry, ...]:
     for kind, colour in look.ARROWS.items():
         if any(a.kind == kind and not a.violated for a in picture.arrows):
             found.append(Entry("arrow", colour, f"{kind} dependence"))
-    if any(a.violated for a in picture.arrows):
-        found.append(Entry("arrow", look.VIOLATED, "violated"))
+    for text in dict.fromkeys("race" if a.kind == "race" else "violated" for a in picture.arrows if a.violated):
+        found.append(Entry("arrow", look.VIOLATED, text))
     hidden = sum(a.total - len(a.ends) for a in picture.arrows)
     if hidden:
         found.append(Entry("arrow", look.GRID, f"{hidden} more not drawn"))

@@ -37,7 +37,7 @@ class Border:
 
 @dataclass(frozen=True)
 class Arrows:
-    """Dependent pairs of one kind: ``ends`` is (count, 2, dims)."""
+    """Dependent pairs of one kind (or a "race", which is always ``violated``): ``ends`` is (count, 2, dims)."""
 
     kind: str
     source: str

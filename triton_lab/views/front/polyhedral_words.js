@@ -78,7 +78,10 @@ export function domainLegendOf(scene) {
   for (const kind of Object.keys(style.arrows)) {
     if (scene.arrows.some((/** @type {any} */ a) => a.kind === kind && !a.violated)) add(`width:28px;height:2px;background:${style.arrows[kind]}`, `${kind} dependence`);
   }
-  if (scene.arrows.some((/** @type {any} */ a) => a.violated)) add(`width:28px;height:3px;background:${style.violated}`, "violated");
+  const wrong = scene.arrows.filter((/** @type {any} */ a) => a.violated);
+  for (const text of new Set(wrong.map((/** @type {any} */ a) => (a.kind === "race" ? "race" : "violated")))) {
+    add(`width:28px;height:3px;background:${style.violated}`, text);
+  }
   if (scene.arrays.length) {
     add(`width:12px;height:12px;background:${style.read}`, "read");
     add(`width:12px;height:12px;background:${style.written}`, "written");
@@ -108,5 +111,5 @@ export const DOMAIN_CSS = `
 .tl-boxed-row { display: flex; align-items: center; gap: 10px; line-height: 1.6; }
 .tl-boxed-sign { display: inline-flex; flex: none; width: 30px; justify-content: center; }
 .tl-boxed-sign span { display: inline-block; }
-.tl-domain pre { font: 12px "DejaVu Sans Mono", ui-monospace, monospace; line-height: 1.5; margin: 4px 0; color: #1f2328; background: none; max-width: 640px; overflow-x: auto; white-space: pre-wrap; }
+.tl-domain pre { font: 12px "DejaVu Sans Mono", ui-monospace, monospace; line-height: 1.5; margin: 4px 0; color: #1f2328; background: none; max-width: 640px; overflow-x: auto; white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere; }
 `;

@@ -85,7 +85,7 @@ export function originsOf(scene, selection, context) {
     row.replaceChildren(...heatmaps.map((heatmap) => heatmap.node));
     if (focused) heatmaps[0].overlay.focus();
     words.replaceChildren(
-      make("summary", {}, `${shown.lines.length} line${shown.lines.length === 1 ? "" : "s"} of words`),
+      make("summary", {}, "The same in words"),
       ...shown.lines.map((/** @type {string} */ line) => make("div", { class: "tl-note" }, line)),
     );
     rest();

@@ -27,7 +27,7 @@ function columnsOf(scene) {
       make("b", {}, "Measured"), list(column.measured),
     ),
   );
-  const css = ".tl-column { flex: 1 1 320px; max-width: 440px; } .tl-column ul { margin: 2px 0 8px; padding-left: 18px; }";
+  const css = ".tl-column { flex: 1 1 250px; max-width: 440px; min-width: 0; } .tl-column img { max-width: 100%; } .tl-column ul { margin: 2px 0 8px; padding-left: 18px; }";
   const node = make("div", { class: "tl-domain" }, make("style", {}, css), make("div", { style: "font-weight:600" }, scene.title));
   node.append(make("div", { class: "tl-domain-row", style: "display:flex;flex-wrap:wrap;gap:24px" }, ...columns));
   return { node, stop: () => urls.forEach((/** @type {string} */ url) => URL.revokeObjectURL(url)) };

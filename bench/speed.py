@@ -38,7 +38,7 @@ def measure(quick: bool = False) -> list[Figure]:
     if ratios:
         mean = statistics.geometric_mean(ratios)
         note = f"over {len(ratios)} of {len(CASES)} cases"
-        figures.append(Figure("geometric mean over the upstream interpreter", mean, "times", AtLeast(40), note))
+        figures.append(Figure("geometric mean over the upstream interpreter", mean, "times", AtLeast(60), note))
     return figures
 
 

@@ -20,9 +20,9 @@ from triton_lab.ir.provenance import Roots, pointer_roots
 
 Array = NDArray[Any]
 
-# Bytes of live values for which a batch is sized: about what a core's own cache holds, since a
-# batch runs operation after operation over them.
-BATCH_BYTES = 2 << 20
+# Bytes of live values for which a batch is sized. A batch runs operation after operation over them, so they should fit
+# into the cache that a processor's cores share; each operation costs microseconds of Python, so they should be many.
+BATCH_BYTES = 8 << 20
 
 
 class Observer(Protocol):

@@ -149,7 +149,7 @@ def tensor_bytes() -> int:
     storages = {
         found.untyped_storage().data_ptr(): found.untyped_storage().nbytes()
         for found in gc.get_objects()
-        if type(found) is torch.Tensor and found.device.type == "cpu"
+        if type(found) is torch.Tensor and found.device.type == "cpu" and found.layout == torch.strided
     }
     return sum(storages.values())
 

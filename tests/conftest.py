@@ -1,4 +1,4 @@
-"""The one browser of a test session: two in one process get in each other's way.
+"""What all tests share: the machine that they mean, and the one browser of a session.
 
 Without a browser the tests that want one skip, naming the reason, but under ``CI`` they fail.
 """
@@ -12,8 +12,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import machine
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+
+def pytest_configure() -> None:
+    machine.show_gpu(False)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before any fixture: one of a session may start a process, which inherits what can be seen."""
+    on_gpu = item.get_closest_marker("gpu") is not None
+    if on_gpu and not machine.HAS_GPU:
+        pytest.skip("needs a GPU")
+    machine.show_gpu(on_gpu)
+
 
 # The machine's own Chromium, told not to speak to anybody but the page under test.
 CHROMIUM_ARGUMENTS = [
@@ -43,6 +59,7 @@ def chromium() -> str:
     pytest.skip(reason)
 
 
+# Two in one process get in each other's way.
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright  # most tests need no browser

@@ -175,7 +175,6 @@ def test_a_launch_written_wrongly_is_explained(
     assert hint in shell.error()
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_target_that_is_missing_is_told_without_a_traceback_of_ours(
     run: Callable[[str], Any], shell: SimpleNamespace
 ) -> None:

@@ -51,6 +51,12 @@ def double(x, y, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def copy(x, y, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(y + offsets, tl.load(x + offsets, mask=offsets < n), mask=offsets < n)
+
+
+@triton.jit
 def increment(x):
     tl.store(x, tl.load(x) + 1)
 
@@ -204,6 +210,18 @@ def test_a_mirror_on_the_gpu_keeps_offset_strides_and_what_is_shared(gpu):
     expected[2, 2:6] = expected[0, 1:5] * 2
     expected[3, 5] += 1
     assert torch.equal(base, expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int64, torch.bool, torch.float8_e5m2])
+@pytest.mark.parametrize("shape", [(), (1,), (0, 3), (2, 3)])
+def test_a_recorded_launch_compares_outputs_of_every_shape(gpu, shape, dtype):
+    x, y = (on_gpu(torch.zeros(shape, dtype=dtype)) for _ in range(2))
+    x.fill_(1)
+    with lab.target("gpu"), lab.record() as launches:
+        copy[(1,)](x, y, x.numel(), BLOCK=8)
+    *_, launch = launches  # the stand-in's own run on the CPU is heard of, too
+    compared = [(name, theirs.shape, theirs.tolist(), ours.tolist()) for name, theirs, ours in launch.outputs]
+    assert compared == [("y", torch.Size(shape), x.tolist(), x.tolist())] * bool(x.numel())
 
 
 def test_bytes_that_the_kernel_left_alone_are_not_written_back(gpu, monkeypatch):

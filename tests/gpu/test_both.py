@@ -14,7 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 import triton_lab as lab
 from triton_lab.interpreter.errors import KernelError
 
-pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")]
+pytestmark = pytest.mark.gpu
 
 
 @triton.jit

@@ -11,7 +11,7 @@ import triton_lab as lab
 from triton_lab.backend.arguments import ArgumentError
 from triton_lab.examples import Example, all_examples
 
-pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")]
+pytestmark = pytest.mark.gpu
 
 
 @pytest.mark.parametrize("each", all_examples(), ids=lambda each: each.name)

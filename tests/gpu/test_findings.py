@@ -9,7 +9,7 @@ import triton.language as tl
 
 import triton_lab as lab
 
-pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")]
+pytestmark = pytest.mark.gpu
 
 
 @triton.jit

@@ -16,7 +16,7 @@ from tests.interpreter.support import all_bits, bf16, e4m3, e5m2, evaluate, kern
 from tests.interpreter.test_casts import F16, F32, F64, INTEGERS, TL, around_boundaries
 from tests.interpreter.test_floats import patterns
 
-pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")]
+pytestmark = pytest.mark.gpu
 
 FLOATS = [F16, bf16, F32, F64]
 

@@ -15,7 +15,7 @@ from triton.runtime import driver
 import triton_lab as lab
 from triton_lab.backend.driver import CPUDriver
 
-pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")]
+pytestmark = pytest.mark.gpu
 
 
 @pytest.fixture(autouse=True)

@@ -103,4 +103,5 @@ def _same(a: Any, b: Any) -> bool:
     """Whether two tensors of one shape and dtype hold the same bytes."""
     import torch
 
-    return torch.equal(a.contiguous().view(torch.uint8), b.contiguous().view(torch.uint8))
+    # A tensor of no dimension has none whose length another size of element could change.
+    return torch.equal(*(tensor.contiguous().reshape(-1).view(torch.uint8) for tensor in (a, b)))

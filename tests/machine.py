@@ -1,0 +1,42 @@
+"""The machine that a test means: one without a GPU, unless the test is marked ``gpu``.
+
+On a machine that has a GPU, Triton would choose it for all the launches of a session, and the tests of the CPU target
+would fail for want of tensors on it. So the GPU is out of sight, here and in the processes that a test starts, except
+while a test marked ``gpu`` runs; each of the two keeps its own driver and what autotuners have chosen on it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import torch
+from triton.runtime import driver
+
+from triton_lab import targets
+
+HAS_GPU = torch.cuda.is_available()
+_HIDING = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
+_really = {name: os.environ.get(name) for name in _HIDING}
+_is_available = torch.cuda.is_available
+_in_sight = True
+# What Triton and the targets know of a machine, while the other of the two is in sight.
+_put_away: tuple[Any, Any, dict[str, Any]] = (None, None, {})
+
+
+def show_gpu(wanted: bool) -> None:
+    """Let the GPU be seen, or not. Without one this only empties the variables that would name it."""
+    global _in_sight, _put_away
+    if wanted == _in_sight:
+        return
+    _in_sight = wanted
+    for name, value in (_really if wanted else _HIDING).items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+    torch.cuda.is_available = _is_available if wanted else lambda: False
+    known = (driver._default, driver._active, targets._drivers)
+    (driver._default, driver._active, targets._drivers), _put_away = _put_away, known
+    if HAS_GPU:
+        targets._swap_autotuners(*(("cpu", "gpu") if wanted else ("gpu", "cpu")))

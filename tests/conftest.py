@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
-def pytest_configure() -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    """Before any test's module is imported, and after xdist has started its workers, which see the machine as it is."""
     machine.show_gpu(False)
 
 

@@ -219,3 +219,22 @@ def test_the_launches_of_a_record_share_a_bound_and_those_beyond_it_say_so() -> 
     with pytest.raises(CannotReplay, match="use record\\(in_all="):
         launches[-1].values("offsets")
     assert launches[0].accesses[0].values().shape == (1 << 8, 1 << 10)
+
+
+def test_a_kernel_whose_python_function_was_let_go_is_recorded_and_its_values_say_why_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Inductor does this to kernels that it found in its cache."""
+    run()
+    kernel = add_one_kernel.warmup(torch.zeros(4), torch.zeros(4), 4, BLOCK=32, grid=(1,))
+    x = torch.arange(4.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(add_one_kernel, "fn", None)
+        with triton_lab.record() as launches, pytest.raises(KernelError, match="out of bounds"):
+            kernel[(1, 1, 1)](x, x, 5, 32)
+        (launch,) = launches
+        with pytest.raises(CannotReplay, match="is gone"):
+            launch.values("offsets")
+    (finding,) = launch.findings
+    assert (finding.kind, finding.argument) == ("out-of-bounds", "x_ptr")
+    assert launch.file == __file__ and finding.line == add_one_kernel.starting_line_number + 3

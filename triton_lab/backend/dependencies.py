@@ -27,8 +27,11 @@ def fingerprint(kernel: Any, seen: frozenset[int] = frozenset()) -> tuple[Any, .
 def used(kernel: Any) -> Iterable[tuple[str, Any]]:
     """The globals and closure variables that the kernel's code names, as they are now.
 
-    Of a module, the attributes that the code names (those of Triton's own do not change).
+    Of a module, the attributes that the code names (those of Triton's own do not change). None where
+    Inductor let the function go, after it had written all into its text.
     """
+    if kernel.fn is None:
+        return
     names = list(_names(kernel.fn.__code__))
     for name in names:
         if name in kernel.fn.__globals__:

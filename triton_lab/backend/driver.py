@@ -66,8 +66,10 @@ class CPUDriver(DriverBase):
         return ty
 
     def get_current_target(self) -> GPUTarget:
+        from triton_lab.backend import inductor
         from triton_lab.backend.compiler import TARGET
 
+        inductor.register()  # which asks this before it generates code
         return TARGET
 
     def get_active_torch_device(self) -> Any:

@@ -44,6 +44,11 @@ class Written:
         # A `def` stands at column 0 for versions that count from there.
         self._old = location is not None and location.column == 0
 
+    @property
+    def file(self) -> str | None:
+        """The kernel's file: as its function says, else that of its compilation."""
+        return _file_of(self.kernel) or self._file
+
     def place(self, location: Location | None) -> Place | None:
         """The innermost frame of ``location`` that is not Triton's own, as a span of the source."""
         return next(self.places(location), None)
@@ -69,7 +74,7 @@ class Written:
         if function is None:
             column = frame.column if self._old else frame.column - 1
             return Place(frame.file, frame.line, column, frame.line, column + 1)
-        file = _file_of(function)
+        file = _file_of(function) or frame.file
         source = "".join(function.raw_src)
         found = span(source, function.starting_line_number, frame.line, frame.column, self._old)
         if found is None:
@@ -85,7 +90,7 @@ class Written:
             if 0 <= frame.line - function.starting_line_number < len(function.raw_src)
         ]
         in_kernels_file = frame.file == self._file
-        kernel_file = _file_of(self.kernel)
+        kernel_file = self.file
         wanted = kernel_file if in_kernels_file else frame.file
         # Where the file of then is unknown now, any function of the right lines that is as near to the kernel.
         likely = [function for function in around if (_file_of(function) == kernel_file) == in_kernels_file]
@@ -94,7 +99,7 @@ class Written:
     def _line(self, place: Place) -> str:
         for function in self.functions:
             offset = place.line - function.starting_line_number
-            if place.file == _file_of(function) and 0 <= offset < len(function.raw_src):
+            if place.file == (_file_of(function) or self._file) and 0 <= offset < len(function.raw_src):
                 return str(function.raw_src[offset])
         return linecache.getline(place.file, place.line)
 
@@ -112,14 +117,18 @@ def _width(character: str) -> int:
 
 
 def python_function(kernel: Any) -> Any:
-    """The Python function behind a kernel or a helper."""
-    while not inspect.isfunction(kernel):
+    """The Python function behind a kernel or a helper; None where it was let go.
+
+    Inductor does so to hand a kernel to another process, and launches it all the same.
+    """
+    while kernel is not None and not inspect.isfunction(kernel):
         kernel = kernel.fn
     return kernel
 
 
-def _file_of(kernel: Any) -> str:
-    return str(python_function(kernel).__code__.co_filename)
+def _file_of(kernel: Any) -> str | None:
+    function = python_function(kernel)
+    return None if function is None else str(function.__code__.co_filename)
 
 
 def _reachable(start: Iterable[Any]) -> Iterator[Any]:
@@ -134,7 +143,8 @@ def _reachable(start: Iterable[Any]) -> Iterator[Any]:
             seen.add(id(value))
             if hasattr(value, "raw_src"):
                 yield value
-            todo.extend(_named(python_function(value)))
+            function = python_function(value)
+            todo.extend(_named(function) if function is not None else ())
 
 
 def _named(function: Any) -> Iterator[Any]:
@@ -164,11 +174,6 @@ def written(call: Any) -> Written:
         known["written"] = Written(call.source.fn, call.executable.plan, values)
     result: Written = known["written"]
     return result
-
-
-def kernel_function(call: Any) -> Any:
-    """The Python function behind the launch's kernel."""
-    return python_function(call.source.fn)
 
 
 def user_location(location: Location | None, call: Any) -> Place | None:

@@ -92,6 +92,11 @@ def build(source: Any, metadata: Any, surroundings: Surroundings) -> Twin:
     from triton_lab.backend.compiler import TARGET, options_of
 
     kernel = source.fn
+    if kernel.fn is None:
+        raise CannotReplay(
+            f"the Python function of {kernel.__name__} is gone, so its variables cannot be named: torch.compile let it "
+            "go when it handed the kernel to another process"
+        )
     fixed: dict[int, Any] = {}
     twin, variables = _probed(kernel, fixed, surroundings.restore(kernel))
     copied = ASTSource(twin, source.signature, dict(source.constants), source.attrs)

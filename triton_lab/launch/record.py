@@ -10,7 +10,7 @@ import numpy as np
 
 from triton_lab.backend import launcher
 from triton_lab.backend.launcher import Call, Recorder
-from triton_lab.backend.source import kernel_function
+from triton_lab.backend.source import written
 from triton_lab.interpreter.machine import Observer
 from triton_lab.interpreter.values import Value
 from triton_lab.launch import snapshot
@@ -106,7 +106,7 @@ def described(call: Call, tape: Tape, kept: snapshot.Snapshot) -> Launch:
         remark=call.remark,
         source="".join(function.raw_src),
         first_line=function.starting_line_number,
-        file=kernel_function(call).__code__.co_filename,
+        file=written(call).file or "",
         executable=call.executable,
         compiled=(call.source, call.metadata),
         surroundings=Surroundings.of(function),

@@ -1,0 +1,74 @@
+"""torch.compile with `cpu_backend="triton"`: Inductor's kernels for the CPU are Triton's, and we run them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.backend.process import run
+
+# Each model forward and backward, compiled and not; a warning of Inductor's is an error.
+MODELS = """
+import warnings
+warnings.filterwarnings("error", "Could not find an active CPU backend")
+import torch, torch._inductor.config as config, triton.runtime, triton_lab
+from torch import nn
+
+config.cpu_backend = "triton"
+torch.manual_seed(0)
+linear, norm = nn.Linear(19, 33), nn.LayerNorm(33)
+MODELS = {
+    "perceptron": (nn.Sequential(linear, nn.GELU(), norm, nn.Linear(33, 7)), [torch.randn(5, 19)]),
+    "attention": (nn.MultiheadAttention(16, 4, batch_first=True), [torch.randn(2, 9, 16)] * 3),
+    "convolution": (
+        nn.Sequential(nn.Conv2d(3, 5, 3), nn.BatchNorm2d(5), nn.ReLU(), nn.MaxPool2d(2)),
+        [torch.randn(2, 3, 16, 16)],
+    ),
+    "embedding": (
+        nn.Sequential(nn.Embedding(50, 12), nn.RMSNorm(12), nn.Linear(12, 3), nn.Softmax(-1)),
+        [torch.randint(0, 50, (4, 6))],
+    ),
+}
+
+def results(model, called, arguments):
+    model.zero_grad()
+    out = called(*arguments)
+    out = out[0] if isinstance(out, tuple) else out
+    (out * torch.linspace(-1, 1, out.numel()).view(out.shape)).sum().backward()
+    return [out.detach(), *(weight.grad.clone() for weight in model.parameters())]
+
+for name, (model, arguments) in MODELS.items():
+    with triton_lab.record() as launches:
+        ours = results(model, torch.compile(model), arguments)
+    for a, b in zip(ours, results(model, model, arguments), strict=True):
+        torch.testing.assert_close(a, b)
+    wrong = [str(finding) for launch in launches for finding in launch.findings if finding.severity == "error"]
+    print(name, bool(launches), {launch.target for launch in launches}, wrong)
+"""
+
+
+@pytest.mark.slow
+def test_small_models_agree_with_eager_and_nothing_is_warned_of(tmp_path):
+    wanted = [f"{name} True {{'cpu'}} []" for name in ("perceptron", "attention", "convolution", "embedding")]
+    assert run(MODELS, folder=tmp_path, TORCHINDUCTOR_CACHE_DIR=str(tmp_path / "cache")).split("\n") == wanted
+    # What another process compiled is found again, and then Inductor asks for the backend first of all.
+    assert run(MODELS, folder=tmp_path, TORCHINDUCTOR_CACHE_DIR=str(tmp_path / "cache")).split("\n") == wanted
+
+
+def test_the_name_is_taken_only_when_inductor_was_told_to_use_triton(tmp_path):
+    script = """
+    import sys, torch, triton
+    from triton.backends import backends
+    from triton_lab.backend.driver import CPUDriver
+    driver = CPUDriver()
+    driver.get_current_target()
+    print("cpu" in backends, "torch._inductor" in sys.modules)
+    import torch._inductor.config as config
+    driver.get_current_target()
+    print("cpu" in backends)
+    config.cpu_backend = "triton"
+    driver.get_current_target()
+    print(isinstance(backends["cpu"].driver(), CPUDriver), backends["cpu"].driver.is_active())
+    from triton.compiler.compiler import make_backend
+    print(type(make_backend(driver.get_current_target())).__name__, type(triton.runtime.driver.active).__name__)
+    """
+    assert run(script, folder=tmp_path).split("\n") == ["False False", "False", "True False", "CPUBackend CPUDriver"]

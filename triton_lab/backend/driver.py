@@ -37,7 +37,9 @@ class CPUDriver(DriverBase):
         """What launches a kernel: ours, or a GPU's own for what was compiled for it all the same."""
         if metadata.target.backend == self.get_current_target().backend:
             from triton_lab.backend.launcher import Launcher
+            from triton_lab.backend.loading import announce
 
+            announce(source, metadata)
             return Launcher(source, metadata)
         from triton_lab.targets import gpu_driver
 

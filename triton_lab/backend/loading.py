@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import Any
 
+from triton_lab.backend.resources import Measured, Resources, resources_of
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.machine import Executable
 
@@ -53,19 +55,45 @@ def _load_elsewhere(name: str, kernel: bytes, shared: int) -> tuple[Any, Any, in
     return loaded
 
 
+# What the launcher was made for that Triton asks for just before it loads the kernel, on the same thread.
+_next = threading.local()
+
+
+def announce(source: Any, metadata: Any) -> None:
+    """The kernel that Triton loads next on this thread."""
+    _next.kernel = (source, metadata)
+
+
+def _takes() -> tuple[Measured | int, Measured | int]:
+    """Registers and spills of the kernel that is being loaded, whose metadata now tell its shared memory, too."""
+    source, metadata = _next.__dict__.pop("kernel", (None, None))
+    if source is None:
+        return 0, 0
+
+    def resources() -> Resources:
+        return resources_of(source, metadata)
+
+    # Triton makes a class for the metadata of each kernel. While it loads one it asks whether the shared memory
+    # suffices, which here it does.
+    type(metadata).shared = property(lambda _: 0 if "kernel" in _next.__dict__ else resources().shared)
+    return Measured(lambda: resources().registers), Measured(lambda: resources().spills)
+
+
 class Utils:
     """What Triton asks of a driver when it loads a kernel."""
 
     @staticmethod
-    def load_binary(name: str, kernel: bytes, shared: int, device: int) -> tuple[Any, Any, int, int, int]:
+    def load_binary(name: str, kernel: bytes, shared: int, device: int) -> tuple[Any, ...]:
         """``(module, function, registers, spills, most threads)``; the function is a `Loaded`.
 
-        The module is None: Triton unloads what is not, with whatever driver is active then.
+        The module is None: Triton unloads what is not, with whatever driver is active then. Registers
+        and spills are sm_90's, worked out when they are looked at.
         """
         if b'"builtin.module"' not in kernel:
             return _load_elsewhere(name, kernel, shared)
         loaded = _loaded.setdefault(kernel, Loaded(kernel))
-        return None, loaded, 0, 0, 1024
+        registers, spills = _takes()
+        return None, loaded, registers, spills, 1024
 
     @staticmethod
     def unload_module(module: Any) -> None:

@@ -61,7 +61,8 @@ def test_matmul_equals_its_schedule(n: int, y: int, x: int, k: int) -> None:
 
 def test_large_enough_tiles_become_a_dot() -> None:
     text = _matmul(64, 16, 16, 16).to_triton().text
-    assert "acc = tl.dot(a, b, acc)" in text
+    # Not in tf32, which a GPU would take for float32.
+    assert 'acc = tl.dot(a, b, acc, input_precision="ieee")' in text
     assert "y = tl.program_id(0) * BLOCK_Y + tl.arange(0, BLOCK_Y)" in text
     assert "for k0 in range(0, n, BLOCK_K):" in text
     assert "tl.sum" in _matmul(64, 8, 16, 16).to_triton().text
@@ -93,15 +94,12 @@ TRIANGLE = "for (int i = 0; i < n; i++) for (int k = 0; k <= i; k++) y[i] += A[i
     [
         (scop(examples.WAVEFRONT).schedule.tile({"i": 4, "j": 4}), "carries a dependence"),
         (scop(examples.WAVEFRONT).schedule.reverse("i"), "illegal"),
-        (scop(examples.TRANSPOSE).schedule.tile({"i": 3, "j": 4}), "powers of two"),
-        (scop(examples.TRANSPOSE).schedule.skew("j", "i"), "blocks come from split, tile"),
-        (scop(examples.TRANSPOSE).schedule.split("i", 4).reorder("ii", "io", "j"), "runs inside one"),
-        (scop(examples.STENCIL).schedule, "several statements"),
-        (scop("for (int i = 0; i < n; i += 2) A[i] = 0;").schedule, "runs in steps"),
-        (scop("for (int i = 0; i < n; i++) A[min(i, 5)] = 0;").schedule, "only affine subscripts"),
-        (scop(TRIANGLE).schedule, "bounds of k change"),
+        (scop("for (int i = 0; i < n; i++) A[min(i, 5)] = i;").schedule, "carries a dependence"),
+        (scop("for (int i = 0; i < n; i++) s += x[i];").schedule, "carries a dependence"),
+        (scop("for i in range(n):\n    A[i] = B[i] // C[i]").schedule, "means something else"),
+        (scop("for i in range(n):\n    A[i] = B[i] ** C[i]").schedule, "small whole exponents"),
     ],
 )  # fmt: skip
-def test_what_is_no_block_program_is_refused_with_its_reason(schedule: Schedule, reason: str) -> None:
+def test_what_no_kernel_computes_is_refused_with_its_reason(schedule: Schedule, reason: str) -> None:
     with pytest.raises(NotABlockProgram, match=reason):
         schedule.to_triton()

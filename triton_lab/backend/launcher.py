@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,6 +63,20 @@ class Recorder:
 
 # Innermost last; a recorder hears of the launches of all threads.
 recorders: list[Recorder] = []
+_unrecorded = threading.local()
+
+
+@contextlib.contextmanager
+def unrecorded() -> Iterator[None]:
+    """Inside, no recorder hears of this thread's launches: those are ours, not the user's."""
+    before = getattr(_unrecorded, "now", False)
+    _unrecorded.now = True
+    try:
+        yield
+    finally:
+        _unrecorded.now = before
+
+
 # Settings of the process, changed by the magics and by `lab.limits`.
 limits = Limits()
 # Told how many programs have run, and of how many; where None, a terminal shows a bar.
@@ -97,7 +113,7 @@ class Launcher:
         """Run the kernel over ``grid``. Raises KernelError, ArgumentError."""
         mirrors = Mirrors()
         call = prepared(self.source, self.metadata, function, grid, objects, mirrors)
-        hearing = list(recorders)
+        hearing = [] if getattr(_unrecorded, "now", False) else list(recorders)
         observers = [found for recorder in hearing if (found := recorder.before(call)) is not None]
         try:
             interpret(call, observers)

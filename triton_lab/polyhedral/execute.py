@@ -19,6 +19,7 @@ from .program import program, with_bodies
 
 if TYPE_CHECKING:
     from .schedule import Schedule
+    from .scop import Scop
 
 
 @dataclass(frozen=True)
@@ -121,12 +122,7 @@ _FUNCTIONS: dict[str, Any] = {
 def run(schedule: Schedule, arrays: Mapping[str, Any], values: Mapping[str, int]) -> dict[str, NDArray[Any]]:
     """See `Schedule.run`."""
     scop = schedule.scop
-    known = {**_shapes(scop.parameters, arrays), **scop.values, **values}
-    known |= {p: int(arrays[p]) for p in scop.parameters if p in arrays and p not in values}
-    missing = [p for p in scop.parameters if p not in known]
-    if missing:
-        raise ValueError(f"no value for the parameter {', '.join(missing)}")
-    bound = scop.bind(**{p: known[p] for p in scop.parameters})
+    bound = scop.bind(**known_parameters(scop, arrays, values))
     memory: dict[str, NDArray[Any]] = {}
     written = {a.array for a in scop.accesses if a.kind == "write"}
     for array in scop.arrays:
@@ -143,6 +139,16 @@ def run(schedule: Schedule, arrays: Mapping[str, Any], values: Mapping[str, int]
     names = {_safe(k): v for k, v in {**bound.values, **memory}.items()}
     exec(compile(text, "<schedule>", "exec"), {**_FUNCTIONS, **names})
     return {name: memory[name] for name in memory if not _is_local(scop, name)}
+
+
+def known_parameters(scop: Scop, arrays: Mapping[str, Any], values: Mapping[str, int]) -> dict[str, int]:
+    """The scop's parameters: from ``values``, from the scop, from shapes, or from ``arrays`` under their names."""
+    known = {**_shapes(scop.parameters, arrays), **scop.values, **values}
+    known |= {p: int(arrays[p]) for p in scop.parameters if p in arrays and p not in values}
+    missing = [p for p in scop.parameters if p not in known]
+    if missing:
+        raise ValueError(f"no value for the parameter {', '.join(missing)}")
+    return {p: known[p] for p in scop.parameters}
 
 
 def _is_local(scop: Any, name: str) -> bool:

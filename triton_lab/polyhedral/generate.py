@@ -9,7 +9,7 @@ import islpy as isl
 
 from .affine import source_name
 from .effort import OPERATIONS, effort
-from .nest import Binary, Call, Choose, Compare, Expr, For, If, Logic, Name, Node, Number, Unary, Visit
+from .nest import Binary, Call, Choose, Compare, Expr, For, If, Logic, Name, Node, Number, Unary, Visit, rebuild
 
 # islpy's stubs know neither the enumerations' members nor what they are compared with.
 _isl: Any = isl
@@ -47,6 +47,34 @@ def loops(
     with effort("the loops of this order", (5 if unrolled is None else 20) * OPERATIONS):
         root = build.node_from_schedule_map(schedule)
     return _Reader(describe).block(root, {})
+
+
+def expression_of(value: isl.PwAff, context: isl.Set) -> Expr:
+    """``value`` as an expression in its parameters, for those in ``context``."""
+    build = isl.AstBuild.from_context(context)
+    with effort("the bounds of a loop"):
+        return _Reader(lambda _, __: ("", "")).expression(build.expr_from_pw_aff(value), {})
+
+
+def condition_of(domain: isl.Set, context: isl.Set) -> Expr | None:
+    """When the dimensions of ``domain``, by their names, are in it, where the parameters are in ``context``; None for
+    always."""
+    build = isl.AstBuild.from_context(context)
+    count = domain.dim(isl.dim_type.set)
+    moved = domain.move_dims(isl.dim_type.param, domain.dim(isl.dim_type.param), isl.dim_type.set, 0, count)
+    with effort("the conditions of a block"):
+        found = _Reader(lambda _, __: ("", "")).expression(build.expr_from_set(moved.params()), {})
+    return None if found == Number(1) else rebuild(found, _turned)
+
+
+def _turned(expression: Expr) -> Expr:
+    """``n >= y + 1`` as ``y < n``."""
+    match expression:
+        case Compare(op=">=", left=Name() as bound, right=Binary(op="+", left=least, right=Number(value=1))):
+            return Compare("<", least, bound)
+        case Compare(op=">=", left=Name() as bound, right=Name() as least):
+            return Compare("<=", least, bound)
+    return expression
 
 
 class _Reader:

@@ -1,35 +1,46 @@
-"""A Triton kernel that was written from a schedule: its text, and how to launch it."""
+"""A Triton program that was written from a schedule: its text, and how to run it."""
 
 from __future__ import annotations
 
 import hashlib
 import linecache
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from .affine import isl_name
-from .block_shape import Axis, NotABlockProgram
+from .block_shape import NotABlockProgram
 
 if TYPE_CHECKING:
     from .scop import Scop
 
 _HEAD = "import triton\nimport triton.language as tl\n\n\n"
+# Offsets are 32-bit integers in the kernels.
+_MOST_ELEMENTS = 1 << 31
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One kernel and how ``run`` launches it: the sizes of its grid and its arguments, as text. ``host`` are the names
+    of the host's iterations, which stand for ``{}`` among the arguments."""
+
+    name: str
+    host: tuple[str, ...]
+    grid: tuple[str, ...]
+    arguments: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class TritonKernel:
-    """``text`` is the kernel; ``axes`` say which iterators are its grid and how large its blocks are."""
+    """``text`` holds the kernels and ``run``, which launches them; ``constants`` are the sizes of their blocks."""
 
     text: str
     scop: Scop
-    axes: tuple[Axis, ...]
-    arrays: tuple[str, ...]
+    launches: tuple[Launch, ...]
+    constants: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -37,66 +48,96 @@ class TritonKernel:
         return _HEAD + self.text
 
     @property
-    def constants(self) -> dict[str, int]:
-        """The block sizes by the names of the kernel's constants."""
-        return {a.size: a.block for a in self.axes if a.block > 1}
+    def arrays(self) -> tuple[str, ...]:
+        """The arrays that `launch` takes, in the order of ``run``."""
+        return tuple(a.name for a in self.scop.arrays)
 
     def grid(self, scop: Scop) -> tuple[int, ...]:
-        """How many programs along each axis of the grid, at the values of ``scop``. One too few dimensions are 1."""
-        sizes = []
-        for axis in self.axes:
-            if not axis.in_grid:
-                continue
-            low, high = _range(scop, axis.iterator)
-            if low < 0:
-                raise NotABlockProgram(f"{axis.iterator} starts at {low}: blocks start at 0")
-            sizes.append(high // axis.block + 1)
-        return tuple(sizes) or (1,)
+        """How many programs along each axis of the only launch's grid, at the values of ``scop``."""
+        if len(self.launches) > 1 or self.launches[0].host:
+            raise ValueError("there are several launches, each with a grid of its own: see .launches")
+        known = {**self.namespace, **scop.values, **self.constants}
+        return tuple(int(eval(size, known)) for size in self.launches[0].grid)
 
     @cached_property
+    def namespace(self) -> dict[str, Any]:
+        """What the text defines: its kernels by their names, as ``triton.jit`` gives them, and ``run``."""
+        return _executed(self.text)
+
+    @property
     def function(self) -> Any:
-        """The kernel, as ``triton.jit`` gives it."""
-        return jit_kernel(self.text)
+        """The only kernel, as ``triton.jit`` gives it."""
+        if len(self.launches) > 1:
+            raise ValueError(f"there are several kernels, {', '.join(a.name for a in self.launches)}: see .namespace")
+        return self.namespace[self.launches[0].name]
 
-    def launch(self, tensors: Mapping[str, Any], scop: Scop) -> None:
-        """Runs the kernel on torch tensors, in place."""
-        strides = {f"stride_{n}_{k}": tensors[n].stride(k) for n in self.arrays for k in range(tensors[n].dim())}
-        parameters = {p: scop.values[p] for p in scop.parameters}
-        arrays = {name: tensors[name] for name in self.arrays}
-        self.function[self.grid(scop)](**arrays, **parameters, **strides, **self.constants)
-
-    def run(self, arrays: Mapping[str, Any], **values: int) -> dict[str, NDArray[Any]]:
-        """The arrays after one launch, as `Schedule.run` gives them; those given stay as they are."""
+    def launch(self, tensors: Mapping[str, Any], scop: Scop, **constants: int) -> None:
+        """Runs everything on torch tensors, in place. ``constants`` replace the sizes of blocks. Arrays that live in
+        the nest alone may be left out."""
         import torch
 
-        tensors = {name: torch.tensor(np.asarray(arrays[name])) for name in self.arrays}
-        self.launch(tensors, self.scop.bind(**values))
-        changed = {name: tensor.numpy() for name, tensor in tensors.items()}
-        return {name: changed.get(name, np.array(array)) for name, array in arrays.items()}
+        given = dict(tensors)
+        for array in scop.arrays:
+            if array.name not in given:
+                shape, dtype = _own(scop, array.name)
+                device = next(iter(tensors.values())).device if tensors else "cpu"
+                given[array.name] = torch.zeros(shape, dtype=getattr(torch, dtype), device=device)
+        for array in scop.arrays:
+            _check_tensor(given[array.name], array.name, array.dtype)
+        values = [scop.values[p] for p in scop.parameters]
+        self.namespace["run"](*(given[a.name] for a in scop.arrays), *values, **{**self.constants, **constants})
+
+    def run(self, arrays: Mapping[str, Any], **values: int) -> dict[str, NDArray[Any]]:
+        """The arrays after one run, as `Schedule.run` gives them; those given stay as they are."""
+        import torch
+
+        from .execute import known_parameters
+
+        bound = self.scop.bind(**known_parameters(self.scop, arrays, values))
+        tensors = {a.name: torch.tensor(np.asarray(arrays[a.name])) for a in bound.arrays if a.name in arrays}
+        for array in bound.arrays:
+            if array.name not in tensors:
+                shape, dtype = _own(bound, array.name)
+                tensors[array.name] = torch.zeros(shape, dtype=getattr(torch, dtype))
+        self.launch(tensors, bound)
+        local = {a.name for a in bound.arrays if a.local}
+        changed = {name: tensor.numpy() for name, tensor in tensors.items() if name not in local}
+        return {**{name: np.array(array) for name, array in arrays.items()}, **changed}
 
     def __str__(self) -> str:
         return self.text
 
 
+def _own(scop: Scop, name: str) -> tuple[tuple[int, ...], str]:
+    """The shape and type of an array that nobody gives, as `Schedule.run` makes it."""
+    from .execute import least_shape
+
+    array = next(a for a in scop.arrays if a.name == name)
+    if not array.local and (array.dimensions or not any(w.array == name for s in scop.statements for w in s.writes)):
+        raise ValueError(f"the program uses the array {name}: give it a value")
+    return least_shape(scop, name), array.dtype or "float64"
+
+
+def _check_tensor(tensor: Any, name: str, dtype: str | None) -> None:
+    if dtype is not None and tensor.dtype.is_floating_point != dtype.startswith("float"):
+        raise TypeError(
+            f"{name} holds {tensor.dtype}, and the program declares it {dtype}: the kernel divides by types"
+        )
+    reach = sum((size - 1) * abs(stride) for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    if tensor.numel() and reach >= _MOST_ELEMENTS:
+        raise NotABlockProgram(f"{name} spans {reach + 1} elements: the kernel's offsets have 32 bits")
+
+
 def jit_kernel(text: str) -> Any:
     """The function ``kernel`` in ``text``, decorated by ``triton.jit``."""
+    return _executed(text)["kernel"]
+
+
+def _executed(text: str) -> dict[str, Any]:
     source = _HEAD + text
     # Triton reads a function's source where tracebacks do: in linecache, under the file name that it was compiled with.
     name = f"<triton-lab kernel {hashlib.sha256(source.encode()).hexdigest()[:16]}>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     namespace: dict[str, Any] = {"__name__": name}
     exec(compile(source, name, "exec"), namespace)
-    return namespace["kernel"]
-
-
-def _range(scop: Scop, iterator: str) -> tuple[int, int]:
-    """The least and greatest value of ``iterator`` in any statement."""
-    lows, highs = [0], [-1]
-    for statement in scop.statements:
-        if iterator in statement.iterators:
-            domain = statement.domain.fixed(scop.values)
-            if not domain.is_empty():
-                place = domain.find_dim_by_name(isl.dim_type.set, isl_name(iterator))
-                lows.append(domain.dim_min_val(place).to_python())
-                highs.append(domain.dim_max_val(place).to_python())
-    return min(lows), max(highs)
+    return namespace

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from .nest import Binary, Expr, Name, Number
+
 # isl reads these as words of its own language.
 _ISL_WORDS = frozenset({
     "and", "or", "not", "exists", "mod", "floor", "ceil", "floord", "ceild", "min", "max", "implies", "infty", "true",
@@ -186,6 +188,17 @@ class Affine:
             sign = ("-" if self.constant < 0 else "") if not parts else (" - " if self.constant < 0 else " + ")
             parts.append(f"{sign}{size}")
         return "".join(parts)
+
+    def as_expression(self) -> Expr:
+        """The expression as a nest has it."""
+        total: Expr = Number(self.constant)
+        for symbol, coefficient in self.terms:
+            if isinstance(symbol, Quotient):
+                value: Expr = Binary("//", symbol.numerator.as_expression(), Number(symbol.divisor))
+            else:
+                value = Name(symbol)
+            total = Binary("+", total, value if coefficient == 1 else Binary("*", Number(coefficient), value))
+        return total
 
     def row(self, columns: Iterable[Symbol]) -> tuple[int, ...]:
         """The coefficients of ``columns``, in their order."""

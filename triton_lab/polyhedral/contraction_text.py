@@ -57,7 +57,7 @@ class _Writer:
         constants = [f"{name}: tl.constexpr" for name in self.sizes.values()]
         head = signature(self.kernel, [*arrays, *scop.parameters, *strides, *constants], scop.parameters)
         kernel = "\n".join([*head, *(f"    {line}" for line in lines)]) + "\n"
-        launch = Launch(self.kernel, (), tuple(self._count(a) for a in grid), ())
+        launch = Launch(self.kernel, (), tuple(self._count(a) for a in grid))
         text = "\n\n".join([*(t for n, t in HELPERS.items() if f"{n}(" in kernel), kernel, self._driver(launch)])
         return Written(text, (launch,), {self.sizes[a.iterator]: a.block for a in self.axes if a.block > 1})
 

@@ -81,8 +81,12 @@ class _Executable(PythonPrinter):
         return f"_{call.function}({', '.join(self.text(a) for a in call.arguments)})"
 
 
+# What the executed text itself says.
+_OWN_WORDS = frozenset({"range", "min", "max"})
+
+
 def _safe(name: str) -> str:
-    return f"{name}_" if keyword.iskeyword(name) else name
+    return f"{name}_" if keyword.iskeyword(name) or name in _OWN_WORDS else name
 
 
 def _c_divide(left: Any, right: Any) -> Any:

@@ -32,7 +32,7 @@ def blocks_of(found: KernelNodes, names: FreshNames, constants: dict[str, int]) 
 
     ``constants`` are the sizes of the kernels before by the names of constants; what is new comes to them.
     """
-    there = _lanes_in(found.nodes)
+    there = _lanes_in(found.nodes) if is_one_nest(found) else set(range(len(found.lanes)))
     lanes = [lane for k, lane in enumerate(found.lanes) if k in there]
     tiled = any(lane.whole for lane in lanes)
     cut = set() if tiled else {lane.name for lane in lanes[-2:]}
@@ -55,15 +55,28 @@ def blocks_of(found: KernelNodes, names: FreshNames, constants: dict[str, int]) 
     return tuple(blocks)
 
 
+def is_one_nest(found: KernelNodes) -> bool:
+    """Whether each lane has one loop or none, the loops stand right inside one another, and the rest inside them."""
+    try:
+        _lanes_in(found.nodes)
+    except _SeveralNests:
+        return False
+    return True
+
+
+class _SeveralNests(Exception):
+    pass
+
+
 def _lanes_in(nodes: tuple[Node, ...]) -> set[int]:
-    """The lanes that have a loop; each must have one alone, around everything. (A loop of one iteration has none.)"""
+    """The lanes that have a loop. (One of a single iteration has none.)"""
     match nodes:
         case (If(body=body, orelse=()),):
             return _lanes_in(body)
         case (For() as node,) if depth_of(node) is not None:
             return {depth_of(node) or 0} | _lanes_in(node.body)
     if any(_has_lane(node) for node in nodes):
-        raise NotABlockProgram("the loops that can run at once are not one nest: distribute them first")
+        raise _SeveralNests
     return set()
 
 

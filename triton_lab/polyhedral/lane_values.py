@@ -8,6 +8,7 @@ of the `HELPERS`, which Triton resolves by the types that it compiles for.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from typing import ClassVar, Literal, TypeAlias
 
@@ -66,7 +67,9 @@ class IndexPrinter(Printer):
     words: ClassVar[dict[str, str]] = {"and": "&", "or": "|"}
 
     def pieces(self, expression: Expr) -> tuple[str, int]:
-        match expression:
+        match self.folded(expression):
+            case Number() as number:
+                expression = number
             case Logic():
                 return f" {self.words[expression.op]} ".join(f"({self.text(e)})" for e in expression.operands), 0
             case Choose(condition=condition, yes=yes, no=no):
@@ -85,6 +88,17 @@ class IndexPrinter(Printer):
             case "/":
                 return f"{self.text(left, 6)} // {self.text(right, 7)}", 6
         return super().binary(expression)
+
+    def folded(self, expression: Expr) -> Expr:
+        """``expression`` as a number, if it is one: else Python would divide -7 by 2 before Triton sees it."""
+        match expression:
+            case Unary(op="-", operand=operand) if isinstance(number := self.folded(operand), Number):
+                return Number(-number.value)
+            case Binary(op=op, left=left, right=right) if op != "**":
+                one, other = self.folded(left), self.folded(right)
+                if isinstance(one, Number) and isinstance(other, Number):
+                    return Number(_calculated(op, one.value, other.value, self.language))
+        return expression
 
     def call(self, call: Call) -> str:
         arguments = [self.text(a) for a in call.arguments]
@@ -148,8 +162,6 @@ class ValuePrinter(IndexPrinter):
 
     def binary(self, expression: Binary) -> tuple[str, int]:
         op, left, right = expression.op, expression.left, expression.right
-        if isinstance(left, Number) and isinstance(right, Number) and op != "**":
-            return self._folded(op, left.value, right.value)
         kinds = self.kind(left), self.kind(right)
         if op == "**":
             return self._power(left, right)
@@ -169,8 +181,8 @@ class ValuePrinter(IndexPrinter):
 
     def real(self, expression: Expr, around: int = 0) -> str:
         """``expression`` as a float: what may be an integer becomes a float64, as in NumPy (and C)."""
-        if isinstance(expression, Number):
-            value = float(expression.value)
+        if isinstance(number := self.folded(expression), Number):
+            value = float(number.value)
             return repr(value) if value >= 0 else f"({value!r})"
         if self.kind(expression) == "real":
             return self.operand(expression, around)
@@ -186,28 +198,6 @@ class ValuePrinter(IndexPrinter):
             else text
         )
 
-    def _folded(self, op: str, left: float, right: float) -> tuple[str, int]:
-        if op in "/%" and right == 0:
-            raise NotABlockProgram(f"{left!r} {op} {right!r} divides by zero")
-        whole = isinstance(left, int) and isinstance(right, int)
-        quotient = (abs(left) // abs(right)) * (1 if (left < 0) == (right < 0) else -1) if right else 0
-        values: dict[str, Callable[[], float]] = {
-            "+": lambda: left + right,
-            "-": lambda: left - right,
-            "*": lambda: left * right,
-            "/": lambda: quotient if whole and self.language == "c" else left / right,
-            "%": lambda: (
-                math.fmod(left, right)
-                if not whole
-                else left % right
-                if self.language != "c"
-                else left - quotient * right
-            ),
-            "//": lambda: left // right,
-        }
-        value = values[op]()
-        return repr(value), 9 if value >= 0 else 7
-
     def _power(self, base: Expr, exponent: Expr) -> tuple[str, int]:
         match exponent:
             case Number(value=int() as times) if 1 <= times <= _MULTIPLIED_OUT:
@@ -219,7 +209,7 @@ class ValuePrinter(IndexPrinter):
         if function in _CASTS:
             return f"tl.cast({self._tensor(arguments[0])}, tl.{function})"
         if function in _FUNCTIONS:
-            match arguments[0]:
+            match self.folded(arguments[0]):
                 case Number(value=value):
                     return f"tl.full((), {_KNOWN[function](value)!r}, tl.float64)"
             return f"{_FUNCTIONS[function]}({self.real(arguments[0])})"
@@ -233,6 +223,24 @@ class ValuePrinter(IndexPrinter):
         if function in ("floord", "ceild") and all(self.kind(a) == "integer" for a in arguments):
             return super().call(call)
         raise NotABlockProgram(f"the function {function} is not written")
+
+
+def _calculated(op: str, left: float, right: float, language: str) -> int | float:
+    """``left op right`` as ``language`` means it."""
+    if op in ("/", "//", "%") and right == 0:
+        raise NotABlockProgram(f"{left!r} {op} {right!r} divides by zero")
+    if language == "c" and op in ("/", "%") and isinstance(left, int) and isinstance(right, int):
+        quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+        return quotient if op == "/" else left - quotient * right
+    if language == "c" and op == "%":
+        return math.fmod(left, right)
+    return _OPERATORS[op](left, right)
+
+
+_OPERATORS: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod,
+}  # fmt: skip
 
 
 def _common(one: Kind, other: Kind) -> Kind:

@@ -15,7 +15,8 @@ from .fresh_names import FreshNames
 from .lane_blocks import Block
 from .lane_values import IndexPrinter, ValuePrinter, names_in
 from .launch_nodes import depth_of
-from .nest import Assign, Binary, Call, Compare, Expr, For, If, Load, Name, Node, Number, Visit, walk
+from .loop_tree import Loop
+from .nest import Assign, Binary, Call, Compare, Expr, For, If, Load, Name, Node, Number, Visit, substitute, walk
 from .printer import shifted
 from .program import instance
 
@@ -43,8 +44,11 @@ class KernelWriter:
         strides: Mapping[tuple[str, int], str],
         names: FreshNames,
         waits: Collection[tuple[str, str]],
+        loops: tuple[Loop, ...] = (),
     ) -> None:
         self.scop = scop
+        # Where lanes have no loops of their own, or several: the schedule's loops that they are, to know them by.
+        self.shared = loops
         self.blocks = {block.lane.name: block for block in blocks}
         self.rank = sum(bool(block.constant) for block in blocks)
         self.shape = [block.constant for block in blocks if block.constant]
@@ -55,11 +59,14 @@ class KernelWriter:
         self.axes: dict[str, frozenset[int]] = {}
         self.index = IndexPrinter(scop.language)
         self.dtypes = {a.name: a.dtype for a in scop.arrays}
+        self.entered: frozenset[str] = frozenset()
         self.lines: list[str] = []
         self.depth = 0
 
     def write(self, nodes: tuple[Node, ...]) -> list[str]:
         """The lines of the body, without the head's indentation."""
+        for name, block in self.blocks.items() if self.shared else ():
+            self._place(name, block, block.lane.low, 1)
         self._nodes(nodes, None, 0)
         return self.lines
 
@@ -115,26 +122,37 @@ class KernelWriter:
                 case Visit():
                     self._statement(node, mask, loops)
 
-    def _lane(self, node: For, mask: Text | None) -> None:
-        block = self.blocks[node.iterator]
-        lane = block.lane
-        origin = lane.low if node.step == 1 else node.start
+    def _place(self, name: str, block: Block, origin: Expr, step: int) -> None:
+        """The line that says which iterations of the loop ``name`` a program has."""
         parts = [] if origin == Number(0) else [self.index.text(origin, 5)]
-        step = "" if node.step == 1 else f" * {node.step}"
+        times = "" if step == 1 else f" * {step}"
         if block.grid is not None:
             size = f" * {block.constant}" if block.constant else ""
-            parts.append(f"tl.program_id({block.grid}){size}{step}")
+            parts.append(f"tl.program_id({block.grid}){size}{times}")
         own: frozenset[int] = frozenset()
         if block.constant:
             own = frozenset({block.axis})
             place = ", ".join(":" if k == block.axis else "None" for k in range(self.rank))
-            parts.append(f"tl.arange(0, {block.constant}){f'[{place}]' if self.rank > 1 else ''}{step}")
-        self.axes[node.iterator] = own | (self._axes(origin) if node.step != 1 else frozenset())
-        self._line(f"{node.iterator} = {' + '.join(parts)}")
+            parts.append(f"tl.arange(0, {block.constant}){f'[{place}]' if self.rank > 1 else ''}{times}")
+        self.axes[name] = own | self._axes(origin)
+        self._line(f"{name} = {' + '.join(parts)}")
+
+    def _lane(self, node: For, mask: Text | None) -> None:
+        block = self.blocks[node.iterator]
+        name = Name(node.iterator)
+        together = node.step == 1 or bool(self.shared)
+        if not self.shared:
+            self._place(node.iterator, block, block.lane.low if together else node.start, node.step)
         conditions = [self._text(condition) for condition in node.conditions]
-        if node.step == 1 and node.start != lane.low:
-            conditions.insert(0, self._text(Compare(">=", Name(node.iterator), node.start)))
+        if together and node.start != block.lane.low:
+            conditions.insert(0, self._text(Compare(">=", name, node.start)))
+        if together and node.step != 1:
+            away = Binary("-", name, node.start)
+            conditions.append(self._text(Compare("==", Binary("%", away, Number(node.step)), Number(0))))
+        entered = self.entered
+        self.entered = entered | {node.iterator}
         self._nodes(node.body, self._mask(mask, conditions), 0)
+        self.entered = entered
 
     def _loop(self, node: For, mask: Text | None, loops: int) -> None:
         """A loop that all lanes run together, from the first one's start to the last one's end."""
@@ -191,10 +209,24 @@ class KernelWriter:
 
     def _statement(self, visit: Visit, mask: Text | None, loops: int) -> None:
         assign = self._instance(visit)
+        mask = self._mask(mask, self._own_lane(visit))
         value = _value(assign)
         loaded = self._loads(value, mask, {})
         self._store(assign, self._value(value, loaded), mask)
         self._wait(assign.name, alone=False)
+
+    def _own_lane(self, visit: Visit) -> list[Text]:
+        """Which lane runs an instance that stands outside the loops of (some) lanes."""
+        if not self.shared:
+            return []
+        arguments = dict(zip(self.scop[visit.statement].iterators, visit.arguments, strict=True))
+        return [
+            self._text(
+                Compare("==", Name(name), substitute(loop.expressions[visit.statement].as_expression(), arguments))
+            )
+            for name, loop in zip(self.blocks, self.shared, strict=True)
+            if name not in self.entered
+        ]
 
     def _loads(self, value: Expr, mask: Text | None, loaded: dict[Load, Text]) -> dict[Load, Text]:
         """What ``value`` reads, each element once. Lanes that are off hold a number that nothing trips over."""
@@ -240,7 +272,7 @@ class KernelWriter:
 
     def _sum(self, node: For) -> Assign | None:
         match node.body:
-            case (Visit() as visit,):
+            case (Visit() as visit,) if not self._own_lane(visit):
                 assign = self._instance(visit)
             case _:
                 return None

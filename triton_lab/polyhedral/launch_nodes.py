@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from .fresh_names import FreshNames
 from .generate import expression_of, loops
 from .launch_plan import KernelPlan, LaunchPlan, host_name, is_within_tile, iteration_map
 from .loop_tree import Loop, path, time_text
-from .nest import Expr, For, Node
+from .nest import Expr, For, Name, Node, map_expressions, substitute
 from .visited import visited
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ class KernelNodes:
     host: tuple[str, ...]
     lanes: tuple[Lane, ...]
     nodes: tuple[Node, ...]
-    domains: Mapping[str, isl.Set] = field(compare=False)
 
 
 def host_nodes(scop: Scop, plan: LaunchPlan, names: FreshNames) -> tuple[Node, ...]:
@@ -89,7 +87,9 @@ def _launches(scop: Scop, kernel: KernelPlan) -> isl.Set:
 def kernel_nodes(scop: Scop, plan: KernelPlan, names: FreshNames) -> KernelNodes:
     """The loops of ``plan``, lanes outermost, as isl writes them. Raises `NotABlockProgram` if isl's program, read
     back, does not visit exactly the instances that it should."""
-    host = tuple(names(loop.name) for loop in plan.host)
+    # In sets the host's iterations must not be taken for iterators of statements, which may have their names.
+    host = tuple(host_name(k) for k in range(len(plan.host)))
+    called: dict[str, Expr] = {name: Name(names(loop.name)) for name, loop in zip(host, plan.host, strict=True)}
     count = len(plan.lanes)
     paths = {name: path(plan.tree, name) for name in plan.statements}
     depth = count + max(map(len, paths.values()))
@@ -117,7 +117,9 @@ def kernel_nodes(scop: Scop, plan: KernelPlan, names: FreshNames) -> KernelNodes
         with effort(f"whether {plan.name} runs all of {name}"):
             if not found.get(name, domain.subtract(domain)).intersect_params(known).is_equal(domain):
                 raise NotABlockProgram(f"the loops around {name} are none that can be written")
-    return KernelNodes(plan, host, lanes, nodes, domains)
+    arguments = tuple(e.id for e in called.values() if isinstance(e, Name))
+    lanes = tuple(replace(lane, low=substitute(lane.low, called), high=substitute(lane.high, called)) for lane in lanes)
+    return KernelNodes(plan, arguments, lanes, map_expressions(nodes, lambda e: substitute(e, called)))
 
 
 def _given(plan: KernelPlan, statement: str, host: tuple[str, ...]) -> dict[str, Affine]:

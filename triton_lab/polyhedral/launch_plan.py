@@ -54,6 +54,10 @@ def launch_plan(schedule: Schedule) -> LaunchPlan:
         raise NotABlockProgram(f"the schedule is {schedule.legality}")
     planner = _Planner(schedule)
     tree = planner.host(schedule.tree, ())
+    runs = {s.name for s in schedule.scop.statements if not s.domain.set.is_empty()}
+    planner.kernels = [kernel for kernel in planner.kernels if runs & set(kernel.statements)]
+    if not planner.kernels:
+        raise NotABlockProgram("no statement ever runs")
     if len(planner.kernels) == 1:
         planner.kernels = [replace(planner.kernels[0], name="kernel")]
         tree = _renamed(tree)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .block_shape import NotABlockProgram
 from .effort import effort
 from .fresh_names import FreshNames
-from .lane_blocks import Block, blocks_of
+from .lane_blocks import Block, blocks_of, is_one_nest
 from .lane_values import HELPERS
 from .lane_writer import KernelWriter
 from .launch_nodes import KernelNodes, host_nodes, kernel_nodes
 from .launch_plan import KernelPlan, LaunchPlan, iteration_map
-from .nest import Node, Number, Visit
+from .nest import Expr, Node, Number, Visit, substitute
 from .printer import PythonPrinter, shifted
 from .triton_kernel import Launch
 from .written import Written, signature, wrapped
@@ -35,42 +37,44 @@ def write(schedule: Schedule, plan: LaunchPlan) -> Written:
         names(kernel.name)
     constants: dict[str, int] = {}
     texts: list[str] = []
-    launches: dict[str, Launch] = {}
-    heads = (arguments, strides)
+    calls: dict[str, _Call] = {}
     for kernel in plan.kernels:
         own = names.copy()
         found = kernel_nodes(scop, kernel, own)
         blocks = blocks_of(found, names, constants)
-        text, used = _kernel(schedule, kernel, found, blocks, own, *heads)
-        texts.append(text)
-        launches[kernel.name] = _launch(scop, found, blocks, used, arguments)
-    driver = _driver(scop, plan, names, launches, constants, arguments)
+        texts.append(_kernel(scop, found, blocks, own, arguments, strides))
+        calls[kernel.name] = _call(scop, found, blocks, arguments)
+    launches = tuple(Launch(name, call.found.host, call.grid({})) for name, call in calls.items())
+    driver = _driver(scop, plan, names, calls, constants, arguments)
     body = "\n\n".join([*texts, driver])
     helpers = [text for name, text in HELPERS.items() if f"{name}(" in body]
-    return Written("\n\n".join([*helpers, body]), tuple(launches.values()), constants)
+    return Written("\n\n".join([*helpers, body]), launches, constants)
+
+
+def _used(scop: Scop, plan: KernelPlan) -> tuple[str, ...]:
+    """The arrays that a kernel takes."""
+    return tuple(dict.fromkeys(a.array for name in plan.statements for a in scop[name].accesses))
 
 
 def _kernel(
-    schedule: Schedule,
-    plan: KernelPlan,
+    scop: Scop,
     found: KernelNodes,
     blocks: tuple[Block, ...],
     names: FreshNames,
     arguments: dict[str, str],
     strides: dict[tuple[str, int], str],
-) -> tuple[str, tuple[str, ...]]:
-    """The kernel's text, and which arrays it takes."""
-    scop = schedule.scop
+) -> str:
+    plan = found.plan
     for block in blocks:
         names(block.constant)
-    used = tuple(dict.fromkeys(a.array for name in plan.statements for a in scop[name].accesses))
-    body = KernelWriter(scop, blocks, arguments, strides, names, _waits(scop, plan)).write(found.nodes)
+    used = _used(scop, plan)
+    shared = () if is_one_nest(found) else plan.lanes
+    body = KernelWriter(scop, blocks, arguments, strides, names, _waits(scop, plan), shared).write(found.nodes)
     numbers = [*scop.parameters, *found.host]
     taken = [arguments[a] for a in used] + numbers
     taken += [strides[a.name, k] for a in scop.arrays if a.name in used for k in range(a.dimensions)]
     taken += [f"{b.constant}: tl.constexpr" for b in blocks if b.constant]
-    head = signature(plan.name, taken, numbers)
-    return "\n".join([*head, *(f"    {line}" for line in body)]) + "\n", used
+    return "\n".join([*signature(plan.name, taken, numbers), *(f"    {line}" for line in body)]) + "\n"
 
 
 def _waits(scop: Scop, plan: KernelPlan) -> set[tuple[str, str]]:
@@ -87,55 +91,64 @@ def _waits(scop: Scop, plan: KernelPlan) -> set[tuple[str, str]]:
     return found
 
 
-def _launch(
-    scop: Scop, found: KernelNodes, blocks: tuple[Block, ...], used: tuple[str, ...], arguments: dict[str, str]
-) -> Launch:
-    printer = _HostPrinter({})
-    grid = []
-    for block in blocks:
-        if block.grid is None:
-            continue
-        low, high = block.lane.low, shifted(block.lane.high, 1)
-        less = "" if low == Number(0) else f" - {printer.text(low, 6)}"
-        count = f"{printer.text(high, 5)}{less}"
-        grid.append(f"triton.cdiv({count}, {block.constant})" if block.constant else count)
+@dataclass(frozen=True)
+class _Call:
+    """How the driver launches a kernel."""
+
+    found: KernelNodes
+    blocks: tuple[Block, ...]
+    arrays: tuple[str, ...]
+    more: tuple[str, ...]
+
+    def grid(self, at: Mapping[str, Expr]) -> tuple[str, ...]:
+        """The sizes of the grid, with expressions ``at`` for the kernel's names of the host's iterations."""
+        printer, sizes = PythonPrinter(), []
+        for block in self.blocks:
+            if block.grid is None:
+                continue
+            low, high = substitute(block.lane.low, at), shifted(substitute(block.lane.high, at), 1)
+            less = "" if low == Number(0) else f" - {printer.text(low, 6)}"
+            count = f"{printer.text(high, 5)}{less}"
+            sizes.append(f"triton.cdiv({count}, {block.constant})" if block.constant else count)
+        return tuple(sizes or ["1"])
+
+
+def _call(scop: Scop, found: KernelNodes, blocks: tuple[Block, ...], arguments: dict[str, str]) -> _Call:
+    used = _used(scop, found.plan)
     strides = [f"{arguments[a.name]}.stride({k})" for a in scop.arrays if a.name in used for k in range(a.dimensions)]
-    taken = [*(arguments[a] for a in used), *scop.parameters, "{}", *strides]
-    taken += [f"{b.constant}={b.constant}" for b in blocks if b.constant]
-    return Launch(found.plan.name, found.host, tuple(grid or ["1"]), tuple(taken))
+    constants = [f"{b.constant}={b.constant}" for b in blocks if b.constant]
+    return _Call(found, blocks, (*(arguments[a] for a in used), *scop.parameters), (*strides, *constants))
 
 
 class _HostPrinter(PythonPrinter):
     """The host's loops; visits are launches."""
 
-    def __init__(self, launches: dict[str, Launch]) -> None:
-        self.launches = launches
+    def __init__(self, calls: dict[str, _Call]) -> None:
+        self.calls = calls
 
     def lines(self, node: Node, indent: int) -> list[str]:
         if not isinstance(node, Visit):
             return super().lines(node, indent)
-        launch = self.launches[node.statement]
+        call = self.calls[node.statement]
         space = "    " * indent
-        numbers = [self.text(a) for a in node.arguments]
-        # The grid's text speaks of the kernel's names for the host's iterations.
-        named = [f"{space}{n} = {value}" for n, value in zip(launch.host, numbers, strict=True) if n != value]
-        taken = [part for a in launch.arguments for part in (launch.host if a == "{}" else (a,))]
-        head = f"{space}{launch.name}[({', '.join(launch.grid)},)]("
+        grid = call.grid(dict(zip(call.found.host, node.arguments, strict=True)))
+        taken = [*call.arrays, *(self.text(a) for a in node.arguments), *call.more]
+        head = f"{space}{node.statement}[({', '.join(grid)},)]("
         if len(head) + sum(len(a) + 2 for a in taken) < 110:
-            return [*named, f"{head}{', '.join(taken)})"]
-        return [*named, head, *(f"{space}{line}" for line in wrapped(taken)), f"{space})"]
+            return [f"{head}{', '.join(taken)})"]
+        return [head, *(f"{space}{line}" for line in wrapped(taken)), f"{space})"]
 
 
 def _driver(
     scop: Scop,
     plan: LaunchPlan,
     names: FreshNames,
-    launches: dict[str, Launch],
+    calls: dict[str, _Call],
     constants: dict[str, int],
     arguments: dict[str, str],
 ) -> str:
     nodes = host_nodes(scop, plan, names)
     taken = [*(arguments[a.name] for a in scop.arrays), *scop.parameters]
     taken += [f"{name}={size}" for name, size in constants.items()]
-    lines = _HostPrinter(launches).statement_lines(nodes, 1)
+    lines = _HostPrinter(calls).statement_lines(nodes, 1)
     return "\n".join([*signature("run", taken), *lines]) + "\n"

@@ -235,3 +235,22 @@ def map_visits(nodes: tuple[Node, ...], make: Callable[[Visit], Node]) -> tuple[
             case _:
                 out.append(node)
     return tuple(out)
+
+
+def map_expressions(nodes: tuple[Node, ...], change: Callable[[Expr], Expr]) -> tuple[Node, ...]:
+    """A program of visits with every expression changed: bounds, conditions and arguments."""
+    out: list[Node] = []
+    for node in nodes:
+        match node:
+            case Visit():
+                out.append(replace(node, arguments=tuple(map(change, node.arguments))))
+            case For():
+                conditions = tuple(c for c in map(change, node.conditions) if isinstance(c, Compare))
+                body = map_expressions(node.body, change)
+                out.append(replace(node, start=change(node.start), conditions=conditions, body=body))
+            case If():
+                bodies = map_expressions(node.body, change), map_expressions(node.orelse, change)
+                out.append(If(change(node.condition), *bodies, node.span))
+            case _:
+                out.append(node)
+    return tuple(out)

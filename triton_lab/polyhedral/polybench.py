@@ -6,7 +6,13 @@ Scalars that only one iteration needs are declared where it starts, so that ever
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from .polybench_algebra import PRODUCTS, SOLVERS
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
 
 _STATISTICS = {
     "covariance": """\
@@ -231,3 +237,26 @@ for (int i = 0; i < w; i++)
 
 POLYBENCH: dict[str, str] = dict(sorted({**PRODUCTS, **_STATISTICS, **SOLVERS, **_STENCILS, **_OTHERS}.items()))
 """Problem -> its loop nest in C."""
+
+# Orders with loops that can run at once, where the source's has none: wavefronts, and updates that look ahead (what a
+# finished column does to the columns to come is done at once). Columns of the rows: iterators, n, 1.
+_AHEAD = {
+    "cholesky": {
+        "S0": [[0, 0, 1, 0, 0], [0, 0, 0, 0, 2], [1, 0, 0, 0, 0], [0, 1, 0, 0, 0]],
+        "S1": [[0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 0, 0, 0]],
+        "S2": [[0, 1, 0, 0], [0, 0, 0, 2], [1, 0, 0, 0], [1, 0, 0, 0]],
+        "S3": [[1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]],
+    },
+    "trisolv": {
+        "S0": [[0, 0, 0], [0, 0, -1], [1, 0, 0]],
+        "S1": [[0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 0, 0]],
+        "S2": [[1, 0, 0], [0, 0, 0], [1, 0, 0]],
+    },
+}
+BY_HAND: dict[str, Callable[[Schedule], Schedule]] = {
+    "cholesky": lambda schedule: schedule.matrix(_AHEAD["cholesky"]),
+    "trisolv": lambda schedule: schedule.matrix(_AHEAD["trisolv"]),
+    "seidel-2d": lambda schedule: schedule.matrix([[4, 2, 1], [1, 0, 0], [0, 1, 0]]),
+    "nussinov": lambda schedule: schedule.skew("j", "i").interchange("i", "j"),
+}
+"""Problem -> an order in which some of it runs at once."""

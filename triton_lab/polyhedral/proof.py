@@ -62,19 +62,17 @@ def sizes(schedule: Schedule) -> dict[str, int]:
     scop = schedule.scop
     tiles = [q.divisor for loop in every_loop(schedule.tree) for e in loop.expressions.values() for q in e.quotients]
     best: dict[str, int] = {}
-    for base in (max(tiles, default=0), *({8, 4} if not tiles else {max(tiles) // 2, 4})):
-        for spread in (2, 0):
-            values = {p: base + 3 + (len(scop.parameters) - k) * spread for k, p in enumerate(scop.parameters)}
-            values = {p: value | 1 for p, value in values.items()}
-            bound = scop.bind(**values)
-            try:
-                counts = [s.domain.count(bound.values) for s in scop.statements]
-            except (TooHard, ValueError):
-                continue
-            if sum(counts) <= _MOST_INSTANCES and _starts_at_zero(bound):
-                if all(counts):
-                    return values
-                best = best or values
+    for least in (max(tiles, default=0) + more for more in (8, 4, 2)):
+        values = {p: (least + 2 * (len(scop.parameters) - k)) | 1 for k, p in enumerate(scop.parameters)}
+        bound = scop.bind(**values)
+        try:
+            counts = [s.domain.count(bound.values) for s in scop.statements]
+        except (TooHard, ValueError):
+            continue
+        if sum(counts) <= _MOST_INSTANCES and _starts_at_zero(bound):
+            if all(counts):
+                return values
+            best = best or values
     return best or dict.fromkeys(scop.parameters, 5)
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import islpy as isl
+
 from .block_shape import NotABlockProgram
 from .contraction import contraction_of
 from .contraction_text import write_contraction
@@ -24,9 +26,12 @@ def to_triton(schedule: Schedule) -> TritonKernel:
     """See `Schedule.to_triton`. Raises `NotABlockProgram`."""
     if not schedule.is_legal:
         raise NotABlockProgram(f"the schedule is {schedule.legality}")
-    written = _contraction(schedule) or write(schedule, launch_plan(schedule))
-    kernel = TritonKernel(written.text, schedule.scop, written.launches, written.constants)
-    prove(kernel, schedule)
+    try:
+        written = _contraction(schedule) or write(schedule, launch_plan(schedule))
+        kernel = TritonKernel(written.text, schedule.scop, written.launches, written.constants)
+        prove(kernel, schedule)
+    except (isl.Error, NotImplementedError) as error:
+        raise NotABlockProgram(f"isl has no loops for this order that can be written: {error}") from error
     return kernel
 
 

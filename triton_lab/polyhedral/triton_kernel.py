@@ -24,13 +24,11 @@ _MOST_ELEMENTS = 1 << 31
 
 @dataclass(frozen=True)
 class Launch:
-    """One kernel and how ``run`` launches it: the sizes of its grid and its arguments, as text. ``host`` are the names
-    of the host's iterations, which stand for ``{}`` among the arguments."""
+    """One kernel and the sizes of its grid, as text; ``host`` are its arguments that count the host's iterations."""
 
     name: str
     host: tuple[str, ...]
     grid: tuple[str, ...]
-    arguments: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 import torch
 
+from tests.examples.test_compiles_for_gpu import compiled  # noqa: F401 - a fixture
 from triton_lab.launch.check import check
-from triton_lab.polyhedral import scop
+from triton_lab.polyhedral import examples, scop
 from triton_lab.polyhedral.polybench import BY_HAND, POLYBENCH
 from triton_lab.polyhedral.polybench_table import PAGE, row
 from triton_lab.polyhedral.proof import example
+
+TILES = {"y": 16, "x": 16, "k": 16}
 
 
 def test_there_are_thirty_and_most_become_kernels() -> None:
@@ -33,10 +36,26 @@ def test_kernels_are_race_free_at_other_sizes_and_in_float32(name: str) -> None:
     found = scop(POLYBENCH[name])
     kernel = BY_HAND.get(name, lambda schedule: schedule)(found.schedule).to_triton()
     bound = found.bind(**{p: 6 + k for k, p in enumerate(found.parameters)})
-    arrays = {k: v.astype(np.float32) for k, v in example(bound, seed=1).items()}
+    arrays = {k: np.array(v, np.float32) for k, v in example(bound, seed=1).items()}
     tensors = {k: torch.from_numpy(v.copy()) for k, v in arrays.items()}
     with check():
         kernel.launch(tensors, bound)
     expected = found.schedule.run(arrays, **bound.values)
     for array, tensor in tensors.items():
         np.testing.assert_allclose(tensor.numpy(), expected[array], rtol=2e-4, atol=1e-5, err_msg=array)
+
+
+@pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
+@pytest.mark.parametrize("dtype", [np.float64, np.int32])
+@pytest.mark.parametrize("name", ["symm", "correlation", "nussinov", "matmul"])
+def test_kernels_compile_for_a_gpu(name: str, dtype: type, request: pytest.FixtureRequest) -> None:
+    if name == "matmul":
+        schedule = scop(examples.MATMUL).schedule.distribute("x").distribute("y").tile(TILES, statement="S1")
+    else:
+        schedule = BY_HAND.get(name, lambda schedule: schedule)(scop(POLYBENCH[name]).schedule)
+    kernel = schedule.to_triton()
+    bound = schedule.scop.bind(**dict.fromkeys(schedule.scop.parameters, 4))
+    tensors = {k: torch.from_numpy(np.array(v, dtype)) for k, v in example(bound).items()}
+    kernels = request.getfixturevalue("compiled")
+    kernel.launch(tensors, bound)
+    assert kernels and all(one.asm["cubin"] for one in kernels)

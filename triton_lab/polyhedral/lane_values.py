@@ -67,9 +67,8 @@ class IndexPrinter(Printer):
     words: ClassVar[dict[str, str]] = {"and": "&", "or": "|"}
 
     def pieces(self, expression: Expr) -> tuple[str, int]:
-        match self.folded(expression):
-            case Number() as number:
-                expression = number
+        expression = self.folded(expression)
+        match expression:
             case Logic():
                 return f" {self.words[expression.op]} ".join(f"({self.text(e)})" for e in expression.operands), 0
             case Choose(condition=condition, yes=yes, no=no):

@@ -93,12 +93,12 @@ def example(scop: Scop, seed: int = 0) -> dict[str, NDArray[Any]]:
         if array.local:
             continue
         if (array.dtype or "").startswith("int"):
-            arrays[array.name] = rng.integers(1, 9, shape).astype(array.dtype)
+            arrays[array.name] = np.array(rng.integers(1, 9, shape), array.dtype)
             continue
         value = rng.random(shape) + 0.5
         if len(shape) == 2 and shape[0] == shape[1]:
             value = value + value.T + 4 * shape[0] * np.eye(shape[0])
-        arrays[array.name] = value.astype(array.dtype or np.float64)
+        arrays[array.name] = np.array(value, array.dtype or np.float64)
     return arrays
 
 

@@ -68,7 +68,7 @@ def test_matmul_equals_its_schedule(n: int, y: int, x: int, k: int) -> None:
 def test_large_enough_tiles_become_a_dot() -> None:
     text = _matmul(64, 16, 16, 16).to_triton().text
     # Not in tf32, which a GPU would take for float32.
-    assert 'acc = tl.dot(a, b, acc, input_precision="ieee")' in text
+    assert 'acc = tl.dot(a, b, acc, input_precision="ieee", out_dtype=acc.dtype)' in text
     assert "y = tl.program_id(0) * BLOCK_Y + tl.arange(0, BLOCK_Y)" in text
     assert "for k0 in range(0, n, BLOCK_K):" in text
     assert "tl.sum" in _matmul(64, 8, 16, 16).to_triton().text

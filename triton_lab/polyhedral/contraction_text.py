@@ -180,7 +180,7 @@ class _Writer:
         more, b = self._factor("b", self.c.right, View((k, column.iterator)))
         straight = self.kept[0] is row
         # Not in tf32, which is what a GPU's dot of float32 would be.
-        dot = f'tl.dot({a}, {b}, {{}}input_precision="ieee")'
+        dot = f'tl.dot({a}, {b}, {{}}input_precision="ieee", out_dtype={total}.dtype)'
         one = f"{total} = {dot.format(f'{total}, ')}" if straight else f"{total} += tl.trans({dot.format('')})"
         both = f"{a}[:, :, None] * {b}[None, :, :]"
         each = f"tl.sum({both}, axis=1)" if straight else f"tl.trans(tl.sum({both}, axis=1))"

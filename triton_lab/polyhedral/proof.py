@@ -125,14 +125,21 @@ def _run(
         with target("cpu"), unrecorded():
             kernel.launch(tensors, scop, **constants)
     except Exception as error:
-        reason = str(error).strip().splitlines()
-        raise NotABlockProgram(f"what would be written does not run: {reason[-1] if reason else error!r}") from error
+        raise NotABlockProgram(f"what would be written does not run: {_reason(error)}") from error
     found = {name: tensor.numpy().copy() for name, tensor in tensors.items()}
     for name, holder in holders.items():
         tensors[name].fill_(_FILLING)
         if not bool((holder == _FILLING).all()):
             raise NotABlockProgram(f"the kernel written for this schedule stores beside {name}: it is not handed out")
     return found
+
+
+def _reason(error: BaseException) -> str:
+    """The last line in words of what went wrong, at its root: Triton shows the source first, then a caret."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    lines = [line.strip() for line in str(error).splitlines() if line.strip(" ^")]
+    return lines[-1] if lines else repr(error)
 
 
 def _difference(found: NDArray[Any], expected: NDArray[Any]) -> tuple[int, ...] | None:

@@ -190,7 +190,13 @@ class Schedule:
         return simulate(self, cache or SomeCache(), arrays or {})
 
     def to_triton(self) -> TritonKernel:
-        """The schedule as a Triton kernel whose blocks are its tiles. Raises ValueError where that cannot be."""
+        """The schedule as Triton kernels, and `run`, which launches them in order.
+
+        Loops that carry no dependence become the grid and the lanes of blocks (tiles are the blocks, where there are
+        tiles); the others are loops in a kernel, or on the host around launches. Before it is handed out the program
+        runs once on small arrays, on the CPU, beside this schedule. Raises ValueError where no loop can run at once,
+        where Triton has no words for a statement, or where the numbers differ.
+        """
         from .to_triton import to_triton
 
         return to_triton(self)

@@ -47,7 +47,7 @@ def resources_of(source: Any, metadata: Any) -> Resources:
 @functools.lru_cache(maxsize=256)
 def _compiled(name: str, ttir: str, options: str) -> Resources:
     told = json.dumps({"ttir": ttir, "options": json.loads(options)})
-    command = [sys.executable, "-m", "triton_lab.backend.sm90"]
+    command = [sys.executable, "-m", "triton_lab.backend.cubin"]
     try:
         done = subprocess.run(command, input=told, capture_output=True, text=True, timeout=_SECONDS, check=False)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""Compiles TTIR for sm_90 and prints what the machine code takes: ``python -m triton_lab.backend.sm90``.
+"""Compiles TTIR for sm_90 and prints what the machine code takes: ``python -m triton_lab.backend.cubin``.
 
 Reads ``{"ttir": text, "options": {name: value}}`` from standard input; prints one line of JSON with ``registers``,
 ``spills`` and ``shared``, in the units in which Triton gives them for a kernel that is loaded on a GPU.

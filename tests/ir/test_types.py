@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from triton._C.libtriton import ir
 
 from triton_lab.ir import Type
+from triton_lab.ir.cursor import Cursor
 from triton_lab.ir.types import parse_type
 
 
@@ -22,6 +24,10 @@ from triton_lab.ir.types import parse_type
         ("tensor<4x!tt.ptr<f16>>", Type("ptr", (4,), Type("f16")), 64),
         ("!tt.ptr<!tt.ptr<i32>>", Type("ptr", (), Type("ptr", (), Type("i32"))), 64),
         ("!tt.ptr<f32, 3>", Type("ptr", (), Type("f32")), 64),
+        # By name from Triton 3.9 on.
+        ('!tt.ptr<f32, "constant">', Type("ptr", (), Type("f32")), 64),
+        ('!tt.ptr<!tt.ptr<f32, "constant">, "descriptor">', Type("ptr", (), Type("ptr", (), Type("f32"))), 64),
+        ('tensor<2x4x!tt.ptr<bf16, "constant">>', Type("ptr", (2, 4), Type("bf16")), 64),
         # Before and after Triton 3.8.
         ("!tt.tensordesc<tensor<8x16xsi32>>", Type("desc", (), Type("i32", (8, 16))), 64),
         ("!tt.tensordesc<8x16xui32>", Type("desc", (), Type("ui32", (8, 16))), 64),
@@ -31,6 +37,45 @@ from triton_lab.ir.types import parse_type
 def test_types_are_read(text, type, bits):
     assert parse_type(text) == type
     assert parse_type(text).bits == bits
+
+
+def printable() -> dict[str, Type]:
+    """Every scalar type that the installed Triton makes, as it prints it; pointers to them; blocks of both."""
+    context = ir.context()
+    ir.load_dialects(context)
+    builder = ir.builder(context)
+    spaces = []
+    # Numbers up to 3.8, names afterwards.
+    for space in (*range(8), "global", "constant", "descriptor", "shared", "local", "private"):
+        try:
+            builder.get_ptr_ty(builder.get_float_ty(), space)
+            spaces.append(space)
+        except (TypeError, ValueError):
+            continue
+    assert len(spaces) >= 2, "how are address spaces written in this version?"
+    found: dict[str, Type] = {}
+    names = [name for name in dir(builder) if name.startswith("get_") and name.endswith("_ty")]
+    for name in set(names) - {"get_block_ty", "get_function_ty", "get_ptr_ty"}:
+        scalar = getattr(builder, name)()
+        spelled = Type(str(scalar))
+        found[str(scalar)] = spelled
+        if name == "get_void_ty":
+            continue
+        found[str(builder.get_block_ty(scalar, [4, 8]))] = Type(spelled.element, (4, 8))
+        for space in spaces:
+            pointer = builder.get_ptr_ty(scalar, space)
+            found[str(pointer)] = Type("ptr", (), spelled)
+            found[str(builder.get_block_ty(pointer, [16]))] = Type("ptr", (16,), spelled)
+    return found
+
+
+def test_every_type_that_this_triton_prints_is_read():
+    found = printable()
+    assert len(found) > 40 and "f8E4M3FN" in found
+    for text, type in found.items():
+        assert parse_type(text) == type
+        cursor = Cursor(f"{text} loc(#loc)")
+        assert cursor.type() == type and cursor.peek("loc(")
 
 
 def test_an_unknown_type_is_named():

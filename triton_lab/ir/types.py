@@ -55,6 +55,11 @@ class Type:
         return "x".join([*map(str, self.shape), inner]) if self.shape else inner
 
 
+# May follow a pointee: `!tt.ptr<f32, 3>`, or by name from Triton 3.9 on, `!tt.ptr<f32, "constant">`. Programs
+# see one memory all the same; that nothing is stored through `tl.const` is the front end's to say.
+_ADDRESS_SPACE = re.compile(r""",\s*(?:\d+|"\w+")$""")
+
+
 @functools.cache
 def _bits(element: str) -> int:
     if element in ("ptr", "desc", "index"):
@@ -78,12 +83,11 @@ def parse_type(text: str) -> Type:
         return Type(scalar.element, shape, scalar.pointee)
     if text.startswith("!tt.ptr<"):
         inside = text[len("!tt.ptr<") : -1]
-        # An address space may follow the pointee: `!tt.ptr<f32, 3>`.
-        return Type("ptr", (), parse_type(re.sub(r",\s*\d+$", "", inside)))
+        return Type("ptr", (), parse_type(_ADDRESS_SPACE.sub("", inside)))
     if text.startswith("!tt.tensordesc<"):
         inside = text[len("!tt.tensordesc<") : -1]
         return Type("desc", (), parse_type(inside if inside.startswith("tensor<") else f"tensor<{inside}>"))
-    if text == "index" or re.fullmatch(r"(?:[su]?i|f|bf)\d+|f(?:8|6|4)E\w+|tf32", text):
+    if text in ("index", "none") or re.fullmatch(r"(?:[su]?i|f|bf)\d+|f(?:8|6|4)E\w+|tf32", text):
         return Type(text.removeprefix("s"))
     raise ValueError(f"unknown type {text!r}")
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
+import re
+
 import numpy as np
 import pytest
 import torch
 import triton
 import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
 
-from tests.interpreter.support import evaluate
+from tests.interpreter.support import bf16, e4m3, e5m2, evaluate, tensor
 from triton_lab.backend import launcher
 from triton_lab.interpreter.printing import Column, Printer, Statement
 
@@ -70,6 +75,72 @@ def test_hexadecimal_scalars_pointers_and_no_operand_at_all(capsys):
         "pid (0, 0, 0) nothing",
         f"pid (0, 0, 0) idx () p: {x.data_ptr():#x}",
     ]
+
+
+@triton.jit
+def show_both(x, N: tl.constexpr, HEX: tl.constexpr):
+    tl.device_print("v", tl.load(x + tl.arange(0, N)), hex=HEX)
+
+
+def what_cuda_prints(dtype: str, hexadecimal: bool) -> tuple[str, str]:
+    """The ``printf`` format of a value, and how its bits come to the argument, in LLVM's words."""
+    source = ASTSource(
+        show_both, {"x": f"*{dtype}", "N": "constexpr", "HEX": "constexpr"}, {"N": 128, "HEX": hexadecimal}
+    )
+    options = {"enable_fp_fusion": True}
+    text = triton.compile(source, target=GPUTarget("cuda", 90, 32), options=options).asm["llir"]
+    found = re.search(r'c"pid .*? v: (.*?)\\0A\\00"', text)
+    assert found is not None
+    steps = set(re.findall(r" (zext|sext|fpext) \w+ \S+ to \w+", text))
+    assert len(steps) <= 1
+    return found.group(1), "".join(steps)
+
+
+def by_the_c_library(pattern: str, step: str, value: np.generic) -> str:
+    """What ``printf`` makes of a value that is passed as CUDA passes it."""
+    if step == "fpext" or (not step and value.dtype == np.float64):
+        argument = ctypes.c_double(float(value))
+    else:
+        wide = max(4, value.itemsize)
+        whole = int(value.view(f"{'i' if step == 'sext' else 'u'}{value.itemsize}"))
+        argument = (ctypes.c_uint64 if wide == 8 else ctypes.c_uint32)(whole % (1 << (8 * wide)))
+    out = ctypes.create_string_buffer(400)
+    length = ctypes.CDLL(None).snprintf(out, ctypes.c_size_t(400), pattern.encode(), argument)
+    return out.raw[:length].decode()
+
+
+NAMES = {
+    "i1": np.bool_,
+    **{f"i{n}": f"i{n // 8}" for n in (8, 16, 32, 64)},
+    **{f"u{n}": f"u{n // 8}" for n in (8, 16, 32, 64)},
+    **{"fp16": "f2", "bf16": bf16, "fp32": "f4", "fp64": "f8", "fp8e4nv": e4m3, "fp8e5": e5m2},
+}
+
+
+@pytest.mark.parametrize("hexadecimal", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_numbers_come_out_as_from_cudas_printf(name, hexadecimal, capsys):
+    dtype = np.dtype(NAMES[name])
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 2, 128).astype(bool) if dtype.kind == "b" else patterns(dtype, rng)
+    show_both[(1,)](tensor(values), 128, hexadecimal)
+    pattern, step = what_cuda_prints(name, hexadecimal)
+    if hexadecimal and dtype.kind not in "iub" and dtype.itemsize > 1 and "x" in pattern:
+        pattern = "%a"  # before Triton 3.9, %x reads half of a double: nobody can want that
+    shown = [line.split(" v: ")[1] for line in printed(capsys)]
+    assert shown == [by_the_c_library(pattern, step, value) for value in values]
+
+
+def patterns(dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
+    """128 values of any bits, the extremes among them; no NaN, whose sign is nobody's."""
+    values = rng.integers(0, 256, 512 * dtype.itemsize, np.uint8).view(dtype)
+    values[:4] = np.array([0, 1, -1 if dtype.kind != "u" else 255, 3]).astype(dtype)
+    if dtype.kind in "iu":
+        values[4:6] = np.iinfo(dtype).min, np.iinfo(dtype).max
+    elif dtype.itemsize > 1:
+        values[4:8] = np.array([-0.0, np.inf, -np.inf, 1.5]).astype(dtype)
+        values = values[~np.isnan(values)]
+    return values[:128]
 
 
 def test_several_operands_are_numbered(capsys):

@@ -47,17 +47,29 @@ class Statement:
 
 
 def number(value: Any, column: Column, hexadecimal: bool) -> str:
-    """``value`` as C's ``printf`` writes it: %p, 0x%08x, %f, %i or %u."""
+    """``value`` as C's ``printf`` writes what CUDA hands to it: %p, %f, %i or %u, in hexadecimal %a or 0x%08x.
+
+    Integers of fewer bits are passed as an ``int``, with their sign, and an fp8 as the byte that it is. Triton
+    before 3.9 hands a float's double to %x, which reads half of it: here floats are written by %a all the same.
+    """
     dtype = column.values.dtype
     if column.pointer:
         return f"0x{int(value):x}"
-    if hexadecimal:
-        bits = int.from_bytes(np.asarray(value).astype(dtype).tobytes(), "little")
-        return f"0x{bits:0{2 * dtype.itemsize}x}"
-    if dtype.kind not in "ib":
-        return f"{float(value):f}"
-    whole = int(value)
-    return str(whole if column.signed or whole >= 0 or dtype.kind == "b" else whole + (1 << (8 * dtype.itemsize)))
+    if dtype.kind not in "ib" and dtype.itemsize > 1:
+        return _hexadecimal(float(value)) if hexadecimal else f"{float(value):f}"
+    whole = int(value) if dtype.kind in "ib" else int(np.asarray(value, dtype).view(np.uint8))
+    if not column.signed:
+        whole %= 1 << (8 * dtype.itemsize)
+    if not hexadecimal:
+        return str(whole)
+    digits = 0 if dtype.kind == "b" else 2 * dtype.itemsize
+    return f"0x{whole % (1 << max(32, 8 * dtype.itemsize)):0{digits}x}"
+
+
+def _hexadecimal(value: float) -> str:
+    """C's %a: as many digits as it takes."""
+    digits, power, exponent = value.hex().partition("p")
+    return digits.rstrip("0").rstrip(".") + power + exponent if "." in digits else digits + power + exponent
 
 
 def template(statement: Statement) -> str | None:
@@ -106,7 +118,7 @@ def lines(statement: Statement, row: int, grid: tuple[int, int, int]) -> Iterato
         return
     for position, column in enumerate(statement.columns):
         operand = f"(operand {position}) " if len(statement.columns) > 1 else ""
-        block = _block(column, row)
+        block = _row(column, row)
         widths = [len(str(extent - 1)) for extent in block.shape]
         for index in np.ndindex(block.shape):
             where = ", ".join(f"{i:{width}}" for i, width in zip(index, widths, strict=True))
@@ -114,8 +126,13 @@ def lines(statement: Statement, row: int, grid: tuple[int, int, int]) -> Iterato
             yield f"{place} idx ({where}){statement.prefix}{operand}{value}"
 
 
+def _row(column: Column, row: int) -> Array:
+    block: Array = column.values[row if len(column.values) > 1 else 0]
+    return block
+
+
 def _block(column: Column, row: int) -> Array:
-    block = column.values[row if len(column.values) > 1 else 0]
+    block = _row(column, row)
     # Plain float32 prints the same, and NumPy knows how to lay it out.
     return block if block.dtype.kind in "ib" else widen(block)
 

@@ -105,9 +105,14 @@ class CPUBackend(BaseBackend):
 
     @staticmethod
     def make_plan(module: Any, metadata: dict[str, Any]) -> bytes:
+        from triton_lab.backend.sm90 import may_be_refused, refuse
+        from triton_lab.ir import parse_plan
         from triton_lab.ir.lower import generic_text
 
         # Here, since a module that was read from a ``.ttir`` file begins with this stage.
         metadata["name"] = module.get_entry_func_name()
         metadata["shared"] = 0
-        return generic_text(module).encode()
+        text = generic_text(module)
+        if may_be_refused(text):
+            refuse(parse_plan(text), metadata["name"])
+        return text.encode()

@@ -19,6 +19,10 @@ def convert_custom_types(arg: Any, dst_ty: Any, fp_downcast_rounding: Any = None
     if arg.type.scalar.is_fp8e4b15():
         wide = _call(TO_FLOAT16, arg, core.float16, _semantic)
         return wide.to(core.float32, _semantic=_semantic) if dst_ty.scalar.is_fp32() else wide
+    if not (arg.type.scalar.is_fp16() or arg.type.scalar.is_fp32()):
+        raise TypeError(
+            f"no GPU converts {arg.type.scalar} to fp8e4b15: only fp16 and fp32 are; write x.to(tl.float32) first"
+        )
     if arg.type.scalar.is_fp32():
         arg = arg.to(core.float16, fp_downcast_rounding="rtz", _semantic=_semantic)
     return _call(FROM_FLOAT16, arg, core.float8e4b15, _semantic)

@@ -33,7 +33,10 @@ class Place:
 
 
 class Written:
-    """What the user wrote: a kernel and the functions that it may call, ``values`` among them."""
+    """What the user wrote: a kernel and the functions that it may call, ``values`` among them.
+
+    Where no ``kernel`` is known, as while one is compiled, places are those that the compiler names.
+    """
 
     def __init__(self, kernel: Any, plan: Plan, values: Iterable[Any] = ()) -> None:
         self.kernel = kernel
@@ -84,6 +87,8 @@ class Written:
 
     def _function(self, frame: Location) -> Any:
         """The function that ``frame`` lies in."""
+        if self.kernel is None:
+            return None
         around = [
             function
             for function in self.functions

@@ -1,11 +1,14 @@
 """What the CPU target accepts is what Triton compiles for a GPU of sm_90: every operation, every type of number.
 
 Both answer for the Triton that is installed. Operations that the CPU target takes are compiled for the GPU in one
-kernel for a type, halved where that fails until the culprits stand alone; those that it refuses one by one.
+kernel for a type, halved where that fails until the culprits stand alone; those that it refuses one by one. A run asks
+about all operations on fp8, and about every third on the other types, another third for the next type;
+``TRITON_LAB_EVERY_OPERATION=1`` asks about all, which takes minutes.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -20,8 +23,8 @@ from triton_lab.backend.sm90 import Refused
 from triton_lab.interpreter.machine import Executable
 from triton_lab.ir import parse_plan
 
+EVERY = bool(os.environ.get("TRITON_LAB_EVERY_OPERATION"))
 HOPPER = GPUTarget("cuda", 90, 32)
-FP8 = ("fp8e4nv", "fp8e5")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -56,7 +59,9 @@ def refused_among(operations: list[str], dtype: str) -> dict[str, str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_cpu_target_takes_what_a_gpu_takes(dtype, capfd):
-    ours = {name: refusal([name], dtype, TARGET) for name in OPERATIONS}
+    whole = EVERY or dtype in ("fp8e4nv", "fp8e5", "fp8e4b15")
+    names = list(OPERATIONS) if whole else list(OPERATIONS)[list(DTYPES).index(dtype) % 3 :: 3]
+    ours = {name: refusal([name], dtype, TARGET) for name in names}
     taken = [name for name, reason in ours.items() if reason is None]
     assert refused_among(taken, dtype) == {}, "run here, and do not compile for sm_90"
     only_there = {
@@ -65,7 +70,7 @@ def test_the_cpu_target_takes_what_a_gpu_takes(dtype, capfd):
     assert only_there == {}, "compile for sm_90, and are refused here"
     capfd.readouterr()  # Triton prints each module that a pass fails on
     # Neither side may have refused everything for a reason of the test's own.
-    assert len(taken) > (60 if "fp8" in dtype else 120) or dtype in ("fp8e4b8", "fp8e5b16")
+    assert len(taken) > len(names) / (4 if "fp8" in dtype else 2) or dtype in ("fp8e4b8", "fp8e5b16")
 
 
 @triton.jit

@@ -47,7 +47,7 @@ class Refused(Unsupported, RuntimeError):
 
 def may_be_refused(text: str) -> bool:
     """Whether a module's text holds anything that `refuse` would look at."""
-    return any(word in text for word in ("f8E", '"tt.fp_to_fp"', '"tt.dot"'))
+    return any(word in text for word in ("f8E", '"tt.fp_to_fp"', '"tt.dot"', '"tt.histogram"'))
 
 
 def refuse(plan: Plan, kernel: str) -> None:
@@ -119,9 +119,28 @@ def _product(op: Op, function: Function) -> tuple[str, str] | None:
     return None
 
 
+def _counts(op: Op, function: Function) -> tuple[str, str] | None:
+    """A histogram of other integers than those of 32 bits, which Triton 3.6 cannot count."""
+    if op.name != "tt.histogram" or not _version().startswith("3.6."):
+        return None
+    operand = function.types[op.operands[0]]
+    if operand.bits == 32:
+        return None
+    return (
+        f"tl.histogram of integers of {operand.bits} bits, which Triton {_version()} does not compile for sm_90",
+        "Convert to 32 bits first, x.to(tl.int32), or take a newer Triton.",
+    )
+
+
+def _version() -> str:
+    from triton import __version__
+
+    return str(__version__)
+
+
 def _types(op: Op, function: Function) -> Iterator[Type]:
     for value in (*op.operands, *op.results):
         yield function.types[value]
 
 
-_RULES: tuple[Callable[[Op, Function], tuple[str, str] | None], ...] = (_arithmetic, _conversion, _product)
+_RULES: tuple[Callable[[Op, Function], tuple[str, str] | None], ...] = (_arithmetic, _conversion, _product, _counts)

@@ -35,20 +35,46 @@ _WORTH_A_CALL = 512
 _IN_ONE_THREAD = 32768
 
 
+# What torch's copy goes through on its way to the processor, and where Python code can take its place.
+_OVERRIDES = frozenset(
+    f"aten/{operator}/{key}"
+    for operator in ("copy_", "lift_fresh")
+    for key in (
+        "",
+        "CPU",
+        "CompositeExplicitAutograd",
+        "CompositeImplicitAutograd",
+        "CompositeExplicitAutogradNonFunctional",
+        "ADInplaceOrView",
+        "Autograd",
+        "AutogradCPU",
+        "AutocastCPU",
+        "BackendSelect",
+        "Functionalize",
+        "Python",
+    )
+)
+
+
 def _by_hardware(x: Array, target: np.dtype[Any]) -> Array | None:
     """float16 <-> float32 by the processor's own instructions, which torch uses and NumPy does not.
 
-    None where torch cannot take the array as it is.
+    None where torch cannot take the array as it is, or where its copy is not torch's own: a user may have replaced it
+    by a kernel, maybe the one that is running. Modes of torch's, which see its operators, do not see this one.
     """
     if x.size < _WORTH_A_CALL or not x.flags.c_contiguous or not x.flags.writeable:
         return None
     import torch
 
+    overridden = getattr(torch.library, "_impls", None)
+    if overridden is None or not _OVERRIDES.isdisjoint(overridden):
+        return None
     result = np.empty(x.shape, target)
     source, goal = x.reshape(-1), result.reshape(-1)
-    for start in range(0, x.size, _IN_ONE_THREAD):
-        part = slice(start, start + _IN_ONE_THREAD)
-        torch.from_numpy(goal[part]).copy_(torch.from_numpy(source[part]))
+    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+        for start in range(0, x.size, _IN_ONE_THREAD):
+            part = slice(start, start + _IN_ONE_THREAD)
+            torch.from_numpy(goal[part]).copy_(torch.from_numpy(source[part]))
     return result
 
 

@@ -1,46 +1,91 @@
-"""Functions that NumPy lacks, mostly torch's: error functions, gamma, Bessel functions.
+"""Functions that NumPy lacks: gamma, Bessel functions, and those of `error_functions`.
 
-torch computes on NumPy's memory without copying it. It is imported when first used.
+None of them is torch's: a user may have replaced torch's operator by the very kernel that is running. The C library's
+functions are called element by element, so these are slow where there are millions of elements.
 """
 
 from __future__ import annotations
 
+import ctypes
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.interpreter.error_functions import erf, erfc, erfcinv, erfcx, erfinv, normcdf, normcdfinv
+
 Array = NDArray[Any]
 
+__all__ = [
+    "cospi", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "exp10", "i0", "i1", "j0", "j1", "jn", "lgamma", "norm",
+    "normcdf", "normcdfinv", "rcbrt", "remainder", "round_half_away", "rsqrt", "sinpi", "tgamma", "y0", "y1", "yn",
+]  # fmt: skip
 
-def _by_torch(name: str) -> Callable[[Array], Array]:
-    """``torch.special``'s function of that name, on arrays of float32 or float64."""
+
+@functools.cache
+def _c_function(name: str) -> Callable[[Array], Any]:
+    """The C library's function of a double, for arrays."""
+    try:
+        library = ctypes.CDLL("libm.so.6")
+    except OSError:  # where it is a part of the C library itself, which Python has loaded
+        library = ctypes.CDLL(None)
+    function = getattr(library, name)
+    function.argtypes, function.restype = [ctypes.c_double], ctypes.c_double
+    return np.frompyfunc(function, 1, 1)
+
+
+def _by_c(name: str) -> Callable[[Array], Array]:
+    """The C library's function of that name, on arrays of float32 or float64."""
 
     def function(x: Array) -> Array:
-        import torch
-
-        # A broadcast array is read-only, which torch warns of.
-        source = x if x.flags.writeable and x.flags.c_contiguous else np.array(x)
-        return getattr(torch.special, name)(torch.from_numpy(source)).numpy()  # type: ignore[no-any-return]
+        wide = np.ascontiguousarray(x, np.float64)
+        return np.asarray(_c_function(name)(wide), np.float64).astype(x.dtype).reshape(x.shape)
 
     function.__name__ = name
     return function
 
 
-erf = _by_torch("erf")
-erfc = _by_torch("erfc")
-erfcx = _by_torch("erfcx")
-erfinv = _by_torch("erfinv")
-normcdf = _by_torch("ndtr")
-normcdfinv = _by_torch("ndtri")
-lgamma = _by_torch("gammaln")
-j0 = _by_torch("bessel_j0")
-j1 = _by_torch("bessel_j1")
-y0 = _by_torch("bessel_y0")
-y1 = _by_torch("bessel_y1")
-i0 = _by_torch("i0")
-i1 = _by_torch("i1")
+lgamma = _by_c("lgamma")
+_gamma = _by_c("tgamma")
+j0 = _by_c("j0")
+j1 = _by_c("j1")
+y0 = _by_c("y0")
+y1 = _by_c("y1")
+
+
+def i0(x: Array) -> Array:
+    """Modified Bessel function of order zero."""
+    wide = np.minimum(np.abs(x.astype(np.float64)), 1e3)  # whose result is infinite already
+    return np.i0(wide).astype(x.dtype).reshape(x.shape)
+
+
+# Terms of the series below: for arguments up to ten, what follows does not count.
+_TERMS = 40
+# Points of the integral below: by far enough for the greatest argument whose result is finite.
+_POINTS = 192
+
+
+def i1(x: Array) -> Array:
+    """Modified Bessel function of order one: by its series, or as the mean of ``exp(x cos t) cos t`` over [0, pi]."""
+    wide = x.astype(np.float64)
+    size = np.abs(wide)
+    near = np.minimum(size, 10.0) / 2.0
+    term = total = near
+    for k in range(1, _TERMS):
+        term = term * (near * near) / (k * (k + 1))
+        total = total + term
+    far = np.clip(size, 10.0, 1e3)
+    mean, lost = np.zeros_like(far), np.zeros_like(far)
+    for angle in (np.arange(_POINTS) + 0.5) * (np.pi / _POINTS):
+        # Kahan's sum: so many roundings would show.
+        part = np.exp(far * (-2.0 * np.sin(angle / 2.0) ** 2)) * np.cos(angle) - lost
+        after = mean + part
+        mean, lost = after, (after - mean) - part
+    half = np.exp(far / 2.0)  # the whole may overflow where the result does not
+    result = np.where(size <= 10.0, total, half * (mean / _POINTS) * half)
+    return np.where(np.isnan(wide), wide, np.copysign(result, wide)).astype(x.dtype)
 
 
 def rsqrt(x: Array) -> Array:
@@ -58,22 +103,11 @@ def exp10(x: Array) -> Array:
     return np.power(10.0, x.astype(np.float64)).astype(x.dtype)
 
 
-def erfcinv(x: Array) -> Array:
-    """The inverse of erfc, exact also where erfc is tiny: by way of the normal quantile."""
-    result: Array = normcdfinv(x.astype(np.float64) / 2.0) * -np.sqrt(0.5)
-    return result.astype(x.dtype)
-
-
 def tgamma(x: Array) -> Array:
-    """Gamma, from its logarithm and the reflection formula's sign."""
-    wide = x.astype(np.float64)
-    magnitude = np.exp(lgamma(wide))
-    negative = (wide < 0) & (np.floor(wide) % 2 != 0)
-    result = np.where(negative, -magnitude, magnitude)
-    result = np.where((wide < 0) & (wide == np.floor(wide)), np.nan, result)
-    whole = (wide > 0) & (wide <= 23) & (wide == np.floor(wide))
-    result = np.where(whole, np.rint(result), result)
-    return np.where(wide == 0, np.copysign(np.inf, wide), result).astype(x.dtype)
+    """Gamma; whole numbers as far as float64 holds their factorials."""
+    result = _gamma(x.astype(np.float64))
+    whole = (x > 0) & (x <= 23) & (x == np.floor(x))
+    return np.where(whole, np.rint(result), result).astype(x.dtype)
 
 
 def sinpi(x: Array) -> Array:

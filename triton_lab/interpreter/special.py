@@ -33,7 +33,8 @@ def _c_function(name: str) -> Callable[[Array], Any]:
         library = ctypes.CDLL(None)
     function = getattr(library, name)
     function.argtypes, function.restype = [ctypes.c_double], ctypes.c_double
-    return np.frompyfunc(function, 1, 1)
+    elementwise: Callable[[Array], Any] = np.frompyfunc(function, 1, 1)
+    return elementwise
 
 
 def _by_c(name: str) -> Callable[[Array], Array]:

@@ -1,4 +1,4 @@
-"""Pairs of accesses that meet in different programs, one of them storing: as isl sets."""
+"""Pairs of accesses that meet in different programs and must not: as isl sets."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
 import islpy as isl
+
+from triton_lab.ir.provenance import ONLY_READ
 
 from .affine import Affine, isl_name
 from .conditions import Constraint, Formula, conjunction
@@ -31,6 +33,14 @@ class Conflict:
     pairs: isl.Set
     names: tuple[str, ...]
 
+    @property
+    def sure(self) -> bool:
+        """Whether the pairs do take place: a compare-and-swap beside a load need not have written anything."""
+        sides = (self.first, self.second)
+        if not all(side.statement.exact for side in sides):
+            return False
+        return any(_stores(side) for side in sides) or all(side.touch.op.name != "tt.atomic_cas" for side in sides)
+
 
 def conflicts(scop: KernelScop) -> tuple[list[Conflict], list[str]]:
     """The pairs of accesses that conflict, and those (in words) that isl did not decide."""
@@ -50,14 +60,27 @@ def conflicts(scop: KernelScop) -> tuple[list[Conflict], list[str]]:
 
 
 def _conflicting(first: Reach, second: Reach) -> bool:
-    """Whether two programs must not do this at one place: one of them stores without taking turns."""
-    return _stores(first) or _stores(second)
+    """Whether two programs must not do this at one place: one of them stores without taking turns, or loads what the
+    other updates."""
+    if _stores(first) or _stores(second):
+        return True
+    return (_loads(first) and _updates(second)) or (_loads(second) and _updates(first))
 
 
 def _stores(reach: Reach) -> bool:
-    """A plain store; an atomic that holds only within a program counts as one."""
-    kind = reach.statement.kind
-    return kind == "store" or (kind == "atomic" and reach.touch.op.attributes.get("scope", 1) == _WITHIN_A_PROGRAM)
+    """A plain store; an atomic that writes and holds only within a program counts as one."""
+    kind, op = reach.statement.kind, reach.touch.op
+    held = op.attributes.get("scope", 1) != _WITHIN_A_PROGRAM
+    return kind == "store" or (kind == "atomic" and not held and op.name not in ONLY_READ)
+
+
+def _updates(reach: Reach) -> bool:
+    return reach.statement.kind == "atomic" and reach.touch.op.name not in ONLY_READ
+
+
+def _loads(reach: Reach) -> bool:
+    """A plain load; a volatile one is as good as an atomic."""
+    return reach.statement.kind == "load" and not reach.touch.op.attributes.get("isVolatile", False)
 
 
 _WITHIN_A_PROGRAM = 2  # scope="cta"

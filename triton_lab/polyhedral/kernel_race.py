@@ -1,8 +1,8 @@
 """Is a kernel race free? Whether two programs touch one element, and one of them writes it.
 
-Atomics of different programs take turns, so they do not race with each other, nor with loads. The set of conflicting
-pairs is an isl set; that it is empty is a proof, and a point in it is a witness. What isl cannot decide, or what is
-not affine, is left to the record of the launch.
+Atomics of different programs take turns, so they do not race with each other; a plain load beside them takes none. The
+set of conflicting pairs is an isl set; that it is empty is a proof, and a point in it is a witness. What isl cannot
+decide, what is not affine, or what atomics may order is left to the record of the launch.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import islpy as isl
+
+from triton_lab.launch.checks.order import hands_on, results_used, takes_over
 
 from .affine import isl_name
 from .domain import formula_text, space_text
@@ -97,7 +99,7 @@ def races(scop: KernelScop) -> Races:
         return Races(not _recorded(scop.launch), "this record", open=(f"the model {scop.verification}",))
     found, undecided = conflicts(scop)
     witnesses = tuple(_witness(scop, conflict) for conflict in found)
-    sure = [c for c in found if c.first.statement.exact and c.second.statement.exact]
+    sure = [c for c in found if c.sure]
     blind = [str(gap) for gap in scop.gaps if gap.what == "address" and _may_matter(scop, gap.argument)]
     if witnesses and sure and not _orders(scop.launch):
         return Races(False, "this launch", tuple(_witness(scop, c) for c in sure))
@@ -126,7 +128,7 @@ def _in_general(scop: KernelScop) -> Races:
         return Races(False, "none", parameters=names, fixed=fixed, open=tuple(undecided))
     if not found:
         return Races(True, "all sizes", parameters=names, fixed=fixed)
-    exact = all(side.statement.exact for conflict in found for side in (conflict.first, conflict.second))
+    exact = all(conflict.sure for conflict in found)
     try:
         with effort("the sizes without a race"):
             free, condition = _condition(scop, found)
@@ -189,24 +191,26 @@ def _encounter(scop: KernelScop, reach: Reach, values: Mapping[str, Any]) -> Enc
 
 
 def _may_matter(scop: KernelScop, argument: str | None) -> bool:
-    """Whether an access to ``argument`` at unknown places can take part in a race: if anybody stores there."""
+    """Whether an access to ``argument`` at unknown places can take part in a race: if anybody writes there."""
     from .kernel_memory import memories
 
     assert scop.launch is not None
-    stores = [(s.argument, s.kind) for s in scop.kernel_statements] + [(g.argument, g.kind) for g in scop.gaps]
+    others = [(s.argument, s.kind) for s in scop.kernel_statements] + [(g.argument, g.kind) for g in scop.gaps]
     starts = memories(scop.launch)
     if argument is None:
         return True
-    return any(kind == "store" and (name is None or starts.get(name) == starts.get(argument)) for name, kind in stores)
+    here = {kind for name, kind in others if name is None or starts.get(name) == starts.get(argument)}
+    return "store" in here or {"load", "atomic"} <= here
 
 
 def _recorded(launch: Launch) -> bool:
-    """Whether programs raced in the record of the launch."""
-    return any(finding.kind == "race" for finding in launch.findings)
+    """Whether programs raced in the record of the launch; stores of the same value are a conflict as well."""
+    return any(finding.kind in ("race", "same-value") for finding in launch.findings)
 
 
 def _orders(launch: Launch) -> bool:
-    """Whether the kernel has atomics that can order what programs do: acquiring or releasing ones."""
-    return any(
-        op.name.startswith("tt.atomic") and op.attributes.get("sem", 4) != 1 for op in launch.executable.plan.walk()
-    )
+    """Whether the kernel has atomics that can order what programs do: one that releases and one that acquires."""
+    plan = launch.executable.plan
+    atomics = [op for op in plan.walk() if op.name.startswith("tt.atomic")]
+    used = results_used(plan)
+    return any(hands_on(op) for op in atomics) and any(takes_over(op, used) for op in atomics)

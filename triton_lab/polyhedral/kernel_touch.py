@@ -79,8 +79,12 @@ def _stores(op: Op) -> bool:
     return op.name in ("tt.store", "tt.descriptor_store", "tt.descriptor_scatter")
 
 
+# The operand that holds the mask, if there is one.
+_MASKS = {"tt.load": 1, "tt.store": 2, "tt.atomic_rmw": 2, "tt.atomic_load": 1, "tt.atomic_store": 2}
+
+
 def _mask(op: Op, operands: list[Value]) -> Truth:
-    place = {"tt.load": 1, "tt.store": 2, "tt.atomic_rmw": 2}.get(op.name)
+    place = _MASKS.get(op.name)
     if place is None or len(operands) <= place:
         return Truth(TRUE)
     if op.name == "tt.load" and not op.attributes.get("operandSegmentSizes", (1, 1))[1]:

@@ -66,7 +66,9 @@ def test_stores_of_the_same_value_are_told_apart() -> None:
     with triton_lab.record() as launches:
         put_kernel[(4,)](out, 0)
         put_kernel[(4,)](out, 3)
-    same, different = only(launches[0], "race"), only(launches[1], "race")
+    same, different = only(launches[0], "same-value"), only(launches[1], "race")
+    assert (same.severity, different.severity) == ("warning", "error")
+    assert "the same bits" in same.mend
     assert "the same value, in no order" in same.message
     assert same.values.tolist() == [0, 0, 0, 0]
     assert "nothing orders the two" in different.message
@@ -309,6 +311,6 @@ def slot_kernel(slot_ptr, out_ptr, BLOCK: tl.constexpr):
 def test_values_of_a_block_that_is_one_element_over_and_over() -> None:
     with triton_lab.record() as launches:
         slot_kernel[(5,)](torch.full((5,), 2, dtype=torch.int32), torch.zeros(4), BLOCK=8)
-    found = only(launches[0], "race")
+    found = only(launches[0], "same-value")
     assert found.programs.tolist() == [0, 0, 0, 2, 2, 2, 4, 4, 4]
     assert found.values.tolist() == [1.0] * 9

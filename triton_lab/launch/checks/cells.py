@@ -62,6 +62,20 @@ class Cells:
             found[cell[(there != program) & (there != _NOBODY)]] = True
         return self.ranges(found)
 
+    def met(self, evidence: Evidence, updates: Sequence[Sight], loads: Sequence[Sight]) -> Ranges:
+        """The bytes that some program updates and another one loads; that several update them is no matter."""
+        owner = np.full(self.count, _NOBODY, np.int32)
+        several = np.zeros(self.count, np.bool_)
+        for cell, program in self._touched(evidence, updates):
+            before = owner[cell]
+            owner[cell] = program
+            several[cell[(owner[cell] != program) | (before != program) & (before != _NOBODY)]] = True
+        found = np.zeros(self.count, np.bool_)
+        for cell, program in self._touched(evidence, loads):
+            there = owner[cell]
+            found[cell[several[cell] | (there != program) & (there != _NOBODY)]] = True
+        return self.ranges(found)
+
     def _touched(self, evidence: Evidence, sights: Iterable[Sight]) -> Iterator[tuple[Ints, Ints]]:
         """The cells that each sight touches, and the programs that do."""
         for sight in sights:

@@ -6,7 +6,7 @@ is one question, however many lanes it stands for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -23,6 +23,8 @@ from triton_lab.launch.ranges import ALL, NOTHING, Flags, Ints, Ranges
 _ROWS = 1 << 22
 # More runs than this are painted into cells, if they take fewer cells a run than that.
 _MANY, _SHORT = 1 << 14, 64
+# Beyond all programs.
+_FAR = np.int64(1) << 62
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +32,8 @@ class Rows:
     """Who touches each stretch: parallel arrays, by stretch, then time, then program.
 
     ``start`` and ``stop`` are the stretch's bytes, ``sight`` numbers the execution, ``stores`` marks plain
-    stores (atomics that do not hold against other programs among them) and ``alone`` what one
-    thread does by itself.
+    stores (atomics that do not hold against other programs among them), ``updates`` the other atomics
+    that write, ``loads`` plain loads, and ``alone`` what one thread does by itself.
     """
 
     stretch: Ints
@@ -41,6 +43,8 @@ class Rows:
     time: Ints
     sight: Ints
     stores: Flags
+    updates: Flags
+    loads: Flags
     alone: Flags
 
     def __len__(self) -> int:
@@ -62,33 +66,72 @@ def is_plain_store(sight: Sight) -> bool:
     return sight.kind == "store"
 
 
+def is_update(sight: Sight) -> bool:
+    """Whether it is an atomic that holds against other programs and has written something."""
+    if sight.kind != "atomic" or is_plain_store(sight) or sight.op.name in ONLY_READ:
+        return False
+    return sight.event.took is None or bool((sight.event.took & sight.event.active()).any())
+
+
+def is_plain_load(sight: Sight) -> bool:
+    """Whether another program's atomic on the same bytes is a race unless something orders the two.
+
+    A volatile load is none: PTX performs it as a relaxed one of the whole system, that is, as an atomic.
+    """
+    return sight.kind == "load" and not sight.op.attributes.get("isVolatile", False)
+
+
 def relevant(evidence: Evidence) -> list[Sight]:
-    """The plain stores, and what else may touch the bytes that they write."""
-    found = [sight for sight in evidence.in_order if is_plain_store(sight)]
-    if not found:
-        return []
-    hulls = [evidence.hull(sight) for sight in found]
-    written = Ranges.of([low for low, _ in hulls], [high for _, high in hulls])
-    others = [s for s in evidence.in_order if not is_plain_store(s) and written.meets(*evidence.hull(s))]
-    return found + others
+    """The plain stores with what else may touch the bytes that they write; atomics and the loads beside them."""
+    stores = [sight for sight in evidence.in_order if is_plain_store(sight)]
+    updates = _near(evidence, filter(is_update, evidence.in_order), filter(is_plain_load, evidence.in_order))
+    loads = _near(evidence, filter(is_plain_load, evidence.in_order), updates)
+    chosen = {sight.event.order for sight in (*updates, *loads)}
+    written = _hulls(evidence, stores)
+    others = [
+        sight
+        for sight in evidence.in_order
+        if not is_plain_store(sight) and (sight.event.order in chosen or written.meets(*evidence.hull(sight)))
+    ]
+    return stores + others
+
+
+def _near(evidence: Evidence, sights: Iterable[Sight], others: Iterable[Sight]) -> list[Sight]:
+    """Those whose addresses may meet those of the others."""
+    there = _hulls(evidence, others)
+    return [sight for sight in sights if there.meets(*evidence.hull(sight))]
+
+
+def _hulls(evidence: Evidence, sights: Iterable[Sight]) -> Ranges:
+    hulls = [evidence.hull(sight) for sight in sights]
+    return Ranges.of([low for low, _ in hulls], [high for _, high in hulls])
 
 
 def shared_bytes(evidence: Evidence, sights: list[Sight]) -> Ranges:
-    """The bytes that several programs touch and some program stores to."""
+    """The bytes on which several programs contend."""
     if not sights:
         return NOTHING
     runs = [evidence.runs(sight) for sight in sights]
     count, size = sum(len(one) for one in runs), sum(int((one.stop - one.start).sum()) for one in runs)
-    stores = [sight for sight in sights if is_plain_store(sight)]
-    cells = Cells(evidence, stores, min(sight.itemsize for sight in sights))
+    stores, updates = ([s for s in sights if some(s)] for some in (is_plain_store, is_update))
+    unit = min(sight.itemsize for sight in sights)
+    cells = Cells(evidence, stores + updates, unit)
     # Long runs are few to sort, short ones are soon painted.
     if count > _MANY and size // cells.unit + cells.count < _SHORT * count:
-        return cells.shared(evidence, stores, [sight for sight in sights if not is_plain_store(sight)])
+        return _painted(evidence, sights, stores, updates, unit)
     return Ranges.joined(contested(evidence, sights, ALL))
 
 
+def _painted(evidence: Evidence, sights: list[Sight], stores: list[Sight], updates: list[Sight], unit: int) -> Ranges:
+    others = [sight for sight in sights if not is_plain_store(sight)]
+    found = Cells(evidence, stores, unit).shared(evidence, stores, others) if stores else NOTHING
+    if not updates:
+        return found
+    return found | Cells(evidence, updates, unit).met(evidence, updates, [s for s in sights if is_plain_load(s)])
+
+
 def contested(evidence: Evidence, sights: list[Sight], within: Ranges) -> Iterator[Rows]:
-    """The stretches that several programs touch and some program stores to, part by part.
+    """The stretches on which several programs contend, part by part: one stores to it, or one updates and one loads it.
 
     Runs that touch no byte of ``within`` are left out.
     """
@@ -104,11 +147,14 @@ def contested(evidence: Evidence, sights: list[Sight], within: Ranges) -> Iterat
     start, stop, program, sight = start[by_start], stop[by_start], program[by_start], sight[by_start]
     if bool((start[1:] >= np.maximum.accumulate(stop)[:-1]).all()):
         return  # no two runs have a byte in common
-    stores = np.array([is_plain_store(s) for s in sights])[sight]
+    stores, updates, loads = (
+        np.array([some(s) for s in sights])[sight] for some in (is_plain_store, is_update, is_plain_load)
+    )
     borders = distinct(np.concatenate([start, stop]))
     first, last = np.searchsorted(borders, start), np.searchsorted(borders, stop)
-    touched, stored = _cover(first, last, len(borders)), _cover(first[stores], last[stores], len(borders))
-    open_question = (touched > 1) & (stored > 0)
+    touched = _cover(first, last, len(borders))
+    stored, updated, loaded = (_cover(first[some], last[some], len(borders)) > 0 for some in (stores, updates, loads))
+    open_question = (touched > 1) & (stored | updated & loaded)
     below = np.concatenate([[0], np.cumsum(open_question)])
     number = np.flatnonzero(open_question)  # of each stretch that is in question
     low, high = below[first], below[last]  # a run's stretches, counted among those
@@ -135,9 +181,11 @@ def contested(evidence: Evidence, sights: list[Sight], within: Ranges) -> Iterat
             time[run],
             sight[run],
             stores[run],
+            updates[run],
+            loads[run],
             alone[run],
         )
-        yield rows.where(_shared(rows))
+        yield rows.where(_contending(rows))
         at = to
 
 
@@ -157,13 +205,25 @@ def _cover(first: Ints, last: Ints, borders: int) -> Ints:
     return np.cumsum(change)[:-1]
 
 
-def _shared(rows: Rows) -> Flags:
-    """Rows of stretches that more than one program touches."""
+def _contending(rows: Rows) -> Flags:
+    """Rows of stretches on which several programs contend."""
     if not len(rows):
         return np.zeros(0, np.bool_)
     heads = np.flatnonzero(np.concatenate([[True], rows.stretch[1:] != rows.stretch[:-1]]))
-    several = np.minimum.reduceat(rows.program, heads) != np.maximum.reduceat(rows.program, heads)
-    return np.repeat(several, np.diff(np.append(heads, len(rows))))
+    lengths = np.diff(np.append(heads, len(rows)))
+
+    def several(some: Flags) -> Flags:
+        least = np.minimum.reduceat(np.where(some, rows.program, _FAR), heads)
+        return least < np.maximum.reduceat(np.where(some, rows.program, -1), heads)
+
+    def has(some: Flags) -> Flags:
+        return np.repeat(np.logical_or.reduceat(some, heads), lengths)
+
+    everyone = np.ones(len(rows), np.bool_)
+    mixed = rows.updates | rows.loads
+    stored = has(rows.stores) & np.repeat(several(everyone), lengths)
+    beside = has(rows.updates) & has(rows.loads) & np.repeat(several(mixed), lengths)
+    return stored | beside & ~has(rows.stores) & mixed
 
 
 def _alone(sight: Sight) -> bool:

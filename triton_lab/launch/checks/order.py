@@ -38,7 +38,14 @@ def is_shared(op: Op) -> bool:
 
 def hands_on(op: Op) -> bool:
     """Whether an atomic releases what its program did before to other programs."""
-    return is_shared(op) and op.attributes.get("sem", 4) in _RELEASES
+    return is_shared(op) and op.attributes.get("sem", 4) in _RELEASES and op.name not in ONLY_READ
+
+
+def takes_over(op: Op, used: set[int]) -> bool:
+    """Whether an atomic acquires what others release: ``used`` are the operations whose results are looked at."""
+    # A wait without an end teaches by being over.
+    seen = op.index in used or (op.name == "tt.atomic_poll" and len(op.operands) == 2)
+    return is_shared(op) and op.attributes.get("sem", 4) in _ACQUIRES and seen and op.name not in ONLY_WRITE
 
 
 def results_used(plan: Plan) -> set[int]:
@@ -77,8 +84,8 @@ class Order:
             mine = np.flatnonzero((program >= part[0]) & (program <= part[-1]))
             column = 2 * np.searchsorted(part, program[mine]) + alone[mine]
             keys, clocks = self._clocks(part)
-            # The last thing that `later` took over before it acted.
-            known = np.searchsorted(keys, later[mine] * _TIMES + later_time[mine], side="left") - 1
+            # The last thing that `later` took over before it acted, or by this very atomic.
+            known = np.searchsorted(keys, later[mine] * _TIMES + later_time[mine], side="right") - 1
             some = (known >= 0) & (keys[np.maximum(known, 0)] // _TIMES == later[mine]) if len(keys) else known >= 0
             chosen = np.flatnonzero(some)
             result[mine[chosen]] = clocks[known[chosen], column[chosen]] > time[mine[chosen]]
@@ -153,11 +160,7 @@ class _Steps:
     def _parts(evidence: Evidence, used: set[int]) -> Iterator[tuple[Any, ...]]:
         for sight in evidence.sights("atomic"):
             op, event = sight.op, sight.event
-            sem = op.attributes.get("sem", 4)
-            # A wait without an end teaches by being over.
-            seen = op.index in used or (op.name == "tt.atomic_poll" and len(op.operands) == 2)
-            acquires = is_shared(op) and sem in _ACQUIRES and seen and op.name not in ONLY_WRITE
-            releases = hands_on(op) and op.name not in ONLY_READ
+            acquires, releases = takes_over(op, used), hands_on(op)
             if not (acquires or releases):
                 continue
             chosen = np.flatnonzero(event.active())

@@ -1,23 +1,33 @@
-"""Data races: two programs on one byte, one of them at least with a plain store, in no order.
+"""Data races: two programs on one byte in no order, one of them with a plain store, or a load beside an atomic.
 
-Reported at the stores: each lists the lanes that take part, its own and those that they meet.
+Reported at the stores, and at loads that only atomics race with: each lists the lanes that take part, its own and
+those that they meet. Stores of one value to one element are told apart: they are no error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 
 import numpy as np
 
 from triton_lab.launch.checks.cells import Cells
-from triton_lab.launch.checks.contest import Rows, contested, is_plain_store, relevant, shared_bytes
-from triton_lab.launch.checks.evidence import Evidence, Lanes
+from triton_lab.launch.checks.contest import (
+    Rows,
+    contested,
+    is_plain_load,
+    is_plain_store,
+    is_update,
+    relevant,
+    shared_bytes,
+)
+from triton_lab.launch.checks.evidence import Evidence, Lanes, Sight
 from triton_lab.launch.checks.order import Order
+from triton_lab.launch.checks.pairs import racing_pairs
 from triton_lab.launch.checks.words import element, finding, line_of, listed, others, program
 from triton_lab.launch.classes import distinct, ordering
 from triton_lab.launch.finding import Finding
-from triton_lab.launch.ranges import Flags, Ints, Ranges
+from triton_lab.launch.ranges import NOTHING, Flags, Ints, Ranges
 from triton_lab.launch.replay import recall
 from triton_lab.launch.snapshot import CannotReplay
 
@@ -27,8 +37,13 @@ _MEND_ORDER = (
     "Between the two, the first program must release (tl.atomic_xchg(flag, 1, sem='release')) and the second "
     "wait for it with an atomic that acquires."
 )
+_MEND_UPDATES = (
+    "Load it in a launch of its own, or in the last program only: each counts itself in when it is done "
+    "(ticket = tl.atomic_add(count_ptr, 1)), and who draws the last ticket has seen all others."
+)
 _MEND_SAME = (
-    "GPUs of today leave the right value there, but nothing promises it: let one program store it (if pid == 0)."
+    "It is right as long as all compute the same bits from what no program changes, and as a GPU stores an aligned "
+    "element as a whole; nothing promises either: let one program store it (a mask, or if pid == 0)."
 )
 
 
@@ -97,31 +112,39 @@ def _by_sight(parts: list[Rows]) -> Rows:
 
 
 def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
-    """One for each plain store that takes part in a race."""
-    stores: dict[int, list[int]] = {}
-    for number, sight in enumerate(races.sights):
-        if is_plain_store(sight):
-            stores.setdefault(sight.op.index, []).append(number)
+    """One for each plain store that takes part in a race, and for each load that races with atomics alone."""
+    stores, loads = _by_op(races, is_plain_store), _by_op(races, is_plain_load)
+    if not any(is_update(sight) for sight in races.sights):
+        loads = {}  # each race has a store in it
+    stored = NOTHING
     for op, numbers in sorted(stores.items()):
-        # Each race has a store in it.
-        where = races.bytes() if len(stores) == 1 else races.bytes_of(numbers)
+        where = races.bytes() if len(stores) == 1 and not loads else races.bytes_of(numbers)
+        if len(where):
+            stored |= where
+            yield _described(evidence, races, op, where)
+    for op, numbers in sorted(loads.items()):
+        where = races.bytes_of(numbers) - stored
         if len(where):
             yield _described(evidence, races, op, where)
 
 
-def _pairs(rows: Rows) -> tuple[Ints, Ints]:
-    """Neighbours in time of which one at least stores: if all of these are ordered, all pairs are."""
-    index = np.arange(len(rows))
-    heads = np.concatenate([[True], rows.stretch[1:] != rows.stretch[:-1]])
-    begins = np.maximum.accumulate(np.where(heads, index, 0))
-    ends = np.append(np.flatnonzero(heads)[1:], len(rows))[np.cumsum(heads) - 1]
-    upto = np.maximum.accumulate(np.where(rows.stores, index, -1))
-    last = np.concatenate([[-1], upto[:-1]])
-    after = np.flatnonzero(last >= begins)
-    reverse = np.minimum.accumulate(np.where(rows.stores, index, len(rows))[::-1])[::-1]
-    following = np.append(reverse[1:], len(rows))
-    ahead = np.flatnonzero((following < ends) & ~rows.stores)
-    return np.concatenate([last[after], ahead]), np.concatenate([after, following[ahead]])
+def _by_op(races: Races, some: Callable[[Sight], bool]) -> dict[int, list[int]]:
+    """The executions that are so, by operation."""
+    found: dict[int, list[int]] = {}
+    for number, sight in enumerate(races.sights):
+        if some(sight):
+            found.setdefault(sight.op.index, []).append(number)
+    return found
+
+
+def _racing_pairs(rows: Rows, order: Order, alone: Flags) -> tuple[Ints, Ints]:
+    """Pairs of rows that race, where ``alone`` says what a single thread did."""
+
+    def unordered(first: Ints, second: Ints) -> Flags:
+        program, time = rows.program, rows.time
+        return ~order.before(program[first], time[first], alone[first], program[second], time[second])
+
+    return racing_pairs(rows, unordered)
 
 
 def _unordered(rows: Rows, order: Order) -> Flags:
@@ -132,24 +155,12 @@ def _unordered(rows: Rows, order: Order) -> Flags:
     return racing
 
 
-def _racing_pairs(rows: Rows, order: Order, alone: Flags) -> tuple[Ints, Ints]:
-    if not len(rows):
-        none = np.zeros(0, np.int64)
-        return none, none
-    first, second = _pairs(rows)
-    apart = rows.program[first] != rows.program[second]
-    first, second = first[apart], second[apart]
-    done = order.before(rows.program[first], rows.time[first], alone[first], rows.program[second], rows.time[second])
-    return first[~done], second[~done]
-
-
 def _described(evidence: Evidence, races: Races, op: int, where: Ranges) -> Finding:
-    """What races at ``op``, which stores to ``where``: all lanes that touch what it stores to."""
+    """What races at ``op``, which touches ``where``: all lanes that touch the same."""
     launch = evidence.launch
     lanes = {number: found for number in range(len(races.sights)) if (found := races.lanes(number, where))}
     here = races.at(int(where.start[0]))
-    k = next(row for row, number in enumerate(here.sight.tolist()) if races.sights[number].op.index == op)
-    other = int(np.flatnonzero(here.program != here.program[k])[0])
+    k, other = _two(races, here, op)
     first, second = races.sights[int(here.sight[k])], races.sights[int(here.sight[other])]
     argument = evidence.owner(first.op)
     place = element(argument, int(where.start[0]))
@@ -157,17 +168,19 @@ def _described(evidence: Evidence, races: Races, op: int, where: Ranges) -> Find
     if second.op is first.op:
         what = f"{who} and {whom} both store to {place}"
     else:
-        what = f"{who} stores to {place} and {whom} {_DEED[second.kind]} it ({line_of(launch, second.op)})"
-    if races.order is not None:
-        why, mend = _disorder(races.order, here)
-    elif _same_value(evidence, races, lanes, where):
+        line = line_of(launch, second.op)
+        what = f"{who} {_DEED[first.kind]} {place} and {whom} {_DEED[second.kind]} it ({line})"
+    same = _same_value(evidence, races, lanes, where)
+    if same:
         why, mend = "the same value, in no order", _MEND_SAME
+    elif races.order is not None:
+        why, mend = _disorder(races.order, here)
     else:
-        why, mend = "and nothing orders the two", _MEND
+        why, mend = "and nothing orders the two", _MEND_UPDATES if first.kind == "load" else _MEND
     count = sum(len(some) for some in lanes.values())
     return finding(
         launch,
-        "race",
+        "same-value" if same else "race",
         f"{what}, {why}{others(count)}",
         mend,
         op=first.op,
@@ -175,6 +188,18 @@ def _described(evidence: Evidence, races: Races, op: int, where: Ranges) -> Find
         lanes=listed(list(lanes.values())),
         count=count,
     )
+
+
+def _two(races: Races, rows: Rows, op: int) -> tuple[int, int]:
+    """The first row of ``op`` on a stretch, and the first that it contends with."""
+    own = [races.sights[number].op.index == op for number in rows.sight.tolist()]
+    for k in np.flatnonzero(own):
+        partner = rows.program != rows.program[k]
+        if rows.loads[k]:
+            partner &= rows.updates
+        if partner.any():
+            return int(k), int(np.flatnonzero(partner)[0])
+    raise AssertionError("a stretch without a race")
 
 
 _DEED = {"load": "loads", "store": "stores to", "atomic": "updates"}

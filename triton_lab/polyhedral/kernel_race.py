@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import islpy as isl
 
-from triton_lab.launch.checks.order import hands_on, results_used, takes_over
+from triton_lab.launch.checks.barriers import results_used
+from triton_lab.launch.checks.order import hands_on, takes_over
 
 from .affine import isl_name
 from .domain import formula_text, space_text

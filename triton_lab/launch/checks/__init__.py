@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from triton_lab.launch.checks import (
     alias,
     always_true,
+    collision,
     fault,
     idle,
     non_finite,
@@ -48,6 +49,8 @@ def _all(launch: Launch) -> Iterator[Finding]:
     evidence = Evidence(launch, launch.tape)
     races = race.Races(evidence)
     yield from race.check(evidence, races)
+    collisions = list(collision.check(evidence, races))
+    yield from collisions
     yield from uninitialised.check(evidence, races)
     for one in _ALONE:
         yield from one(evidence)

@@ -6,8 +6,8 @@ two programs: not relaxed atomics, not ``scope="cta"`` (a program is a CTA), not
 this machine happened to run them.
 
 A block is stored by many threads and an atomic on a scalar is done by one of them, so a release
-hands on a program's blocks only up to the last barrier before it (`tl.debug_barrier`; an atomic whose
-result is used has one in it). Triton 3.9 puts a barrier before such an atomic, Triton 3.6 does not.
+hands on a program's blocks only up to the last barrier before it (`barriers`). Triton 3.9 puts a
+barrier before such an atomic, Triton 3.6 does not.
 An acquire whose result nobody looks at teaches nothing: whether it came before or after the release
 is luck.
 """
@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.ir import Op, Plan
+from triton_lab.ir import Op
 from triton_lab.ir.provenance import ONLY_READ, ONLY_WRITE
+from triton_lab.launch.checks.barriers import TIMES, Barriers, results_used
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.ranges import Flags, Ints
 
@@ -48,24 +49,13 @@ def takes_over(op: Op, used: set[int]) -> bool:
     return is_shared(op) and op.attributes.get("sem", 4) in _ACQUIRES and seen and op.name not in ONLY_WRITE
 
 
-def results_used(plan: Plan) -> set[int]:
-    """The operations, by index, of which some result is looked at."""
-    found: set[int] = set()
-    for function in plan.functions.values():
-        ops = list(function.walk())
-        uses = {value for op in ops for value in op.operands}
-        uses.update(value for op in ops for successor in op.successors for value in successor.operands)
-        found.update(op.index for op in ops if uses.intersection(op.results))
-    return found
-
-
 class Order:
     """The order that a launch's atomics make."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._used = results_used(evidence.launch.executable.plan)
         self._steps = _Steps.of(evidence, self._used)
-        self._barriers = _barriers(evidence, self._used)
+        self._barriers = Barriers(evidence, self._used)
 
     def __bool__(self) -> bool:
         """Whether anything is ordered at all."""
@@ -85,8 +75,8 @@ class Order:
             column = 2 * np.searchsorted(part, program[mine]) + alone[mine]
             keys, clocks = self._clocks(part)
             # The last thing that `later` took over before it acted, or by this very atomic.
-            known = np.searchsorted(keys, later[mine] * _TIMES + later_time[mine], side="right") - 1
-            some = (known >= 0) & (keys[np.maximum(known, 0)] // _TIMES == later[mine]) if len(keys) else known >= 0
+            known = np.searchsorted(keys, later[mine] * TIMES + later_time[mine], side="right") - 1
+            some = (known >= 0) & (keys[np.maximum(known, 0)] // TIMES == later[mine]) if len(keys) else known >= 0
             chosen = np.flatnonzero(some)
             result[mine[chosen]] = clocks[known[chosen], column[chosen]] > time[mine[chosen]]
         return result
@@ -103,7 +93,7 @@ class Order:
         mine: dict[int, npt.NDArray[np.int64]] = {}
         handed: dict[int, npt.NDArray[np.int64]] = {}
         history: list[tuple[int, npt.NDArray[np.int64]]] = []
-        last_barrier = self._last_barrier(steps.program, steps.time)
+        last_barrier = self._barriers.last(steps.program, steps.time)
         for k in range(len(steps.address)):
             program, time, address = int(steps.program[k]), int(steps.time[k]), int(steps.address[k])
             known = mine.get(program, nothing)
@@ -111,7 +101,7 @@ class Order:
                 new = handed.get(address)
                 if new is not None and bool((new > known).any()):
                     known = mine[program] = np.maximum(known, new)
-                    history.append((program * int(_TIMES) + time, known))
+                    history.append((program * int(TIMES) + time, known))
             if steps.releases[k]:
                 given = np.maximum(known, handed.get(address, nothing))
                 column = position.get(program)
@@ -122,18 +112,6 @@ class Order:
         history.sort(key=lambda entry: entry[0])
         keys = np.array([key for key, _ in history], np.int64)
         return keys, np.array([clock for _, clock in history], np.int64).reshape(len(history), 2 * len(sources))
-
-    def _last_barrier(self, program: Ints, time: Ints) -> Ints:
-        """When each program last met a barrier before a time; 0 for never."""
-        if not len(self._barriers):
-            return np.zeros(len(program), np.int64)
-        at = np.searchsorted(self._barriers, program * _TIMES + time, side="left") - 1
-        found = self._barriers[np.maximum(at, 0)]
-        return np.where((at >= 0) & (found // _TIMES == program), found % _TIMES, 0)
-
-
-# A program's number and a time make one key.
-_TIMES = np.int64(1) << 32
 
 
 class _Steps:
@@ -176,11 +154,3 @@ class _Steps:
                 np.full(len(chosen), acquires),
                 took,
             )
-
-
-def _barriers(evidence: Evidence, used: set[int]) -> Ints:
-    """Keys (program, time) of all barriers, ascending."""
-    met = list(evidence.tape.barriers)
-    met += [(s.event.order, s.event.programs) for s in evidence.sights("atomic") if s.op.index in used]
-    keys = [programs * _TIMES + time for time, programs in met]
-    return np.sort(np.concatenate(keys)) if keys else np.zeros(0, np.int64)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_lab.ir.provenance import ONLY_READ, ONLY_WRITE
+from triton_lab.launch.checks.barriers import results_used
 from triton_lab.launch.checks.evidence import Evidence, Sight
-from triton_lab.launch.checks.order import results_used
 from triton_lab.launch.checks.race import Races
 from triton_lab.launch.checks.words import Found, element, finding, others, program
 from triton_lab.launch.finding import Finding

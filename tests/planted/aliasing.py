@@ -36,7 +36,9 @@ def shift_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     for start in range(0, n, BLOCK):
         offsets = start + tl.arange(0, BLOCK)
         x = tl.load(x_ptr + offsets, mask=offsets < n)
+        tl.debug_barrier()
         tl.store(out_ptr + offsets, x, mask=offsets < n)  # BUG
+        tl.debug_barrier()
 
 
 @plant(shift_kernel, "alias", "out_ptr", {0})

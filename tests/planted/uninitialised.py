@@ -118,6 +118,7 @@ def centre_kernel(x_ptr, mean_ptr, out_ptr, BLOCK: tl.constexpr, MENDED: tl.cons
     x = tl.load(x_ptr + row * BLOCK + tl.arange(0, BLOCK))
     if MENDED:
         tl.store(mean_ptr + row, tl.sum(x) / BLOCK)
+        tl.debug_barrier()  # one thread has stored what all will load
     mean = tl.load(mean_ptr + row)  # BUG
     tl.store(out_ptr + row * BLOCK + tl.arange(0, BLOCK), x - mean)
     if not MENDED:

@@ -11,6 +11,7 @@ from triton_lab.launch.checks import (
     collision,
     fault,
     idle,
+    lane_order,
     non_finite,
     outside_view,
     overflow,
@@ -48,9 +49,9 @@ def _all(launch: Launch) -> Iterator[Finding]:
         return
     evidence = Evidence(launch, launch.tape)
     races = race.Races(evidence)
-    yield from race.check(evidence, races)
-    collisions = list(collision.check(evidence, races))
-    yield from collisions
+    told = [*race.check(evidence, races), *collision.check(evidence, races)]
+    yield from told
+    yield from lane_order.check(evidence, races, {(found.line, found.column) for found in told})
     yield from uninitialised.check(evidence, races)
     for one in _ALONE:
         yield from one(evidence)

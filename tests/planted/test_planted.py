@@ -15,9 +15,14 @@ from tests.planted import (
     bounds_masks,
     bounds_pointers,
     idle,
+    innocents_threads,
+    lane_collisions,
+    lanes_unordered,
     overflow,
     races,
+    races_atomics,
     races_sync,
+    same_values,
     uninitialised,
     values,
     views,
@@ -34,6 +39,10 @@ BEDS = (
     views,
     races,
     races_sync,
+    races_atomics,
+    same_values,
+    lane_collisions,
+    lanes_unordered,
     uninitialised,
     overflow,
     values,
@@ -75,7 +84,7 @@ def test_mended_twin_is_clean(plant: Plant) -> None:
         assert launch.error is None
 
 
-@pytest.mark.parametrize("run", INNOCENTS, ids=lambda run: run.__name__)
+@pytest.mark.parametrize("run", [*INNOCENTS, *innocents_threads.INNOCENTS], ids=lambda run: run.__name__)
 def test_what_only_looks_wrong_is_left_in_peace(run: Callable[[], None]) -> None:
     with triton_lab.record() as launches:
         run()
@@ -85,5 +94,5 @@ def test_what_only_looks_wrong_is_left_in_peace(run: Callable[[], None]) -> None
 
 
 def test_there_are_enough_of_every_kind() -> None:
-    assert len(PLANTS) >= 60
+    assert len(PLANTS) >= 160
     assert len({(plant.source.fn.__module__, plant.name) for plant in PLANTS}) == len(PLANTS)

@@ -24,6 +24,7 @@ def share_kernel(x_ptr, total_ptr, out_ptr, BLOCK: tl.constexpr, HOW: tl.constex
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets)
     tl.atomic_add(total_ptr, tl.sum(x))
+    tl.debug_barrier()
     if HOW == "plain":
         total = tl.load(total_ptr)
     elif HOW == "volatile":
@@ -51,7 +52,7 @@ def test_a_load_beside_the_atomics_of_others_is_a_race_unless_it_takes_turns(how
 
 @triton.jit
 def alone_kernel(total_ptr, out_ptr):
-    tl.atomic_add(total_ptr + tl.program_id(0), 1.0)
+    tl.atomic_add(total_ptr + tl.program_id(0), 1.0)  # by the thread that stores
     tl.store(out_ptr + tl.program_id(0), tl.load(total_ptr + tl.program_id(0)))
 
 

@@ -8,7 +8,7 @@ yet to read. It goes well as long as the program is one warp, or luck has it: he
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,8 @@ from triton_lab.launch.checks.words import Found, element, finding, lane, line_o
 from triton_lab.launch.classes import distinct
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.ranges import Flags, Ints, Ranges
+
+Small = npt.NDArray[np.int32]
 
 _MEND = (
     "Call tl.debug_barrier() between the two: the threads of a program run on by themselves, and the compiler makes "
@@ -76,7 +78,7 @@ def check(evidence: Evidence, races: Races, told: Collection[tuple[int | None, i
 
 def _meetings(
     evidence: Evidence, part: list[Sight], threads: Threads, barriers: Barriers
-) -> Iterator[tuple[Sight, Lanes, Ints]]:
+) -> Iterator[tuple[Sight, Lanes, Small]]:
     """Accesses, the lanes that meet another thread, and the time of what each of them meets: window by window."""
     hulls = [_hull(evidence, sight) for sight in part]
     unit = min(sight.itemsize for sight in part)
@@ -109,7 +111,19 @@ def _together(evidence: Evidence, writers: list[Sight]) -> Iterator[list[Sight]]
             first, last = np.searchsorted(written.stop, low, side="right"), np.searchsorted(written.start, high)
             for number in range(int(first), int(last)):
                 parts[number].append(sight)
-    return (part for part in parts if len(part) > 1)
+    return (group for part in parts for group in _of_one_batch(part) if len(group) > 1)
+
+
+def _of_one_batch(part: list[Sight]) -> Iterable[list[Sight]]:
+    """Executions by the same programs, where no two groups have a program in common; else all together."""
+    groups: dict[bytes, list[Sight]] = {}
+    names: dict[int, bytes] = {}
+    for sight in part:
+        programs = sight.event.programs
+        name = names.setdefault(id(programs), programs.tobytes())
+        groups.setdefault(name, []).append(sight)
+    everyone = np.concatenate([group[0].event.programs for group in groups.values()])
+    return groups.values() if len(distinct(everyone)) == len(everyone) else [part]
 
 
 def _hull(evidence: Evidence, sight: Sight) -> tuple[int, int]:
@@ -133,8 +147,8 @@ def _may_meet(part: list[Sight], threads: Threads) -> bool:
 class _Side:
     """Who came by each cell last: program, time, thread, and whether an atomic."""
 
-    program: npt.NDArray[np.int32]
-    time: npt.NDArray[np.int32]
+    program: Small
+    time: Small
     thread: Ints
     atomic: Flags
 
@@ -145,7 +159,8 @@ class _Side:
 
     def here(self, cell: Ints, program: Ints, since: Ints) -> Flags:
         """Whether it was the same program, after its last barrier."""
-        return (self.program[cell] == program) & (self.time[cell] > since)
+        found: Flags = (self.program[cell] == program) & (self.time[cell] > since)
+        return found
 
     def paint(self, cell: Ints, program: Ints, time: int, thread: Ints, atomic: bool) -> None:
         self.program[cell], self.time[cell], self.thread[cell], self.atomic[cell] = program, time, thread, atomic
@@ -174,10 +189,11 @@ class _Memory:
         else:
             self._count = -(-(stop - start) // unit)
         self._written, self._read = _Side.nobody(self._count), _Side.nobody(self._count)
-        self._several = np.zeros(self._count, np.bool_)  # whether several threads have read it
+        # When another thread than the last one has read it, -1 for never.
+        self._read_by_other = np.full(self._count, -1, np.int32)
         self._sights = {sight.event.order: sight for sight in part}
 
-    def meetings(self) -> Iterator[tuple[Sight, Lanes, Ints]]:
+    def meetings(self) -> Iterator[tuple[Sight, Lanes, Small]]:
         for sight in self._part:
             lanes = self._evidence.active_lanes(sight)
             if len(lanes):
@@ -189,7 +205,7 @@ class _Memory:
         cell = ((lanes.address - self._start) // self._unit)[:, None] + np.arange(wide)
         return cell.reshape(-1), np.repeat(np.arange(len(lanes)), wide)
 
-    def _visit(self, sight: Sight, lanes: Lanes) -> Iterator[tuple[Sight, Lanes, Ints]]:
+    def _visit(self, sight: Sight, lanes: Lanes) -> Iterator[tuple[Sight, Lanes, Small]]:
         cell, of = self._cells(lanes, sight)
         if self._numbers is not None:
             cell = np.searchsorted(self._numbers, cell)
@@ -208,20 +224,23 @@ class _Memory:
         met = self._without_own(sight, cell, self._without_exchanged(sight, written.time[cell], met))
         when = written.time[cell]
         if _writes(sight):
-            before = read.here(cell, program, since) & (self._several[cell] | (read.thread[cell] != thread))
+            own = read.thread[cell] == thread
+            earlier: Small = np.where(own, self._read_by_other[cell], read.time[cell])
+            before = (read.program[cell] == program) & (earlier > since)
             if atomic:
                 before &= ~read.atomic[cell]
-            before = self._without_exchanged(sight, read.time[cell], before)
-            when = np.where(met, when, read.time[cell])
+            before = self._without_exchanged(sight, earlier, before)
+            when = np.where(met, when, earlier)
             met |= before
         if met.any():
             chosen, first = np.unique(of[met], return_index=True)
             yield sight, lanes.at(chosen), when[met][first]
         if sight.kind == "load" or (atomic and sight.op.name not in ONLY_WRITE):
-            known = read.here(cell, program, since) & (self._several[cell] | (read.thread[cell] != thread))
+            here = read.here(cell, program, since)
+            other = np.where(read.thread[cell] == thread, self._read_by_other[cell], read.time[cell])
             read.paint(cell, program, time, thread, atomic)
-            self._several[cell] = False
-            self._several[cell[known | (read.thread[cell] != thread)]] = True
+            self._read_by_other[cell] = np.where(here, other, -1)
+            self._read_by_other[cell[read.thread[cell] != thread]] = time
         if _writes(sight):
             written.paint(cell, program, time, thread, atomic)
 
@@ -234,7 +253,7 @@ class _Memory:
                 met = met & (self._written.time[cell] != time)
         return met
 
-    def _without_exchanged(self, sight: Sight, times: Ints, met: Flags) -> Flags:
+    def _without_exchanged(self, sight: Sight, times: Small, met: Flags) -> Flags:
         """Without those since which what the access works on went through a barrier."""
         if not met.any():
             return met

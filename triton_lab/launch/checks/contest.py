@@ -84,8 +84,9 @@ def is_plain_load(sight: Sight) -> bool:
 def relevant(evidence: Evidence) -> list[Sight]:
     """The plain stores with what else may touch the bytes that they write; atomics and the loads beside them."""
     stores = [sight for sight in evidence.in_order if is_plain_store(sight)]
-    updates = _near(evidence, filter(is_update, evidence.in_order), filter(is_plain_load, evidence.in_order))
+    updates = [sight for sight in evidence.in_order if is_update(sight)]
     loads = _near(evidence, filter(is_plain_load, evidence.in_order), updates)
+    updates = _near(evidence, updates, loads)
     chosen = {sight.event.order for sight in (*updates, *loads)}
     written = _hulls(evidence, stores)
     others = [
@@ -99,6 +100,8 @@ def relevant(evidence: Evidence) -> list[Sight]:
 def _near(evidence: Evidence, sights: Iterable[Sight], others: Iterable[Sight]) -> list[Sight]:
     """Those whose addresses may meet those of the others."""
     there = _hulls(evidence, others)
+    if not len(there):
+        return []
     return [sight for sight in sights if there.meets(*evidence.hull(sight))]
 
 

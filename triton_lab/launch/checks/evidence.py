@@ -64,6 +64,7 @@ class Evidence:
         self.tape = tape
         self.ops = {op.index: op for op in launch.executable.plan.walk()}
         self._runs: dict[int, Runs] = {}
+        self._hulls: dict[int, tuple[int, int]] = {}
         self._owners: dict[int, Argument | None] = {}
 
     @property
@@ -93,7 +94,10 @@ class Evidence:
 
     def hull(self, sight: Sight) -> tuple[int, int]:
         """Bounds of its addresses."""
-        return hull(sight.event, sight.itemsize)
+        order = sight.event.order
+        if order not in self._hulls:
+            self._hulls[order] = hull(sight.event, sight.itemsize)
+        return self._hulls[order]
 
     def owner(self, op: Op) -> Argument | None:
         """The one argument that the access's pointer comes from."""

@@ -89,7 +89,7 @@ _WITHIN_A_PROGRAM = 2  # scope="cta"
 def _pairs(scop: KernelScop, first: Reach, second: Reach) -> Iterator[Conflict]:
     """The conflict, by which side comes first in the grid."""
     assert scop.model is not None
-    names = sorted(_names(first) | _names(second) | {program(axis) for axis in scop.model.axes})
+    names = sorted(names_of(first) | names_of(second) | {program(axis) for axis in scop.model.axes})
     names = [name for name in names if name.startswith("_")]
     other = {name: Affine.of(f"{name}_") for name in names}
     gap = first.place - second.place.substitute(other)
@@ -117,7 +117,8 @@ def _pairs(scop: KernelScop, first: Reach, second: Reach) -> Iterator[Conflict]:
         yield Conflict(first, second, pairs, (*names, *(f"{n}_" for n in names)))
 
 
-def _names(reach: Reach) -> set[str]:
+def names_of(reach: Reach) -> set[str]:
+    """The symbols in its place and its domain."""
     return set(reach.place.names).union(*(c.expression.names for case in reach.domain for c in case))
 
 

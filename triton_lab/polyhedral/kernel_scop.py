@@ -13,6 +13,7 @@ from .scop import Scop, Statement
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
+    from .kernel_collision import Collisions
     from .kernel_footprint import Footprint, Reuse
     from .kernel_model import Model
     from .kernel_race import Races
@@ -118,6 +119,13 @@ class KernelScop(Scop):
         from .kernel_race import races
 
         return races(self)
+
+    @cached_property
+    def collisions(self) -> Collisions:
+        """Whether lanes of one program store to one element with one operation."""
+        from .kernel_collision import collisions
+
+        return collisions(self)
 
     @property
     def is_race_free(self) -> bool:

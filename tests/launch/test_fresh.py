@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
 import triton_lab
 from triton_lab.launch.fresh import POISON, FreshMemory, still_poisoned
@@ -88,7 +90,9 @@ WRITES: dict[str, tuple[Callable[[torch.Tensor], object], list[tuple[int, int]]]
     "every other element": (lambda x: x[::2].fill_(1.0), [(k, k + 4) for k in range(4, 40, 8)]),
     "out=": (lambda x: torch.add(torch.ones(10), 1, out=x), []),
     "a list of tensors": (lambda x: torch._foreach_zero_([x[:5]]), [(20, 40)]),
-    "the poison itself": (lambda x: x.copy_(x.clone()), []),
+    "the poison itself": (lambda x: x.view(torch.uint8).copy_(torch.from_numpy(np.resize(POISON, 40))), []),
+    "a copy of itself": (lambda x: x.copy_(x.clone()), [(0, 40)]),
+    "a part of itself": (lambda x: x[:5].fill_(1.0).add_(0).copy_(x[5:]), [(0, 40)]),
     "NumPy": (lambda x: x.numpy().__setitem__(slice(0, 3), 1.5), [(12, 40)]),
     "nothing": (lambda x: x.view(2, 5).t_(), [(0, 40)]),
     "reading": (lambda x: x.sum(), [(0, 40)]),
@@ -103,6 +107,101 @@ def test_what_is_left_after_a_write(
         x = torch.empty(10)
         write(x)
     assert left(fresh, x) == expected
+
+
+COPIES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], list[tuple[int, int]]]] = {
+    "clone": (lambda x: x.clone(), [(16, 40)]),
+    "wider": (lambda x: x.to(torch.float64), [(32, 80)]),
+    "narrower": (lambda x: x.half(), [(8, 20)]),
+    "integers": (lambda x: x.to(torch.int32), [(16, 40)]),
+    "cat": (lambda x: torch.cat([torch.ones(3), x]), [(28, 52)]),
+    "cat into out": (lambda x: torch.cat([x, torch.ones(1)], out=torch.zeros(11)), [(16, 40)]),
+    "stack": (lambda x: torch.stack([torch.ones(10), x], dim=1), [(k, k + 4) for k in range(36, 80, 8)]),
+    "contiguous": (lambda x: x.view(2, 5).t().contiguous(), [(4, 8), (12, 16), (20, 24), (28, 40)]),
+    "a slice": (lambda x: x[3:6].clone(), [(4, 12)]),
+    "repeat": (lambda x: x[:5].repeat(2), [(16, 20), (36, 40)]),
+    "expand": (lambda x: x[5:6].expand(3).contiguous(), [(0, 12)]),
+    "pad": (lambda x: torch.nn.functional.pad(x, (2, 2), value=3.0), [(24, 48)]),
+    "flip": (lambda x: x.flip(0), [(0, 24)]),
+    "gathered": (lambda x: x[torch.tensor([0, 9, 1])], [(4, 8)]),
+    "chosen": (lambda x: torch.where(torch.arange(10) < 7, x, 0.0), [(16, 28)]),
+    "filled by a mask": (lambda x: x.masked_fill(torch.arange(10) < 7, 1.0), [(28, 40)]),
+    "copied into": (lambda x: torch.zeros(10).copy_(x), [(16, 40)]),
+    "grown": (lambda x: x.resize_(20), [(16, 80)]),
+    "grown from nothing": (lambda x: torch.empty(0).resize_(4), [(0, 16)]),
+    "grown from what is known": (lambda x: torch.ones(3).resize_(10), [(12, 40)]),
+    "shrunk": (lambda x: x.resize_(6), [(16, 40)]),
+    "computed from it": (lambda x: x + 1, []),
+}
+
+
+@pytest.mark.parametrize(("copy", "expected"), COPIES.values(), ids=COPIES)
+def test_a_copy_of_uninitialised_memory_is_no_better(
+    copy: Callable[[torch.Tensor], torch.Tensor], expected: list[tuple[int, int]], fresh: FreshMemory
+) -> None:
+    with fresh:
+        x = torch.empty(10)
+        x[:4] = 1.0
+        y = copy(x)
+    assert left(fresh, y) == expected
+
+
+def test_a_copy_keeps_what_was_written(fresh: FreshMemory) -> None:
+    with fresh:
+        x = torch.empty(10)
+        x[:4] = torch.arange(4.0)
+        y = torch.cat([x.half(), torch.ones(2, dtype=torch.float16)])
+    assert y[:4].tolist() == [0, 1, 2, 3] and y[10:].tolist() == [1, 1]
+    assert torch.isnan(y[4:10]).all()
+
+
+def test_records_of_one_thread_may_end_in_any_order() -> None:
+    first, second = FreshMemory(1 << 20), FreshMemory(1 << 20)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    x = torch.empty(10)
+    second.__exit__(None, None, None)
+    assert left(second, x) == [(0, 40)] and left(first, x) == []
+    assert not _get_current_dispatch_mode_stack()
+
+
+def test_tasks_that_record_at_the_same_time_each_keep_the_poison() -> None:
+    async def task(begin: asyncio.Event, end: asyncio.Event) -> bool:
+        with triton_lab.record():
+            begin.set()
+            await end.wait()
+            return bool(torch.isnan(torch.empty(100)).all())
+
+    async def main() -> list[bool]:
+        begun, never, go = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        first = asyncio.create_task(task(begun, go))
+        await begun.wait()
+        second = asyncio.create_task(task(never, never))
+        await asyncio.sleep(0)
+        go.set()
+        return [await first, await second]
+
+    assert asyncio.run(main()) == [True, True]
+
+
+def test_a_mode_of_the_users_outlives_a_record_that_was_there_before_it() -> None:
+    class Counting(TorchDispatchMode):
+        calls = 0
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            Counting.calls += 1
+            return func(*args, **(kwargs or {}))
+
+    fresh, mine = FreshMemory(1 << 20), Counting()
+    fresh.__enter__()
+    mine.__enter__()
+    fresh.__exit__(None, None, None)
+    torch.zeros(3)
+    assert Counting.calls == 1
+    assert _get_current_dispatch_mode_stack() == [mine]
+    mine.__exit__(None, None, None)
+    assert not _get_current_dispatch_mode_stack()
 
 
 def test_bytes_that_happen_to_look_like_poison_are_not_taken_for_it(fresh: FreshMemory) -> None:

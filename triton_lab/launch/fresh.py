@@ -4,6 +4,9 @@ Such storages are filled with a pattern, the *poison*, before anyone sees them. 
 uninitialised while nobody was seen writing it (torch's operations and recorded launches are seen)
 and while it still holds the poison (NumPy and other libraries write unseen).
 
+What is copied from such memory - by `clone`, `to`, `cat` - is as uninitialised as that was: the poison is
+laid anew where the copy lies, since a conversion changes its bytes.
+
 Read as a float of 16, 32 or 64 bits the poison is NaN, read as an integer of 32 or 64 bits it is
 huge: a result that depends on it does not look like a result. Its eight bytes differ, and none is 0
 or 255, so that memory which was written hardly looks like it.
@@ -11,17 +14,18 @@ or 255, so that memory which was written hardly looks like it.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from triton_lab.launch.copies import copied
 from triton_lab.launch.footprint import tensor_bytes
 from triton_lab.launch.ranges import NOTHING, Ranges, true_ranges
+from triton_lab.launch.torch_calls import TorchCalls, of_this_thread
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -41,9 +45,9 @@ _GIVES_EMPTY = frozenset(
         _ATEN.new_empty_strided,
     }
 )
-_filling = threading.local()
+_RESIZES = frozenset({_ATEN.resize_, _ATEN.resize_as_})
 # They change what a tensor is, not what it holds.
-_WRITES_NOTHING = frozenset({_ATEN.resize_, _ATEN.resize_as_, _ATEN.set_, _ATEN.requires_grad_, _ATEN.empty})
+_WRITES_NOTHING = frozenset({*_RESIZES, _ATEN.set_, _ATEN.requires_grad_, _ATEN.empty})
 
 
 def pattern(start: int, size: int) -> Bytes:
@@ -52,66 +56,126 @@ def pattern(start: int, size: int) -> Bytes:
     return np.resize(np.roll(POISON, -phase), size)
 
 
-class FreshMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base has no types
-    """While active, fills what `torch.empty` and its kin give out on this thread, and keeps track of it.
+class FreshMemory:
+    """While entered, fills what `torch.empty` and its kin give out on this thread, and keeps track of it.
 
     Storages of more than ``limit`` bytes are left alone: they may be larger than the machine's
     memory as long as nobody touches them. Tensors from before, or of another thread, count as
-    initialised.
+    initialised. Several may be entered at a time, and left in any order.
     """
 
     def __init__(self, limit: int) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
         self.limit = limit
         # What is left of each storage, by its address, with its size: a storage that takes the place of
         # another one replaces it.
         self._left: dict[int, tuple[int, Ranges]] = {}
         self._written_by: dict[Any, tuple[tuple[int, str], ...]] = {}
+        self._calls: TorchCalls | None = None
 
-    @classmethod
-    def ignore_compile_internals(cls) -> bool:
-        return True  # what torch.compile makes goes on as if nobody watched
+    def __enter__(self) -> FreshMemory:
+        self._calls = of_this_thread()
+        self._calls.tell(self)
+        return self
 
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        # Else torch imports its compiler with the first tensor that is made: a second, for nothing.
-        return False
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._calls is not None
+        self._calls.leave(self)
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        named = kwargs or {}
-        result = func(*args, **named)
-        if getattr(_filling, "now", False):
-            return result
+    def before(self, func: Any, args: tuple[Any, ...]) -> Any:
+        """Torch is about to call ``func``: where the storage lies that it will resize, and how large it is."""
+        if func.overloadpacket in _RESIZES and _has_memory(args[0]):
+            storage = args[0].untyped_storage()
+            return storage.data_ptr(), storage.nbytes()
+        return None
+
+    def after(self, func: Any, args: tuple[Any, ...], named: dict[str, Any], result: Any, storage: Any) -> None:
+        """Torch has called ``func``; ``storage`` is what `before` said."""
+        if storage is not None:
+            self._resized(args[0], *storage)
+            return
+        if func.overloadpacket in _GIVES_EMPTY and "out" not in named:
+            self._poison(result)
+            return
         places = self._written_by.get(func)
         if places is None:
             places = self._written_by[func] = _written(func)
-        if places:
-            for position, name in places:
-                self._tensors_written(args[position] if position < len(args) else named.get(name))
-        elif func.overloadpacket in _GIVES_EMPTY:
-            self._poison(result)
-        return result
+        # Asked before what is written counts as written: a tensor may be copied onto itself.
+        garbage = copied(func, args, named, self._unwritten_elements) if self._left else None
+        for position, name in places:
+            self._tensors_written(args[position] if position < len(args) else named.get(name))
+        if garbage is not None and _has_memory(result):
+            self._spread(result, garbage, new=not places)
 
     def _poison(self, tensor: Any) -> None:
-        if not _has_memory(tensor):
+        if not _has_memory(tensor) or _filled_by_torch():
             return
-        if torch.are_deterministic_algorithms_enabled() and torch.utils.deterministic.fill_uninitialized_memory:  # type: ignore[attr-defined]
-            return  # then torch itself has filled it, and says so in its documentation
         storage = tensor.untyped_storage()
         start, size = storage.data_ptr(), storage.nbytes()
         if not 0 < size <= self.limit or start % len(POISON):
             return
-        _filling.now = True  # an outer record must not take this for a write
-        try:
-            everything = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage)
-            whole = size // len(POISON) * len(POISON)
-            everything[:whole].view(torch.int64).fill_(int(POISON.view(np.int64)[0]))
-            everything[whole:].copy_(torch.from_numpy(POISON[: size - whole]))
-        finally:
-            _filling.now = False
+        everything = _bytes(tensor)
+        whole = size // len(POISON) * len(POISON)
+        everything[:whole].view(torch.int64).fill_(int(POISON.view(np.int64)[0]))
+        everything[whole:].copy_(torch.from_numpy(POISON[: size - whole]))
         self._left[start] = size, Ranges.of([start], [start + size])
+
+    def _resized(self, tensor: torch.Tensor, old: int, old_size: int) -> None:
+        """What was in a storage has moved with it, and what has been added to it is new."""
+        storage = tensor.untyped_storage()
+        start, size = storage.data_ptr(), storage.nbytes()
+        if (start, size) == (old, old_size) or not 0 < size <= self.limit or _filled_by_torch():
+            return
+        _, left = self._left.pop(old, (0, NOTHING))
+        kept = Ranges.of(left.start + (start - old), np.minimum(left.stop - old, size) + start)
+        added = Ranges.of([start + old_size], [start + size])
+        self._lay(tensor, kept | added)
+
+    def _spread(self, tensor: torch.Tensor, garbage: npt.NDArray[np.bool_], new: bool) -> None:
+        """The elements of ``tensor`` that are ``garbage`` were copied from what nobody has written."""
+        storage = tensor.untyped_storage()
+        start, size = storage.data_ptr(), storage.nbytes()
+        if not 0 < size <= self.limit:
+            return
+        flags = np.zeros(size, np.bool_)
+        _bytes_of_elements(tensor, flags)[garbage] = True
+        before = NOTHING if new else self._left.get(start, (size, NOTHING))[1]
+        self._lay(tensor, true_ranges(flags, start), before)
+
+    def _lay(self, tensor: torch.Tensor, where: Ranges, besides: Ranges = NOTHING) -> None:
+        """Fill these bytes of a tensor's storage with poison; ``besides`` hold it already."""
+        storage = tensor.untyped_storage()
+        start, size = storage.data_ptr(), storage.nbytes()
+        if len(where):
+            flags = np.zeros(size, np.bool_)
+            for low, high in zip(where.start.tolist(), where.stop.tolist(), strict=True):
+                flags[low - start : high - start] = True
+            everything = _bytes(tensor)
+            chosen = torch.from_numpy(flags).to(tensor.device)
+            everything[chosen] = torch.from_numpy(pattern(start, size)[flags]).to(tensor.device)
+        left = where | besides
+        if len(left):
+            self._left[start] = size, left
+        else:
+            self._left.pop(start, None)
+
+    def _unwritten_elements(self, tensor: Any) -> npt.NDArray[np.bool_] | None:
+        """Which elements of a tensor nobody has written; None where all have been, as far as anyone knows."""
+        if not _has_memory(tensor):
+            return None
+        storage = tensor.untyped_storage()
+        start, size = storage.data_ptr(), storage.nbytes()
+        known, left = self._left.get(start, (0, NOTHING))
+        if known != size or not len(left):
+            return None
+        held = _bytes(tensor)
+        left = still_poisoned(left, lambda low, high: held[low - start : high - start].cpu().numpy())
+        flags = np.zeros(size, np.bool_)
+        for low, high in zip(left.start.tolist(), left.stop.tolist(), strict=True):
+            flags[low - start : high - start] = True
+        elements: npt.NDArray[np.bool_] = _bytes_of_elements(tensor, flags).all(axis=-1)
+        return elements if bool(elements.any()) else None
 
     def _tensors_written(self, value: Any) -> None:
         if isinstance(value, (list, tuple)):
@@ -140,6 +204,25 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch'
                 left & inside for start, (size, left) in list(self._left.items()) if start < high and low < start + size
             ]
         return Ranges.joined(parts)
+
+
+def _filled_by_torch() -> bool:
+    """Whether torch itself fills new memory, as its documentation says it does in deterministic runs."""
+    return torch.are_deterministic_algorithms_enabled() and bool(torch.utils.deterministic.fill_uninitialized_memory)  # type: ignore[attr-defined]
+
+
+def _bytes(tensor: torch.Tensor) -> torch.Tensor:
+    """The bytes of a tensor's whole storage."""
+    return torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(tensor.untyped_storage())
+
+
+def _bytes_of_elements(tensor: torch.Tensor, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """A view of ``flags``, one for each byte of the storage, as ``(*tensor.shape, itemsize)``."""
+    size = tensor.element_size()
+    first = tensor.storage_offset() * size
+    return np.lib.stride_tricks.as_strided(
+        flags[first:], (*tensor.shape, size), (*(step * size for step in tensor.stride()), 1)
+    )
 
 
 def _has_memory(value: Any) -> bool:

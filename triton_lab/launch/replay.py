@@ -13,6 +13,7 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.machine import Executable, Limits, Machine, Observer
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
+from triton_lab.launch.ranges import Ranges
 from triton_lab.launch.snapshot import CannotReplay
 
 if TYPE_CHECKING:
@@ -63,18 +64,20 @@ def replay(
     programs: Array | None = None,
     limits: Limits | None = None,
     strict: bool = False,
+    held: tuple[Ranges, int] | None = None,
 ) -> None:
     """Run ``launch`` again on the memory of then; the user's tensors are not touched.
 
     ``executable`` may stand in for the launch's own, if it takes the same arguments. A launch that
     failed fails again at the same place, silently unless ``strict``. The grid is cut into the batches
     of then unless ``limits`` say otherwise. Of programs that wait for others all run, and ``programs``
-    are those that are observed. Raises CannotReplay.
+    are those that are observed. ``held`` are addresses and the byte that memory is to have held there
+    instead. Raises CannotReplay.
     """
     snapshot = launch.snapshot
     if snapshot is None:
         raise CannotReplay("the launch was not recorded with what it needs to be run again")
-    memory = snapshot.memory()
+    memory = snapshot.memory(held)
     runs = executable or launch.executable
     if programs is not None and runs.waiting_loops:
         observer = observer and _Only(observer, programs)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.memory import Memory, Region
 from triton_lab.interpreter.values import Value
+from triton_lab.launch.ranges import Ranges
 
 Array = NDArray[Any]
 
@@ -32,9 +33,13 @@ class Held:
     def of(cls, region: Region) -> Held:
         return cls(region.start, np.array(region.data), region.verified, bool(region.data.flags.writeable))
 
-    def region(self) -> Region:
-        """A region of its own with these bytes."""
+    def region(self, instead: tuple[Ranges, int] | None = None) -> Region:
+        """A region of its own with these bytes, but for those ``instead``: addresses, and the byte to be there."""
         data = self.data.copy()
+        if instead is not None:
+            where, byte = instead
+            for low, high in zip((where.start - self.start).tolist(), (where.stop - self.start).tolist(), strict=True):
+                data[max(low, 0) : max(high, 0)] = byte
         data.flags.writeable = self.writable
         return Region(self.start, data, self.verified)
 
@@ -62,11 +67,11 @@ class Snapshot:
                 return held.data[start - held.start : stop - held.start]
         raise LookupError(f"no region holds the addresses {start:#x} to {stop:#x}")
 
-    def memory(self) -> Memory:
-        """A fresh memory with the bytes of then, at the addresses of then."""
+    def memory(self, instead: tuple[Ranges, int] | None = None) -> Memory:
+        """A fresh memory with the bytes of then, at the addresses of then; ``instead``: see `Held.region`."""
         if self.missing:
             raise CannotReplay(self.missing)
-        return Memory([held.region() for held in self.regions])
+        return Memory([held.region(instead) for held in self.regions])
 
 
 def take(

@@ -1,6 +1,7 @@
-"""NaN and infinity that a program stores, though nothing that it loaded was either.
+"""NaN and infinity that a program stores, or integers made of them, though nothing that it loaded was either.
 
-Infinity that the kernel itself writes down (``float("-inf")`` for what is masked out) is meant.
+What the kernel writes down, is passed or takes for what is masked out (``float("-inf")``) is meant: what
+counts is where they come into being, which `births` follows.
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
-from triton_lab.ir import Bits, Dense, Op, Plan
-from triton_lab.ir.dataflow import Flow, Value
-from triton_lab.ir.provenance import ONLY_WRITE
+from triton_lab.ir import Op, Plan
+from triton_lab.ir.provenance import ONLY_READ, ONLY_WRITE
 from triton_lab.launch.access import Event
+from triton_lab.launch.checks.births import CASTS, Birth, Births
 from triton_lab.launch.checks.evidence import Evidence, Lanes, Sight
 from triton_lab.launch.checks.words import Found, element, finding, others, program
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.finite import finite
+from triton_lab.launch.launch import Launch
 from triton_lab.launch.replay import CannotReplay, Watcher, replay
 from triton_lab.launch.tape import block_shape, brought
 
@@ -31,31 +33,27 @@ _MEND = (
     "Look at what goes to zero, overflows, or is -inf minus -inf: guard a division, subtract the maximum before exp."
 )
 
-# The patterns of plus and minus infinity in float16, bfloat16, float32 and float64.
-_INFINITIES = frozenset(
-    {0x7C00, 0xFC00, 0x7F80, 0xFF80, 0x7F800000, 0xFF800000, 0x7FF0000000000000, 0xFFF0000000000000}
-)
-
 
 def check(evidence: Evidence) -> Iterator[Finding]:
     """One for each store of that kind."""
     launch = evidence.launch
-    strange = evidence.tape.strange
-    if not strange or launch.snapshot is None or _given(launch.snapshot.arguments):
+    plan = launch.executable.plan
+    if launch.snapshot is None or not (evidence.tape.strange or any(op.name in CASTS for op in plan.walk())):
         return
-    watcher = _Watcher(evidence, strange)
+    watcher = _Watcher(evidence)
     try:
-        replay(launch, access_observer=watcher)
+        replay(launch, observer=watcher.births, access_observer=watcher)
     except CannotReplay:
         return
     for op, lanes, count in watcher.found:
         argument = evidence.owner(op)
+        what, birth = watcher.examples[op.index]
         yield finding(
             launch,
             "non-finite",
-            f"{program(launch, int(lanes.program[0]))} stores {watcher.examples[op.index]} to "
+            f"{program(launch, int(lanes.program[0]))} stores {what} to "
             f"{element(argument, int(lanes.address[0]))}, and all that it had loaded was finite{others(count)}",
-            _MEND,
+            _mend(launch, evidence.ops[birth], op),
             op=op,
             argument=argument,
             lanes=lanes,
@@ -63,22 +61,26 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _given(arguments: Any) -> bool:
-    """Whether NaN or infinity was passed as a scalar."""
-    return any(isinstance(value, np.ndarray) and not bool(finite(value).all()) for value in arguments)
+def _mend(launch: Launch, birth: Op, store: Op) -> str:
+    line = launch.lines.get(birth.index)
+    there = launch.lines.get(store.index)
+    if line is None or (there is not None and there.line == line.line):
+        return _MEND
+    return f"It arises in line {line.line}. {_MEND}"
 
 
 class _Watcher(Watcher):
-    def __init__(self, evidence: Evidence, strange: set[int]) -> None:
-        self.evidence = evidence
-        self.strange = strange
+    """Compares what is stored with what `Births` knows of it."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.births = Births(evidence.launch)
         self.found = Found()
         # Events as the tape counts them.
         self.count = 0
-        self.examples: dict[int, str] = {}
+        # By store: what a program stores there, and the operation at which that came into being.
+        self.examples: dict[int, tuple[str, int]] = {}
         # Programs that have loaded something that is not finite.
         self.spoilt = np.zeros(evidence.launch.programs, np.bool_)
-        self.means_infinity = _means_infinity(evidence, strange)
         self.in_integers = _floats_in_integers(evidence.launch.executable.plan)
 
     def barrier(self, frame: Frame, op: Op) -> None:
@@ -89,27 +91,30 @@ class _Watcher(Watcher):
         self.count += 1
         if kind == "load" or (kind == "atomic" and op.name not in ONLY_WRITE):
             self._loaded(frame, mask, values)
-        if op.index not in self.strange:
+        if kind == "load" or op.name in ONLY_READ:
             return
-        values = brought(frame, op, kind, values)
+        number = op.operands[_stored(op)]
+        marks = self.births.of_operand(frame, number)
+        values = brought(frame, op, kind, values) if marks else None
         if values is None:
-            return
-        bad = np.isnan(values) if op.index in self.means_infinity else ~finite(values)
-        if not bad.any():
             return
         event = Event(time, frame.programs, pointer, mask, block_shape(frame, op, pointer, mask))
         sight = Sight(op, kind, values.dtype.itemsize, event)
-        whole = np.broadcast_to(bad, (frame.count, *sight.event.shape)) & sight.event.active()
-        whole = whole & ~self.spoilt[frame.programs].reshape(-1, *(1,) * len(sight.event.shape))
-        chosen = np.flatnonzero(whole)
-        if not len(chosen):
-            return
-        if op.index not in self.examples:
-            shown = np.broadcast_to(values, whole.shape).reshape(-1)[chosen[0]]
-            self.examples[op.index] = "NaN" if np.isnan(shown) else str(float(shown))
-        size = max(1, whole.size // frame.count)
-        address = sight.event.addresses().reshape(-1)[chosen]
-        self.found.add(sight, Lanes(frame.programs[chosen // size], chosen % size, address, np.full(len(chosen), time)))
+        whole = (frame.count, *event.shape)
+        on = event.active() & ~self.spoilt[frame.programs].reshape(-1, *(1,) * len(event.shape))
+        shape = frame.type(number).shape
+        for birth, mark in marks.items():
+            spread = np.broadcast_to(mark, (mark.shape[0], *shape)).reshape(mark.shape[0], *event.shape)
+            chosen = np.flatnonzero(np.broadcast_to(spread & on, whole))
+            if not len(chosen):
+                continue
+            on = on & ~spread
+            shown = np.broadcast_to(values.reshape(-1, *event.shape) if values.ndim == 1 else values, whole)
+            self.examples.setdefault(op.index, (_shown(shown.reshape(-1)[chosen[0]], birth), birth[0]))
+            size = max(1, int(np.prod(event.shape)))
+            address = event.addresses().reshape(-1)[chosen]
+            times = np.full(len(chosen), time)
+            self.found.add(sight, Lanes(frame.programs[chosen // size], chosen % size, address, times))
 
     def _loaded(self, frame: Frame, mask: Any, values: Array | None) -> None:
         if values is None:
@@ -142,21 +147,14 @@ def _floats_in_integers(plan: Plan) -> set[np.dtype[Any]]:
     return found
 
 
-def _means_infinity(evidence: Evidence, strange: set[int]) -> set[int]:
-    """The stores whose value is computed from an infinity that stands in the kernel."""
-    flow = Flow.of(evidence.launch.executable.plan)
-    found = set()
-    for index in strange:
-        op = evidence.ops[index]
-        start = [Value(flow.function_of[index], number) for number in op.operands[1:]]
-        if any(_is_infinite(maker) for value in flow.behind(start) if (maker := flow.maker.get(value)) is not None):
-            found.add(index)
-    return found
+def _stored(op: Op) -> int:
+    """The operand that an access brings to memory."""
+    if op.name in ("tt.atomic_cas", "tt.descriptor_scatter"):
+        return len(op.operands) - 1
+    return 1
 
 
-def _is_infinite(op: Op) -> bool:
-    if op.name != "arith.constant":
-        return False
-    value = op.attributes["value"]
-    parts = value.values if isinstance(value, Dense) else (value,)
-    return any(isinstance(part, Bits) and part.pattern in _INFINITIES for part in parts)
+def _shown(value: Any, birth: Birth) -> str:
+    if birth[1] is not None:
+        return f"{value} (an integer made of NaN or infinity)"
+    return "NaN" if np.isnan(value) else str(float(value))

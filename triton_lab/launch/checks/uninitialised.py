@@ -1,4 +1,4 @@
-"""Reads of memory that nobody has written: `torch.empty`, padding, gaps.
+"""Reads of memory that nobody has written: `torch.empty`, padding, gaps. What is read and discarded is no mistake.
 
 Where another program writes unordered what is read, it is a race and reported as one: whether the
 read saw anything is then a matter of luck.
@@ -12,35 +12,29 @@ from triton_lab.ir.provenance import ONLY_READ, ONLY_WRITE
 from triton_lab.launch.checks.barriers import results_used
 from triton_lab.launch.checks.evidence import Evidence, Sight
 from triton_lab.launch.checks.race import Races
+from triton_lab.launch.checks.uses import Uses
 from triton_lab.launch.checks.words import Found, element, finding, others, program
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.fresh import still_poisoned
-from triton_lab.launch.ranges import Ranges
+from triton_lab.launch.ranges import NOTHING, Flags, Ranges
+from triton_lab.launch.replay import CannotReplay
 
 _EXCHANGE = 10  # Triton's number of `atomic_xchg` among the atomics
 _MEND = "Make the tensor with torch.zeros, or fill it, or mask the lanes that nobody has written."
 
 
 def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
-    """One for each load and atomic that reads such memory."""
+    """One for each load and atomic that reads such memory, in the programs to which it makes a difference."""
     launch = evidence.launch
     if not len(evidence.tape.unwritten) or launch.snapshot is None or launch.snapshot.missing:
         return
-    used = results_used(launch.executable.plan)
-    readers = [sight for sight in evidence.in_order if _reads(sight, used)]
-    hulls = [evidence.hull(sight) for sight in readers]
-    asked = Ranges.of([low for low, _ in hulls], [high for _, high in hulls])
-    left = still_poisoned(evidence.tape.unwritten & asked, launch.snapshot.held) - races.bytes()
+    reads = _Reads.of(evidence, races)
+    users = _users(evidence, reads)
     found = Found()
-    for sight in evidence.in_order:
-        if not len(left):
-            break
-        if not left.meets(*evidence.hull(sight)):
-            continue
-        if _reads(sight, used) and len(left & evidence.runs(sight).bytes()):
-            found.add(sight, evidence.lanes(sight, left, whole=True))
-        if sight.kind != "load" and sight.op.name not in ONLY_READ:
-            left -= evidence.runs(sight).bytes()
+    for sight, left in reads:
+        lanes = evidence.lanes(sight, left, whole=True)
+        using = users.get(sight.op.index)
+        found.add(sight, lanes if using is None else lanes.where(using[lanes.program]))
     for op, lanes, count in found:
         argument = evidence.owner(op)
         what = element(argument, int(lanes.address[0]))
@@ -55,6 +49,57 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
             lanes=lanes,
             count=count,
         )
+
+
+class _Reads:
+    """All reads of such memory as they happened, each with what was left unwritten then."""
+
+    def __init__(self, evidence: Evidence, left: Ranges, used: set[int]) -> None:
+        self._evidence, self._left, self._used = evidence, left, used
+
+    @classmethod
+    def of(cls, evidence: Evidence, races: Races) -> _Reads:
+        snapshot = evidence.launch.snapshot
+        assert snapshot is not None
+        used = results_used(evidence.launch.executable.plan)
+        hulls = [evidence.hull(sight) for sight in evidence.in_order if _reads(sight, used)]
+        asked = Ranges.of([low for low, _ in hulls], [high for _, high in hulls])
+        left = still_poisoned(evidence.tape.unwritten & asked, snapshot.held) - races.bytes()
+        return cls(evidence, left, used)
+
+    def __iter__(self) -> Iterator[tuple[Sight, Ranges]]:
+        evidence, left = self._evidence, self._left
+        for sight in evidence.in_order:
+            if not len(left):
+                break
+            if not left.meets(*evidence.hull(sight)):
+                continue
+            if _reads(sight, self._used) and len(left & evidence.runs(sight).bytes()):
+                yield sight, left
+            if sight.kind != "load" and sight.op.name not in ONLY_READ:
+                left -= evidence.runs(sight).bytes()
+
+
+def _users(evidence: Evidence, reads: _Reads) -> dict[int, Flags]:
+    """For each operation that only reads: the programs that use what it reads of such memory.
+
+    Those of which it cannot be told are not among them.
+    """
+    where: dict[int, Ranges] = {}
+    for sight, left in reads:
+        if sight.kind == "load" or sight.op.name in ONLY_READ:
+            bytes_read = left & evidence.runs(sight).bytes()
+            where[sight.op.index] = where.get(sight.op.index, NOTHING) | bytes_read
+    if not where:
+        return {}
+    try:
+        uses = Uses(evidence.launch)
+        together = uses.of(Ranges.joined(where.values()))
+        if len(where) == 1 or not together.any():
+            return dict.fromkeys(where, together)
+        return {index: uses.of(bytes_read) for index, bytes_read in where.items()}
+    except CannotReplay:
+        return {}
 
 
 def _reads(sight: Sight, used: set[int]) -> bool:

@@ -25,6 +25,14 @@ _MEND = {
 }
 _MEND_READ_ONLY = "Pass a copy of it (.clone()): what the system lets nobody write to, no kernel can."
 _MEND_DEADLOCK = "Release every lock on every path, and wait only for flags that some program sets."
+# What operations that touch no memory are stopped for.
+_REFUSED = {
+    "tt.assert": ("assertion", "The condition does not hold for these programs."),
+    "tt.gather": (
+        "out-of-bounds",
+        "tl.gather moves elements within one block: clamp the index to its axis, and choose with tl.where afterwards.",
+    ),
+}
 # A launch is replayed so many times at most to hear of all programs that fail.
 ROUNDS = 16
 
@@ -37,23 +45,23 @@ def check(launch: Launch) -> Iterator[Finding]:
     if isinstance(error, Deadlock):
         yield _deadlock(launch, error)
     elif error.fault is None:
-        if error.op is not None and error.op.name == "tt.assert":
-            yield _assertion(launch, error)
+        yield from _refused(launch, error)
     else:
         yield from _faults(launch, error)
 
 
-def _assertion(launch: Launch, error: KernelError) -> Finding:
-    numbers = _numbers(error)
-    return finding(
-        launch,
-        "assertion",
-        error.message,
-        "The condition does not hold for these programs.",
-        op=error.op,
-        count=len(numbers),
-        programs=numbers[:LISTED],
-    )
+def _refused(launch: Launch, error: KernelError) -> Iterator[Finding]:
+    """An operation that was stopped for its values and touches no memory."""
+    kind_and_mend = _REFUSED.get("" if error.op is None else error.op.name)
+    if kind_and_mend is None:
+        return
+    kind, mend = kind_and_mend
+    same = [
+        each for each in _more(launch, error) if each.fault is None and each.op is not None and each.op is error.op
+    ]
+    numbers = np.unique(np.concatenate([_numbers(each) for each in (error, *same)]))
+    message = error.message if kind == "assertion" else f"{program(launch, int(numbers[0]))}: {error.message}"
+    yield finding(launch, kind, message, mend, op=error.op, count=len(numbers), programs=numbers[:LISTED])
 
 
 def _deadlock(launch: Launch, error: Deadlock) -> Finding:
@@ -142,10 +150,11 @@ def _more(launch: Launch, error: KernelError) -> Iterator[KernelError]:
         try:
             replay(launch, programs=left, strict=True)
         except KernelError as another:
-            if another.fault is None or another.programs is None or another.op is None:
+            if another.programs is None or another.op is None:
                 return
+            known = launch.executable.roots.get(another.op.index) is not None
             # Memory that the launch would have found on its way is not there in a replay.
-            if launch.executable.roots.get(another.op.index) is not None or another.fault.kind == "null-pointer":
+            if another.fault is None or known or another.fault.kind == "null-pointer":
                 yield another
             left = np.setdiff1d(left, another.programs)
         except CannotReplay:

@@ -56,9 +56,7 @@ def _refused(launch: Launch, error: KernelError) -> Iterator[Finding]:
     if kind_and_mend is None:
         return
     kind, mend = kind_and_mend
-    same = [
-        each for each in _more(launch, error) if each.fault is None and each.op is not None and each.op is error.op
-    ]
+    same = [each for each in _more(launch, error) if each.fault is None and each.op is not None and each.op is error.op]
     numbers = np.unique(np.concatenate([_numbers(each) for each in (error, *same)]))
     message = error.message if kind == "assertion" else f"{program(launch, int(numbers[0]))}: {error.message}"
     yield finding(launch, kind, message, mend, op=error.op, count=len(numbers), programs=numbers[:LISTED])

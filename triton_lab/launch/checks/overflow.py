@@ -1,8 +1,8 @@
-"""Address arithmetic that does not fit its 32 bits: the offset wraps, and the pointer goes elsewhere.
+"""Arithmetic of offsets, lengths and coordinates that does not fit its 32 bits: what wraps goes elsewhere.
 
-Only operations that could leave their type at all, by the bounds of what they are made of, are looked
-at; a launch without any is not replayed. Lanes that a mask turns off do not count, unless the mask
-was computed from the offset that wrapped.
+Looked at is what says where an access goes, whether it does, and how often a loop runs. Only operations
+that could leave their type at all, by the bounds of what they are made of, are looked at; a launch without
+any is not replayed. Lanes that a mask turns off do not count, unless the mask was computed from what wrapped.
 """
 
 from __future__ import annotations
@@ -13,25 +13,31 @@ from dataclasses import replace
 import numpy as np
 
 from triton_lab.interpreter.errors import KernelError
-from triton_lab.ir import Op
+from triton_lab.ir import Op, Plan
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.provenance import ACCESSES
+from triton_lab.launch.checks.always_true import mask_operand
 from triton_lab.launch.checks.evidence import Evidence, Lanes
 from triton_lab.launch.checks.fault import ROUNDS
-from triton_lab.launch.checks.reach import Reach
-from triton_lab.launch.checks.taint import Example, Taint
+from triton_lab.launch.checks.marks import inside_of_others
+from triton_lab.launch.checks.reach import Reach, adds_up, constant_bounds
+from triton_lab.launch.checks.taint import SIGNS, Example, Taint, coordinates
 from triton_lab.launch.checks.words import finding, listed, others, program
 from triton_lab.launch.finding import Finding
+from triton_lab.launch.launch import Launch
 from triton_lab.launch.replay import CannotReplay, replay
 
 _MEND = "Compute the offset in 64 bits: convert one factor first, as in row.to(tl.int64) * stride."
-_SIGNS = {"arith.addi": "+", "arith.subi": "-", "arith.muli": "*", "arith.shli": "<<"}
+_MEND_SUM = "Sum in 64 bits: convert the terms first, as in tl.sum(lengths.to(tl.int64))."
+_MEND_NARROWING = "Keep the number in 64 bits: drop the conversion to the narrower type."
+# From here on a constant factor or term is no stride: it is what generators of random numbers multiply with.
+_MIXES = 1 << 15
 
 # What an offset passes through on its way to a pointer. Not among them: bits that are masked out, shifted
 # down or taken as unsigned remainders - so hashes are made, which wrap on purpose.
 _ON_THE_WAY = frozenset(
     {
-        *_SIGNS,
+        *SIGNS,
         "arith.extsi",
         "arith.extui",
         "arith.trunci",
@@ -50,8 +56,12 @@ _ON_THE_WAY = frozenset(
         "tt.join",
         "tt.cat",
         "tt.bitcast",
+        "tt.reduce",
+        "tt.scan",
+        "tt.make_tensor_descriptor",
     }
 )
+_ANSWERS = frozenset({"arith.cmpi", "arith.andi", "arith.ori", "arith.xori"})
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
@@ -77,29 +87,35 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         lanes_there, count = listed(parts), sum(len(part) for part in parts)
         number = int(lanes_there.program[0])
         shown = examples.get((origin, number)) or next(each for (op, _), each in examples.items() if op == origin)
-        left, right, exact, wrapped, bits = shown
         op = evidence.ops[origin]
         found = finding(
             launch,
             "overflow",
-            f"in {program(launch, number)} {left} {_SIGNS[op.name]} {right} = {exact} does not fit int{bits} and "
-            f"becomes {wrapped}{others(count)}",
-            _MEND,
+            f"in {program(launch, number)} {shown.words} {shown.exact} does not fit int{shown.bits} and "
+            f"becomes {shown.wrapped}{others(count)}",
+            _mend(op),
             op=op,
             argument=launch.argument(name) if name else None,
             lanes=lanes_there,
             count=count,
         )
-        wrapped_in = [examples.get((origin, number), shown)[3] for number in found.programs.tolist()]
+        wrapped_in = [examples.get((origin, number), shown).wrapped for number in found.programs.tolist()]
         yield replace(found, values=np.array(wrapped_in, np.int64))
+
+
+def _mend(op: Op) -> str:
+    if op.name in ("tt.reduce", "tt.scan"):
+        return _MEND_SUM
+    return _MEND_NARROWING if op.name == "arith.trunci" else _MEND
 
 
 def _replays(evidence: Evidence, suspects: dict[int, bool]) -> Iterator[Taint]:
     """What the replay of all programs tells; where some fail, first what each of these was stopped for."""
     launch = evidence.launch
     left = np.arange(launch.programs)
+    mixers = frozenset(index for index in suspects if _mixes(launch, evidence.ops[index]))
     for _ in range(ROUNDS):
-        taint = Taint(launch, suspects, _ON_THE_WAY)
+        taint = Taint(launch, suspects, _ON_THE_WAY, mixers)
         try:
             replay(launch, observer=taint, programs=left, strict=True)
         except KernelError as error:
@@ -114,30 +130,28 @@ def _replays(evidence: Evidence, suspects: dict[int, bool]) -> Iterator[Taint]:
 
 
 def _suspects(evidence: Evidence) -> dict[int, bool]:
-    """The operations that feed addresses and may leave their type; whether they are taken as signed."""
+    """The operations that feed addresses, masks and loops and may leave their type; whether they count as signed."""
     launch = evidence.launch
     flow = Flow.of(launch.executable.plan)
     reach = Reach(launch, flow)
-    # The access that a launch failed at is not on its tape.
-    pointers = [
-        Value(flow.function_of[op.index], op.operands[ACCESSES[op.name]])
-        for op in evidence.ops.values()
-        if op.name in ACCESSES
-    ]
-    values = flow.behind(pointers, _passes)
+    values = flow.behind(_sinks(evidence, flow), _passes)
     wide = {
         Value(value.function, maker.operands[0])
         for value in values
         if (maker := flow.maker.get(value)) is not None and maker.name == "arith.extui"
     }
     unsigned = flow.behind(wide, _passes) if wide else set()
+    inside = inside_of_others(launch.executable.plan)
+    unpacked = _unpacked(launch.executable.plan)
     result = {}
     for value in values:
         op = flow.maker.get(value)
-        if op is None or op.name not in _SIGNS or not 1 < reach.type(value).bits <= 32:
+        if op is None or op.index in inside or not reach.type(value).is_integer or not _may_wrap(op):
+            continue
+        bits = reach.type(value).bits
+        if not 1 < bits <= 32 or (op.name == "arith.trunci" and op.operands[0] in unpacked.get(value.function, ())):
             continue
         exact = reach.unwrapped(op)
-        bits = reach.type(value).bits
         signed = value not in unsigned
         least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
         if exact is None or exact[0] < least or exact[1] > most:
@@ -145,5 +159,46 @@ def _suspects(evidence: Evidence) -> dict[int, bool]:
     return result
 
 
+def _sinks(evidence: Evidence, flow: Flow) -> list[Value]:
+    """What says where accesses go and whether, and how often loops run."""
+    found = []
+    # The access that a launch failed at is not on its tape.
+    for op in evidence.ops.values():
+        if op.name in ACCESSES:
+            numbers = [op.operands[ACCESSES[op.name]], *(op.operands[position] for position in coordinates(op))]
+            mask = mask_operand(op)
+            numbers += [] if mask is None else [mask]
+        elif op.name == "scf.for":
+            numbers = list(op.operands[:3])
+        else:
+            continue
+        found += [Value(flow.function_of[op.index], number) for number in numbers]
+    return found
+
+
+def _may_wrap(op: Op) -> bool:
+    return op.name in SIGNS or op.name == "arith.trunci" or adds_up(op)
+
+
+def _mixes(launch: Launch, op: Op) -> bool:
+    """Whether ``op`` is a step of a generator of random numbers, or of a hash: it adds or multiplies by a large odd."""
+    plan = launch.executable.plan
+    makers = {result: one for function in plan.functions.values() for one in function.walk() for result in one.results}
+    for number in op.operands:
+        maker = makers.get(number)
+        constant = None if maker is None or maker.name != "arith.constant" else constant_bounds(maker)
+        if constant is not None and constant[0] == constant[1] and constant[0] % 2 and abs(constant[0]) >= _MIXES:
+            return True
+    return False
+
+
+def _unpacked(plan: Plan) -> dict[str, set[int]]:
+    """Numbers of 64 bits of which a kernel takes the upper half, too, by function: their lower one is no mistake."""
+    return {
+        function.name: {op.operands[0] for op in function.walk() if op.name in ("arith.shrui", "arith.shrsi")}
+        for function in plan.functions.values()
+    }
+
+
 def _passes(op: Op) -> bool:
-    return op.name in _ON_THE_WAY
+    return op.name in _ON_THE_WAY or op.name in _ANSWERS

@@ -32,6 +32,7 @@ _MOVES = frozenset(
         "tt.split",
         "tt.gather",
         "arith.extsi",
+        "arith.trunci",
         "arith.index_cast",
     }
 )
@@ -67,10 +68,21 @@ class Reach:
         return self._known[value]
 
     def unwrapped(self, op: Op) -> Bounds | None:
-        """What an addition, subtraction, product or shift gives before it is cut to its type."""
+        """What an addition, subtraction, product, shift, sum or narrowing gives before it is cut to its type."""
         function = self._flow.function_of[op.index]
         operands = [self.bounds(Value(function, number)) for number in op.operands]
+        if adds_up(op):
+            return self._sum(op, function)
+        if op.name == "arith.trunci":
+            return operands[0]
         return _arithmetic(op.name, operands) if len(operands) == 2 else None
+
+    def _sum(self, op: Op, function: str) -> Bounds:
+        """What as many numbers as lie along the axis of a reduction or scan add up to."""
+        operand = Value(function, op.operands[0])
+        least, most = self.bounds(operand)
+        terms = self.type(operand).shape[op.attributes["axis"]]
+        return min(least, least * terms), max(most, most * terms)
 
     def _any(self, value: Value) -> Bounds:
         bits = self.type(value).bits
@@ -88,7 +100,7 @@ class Reach:
                 _joined([self.bounds(f) for f in feeds]) if feeds else self._any(value)
             )
         if maker.name == "arith.constant":
-            return _constant(maker) or self._any(value)
+            return constant_bounds(maker) or self._any(value)
         if maker.name == "tt.make_range":
             return int(maker.attributes["start"]), int(maker.attributes["end"]) - 1
         if maker.name == "tt.get_program_id":
@@ -99,6 +111,8 @@ class Reach:
         operands = [Value(value.function, number) for number in maker.operands]
         if not operands or any(not self.type(each).is_integer for each in operands):
             return self._any(value)
+        if adds_up(maker):
+            return self._sum(maker, value.function)
         if maker.name in _MOVES:
             return _joined([self.bounds(each) for each in operands])
         if maker.name == "arith.select":
@@ -114,7 +128,17 @@ class Reach:
         return lower[0], max(lower[0], upper[1] - 1)
 
 
-def _constant(op: Op) -> Bounds | None:
+def adds_up(op: Op) -> bool:
+    """Whether a reduction or a scan is a sum of integers."""
+    if op.name not in ("tt.reduce", "tt.scan") or len(op.operands) != 1:
+        return False
+    (block,) = op.regions[0].blocks
+    names = [each.name for each in block.ops]
+    return len(names) == 2 and names[0] == "arith.addi"
+
+
+def constant_bounds(op: Op) -> Bounds | None:
+    """The least and the greatest number of a constant; None if it holds none."""
     value = op.attributes["value"]
     if isinstance(value, Dense):
         if isinstance(value.values, bytes) or not all(isinstance(v, int) for v in value.values):

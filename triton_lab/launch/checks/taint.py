@@ -1,23 +1,23 @@
-"""Follows integers that have wrapped through a replay, from the operation to the accesses that use them."""
+"""Follows integers that have wrapped through a replay, from the operation to what is done with them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter import values
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.registry import REGISTRY
-from triton_lab.interpreter.values import Value
+from triton_lab.interpreter.values import Descriptor, Value
 from triton_lab.ir import Op
+from triton_lab.ir.dataflow import Flow
 from triton_lab.ir.provenance import ACCESSES
 from triton_lab.launch.checks.always_true import mask_operand
 from triton_lab.launch.checks.evidence import Lanes
+from triton_lab.launch.checks.marks import Marks, inside_of_others, passed_on
 from triton_lab.launch.replay import Watcher
 
 if TYPE_CHECKING:
@@ -25,13 +25,18 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 # For each operation that wrapped, the lanes that are wrong because of it: they broadcast to the block.
-Marks = dict[int, Array]
+Origins = dict[int, Array]
 
-# Left, right, exact result, wrapped result, and the width in bits.
-Example = tuple[int, int, int, int, int]
 
-# These only move elements: run on marks they move those.
-_MOVES = frozenset({"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans", "tt.join", "tt.cat"})
+class Example(NamedTuple):
+    """What an operation did: ``exact``, in words how it came about, did not fit ``bits`` and became ``wrapped``."""
+
+    words: str
+    exact: int
+    wrapped: int
+    bits: int
+
+
 # A mask is wrong where what it compares is.
 _COMPARES = frozenset({"arith.cmpi", "arith.andi", "arith.ori", "arith.xori"})
 _EXACT = {
@@ -40,38 +45,63 @@ _EXACT = {
     "arith.muli": np.multiply,
     "arith.shli": np.left_shift,
 }
+SIGNS = {"arith.addi": "+", "arith.subi": "-", "arith.muli": "*", "arith.shli": "<<"}
+# The operands of a descriptor's accesses that say where, from and to.
+_COORDINATES = {
+    "tt.descriptor_load": (1, None),
+    "tt.descriptor_store": (2, None),
+    "tt.descriptor_reduce": (2, None),
+    "tt.descriptor_gather": (1, None),
+    "tt.descriptor_scatter": (1, 3),
+}
+
+
+def coordinates(op: Op) -> range:
+    """The positions of an access's operands that say where it goes: its pointer, or a descriptor's coordinates."""
+    if op.name in _COORDINATES:
+        return range(len(op.operands))[slice(*_COORDINATES[op.name])]
+    return range(ACCESSES[op.name], ACCESSES[op.name] + 1)
 
 
 class Taint(Watcher):
     """``suspects`` are the operations that may wrap, and whether they are signed; ``passes`` those that pass it on.
 
-    ``reached`` are the lanes of accesses (second key) that went wrong because of an operation (first key).
-    ``examples`` show what an operation (first key) did in a program (second key).
+    ``reached`` are the lanes of accesses and the programs of loops (second key) that went wrong because of
+    an operation (first key). Of ``mixers`` masks and loops tell nothing: who draws a number by wrapping compares
+    it on purpose. ``examples`` show what an operation (first key) did in a program (second key).
     """
 
-    def __init__(self, launch: Launch, suspects: Mapping[int, bool], passes: frozenset[str]) -> None:
+    def __init__(
+        self, launch: Launch, suspects: Mapping[int, bool], passes: frozenset[str], mixers: frozenset[int]
+    ) -> None:
         self.launch = launch
         self.suspects = suspects
         self.passes = passes
+        self.mixers = mixers
         self.reached: dict[tuple[int, int], list[Lanes]] = {}
-        # Marks go by object: a value that is carried round a loop is the same object there. It is
-        # kept, so that no other takes its place.
-        self._marks: dict[int, tuple[Value, Marks]] = {}
+        plan = launch.executable.plan
+        self._marks: Marks[int] = Marks(Flow.of(plan))
+        self._inside = inside_of_others(plan)
         # What was last known of each pointer, by number: an access that fails tells nothing itself.
-        self._pointers: dict[int, tuple[Array, Marks]] = {}
+        self._pointers: dict[int, tuple[Array, Origins]] = {}
         self.examples: dict[tuple[int, int], Example] = {}
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        if op.index in self._inside:
+            return
         if op.name in ACCESSES:
             self._access(frame, op, operands)
             return
-        marks: Marks = {}
+        if op.name == "scf.for":
+            self._loop(frame, op, operands)
+        if len(op.results) != 1 or (op.regions and op.name not in ("tt.reduce", "tt.scan")):
+            return
+        marks: Origins = {}
         if self._marks and (op.name in self.passes or op.name in _COMPARES):
             marks = self._passed(frame, op, operands)
         if op.index in self.suspects and not isinstance(result, Affine):
             self._wrapped(frame, op, operands, result, marks)
-        if marks:
-            self._marks[id(result)] = (result, marks)
+        self._marks.put(frame, op.results[0], result, marks)
         if op.name == "tt.addptr":
             self._pointers[op.results[0]] = (frame.programs, marks)
 
@@ -90,59 +120,37 @@ class Taint(Watcher):
                 found = Lanes.timeless(error.programs[wrong], fault.lanes[wrong], fault.addresses[wrong])
                 self.reached[origin, op.index] = [found]
 
-    def _of(self, frame: Frame, number: int, value: Any) -> Marks:
-        """The marks of a value, in this frame or in the one that this is a part of."""
-        known = self._marks.get(id(value))
-        if known is not None and known[0] is value:
-            return known[1]
-        if frame.parent is None or frame.rows is None:
-            return {}
-        outer = dict.get(frame.parent.environment, number)
-        if outer is None:
-            return {}
-        rows = frame.rows
-        return {
-            origin: mark if mark.shape[0] == 1 else mark[rows]
-            for origin, mark in self._of(frame.parent, number, outer).items()
-        }
-
-    def _passed(self, frame: Frame, op: Op, operands: Sequence[Value]) -> Marks:
+    def _passed(self, frame: Frame, op: Op, operands: Sequence[Value]) -> Origins:
         """What the operands' marks mean for the result."""
         if op.name in _COMPARES and frame.result_type(op).element != "i1":
             return {}
-        result: Marks = {}
+        result: Origins = {}
         for position, (number, value) in enumerate(zip(op.operands, operands, strict=True)):
-            for origin, mark in self._of(frame, number, value).items():
-                rank = len(frame.type(number).shape)
-                mark = mark.reshape(-1, *(1,) * rank) if mark.ndim == 1 else mark
-                if op.name in _MOVES:
-                    mark = self._moved(frame, op, position, mark, len(operands))
-                elif op.name == "arith.select" and position:
-                    chosen = frame.elements(op, 0, operands[0])
-                    chosen = chosen.reshape(-1, *(1,) * rank) if chosen.ndim == 1 else chosen
-                    mark = mark & (chosen if position == 1 else ~chosen)
+            for origin, mark in self._marks.of(frame, number, value).items():
+                mark = passed_on(frame, op, operands, position, mark)
+                if op.name in ("arith.andi", "arith.ori"):
+                    mark = mark & self._undecided(frame, op, operands, 1 - position, origin)
                 result[origin] = result[origin] | mark if origin in result else mark
         return {origin: mark for origin, mark in result.items() if mark.any()}
 
-    def _moved(self, frame: Frame, op: Op, position: int, mark: Array, operands: int) -> Array:
-        shape = frame.type(op.operands[position]).shape
-        whole = np.broadcast_to(mark, (mark.shape[0], *shape)) if shape else mark.reshape(-1)
-        given = [np.zeros_like(whole)] * operands
-        given[position] = whole
-        moved: Value = REGISTRY[op.name].run(frame, op, *given)
-        return values.elements(moved, frame.result_type(op)).astype(np.bool_)
+    def _undecided(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, origin: int) -> Array:
+        """Where this side of an ``and`` (``or``) does not decide it whatever the other is."""
+        side = frame.elements(op, position, operands[position])
+        rank = len(frame.result_type(op).shape)
+        side = side.reshape(-1, *(1,) * rank) if side.ndim == 1 else side
+        undecided: Array = side if op.name == "arith.andi" else ~side
+        mark = self._marks.of(frame, op.operands[position], operands[position]).get(origin)
+        return undecided if mark is None else undecided | passed_on(frame, op, operands, position, mark)
 
-    def _wrapped(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any, marks: Marks) -> None:
+    def _wrapped(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any, marks: Origins) -> None:
         """Add the lanes in which ``op`` itself wraps, unless their operands are wrong already."""
         signed = self.suspects[op.index]
-        left, right, found = (
-            _exact(array, signed)
-            for array in (frame.elements(op, 0, operands[0]), frame.elements(op, 1, operands[1]), result)
-        )
-        if op.name == "arith.shli":
-            right = np.clip(right, 0, 31)
-        exact = _EXACT[op.name](left, right)
+        bits = frame.result_type(op).bits
+        found, exact, given = _exactly(frame, op, operands, result, signed)
         wrong = exact != found
+        if op.name == "arith.trunci":
+            # Who takes the lower half on its own may mean either sign by it.
+            wrong = wrong & ((exact < -(1 << (bits - 1))) | (exact >= 1 << bits) if not signed else wrong)
         for mark in marks.values():
             wrong = wrong & ~mark
         if not wrong.any():
@@ -151,36 +159,106 @@ class Taint(Watcher):
         whole = np.broadcast_to(wrong, (frame.count, *wrong.shape[1:]))
         rows, first = np.unique(np.nonzero(whole)[0], return_index=True)
         where = np.flatnonzero(whole)[first]
-        numbers = [np.broadcast_to(array, whole.shape).reshape(-1)[where] for array in (left, right, exact, found)]
-        bits = frame.result_type(op).bits
-        for row, *example in zip(rows.tolist(), *(array.tolist() for array in numbers), strict=True):
-            self.examples.setdefault((op.index, int(frame.programs[row])), (*example, bits))
+        numbers = [np.broadcast_to(array, whole.shape).reshape(-1)[where] for array in (exact, found, *given)]
+        for row, big, small, *parts in zip(rows.tolist(), *(array.tolist() for array in numbers), strict=True):
+            example = Example(_words(op, parts), big, small, bits)
+            self.examples.setdefault((op.index, int(frame.programs[row])), example)
+
+    def _loop(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
+        """A loop whose bounds have wrapped: it runs too long, or not at all."""
+        for number, value in zip(op.operands[:3], operands[:3], strict=True):
+            for origin, mark in self._marks.of(frame, number, value).items():
+                programs = frame.programs[np.broadcast_to(mark, (frame.count,))]
+                if len(programs) and origin not in self.mixers:
+                    nowhere = np.zeros(len(programs), np.int64)
+                    lanes = Lanes.timeless(programs, nowhere, nowhere)
+                    self.reached.setdefault((origin, op.index), []).append(lanes)
 
     def _access(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
         """Which lanes of an access go elsewhere, and are on or would perhaps be."""
         if not self._marks:
             return
         position = ACCESSES[op.name]
-        marks = self._of(frame, op.operands[position], operands[position])
-        if not marks:
+        if isinstance(operands[position], Descriptor):
+            self._described(frame, op, operands)
             return
+        marks = self._marks.of(frame, op.operands[position], operands[position])
         shape = frame.type(op.operands[position]).shape
         whole = (frame.count, *shape)
         on: Array = np.ones(1, np.bool_).reshape((1,) * len(whole))
         mask = mask_operand(op)
+        of_mask: Origins = {}
         if mask is not None:
             at = op.operands.index(mask)
             on = frame.elements(op, at, operands[at])
             on = on.reshape(-1, *(1,) * len(shape)) if on.ndim == 1 else on
-            for mark in self._of(frame, mask, operands[at]).values():
-                on = on | mark
+            of_mask = self._marks.of(frame, mask, operands[at])
+            for mark in of_mask.values():
+                on = on | _spread(mark, len(shape))
+        if not marks and not of_mask:
+            return
         size = max(1, int(np.prod(shape)))
         addresses = np.broadcast_to(frame.elements(op, position, operands[position]), whole).reshape(-1)
-        for origin, mark in marks.items():
-            chosen = np.flatnonzero(np.broadcast_to(mark & on, whole))
+        of_mask = {origin: mark for origin, mark in of_mask.items() if origin not in self.mixers}
+        for origin, mark in {**of_mask, **marks}.items():
+            chosen = np.flatnonzero(np.broadcast_to(_spread(mark, len(shape)) & on, whole))
             if len(chosen):
                 lanes = Lanes.timeless(frame.programs[chosen // size], chosen % size, addresses[chosen])
                 self.reached.setdefault((origin, op.index), []).append(lanes)
+
+    def _described(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
+        """The programs that give a descriptor coordinates that have wrapped, or made it with such extents."""
+        descriptor = operands[0]
+        assert isinstance(descriptor, Descriptor)
+        address = descriptor.base + np.zeros(frame.count, np.int64)
+        pointee = frame.type(op.operands[0]).pointee
+        assert pointee is not None
+        corner = [position for position in coordinates(op) if not frame.type(op.operands[position]).shape]
+        for position, stride in zip(reversed(corner), reversed(descriptor.strides), strict=False):
+            address = address + frame.elements(op, position, operands[position]).astype(np.int64) * stride * (
+                pointee.bits // 8
+            )
+        for position in (0, *coordinates(op)):
+            for origin, mark in self._marks.of(frame, op.operands[position], operands[position]).items():
+                wrong = np.broadcast_to(mark.reshape(mark.shape[0], -1).any(axis=1), (frame.count,))
+                if wrong.any():
+                    first = np.zeros(int(wrong.sum()), np.int64)
+                    lanes = Lanes.timeless(frame.programs[wrong], first, address[wrong])
+                    self.reached.setdefault((origin, op.index), []).append(lanes)
+
+
+def _spread(mark: Array, rank: int) -> Array:
+    return mark.reshape(-1, *(1,) * rank) if mark.ndim == 1 else mark
+
+
+def _exactly(
+    frame: Frame, op: Op, operands: Sequence[Value], result: Any, signed: bool
+) -> tuple[Array, Array, list[Array]]:
+    """What ``op`` found, what it should have found, and the operands to show, all in 64 bits."""
+    found = _exact(result, signed)
+    if op.name in ("tt.reduce", "tt.scan"):
+        array = _exact(frame.spread(op, 0, operands[0]), signed)
+        axis = op.attributes["axis"] + 1
+        if op.name == "tt.reduce":
+            return found, array.sum(axis=axis), []
+        if op.attributes["reverse"]:
+            return found, np.flip(np.cumsum(np.flip(array, axis), axis=axis), axis), []
+        return found, np.cumsum(array, axis=axis), []
+    left = _exact(frame.elements(op, 0, operands[0]), signed)
+    if op.name == "arith.trunci":
+        return found, left, []
+    right = _exact(frame.elements(op, 1, operands[1]), signed)
+    if op.name == "arith.shli":
+        right = np.clip(right, 0, 31)
+    return found, _EXACT[op.name](left, right), [left, right]
+
+
+def _words(op: Op, parts: Sequence[int]) -> str:
+    if op.name == "arith.trunci":
+        return "the number"
+    if op.name in ("tt.reduce", "tt.scan"):
+        return "the sum" if op.name == "tt.reduce" else "the running sum"
+    return f"{parts[0]} {SIGNS[op.name]} {parts[1]} ="
 
 
 def _exact(array: Array, signed: bool) -> Array:

@@ -60,8 +60,8 @@ def copied(
             return [stand_in(each) for each in value]
         if not isinstance(value, torch.Tensor):
             return value
-        found = flags.get(id(value))
-        return torch.zeros(value.shape, dtype=torch.bool) if found is None else torch.from_numpy(found)
+        its = flags.get(id(value))
+        return torch.zeros(value.shape, dtype=torch.bool) if its is None else torch.from_numpy(its)
 
     if func.overloadpacket is _ATEN.copy_:
         everywhere: Flags = np.broadcast_to(flags[id(args[1])], tuple(args[0].shape))
@@ -73,8 +73,8 @@ def copied(
     if put_in is not None:
         given[put_in:] = [False]
     result = func.overloadpacket(*given, **{name: value for name, value in named.items() if name == "dim"})
-    found: Flags = result.numpy()
-    return found if bool(found.any()) else None
+    there: Flags = result.numpy()
+    return there if bool(there.any()) else None
 
 
 def _on_the_cpu(value: Any) -> Any:

@@ -26,6 +26,7 @@ SEVERITY = {
     "lane-order": WARNING,
     "overflow": WARNING,
     "non-finite": WARNING,
+    "lost-precision": WARNING,
     "outside-view": NOTE,
     "alias": NOTE,
     "idle-program": NOTE,

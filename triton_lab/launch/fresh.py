@@ -174,7 +174,7 @@ class FreshMemory:
         flags = np.zeros(size, np.bool_)
         for low, high in zip(left.start.tolist(), left.stop.tolist(), strict=True):
             flags[low - start : high - start] = True
-        elements: npt.NDArray[np.bool_] = _bytes_of_elements(tensor, flags).all(axis=-1)
+        elements = np.asarray(_bytes_of_elements(tensor, flags).all(axis=-1))
         return elements if bool(elements.any()) else None
 
     def _tensors_written(self, value: Any) -> None:

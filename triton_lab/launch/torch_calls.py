@@ -52,7 +52,7 @@ class TorchCalls(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
     def tell(self, listener: Listener) -> None:
         """Let ``listener`` hear of what this thread calls from now on."""
         if not any(each is self for each in _get_current_dispatch_mode_stack()):
-            self.__enter__()
+            self.__enter__()  # type: ignore[no-untyped-call]
         self._listeners = (*self._listeners, listener)
 
     def leave(self, listener: Listener) -> None:

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from triton_lab.launch.checks import (
+    accumulation,
     alias,
     always_true,
     collision,
     fault,
     idle,
     lane_order,
+    narrow,
     non_finite,
     outside_view,
     overflow,
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 _RANK = {ERROR: 0, WARNING: 1, NOTE: 2}
 _ALONE = (
     overflow.check,
+    narrow.check,
     non_finite.check,
+    accumulation.check,
     outside_view.check,
     alias.check,
     idle.check,

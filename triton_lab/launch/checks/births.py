@@ -107,7 +107,8 @@ class Births(Watcher):
             for position, (number, value) in enumerate(zip(op.operands, operands, strict=True)):
                 for birth, mark in self.marks.of(frame, number, value).items():
                     parts.setdefault(birth, []).append(passed_on(frame, op, operands, position, mark))
-        return {birth: mark for birth, some in parts.items() if (mark := joined(some)) is not None and mark.any()}
+        whole = {birth: joined(some) for birth, some in parts.items()}
+        return {birth: mark for birth, mark in whole.items() if mark is not None and mark.any()}
 
     def _bear(
         self, frame: Frame, op: Op, operands: Sequence[Value], value: Array, bad: Array, found: dict[Birth, Array]
@@ -120,7 +121,7 @@ class Births(Watcher):
                 found[birth] = found[birth] & ~meant
             bad = bad & ~meant
         inherited = joined([mark for birth, mark in found.items() if birth[1] is None])
-        born = bad if inherited is None else bad & ~inherited
+        born: Array = bad if inherited is None else bad & ~inherited
         if born.any():
             found[op.index, None] = born
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Hashable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -16,6 +17,9 @@ from triton_lab.ir import Op, Plan, dataflow
 
 Array = NDArray[Any]
 Key = TypeVar("Key", bound=Hashable)
+
+# A value that a loop carries is used until it has been computed anew so often, or is at most once behind.
+_GENERATIONS = 3
 
 # These only move elements: run on marks they move those.
 MOVES = frozenset({"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans", "tt.join", "tt.cat"})
@@ -35,18 +39,39 @@ class Marks(Generic[Key]):
         # What was last known of a value by its number, and of which programs.
         self._last: dict[dataflow.Value, tuple[Array, dict[Key, Array]]] = {}
         self._parts = _parts(flow) if flow is not None else set()
+        self._batch: Array | None = None
+        # By value number and first program: the objects that were last computed there.
+        self._lines: dict[tuple[dataflow.Value, int], deque[int]] = {}
+        self._held: Counter[int] = Counter()
 
     def __bool__(self) -> bool:
         return bool(self._known)
 
     def put(self, frame: Frame, number: int, value: Value, marks: dict[Key, Array]) -> None:
         """Value ``number`` has been computed, and has these marks."""
+        name = dataflow.Value(frame.routine.function.name, number)
         if marks:
+            self._forget(frame, name)
             self._known[id(value)] = (value, marks)
-        if self._parts:
-            name = dataflow.Value(frame.routine.function.name, number)
-            if name in self._parts and (marks or name in self._last):
-                self._last[name] = (frame.programs, marks)
+            self._held[id(value)] += 1
+            self._lines.setdefault((name, int(frame.programs[0])), deque()).append(id(value))
+        if name in self._parts and (marks or name in self._last):
+            self._last[name] = (frame.programs, marks)
+
+    def _forget(self, frame: Frame, name: dataflow.Value) -> None:
+        """Let go of what nobody will ask for: earlier batches, and what a loop has computed long ago."""
+        machine = frame.machine
+        is_kernel = frame.parent is None and frame.routine.function.name == machine.executable.plan.kernel.name
+        if is_kernel and frame.programs is not self._batch and not machine.executable.waiting_loops:
+            self._batch = frame.programs
+            for table in (self._known, self._lines, self._held, self._last):
+                table.clear()
+        line = self._lines.get((name, int(frame.programs[0])))
+        if line is not None and len(line) >= _GENERATIONS:
+            oldest = line.popleft()
+            self._held[oldest] -= 1
+            if not self._held[oldest]:
+                del self._held[oldest], self._known[oldest]
 
     def of(self, frame: Frame, number: int, value: Any) -> dict[Key, Array]:
         """The marks of a value, in this frame or in the one that this is a part of."""
@@ -80,7 +105,7 @@ class Marks(Generic[Key]):
                 found[key] = found[key] | spread if key in found else spread
         found = {key: mark for key, mark in found.items() if mark.any()}
         if found:
-            self._known[id(value)] = (value, found)
+            self.put(frame, number, value, found)
         return found
 
 
@@ -116,12 +141,12 @@ def passed_on(frame: Frame, op: Op, operands: Sequence[Value], position: int, ma
     if op.name in ("tt.reduce", "tt.scan"):
         return _along(op, _whole(mark, type.shape))
     if op.name == "tt.dot" and position < 2:
-        whole = _whole(mark, type.shape).any(axis=-1 if position == 0 else -2)
+        whole = np.asarray(_whole(mark, type.shape).any(axis=-1 if position == 0 else -2))
         return whole[..., :, None] if position == 0 else whole[..., None, :]
     if type.shape in (result.shape, ()):
         return mark.reshape(-1, *(1,) * len(result.shape)) if not type.shape else mark
     # Whatever it does with them: any lane may be made of any.
-    rows: Array = mark.reshape(mark.shape[0], -1).any(axis=1)
+    rows = np.asarray(mark.reshape(mark.shape[0], -1).any(axis=1))
     return rows.reshape(-1, *(1,) * len(result.shape))
 
 

@@ -69,11 +69,11 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     launch = evidence.launch
     if launch.snapshot is None:
         return
-    suspects = _suspects(evidence)
-    if not suspects:
+    which = suspects(evidence)
+    if not which:
         return
     try:
-        taints = list(_replays(evidence, suspects))
+        taints = list(_replays(evidence, which))
     except CannotReplay:
         return
     by_place: dict[tuple[int, str], list[Lanes]] = {}
@@ -109,13 +109,13 @@ def _mend(op: Op) -> str:
     return _MEND_NARROWING if op.name == "arith.trunci" else _MEND
 
 
-def _replays(evidence: Evidence, suspects: dict[int, bool]) -> Iterator[Taint]:
+def _replays(evidence: Evidence, which: dict[int, bool]) -> Iterator[Taint]:
     """What the replay of all programs tells; where some fail, first what each of these was stopped for."""
     launch = evidence.launch
     left = np.arange(launch.programs)
-    mixers = frozenset(index for index in suspects if _mixes(launch, evidence.ops[index]))
+    mixers = frozenset(index for index in which if _mixes(launch, evidence.ops[index]))
     for _ in range(ROUNDS):
-        taint = Taint(launch, suspects, _ON_THE_WAY, mixers)
+        taint = Taint(launch, which, _ON_THE_WAY, mixers)
         try:
             replay(launch, observer=taint, programs=left, strict=True)
         except KernelError as error:
@@ -129,7 +129,7 @@ def _replays(evidence: Evidence, suspects: dict[int, bool]) -> Iterator[Taint]:
             return
 
 
-def _suspects(evidence: Evidence) -> dict[int, bool]:
+def suspects(evidence: Evidence) -> dict[int, bool]:
     """The operations that feed addresses, masks and loops and may leave their type; whether they count as signed."""
     launch = evidence.launch
     flow = Flow.of(launch.executable.plan)

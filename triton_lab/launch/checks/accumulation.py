@@ -1,0 +1,93 @@
+"""Sums that lose what is added to them: many terms in a narrow float, and counters that stand still.
+
+A sum carried round a loop is carried on in float64 beside it, and so is what atomics add to an element of
+memory. `tl.sum` and `tl.cumsum` are not looked at: they add up in a tree, which costs little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from triton_lab.ir import Op
+from triton_lab.launch.checks.added_atomically import Atomics, Total
+from triton_lab.launch.checks.carried_sums import CarriedSums, Loss
+from triton_lab.launch.checks.evidence import Evidence, Lanes
+from triton_lab.launch.checks.words import element, finding, others, program
+from triton_lab.launch.finding import Finding
+from triton_lab.launch.launch import Launch
+from triton_lab.launch.replay import CannotReplay, replay
+
+_MEND = "Accumulate in float32: begin with tl.zeros(..., dtype=tl.float32), and convert once, when the sum is stored."
+_MEND_COUNT = "Count in an integer: a float of this width cannot tell the next number from this one."
+_MEND_ATOMIC = "Add to a float32 tensor, and convert when all have added."
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """One for each operation that adds."""
+    launch = evidence.launch
+    if launch.snapshot is None:
+        return
+    sums, atomics = CarriedSums(launch), Atomics(launch)
+    if not sums and not atomics:
+        return
+    try:
+        replay(launch, observer=sums if sums else None, access_observer=atomics if atomics else None)
+    except CannotReplay:
+        return
+    for op, losses in sums.losses():
+        yield _of_a_loop(launch, op, losses)
+    for op, totals in atomics.totals():
+        yield _of_atomics(evidence, op, totals)
+
+
+def _of_a_loop(launch: Launch, op: Op, losses: list[Loss]) -> Finding:
+    worst = max(losses, key=lambda loss: loss.cost)
+    if worst.step is not None:
+        text = (
+            f"{program(launch, worst.program)} counts in {worst.type} and stands still: "
+            f"{_number(worst.sum)} + {_number(worst.step)} is {_number(worst.sum)} again; "
+            f"in float64 it comes to {worst.exact:.8g}"
+        )
+    else:
+        text = (
+            f"{program(launch, worst.program)} adds up {worst.terms} terms in {worst.type} "
+            f"and gets {_number(worst.sum)}; in float64 they make {worst.exact:.8g}{_off(worst.sum, worst.exact)}"
+        )
+    numbers = np.array([loss.program for loss in losses], np.int64)
+    lanes = Lanes.timeless(numbers, np.array([loss.lane for loss in losses], np.int64), np.zeros(len(losses), np.int64))
+    mend = _MEND if worst.step is None else _MEND_COUNT
+    return _finding(launch, text + _others(len(losses)), mend, op, lanes)
+
+
+def _of_atomics(evidence: Evidence, op: Op, totals: list[Total]) -> Finding:
+    worst = max(totals, key=lambda total: total.cost)
+    argument = evidence.owner(op)
+    text = (
+        f"{worst.terms} atomic additions in {worst.type} bring {element(argument, worst.address)} "
+        f"to {_number(worst.sum)}; in float64 they make {worst.exact:.8g}{_off(worst.sum, worst.exact)}"
+        f"{others(len(totals))}"
+    )
+    lanes = Lanes.timeless(
+        *(np.array([getattr(total, name) for total in totals], np.int64) for name in ("program", "lane", "address"))
+    )
+    return finding(evidence.launch, "lost-precision", text, _MEND_ATOMIC, op=op, argument=argument, lanes=lanes)
+
+
+def _finding(launch: Launch, text: str, mend: str, op: Op, lanes: Lanes) -> Finding:
+    return finding(launch, "lost-precision", text, mend, op=op, lanes=lanes)
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):.8g}"
+
+
+def _off(sum: Any, exact: float) -> str:
+    """How far off, in words."""
+    return f" ({abs(float(sum) - exact) / abs(exact):.2g} of it lost)" if exact else ""
+
+
+def _others(count: int) -> str:
+    return f"; {count} programs in all" if count > 1 else ""

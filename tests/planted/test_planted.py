@@ -11,6 +11,7 @@ import pytest
 import triton_lab
 from tests.planted import (
     aliasing,
+    births,
     bounds_indices,
     bounds_masks,
     bounds_pointers,
@@ -18,7 +19,9 @@ from tests.planted import (
     innocents_threads,
     lane_collisions,
     lanes_unordered,
+    laundered,
     overflow,
+    precision,
     races,
     races_atomics,
     races_sync,
@@ -27,7 +30,9 @@ from tests.planted import (
     values,
     views,
     waiting,
+    wraps,
 )
+from tests.planted.innocent_values import INNOCENT_VALUES
 from tests.planted.innocents import INNOCENTS
 from tests.planted.plant import Plant
 from triton_lab.interpreter.errors import KernelError
@@ -49,6 +54,10 @@ BEDS = (
     aliasing,
     waiting,
     idle,
+    births,
+    wraps,
+    precision,
+    laundered,
 )
 PLANTS = [each for bed in BEDS for each in vars(bed).values() if isinstance(each, Plant)]
 every_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.kind}: {plant.name}")
@@ -84,7 +93,9 @@ def test_mended_twin_is_clean(plant: Plant) -> None:
         assert launch.error is None
 
 
-@pytest.mark.parametrize("run", [*INNOCENTS, *innocents_threads.INNOCENTS], ids=lambda run: run.__name__)
+@pytest.mark.parametrize(
+    "run", [*INNOCENTS, *innocents_threads.INNOCENTS, *INNOCENT_VALUES], ids=lambda run: run.__name__
+)
 def test_what_only_looks_wrong_is_left_in_peace(run: Callable[[], None]) -> None:
     with triton_lab.record() as launches:
         run()

@@ -33,17 +33,10 @@ _BITCASTS = frozenset({"arith.bitcast", "tt.bitcast"})
 # These pass on what they get and make nothing.
 _PASS = MOVES | {"arith.select", "tt.split", "tt.gather", "tt.unsplat", "ttg.convert_layout", "arith.constant"}
 # An infinity among what these are made of does not make one of the other sign.
-_KEEP_THE_SIGN = frozenset(
-    {
-        "tt.reduce",
-        "tt.scan",
-        "arith.addf",
-        "arith.maximumf",
-        "arith.maxnumf",
-        "arith.minimumf",
-        "arith.minnumf",
-    }
-)
+_KEEP_THE_SIGN = frozenset({"tt.reduce", "tt.scan", "arith.addf"})
+# The lesser of two is infinite by the doing of one of them alone only below zero, the greater only above.
+_LESSER = frozenset({"arith.minimumf", "arith.minnumf"})
+_GREATER = frozenset({"arith.maximumf", "arith.maxnumf"})
 _ANSWERS = frozenset({"arith.cmpf", "arith.cmpi"})
 
 
@@ -147,6 +140,8 @@ class Births(Watcher):
             above, below = (passed_on(frame, op, operands, position, sign) for sign in signs)
             if op.name in _KEEP_THE_SIGN:
                 parts.append((above & (value > 0)) | (below & (value < 0)))
+            elif op.name in _LESSER or op.name in _GREATER:
+                parts.append(below & (value < 0) if op.name in _LESSER else above & (value > 0))
             else:
                 parts.append((above | below) & ~nan)
         return joined(parts)

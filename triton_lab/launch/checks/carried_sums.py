@@ -14,6 +14,7 @@ from triton_lab.interpreter.dtypes import user_name
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, dataflow
+from triton_lab.launch.checks.carried_state import Carried, Exact
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.replay import Watcher
 
@@ -47,14 +48,6 @@ class Loss:
     step: Any = None
 
 
-@dataclass(eq=False)
-class _Exact:
-    """Of a value: the sum in float64, and that of its terms' squares, which says how large it may be by chance."""
-
-    sum: Array
-    squares: Array
-
-
 class CarriedSums(Watcher):
     """False if the kernel has none."""
 
@@ -65,12 +58,17 @@ class CarriedSums(Watcher):
         # Operations of a sum's way round a loop; those at which it is compared, with the operand that is a constant.
         self._round: set[int] = set()
         self._told: dict[int, int | None] = {}
+        # What such a sum is called where control flow has brought it.
+        self._parts: set[dataflow.Value] = set()
         loops = any(op.name in ("scf.for", "scf.while") for op in plan.walk())
         if loops and any(type.is_float for function in plan.functions.values() for type in function.types):
             self._look(dataflow.Flow.of(plan))
         # By object, in the order in which they were computed: a sum is looked for one iteration later at most.
-        self._exact: dict[int, tuple[Value, _Exact]] = {}
+        self._exact: dict[int, tuple[Value, Exact]] = {}
         self._kept = 8 * len(self._round) + 8
+        # The same by operation and program.
+        self._carried: dict[int, Carried] = {}
+        self._until = -1
         self._terms: dict[int, NDArray[np.int64]] = {
             index: np.zeros(launch.programs, np.int64) for index in self._round if self._ops[index].name in _ADDS
         }
@@ -116,6 +114,7 @@ class CarriedSums(Watcher):
             if not last and (step is None or set(way) != {op.index} or type.element != "f32"):
                 continue
             self._round |= set(way)
+            self._parts |= {each for each in behind if each not in flow.maker}
             for index in last or [op.index]:
                 self._told[index] = step if index == op.index and set(way) == {op.index} else None
 
@@ -135,6 +134,7 @@ class CarriedSums(Watcher):
         if op.index not in self._round:
             return
         exact = self._carried_on(frame, op, operands)
+        self._remember(frame, op, result, exact)
         self._exact[id(result)] = (result, exact)
         if len(self._exact) > self._kept:
             del self._exact[next(iter(self._exact))]
@@ -144,7 +144,39 @@ class CarriedSums(Watcher):
         if op.index in self._told:
             self._compare(frame, op, operands, result, exact)
 
-    def _of(self, frame: Frame, op: Op, position: int, operands: Sequence[Value], term: bool) -> _Exact:
+    def _remember(self, frame: Frame, op: Op, result: Any, exact: Exact) -> None:
+        waits = bool(frame.machine.executable.waiting_loops)
+        whole = frame
+        while whole.parent is not None:
+            whole = whole.parent
+        if whole.programs[0] > self._until and not waits:
+            self._carried.clear()  # the next batch
+        self._until = max(self._until, int(whole.programs[-1]))
+        value = _block(np.asarray(result), len(frame.result_type(op).shape))
+        now = Carried(frame.programs, value, exact)
+        before = self._carried.pop(op.index, None)
+        if before is not None:
+            now = before.updated(now)
+        # The latest comes last.
+        self._carried[op.index] = now
+
+    def _recalled(self, frame: Frame, value: Array) -> Exact | None:
+        """What ``value`` should be where it is what the programs carried last."""
+        found: Exact | None = None
+        for carried in self._carried.values():
+            if carried.value.dtype != value.dtype:
+                continue
+            recalled = carried.recalled(frame.programs, value)
+            if recalled is None:
+                continue
+            same, exact = recalled
+            if found is None:
+                wide = value.astype(np.float64)
+                found = Exact(wide, wide * wide)
+            found = Exact(np.where(same, exact.sum, found.sum), np.where(same, exact.squares, found.squares))
+        return found
+
+    def _of(self, frame: Frame, op: Op, position: int, operands: Sequence[Value], term: bool) -> Exact:
         """An operand in float64: as it was carried on, or as it is."""
         value = operands[position]
         known = self._exact.get(id(value))
@@ -153,38 +185,42 @@ class CarriedSums(Watcher):
         array = frame.elements(op, position, value)
         rank = len(frame.result_type(op).shape)
         array = array.reshape(-1, *(1,) * rank) if array.ndim == 1 else array
+        if dataflow.Value(frame.routine.function.name, op.operands[position]) in self._parts:
+            recalled = self._recalled(frame, array)
+            if recalled is not None:
+                return recalled
         wide = array.astype(np.float64)
-        return _Exact(wide, wide * wide if term else np.zeros(1).reshape((1,) * wide.ndim))
+        return Exact(wide, wide * wide if term else np.zeros(1).reshape((1,) * wide.ndim))
 
-    def _carried_on(self, frame: Frame, op: Op, operands: Sequence[Value]) -> _Exact:
+    def _carried_on(self, frame: Frame, op: Op, operands: Sequence[Value]) -> Exact:
         """What ``op`` gives in float64."""
         if op.name == "arith.select":
             chosen = frame.elements(op, 0, operands[0])
             rank = len(frame.result_type(op).shape)
             chosen = chosen.reshape(-1, *(1,) * rank) if chosen.ndim == 1 else chosen
             a, b = (self._of(frame, op, position, operands, True) for position in (1, 2))
-            return _Exact(np.where(chosen, a.sum, b.sum), np.where(chosen, a.squares, b.squares))
+            return Exact(np.where(chosen, a.sum, b.sum), np.where(chosen, a.squares, b.squares))
         parts = [self._of(frame, op, position, operands, op.name in _ADDS) for position in range(len(operands))]
         if op.name in ("arith.addf", "arith.subf"):
             sign = 1 if op.name == "arith.addf" else -1
-            return _Exact(parts[0].sum + sign * parts[1].sum, parts[0].squares + parts[1].squares)
+            return Exact(parts[0].sum + sign * parts[1].sum, parts[0].squares + parts[1].squares)
         if op.name == "math.fma":
             product = parts[0].sum * parts[1].sum
-            return _Exact(product + parts[2].sum, product * product + parts[2].squares)
+            return Exact(product + parts[2].sum, product * product + parts[2].squares)
         if op.name == "tt.dot":
             left, right = (frame.spread(op, position, operands[position]) for position in (0, 1))
             product = np.matmul(widen(left).astype(np.float64), widen(right).astype(np.float64))
-            return _Exact(product + parts[2].sum, product * product + parts[2].squares)
+            return Exact(product + parts[2].sum, product * product + parts[2].squares)
         if op.name in ("arith.mulf", "arith.divf"):
             carried, factor = (0, 1) if id(operands[0]) in self._exact else (1, 0)
             if op.name == "arith.divf":
-                return _Exact(parts[0].sum / parts[1].sum, parts[0].squares / parts[1].sum ** 2)
-            return _Exact(parts[0].sum * parts[1].sum, parts[carried].squares * parts[factor].sum ** 2)
+                return Exact(parts[0].sum / parts[1].sum, parts[0].squares / parts[1].sum ** 2)
+            return Exact(parts[0].sum * parts[1].sum, parts[carried].squares * parts[factor].sum ** 2)
         if op.name == "arith.negf":
-            return _Exact(-parts[0].sum, parts[0].squares)
+            return Exact(-parts[0].sum, parts[0].squares)
         return parts[0]
 
-    def _compare(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any, exact: _Exact) -> None:
+    def _compare(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any, exact: Exact) -> None:
         """Which programs' sums have lost too much by now. What was told before is told anew or taken back."""
         type = frame.result_type(op)
         narrow: Array = np.asarray(result)
@@ -232,7 +268,7 @@ class CarriedSums(Watcher):
                 steps[k] if steps is not None and np.isinf(most[row]) else None,
             )
 
-    def _cost(self, element: str, narrow: Array, exact: _Exact) -> Array:
+    def _cost(self, element: str, narrow: Array, exact: Exact) -> Array:
         """How far sums are off, in roundings of their type; infinity and NaN have a check of their own."""
         wide = narrow.astype(np.float64)
         scale = np.maximum(np.abs(exact.sum), np.sqrt(np.maximum(exact.squares, 0)))

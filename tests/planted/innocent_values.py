@@ -286,6 +286,7 @@ def ragged_kernel(length_ptr, x_ptr, out_ptr, COUNT: tl.constexpr, BLOCK: tl.con
     for place in range(0, total, BLOCK):
         inside = place + tl.arange(0, BLOCK)
         tl.store(out_ptr + inside, tl.load(x_ptr + inside, mask=inside < total), mask=inside < total)
+    tl.debug_barrier()  # other threads have stored there
     tl.store(out_ptr + start, 0.0, mask=length > 0)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from triton_lab.lazy import elementwise
-from triton_lab.lazy.elementwise import Scalar, Spec
+from triton_lab.lazy.asking import Scalar, Spec, ask
 from triton_lab.lazy.graph import Value, short
 from triton_lab.lazy.handle import Handle, storage_of
 
@@ -25,12 +27,10 @@ def trace(name: str, *operands: Operand) -> Value:
     """
     near = next((operand for operand in operands if isinstance(operand, Handle)), None)
     taken = [_operand(name, operand, near) for operand in operands]
-    specs: list[Spec | type] = [operand.spec if isinstance(operand, Handle) else type(operand) for operand in taken]
-    try:
+    specs = [operand.spec if isinstance(operand, Handle) else operand for operand in taken]
+    with refusing(name, *specs):
         shape, dtype = elementwise.result(name, *specs)
         meets = elementwise.computed_in(name, *specs)
-    except (RuntimeError, TypeError, NotImplementedError) as error:
-        raise type(error)(f"{name} of {' and '.join(map(_described, specs))}: {error}") from None
     values = []
     for position, operand in enumerate(taken):
         if isinstance(operand, Handle):
@@ -39,6 +39,15 @@ def trace(name: str, *operands: Operand) -> Value:
         else:
             values.append(Value("constant", (), (), meets, elementwise.constant(operand, meets, name)))
     return Value(name, tuple(values), shape, dtype)
+
+
+@contextlib.contextmanager
+def refusing(name: str, *operands: Spec | Scalar) -> Iterator[None]:
+    """Put the operation and what it was given before torch's words, if torch refuses inside."""
+    try:
+        yield
+    except (RuntimeError, TypeError, NotImplementedError, IndexError, ValueError) as error:
+        raise type(error)(f"{name} of {' and '.join(map(described, operands))}: {error}") from None
 
 
 def cast(value: Value, dtype: torch.dtype) -> Value:
@@ -60,8 +69,9 @@ def _operand(name: str, operand: Operand, near: Handle | None) -> Handle | Scala
     raise TypeError(f"{name} takes tensors and numbers, not {type(operand).__name__}")
 
 
-def _described(spec: Spec | type) -> str:
-    return f"a Python {spec.__name__}" if isinstance(spec, type) else f"{short(spec[1])} {spec[0]}"
+def described(operand: Spec | Scalar) -> str:
+    """An operand in an error's words."""
+    return f"{short(operand[1])} {operand[0]}" if isinstance(operand, tuple) else f"a Python {type(operand).__name__}"
 
 
 class Arithmetic(Handle):
@@ -101,16 +111,33 @@ class Arithmetic(Handle):
     def __rtruediv__(self, other: Operand) -> Self:
         return self._apply("div", other, self)
 
+    def __floordiv__(self, other: Operand) -> Self:
+        """The quotient rounded down. (torch refuses integers divided by 0 when it finds one: here that is undefined.)"""
+        return self._apply("floordiv", self, other)
+
+    def __rfloordiv__(self, other: Operand) -> Self:
+        return self._apply("floordiv", other, self)
+
+    def __mod__(self, other: Operand) -> Self:
+        """What `//` leaves: it has the sign of `other`."""
+        return self._apply("remainder", self, other)
+
+    def __rmod__(self, other: Operand) -> Self:
+        return self._apply("remainder", other, self)
+
     def __pow__(self, exponent: Scalar) -> Self:
-        """Powers 1, 2, 3 as products, 0.5 as a root, -1 as a quotient. ValueError for others."""
-        if exponent == 0.5:
-            return self.sqrt()
-        if exponent == -1:
-            return self._apply("div", 1.0, self)
-        if exponent not in (1, 2, 3) or self.dtype == torch.bool:
+        """Powers 1, 2, 3 as products, 0.5 as a root, -1 as a quotient. ValueError for others, torch's own errors."""
+        if not isinstance(exponent, bool | int | float) or exponent not in (1, 2, 3, 0.5, -1):
             raise ValueError(f"{short(self.dtype)} ** {exponent}: only the exponents 1, 2, 3, 0.5 and -1 are known")
-        power = self.clone() if exponent == 1 else self * self
-        return power * self if exponent == 3 else power
+        with refusing("pow", self.spec, exponent):
+            _, dtype = ask(torch.pow, self.spec, exponent)
+        base = self.to(dtype)
+        if exponent == 0.5:
+            return base.sqrt()
+        if exponent == -1:
+            return base._apply("div", 1.0, base)
+        power = base.clone() if exponent == 1 else base * base
+        return power * base if exponent == 3 else power
 
     def __neg__(self) -> Self:
         return self._apply("neg", self)
@@ -165,8 +192,15 @@ class Arithmetic(Handle):
     def cos(self) -> Self:
         return self._apply("cos", self)
 
+    def tanh(self) -> Self:
+        return self._apply("tanh", self)
+
     def sqrt(self) -> Self:
         return self._apply("sqrt", self)
+
+    def rsqrt(self) -> Self:
+        """1 / sqrt(x)."""
+        return self._apply("rsqrt", self)
 
     def sigmoid(self) -> Self:
         return self._apply("sigmoid", self)
@@ -179,12 +213,16 @@ class Arithmetic(Handle):
 
     def relu(self) -> Self:
         """max(x, 0); NaN stays NaN."""
+        with refusing("relu", self.spec):
+            ask(torch.relu, self.spec)
         return self._apply("maximum", self, 0)
 
     def clamp(self, min: Scalar | None = None, max: Scalar | None = None) -> Self:
         """Elements cut to [min, max]; ValueError if both are missing."""
         if min is None and max is None:
             raise ValueError("clamp needs min, max, or both")
+        with refusing("clamp", self.spec):
+            ask(torch.clamp, self.spec, min, max)
         raised = self if min is None else self.maximum(min)
         return raised if max is None else raised.minimum(max)
 

@@ -1,13 +1,11 @@
 """The elementwise operations: what torch calls them, and how a kernel writes them.
 
-Torch itself decides shapes, dtypes and errors: each operation is tried once on tensors without memory (device
-"meta") and the answer remembered. A kernel computes in `compute` dtype; 16-bit floats are widened for each
-operation and rounded after it, as torch does, so that fusing does not change results.
+Torch itself decides shapes, dtypes and errors (`asking.py`). 16-bit floats are widened for each operation and rounded
+after it, as torch does, so that fusing does not change results.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 from collections.abc import Callable
@@ -16,10 +14,8 @@ from typing import Any
 
 import torch
 
+from triton_lab.lazy.asking import Scalar, Spec, ask, meeting
 from triton_lab.lazy.graph import Constant
-
-Scalar = bool | int | float
-Spec = tuple[tuple[int, ...], torch.dtype]
 
 
 @dataclass(frozen=True)
@@ -28,7 +24,7 @@ class Elementwise:
 
     torch: Callable[..., torch.Tensor]
     triton: str
-    floating: bool = False  # integers are computed as floats (exp, division)
+    inplace: str = ""  # torch's method that writes the result into the first operand
     compares: bool = False  # the result is bool, the operands meet in their common dtype
 
 
@@ -41,31 +37,36 @@ def _pick(pick: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
 
     def picked(first: Any, second: Any) -> torch.Tensor:
         dtype = torch.result_type(first, second)
-        both = [x if isinstance(x, torch.Tensor) else torch.empty((), device="meta") for x in (first, second)]
-        return pick(both[0].to(dtype), both[1].to(dtype))
+        device = (first if isinstance(first, torch.Tensor) else second).device
+        both = (x if isinstance(x, torch.Tensor) else torch.empty((), device=device) for x in (first, second))
+        return pick(*(x.to(dtype) for x in both))
 
     return picked
 
 
 ELEMENTWISE: dict[str, Elementwise] = {
-    "add": Elementwise(operator.add, "{0} + {1}"),
-    "sub": Elementwise(operator.sub, "{0} - {1}"),
-    "mul": Elementwise(operator.mul, "{0} * {1}"),
-    "div": Elementwise(operator.truediv, "{0} / {1}", floating=True),
-    "neg": Elementwise(operator.neg, "-{0}"),
-    "abs": Elementwise(torch.abs, "tl.abs({0})"),
-    "exp": Elementwise(torch.exp, "tl.exp({0})", floating=True),
-    "log": Elementwise(torch.log, "tl.log({0})", floating=True),
-    "sin": Elementwise(torch.sin, "tl.sin({0})", floating=True),
-    "cos": Elementwise(torch.cos, "tl.cos({0})", floating=True),
-    "sqrt": Elementwise(torch.sqrt, "tl.sqrt({0})", floating=True),
-    "sigmoid": Elementwise(torch.sigmoid, "tl.sigmoid({0})", floating=True),
+    "add": Elementwise(operator.add, "{0} + {1}", "add_"),
+    "sub": Elementwise(operator.sub, "{0} - {1}", "sub_"),
+    "mul": Elementwise(operator.mul, "{0} * {1}", "mul_"),
+    "div": Elementwise(operator.truediv, "{0} / {1}", "div_"),
+    "floordiv": Elementwise(operator.floordiv, "floor_quotient({0}, {1})", "floor_divide_"),
+    "remainder": Elementwise(operator.mod, "remainder({0}, {1})", "remainder_"),
+    "neg": Elementwise(operator.neg, "-{0}", "neg_"),
+    "abs": Elementwise(torch.abs, "tl.abs({0})", "abs_"),
+    "exp": Elementwise(torch.exp, "tl.exp({0})", "exp_"),
+    "log": Elementwise(torch.log, "tl.log({0})", "log_"),
+    "sin": Elementwise(torch.sin, "tl.sin({0})", "sin_"),
+    "cos": Elementwise(torch.cos, "tl.cos({0})", "cos_"),
+    "tanh": Elementwise(torch.tanh, "libdevice.tanh({0})", "tanh_"),
+    "sqrt": Elementwise(torch.sqrt, "tl.sqrt({0})", "sqrt_"),
+    "rsqrt": Elementwise(torch.rsqrt, "tl.rsqrt({0})", "rsqrt_"),
+    "sigmoid": Elementwise(torch.sigmoid, "tl.sigmoid({0})", "sigmoid_"),
     "maximum": Elementwise(_pick(torch.maximum), "tl.maximum({0}, {1}, propagate_nan=tl.PropagateNan.ALL)"),
     "minimum": Elementwise(_pick(torch.minimum), "tl.minimum({0}, {1}, propagate_nan=tl.PropagateNan.ALL)"),
-    "and": Elementwise(operator.and_, "{0} & {1}"),
-    "or": Elementwise(operator.or_, "{0} | {1}"),
-    "xor": Elementwise(operator.xor, "{0} ^ {1}"),
-    "not": Elementwise(operator.invert, "~{0}"),
+    "and": Elementwise(operator.and_, "{0} & {1}", "__iand__"),
+    "or": Elementwise(operator.or_, "{0} | {1}", "__ior__"),
+    "xor": Elementwise(operator.xor, "{0} ^ {1}", "__ixor__"),
+    "not": Elementwise(operator.invert, "~{0}", "bitwise_not_"),
     "lt": Elementwise(operator.lt, "{0} < {1}", compares=True),
     "le": Elementwise(operator.le, "{0} <= {1}", compares=True),
     "gt": Elementwise(operator.gt, "{0} > {1}", compares=True),
@@ -78,60 +79,24 @@ ELEMENTWISE: dict[str, Elementwise] = {
 
 # One dtype at a time: the forms that differ from the table's.
 ON_BOOL = {"add": "{0} | {1}", "mul": "{0} & {1}", "maximum": "{0} | {1}", "minimum": "{0} & {1}"}
-ON_FLOAT = {"neg": "{0} * -1.0"}  # `-x` is 0 - x in Triton, which loses the sign of zero
+ON_FLOAT = {  # `-x` is 0 - x in Triton, which loses the sign of zero
+    "neg": "{0} * -1.0",
+    "floordiv": "floor_quotient_of_floats({0}, {1})",
+    "remainder": "remainder_of_floats({0}, {1})",
+}
 ON_FLOAT32 = {"div": "tl.div_rn({0}, {1})", "sqrt": "tl.sqrt_rn({0})"}  # `/` and tl.sqrt may be off by one bit
 HALVES = (torch.float16, torch.bfloat16)
 EXACT_IN_HALF = {"neg", "abs", "maximum", "minimum", "where", "lt", "le", "gt", "ge", "eq", "ne"}
 
 
-def result(name: str, *operands: Spec | type) -> Spec:
-    """Shape and dtype of an operation on tensors (specs) and Python numbers (types). torch's own errors.
-
-    Only the type of a number matters to torch's promotion, so one stands for all.
-    """
-    return _result(torch.get_default_dtype(), name, *operands)
+def result(name: str, *operands: Spec | Scalar) -> Spec:
+    """Shape and dtype of an operation on tensors (specs) and Python numbers. torch's own errors."""
+    return ask(ELEMENTWISE[name].torch, *operands)
 
 
-def computed_in(name: str, *operands: Spec | type) -> torch.dtype:
+def computed_in(name: str, *operands: Spec | Scalar) -> torch.dtype:
     """The dtype that the operands meet in before the operation (for "where": its two choices)."""
-    if not ELEMENTWISE[name].compares:
-        return result(name, *operands)[1]
-    return _common(torch.get_default_dtype(), *operands)
-
-
-# torch promotes integers that meet a float to its default dtype: what is remembered holds for that one alone.
-
-
-@functools.lru_cache(maxsize=4096)
-def _result(_default: torch.dtype, name: str, *operands: Spec | type) -> Spec:
-    answer = ELEMENTWISE[name].torch(*_twins(operands))
-    return tuple(answer.shape), answer.dtype
-
-
-@functools.lru_cache(maxsize=4096)
-def _common(_default: torch.dtype, *operands: Spec | type) -> torch.dtype:
-    return torch.result_type(*_twins(operands))
-
-
-def _twins(operands: tuple[Spec | type, ...]) -> list[Any]:
-    """What has their types, and no memory."""
-    return [
-        operand(1) if isinstance(operand, type) else torch.empty(operand[0], dtype=operand[1], device="meta")
-        for operand in operands
-    ]
-
-
-def check_inplace(name: str, target: Spec, *operands: Spec | type) -> None:
-    """Raise torch's error if the result of `name` cannot be written into `target` (shape or dtype)."""
-    shape, dtype = result(name, target, *operands)
-    if not torch.can_cast(dtype, target[1]):
-        raise RuntimeError(f"result type {_name(dtype)} can't be written into a tensor of type {_name(target[1])}")
-    if shape != target[0]:
-        raise RuntimeError(f"a result of shape {shape} can't be written into a tensor of shape {target[0]}")
-
-
-def _name(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
+    return meeting(*operands) if ELEMENTWISE[name].compares else result(name, *operands)[1]
 
 
 def widens(name: str, dtype: torch.dtype) -> bool:

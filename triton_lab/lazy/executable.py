@@ -18,6 +18,7 @@ from typing import Any
 import torch
 import triton
 import triton.language as tl
+from triton.language.extra import libdevice
 
 from triton_lab.lazy.buffer import allocate
 from triton_lab.lazy.codegen import Kernel, write_kernels
@@ -141,7 +142,12 @@ def define(kernel: Kernel) -> Any:
     filename = f"<lazy {next(_numbers)} {kernel.name}>"
     lines = kernel.source.splitlines(keepends=True)
     linecache.cache[filename] = (len(kernel.source), None, lines, filename)
-    space: dict[str, Any] = {"triton": triton, "tl": tl, "__name__": "triton_lab.lazy.generated"}
+    space: dict[str, Any] = {
+        "triton": triton,
+        "tl": tl,
+        "libdevice": libdevice,
+        "__name__": "triton_lab.lazy.generated",
+    }
     exec(compile(kernel.source, filename, "exec"), space)
     return space[kernel.name]
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import torch
 
-from triton_lab.lazy.arithmetic import Arithmetic, Operand, cast
-from triton_lab.lazy.elementwise import Spec
-from triton_lab.lazy.graph import Dims, Value, short
+from triton_lab.lazy.arithmetic import Arithmetic, Operand, cast, refusing
+from triton_lab.lazy.asking import ask
+from triton_lab.lazy.graph import Constant, Dims, Value
 from triton_lab.lazy.indexing import Indexing
 from triton_lab.lazy.maps import broadcast
 
@@ -22,50 +21,60 @@ REDUCTIONS: dict[str, Callable[..., torch.Tensor]] = {
     "mean": torch.mean,
     "amax": torch.amax,
     "amin": torch.amin,
+    "any": torch.any,
+    "all": torch.all,
+    "argmax": torch.argmax,
+    "argmin": torch.argmin,
 }
-
-
-@functools.lru_cache(maxsize=1024)
-def reduced(name: str, operand: Spec, dims: tuple[int, ...], keepdim: bool) -> Spec:
-    """Shape and dtype of a reduction, as torch has it; torch's own errors."""
-    answer = REDUCTIONS[name](torch.empty(operand[0], dtype=operand[1], device="meta"), dims, keepdim)
-    return tuple(answer.shape), answer.dtype
-
-
-@functools.lru_cache(maxsize=1024)
-def multiplied(left: Spec, right: Spec) -> Spec:
-    """Shape and dtype of a matrix product, as torch has it; torch's own errors."""
-    answer = torch.matmul(*(torch.empty(shape, dtype=dtype, device="meta") for shape, dtype in (left, right)))
-    return tuple(answer.shape), answer.dtype
+Dim = int | tuple[int, ...] | None
 
 
 class Folding(Arithmetic, Indexing):
     """Methods whose result has fewer elements than they read."""
 
-    def _reduce(self, name: str, dim: int | tuple[int, ...] | None, keepdim: bool) -> Self:
+    def _reduce(self, name: str, dim: Dim, keepdim: bool) -> Self:
         every = tuple(range(self.ndim))
         asked = every if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
-        shape, dtype = reduced(name, self.spec, asked or every, keepdim)
-        dims = tuple(sorted(entry % self.ndim for entry in asked or every)) if self.ndim else ()
+        with refusing(name, self.spec):
+            shape, dtype = ask(REDUCTIONS[name], self.spec, asked or every, keepdim)
+        return self._folded(name, asked or every, shape, dtype)
+
+    def _folded(self, name: str, asked: tuple[int, ...], shape: tuple[int, ...], dtype: torch.dtype) -> Self:
+        dims = tuple(sorted(entry % self.ndim for entry in asked)) if self.ndim else ()
         if not dims:  # a tensor without dimensions is its own sum
             return self._fresh(cast(self._read(), dtype))
         return self._fresh(Value(name, (self._read(),), shape, dtype, Dims(dims)))
 
-    def sum(self, dim: int | tuple[int, ...] | None = None, keepdim: bool = False) -> Self:
+    def sum(self, dim: Dim = None, keepdim: bool = False) -> Self:
         """The sum over `dim` (all by default); integers and bools are summed as int64, as in torch."""
         return self._reduce("sum", dim, keepdim)
 
-    def mean(self, dim: int | tuple[int, ...] | None = None, keepdim: bool = False) -> Self:
+    def mean(self, dim: Dim = None, keepdim: bool = False) -> Self:
         """The mean over `dim`; floats only, as in torch."""
         return self._reduce("mean", dim, keepdim)
 
-    def amax(self, dim: int | tuple[int, ...] | None = None, keepdim: bool = False) -> Self:
+    def amax(self, dim: Dim = None, keepdim: bool = False) -> Self:
         """The largest element over `dim`; NaN if one is NaN."""
         return self._reduce("amax", dim, keepdim)
 
-    def amin(self, dim: int | tuple[int, ...] | None = None, keepdim: bool = False) -> Self:
+    def amin(self, dim: Dim = None, keepdim: bool = False) -> Self:
         """The smallest element over `dim`; NaN if one is NaN."""
         return self._reduce("amin", dim, keepdim)
+
+    def argmax(self, dim: int | None = None, keepdim: bool = False) -> Self:
+        """Where the largest element is, the first of equals; NaN is the largest. Without `dim`, in the flat tensor."""
+        return self._place("argmax", dim, keepdim)
+
+    def argmin(self, dim: int | None = None, keepdim: bool = False) -> Self:
+        """Where the smallest element is, the first of equals; NaN is the smallest. Without `dim`, in the flat tensor."""
+        return self._place("argmin", dim, keepdim)
+
+    def _place(self, name: str, dim: int | None, keepdim: bool) -> Self:
+        with refusing(name, self.spec):
+            shape, dtype = ask(REDUCTIONS[name], self.spec, dim, keepdim)
+        if not self.ndim:
+            return self._fresh(Value("constant", (), (), dtype, Constant("0")))
+        return self._folded(name, tuple(range(self.ndim)) if dim is None else (dim,), shape, dtype)
 
     def max(self, dim: None = None, keepdim: bool = False) -> Self:
         """The largest element. TypeError with a `dim`: torch's `max` has indices then, which `amax` leaves out."""
@@ -79,19 +88,26 @@ class Folding(Arithmetic, Indexing):
             raise TypeError(f"min over a dimension would give indices too: amin({dim}) gives the values alone")
         return self.amin(None, keepdim)
 
-    def any(self) -> Self:
-        return self._apply("ne", self, 0).amax()
+    def any(self, dim: Dim = None, keepdim: bool = False) -> Self:
+        """Whether an element over `dim` is not 0; of none, False."""
+        return self._test("any", dim, keepdim)
 
-    def all(self) -> Self:
-        return self._apply("ne", self, 0).amin()
+    def all(self, dim: Dim = None, keepdim: bool = False) -> Self:
+        """Whether all elements over `dim` are not 0; of none, True."""
+        return self._test("all", dim, keepdim)
+
+    def _test(self, name: str, dim: Dim, keepdim: bool) -> Self:
+        every = tuple(range(self.ndim))
+        asked = every if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+        with refusing(name, self.spec):
+            shape, dtype = ask(REDUCTIONS[name], self.spec, asked or None, keepdim)
+        return self._apply("ne", self, 0)._folded(name, asked or every, shape, dtype)
 
     def matmul(self, other: Operand) -> Self:
         """The matrix product under torch's rules: vectors, matrices, and batches that broadcast."""
         right = self._taken("matmul", other)
-        try:
-            shape, dtype = multiplied(self.spec, right.spec)
-        except RuntimeError as error:
-            raise RuntimeError(f"matmul of {_described(self.spec)} and {_described(right.spec)}: {error}") from None
+        with refusing("matmul", self.spec, right.spec):
+            shape, dtype = ask(torch.matmul, self.spec, right.spec)
         # Kernels know (*batch, M, K) @ (*batch, K, N): a vector is a matrix of one row or one column.
         rows = self.unsqueeze(0) if self.ndim == 1 else self
         columns = right.unsqueeze(1) if right.ndim == 1 else right
@@ -109,7 +125,3 @@ class Folding(Arithmetic, Indexing):
 
     def __rmatmul__(self, other: Operand) -> Self:
         return self._taken("matmul", other).matmul(self)
-
-
-def _described(spec: Spec) -> str:
-    return f"{short(spec[1])} {spec[0]}"

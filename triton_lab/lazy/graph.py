@@ -9,12 +9,13 @@ new value, and writing through a view is an `update` of the base (`handle.py` do
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
 from triton_lab.lazy.buffer import Buffer
 from triton_lab.lazy.maps import Map
+from triton_lab.lazy.origins import Origin, here
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,29 @@ class Dims:
 
     dims: tuple[int, ...]
 
+    def __str__(self) -> str:
+        return f"dims {self.dims}"
 
-Attribute = Map | Constant | Dims | None
+
+@dataclass(frozen=True)
+class Axis:
+    """The dimension along which operands are joined ("cat"), added up ("cumsum") or looked up in ("gather")."""
+
+    dim: int
+
+    def __str__(self) -> str:
+        return f"dim {self.dim}"
+
+
+Attribute = Map | Constant | Dims | Axis | None
 
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """A promise of a tensor. `buffer` is set where the promise is already kept (op "input")."""
+    """A promise of a tensor. `buffer` is set where the promise is already kept (op "input").
+
+    `origin` is the line of the user's program that made it.
+    """
 
     op: str
     operands: tuple[Value, ...]
@@ -53,22 +70,24 @@ class Value:
     dtype: torch.dtype
     attribute: Attribute = None
     buffer: Buffer | None = None
+    origin: Origin | None = field(default_factory=here)
 
 
 def kept(buffer: Buffer, shape: tuple[int, ...]) -> Value:
     """The value that a buffer holds."""
-    return Value("input", (), shape, buffer.dtype, buffer=buffer)
+    return Value("input", (), shape, buffer.dtype, buffer=buffer, origin=None)
 
 
 @dataclass(frozen=True)
 class Op:
-    """One numbered operation; `operands` are the numbers of earlier ones."""
+    """One numbered operation; `operands` are the numbers of earlier ones. Where it was written makes no difference."""
 
     name: str
     operands: tuple[int, ...]
     shape: tuple[int, ...]
     dtype: torch.dtype
     attribute: Attribute = None
+    origin: Origin | None = field(default=None, compare=False, repr=False)
 
     @property
     def numel(self) -> int:
@@ -81,8 +100,8 @@ class Op:
         operands = [f"%{number}" for number in self.operands]
         if isinstance(self.attribute, Constant):
             operands.append(self.attribute.text)
-        elif isinstance(self.attribute, Dims):
-            operands.append(f"dims {self.attribute.dims}")
+        elif isinstance(self.attribute, Dims | Axis):
+            operands.append(str(self.attribute))
         elif isinstance(self.attribute, Map):
             operands.append(f"[{self.attribute}]")
         return f"{self.name}({', '.join(operands)}): {short(self.dtype)} {self.shape}"
@@ -124,7 +143,7 @@ def number(roots: Iterable[Value]) -> tuple[Graph, tuple[Buffer, ...]]:
     def place(value: Value) -> int:
         if value.buffer is None:
             operands = tuple(numbers[id(operand)] for operand in value.operands)
-            ops.append(Op(value.op, operands, value.shape, value.dtype, value.attribute))
+            ops.append(Op(value.op, operands, value.shape, value.dtype, value.attribute, value.origin))
         elif value.buffer.number not in input_of:
             input_of[value.buffer.number] = len(ops)
             buffers.append(value.buffer)
@@ -133,7 +152,7 @@ def number(roots: Iterable[Value]) -> tuple[Graph, tuple[Buffer, ...]]:
             first = input_of[value.buffer.number]
             if ops[first].shape == value.shape:
                 return first
-            ops.append(Op("view", (first,), value.shape, value.dtype, Map.whole(value.shape)))
+            ops.append(Op("view", (first,), value.shape, value.dtype, Map.whole(value.shape), value.origin))
         return len(ops) - 1
 
     for root in roots:

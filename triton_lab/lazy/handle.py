@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from triton_lab.lazy.asking import Spec
 from triton_lab.lazy.buffer import Buffer, allocate
 from triton_lab.lazy.device import default_device
-from triton_lab.lazy.elementwise import Spec
 from triton_lab.lazy.graph import Value, kept, short
 from triton_lab.lazy.maps import Map
 from triton_lab.lazy.step import mark_step

@@ -1,6 +1,6 @@
 """The hash of a graph: everything that changes what a compiled graph means, or what it does to memory.
 
-    ops        the operations, who uses whom, what is folded, which values are outputs
+    ops        the operations, who uses whom, along which dimensions, which values are outputs
     shapes     of every value
     dtypes     of every value
     strides    the index map of every view and of every write through a view
@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, fields
 
-from triton_lab.lazy.graph import Constant, Dims, Graph, short
+from triton_lab.lazy.graph import Constant, Graph, short
 from triton_lab.lazy.maps import Map
 
 
@@ -54,12 +54,14 @@ def ingredients(graph: Graph, donors: tuple[int, ...], target: str) -> Ingredien
     """The ingredients of a graph's hash. `donors` are input indices, already decided."""
     ops, strides, constants = [], [], []
     for number, op in enumerate(graph.ops):
-        folded = f" dims {op.attribute.dims}" if isinstance(op.attribute, Dims) else ""
-        ops.append(f"{op.name}({', '.join(f'%{operand}' for operand in op.operands)}{folded})")
+        along = ""
         if isinstance(op.attribute, Map):
             strides.append(f"%{number}: {op.attribute}")
-        if isinstance(op.attribute, Constant):
+        elif isinstance(op.attribute, Constant):
             constants.append(f"%{number}: {op.attribute.text}")
+        elif op.attribute is not None:
+            along = f" {op.attribute}"
+        ops.append(f"{op.name}({', '.join(f'%{operand}' for operand in op.operands)}{along})")
     ops.append("return " + ", ".join(f"%{output}" for output in graph.outputs))
     return Ingredients(
         ops="; ".join(ops),

@@ -15,7 +15,7 @@ import torch
 
 from triton_lab.lazy.graph import Graph
 from triton_lab.lazy.maps import Map
-from triton_lab.lazy.regions import Region, kind_of
+from triton_lab.lazy.regions import Region
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,7 @@ class _Placer:
             assert isinstance(op.attribute, Map) and region.under is not None
             views = [read.view for read in region.reads if read.node == region.under]
             same = all(view is not None and view.same_elements(op.attribute) for view in views)
+            same = same and not any(read.elsewhere for read in region.reads if read.node == region.under)
             return [region.under] if same else []
         if region.kind != "elementwise":
             return []
@@ -165,7 +166,7 @@ class _Placer:
             if self.slot_of[number] in written:
                 continue
             readers = [region for region in order if number in region.uses]
-            if any(kind_of(self.graph.ops[region.roots[0]]) in ("reduction", "matmul") for region in readers):
+            if any(region.kind in ("reduction", "scan", "matmul") for region in readers):
                 refused[index] = "a reduction or a matrix product reads elements of it after the first write"
             elif any(read.view is not None for region in readers for read in region.reads if read.node == number):
                 refused[index] = "a kernel reads it in another order than it writes"

@@ -11,26 +11,32 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from triton_lab.lazy.graph import Dims, Graph, Op
+from triton_lab.lazy.graph import Graph, Op
 from triton_lab.lazy.maps import Map
 from triton_lab.lazy.simplify import is_reshape
 
+REDUCTIONS = ("sum", "mean", "amax", "amin", "any", "all", "argmax", "argmin")
+KINDS = {**dict.fromkeys(REDUCTIONS, "reduction"), "cumsum": "scan", "matmul": "matmul", "update": "update"}
 LARGEST = 256  # operations in a row before a value goes to memory, or in kernels that join: keeps compilation short
 
 
 @dataclass(frozen=True)
 class Read:
-    """A load: the value `node`, in its own order (`view` is None) or through an index map."""
+    """A load: the value `node`, in its own order (`view` is None) or through an index map.
+
+    `elsewhere`: at positions of that map that are not the kernel's own (a part of a "cat", a "gather").
+    """
 
     node: int
     view: Map | None
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)
 class Region:
     """One kernel to be: what it leaves in memory, what it computes on the way, and what it loads.
 
-    `kind` is "elementwise", "update", "reduction" or "matmul"; `numel` the positions that it walks over; `under`
+    `kind` is "elementwise", "update", "reduction", "scan" or "matmul"; `numel` the positions that it walks over; `under`
     the base of an update, of which the elements that are not written stay.
     """
 
@@ -79,9 +85,16 @@ def partition(graph: Graph, offered: Iterable[int]) -> tuple[Region, ...]:
 
 def kind_of(op: Op) -> str:
     """The kind of region that computes this operation."""
-    if isinstance(op.attribute, Dims):
-        return "reduction"
-    return op.name if op.name in ("matmul", "update") else "elementwise"
+    return KINDS.get(op.name, "elementwise")
+
+
+def looked_up(graph: Graph, op: Op) -> tuple[int, ...]:
+    """The operands that an elementwise kernel reads elsewhere than at its own position, so that they must be whole."""
+    if op.name == "gather":
+        return op.operands[:1]
+    if op.name == "cat":
+        return tuple(operand for operand in op.operands if graph.ops[operand].name != "constant")
+    return ()
 
 
 def in_memory(graph: Graph) -> set[int]:
@@ -96,8 +109,8 @@ def in_memory(graph: Graph) -> set[int]:
             memory.add(op.operands[0])
         if kind == "update":
             memory.add(op.operands[0])
-        if kind == "matmul":
-            memory.update(read_through(graph, operand)[0] for operand in op.operands)
+        whole = op.operands if kind == "matmul" else looked_up(graph, op)
+        memory.update(read_through(graph, operand)[0] for operand in whole)
         above = max((depth[operand] for operand in op.operands), default=0)
         if above >= LARGEST:
             memory.update(operand for operand in op.operands if depth[operand] >= LARGEST)
@@ -114,7 +127,7 @@ def _source(graph: Graph, number: int) -> int:
 
 
 def read_through(graph: Graph, number: int) -> tuple[int, Map]:
-    """How a matrix product reads its operand: from which value, through which map."""
+    """How an operand that must be whole (of a matrix product, of a "cat") is read: which value, through which map."""
     shape = graph.ops[number].shape
     source = _source(graph, number)
     op = graph.ops[source]
@@ -131,9 +144,15 @@ def _walk(graph: Graph, stops: set[int], start: int, members: dict[int, None], r
         assert isinstance(op.attribute, Map)
         reads[Read(op.operands[0], op.attribute)] = None
         return
+    elsewhere = looked_up(graph, op)
     for operand in op.operands:
         below = graph.ops[operand]
-        if operand in stops and below.name != "constant":
+        if operand in elsewhere:
+            node, view = read_through(graph, operand)
+            reads[Read(node, view, elsewhere=True)] = None
+            if node != operand and operand not in stops:
+                members[operand] = None
+        elif operand in stops and below.name != "constant":
             reads[Read(operand, None)] = None
         elif operand not in members:
             _walk(graph, stops, operand, members, reads)
@@ -163,7 +182,7 @@ def _alone(graph: Graph, memory: set[int], number: int) -> Region:
             reads[Read(operand, None)] = None
         else:
             _walk(graph, memory, operand, members, reads)
-    numel = graph.ops[entries[0]].numel if kind in ("update", "reduction") else op.numel
+    numel = op.numel if kind == "matmul" else graph.ops[entries[0]].numel
     under = op.operands[0] if kind == "update" else None
     return Region(kind, (number,), (*sorted(members), number), tuple(reads), numel, under)
 

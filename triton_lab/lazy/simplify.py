@@ -8,9 +8,11 @@ computed once, and what no output needs is dropped. Rules are exact: x + 0.0 sta
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from triton_lab.lazy.graph import Constant, Graph, Op
 from triton_lab.lazy.maps import Map
+from triton_lab.lazy.origins import Origin
 
 
 def simplify(graph: Graph) -> tuple[Graph, tuple[int, ...]]:
@@ -19,7 +21,8 @@ def simplify(graph: Graph) -> tuple[Graph, tuple[int, ...]]:
     numbers: list[int] = []
     for op in graph.ops:
         operands = tuple(numbers[operand] for operand in op.operands)
-        numbers.append(book.add(Op(op.name, operands, op.shape, op.dtype, op.attribute)))
+        book.origin = op.origin
+        numbers.append(book.add(replace(op, operands=operands)))
     return _needed(book.ops, tuple(book.root(numbers[output]) for output in graph.outputs))
 
 
@@ -28,6 +31,7 @@ class Book:
 
     def __init__(self) -> None:
         self.ops: list[Op] = []
+        self.origin: Origin | None = None  # of the operation that is being offered, and of what a rule makes of it
         self._known: dict[Op, int] = {}
 
     def add(self, op: Op) -> int:
@@ -41,7 +45,7 @@ class Book:
             return len(self.ops) - 1
         if op not in self._known:
             self._known[op] = len(self.ops)
-            self.ops.append(op)
+            self.ops.append(replace(op, origin=op.origin or self.origin))
         return self._known[op]
 
     def root(self, number: int) -> int:
@@ -70,7 +74,7 @@ def _needed(ops: list[Op], outputs: tuple[int, ...]) -> tuple[Graph, tuple[int, 
         if used[number]:
             renamed[number] = len(kept)
             operands = tuple(renamed[operand] for operand in op.operands)
-            kept.append(Op(op.name, operands, op.shape, op.dtype, op.attribute))
+            kept.append(replace(op, operands=operands))
     inputs = [number for number, op in enumerate(ops) if op.name == "input"]
     return (
         Graph(tuple(kept), tuple(renamed[output] for output in outputs)),

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import torch
 
 from triton_lab.lazy.codegen.kernel import TRITON_DTYPES
 from triton_lab.lazy.elementwise import HALVES, widens, written
-from triton_lab.lazy.graph import Constant, Graph, Op
+from triton_lab.lazy.graph import Axis, Constant, Graph, Op
 from triton_lab.lazy.maps import Map
-from triton_lab.lazy.regions import Region, kind_of
+from triton_lab.lazy.regions import Region, kind_of, read_through
 from triton_lab.lazy.simplify import is_reshape
 
-NEEDS_TENSOR = ("maximum", "minimum")  # tl.maximum makes a Python number a float32 first
+# tl.maximum makes a Python number a float32 first; functions of our own take numbers as constexprs
+NEEDS_TENSOR = ("maximum", "minimum", "floordiv", "remainder")
 
 
 class Body:
@@ -31,8 +33,9 @@ class Body:
         self._computed: list[str] = []
         self._members = set(region.members)
         self._names: dict[int, str] = {}
+        self.checks = False  # whether it asserts something
         for number in region.members:  # operands come first, so that a long chain is no deep recursion
-            if kind_of(graph.ops[number]) == "elementwise":
+            if kind_of(graph.ops[number]) == "elementwise" and graph.ops[number].name != "view":
                 self.value(number)
 
     @property
@@ -66,7 +69,61 @@ class Body:
                 return self.value(op.operands[0])
             assert isinstance(op.attribute, Map)
             return self._load(number, op.operands[0], op.attribute.address(self.index))
+        if op.name == "index":
+            self._computed.append(f"v{number} = ({self.index}).to(tl.int64)")
+            return f"v{number}"
+        if op.name == "cat":
+            return self._cat(number, op)
+        if op.name == "gather":
+            return self._gather(number, op)
         return self._compute(number, op)
+
+    def _cat(self, number: int, op: Op) -> str:
+        """Each lane's element from the part that it lies in. `at` counts within what the parts share beyond `dim`."""
+        assert isinstance(op.attribute, Axis)
+        inner = math.prod(op.shape[op.attribute.dim + 1 :])
+        period = inner * op.shape[op.attribute.dim]
+        outer = math.prod(op.shape[: op.attribute.dim])
+        at = self.index
+        if outer > 1:
+            at = f"at{number}"
+            self._computed.append(f"{at} = {self.index} % {period}")
+        start, text = 0, ""
+        for operand in op.operands:
+            length = inner * self.graph.ops[operand].shape[op.attribute.dim]
+            here = f"({at} >= {start}) & ({at} < {start + length})"
+            if self.graph.ops[operand].name == "constant":
+                part = self.tensor(operand)
+            else:
+                node, view = read_through(self.graph, operand)
+                within = f"part{number}_{start}"
+                position = at if start == 0 else f"{at} - {start}"
+                if outer > 1:
+                    position += f" + {self.index} // {period} * {length}"
+                self._computed.append(f"{within} = {position}")
+                part = f"tl.load({self.pointers[node]} + {view.address(within)}, mask=inside & {here})"
+            text = f"v{number} = {part}" if start == 0 else f"v{number} = tl.where({here}, {part}, v{number})"
+            self._computed.append(text)
+            start += length
+        return f"v{number}"
+
+    def _gather(self, number: int, op: Op) -> str:
+        """The element whose coordinate along `dim` another tensor tells."""
+        assert isinstance(op.attribute, Axis)
+        self.checks = True
+        node, view = read_through(self.graph, op.operands[0])
+        dim, index = op.attribute.dim, self.tensor(op.operands[1])
+        fixed = tuple(0 if d == dim else stride for d, stride in enumerate(view.strides))
+        around = Map(op.shape, fixed, view.offset).address(self.index)
+        size = self.graph.ops[op.operands[0]].shape[dim]
+        self._computed += [
+            f"index{number} = {index}.to(tl.int64)",
+            f"found{number} = (index{number} >= 0) & (index{number} < {size})",
+            f'tl.device_assert(found{number} | ~inside, "gather: an index is outside of 0 to {size - 1}")',
+            f"v{number} = tl.load({self.pointers[node]} + {around} + index{number} * {view.strides[dim]}, "
+            f"mask=inside & found{number})",
+        ]
+        return f"v{number}"
 
     def _load(self, number: int, node: int, address: str) -> str:
         self._loads[number] = f"v{number} = tl.load({self.pointers[node]} + {address}, mask=inside)"
@@ -82,10 +139,10 @@ class Body:
         constants = [self.graph.ops[operand].name == "constant" for operand in op.operands]
         wide = widens(op.name, dtype)
         for position, operand in enumerate(op.operands):
-            if constants[position]:
-                if op.name in NEEDS_TENSOR or all(constants) or (op.name == "where" and position == 0):
-                    operands[position] = self.tensor(operand)
-            elif wide:
+            filled = op.name in NEEDS_TENSOR or all(constants) or (op.name == "where" and position == 0)
+            if constants[position] and filled:
+                operands[position] = self.tensor(operand)
+            if wide and (filled or not constants[position]):
                 operands[position] += ".to(tl.float32)"
         if op.name == "where" and all(constants[1:]):
             operands[2] = self.tensor(op.operands[2])

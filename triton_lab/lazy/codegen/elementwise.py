@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from triton_lab.lazy.codegen.body import Body
+from triton_lab.lazy.codegen.functions import with_functions
 from triton_lab.lazy.codegen.kernel import Kernel, power_of_two, program_id
 from triton_lab.lazy.graph import Graph
 from triton_lab.lazy.maps import Map
@@ -26,7 +27,8 @@ def write_elementwise(graph: Graph, placement: Placement, index: int, region: Re
         stores.append(f"tl.store({pointers[root]} + {address}, {body.tensor(value)}, mask=inside)")
     nodes = [read.node for read in region.reads] + list(region.roots)
     told = _story(graph, placement, region)
-    return _kernel(name, told, placement, nodes, region.roots, index, region.numel, body.lines + stores)
+    lines = body.lines + stores
+    return _kernel(name, told, placement, nodes, region.roots, index, region.numel, lines, body.checks)
 
 
 def write_copy(graph: Graph, placement: Placement, index: int, region: Region) -> Kernel:
@@ -48,6 +50,7 @@ def _kernel(
     index: int,
     numel: int,
     lines: list[str],
+    checks: bool = False,
 ) -> Kernel:
     slots = tuple(dict.fromkeys(placement.slot_of[node] for node in nodes))
     arguments = ", ".join(placement.slots[slot].name for slot in slots)
@@ -62,7 +65,8 @@ def _kernel(
     ]
     grid = ((numel + block - 1) // block,)
     writes = tuple(dict.fromkeys(placement.slot_of[root] for root in roots))
-    return Kernel(name, "\n".join(text) + "\n", slots, (("BLOCK", block),), grid, index, writes)
+    source = with_functions("\n".join(text) + "\n")
+    return Kernel(name, source, slots, (("BLOCK", block),), grid, index, writes, checks)
 
 
 def _story(graph: Graph, placement: Placement, region: Region) -> str:

@@ -18,6 +18,7 @@ class Kernel:
     grid: tuple[int, ...]
     region: int  # its index in the step
     writes: tuple[int, ...]  # the slots that it stores to
+    checks: bool = False  # it asserts something, so it must be compiled for debugging
 
 
 TRITON_DTYPES = {

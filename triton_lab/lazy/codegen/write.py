@@ -6,6 +6,7 @@ from triton_lab.lazy.codegen.elementwise import write_copy, write_elementwise
 from triton_lab.lazy.codegen.kernel import Kernel
 from triton_lab.lazy.codegen.matmul import write_matmul
 from triton_lab.lazy.codegen.reduction import write_reduction
+from triton_lab.lazy.codegen.scan import write_scan
 from triton_lab.lazy.graph import Graph
 from triton_lab.lazy.placement import Placement
 from triton_lab.lazy.regions import Region
@@ -14,6 +15,7 @@ WRITERS = {
     "elementwise": write_elementwise,
     "update": write_elementwise,
     "reduction": write_reduction,
+    "scan": write_scan,
     "matmul": write_matmul,
 }
 

@@ -83,8 +83,8 @@ print(f"t1 = {t1}, t2 = {t2}")
 assert (t1.item(), t2.item()) == (3, 4)
 
 # %% [markdown]
-# torch agrees, of course. (The report of this bug says that 3 and 3 would be right. That is a slip: 2 + 1 is 3, and
-# 3 + 1 is 4.)
+# torch agrees, and so does the report of this bug: it prints `t1=4, t2=4` as what went wrong, and `t1=3, t2=4` as
+# right.
 
 # %%
 a0, a1 = torch.tensor([1]), torch.tensor([2])

@@ -15,10 +15,25 @@ from typing import TYPE_CHECKING
 
 from triton_lab.lazy.buffer import meter
 from triton_lab.lazy.compile_cache import cache
-from triton_lab.lazy.executable import Lost
+from triton_lab.lazy.executable import Lost, StepFailed
+from triton_lab.lazy.factories import (
+    arange,
+    full,
+    full_like,
+    ones,
+    ones_like,
+    rand,
+    rand_like,
+    randint,
+    randn,
+    randn_like,
+    zeros,
+    zeros_like,
+)
 from triton_lab.lazy.hashing import hash_includes_donors
+from triton_lab.lazy.joining import cat, stack, where
 from triton_lab.lazy.step import Step, history, mark_step
-from triton_lab.lazy.tensors import Tensor, tensor, where
+from triton_lab.lazy.tensors import Tensor, tensor
 
 if TYPE_CHECKING:
     from triton_lab.views.lazy import StepView
@@ -26,15 +41,30 @@ if TYPE_CHECKING:
 __all__ = [
     "Lost",
     "Step",
+    "StepFailed",
     "Tensor",
+    "arange",
     "cache",
+    "cat",
     "explain",
+    "full",
+    "full_like",
     "hash_includes_donors",
     "history",
     "mark_step",
     "meter",
+    "ones",
+    "ones_like",
+    "rand",
+    "rand_like",
+    "randint",
+    "randn",
+    "randn_like",
+    "stack",
     "tensor",
     "where",
+    "zeros",
+    "zeros_like",
 ]
 
 

@@ -112,7 +112,7 @@ class Arithmetic(Handle):
         return self._apply("div", other, self)
 
     def __floordiv__(self, other: Operand) -> Self:
-        """The quotient rounded down. (torch refuses integers divided by 0 when it finds one: here that is undefined.)"""
+        """The quotient rounded down. An integer divided by a 0 that only the kernel meets is undefined."""
         return self._apply("floordiv", self, other)
 
     def __rfloordiv__(self, other: Operand) -> Self:

@@ -17,6 +17,10 @@ _places = itertools.count(1)
 _place_of: dict[int, int] = {}  # by the identity of live memory
 
 
+class Gone(RuntimeError):
+    """A buffer has no memory any more."""
+
+
 class Buffer:
     """One finished value in memory: `numel` elements of `dtype`, and its `memory` unless it was given away."""
 
@@ -30,9 +34,9 @@ class Buffer:
         self.gone = ""  # why there is no memory any more
 
     def read(self) -> torch.Tensor:
-        """The memory, flat. RuntimeError if a step took it."""
+        """The memory, flat. RuntimeError (`Gone`) if a step took it."""
         if self.memory is None:
-            raise RuntimeError(f"{self} has no memory any more: {self.gone}")
+            raise Gone(f"{self} has no memory any more: {self.gone}")
         return self.memory
 
     def lose(self, why: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from triton_lab.lazy.executable import Executable
 from triton_lab.lazy.hashing import Ingredients
+from triton_lab.lazy.sharing import shared
 
 LARGEST = 256  # executables; the one not used for longest goes first
 
@@ -64,6 +65,7 @@ class Cache:
     def clear(self) -> None:
         """Forget all executables and counts."""
         self._entries.clear()
+        shared.clear()
         self.hits = self.misses = 0
 
 

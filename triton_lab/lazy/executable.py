@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import linecache
-import weakref
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,11 +26,26 @@ from triton_lab.lazy.graph import Graph
 from triton_lab.lazy.hashing import Ingredients
 from triton_lab.lazy.placement import Placement, place
 from triton_lab.lazy.regions import partition
+from triton_lab.lazy.sharing import Compiled, key, shared
 
 # A GPU may join a product and a sum and round once: faster, but not what the operations mean one by one.
 OPTIONS = {"enable_fp_fusion": False}
 UNDO_LIMIT = 16 * 2**20  # bytes of donated memory that a step copies first, so that it can fail without loss
+SHOWN = 3  # operations that an error names
 _numbers = itertools.count()
+
+
+class StepFailed(RuntimeError):
+    """A kernel could not be compiled, or failed. `operations` are the numbers of those it was to compute.
+
+    Tensors that need them are left out of later steps, until they are looked at; all others can be computed.
+    """
+
+    def __init__(self, graph: Graph, operations: tuple[int, ...], error: BaseException):
+        told = "; ".join(_told(graph, number) for number in operations[:SHOWN])
+        more = f" (and {len(operations) - SHOWN} more)" if len(operations) > SHOWN else ""
+        super().__init__(f"the step failed at {told}{more}: {_cause(error)}")
+        self.operations = operations
 
 
 class Lost(RuntimeError):
@@ -54,7 +69,13 @@ class Executable:
     donors: tuple[int, ...]
     placement: Placement
     kernels: tuple[Kernel, ...]
-    functions: tuple[Any, ...]  # triton.JITFunction, or the interpreter's stand-in
+    compiled: tuple[Compiled, ...]  # one for each kernel; an equal kernel of another graph has the same
+    fresh: int  # how many of them were compiled for this graph
+
+    @property
+    def functions(self) -> tuple[Any, ...]:
+        """triton.JITFunction, or the interpreter's stand-in, of each kernel."""
+        return tuple(compiled.function for compiled in self.compiled)
 
     @property
     def source(self) -> str:
@@ -72,11 +93,12 @@ class Executable:
         inputs = {self.placement.slots[slot].input for kernel in self.kernels for slot in kernel.writes}
         return tuple(sorted(index for index in inputs if index is not None))
 
-    def run(self, inputs: Sequence[torch.Tensor], device: torch.device) -> list[torch.Tensor]:
+    def run(self, inputs: Sequence[torch.Tensor], device: torch.device, graph: Graph) -> list[torch.Tensor]:
         """The memory of each output. Inputs that the executable donates have been written over.
 
-        If a kernel fails, donated memory is put back as it was. Where it was too large for a copy and had already
-        been written, Lost is raised from the kernel's error.
+        `graph` is the caller's, equal to the one compiled, and knows the caller's lines. If a kernel fails, StepFailed
+        is raised from its error, and donated memory is put back as it was. Where it was too large for a copy and had
+        already been written, Lost is raised.
         """
         slots = [
             allocate(slot.numel, slot.dtype, device) if slot.input is None else inputs[slot.input]
@@ -86,18 +108,24 @@ class Executable:
         size = sum(slots[slot].numel() * slots[slot].element_size() for slot in overwritten)
         undo = {slot: _copied(slots[slot]) for slot in overwritten} if size <= UNDO_LIMIT else {}
         touched: set[int] = set()
+        at: Kernel | None = None
         try:
             with _on(device):
                 for kernel, function in zip(self.kernels, self.functions, strict=True):
                     if 0 not in kernel.grid:
                         touched.update(slot for slot in kernel.writes if slot in overwritten)
-                        function[kernel.grid](*(slots[slot] for slot in kernel.slots), **dict(kernel.tiles), **OPTIONS)
+                        at = kernel
+                        function[kernel.grid](
+                            *(slots[slot] for slot in kernel.slots), **dict(kernel.tiles), **_options(kernel)
+                        )
         except BaseException as error:
             for slot, before in undo.items():
                 slots[slot].copy_(before)
             gone = tuple(self._input(slot) for slot in sorted(touched) if slot not in undo)
             if gone:
                 raise Lost(gone) from error
+            if at is not None and isinstance(error, Exception):
+                raise StepFailed(graph, self.placement.regions[at.region].computes(graph), error) from error
             raise
         return [slots[self.placement.slot_of[output]] for output in self.graph.outputs]
 
@@ -121,23 +149,62 @@ def compile_graph(graph: Graph, ingredients: Ingredients, donors: tuple[int, ...
     offered = [graph.inputs[index] for index in donors]
     placement = place(graph, partition(graph, offered), donors)
     kernels = write_kernels(graph, placement)
-    functions = tuple(map(define, kernels))
+    before = shared.compiled
     with _on(device):
-        for kernel, function in zip(kernels, functions, strict=True):
-            dtypes = (placement.slots[slot].dtype for slot in kernel.slots)
-            compiled = function.warmup(*dtypes, grid=kernel.grid, **dict(kernel.tiles), **OPTIONS)
-            if compiled is not None:  # None under TRITON_INTERPRET
-                compiled[kernel.grid]  # loads it onto the device, which can fail, too
-    executable = Executable(graph, ingredients, donors, placement, kernels, functions)
-    weakref.finalize(executable, _forget, functions).atexit = False
-    return executable
+        compiled = tuple(_compiled(kernel, placement, graph, ingredients.target) for kernel in kernels)
+    return Executable(graph, ingredients, donors, placement, kernels, compiled, shared.compiled - before)
+
+
+def _compiled(kernel: Kernel, placement: Placement, graph: Graph, target: str) -> Compiled:
+    """The kernel as it was compiled before, else as it is compiled now."""
+    dtypes = [placement.slots[slot].dtype for slot in kernel.slots]
+    found = shared.find(key(kernel, dtypes, target))
+    if found is None:
+        found = Compiled(define(kernel))
+        try:
+            made = found.function.warmup(*dtypes, grid=kernel.grid, **dict(kernel.tiles), **_options(kernel))
+            if made is not None:  # None under TRITON_INTERPRET
+                made[kernel.grid]  # loads it onto the device, which can fail, too
+        except Exception as error:
+            raise StepFailed(graph, _blamed(kernel, placement, graph, error), error) from error
+        shared.keep(key(kernel, dtypes, target), found)
+    return found
+
+
+def _options(kernel: Kernel) -> dict[str, Any]:
+    """Assertions are compiled under `debug` alone, which would also take integers that wrap for errors."""
+    return {**OPTIONS, "debug": True, "sanitize_overflow": False} if kernel.checks else OPTIONS
+
+
+def _blamed(kernel: Kernel, placement: Placement, graph: Graph, error: Exception) -> tuple[int, ...]:
+    """The operation on whose line of the kernel the compiler stopped; all that the kernel computes if it told none."""
+    computes = placement.regions[kernel.region].computes(graph)
+    lines = str(getattr(error, "src", "")).splitlines()
+    at = getattr(getattr(error, "node", None), "lineno", 0)
+    if lines and lines[0].startswith(f"def {kernel.name}(") and 0 < at <= len(lines):
+        found = re.match(r"\s*v(\d+) = ", lines[at - 1])
+        if found and int(found[1]) in computes:
+            return (int(found[1]),)
+    return computes
+
+
+def _told(graph: Graph, number: int) -> str:
+    op = graph.ops[number]
+    return f"%{number} = {op}" + (f", written at {op.origin}" if op.origin else "")
+
+
+def _cause(error: BaseException) -> str:
+    """What an error says first; a compiler's errors quote the kernel before that."""
+    said = str(getattr(error, "error_message", None) or error).strip()
+    return said.splitlines()[0] if said else type(error).__name__
 
 
 def define(kernel: Kernel) -> Any:
     """The Triton function of a generated kernel.
 
     Triton reads a kernel's source through `inspect`, so the text is registered with `linecache`, as IPython does
-    for cells: errors and pictures show its lines, and no file is left behind. It goes when the executable goes.
+    for cells: errors and pictures show its lines, and no file is left behind. It goes when no
+    executable uses the kernel any more (`sharing.py`).
     """
     filename = f"<lazy {next(_numbers)} {kernel.name}>"
     lines = kernel.source.splitlines(keepends=True)
@@ -150,9 +217,3 @@ def define(kernel: Kernel) -> Any:
     }
     exec(compile(kernel.source, filename, "exec"), space)
     return space[kernel.name]
-
-
-def _forget(functions: tuple[Any, ...]) -> None:
-    """Take the sources of functions that are gone out of `linecache`. (Triton's registry keeps the last of a name.)"""
-    for function in functions:
-        linecache.cache.pop(function.fn.__code__.co_filename, None)

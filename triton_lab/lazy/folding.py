@@ -66,7 +66,7 @@ class Folding(Arithmetic, Indexing):
         return self._place("argmax", dim, keepdim)
 
     def argmin(self, dim: int | None = None, keepdim: bool = False) -> Self:
-        """Where the smallest element is, the first of equals; NaN is the smallest. Without `dim`, in the flat tensor."""
+        """Where the smallest element is, as `argmax`; NaN is the smallest."""
         return self._place("argmin", dim, keepdim)
 
     def _place(self, name: str, dim: int | None, keepdim: bool) -> Self:

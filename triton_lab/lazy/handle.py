@@ -7,9 +7,10 @@ to in-place operations ("functionalisation"): below this file nothing is ever wr
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from triton_lab.lazy.buffer import Buffer, allocate
 from triton_lab.lazy.device import default_device
 from triton_lab.lazy.graph import Value, kept, short
 from triton_lab.lazy.maps import Map
-from triton_lab.lazy.step import mark_step
+from triton_lab.lazy.step import look
 from triton_lab.lazy.storage import Storage, lock
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ _numbers = itertools.count()
 
 class Handle:
     """A storage seen through an index map: shape, dtype, and the ways in and out."""
-
-    __array_ufunc__ = None  # NumPy arrays leave `array + tensor` to us
 
     def __init__(self, storage: Storage, view: Map, name: str | None = None):
         self.storage = storage
@@ -81,8 +80,51 @@ class Handle:
     def numel(self) -> int:
         return self.map.numel
 
-    def stride(self) -> tuple[int, ...]:
-        return self.map.strides
+    @overload
+    def size(self) -> tuple[int, ...]: ...
+
+    @overload
+    def size(self, dim: int) -> int: ...
+
+    def size(self, dim: int | None = None) -> tuple[int, ...] | int:
+        """The shape, or the extent of one dimension."""
+        return self.shape if dim is None else self.shape[self._dimension(dim)]
+
+    def dim(self) -> int:
+        return self.ndim
+
+    def element_size(self) -> int:
+        return self.dtype.itemsize
+
+    @overload
+    def stride(self) -> tuple[int, ...]: ...
+
+    @overload
+    def stride(self, dim: int) -> int: ...
+
+    def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
+        """The strides in elements, or that of one dimension."""
+        return self.map.strides if dim is None else self.map.strides[self._dimension(dim)]
+
+    @property
+    def requires_grad(self) -> bool:
+        """False: lazy tensors keep no gradients."""
+        return False
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """RuntimeError unless asked for False."""
+        if requires_grad:
+            raise RuntimeError("lazy tensors keep no gradients: compute them with torch, on x.torch()")
+        return self
+
+    def detach(self) -> Self:
+        """The same tensor under another handle."""
+        return type(self)(self.storage, self.map)
+
+    def _dimension(self, dim: int) -> int:
+        if not -self.ndim <= dim < self.ndim:
+            raise IndexError(f"a tensor of {self.ndim} dimensions has no dimension {dim}")
+        return dim % self.ndim
 
     def storage_offset(self) -> int:
         return self.map.offset
@@ -126,15 +168,27 @@ class Handle:
         """A new tensor on the same storage, seen as torch's view operation `change` would have it."""
         return type(self)(self.storage, Map.of(change(self.map.twin())))
 
+    def _aliases(self, change: Callable[[torch.Tensor], tuple[torch.Tensor, ...]]) -> tuple[Self, ...]:
+        """New tensors on the same storage, seen as torch's view operation `change` would have them."""
+        return tuple(type(self)(self.storage, Map.of(twin)) for twin in change(self.map.twin()))
+
+    def __copy__(self) -> Self:
+        """Another tensor on the same storage, as in torch."""
+        return type(self)(self.storage, self.map, self.name)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """The same values in a storage of its own; tensors that share one still do."""
+        return type(self)(copy.deepcopy(self.storage, memo), self.map, self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.storage, self.map, self.name)
+
     # -- looking ------------------------------------------------------------------------------------------------
 
     def torch(self) -> torch.Tensor:
         """The values as a torch tensor of its own (a copy: nothing outside shares a lazy buffer). Runs a step."""
         with lock:
-            if self.storage.buffer is None:
-                mark_step()
-            assert self.storage.buffer is not None
-            memory = self.storage.buffer.read()
+            memory = look(self.storage)
             return memory.as_strided(self.shape, self.map.strides, self.map.offset).clone(
                 memory_format=torch.contiguous_format
             )
@@ -176,9 +230,15 @@ def storage_of(
     """A new storage with a copy of `data` (numbers, lists, NumPy, torch), and the map that keeps its strides.
 
     A dense tensor keeps its strides (a transposed matrix stays transposed); one with gaps or overlaps becomes
-    contiguous. TypeError for dtypes that kernels cannot hold.
+    contiguous. TypeError for dtypes that kernels cannot hold; RuntimeError for a tensor that requires gradients.
     """
-    source = data.detach() if isinstance(data, torch.Tensor) else torch.as_tensor(data)
+    source = data if isinstance(data, torch.Tensor) else torch.as_tensor(data)
+    if source.requires_grad and torch.is_grad_enabled():
+        raise RuntimeError(
+            "lazy tensors keep no gradients, and this tensor requires them: hand over x.detach(), "
+            "or compute under torch.no_grad()"
+        )
+    source = source.detach()
     if dtype is not None:
         source = source.to(dtype)
     if source.dtype not in DTYPES:

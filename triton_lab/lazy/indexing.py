@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-def _flat(sizes: tuple[int | tuple[int, ...], ...]) -> tuple[int, ...]:
+def flat(sizes: tuple[int | tuple[int, ...], ...]) -> tuple[int, ...]:
     """Sizes given one by one or as one tuple."""
     return tuple(size for part in sizes for size in (part if isinstance(part, tuple | list) else (part,)))
 
@@ -33,15 +34,15 @@ class Indexing(Handle):
 
     def view(self, *shape: int | tuple[int, ...]) -> Self:
         """The same elements under another shape. torch's RuntimeError where the strides do not allow it."""
-        return self._alias(lambda twin: twin.view(_flat(shape)))
+        return self._alias(lambda twin: twin.view(flat(shape)))
 
     def reshape(self, *shape: int | tuple[int, ...]) -> Self:
         """A view if the strides allow it, else a copy."""
         try:
-            return self._alias(lambda twin: twin.view(_flat(shape)))
+            return self._alias(lambda twin: twin.view(flat(shape)))
         except RuntimeError:
             copy = self._fresh(self._read())
-            return copy._alias(lambda twin: twin.view(_flat(shape)))
+            return copy._alias(lambda twin: twin.view(flat(shape)))
 
     def flatten(self) -> Self:
         return self.reshape(-1)
@@ -50,7 +51,7 @@ class Indexing(Handle):
         return self._alias(lambda twin: twin.transpose(first, second))
 
     def permute(self, *dims: int | tuple[int, ...]) -> Self:
-        return self._alias(lambda twin: twin.permute(_flat(dims)))
+        return self._alias(lambda twin: twin.permute(flat(dims)))
 
     def t(self) -> Self:
         return self._alias(torch.Tensor.t)
@@ -61,10 +62,27 @@ class Indexing(Handle):
 
     def expand(self, *shape: int | tuple[int, ...]) -> Self:
         """The same elements, repeated without memory along new or single dimensions (read-only: see `_write`)."""
-        return self._alias(lambda twin: twin.expand(_flat(shape)))
+        return self._alias(lambda twin: twin.expand(flat(shape)))
 
     def squeeze(self, dim: int | None = None) -> Self:
         return self._alias(lambda twin: twin.squeeze() if dim is None else twin.squeeze(dim))
 
     def unsqueeze(self, dim: int) -> Self:
         return self._alias(lambda twin: twin.unsqueeze(dim))
+
+    def split(self, size: int | list[int] | tuple[int, ...], dim: int = 0) -> tuple[Self, ...]:
+        """Views of `size` elements each along `dim` (the last may have fewer), or of the sizes of a list."""
+        return self._aliases(lambda twin: twin.split(size if isinstance(size, int) else list(size), dim))
+
+    def chunk(self, chunks: int, dim: int = 0) -> tuple[Self, ...]:
+        """About as many views of equal size along `dim`, as torch cuts them."""
+        return self._aliases(lambda twin: twin.chunk(chunks, dim))
+
+    def unbind(self, dim: int = 0) -> tuple[Self, ...]:
+        """One view for each position along `dim`."""
+        return self._aliases(lambda twin: twin.unbind(dim))
+
+    def __iter__(self) -> Iterator[Self]:
+        if not self.ndim:
+            raise TypeError("iteration over a tensor without dimensions")
+        return iter(self.unbind())

@@ -8,8 +8,10 @@ import numpy as np
 import torch
 
 from triton_lab.lazy import elementwise
-from triton_lab.lazy.arithmetic import Arithmetic, Operand, cast, trace
+from triton_lab.lazy.arithmetic import Arithmetic, Operand, cast, refusing, trace
+from triton_lab.lazy.asking import Scalar, ask
 from triton_lab.lazy.graph import Value, short
+from triton_lab.lazy.handle import Handle
 from triton_lab.lazy.indexing import Indexing
 from triton_lab.lazy.maps import broadcast
 
@@ -25,13 +27,30 @@ class InPlace(Arithmetic, Indexing):
     """
 
     def _update(self, name: str, *operands: Operand) -> Self:
+        operands = tuple(self._taken(name, x) if isinstance(x, torch.Tensor | np.ndarray) else x for x in operands)
         value = trace(name, self, *operands)
+        self._accept(name, value)
+        method = elementwise.ELEMENTWISE[name].inplace
+        if method:
+            given = [x.spec if isinstance(x, Handle) else x for x in operands]
+            with refusing(method, self.spec):
+                ask(getattr(torch.Tensor, method), self.spec, *given)
+        self._write(cast(value, self.dtype))
+        return self
+
+    def _accept(self, name: str, value: Value) -> None:
+        """RuntimeError if a result of this shape and dtype cannot be written here."""
         if not torch.can_cast(value.dtype, self.dtype):
             raise RuntimeError(
                 f"{name}_ makes {short(value.dtype)}, which cannot be written into a {short(self.dtype)} tensor"
             )
         if value.shape != self.shape:
             raise RuntimeError(f"{name}_ makes shape {value.shape}, which cannot be written into shape {self.shape}")
+
+    def _become(self, name: str, result: Self) -> Self:
+        """Take over the values of a result."""
+        value = result._read()
+        self._accept(name, value)
         self._write(cast(value, self.dtype))
         return self
 
@@ -47,22 +66,78 @@ class InPlace(Arithmetic, Indexing):
     def div_(self, other: Operand) -> Self:
         return self._update("div", other)
 
+    def floor_divide_(self, other: Operand) -> Self:
+        return self._update("floordiv", other)
+
+    def remainder_(self, other: Operand) -> Self:
+        return self._update("remainder", other)
+
+    def pow_(self, exponent: Scalar) -> Self:
+        return self._become("pow", self**exponent)
+
+    def bitwise_and_(self, other: Operand) -> Self:
+        return self._update("and", other)
+
+    def bitwise_or_(self, other: Operand) -> Self:
+        return self._update("or", other)
+
+    def bitwise_xor_(self, other: Operand) -> Self:
+        return self._update("xor", other)
+
+    def bitwise_not_(self) -> Self:
+        return self._update("not")
+
     def neg_(self) -> Self:
         return self._update("neg")
+
+    def abs_(self) -> Self:
+        return self._update("abs")
 
     def exp_(self) -> Self:
         return self._update("exp")
 
+    def log_(self) -> Self:
+        return self._update("log")
+
+    def sin_(self) -> Self:
+        return self._update("sin")
+
+    def cos_(self) -> Self:
+        return self._update("cos")
+
+    def tanh_(self) -> Self:
+        return self._update("tanh")
+
+    def sqrt_(self) -> Self:
+        return self._update("sqrt")
+
+    def rsqrt_(self) -> Self:
+        return self._update("rsqrt")
+
+    def sigmoid_(self) -> Self:
+        return self._update("sigmoid")
+
     def relu_(self) -> Self:
-        return self._update("maximum", 0)
+        return self._become("relu", self.relu())
+
+    def clamp_(self, min: Scalar | None = None, max: Scalar | None = None) -> Self:
+        return self._become("clamp", self.clamp(min, max))
 
     __iadd__ = add_
     __isub__ = sub_
     __imul__ = mul_
     __itruediv__ = div_
+    __ifloordiv__ = floor_divide_
+    __imod__ = remainder_
+    __ipow__ = pow_
+    __iand__ = bitwise_and_
+    __ior__ = bitwise_or_
+    __ixor__ = bitwise_xor_
 
-    def fill_(self, number: bool | int | float) -> Self:
-        """Every element becomes `number`."""
+    def fill_(self, number: Scalar) -> Self:
+        """Every element becomes `number`. torch's errors for numbers that the dtype cannot hold."""
+        with refusing("fill_", self.spec, number):
+            ask(torch.Tensor.fill_, self.spec, number)
         constant = elementwise.constant(number, self.dtype, "fill")
         self._write(Value("constant", (), self.shape, self.dtype, constant))
         return self
@@ -72,8 +147,8 @@ class InPlace(Arithmetic, Indexing):
 
     def copy_(self, other: Operand) -> Self:
         """The elements of `other`, broadcast and converted. RuntimeError if the shapes do not fit."""
-        if isinstance(other, bool | int | float | np.number):
-            return self.fill_(other.item() if isinstance(other, np.number) else other)
+        if isinstance(other, bool | int | float | np.number | np.bool_):
+            return self.fill_(other.item() if isinstance(other, np.generic) else other)
         source = self._taken("copy_", other)
         if source.shape != self.shape and broadcast(source.shape, self.shape) != self.shape:
             raise RuntimeError(f"shape {source.shape} cannot be copied into shape {self.shape}")

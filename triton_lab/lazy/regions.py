@@ -36,8 +36,8 @@ class Read:
 class Region:
     """One kernel to be: what it leaves in memory, what it computes on the way, and what it loads.
 
-    `kind` is "elementwise", "update", "reduction", "scan" or "matmul"; `numel` the positions that it walks over; `under`
-    the base of an update, of which the elements that are not written stay.
+    `kind` is "elementwise", "update", "reduction", "scan" or "matmul"; `numel` the positions that it walks over;
+    `under` the base of an update, of which the elements that are not written stay.
     """
 
     kind: str
@@ -51,6 +51,10 @@ class Region:
     def uses(self) -> set[int]:
         """The numbers of all values that the region needs in memory."""
         return {read.node for read in self.reads} | ({self.under} if self.under is not None else set())
+
+    def computes(self, graph: Graph) -> tuple[int, ...]:
+        """The numbers of the operations that the kernel carries out: its members, less constants and loads."""
+        return tuple(n for n in self.members if graph.ops[n].name not in ("constant", "view", "input")) or self.roots
 
 
 def partition(graph: Graph, offered: Iterable[int]) -> tuple[Region, ...]:

@@ -35,8 +35,11 @@ def reason(step: Step) -> str:
         )
     if step.hit:
         return "Nothing was compiled."
-    count = len(step.executable.kernels)
-    return f"{count} kernel{'s' if count != 1 else ''} compiled. {why(step.nearest)}"
+    count, known = step.executable.fresh, len(step.executable.kernels) - step.executable.fresh
+    told = f"{count} kernel{'s' if count != 1 else ''} compiled"
+    if known:
+        told += f", {known} known from before"
+    return f"{told}. {why(step.nearest)}"
 
 
 def why(nearest: Nearest | None) -> str:

@@ -10,16 +10,17 @@ from __future__ import annotations
 import itertools
 import time
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
 
 from triton_lab.lazy import device as devices
-from triton_lab.lazy.buffer import Buffer, place_of
+from triton_lab.lazy.buffer import Buffer, Gone, place_of
 from triton_lab.lazy.compile_cache import Nearest, cache
 from triton_lab.lazy.donation import donors as decide_donors
-from triton_lab.lazy.executable import Executable, Lost, compile_graph
-from triton_lab.lazy.graph import Graph, number
+from triton_lab.lazy.executable import Executable, Lost, StepFailed, compile_graph
+from triton_lab.lazy.graph import Graph, Value, number
 from triton_lab.lazy.hashing import Ingredients, donors_included, ingredients
 from triton_lab.lazy.naming import find_names
 from triton_lab.lazy.simplify import simplify
@@ -58,7 +59,8 @@ class Step:
     executable: Executable
     before: tuple[Sight, ...]  # the inputs
     after: tuple[Sight, ...]  # the inputs that are still seen, then the outputs
-    seconds: float
+    seconds: float  # that the kernels ran
+    compiling: float  # seconds, 0 after a hit
 
     @property
     def stale(self) -> bool:
@@ -70,15 +72,16 @@ history: deque[Step] = deque(maxlen=16)
 
 
 def mark_step() -> Step | None:
-    """Compute what is pending; None if nothing is. If it fails, every tensor is as it was, still pending.
+    """Compute what is pending; None if nothing is. If it fails, every tensor is as it was.
 
-    Runs by itself before a value is looked at. RuntimeError (`Lost`) if a kernel failed while it overwrote a
-    donated buffer of more than `UNDO_LIMIT` bytes.
+    Runs by itself before a value is looked at. RuntimeError (`StepFailed`) if a kernel could not be compiled or
+    failed: the tensors that need it are left out of later steps until they are looked at. RuntimeError (`Lost`) if
+    it failed while it overwrote a donated buffer of more than `UNDO_LIMIT` bytes.
     """
     with lock:
         storages = live()
         find_names(storages)
-        pending = [storage for storage in storages if storage.buffer is None]
+        pending = [storage for storage in storages if storage.pending]
         latest = None
         for place in dict.fromkeys(storage.device for storage in pending):
             latest = _step([storage for storage in pending if storage.device == place], storages, place)
@@ -86,10 +89,36 @@ def mark_step() -> Step | None:
         return latest
 
 
+def look(storage: Storage) -> torch.Tensor:
+    """The memory of a storage's value, flat, after a step if need be. What only other tensors need may fail."""
+    with lock:
+        storage.failed = None
+        while storage.buffer is None:
+            try:
+                mark_step()
+            except (StepFailed, Lost, Gone):
+                if not storage.pending:
+                    raise
+        return storage.buffer.read()
+
+
+def _leave_out(failed: Iterable[int], graph: Graph, pending: list[Storage]) -> None:
+    """Leave whoever needs one of these operations out of later steps."""
+    spoilt = set(failed)
+    for number_, op in enumerate(graph.ops):
+        if spoilt.intersection(op.operands):
+            spoilt.add(number_)
+    for storage, output in zip(pending, graph.outputs, strict=True):
+        if output in spoilt:
+            storage.failed = storage.value
+
+
 def _step(pending: list[Storage], storages: list[Storage], place: torch.device) -> Step:
     traced, every = number(storage.value for storage in pending)
     graph, kept = simplify(traced)
     buffers = [every[index] for index in kept]
+    gone = [number_ for number_, buffer in zip(graph.inputs, buffers, strict=True) if buffer.memory is None]
+    _leave_out(gone, graph, pending)
     inputs = [buffer.read() for buffer in buffers]
     seen_by = _seen_by(graph, buffers, pending, storages)
 
@@ -100,14 +129,23 @@ def _step(pending: list[Storage], storages: list[Storage], place: torch.device) 
     executable = cache.find(key)
     hit = executable is not None
     nearest = None if hit else cache.nearest(recipe, included)
+    began = time.perf_counter()
     if executable is None:
-        executable = compile_graph(graph, recipe, donors, place)
+        try:
+            executable = compile_graph(graph, recipe, donors, place)
+        except StepFailed as failure:
+            _leave_out(failure.operations, graph, pending)
+            raise
         cache.keep(key, executable)
+    compiling = 0.0 if hit else time.perf_counter() - began
 
     before = tuple(_sight(f"in{i}", buffer, seen_by[i]) for i, buffer in enumerate(buffers))
     began = time.perf_counter()
     try:
-        memories = executable.run(inputs, place)
+        memories = executable.run(inputs, place, graph)
+    except StepFailed as failure:
+        _leave_out(failure.operations, graph, pending)
+        raise
     except Lost as lost:
         for index in lost.inputs:
             buffers[index].lose("a kernel failed while writing over it, and it was too large to be copied first")
@@ -123,8 +161,9 @@ def _step(pending: list[Storage], storages: list[Storage], place: torch.device) 
         *(_sight(f"out{i}", buffer, names) for i, (buffer, names) in made.items()),
     )
     return Step(
-        next(_numbers), traced, graph, recipe, key, donors, included, hit, nearest, executable, before, after, seconds
-    )
+        next(_numbers), traced, graph, recipe, key, donors, included, hit, nearest, executable, before, after,
+        seconds, compiling,
+    )  # fmt: skip
 
 
 def _seen_by(
@@ -132,16 +171,32 @@ def _seen_by(
 ) -> list[tuple[str, ...]]:
     """For each input, the names of the tensors that stand on it when the step is done. None: it can be donated."""
     holders: dict[int, list[str]] = {buffer.number: [] for buffer in buffers}
+    asked = {storage.number for storage in pending}
     for storage in storages:
         if storage.buffer is not None:
             storage.buffer.name = _named(storage) or storage.buffer.name
-            if storage.buffer.number in holders:
-                holders[storage.buffer.number] += storage.names()
+        for number_ in () if storage.number in asked else _stands_on(storage.value):
+            if number_ in holders:
+                holders[number_] += storage.names()
     position = {number_: index for index, number_ in enumerate(graph.inputs)}
     for storage, output in zip(pending, graph.outputs, strict=True):
         if output in position:  # the step gives this tensor an input as it is
             holders[buffers[position[output]].number] += storage.names()
     return [tuple(holders[buffer.number]) for buffer in buffers]
+
+
+def _stands_on(value: Value) -> set[int]:
+    """The numbers of the buffers that a value is, or is to be computed from."""
+    found, seen, stack = set(), {id(value)}, [value]
+    while stack:
+        here = stack.pop()
+        if here.buffer is not None:
+            found.add(here.buffer.number)
+        for operand in here.operands:
+            if id(operand) not in seen:
+                seen.add(id(operand))
+                stack.append(operand)
+    return found
 
 
 def _settle(

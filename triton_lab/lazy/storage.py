@@ -12,11 +12,12 @@ import itertools
 import math
 import threading
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from triton_lab.lazy.buffer import Buffer
+from triton_lab.lazy.buffer import Buffer, allocate
+from triton_lab.lazy.device import default_device
 from triton_lab.lazy.graph import Value, kept
 
 if TYPE_CHECKING:
@@ -34,9 +35,20 @@ class Storage:
         self.value = value
         self.device = device
         self.number = next(_numbers)
+        self.failed: Value | None = None  # the value that a step could not compute
         self.tensors: weakref.WeakValueDictionary[int, Handle] = weakref.WeakValueDictionary()
         with lock:
             _live[self.number] = self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
+        """Another slot for the same value: it is copied when one of the two is written."""
+        return Storage(self.value, self.device)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle: the values, which a step computes if need be."""
+        from triton_lab.lazy.step import look  # steps are made of storages
+
+        return restored, (look(self).cpu(), self.value.shape, self.device)
 
     @property
     def numel(self) -> int:
@@ -47,13 +59,26 @@ class Storage:
         """Where the value is, if it has been computed."""
         return self.value.buffer
 
+    @property
+    def pending(self) -> bool:
+        """True if the next step is to compute the value: it is not there, and no step has failed to compute it."""
+        return self.buffer is None and self.failed is not self.value
+
     def settle(self, buffer: Buffer) -> None:
         """The promise is kept: the value is in `buffer`."""
         self.value = kept(buffer, self.value.shape)
+        self.failed = None
 
     def names(self) -> tuple[str, ...]:
         """The names of the tensors that look at this storage, the oldest first."""
         return tuple(tensor.label for _, tensor in sorted(self.tensors.items()))
+
+
+def restored(values: torch.Tensor, shape: tuple[int, ...], device: torch.device) -> Storage:
+    """A storage with these flat values, on its device if that is here, else where kernels run."""
+    here = device.type == "cpu" or (device.type == "cuda" and (device.index or 0) < torch.cuda.device_count())
+    memory = allocate(values.numel(), values.dtype, device if here else default_device())
+    return Storage(kept(Buffer(memory.copy_(values)), shape), memory.device)
 
 
 def live() -> list[Storage]:

@@ -1,21 +1,45 @@
-"""`tensor` makes lazy tensors; `where` is the one operation that has no tensor to be a method of."""
+"""`tensor` makes lazy tensors out of data."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 
-from triton_lab.lazy.arithmetic import Operand, trace
-from triton_lab.lazy.folding import Folding
+from triton_lab.lazy.arithmetic import _operand
 from triton_lab.lazy.handle import Handle, storage_of
 from triton_lab.lazy.inplace import InPlace
-from triton_lab.lazy.maps import Map
-from triton_lab.lazy.storage import Storage
+from triton_lab.lazy.walking import Walking
 
 
-class Tensor(InPlace, Folding):
+class Tensor(InPlace, Walking):
     """A tensor whose operations are only noted, until `mark_step()` or a look at a value runs them."""
+
+    @classmethod
+    def __torch_function__(
+        cls,
+        function: Any,
+        types: Sequence[type],
+        arguments: tuple[Any, ...] = (),
+        keywords: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """`torch.exp(x)` is `x.exp()`."""
+        from triton_lab.lazy.dispatch import torch_function  # knows all functions, and they make tensors
+
+        return torch_function(function, arguments, dict(keywords or {}))
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+        """`array + x` is a lazy tensor; `array += x` looks at x, and writes into the array."""
+        from triton_lab.lazy.dispatch import numpy_function
+
+        return numpy_function(ufunc, method, inputs, keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        """AttributeError that says what to do, for what torch's tensors have and these lack."""
+        if not name.startswith("__") and hasattr(torch.Tensor, name):
+            raise AttributeError(f"lazy tensors have no {name!r}: x.torch().{name} computes it outside of the graph")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 def tensor(
@@ -29,14 +53,19 @@ def tensor(
 
     It lives on `device`, else where `data` lives if that is a GPU, else where kernels run. Pictures call it
     `name`; a global variable of a notebook gives its tensor a name by itself. TypeError for dtypes other than
-    bool, the integers to 64 bits, float16, bfloat16, float32 and float64.
+    bool, the integers to 64 bits, float16, bfloat16, float32 and float64; RuntimeError for a tensor that requires
+    gradients.
     """
+    if isinstance(data, Handle):
+        data = data.torch()
     return Tensor(*storage_of(data, dtype, device, name), name)
 
 
-def where(condition: Tensor, yes: Operand, no: Operand) -> Tensor:
-    """`yes` where `condition` (bool) holds, else `no`; all three broadcast."""
-    if not isinstance(condition, Handle):
-        raise TypeError(f"where takes a lazy tensor as its condition, not {type(condition).__name__}")
-    value = trace("where", condition, yes, no)
-    return Tensor(Storage(value, condition.device), Map.whole(value.shape))
+def taken(name: str, tensors: Sequence[Any]) -> list[Tensor]:
+    """Tensors of one device as operands of `name`; torch's and NumPy's become lazy."""
+    near = next((operand for operand in tensors if isinstance(operand, Handle)), None)
+    found = [_operand(name, operand, near) for operand in tensors]
+    for operand in found:
+        if not isinstance(operand, Handle):
+            raise TypeError(f"{name} takes tensors, not {type(operand).__name__}")
+    return [Tensor(operand.storage, operand.map) for operand in found if isinstance(operand, Handle)]

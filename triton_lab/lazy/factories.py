@@ -1,0 +1,111 @@
+"""Tensors from nothing: constants and ranges are computed by kernels, random numbers come from torch's generator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from triton_lab.lazy import elementwise
+from triton_lab.lazy.asking import Scalar
+from triton_lab.lazy.device import default_device
+from triton_lab.lazy.graph import Value
+from triton_lab.lazy.handle import DTYPES
+from triton_lab.lazy.indexing import flat
+from triton_lab.lazy.maps import Map
+from triton_lab.lazy.storage import Storage
+from triton_lab.lazy.tensors import Tensor, tensor
+
+Size = int | tuple[int, ...] | list[int]
+Device = torch.device | str | None
+
+
+def full(size: Size, number: Scalar, *, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
+    """A tensor of `number`. torch's errors for sizes and numbers that do not fit."""
+    shape = flat((size,))
+    torch.empty(shape, device="meta")  # torch's own error for a negative size
+    made = torch.full([1], number, dtype=dtype).dtype
+    if made not in DTYPES:
+        raise TypeError(f"lazy tensors do not hold {made}")
+    return _fresh(Value("constant", (), shape, made, elementwise.constant(number, made, "full")), device)
+
+
+def zeros(*size: Size, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
+    """A tensor of zeros."""
+    return full(flat(size), 0, dtype=dtype or torch.get_default_dtype(), device=device)
+
+
+def ones(*size: Size, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
+    """A tensor of ones."""
+    return full(flat(size), 1, dtype=dtype or torch.get_default_dtype(), device=device)
+
+
+def arange(
+    start: Scalar,
+    end: Scalar | None = None,
+    step: Scalar = 1,
+    *,
+    dtype: torch.dtype | None = None,
+    device: Device = None,
+) -> Tensor:
+    """The numbers from `start` (0 if it alone is given) up to `end`, exclusive, in steps."""
+    first, last = (0, start) if end is None else (start, end)
+    like = torch.arange(first, last, step, dtype=dtype, device="meta")
+    index = _fresh(Value("index", (), tuple(like.shape), torch.int64), device)
+    if not like.dtype.is_floating_point:
+        return (index * int(step) + int(first)).to(like.dtype)
+    # torch computes start + i * step in double precision on the CPU.
+    return (index.to(torch.float64) * float(step) + float(first)).to(like.dtype)
+
+
+def zeros_like(like: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
+    """Zeros in the shape, dtype and place of another tensor."""
+    return full_like(like, 0, dtype=dtype)
+
+
+def ones_like(like: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
+    """Ones in the shape, dtype and place of another tensor."""
+    return full_like(like, 1, dtype=dtype)
+
+
+def full_like(like: Tensor, number: Scalar, *, dtype: torch.dtype | None = None) -> Tensor:
+    """A tensor of `number` in the shape, dtype and place of another."""
+    return full(like.shape, number, dtype=dtype or like.dtype, device=like.device)
+
+
+def rand(*size: Size, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
+    """Even random numbers in [0, 1): those that torch draws on the CPU, so `torch.manual_seed` holds for them."""
+    return _drawn(torch.rand, flat(size), dtype=dtype, device=device)
+
+
+def randn(*size: Size, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
+    """Normal random numbers: those that torch draws on the CPU, so `torch.manual_seed` holds for them."""
+    return _drawn(torch.randn, flat(size), dtype=dtype, device=device)
+
+
+def randint(
+    low: int, high: int, size: tuple[int, ...], *, dtype: torch.dtype = torch.int64, device: Device = None
+) -> Tensor:
+    """Random integers from `low` to `high`, exclusive: those that torch draws on the CPU."""
+    return _drawn(torch.randint, low, high, size, dtype=dtype, device=device)
+
+
+def rand_like(like: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
+    """`rand` in the shape, dtype and place of another tensor."""
+    return rand(like.shape, dtype=dtype or like.dtype, device=like.device)
+
+
+def randn_like(like: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
+    """`randn` in the shape, dtype and place of another tensor."""
+    return randn(like.shape, dtype=dtype or like.dtype, device=like.device)
+
+
+def _fresh(value: Value, device: Device) -> Tensor:
+    where = default_device() if device is None else torch.device(device)
+    return Tensor(Storage(value, where), Map.whole(value.shape))
+
+
+def _drawn(draw: Callable[..., torch.Tensor], *arguments: Any, dtype: torch.dtype | None, device: Device) -> Tensor:
+    where = None if device is None else torch.device(device)
+    return tensor(draw(*arguments, dtype=dtype, device="cpu"), device=where)

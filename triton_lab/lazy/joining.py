@@ -1,0 +1,48 @@
+"""Functions of several tensors: `where`, `cat` and `stack`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from triton_lab.lazy.arithmetic import Operand, cast, refusing, trace
+from triton_lab.lazy.asking import Spec, ask
+from triton_lab.lazy.graph import Axis, Value
+from triton_lab.lazy.handle import Handle
+from triton_lab.lazy.maps import Map
+from triton_lab.lazy.storage import Storage
+from triton_lab.lazy.tensors import Tensor, taken
+
+
+def where(condition: Tensor, yes: Operand, no: Operand) -> Tensor:
+    """`yes` where `condition` (bool) holds, else `no`; all three broadcast."""
+    if not isinstance(condition, Handle):
+        raise TypeError(f"where takes a lazy tensor as its condition, not {type(condition).__name__}")
+    value = trace("where", condition, yes, no)
+    return Tensor(Storage(value, condition.device), Map.whole(value.shape))
+
+
+def cat(tensors: Sequence[Tensor | torch.Tensor], dim: int = 0) -> Tensor:
+    """The tensors behind each other along `dim`, in the dtype that they meet in."""
+    parts = taken("cat", tensors)
+    specs = tuple(part.spec for part in parts)
+    with refusing("cat", *specs):
+        shape, dtype = ask(torch.cat, specs, dim)
+    filled = [part for part in parts if part.numel()]
+    values = tuple(cast(part._read(), dtype) for part in filled)
+    if len(values) == 1:
+        return filled[0]._fresh(values[0])
+    if not values:  # nothing of nothing
+        return parts[0].to(dtype)._fresh(cast(parts[0]._read(), dtype)).reshape(shape)
+    return parts[0]._fresh(Value("cat", values, shape, dtype, Axis(dim % len(shape))))
+
+
+def stack(tensors: Sequence[Tensor | torch.Tensor], dim: int = 0) -> Tensor:
+    """The tensors, all of one shape, beside each other along a new dimension."""
+    parts = taken("stack", tensors)
+    specs: tuple[Spec, ...] = tuple(part.spec for part in parts)
+    with refusing("stack", *specs):
+        shape, _ = ask(torch.stack, specs, dim)
+    at = dim % len(shape)
+    return cat([part.unsqueeze(at) for part in parts], at)

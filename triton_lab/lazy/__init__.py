@@ -4,6 +4,7 @@
     t.add_(1)                    # noted
     lab.lazy.mark_step()         # computed, by a generated Triton kernel, in t's own memory
     lab.lazy.explain()           # the graph, the hash and what it is made of, the buffers before and after
+    lab.lazy.report()            # all steps: hits, misses, what was compiled, where the time went
 
 The way through the files: `tensors` (what the user holds) -> `graph` -> `simplify` -> `donation` -> `hashing` ->
 `compile_cache` -> `regions` (fusion) -> `placement` (what is written where) -> `codegen` -> `executable` -> `step`.
@@ -37,6 +38,7 @@ from triton_lab.lazy.tensors import Tensor, tensor
 
 if TYPE_CHECKING:
     from triton_lab.views.lazy import StepView
+    from triton_lab.views.lazy_report import LazyReport
 
 __all__ = [
     "Lost",
@@ -60,6 +62,7 @@ __all__ = [
     "randint",
     "randn",
     "randn_like",
+    "report",
     "stack",
     "tensor",
     "where",
@@ -80,3 +83,13 @@ def explain(step: Step | None = None) -> StepView:
             raise RuntimeError("no step has run yet: lab.lazy.mark_step(), or a look at a value, runs what is pending")
         step = history[-1]
     return StepView(step)
+
+
+def report() -> LazyReport:
+    """All steps since `cache.clear()`: hits and misses, kernels compiled and shared, seconds of compiling and running.
+
+    Shows itself in a notebook; `.totals` holds the numbers.
+    """
+    from triton_lab.views.lazy_report import LazyReport  # as above
+
+    return LazyReport(cache.totals())

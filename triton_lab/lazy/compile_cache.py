@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from triton_lab.lazy.executable import Executable
 from triton_lab.lazy.hashing import Ingredients
 from triton_lab.lazy.sharing import shared
+from triton_lab.lazy.totals import Ledger, Totals
 
 LARGEST = 256  # executables; the one not used for longest goes first
 
@@ -27,6 +28,7 @@ class Cache:
         self._entries: OrderedDict[str, Executable] = OrderedDict()
         self.hits = 0
         self.misses = 0
+        self.ledger = Ledger()
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -45,7 +47,8 @@ class Cache:
         """Add an executable."""
         self._entries[key] = executable
         while len(self._entries) > LARGEST:
-            self._entries.popitem(last=False)
+            gone, _ = self._entries.popitem(last=False)
+            self.ledger.uses.pop(gone, None)
 
     def nearest(self, wanted: Ingredients, include_donors: bool) -> Nearest | None:
         """The entry with the fewest differing ingredients, the latest used among equals; None if there is none.
@@ -67,6 +70,13 @@ class Cache:
         self._entries.clear()
         shared.clear()
         self.hits = self.misses = 0
+        self.ledger = Ledger()
+
+    def totals(self) -> Totals:
+        """Everything so far, as it is now."""
+        ledger = self.ledger
+        uses = tuple(replace(use) for use in ledger.uses.values())
+        return Totals(self.hits, self.misses, shared.compiled, shared.reused, ledger.compiling, ledger.running, uses)
 
 
 cache = Cache()

@@ -17,7 +17,7 @@ from triton_lab.lazy.maps import Map
 from triton_lab.lazy.storage import Storage
 from triton_lab.lazy.tensors import Tensor, tensor
 
-Size = int | tuple[int, ...] | list[int]
+Size = int | tuple[int, ...]
 Device = torch.device | str | None
 
 

@@ -72,7 +72,7 @@ class Indexing(Handle):
 
     def split(self, size: int | list[int] | tuple[int, ...], dim: int = 0) -> tuple[Self, ...]:
         """Views of `size` elements each along `dim` (the last may have fewer), or of the sizes of a list."""
-        return self._aliases(lambda twin: twin.split(size if isinstance(size, int) else list(size), dim))
+        return self._aliases(lambda twin: torch.split(twin, size if isinstance(size, int) else list(size), dim))
 
     def chunk(self, chunks: int, dim: int = 0) -> tuple[Self, ...]:
         """About as many views of equal size along `dim`, as torch cuts them."""

@@ -152,6 +152,7 @@ def _step(pending: list[Storage], storages: list[Storage], place: torch.device) 
         raise
     seconds = time.perf_counter() - began
 
+    cache.ledger.note(key, tuple(kernel.name for kernel in executable.kernels), compiling, seconds)
     made = _settle(graph, buffers, memories, pending)
     for index in executable.overwritten:
         if index in donors:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from triton_lab.lazy.graph import Constant, Dims, Op, short
+from triton_lab.lazy.graph import Axis, Constant, Dims, Op, short
 from triton_lab.lazy.maps import Map
 from triton_lab.lazy.regions import Region
 from triton_lab.lazy.simplify import is_reshape
@@ -15,8 +15,10 @@ from triton_lab.views.lazy_layout import Block, Plan, Thing, lay_out
 
 SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==",
-    "ne": "!=", "and": "&", "or": "|", "xor": "^", "matmul": "@",
+    "ne": "!=", "and": "&", "or": "|", "xor": "^", "matmul": "@", "floordiv": "//", "remainder": "%",
 }  # fmt: skip
+PREFIXES = {"neg": "-", "not": "~"}
+PARTS = 5  # operands of one operation that are written out
 MOST = 80  # operations drawn one by one; of larger graphs the kernels alone
 LANE, BOX, CHIP = 14.0, 36.0, 38.0
 
@@ -38,14 +40,19 @@ def written(op: Op, number: int, texts: dict[int, str]) -> str:
         body = op.attribute.text
     elif op.name in SYMBOLS:
         body = f"{operands[0]} {SYMBOLS[op.name]} {operands[1]}"
-    elif op.name == "neg":
-        body = f"-{operands[0]}"
+    elif op.name in PREFIXES:
+        body = PREFIXES[op.name] + operands[0]
+    elif op.name == "index":
+        body = f"0, 1, ... {op.numel - 1}" if op.numel > 2 else "0, 1"
     elif op.name == "view":
         body = f"view {operands[0]}"
     elif op.name == "update":
         body = f"{operands[0]} with {operands[1]}"
     elif isinstance(op.attribute, Dims):
         body = f"{op.name}({operands[0]}, dim {', '.join(map(str, op.attribute.dims))})"
+    elif isinstance(op.attribute, Axis):
+        shown = operands if len(operands) <= PARTS else [*operands[: PARTS - 1], "...", operands[-1]]
+        body = f"{op.name}({', '.join(shown)}, {op.attribute})"
     else:
         body = f"{op.name}({', '.join(operands)})"
     return f"%{number} = {body}"

@@ -70,7 +70,7 @@ class Body:
             assert isinstance(op.attribute, Map)
             return self._load(number, op.operands[0], op.attribute.address(self.index))
         if op.name == "index":
-            self._computed.append(f"v{number} = ({self.index}).to(tl.int64)")
+            self._computed.append(f"v{number} = {self.index}.to(tl.int64)")
             return f"v{number}"
         if op.name == "cat":
             return self._cat(number, op)

@@ -97,7 +97,7 @@ export function show(scene, place, selection) {
   const lines = scene.source.split("\n").map((/** @type {string} */ line) => make("div", {}, line || " "));
   const source = make("pre", { style: "margin: 4px 0; font-size: 12px; line-height: 1.45; overflow-x: auto" }, ...lines);
   const kernels = make("details", {}, make("summary", { style: "cursor: pointer" }, "The generated kernels"), source);
-  const root = make("div", { class: "tl-view" }, plot, kernels);
+  const root = make("div", { class: "tl-view" }, plot, ...(scene.source ? [kernels] : []));
   place.append(root);
 
   /** @param {string} tag */

@@ -1,0 +1,52 @@
+"""What all steps together cost: compiling, running, and how often a graph came again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Use:
+    """One graph of the cache: its kernels, how often it ran, seconds of compiling and of running."""
+
+    key: str
+    kernels: tuple[str, ...]
+    runs: int = 0
+    compiling: float = 0.0
+    running: float = 0.0
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Counts since the cache was last cleared. Seconds of compiling include loading and a look into Triton's cache."""
+
+    hits: int
+    misses: int
+    compiled: int  # kernels
+    reused: int  # kernels of new graphs that an older one had compiled
+    compiling: float
+    running: float
+    uses: tuple[Use, ...]  # the graphs that are in the cache now, the latest used last
+
+    @property
+    def steps(self) -> int:
+        return self.hits + self.misses
+
+
+@dataclass
+class Ledger:
+    """Notes every step. `uses` is by key and holds the graphs that the cache holds."""
+
+    compiling: float = 0.0
+    running: float = 0.0
+    uses: dict[str, Use] = field(default_factory=dict)
+
+    def note(self, key: str, kernels: tuple[str, ...], compiling: float, running: float) -> None:
+        """A step ran."""
+        use = self.uses.pop(key, None) or Use(key, kernels)
+        use.runs += 1
+        use.compiling += compiling
+        use.running += running
+        self.uses[key] = use
+        self.compiling += compiling
+        self.running += running

@@ -67,6 +67,19 @@ def test_comparisons_that_are_boxes(predicate, data):
     assert result.is_full() == bool(expected.all())
 
 
+@pytest.mark.parametrize("predicate", ["lt", "le", "gt", "ge", "eq"])
+def test_comparisons_at_the_ends_of_64_bits(predicate):
+    """Where the difference would wrap there is no box, and no wrong one."""
+    holds = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal}[predicate]
+    ends = [-(2**63), -(2**63) + 5, -(2**62), -(2**61), 0, 2**61 - 8, 2**62 - 1, 2**62, 2**63 - 9]
+    for first, second in [(x, y) for x in ends for y in ends]:
+        a, b = (Affine(np.array([base], np.int64), (stride,), (8,)) for base, stride in ((first, 1), (second, 0)))
+        result = box.compare(predicate, a, b)
+        assert result is None or np.array_equal(lanes(result), holds(lanes(a), lanes(b)))
+    near = Affine(np.zeros(1, np.int64), (1,), (8,))
+    assert box.compare("lt", near, Affine(np.array([2**60]), (0,), (8,))) is not None
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_boxes_meet_move_and_spread_like_their_lanes(data):

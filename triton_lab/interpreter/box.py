@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.affine import Affine
+from triton_lab.interpreter.affine import Affine, fits
 
 Array = NDArray[Any]
 
@@ -107,6 +107,8 @@ def where_scalar(condition: Array, shape: tuple[int, ...]) -> Box:
 
 def compare(predicate: str, a: Affine, b: Affine) -> Box | None:
     """``a <predicate> b`` for signed ``lt le gt ge eq``; None where that is no box."""
+    if not (fits(a, 62) and fits(b, 62)):
+        return None  # the difference might wrap
     shape = a.shape
     difference = Affine(a.base - b.base, tuple(x - y for x, y in zip(a.strides, b.strides, strict=True)), shape)
     axis = difference.only_axis()

@@ -31,6 +31,8 @@ def trace(name: str, *operands: Operand) -> Value:
     with refusing(name, *specs):
         shape, dtype = elementwise.result(name, *specs)
         meets = elementwise.computed_in(name, *specs)
+    if 0 in shape:  # torch lets pass with nothing in it what it could not compute
+        return Value("constant", (), shape, dtype, elementwise.constant(0, dtype, name))
     values = []
     for position, operand in enumerate(taken):
         if isinstance(operand, Handle):
@@ -150,6 +152,15 @@ class Arithmetic(Handle):
 
     def __or__(self, other: Operand) -> Self:
         return self._apply("or", self, other)
+
+    def __rand__(self, other: Operand) -> Self:
+        return self._apply("and", other, self)
+
+    def __ror__(self, other: Operand) -> Self:
+        return self._apply("or", other, self)
+
+    def __rxor__(self, other: Operand) -> Self:
+        return self._apply("xor", other, self)
 
     def __xor__(self, other: Operand) -> Self:
         return self._apply("xor", self, other)

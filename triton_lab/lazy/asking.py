@@ -61,5 +61,5 @@ def _without_memory(spec: Spec) -> torch.Tensor:
 
 
 def _small(spec: Spec, fill: int) -> torch.Tensor:
-    """One element in as many dimensions; where two operands broadcast, so do these."""
-    return torch.full([1] * len(spec[0]), fill, dtype=spec[1], device="cpu")
+    """One element in as many dimensions, or none where the tensor has none; where two broadcast, so do these."""
+    return torch.full([min(size, 1) for size in spec[0]], fill, dtype=spec[1], device="cpu")

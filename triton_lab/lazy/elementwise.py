@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from triton_lab.lazy.asking import Scalar, Spec, ask, meeting
-from triton_lab.lazy.graph import Constant
+from triton_lab.lazy.graph import Constant, short
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ ELEMENTWISE: dict[str, Elementwise] = {
 
 # One dtype at a time: the forms that differ from the table's.
 ON_BOOL = {"add": "{0} | {1}", "mul": "{0} & {1}", "maximum": "{0} | {1}", "minimum": "{0} & {1}"}
-ON_FLOAT = {  # `-x` is 0 - x in Triton, which loses the sign of zero
-    "neg": "{0} * -1.0",
-    "floordiv": "floor_quotient_of_floats({0}, {1})",
+ON_FLOAT = {
+    "neg": "{0} * -1.0",  # `-x` is 0 - x in Triton, which loses the sign of zero
+    "floordiv": "floor_quotient_of_floats({0}, {1}, tl.{kind})",
     "remainder": "remainder_of_floats({0}, {1})",
 }
 ON_FLOAT32 = {"div": "tl.div_rn({0}, {1})", "sqrt": "tl.sqrt_rn({0})"}  # `/` and tl.sqrt may be off by one bit
@@ -113,7 +113,7 @@ def written(name: str, dtype: torch.dtype, operands: list[str]) -> str:
         pattern = ON_FLOAT.get(name, pattern)
     if dtype == torch.float32 or widens(name, dtype):
         pattern = ON_FLOAT32.get(name, pattern)
-    return pattern.format(*operands)
+    return pattern.format(*operands, kind=short(dtype))
 
 
 def constant(number: Scalar, dtype: torch.dtype, name: str) -> Constant:

@@ -44,7 +44,8 @@ class Walking(Folding):
             _, made = ask(getattr(torch, name), self.spec, dim, dtype=dtype)
         x = self.to(made)._widened()
         if not x.numel():
-            return x, x, made
+            nothing = x.to(torch.float32)
+            return nothing, nothing, made
         shifted = x - x.amax(dim, keepdim=True)
         return shifted, shifted.exp().sum(dim, keepdim=True), made
 

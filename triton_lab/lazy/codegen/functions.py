@@ -31,13 +31,14 @@ def remainder(a, b):
     return tl.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
 """
 
-# Of floats as in torch: a quotient that is a whole number within rounding is that number.
+# Of floats as in torch: a quotient that is a whole number within rounding is that number. Each step is rounded to the
+# `kind` of the operands, which are wider here if they have 16 bits.
 QUOTIENT_OF_FLOATS = """
 @triton.jit
-def floor_quotient_of_floats(a, b):
+def floor_quotient_of_floats(a, b, kind: tl.constexpr):
     rest = libdevice.fmod(a, b)
-    exact = (a - rest) / b
-    exact = tl.where((rest != 0) & ((rest < 0) != (b < 0)), exact - 1, exact)
+    exact = ((a - rest).to(kind).to(a.dtype) / b).to(kind).to(a.dtype)
+    exact = tl.where((rest != 0) & ((rest < 0) != (b < 0)), (exact - 1).to(kind).to(a.dtype), exact)
     whole = tl.floor(exact)
     whole = tl.where(exact - whole > 0.5, whole + 1, whole)
     whole = tl.where(exact == 0, libdevice.copysign(exact * 0, a / b), whole)

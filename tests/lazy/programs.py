@@ -20,9 +20,12 @@ KINDS = [
     "new", "unary", "binary", "scalar", "compare_where", "reduce", "matmul",
     "view", "view", "clone", "drop", "inplace", "inplace", "inplace", "inplace_scalar",
     "assign", "copy", "fill", "rebind", "step", "step", "look",
+    "join", "along", "look_up", "divide", "divide_inplace", "range",
 ]  # fmt: skip
-UNARY = ["neg", "abs", "relu", "sigmoid"]
+UNARY = ["neg", "abs", "relu", "sigmoid", "tanh"]
 BINARY = ["add", "sub", "mul"]
+ALONG = ["softmax", "cumsum", "argmax", "argmin", "std"]
+DIVISORS = [2, 3, -2]
 SCALARS = [0, 1, 2, -1.5, 0.5, 3]
 
 numbers = st.integers(0, 11)
@@ -178,6 +181,60 @@ class Machine:
     def rebind(self, a: int, number: int, _: int) -> None:
         mine, theirs = self.pick(a)
         self.pairs[a % len(self.pairs)] = (mine + SCALARS[number % 3], own(theirs + SCALARS[number % 3]))
+
+    def join(self, a: int, b: int, how: int) -> None:
+        mine, theirs = self.pick(a)
+        if theirs.numel() > 200:  # joined again and again, a program would outgrow its test
+            return
+        if how % 3 == 0 and theirs.dim():
+            dim = b % theirs.dim()
+            parts = [part + 1 for part in reversed(mine.split(1 + b % 2, dim))]
+            others = [part + 1 for part in reversed(theirs.split(1 + b % 2, dim))]
+            self.add(torch.cat(parts, dim), torch.cat(others, dim))
+            return
+        other = self.pick(b)
+        if other[1].shape == theirs.shape:
+            dim = how % (theirs.dim() + 1)
+            self.add(lazy.stack([mine, other[0], mine], dim), torch.stack([theirs, other[1], theirs], dim))
+
+    def along(self, a: int, op: int, at: int) -> None:
+        mine, theirs = self.pick(a)
+        name = ALONG[op % len(ALONG)]
+        if not theirs.dim() or not theirs.numel() or (name in ("softmax", "std") and not theirs.is_floating_point()):
+            return
+        dim, options = at % theirs.dim(), {"correction": 0} if name == "std" else {}
+        if name.startswith("arg"):  # sums of floats may tie here and differ there by rounding
+            mine, theirs = mine.to(torch.int32), theirs.to(torch.int32)
+        if name in ("softmax", "std"):  # overflowed values are infinite minus infinite, by another rounding
+            mine, theirs = mine.clamp(-9, 9), theirs.clamp(-9, 9)
+        self.add(getattr(mine, name)(dim, **options), own(getattr(theirs, name)(dim, **options)))
+
+    def look_up(self, a: int, b: int, at: int) -> None:
+        mine, theirs = self.pick(a)
+        if theirs.dim() and theirs.numel():
+            dim = at % theirs.dim()
+            size = theirs.shape[dim]
+            index = (torch.arange(theirs.numel()).reshape(theirs.shape) * (b + 1)) % size
+            places = (lazy.arange(theirs.numel()).reshape(tuple(theirs.shape)) * (b + 1)) % size
+            self.add(mine.gather(dim, places), theirs.gather(dim, index))
+
+    def divide(self, a: int, op: int, number: int) -> None:
+        mine, theirs = self.pick(a)
+        value = DIVISORS[number % len(DIVISORS)]
+        if not theirs.is_floating_point():  # a quotient near a whole number may round either way
+            self.add(mine // value, own(theirs // value)) if op % 2 else self.add(mine % value, own(theirs % value))
+
+    def divide_inplace(self, a: int, op: int, number: int) -> None:
+        mine, theirs = self.pick(a)
+        value = DIVISORS[number % len(DIVISORS)]
+        if not theirs.is_floating_point() and writable(theirs):
+            name = "floor_divide_" if op % 2 else "remainder_"
+            getattr(theirs, name)(value)
+            getattr(mine, name)(value)
+
+    def range(self, start: int, size: int, step: int) -> None:
+        step = 1 + step % 3
+        self.add(lazy.arange(start, start + size, step), torch.arange(start, start + size, step))
 
     def step(self, _: int, __: int, ___: int) -> None:
         lazy.mark_step()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 from typing import Any
 
 import pytest
 import torch
 
 from triton_lab import lazy
-from triton_lab.lazy import executable
+from triton_lab.lazy import elementwise, executable
 
 
 class Failing:
@@ -125,3 +127,84 @@ def test_an_operation_that_torch_refuses_leaves_the_tensor_alone() -> None:
     with pytest.raises(RuntimeError, match="add of int64"):
         t.add_(lazy.tensor([1, 2]))
     assert t.tolist() == [1, 2, 3]
+
+
+@pytest.fixture
+def broken_sine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An operation that torch knows and the compiler does not."""
+    sine = dataclasses.replace(elementwise.ELEMENTWISE["sin"], triton="tl.nonsense({0})")
+    monkeypatch.setitem(elementwise.ELEMENTWISE, "sin", sine)
+
+
+@pytest.mark.usefixtures("broken_sine")
+def test_a_step_that_cannot_compile_names_the_operation_and_its_line() -> None:
+    x = lazy.tensor([1.0, 2.0])
+    frame = inspect.currentframe()
+    assert frame is not None
+    line, y = frame.f_lineno, (x + 1).sin() * 2
+    with pytest.raises(lazy.StepFailed) as failure:
+        lazy.mark_step()
+    said = str(failure.value)
+    assert "sin(%2): float32 (2,)" in said and "nonsense" in said
+    assert f"test_failure.py:{line}: line, y = frame.f_lineno, (x + 1).sin() * 2" in said
+    assert y.shape == (2,)
+
+
+@pytest.mark.usefixtures("broken_sine")
+def test_a_step_that_cannot_compile_leaves_the_other_tensors_readable() -> None:
+    x = lazy.tensor([1.0, 2.0], name="x")
+    wrong, right = (x + 1).sin(), (x + 1) * 2  # in one kernel
+    needs_it = wrong + right
+    x.add_(5)  # what `wrong` is computed from must not be overwritten
+    assert right.tolist() == [4.0, 6.0] and x.tolist() == [6.0, 7.0]
+    apart = lazy.tensor([3]) * 2
+    for _ in range(2):
+        x.add_(1)
+        assert lazy.mark_step() is not None
+    assert apart.tolist() == [6]
+    with pytest.raises(lazy.StepFailed, match="sin"):
+        needs_it.tolist()
+    with pytest.raises(lazy.StepFailed, match="sin"):
+        wrong.tolist()
+    wrong.zero_()  # written anew, it needs the operation no more
+    assert wrong.tolist() == [0.0, 0.0] and x.tolist() == [8.0, 9.0]
+
+
+def test_what_failed_is_computed_from_its_old_inputs_once_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = lazy.tensor([1.0, 2.0])
+    with monkeypatch.context() as patch:
+        sine = dataclasses.replace(elementwise.ELEMENTWISE["sin"], triton="tl.nonsense({0})")
+        patch.setitem(elementwise.ELEMENTWISE, "sin", sine)
+        y = x.sin()
+        with pytest.raises(lazy.StepFailed):
+            lazy.mark_step()
+        x.mul_(100)
+        lazy.mark_step()
+    assert torch.allclose(y.torch().cpu(), torch.tensor([1.0, 2.0]).sin()) and x.tolist() == [100.0, 200.0]
+
+
+def test_a_kernel_that_fails_for_its_values_spares_the_others() -> None:
+    table, index = lazy.tensor([1.0, 2.0]), lazy.tensor([1, 7])
+    found, other = table.gather(0, index) + 1, table * 2
+    with pytest.raises(lazy.StepFailed, match=r"gather.*index is outside of 0 to 1"):
+        lazy.mark_step()
+    assert other.tolist() == [2.0, 4.0]
+    index.fill_(0)
+    assert table.gather(0, index).tolist() == [1.0, 1.0]
+    with pytest.raises(lazy.StepFailed, match="gather"):
+        found.tolist()
+
+
+def test_a_lost_buffer_does_not_block_other_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executable, "UNDO_LIMIT", 16)
+    t, other = lazy.tensor(torch.arange(64.0), name="t"), lazy.tensor([1.0])
+    t.mul_(-1)
+    with monkeypatch.context() as patch:
+        break_kernels(patch, 0)
+        with pytest.raises(lazy.Lost):
+            lazy.mark_step()
+    lazy.cache.clear()
+    other.add_(1)
+    assert other.tolist() == [2.0]
+    with pytest.raises(RuntimeError, match="no memory any more"):
+        t.tolist()

@@ -1,4 +1,4 @@
-"""Joining, scanning, looking up, quotients, factories: against torch eager over dtypes, views, empty and 0-d tensors."""
+"""Joining, scanning, looking up, quotients, factories: as torch eager over dtypes, views, empty and 0-d tensors."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ UNARY: dict[str, Function] = {
     **{
         name: operator.methodcaller(name)
         for name in [
-            "abs", "exp", "log", "sin", "cos", "tanh", "sqrt", "rsqrt", "sigmoid", "relu", "sum", "mean", "amax", "amin",
-            "any", "all", "argmax", "argmin", "std", "var", "clone", "exp_", "neg_", "abs_", "log_", "sin_", "cos_",
-            "tanh_", "sqrt_", "rsqrt_", "sigmoid_", "relu_", "bitwise_not_", "zero_",
+            "abs", "exp", "log", "sin", "cos", "tanh", "sqrt", "rsqrt", "sigmoid", "relu", "sum", "mean", "amax",
+            "amin", "any", "all", "argmax", "argmin", "std", "var", "clone", "exp_", "neg_", "abs_", "log_",
+            "sin_", "cos_", "tanh_", "sqrt_", "rsqrt_", "sigmoid_", "relu_", "bitwise_not_", "zero_",
         ]
     },
     "neg": operator.neg,

@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from triton_lab.lazy.report import describe, verdict
+from triton_lab.lazy.describing import describe, verdict
 from triton_lab.lazy.step import Step
 from triton_lab.views import style
 from triton_lab.views.lazy_buffers import draw_buffers

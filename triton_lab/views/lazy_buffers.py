@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import textwrap
 
+from triton_lab.lazy.describing import fate
 from triton_lab.lazy.graph import short
-from triton_lab.lazy.report import fate
 from triton_lab.lazy.step import Sight, Step
 from triton_lab.views import style
 from triton_lab.views.lazy_drawing import Box, Drawing, Line, Words, widest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from triton_lab.lazy.report import reason
+from triton_lab.lazy.describing import reason
 from triton_lab.lazy.step import Step
 from triton_lab.views import style
 from triton_lab.views.lazy_drawing import Box, Drawing, Words

@@ -156,6 +156,12 @@ def test_every_kind_of_kernel_compiles_for_a_gpu(dtype: torch.dtype) -> None:
         kept += [x @ y.t(), x**2]
     if dtype.is_floating_point:
         kept += [x.mean(1), x.sqrt(), x.sigmoid(), -x, x.log()]
+        kept += [x.tanh(), x.rsqrt(), x.softmax(1), x.std(0), x // y, x % 3]
+    elif dtype != torch.bool:
+        kept += [x // y, x % 3, 7 % y]
+    kept += [lazy.cat([x, y.t()], 1), x.cumsum(0), x.gather(1, y.to(torch.int64)), x.any(0), x.all(), lazy.arange(9)]
+    if dtype != torch.bool:
+        kept += [x.argmax(0), x.argmin()]
     x[3:7, ::2] += y[:4, :10]
     executable = done().executable
     for kernel, function in zip(executable.kernels, executable.functions, strict=True):

@@ -54,6 +54,20 @@ def test_without_donors_in_the_hash_a_program_goes_wrong() -> None:
     assert not goes_wrong(program), "the very same program is right when the donors are hashed"
 
 
-@pytest.mark.parametrize("kind", ["inplace", "inplace_scalar", "copy", "fill", "assign"])
+@pytest.mark.parametrize("kind", ["inplace", "inplace_scalar", "copy", "fill", "assign", "divide_inplace"])
 def test_the_generator_reaches_every_way_to_write(kind: str) -> None:
     run([(kind, 0, 0, 0), ("step", 0, 0, 0), (kind, 1, 1, 1)])
+
+
+@pytest.mark.parametrize("kind", ["join", "along", "look_up", "divide", "range"])
+def test_the_generator_reaches_every_new_operation(kind: str) -> None:
+    names = set()
+    for choice in range(6):
+        machine = Machine()
+        machine.run([("new", 3, 2, 0), ("new", 3, 0, 0), (kind, choice, choice, choice), (kind, 2, choice, 1)])
+        names |= {op.name for step in lazy.history for op in step.traced.ops}
+    wanted = {
+        "join": {"cat"}, "along": {"cumsum", "argmax", "argmin", "exp", "sqrt"}, "look_up": {"gather"},
+        "divide": {"floordiv", "remainder"}, "range": {"index"},
+    }  # fmt: skip
+    assert wanted[kind] <= names

@@ -66,7 +66,22 @@ def many() -> list[lazy.Tensor]:
     return [*made, *(x + y for x, y in pairwise(made))]
 
 
-PROGRAMS: list[Callable[[], list[lazy.Tensor]]] = [momentum, softmax, layer, constants, long, many]
+def newer() -> list[lazy.Tensor]:
+    x, y = tensors("x", "y")
+    best = x.argmax(1, keepdim=True)
+    parts = torch.cat([x, y.t(), x.gather(1, best)], 1)
+    return [
+        x,
+        y,
+        parts // 2,
+        parts.cumsum(0) % 3,
+        lazy.arange(12) * 2,
+        ~(x > y).any(0),
+        torch.stack([x, y, x, x, y, x]),
+    ]
+
+
+PROGRAMS: list[Callable[[], list[lazy.Tensor]]] = [momentum, softmax, layer, constants, long, many, newer]
 
 
 def explained(program: Callable[[], object]) -> StepView:
@@ -116,6 +131,23 @@ def test_operations_are_written_as_people_write_them() -> None:
     told = words(explained(momentum))
     for text in ("%3 = %1 * 0.9", "%5 = %3 + %4", "in0 weights", "out1 speed", "donated", "%5: in place of in1"):
         assert any(text == found.replace("  ", " ") for found in told), text
+
+
+def test_newer_operations_are_written_as_people_write_them() -> None:
+    told = " ".join(words(explained(newer)))
+    for text in ("argmax(%", ", dim 1)", "= cat(%", "= gather(%", " // 2", "= cumsum(%", " % 3", "0, 1, ... 11", "= ~%",
+                 "any(%", ", ..., %"):  # fmt: skip
+        assert text in told, text
+
+
+def test_the_report_stays_on_its_page() -> None:
+    kept = momentum()
+    lazy.mark_step()
+    report = lazy.report()
+    drawing = report.drawing()
+    assert kept and all(0 <= item.x < drawing.width and item.y < drawing.height for item in drawing.items
+                        if isinstance(item, Words))  # fmt: skip
+    assert report.scene()["source"] == "" and report.title() == "1 step: 0 hits, 1 miss"
 
 
 def test_what_shares_memory_shares_a_colour() -> None:

@@ -88,6 +88,8 @@ def agree(function: Function, *operands: Any, zeros: bool = False) -> None:
 @pytest.mark.filterwarnings("ignore:(std|var)")
 def test_functions_of_one_tensor(name: str) -> None:
     for dtype, shape in product(EVERY, [(2, 2), (), (0,), (3, 0)]):
+        if name == "log_softmax" and dtype == torch.bool and 0 in shape:
+            continue  # torch is of two minds: on "meta" it refuses
         agree(UNARY[name], held(dtype, shape))
 
 

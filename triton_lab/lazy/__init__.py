@@ -6,8 +6,9 @@
     lab.lazy.explain()           # the graph, the hash and what it is made of, the buffers before and after
     lab.lazy.report()            # all steps: hits, misses, what was compiled, where the time went
 
-The way through the files: `tensors` (what the user holds) -> `graph` -> `simplify` -> `donation` -> `hashing` ->
-`compile_cache` -> `regions` (fusion) -> `placement` (what is written where) -> `codegen` -> `executable` -> `step`.
+The way through the files: `tensors` (what the user holds) -> `asking` (what torch says of an operation) -> `graph` ->
+`simplify` -> `donation` -> `hashing` -> `compile_cache` -> `regions` (fusion) -> `placement` (what is written where) ->
+`codegen` -> `sharing` (equal kernels) -> `executable` -> `step`.
 """
 
 from __future__ import annotations

@@ -5,13 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from time import monotonic
 
 import islpy as isl
 import pytest
 
 import triton_lab as lab
 from triton_lab.polyhedral import effort
-from triton_lab.polyhedral.effort import TooHard
+from triton_lab.polyhedral.effort import Refused, TooHard
 
 # For which sizes do the programs of a tiled copy meet? (The complement of this set says: for which do they not.)
 MEET = """
@@ -47,9 +48,34 @@ def test_the_stack_does_not_run_out() -> None:
     assert (done.returncode, done.stdout) == (0, "the question: too hard for isl\n"), done.stderr
 
 
-def test_other_errors_pass() -> None:
-    with pytest.raises(isl.Error, match="syntax error"), effort.effort("a question"):
+def test_other_errors_are_told_with_the_question() -> None:
+    with pytest.raises(Refused, match=r"a question: isl says 'syntax error'$"), effort.effort("a question"):
         isl.Set("{ [i : }")
+
+
+def test_a_question_is_given_time_and_not_a_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """isl needs more than the first count, and a fraction of a second."""
+    monkeypatch.setattr(effort, "OPERATIONS", 50)
+    assert not effort.answered("whether programs meet", lambda: isl.Set(MEET).is_empty())
+    assert isl.DEFAULT_CONTEXT.get_max_operations() == 0
+
+
+def test_the_time_for_a_question_ends() -> None:
+    start = monotonic()
+    with pytest.raises(TooHard, match=r"a question: too hard for isl$"):
+        effort.answered("a question", lambda: isl.Set(SIZES).subtract(isl.Set(MEET)))
+    assert monotonic() - start < 4 * effort.SECONDS  # a busy machine's seconds are longer than isl's
+
+
+def test_a_question_within_an_answered_one_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effort, "OPERATIONS", 50)
+
+    def ask() -> bool:
+        isl.Set(MEET)
+        with effort.effort("inside", 100_000):
+            return bool(isl.Set(MEET).is_empty())
+
+    assert effort.answered("outside", ask) is False
 
 
 def test_the_limit_ends_with_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,4 +129,5 @@ def test_a_nest_that_is_too_hard_is_refused_with_the_access() -> None:
 def test_a_schedule_that_is_too_hard_to_judge_still_prints(monkeypatch: pytest.MonkeyPatch) -> None:
     schedule = lab.schedule("for (int i = 1; i < n; i++) A[i] = A[i-1];")
     monkeypatch.setattr(effort, "OPERATIONS", 50)
+    monkeypatch.setattr(effort, "SECONDS", 0.0)
     assert str(schedule.reverse("i")).endswith(": too hard for isl")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 
 from .affine import Affine, source_name
-from .effort import effort
+from .effort import Refused, TooHard, answered
 from .loop_tree import Leaf, Loop, Mark, Tree, sequence
 
 if TYPE_CHECKING:
+    from .dependence import Dependence
     from .scop import Scop
 
 
@@ -21,19 +24,46 @@ _isl: Any = isl
 def automatic_tree(scop: Scop) -> Tree:
     """The tree of a schedule that keeps all dependences and makes those of values short (isl's Pluto-like algorithm).
 
-    Loops that isl finds free of dependences, with no such loop around them, are marked parallel.
+    Loops that isl finds free of dependences, with no such loop around them, are marked parallel. Statements that never
+    run stand at the end. Where nobody can say which write a read sees, all dependences are made short.
     """
-    domain = _union_set([s.domain.set for s in scop.statements])
-    empty = isl.UnionMap("{}")
-    validity, proximity = empty, empty
-    for dependence in scop.dependences:
-        validity = validity.union(isl.UnionMap.from_map(dependence.relation))
-    for dependence in scop.value_dependences:
-        proximity = proximity.union(isl.UnionMap.from_map(dependence.relation))
+    never = tuple(s.name for s in scop.statements if answered(f"whether {s.name} ever runs", s.domain.set.is_empty))
+    run = tuple(s.name for s in scop.statements if s.name not in never)
+    if not run:
+        return scop.tree
+    validity = _relations(scop.dependences)
+    try:
+        proximity = _relations(scop.value_dependences)
+    except TooHard:
+        proximity = validity
+    question = "a schedule for this nest"
+    try:
+        tree = answered(question, partial(_found, scop, run, validity, proximity))
+    except Refused:
+        # isl shuns schedules that fold a loop into another, and then may find none at all (red and black points).
+        tree = answered(question, partial(_found, scop, run, validity, proximity, False))
+    return sequence((tree, Leaf(never))) if never else tree
+
+
+def _relations(dependences: Iterable[Dependence]) -> isl.UnionMap:
+    total = isl.UnionMap("{}")
+    for dependence in dependences:
+        total = total.union(isl.UnionMap.from_map(dependence.relation))
+    return total
+
+
+def _found(
+    scop: Scop, names: tuple[str, ...], validity: isl.UnionMap, proximity: isl.UnionMap, unfolded: bool = True
+) -> Tree:
+    domain = _union_set([scop[name].domain.set for name in names])
     constraints = isl.ScheduleConstraints.on_domain(domain).set_validity(validity).set_coincidence(validity)
-    with effort("a schedule for this nest"):
+    context = isl.DEFAULT_CONTEXT
+    usual = context.get_schedule_treat_coalescing()
+    context.set_schedule_treat_coalescing(int(unfolded))
+    try:
         found = constraints.set_proximity(proximity).compute_schedule()
-    names = tuple(s.name for s in scop.statements)
+    finally:
+        context.set_schedule_treat_coalescing(usual)
     return _Reader(scop).tree(found.get_root(), names, 0, False)
 
 
@@ -73,17 +103,34 @@ class _Reader:
         return tree
 
     def _affine(self, piecewise: Any) -> Affine:
-        """isl's schedules are affine: one piece, whole coefficients, no quotients."""
         found: list[Any] = []
         piecewise.foreach_piece(lambda _, expression: found.append(expression))
-        (expression,) = found
-        total = Affine((), expression.get_constant_val().to_python())
-        statement = self.scop[_statement_name(piecewise)]
-        for kind, own in ((isl.dim_type.in_, True), (isl.dim_type.param, False)):
-            for k in range(expression.dim(kind)):
-                name = statement.iterators[k] if own else source_name(expression.get_dim_name(kind, k))
-                total += Affine.of(name) * expression.get_coefficient_val(kind, k).to_python()
-        return total
+        if len(found) != 1:
+            raise ValueError("isl's schedule for this nest changes from case to case: it cannot be shown as loops")
+        return _quasi_affine(found[0], self.scop[_statement_name(piecewise)].iterators)
+
+
+def _quasi_affine(expression: Any, iterators: tuple[str, ...]) -> Affine:
+    """isl's affine expression with its quotients, which come of congruences in a domain."""
+    total = Affine((), _whole(expression.get_constant_val()))
+    for k in range(expression.dim(_isl.dim_type.in_)):
+        total += Affine.of(iterators[k]) * _whole(expression.get_coefficient_val(_isl.dim_type.in_, k))
+    for k in range(expression.dim(_isl.dim_type.param)):
+        name = source_name(expression.get_dim_name(_isl.dim_type.param, k))
+        total += Affine.of(name) * _whole(expression.get_coefficient_val(_isl.dim_type.param, k))
+    for k in range(expression.dim(_isl.dim_type.div)):
+        factor = _whole(expression.get_coefficient_val(_isl.dim_type.div, k))
+        if factor:
+            inside = expression.get_div(k)
+            divisor = _whole(inside.get_denominator_val())
+            total += (_quasi_affine(inside.scale_val(isl.Val(divisor)), iterators) // divisor) * factor
+    return total
+
+
+def _whole(value: Any) -> int:
+    if not value.is_int():
+        raise ValueError(f"isl's schedule for this nest has the coefficient {value}: it cannot be shown as loops")
+    return int(value.to_python())
 
 
 def _names(union: isl.UnionSet) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -11,7 +11,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from .effort import OPERATIONS, TooHard, effort
+from .effort import OPERATIONS, TooHard, answered, effort
 from .loop_tree import path, time_text
 from .points import relation_points, set_points
 
@@ -119,11 +119,18 @@ def memory_dependences(scop: Scop) -> tuple[Dependence, ...]:
             names = (source.name, target.name)
             if names not in before:
                 before[names] = order[source.name].lex_lt_map(order[target.name])
-            with effort(f"what {target.name} does to {second.text} after {source.name} to {first.text}"):
-                relation = first.relation.apply_range(second.relation.reverse()).intersect(before[names])
-                if not relation.is_empty():
-                    found.append(_dependence(scop, _KINDS[first.kind, second.kind], first.array, *names, relation))
+            relation = answered(
+                f"what {target.name} does to {second.text} after {source.name} to {first.text}",
+                partial(_pairs, first.relation, second.relation, before[names]),
+            )
+            if relation is not None:
+                found.append(_dependence(scop, _KINDS[first.kind, second.kind], first.array, *names, relation))
     return tuple(found)
+
+
+def _pairs(first: isl.Map, second: isl.Map, before: isl.Map) -> isl.Map | None:
+    relation = first.apply_range(second.reverse()).intersect(before)
+    return None if relation.is_empty() else relation.coalesce()
 
 
 def value_dependences(scop: Scop) -> tuple[Dependence, ...]:
@@ -133,16 +140,20 @@ def value_dependences(scop: Scop) -> tuple[Dependence, ...]:
     found: list[Dependence] = []
     for target in scop.statements:
         for read in target.reads:
-            info = isl.UnionAccessInfo.from_sink(isl.UnionMap.from_map(read.relation))
-            with effort(f"the last write before {target.name} reads {read.text}", 5 * OPERATIONS):  # among all writes
-                flow = info.set_must_source(writes).set_schedule_map(order).compute_flow().get_must_dependence()
-                for relation in _maps(flow):
-                    found.append(_dependence(scop, "flow", read.array, _source(relation), target.name, relation))
+            question = f"the last write before {target.name} reads {read.text}"
+            ask = partial(_last_writes, read.relation, writes, order)
+            for relation in answered(question, ask, 5 * OPERATIONS):  # among all writes
+                found.append(_dependence(scop, "flow", read.array, _source(relation), target.name, relation))
     return tuple(found)
 
 
+def _last_writes(read: isl.Map, writes: isl.UnionMap, order: isl.UnionMap) -> list[isl.Map]:
+    info = isl.UnionAccessInfo.from_sink(isl.UnionMap.from_map(read)).set_must_source(writes).set_schedule_map(order)
+    return [relation.coalesce() for relation in _maps(info.compute_flow().get_must_dependence())]
+
+
 def _dependence(scop: Scop, kind: Kind, array: str, source: str, target: str, relation: isl.Map) -> Dependence:
-    return Dependence(kind, array, source, target, relation.coalesce(), common_loops(scop, source, target))
+    return Dependence(kind, array, source, target, relation, common_loops(scop, source, target))
 
 
 def _source(relation: isl.Map) -> str:

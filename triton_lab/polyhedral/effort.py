@@ -1,47 +1,127 @@
-"""How much isl may spend on one question.
+"""How much isl may spend on one question, and what becomes of its errors.
 
 Behind many of isl's operations (a complement, a last write, the bounds of a loop) is parametric integer programming,
 which splits into cases by recursion. A hard question fills memory for minutes, or the stack, and that ends the
-process. isl counts its operations and can be told to give up; as each level of the recursion takes several, that
-bounds the stack, too.
+process. isl counts its operations and can be told to give up at a number of them; as each level of the recursion takes
+several, that bounds the stack, too.
+
+A count is a poor measure of time: 100,000 operations may take a tenth of a second or two. But nothing else stops isl
+from within: its calls hold Python's lock, so no other thread can tell it to, and a question that was given up cannot be
+continued. So `answered` asks again with twice the count, on a stack that has room for it, as long as the time that is
+left is enough for what the next try will take by the growth of the last two.
 """
 
 from __future__ import annotations
 
+import contextvars
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
+from typing import TypeVar
 
 import islpy as isl
 
-# All that our examples need, about a second at the worst, and then less than a megabyte of stack.
+# All that our examples need, and then less than a megabyte of stack.
 OPERATIONS = 100_000
+# What one question of the reader's may take.
+SECONDS = 3.0
+# For tries of more than `OPERATIONS`; what is not used is only reserved.
+_STACK = 256 << 20
 
 # The count belongs to isl's context, and there is one for the whole process.
 _TURN = threading.RLock()
+# Whether the thread that waits for this one has the turn.
+_HAS_TURN: contextvars.ContextVar[bool] = contextvars.ContextVar("has_turn", default=False)
+
+T = TypeVar("T")
 
 
 class TooHard(ValueError):
     """isl gave up."""
 
 
+class Refused(ValueError):
+    """isl has no answer, however long it may take: why, in its own words."""
+
+
+def answered(question: str, ask: Callable[[], T], operations: int | None = None) -> T:
+    """What ``ask`` returns. It may be called several times, and in another thread; the first try has ``operations``
+    (by default `OPERATIONS`) whatever time they take.
+
+    Raises `TooHard` where isl finds nothing within `SECONDS`, and `Refused` with the reason where it never will.
+    """
+    began = monotonic()
+    with _turn():
+        try:
+            with effort(question, operations):
+                return ask()
+        except TooHard:
+            count, before, growth = operations or OPERATIONS, monotonic() - began, 2.0
+            while before * growth < SECONDS - (monotonic() - began):
+                count *= 2
+                start = monotonic()
+                try:
+                    return _on_a_tall_stack(question, ask, count)
+                except TooHard:
+                    took = monotonic() - start
+                    before, growth = took, max(2.0, took / max(before, 1e-6))
+            raise
+
+
+def _on_a_tall_stack(question: str, ask: Callable[[], T], count: int) -> T:
+    outcome: list[T | BaseException] = []
+
+    def work() -> None:
+        try:
+            with effort(question, count):
+                outcome.append(ask())
+        except BaseException as error:
+            outcome.append(error)
+
+    context = contextvars.copy_context()
+    context.run(_HAS_TURN.set, True)
+    usual = threading.stack_size(_STACK)
+    try:
+        thread = threading.Thread(target=context.run, args=(work,), daemon=True)
+        thread.start()
+    finally:
+        threading.stack_size(usual)
+    thread.join()
+    (found,) = outcome
+    if isinstance(found, BaseException):
+        raise found
+    return found
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    if _HAS_TURN.get():
+        yield
+        return
+    with _TURN:
+        yield
+
+
 @contextmanager
 def effort(question: str, operations: int | None = None) -> Iterator[None]:
-    """Raises `TooHard`, with the ``question`` in words, where isl needs more ``operations`` (by default `OPERATIONS`).
+    """A question with a count and no second try: raises `TooHard`, with the ``question`` in words, where isl needs
+    more ``operations`` (by default `OPERATIONS`), and `Refused` for any other error of isl.
 
     Within another one it is a question of its own, with a count of its own.
     """
     context = isl.DEFAULT_CONTEXT
-    with _TURN:
+    with _turn():
         outside = context.get_max_operations()
         context.reset_operations()
         context.set_max_operations(OPERATIONS if operations is None else operations)
         try:
             yield
         except isl.Error as error:
-            if not _spent():
-                raise
-            raise TooHard(f"{question}: too hard for isl") from error
+            if _spent():
+                raise TooHard(f"{question}: too hard for isl") from error
+            raise Refused(f"{question}: isl says {_reason(error)!r}") from error
         finally:
             context.set_max_operations(outside)
 
@@ -53,3 +133,9 @@ def _spent() -> bool:
     except isl.Error:
         return True
     return False
+
+
+def _reason(error: isl.Error) -> str:
+    """isl's message without its call and without the place in isl's own source."""
+    told = re.search(r"failed: (.*?)(?: in \S*:\d+)?$", str(error), re.DOTALL)
+    return told.group(1) if told else str(error)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import keyword
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from .effort import effort
+from .effort import answered
 from .from_python import shape_parameter
-from .nest import Assign, Binary, Call, Expr, For, Load, Name, Node
+from .nest import MATHEMATICS, Assign, Binary, Call, Expr, For, Load, Name, Node
 from .printer import PythonPrinter
 from .program import program, with_bodies
 
@@ -115,10 +117,17 @@ def _extreme(function: Callable[[Any, Any], Any], plain: Callable[..., Any]) -> 
     return call
 
 
+# Where NumPy has another name.
+_NUMPY = {
+    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
+    "atan2": "arctan2",
+}  # fmt: skip
+
 _FUNCTIONS: dict[str, Any] = {
     "_c_divide": _c_divide, "_c_remainder": _c_remainder, "_arange": np.arange, "_min": _extreme(np.minimum, min),
-    "_max": _extreme(np.maximum, max), "_sqrt": np.sqrt, "_exp": np.exp, "_log": np.log, "_sin": np.sin, "_cos": np.cos,
-    "_tanh": np.tanh, "_abs": abs, "_floord": lambda a, b: a // b, "_ceild": lambda a, b: -(-a // b),
+    "_max": _extreme(np.maximum, max), "_abs": abs, "_floord": lambda a, b: a // b, "_ceild": lambda a, b: -(-a // b),
+    "_pow": lambda a, b: np.power(1.0 * a, b), "_erf": np.vectorize(math.erf, otypes=[np.float64]),
+    **{f"_{name}": getattr(np, _NUMPY.get(name, name)) for name in MATHEMATICS if name not in ("pow", "erf")},
     "_float32": np.float32, "_float64": np.float64, "_int32": np.int32, "_int64": np.int64,
 }  # fmt: skip
 
@@ -171,17 +180,22 @@ def extent(scop: Any, array: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     for access in scop.accesses:
         if access.array != array:
             continue
-        with effort(f"the range of {access.text}"):
-            reached = scop.fixed(access.relation).range()
-            if reached.is_empty():
-                continue
-            size = range(len(access.subscripts))
-            lows.append([reached.dim_min_val(k).to_python() for k in size])
-            highs.append([reached.dim_max_val(k).to_python() for k in size])
+        ends = answered(f"the range of {access.text}", partial(_ends, scop.fixed(access.relation)))
+        if ends is not None:
+            lows.append(ends[0])
+            highs.append(ends[1])
     rank = next(a.dimensions for a in scop.arrays if a.name == array)
     if not lows:
         return np.zeros(rank, np.int64), np.full(rank, -1, np.int64)
     return np.min(lows, axis=0).astype(np.int64), np.max(highs, axis=0).astype(np.int64)
+
+
+def _ends(relation: isl.Map) -> tuple[list[int], list[int]] | None:
+    reached = relation.range()
+    if reached.is_empty():
+        return None
+    size = range(reached.dim(isl.dim_type.set))
+    return [reached.dim_min_val(k).to_python() for k in size], [reached.dim_max_val(k).to_python() for k in size]
 
 
 def least_shape(scop: Any, array: str) -> tuple[int, ...]:

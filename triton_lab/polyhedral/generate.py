@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import islpy as isl
 
 from .affine import source_name
-from .effort import OPERATIONS, effort
+from .effort import OPERATIONS, answered, effort
 from .nest import Binary, Call, Choose, Compare, Expr, For, If, Logic, Name, Node, Number, Unary, Visit, rebuild
 
 # islpy's stubs know neither the enumerations' members nor what they are compared with.
@@ -36,6 +37,14 @@ def loops(
 
     ``context`` is what is known of the parameters; ``unrolled`` isl's options for loops to be written out.
     """
+    ask = partial(_generated, schedule, depth, describe, context, unrolled)
+    # Long programs take many operations, most of all where loops are written out, but none of them is hard.
+    return answered("the loops of this order", ask, (5 if unrolled is None else 20) * OPERATIONS)
+
+
+def _generated(
+    schedule: isl.UnionMap, depth: int, describe: Describe, context: isl.Set | None, unrolled: isl.UnionMap | None
+) -> tuple[Node, ...]:
     build = isl.AstBuild.from_context(context if context is not None else isl.Set("{ : }"))
     names = isl.IdList.alloc(isl.DEFAULT_CONTEXT, depth)
     for k in range(depth):
@@ -43,10 +52,7 @@ def loops(
     build = build.set_iterators(names)
     if unrolled is not None:
         build = build.set_options(unrolled)
-    # Long programs take many operations, most of all where loops are written out, but none of them is hard.
-    with effort("the loops of this order", (5 if unrolled is None else 20) * OPERATIONS):
-        root = build.node_from_schedule_map(schedule)
-    return _Reader(describe).block(root, {})
+    return _Reader(describe).block(build.node_from_schedule_map(schedule), {})
 
 
 def expression_of(value: isl.PwAff, context: isl.Set) -> Expr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .dependence import Dependence
-from .effort import effort
+from .effort import answered
 from .loop_tree import path, time_text
 from .points import relation_points
 
@@ -69,8 +70,10 @@ def legality(scop: Scop, schedule: Schedule) -> Legality:
     times = {s.name: isl.Map(time_text(schedule.tree, s.name, s.iterators, scop.parameters)) for s in scop.statements}
     found: list[Violation] = []
     for dependence in scop.dependences:
-        with effort(f"whether the order keeps {dependence.kind} {dependence.source} → {dependence.target}"):
-            found += _broken(schedule, dependence, times[dependence.source], times[dependence.target])
+        found += answered(
+            f"whether the order keeps {dependence.kind} {dependence.source} → {dependence.target}",
+            partial(_broken, schedule, dependence, times[dependence.source], times[dependence.target]),
+        )
     return Legality(tuple(found))
 
 

@@ -8,6 +8,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from .effort import answered
 from .generate import loops
 from .printer import PythonPrinter
 
@@ -15,10 +16,9 @@ from .printer import PythonPrinter
 def set_points(set_: isl.Set) -> NDArray[np.int64]:
     """The points of a bounded set without parameters, (count, dimensions), in lexicographic order."""
     dimension = set_.dim(isl.dim_type.set)
-    if set_.is_empty():
+    if answered("whether there are points", set_.is_empty):
         return np.zeros((0, dimension), dtype=np.int64)
-    if not set_.is_bounded():
-        raise ValueError(f"there is no end of points: {set_} is unbounded")
+    _refuse_endless(set_)
     if dimension == 0:
         return np.zeros((1, 0), dtype=np.int64)
     named = set_.reset_tuple_id().set_tuple_name("visit")
@@ -37,6 +37,10 @@ def relation_points(relation: isl.Map) -> NDArray[np.int64]:
 
 def count_points(set_: isl.Set) -> int:
     """How many points a bounded set without parameters has."""
-    if not set_.is_bounded():
+    _refuse_endless(set_)
+    return answered("how many points there are", lambda: int(set_.count_val().to_python()))
+
+
+def _refuse_endless(set_: isl.Set) -> None:
+    if not answered("whether there is an end of points", set_.is_bounded):
         raise ValueError(f"there is no end of points: {set_} is unbounded")
-    return int(set_.count_val().to_python())

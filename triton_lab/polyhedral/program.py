@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from .affine import isl_name
+from .effort import answered
 from .generate import loops
 from .loop_tree import path, time_text, times
 from .nest import Assign, Expr, Load, Node, Visit, map_visits, rebuild, substitute
@@ -19,14 +21,22 @@ if TYPE_CHECKING:
     from .scop import Statement
 
 
+# More copies of a loop's body than anybody reads, and isl's own time for them grows with their square.
+MOST_COPIES = 1024
+
+
 def schedule_map(schedule: Schedule) -> isl.UnionMap:
     """Instances to times, on the statements' domains."""
     scop = schedule.scop
     total = isl.UnionMap("{}")
     for s in scop.statements:
-        own = isl.Map(time_text(schedule.tree, s.name, s.iterators, scop.parameters)).intersect_domain(s.domain.set)
-        total = total.union(isl.UnionMap.from_map(own))
+        total = total.union(isl.UnionMap.from_map(_time(schedule, s)))
     return total
+
+
+def _time(schedule: Schedule, statement: Statement) -> isl.Map:
+    text = time_text(schedule.tree, statement.name, statement.iterators, schedule.scop.parameters)
+    return isl.Map(text).intersect_domain(statement.domain.set)
 
 
 def program(schedule: Schedule, values: Mapping[str, int] | None = None) -> tuple[Node, ...]:
@@ -55,11 +65,35 @@ def _unrolled(schedule: Schedule, depth: int) -> isl.UnionMap | None:
         for at, step in enumerate(steps):
             if step.loop is None or step.loop.mark != "unroll":
                 continue
+            _refuse_endless_copies(schedule, s, at, step.loop.name)
             # The places in the sequences around tell this loop from others at the same depth.
             where = [f"t{k} = {e.expression.constant}" for k, e in enumerate(steps[:at]) if e.loop is None]
             condition = f" : {' and '.join(where)}" if where else ""
             options.append(f"[{', '.join(names)}] -> unroll[{at}]{condition}")
     return isl.UnionMap(f"{{ {'; '.join(dict.fromkeys(options))} }}") if options else None
+
+
+def _refuse_endless_copies(schedule: Schedule, statement: Statement, at: int, loop: str) -> None:
+    """Raises ValueError where time dimension ``at`` of ``statement`` takes no constant, or a huge, count of values."""
+    copies = answered(f"how many iterations of {loop} are to be written out", partial(_copies, schedule, statement, at))
+    advice = f"split {loop} and unroll the inner loop"
+    if copies is None:
+        raise ValueError(f"{loop} cannot be unrolled: its count of iterations is not a constant; {advice}")
+    if copies > MOST_COPIES:
+        raise ValueError(f"{loop} cannot be unrolled: {copies} copies are more than {MOST_COPIES}; {advice}")
+
+
+def _copies(schedule: Schedule, statement: Statement, at: int) -> int | None:
+    """From the first to the last value of a time dimension where the outer ones stand still; None: no constant."""
+    when = _time(schedule, statement).range()
+    when = when.project_out(isl.dim_type.set, at + 1, when.dim(isl.dim_type.set) - at - 1)
+    inner = isl.Map.from_domain(when).move_dims(isl.dim_type.out, 0, isl.dim_type.in_, at, 1)
+    apart = inner.reverse().apply_range(inner).deltas()
+    apart = apart.project_out(isl.dim_type.param, 0, apart.dim(isl.dim_type.param))
+    if apart.is_empty():
+        return 0
+    most = apart.dim_max_val(0)
+    return int(most.to_python()) + 1 if most.is_int() else None
 
 
 def with_bodies(schedule: Schedule, nodes: tuple[Node, ...]) -> tuple[Node, ...]:

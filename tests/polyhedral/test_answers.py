@@ -1,0 +1,102 @@
+"""Every question about a nest is answered, or told in words why not: no error of isl's own comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from tests.polyhedral.random_nests import RandomNest, random_nests
+from triton_lab.polyhedral import Schedule, TooHard, scop
+from triton_lab.polyhedral.execute import run_terms
+
+RED_BLACK = """
+for (int t = 0; t < n; t++) {
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 1 + i % 2; j < n - 1; j += 2)
+      A[i][j] = A[i-1][j] + A[i+1][j] + A[i][j-1] + A[i][j+1];
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 2 - i % 2; j < n - 1; j += 2)
+      A[i][j] = A[i-1][j] + A[i+1][j] + A[i][j-1] + A[i][j+1];
+}
+"""
+NEVER = "for (int i = 0; i < n; i++) { A[i] = 0; if (i < 0) B[i] = A[i]; }"
+# isl cannot carry these dependences with its usual settings.
+UNCARRIED = """\
+for i in range(n - 1, 1, -1):
+    for j in range(i, min(n, 2 + i)):
+        if -i % 2 == 0:
+            A[2, 3] += A[0, 0]
+"""
+
+
+def _questions(schedule: Schedule) -> list[Callable[[], object]]:
+    found = schedule.scop
+    return [
+        lambda: [d.vector for d in found.dependences],
+        lambda: [d.distances(found) for d in found.value_dependences],
+        lambda: str(schedule.automatic()),
+        lambda: str(schedule.legality),
+        *(lambda s=s: str(schedule.unroll("i", statement=s.name)) for s in found.statements),  # type: ignore[misc]
+    ]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(random_nests())
+@example(RandomNest(UNCARRIED, ""))
+def test_what_is_not_answered_has_a_reason(nest: RandomNest) -> None:
+    found = scop(nest.text)
+    for question in _questions(found.bind(**dict.fromkeys(found.parameters, 4)).schedule):
+        with suppress(ValueError):  # `TooHard` is one, and whatever refuses with a reason
+            question()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(random_nests(), st.integers(0, 4))
+def test_isls_own_order_of_a_random_nest_computes_the_same(nest: RandomNest, n: int) -> None:
+    found = scop(nest.text)
+    found = found.bind(**dict.fromkeys(found.parameters, n))
+    try:
+        schedule = found.schedule.automatic()
+    except TooHard:
+        return
+    assert schedule.is_legal
+    assert sorted(schedule.order().pairs) == sorted(found.schedule.order().pairs)
+    assert run_terms(schedule) == run_terms(found.schedule)
+
+
+@pytest.mark.parametrize("text", [RED_BLACK, NEVER, UNCARRIED], ids=["red-black", "never", "uncarried"])
+def test_isls_own_order_is_found_where_it_was_an_error(text: str) -> None:
+    found = scop(text, n=6)
+    schedule = found.schedule.automatic()
+    assert schedule.is_legal
+    assert run_terms(schedule) == run_terms(found.schedule)
+
+
+def test_a_nest_of_statements_that_never_run_keeps_its_order() -> None:
+    found = scop("for (int i = 0; i < 0; i++) A[i] = 0;")
+    assert found.schedule.automatic().tree == found.tree
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("for (int i = 0; i < n; i++) A[i] = 0;", "count of iterations is not a constant; split i and unroll"),
+        ("for (int i = 0; i < 100000; i++) A[i] = 0;", "100000 copies are more than 1024; split i and unroll"),
+    ],
+)
+def test_a_loop_that_cannot_be_written_out_says_why(text: str, reason: str) -> None:
+    unrolled = scop(text).schedule.unroll("i")
+    with pytest.raises(ValueError, match=reason):
+        unrolled.program()
+
+
+def test_a_loop_between_bounds_that_move_together_is_written_out() -> None:
+    text = "for (int i = 0; i < n; i++) for (int j = i; j < i + 3; j++) A[i][j] = 0;"
+    unrolled = scop(text, n=4).schedule.unroll("j")
+    assert unrolled.program().count("A[") == 3
+    assert np.array_equal(unrolled.order().points, scop(text, n=4).schedule.order().points)

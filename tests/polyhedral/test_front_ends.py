@@ -7,6 +7,7 @@ import pytest
 
 from triton_lab.polyhedral import NotAScop, examples, scop
 from triton_lab.polyhedral.affine import Affine
+from triton_lab.polyhedral.nest import MATHEMATICS
 
 SIZE = 5
 
@@ -161,6 +162,12 @@ REFUSED = [
     ("def f(A, n):\n    for i in range(n):\n        A[i, :] = 0", 3, 14, "slice"),
     ("def f(A, n):\n    for i in range(n):\n        A[n / 2] = 0", 3, 11, "write //"),
     ("def f(A, n):\n    for i in range(n):\n        A[i] = 'ö'; A[i * i] = 0", 3, 16, "no place"),
+    ("for (int i = 0; i < n; i++) B[i] = 0;\nA[i] = 0;", 2, 3, "i is the iterator of the loop in line 1"),
+    ("for (int i = 0; i < n; i++) B[i] = 0;\nA[0] = i;", 2, 8, "does not stand around this"),
+    ("if (j > 0) A[0] = 1;\nfor (int j = 0; j < n; j++) B[j] = 0;", 1, 5, "j is the iterator of the loop in line 2"),
+    ("for i in range(n):\n    B[i] = 0\nfor j in range(i):\n    B[j] = 1", 3, 16, "loop in line 1"),
+    ("for i in range(n):\n    A[i] = A[i + 1] = A[i] + 1", 2, 5, "one assignment a line"),
+    ("for (int i = 0; i < n; i++)\n  A[i] = pow(i);", 2, 10, "pow takes 2 arguments"),
     ("#include <stdio.h>\nfor (;;) ;", 1, 1, "preprocessor"),
 ]
 
@@ -193,6 +200,109 @@ def test_parse_errors_point_at_the_character(text: str, token: str, which: int) 
         scop(f"// a comment\n{text}")
     assert (caught.value.line, caught.value.column) == (2, place + 1)
     assert str(caught.value).splitlines()[-1].index("^") - 2 == place
+
+
+# As the page has it: no braces, and no semicolon after B.
+PAGE_SPARSE_AS_WRITTEN = """\
+for(int i = 0; i < 4; i++)
+for(int j = 0; j < 4; j++)
+  float acc = 0;
+  for(int k = 0; k < K[i]; k++)
+    acc += A[i][col[i, k]] * B[k][j]
+  C[i][j] = acc;
+"""
+
+
+def test_the_pages_sparse_text_is_told_what_it_lacks() -> None:
+    with pytest.raises(NotAScop, match="cannot be the whole body of a loop: put the body in braces") as caught:
+        scop(PAGE_SPARSE_AS_WRITTEN)
+    assert (caught.value.line, caught.value.column) == (3, 3)
+
+
+def test_a_call_before_a_declaration_lacks_a_semicolon_and_no_braces() -> None:
+    with pytest.raises(NotAScop, match="expected ';' after '\\)'"):
+        scop("x = sqrt(y)\nint m = 2;")
+
+
+DERICHE = """
+k = (1 - exp(-alpha)) * (1 - exp(-alpha)) / (1 + 2 * alpha * exp(-alpha) - exp(2 * alpha));
+a1 = a5 = k;
+b1 = pow(2.0f, -alpha);
+c1 = c2 = 1;
+for (int i = 0; i < w; i++) {
+  ym1 = 0;
+  xm1 = 0;
+  for (int j = 0; j < h; j++) {
+    y1[i][j] = a1 * img[i][j] + a5 * xm1 + b1 * ym1;
+    xm1 = img[i][j];
+    ym1 = y1[i][j];
+  }
+}
+for (int i = 0; i < w; i++)
+  for (int j = 0; j < h; j++)
+    out[i][j] = c1 * (y1[i][j] + c2);
+"""
+
+
+def test_deriches_chained_assignments_and_powers_run() -> None:
+    """PolyBench's deriche, its first pass, against NumPy."""
+    rng = np.random.default_rng(0)
+    img, alpha = rng.random((4, 6)), 0.25
+    found = scop(DERICHE, w=4, h=6)
+    zeros = {"y1": np.zeros((4, 6)), "out": np.zeros((4, 6))}
+    out = found.schedule.run({"img": img, "alpha": np.float64(alpha), **zeros})["out"]
+    k = (1 - np.exp(-alpha)) ** 2 / (1 + 2 * alpha * np.exp(-alpha) - np.exp(2 * alpha))
+    before, y = np.zeros(4), np.zeros(4)
+    for j in range(6):
+        y = k * img[:, j] + k * before + 2.0**-alpha * y
+        before = img[:, j]
+        np.testing.assert_allclose(out[:, j], y + 1)
+    assert [s.text for s in found.statements[1:3]] == ["a5 = k", "a1 = a5 = k"]
+
+
+def test_a_chain_gives_each_target_what_the_next_one_holds() -> None:
+    """C: the value of an assignment is that of its target, after conversion."""
+    text = "for (int i = 0; i < n; i++) A[i] = B[i] += 0.75;"
+    after = scop(text, n=3).schedule.run({"A": np.zeros(3), "B": np.arange(3)})
+    assert after["B"].tolist() == after["A"].tolist() == [0, 1, 2]
+
+
+def chained(A, B, n):  # type: ignore[no-untyped-def]
+    for i in range(n):
+        A[i] = x = B[i] / 2
+        B[i] = x + i
+
+
+def test_a_python_chain_computes_its_value_once() -> None:
+    b = np.arange(5.0)
+    ours = scop(chained, n=5).schedule.run({"A": np.zeros(5), "B": b})
+    theirs = {"A": np.zeros(5), "B": b.copy()}
+    chained(**theirs, n=5)
+    assert all(np.array_equal(ours[name], theirs[name]) for name in "AB")
+
+
+@pytest.mark.parametrize("name", sorted(MATHEMATICS))
+def test_mathematical_functions_are_those_of_c(name: str) -> None:
+    """Python's `math` has C's. What is printed in either language is read again."""
+    import math
+
+    arguments = [0.75, 0.5][: MATHEMATICS[name]]
+    if name == "acosh":
+        arguments = [1.75]
+    call = f"{name}({', '.join(map(str, arguments))})"
+    for text in (f"A[0] = {call};", f"A[0] = math.{call}"):
+        start = scop(text).schedule
+        for language in ("c", "python"):
+            again = scop(start.program(language))
+            got = again.schedule.run({"A": np.zeros(1)})["A"][0]
+            assert got == pytest.approx(getattr(math, name, getattr(np, name, None))(*arguments), rel=1e-15)
+
+
+def test_casts_are_printed_as_each_language_writes_them() -> None:
+    start = scop("for (int i = 0; i < n; i++) A[i] = (float)B[i];").schedule
+    assert "(float)(B[i])" in start.program("c")
+    assert "float32(B[i])" in start.program("python")
+    assert scop(start.program("python")).schedule.program("c") == start.program("c")
 
 
 @pytest.mark.parametrize("rest", ["", "\nB[0] = 1;", "\n}"])

@@ -29,6 +29,7 @@ from .nest import (
     Nest,
     Node,
     assignments,
+    every_loop,
     rebuild,
     substitute,
     walk,
@@ -61,6 +62,7 @@ class _Builder:
         self.assigned = Counter(a.target.array for a in every if not a.target.indices)
         self.subscripted = {e.array for a in every for e in _everything(a) if isinstance(e, Load) and e.indices}
         self.aliased: set[str] = set()
+        self.iterators = {loop.iterator: loop for loop in every_loop(nest.body)}
         self.integers = {name for name, kind in _declared(nest.body) if kind.startswith("int")}
         self.dtypes = {**dict(nest.types), **dict(_declared(nest.body))}
         self.parameters: dict[str, None] = dict.fromkeys(nest.parameters)
@@ -170,7 +172,18 @@ class _Builder:
     def _note_parameters(self, expression: Expr, scope: _Scope) -> None:
         for part in walk(expression):
             if isinstance(part, Name) and part.id not in scope.iterators and part.id not in self.assigned:
+                self._refuse_iterator(part)
                 self.parameters.setdefault(part.id)
+
+    def _refuse_iterator(self, name: Name) -> None:
+        """Outside of its loops an iterator holds what the last of them left, or nothing yet."""
+        loop = self.iterators.get(name.id)
+        if loop is not None:
+            self._refuse(
+                f"{name.id} is the iterator of the loop in line {loop.span.line}, which does not stand around this: "
+                "write the value that is meant",
+                name.span,
+            )
 
     # Statements.
 
@@ -206,6 +219,7 @@ class _Builder:
         def change(part: Expr) -> Expr:
             match part:
                 case Name(id=name) if name not in scope.iterators and name not in self.parameters:
+                    self._refuse_iterator(part)
                     return self._load(Load(name, (), part.span), scope)
                 case Load(indices=(_, *_)):
                     return self._load(part, scope)

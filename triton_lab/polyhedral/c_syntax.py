@@ -18,6 +18,7 @@ _TOKEN = re.compile(
 )
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _FUNCTION = re.compile(r"\s*(?:static\s+|inline\s+)*(?:void|int|float|double)\s+\w+\s*\(")
+_TYPES = ("int", "float", "double", "long", "short", "unsigned", "char")
 _HEAD = "void nest(void) {\n"
 
 
@@ -80,6 +81,12 @@ def _syntax_error(source: SourceText, blank: str, bare: bool, message: str) -> N
         illegal = re.search(r"Illegal character|Unmatched|Invalid char", message)
         if illegal:
             return NotAScop(f"C has no place for {token.group()!r}", source, _at(blank, token.start(), token.end()))
+        if token.group() in _TYPES and before and before.group() == ")" and _ends_a_head(tokens[:position]):
+            return NotAScop(
+                "a declaration cannot be the whole body of a loop: put the body in braces",
+                source,
+                _at(blank, token.start(), token.end()),
+            )
         if (
             before is not None
             and before.group() not in "{};("
@@ -89,17 +96,21 @@ def _syntax_error(source: SourceText, blank: str, bare: bool, message: str) -> N
             return NotAScop(
                 f"expected ';' after {before.group()!r}", source, _at(blank, before.end(), before.end() + 1)
             )
-        if token.group() in ("int", "float", "double", "long", "char") and before and before.group() == ")":
-            return NotAScop(
-                "a declaration cannot be the whole body of a loop: put the body in braces",
-                source,
-                _at(blank, token.start(), token.end()),
-            )
         return NotAScop(f"unexpected {token.group()!r}", source, _at(blank, token.start(), token.end()))
     end = len(blank.rstrip())
     if tokens and _can_go_on(head + blank + ";") and not _can_go_on(head + blank + "}"):
         return NotAScop(f"expected ';' after {tokens[-1].group()!r}", source, _at(blank, end, end + 1))
     return NotAScop("the text ends in the middle of a statement or block", source, _at(blank, end, end + 1))
+
+
+def _ends_a_head(tokens: list[re.Match[str]]) -> bool:
+    """Whether the bracket that ends ``tokens`` closes that of a ``for``, ``while`` or ``if``."""
+    depth = 0
+    for position in reversed(range(len(tokens))):
+        depth += {")": 1, "(": -1}.get(tokens[position].group(), 0)
+        if depth == 0:
+            return position > 0 and tokens[position - 1].group() in ("for", "while", "if")
+    return False
 
 
 def _can_go_on(prefix: str) -> bool:

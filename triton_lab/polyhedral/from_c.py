@@ -8,6 +8,7 @@ from pycparser import c_ast
 
 from .c_syntax import Parsed, parse
 from .nest import (
+    MATHEMATICS,
     Assign,
     Binary,
     Call,
@@ -30,9 +31,8 @@ from .source import NotAScop, SourceText, Span
 # C's name -> the name in our expressions.
 FUNCTIONS = {
     "min": "min", "max": "max", "fmin": "min", "fmax": "max", "fminf": "min", "fmaxf": "max",
-    "sqrt": "sqrt", "sqrtf": "sqrt", "exp": "exp", "expf": "exp", "log": "log", "logf": "log",
-    "sin": "sin", "sinf": "sin", "cos": "cos", "cosf": "cos", "tanh": "tanh", "tanhf": "tanh",
-    "fabs": "abs", "fabsf": "abs", "abs": "abs", "floord": "floord", "ceild": "ceild",
+    "fabs": "abs", "fabsf": "abs", "abs": "abs", "labs": "abs", "floord": "floord", "ceild": "ceild",
+    **{spelled: name for name in MATHEMATICS for spelled in (name, f"{name}f")},
 }  # fmt: skip
 _REFUSED = {
     "Break": "break leaves the loop early: the iterations would no longer be those that the bounds say",
@@ -100,10 +100,7 @@ class _Reader:
                 orelse = self._block(node.iffalse) if node.iffalse else ()
                 return (If(self._expression(node.cond), self._block(node.iftrue), orelse, self._span(node)),)
             case c_ast.Assignment():
-                op = node.op[:-1]
-                if op not in ("", "+", "-", "*", "/"):
-                    self._refuse(f"the assignment {node.op} is not known: = += -= *= /= are", node)
-                return (Assign(self._target(node.lvalue), self._expression(node.rvalue), op, self._span(node)),)
+                return self._assignment(node)
             case c_ast.UnaryOp() if node.op in ("p++", "++", "p--", "--"):
                 one = Number(1, self._span(node))
                 return (Assign(self._target(node.expr), one, node.op.strip("p")[0], self._span(node)),)
@@ -114,6 +111,21 @@ class _Reader:
         kind = type(node).__name__
         self._refuse(_REFUSED.get(kind, f"{kind}: a statement must be a loop, an if or an assignment"), node)
 
+    def _assignment(self, node: Any) -> tuple[Assign, ...]:
+        """``a = b = c`` is ``b = c`` and then ``a = b``: an assignment's value is what its target then holds."""
+        op = node.op[:-1]
+        if op not in ("", "+", "-", "*", "/"):
+            self._refuse(f"the assignment {node.op} is not known: = += -= *= /= are", node)
+        before, value = self._chained(node.rvalue)
+        return (*before, Assign(self._target(node.lvalue), value, op, self._span(node)))
+
+    def _chained(self, value: Any) -> tuple[tuple[Assign, ...], Expr]:
+        """The assignments that ``value`` makes first, and the value."""
+        if not isinstance(value, c_ast.Assignment):
+            return (), self._expression(value)
+        before = self._assignment(value)
+        return before, before[-1].target if before[-1].target.indices else self._expression(value.lvalue)
+
     def _declaration(self, node: Any) -> tuple[Node, ...]:
         if not isinstance(node.type, c_ast.TypeDecl):
             self._refuse("arrays are given, not declared inside the nest: only scalars may be local", node)
@@ -121,7 +133,8 @@ class _Reader:
         declared = Declare(node.name, self._dtype(node.type.type, node), span)
         if node.init is None:
             return (declared,)
-        return declared, Assign(Load(node.name, (), span), self._expression(node.init), "", span)
+        before, value = self._chained(node.init)
+        return *before, declared, Assign(Load(node.name, (), span), value, "", span)
 
     def _for(self, node: Any) -> For:
         iterator, start = self._start(node)
@@ -209,7 +222,11 @@ class _Reader:
                 condition, yes, no = (self._expression(e) for e in (node.cond, node.iftrue, node.iffalse))
                 return Choose(condition, yes, no, span)
             case c_ast.FuncCall(name=c_ast.ID(name=name)) if name in FUNCTIONS:
-                return Call(FUNCTIONS[name], tuple(self._expression(e) for e in node.args.exprs), span)
+                arguments = tuple(self._expression(e) for e in (node.args.exprs if node.args else ()))
+                wanted = MATHEMATICS.get(FUNCTIONS[name], len(arguments))
+                if len(arguments) != wanted or not arguments:
+                    self._refuse(f"{name} takes {wanted or 'some'} argument{'s' * (wanted != 1)}", node)
+                return Call(FUNCTIONS[name], arguments, span)
             case c_ast.FuncCall():
                 self._refuse("a call of an unknown function may change anything", node)
             case c_ast.Cast():

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from .nest import (
+    MATHEMATICS,
     Assign,
     Binary,
     Call,
@@ -24,12 +25,16 @@ from .nest import (
     Node,
     Number,
     Unary,
+    walk,
 )
 from .source import NotAScop, SourceText, Span
 
 _FUNCTIONS = {
-    "min": "min", "max": "max", "minimum": "min", "maximum": "max", "abs": "abs", "sqrt": "sqrt", "exp": "exp",
-    "log": "log", "sin": "sin", "cos": "cos", "tanh": "tanh", "float": "float64", "int": "int64",
+    "min": "min", "max": "max", "minimum": "min", "maximum": "max", "fmin": "min", "fmax": "max", "abs": "abs",
+    "absolute": "abs", "fabs": "abs", "float": "float64", "int": "int64",
+    **{name: name for name in ("float32", "float64", "int32", "int64", *MATHEMATICS)},
+    "power": "pow", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2",
+    "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
 }  # fmt: skip
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
@@ -106,8 +111,8 @@ class _Reader:
                     Assign(self._target(name), self._size(array, k, name), "", self._span(node))
                     for k, name in enumerate(names.elts)
                 )
-            case ast.Assign(targets=[target]):
-                return (Assign(self._target(target), self._expression(node.value), "", self._span(node)),)
+            case ast.Assign(targets=targets):
+                return self._assignments(targets, node)
             case ast.AnnAssign(value=ast.expr() as value):
                 return (Assign(self._target(node.target), self._expression(value), "", self._span(node)),)
             case ast.AugAssign():
@@ -121,6 +126,16 @@ class _Reader:
                 self._refuse("a call may change anything: a statement must be an assignment", node)
         reason = _REFUSED.get(type(node), f"{type(node).__name__}: a statement must be a loop, an if or an assignment")
         self._refuse(reason, node)
+
+    def _assignments(self, targets: list[ast.expr], node: ast.Assign) -> tuple[Assign, ...]:
+        """``a = b = c`` computes ``c`` once and assigns from the left."""
+        value, span = self._expression(node.value), self._span(node)
+        found = [self._target(target) for target in targets]
+        changed = {target.array for target in found[:-1]}
+        later = (value, *(index for target in found[1:] for index in target.indices))
+        if changed & _read(later):
+            self._refuse("what this assigns is read again for its next target: write one assignment a line", node)
+        return tuple(Assign(target, value, "", span) for target in found)
 
     def _for(self, node: ast.For) -> For:
         if not isinstance(node.target, ast.Name):
@@ -194,10 +209,20 @@ class _Reader:
                 name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                 if name not in _FUNCTIONS or node.keywords:
                     self._refuse("a call of an unknown function may change anything", node)
-                return Call(_FUNCTIONS[name], tuple(self._expression(e) for e in node.args), span)
+                return self._call(name, node, span)
             case ast.Slice():
                 self._refuse("a slice is many elements at once: write the loop over them", node)
         self._refuse("this expression has no place in a loop nest", node)
+
+    def _call(self, name: str, node: ast.Call, span: Span) -> Expr:
+        function, arguments = _FUNCTIONS[name], tuple(self._expression(e) for e in node.args)
+        wanted = MATHEMATICS.get(function, len(arguments))
+        if len(arguments) != wanted or not arguments:
+            self._refuse(f"{name} takes {wanted or 'some'} argument{'s' * (wanted != 1)}", node)
+        in_math = isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") == "math"
+        if function == "pow" and not in_math:  # Python's own and NumPy's keep integers whole, as ** does
+            return Binary("**", arguments[0], arguments[1], span)
+        return Call(function, arguments, span)
 
     def _size(self, array: str, axis: int, node: ast.expr) -> Name:
         name = shape_parameter(array, axis)
@@ -237,6 +262,12 @@ class _Reader:
 
     def _refuse(self, reason: str, node: ast.AST) -> NoReturn:
         raise NotAScop(reason, self.source, self._span(node))
+
+
+def _read(expressions: Iterable[Expr]) -> set[str]:
+    """The arrays and scalars in ``expressions``."""
+    every = [part for expression in expressions for part in walk(expression)]
+    return {part.array for part in every if isinstance(part, Load)} | {p.id for p in every if isinstance(p, Name)}
 
 
 def shape_parameter(array: str, axis: int) -> str:

@@ -13,6 +13,15 @@ from .source import Span
 
 _NOWHERE = Span(0, 0, 0)
 
+# Functions of numbers as C spells them for doubles, and how many arguments they take.
+MATHEMATICS = {
+    **dict.fromkeys((
+        "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
+        "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "trunc", "erf",
+    ), 1),
+    **dict.fromkeys(("pow", "atan2", "fmod", "hypot", "copysign"), 2),
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Number:
@@ -194,6 +203,17 @@ def assignments(nodes: tuple[Node, ...]) -> Iterator[Assign]:
             case If():
                 yield from assignments(node.body)
                 yield from assignments(node.orelse)
+
+
+def every_loop(nodes: tuple[Node, ...]) -> Iterator[For]:
+    """The loops below ``nodes``, outer before inner."""
+    for node in nodes:
+        match node:
+            case For():
+                yield node
+                yield from every_loop(node.body)
+            case If():
+                yield from every_loop((*node.body, *node.orelse))
 
 
 def rebuild(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:

@@ -28,6 +28,7 @@ _PRECEDENCE = {
     "or": 1, "and": 2, "not": 3, "compare": 4, "+": 5, "-": 5, "*": 6, "/": 6, "//": 6, "%": 6, "neg": 7, "**": 8,
 }  # fmt: skip
 _ATOM = 9
+_C_TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long"}
 
 
 class Printer:
@@ -132,7 +133,14 @@ class CPrinter(Printer):
     def binary(self, expression: Binary) -> tuple[str, int]:
         if expression.op == "//":
             return f"floord({self.text(expression.left)}, {self.text(expression.right)})", _ATOM
+        if expression.op == "**":
+            return f"pow({self.text(expression.left)}, {self.text(expression.right)})", _ATOM
         return super().binary(expression)
+
+    def call(self, call: Call) -> str:
+        if call.function in _C_TYPES:
+            return f"({_C_TYPES[call.function]})({self.text(call.arguments[0])})"
+        return super().call(call)
 
     def negation(self, expression: Unary) -> tuple[str, int]:
         return f"!{self.text(expression.operand, _ATOM)}", _PRECEDENCE["neg"]

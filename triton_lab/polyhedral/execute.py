@@ -248,6 +248,7 @@ def run_terms(schedule: Schedule) -> dict[tuple[str, tuple[int, ...]], int]:
     """
     scop = schedule.scop
     memory: dict[tuple[str, tuple[int, ...]], int] = {}
+    whole = {s.name: s.whole for s in scop.statements}
     elements = {s.name: [(a.kind, a.array, a.subscripts) for a in s.accesses] for s in scop.statements}
 
     def execute(name: str, iterators: tuple[str, ...]) -> Callable[..., None]:
@@ -261,7 +262,7 @@ def run_terms(schedule: Schedule) -> dict[tuple[str, tuple[int, ...]], int]:
                     read.append(memory.get(place, hash(place)))
                 else:
                     written.append(place)
-            term = hash((name, point, tuple(read)))
+            term = hash((whole[name], point, tuple(read)))
             for place in written:
                 memory[place] = term
 

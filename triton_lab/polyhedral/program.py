@@ -12,7 +12,7 @@ import islpy as isl
 from .affine import isl_name
 from .effort import answered
 from .generate import loops
-from .loop_tree import path, time_text, times
+from .loop_tree import Loop, path, statements, time_text, times
 from .nest import Assign, Expr, Load, Node, Visit, map_visits, rebuild, substitute
 from .printer import CPrinter, Printer, PythonPrinter
 
@@ -94,6 +94,30 @@ def _copies(schedule: Schedule, statement: Statement, at: int) -> int | None:
         return 0
     most = apart.dim_max_val(0)
     return int(most.to_python()) + 1 if most.is_int() else None
+
+
+def extent(schedule: Schedule, loop: Loop) -> tuple[int, int] | None:
+    """The least value of ``loop`` and how many it spans, for all parameters; None where no number bounds it."""
+    inside = [schedule.scop[name] for name in statements(loop)]
+    at = {s.name: next(k for k, e in enumerate(path(schedule.tree, s.name)) if e.loop is loop) for s in inside}
+    question = f"the range of {loop.name}"
+    every = [e for s in inside for e in answered(question, partial(_range, schedule, s, at[s.name]))]
+    if any(end is None for end in every):
+        return None
+    ends = [end for end in every if end is not None]
+    return (min(ends), max(ends) - min(ends) + 1) if ends else (0, 1)
+
+
+def _range(schedule: Schedule, statement: Statement, at: int) -> tuple[int | None, ...]:
+    """The ends of a time dimension; none where the statement never runs."""
+    values = _time(schedule, statement).range()
+    values = values.project_out(isl.dim_type.set, at + 1, values.dim(isl.dim_type.set) - at - 1)
+    values = values.project_out(isl.dim_type.set, 0, at)
+    values = values.project_out(isl.dim_type.param, 0, values.dim(isl.dim_type.param))
+    if values.is_empty():
+        return ()
+    ends = values.dim_min_val(0), values.dim_max_val(0)
+    return tuple(int(end.to_python()) if end.is_int() else None for end in ends)
 
 
 def with_bodies(schedule: Schedule, nodes: tuple[Node, ...]) -> tuple[Node, ...]:

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from . import transform
 from .affine import Affine, latex_name
 from .effort import TooHard
+from .index_sets import border, cut
 from .legality import Legality, legality
 from .loop_tree import Loop, Tree, every_loop, times
 from .matrix import AffineMatrix
 from .matrix_schedule import Rows, tree_of_rows
 from .nest import Node
-from .program import program, program_text
+from .program import extent, program, program_text
 
 if TYPE_CHECKING:
     from .cost import Cache, Cost
@@ -89,6 +90,69 @@ class Schedule:
 
     def reverse(self, loop: str, *, statement: str | None = None) -> Schedule:
         return self._next(transform.reverse(self.tree, self._find(loop, statement)), f"reverse({loop})")
+
+    def shift(self, loop: str, amount: int | str, *, statement: str | None = None) -> Schedule:
+        """The iterations of ``statement`` (or of all) in ``loop`` later by ``amount``: a number, or an expression of
+        parameters as text. It lets loops be fused that read ahead of what the first one writes.
+
+        ``schedule(text).fuse("S0", "S1").shift("i", 1, statement="S1")``::
+
+            for (int i = 0; i < n; i++)             for (int i = 0; i <= n; i++) {
+              A[i] = i;                               if (n >= i + 1)
+            for (int i = 0; i < n; i++)      ->         A[i] = i;
+              B[i] = A[i] + A[i + 1];                 if (i >= 1)
+                                                        B[i - 1] = A[i - 1] + A[i - 1 + 1];
+                                                    }
+
+        isl: ``band_shift``; loop alignment or retiming in the books; Halide gets it from storing a producer outside of
+        the loop that it is computed in.
+        """
+        by = border(self.scop, amount)
+        tree = transform.shift(self.tree, self._find(loop, statement), by, statement)
+        return self._next(tree, f"shift({', '.join([loop, str(by), *([statement] if statement else [])])})")
+
+    def cut(self, loop: str, at: int | str, *, statement: str | None = None) -> Schedule:
+        """``loop`` in two, one after the other: its iterations below ``at`` (a number, or an expression of parameters
+        as text), then the rest. Each statement in it becomes two, ``S0a`` and ``S0b``.
+
+        ``schedule(text).cut("i", 4)``::
+
+            for (int i = 0; i < n; i++)             for (int i = 0; i <= min(3, n - 1); i++)
+              A[i] = 0;                      ->       A[i] = 0;
+                                                    for (int i = 4; i < n; i++)
+                                                      A[i] = 0;
+
+        Index-set splitting in the books and in Pluto (``--iss``); isl: a schedule whose domain is parted by a
+        ``sequence`` of filters; Halide: ``partition``, TVM: loop partitioning.
+        """
+        where = border(self.scop, at)
+        scop, tree = cut(self.scop, self.tree, self._find(loop, statement), where)
+        return Schedule(scop, tree, (*self.steps, f"cut({loop}, {where})"))
+
+    def collapse(self, outer: str, inner: str, name: str | None = None, *, statement: str | None = None) -> Schedule:
+        """Two directly nested loops as one, called ``name`` (by default both names in one). The inner one's range must
+        be bounded by numbers: with a parameter, ``i * n + j`` would not be affine.
+
+        ``schedule(text).collapse("i", "j")``::
+
+            for (int i = 0; i < n; i++)             for (int ij = 0; ij < 4 * n; ij++)
+              for (int j = 0; j < 4; j++)    ->       A[floord(ij, 4)][ij % 4] = 0;
+                A[i][j] = 0;
+
+        OpenMP: ``collapse(2)``; Halide and TVM: ``fuse``.
+        """
+        around, within = self._find(outer, statement), self._find(inner, statement)
+        if around.body is not within:
+            raise ValueError(f"{inner} does not stand directly inside {outer}: reorder or distribute first")
+        found = extent(self, within)
+        if found is None:
+            raise ValueError(
+                f"the range of {inner} is not bounded by numbers, so {outer} and {inner} together would not be affine: "
+                f"split {inner}, or write its bounds as numbers"
+            )
+        called = name or f"{outer}{inner}"
+        tree = transform.collapse(self.tree, around, within, called, *found)
+        return self._next(tree, f"collapse({outer}, {inner}, {called})")
 
     def fuse(self, first: str, second: str) -> Schedule:
         """The outermost loops that hold only one of the two statements as one loop: ``fuse("S0", "S1")``."""

@@ -37,7 +37,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Statement:
-    """One assignment of the source and all its instances."""
+    """One assignment of the source and all its instances (or, after a cut, those on one side of it)."""
 
     name: str
     domain: Domain
@@ -45,6 +45,12 @@ class Statement:
     text: str
     span: Span = field(default=Span(0, 0, 0), compare=False)
     body: Assign | None = field(default=None, compare=False)
+    part_of: str = field(default="", compare=False)  # after a cut: the statement of the source
+
+    @property
+    def whole(self) -> str:
+        """The statement of the source that this one is, or is a part of."""
+        return self.part_of or self.name
 
     @property
     def iterators(self) -> tuple[str, ...]:

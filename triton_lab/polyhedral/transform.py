@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence as Several
 from dataclasses import replace
 
+from .affine import Affine
 from .loop_tree import Leaf, Loop, Mark, Sequence, Tree, every_loop, replace_loop, sequence, statements
 
 
@@ -82,6 +83,22 @@ def skew(tree: Tree, loop: Loop, by: Loop, factor: int) -> Tree:
 def reverse(tree: Tree, loop: Loop) -> Tree:
     """``loop`` run backwards."""
     return replace_loop(tree, loop, replace(loop, expressions={s: -e for s, e in loop.expressions.items()}))
+
+
+def shift(tree: Tree, loop: Loop, amount: Affine, chosen: str | None) -> Tree:
+    """The iterations of ``chosen`` (or of all statements) in ``loop`` later by ``amount``."""
+    moved = {s: e + amount if chosen in (None, s) else e for s, e in loop.expressions.items()}
+    return replace_loop(tree, loop, replace(loop, expressions=moved))
+
+
+def collapse(tree: Tree, outer: Loop, inner: Loop, name: str, low: int, extent: int) -> Tree:
+    """Two directly nested loops as one, the inner of which takes values from ``low`` on, ``extent`` at most."""
+    _unused(tree, *({name} - {outer.name, inner.name}))
+    if outer.mark or inner.mark:
+        marked = outer if outer.mark else inner
+        raise ValueError(f"{marked.name} is {marked.mark}: collapse first, then mark {name}")
+    together = {s: e * extent + inner.expressions[s] - low for s, e in outer.expressions.items()}
+    return replace_loop(tree, outer, Loop(name, together, inner.body))
 
 
 def mark(tree: Tree, loop: Loop, kind: Mark) -> Tree:

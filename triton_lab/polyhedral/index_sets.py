@@ -1,0 +1,105 @@
+"""Index-set splitting: a loop's iterations below a value and from it on, as loops of their own.
+
+A schedule gives each statement one place in the tree. So a statement whose instances part is two statements from then
+on, ``S0a`` and ``S0b``, with the two parts of its domain; in the order of the source they stand where it stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from .affine import Affine
+from .affine_reader import AffineReader
+from .conditions import TRUE, Constraint
+from .from_python import nest_from_python
+from .loop_tree import Leaf, Loop, Sequence, Tree, replace_loop, sequence, statements
+from .nest import Assign
+from .source import NotAScop, SourceText
+
+if TYPE_CHECKING:
+    from .scop import Scop, Statement
+
+# A statement -> what stands in its place.
+_Names = Callable[[str], tuple[str, ...]]
+
+
+def border(scop: Scop, at: int | str) -> Affine:
+    """Where to cut: a number, or an affine expression of the scop's parameters as text."""
+    if isinstance(at, int):
+        return Affine((), at)
+    source = SourceText(f"at = {at}")
+    try:
+        (node,) = nest_from_python(source).body
+        assert isinstance(node, Assign)
+        value = AffineReader(source, "python", (), TRUE, ()).value(node.value, "where to cut")
+    except NotAScop as refused:
+        raise ValueError(f"{at!r}: {refused.reason}") from None
+    if not isinstance(value, Affine) or not value.names <= set(scop.parameters):
+        known = ", ".join(scop.parameters) or "none"
+        raise ValueError(f"{at!r}: a cut is at a number or an affine expression of the parameters ({known})")
+    return value
+
+
+def cut(scop: Scop, tree: Tree, loop: Loop, at: Affine) -> tuple[Scop, Tree]:
+    """``loop`` of ``tree`` in two, where its expression is below ``at`` and where it is not, and the scop for them."""
+    parted = statements(loop)
+    taken = {s.name for s in scop.statements}
+    for name in parted:
+        if {f"{name}a", f"{name}b"} & taken:
+            raise ValueError(f"there is a statement {name}a or {name}b already: {name} cannot be cut")
+
+    def both(name: str) -> tuple[str, ...]:
+        return (f"{name}a", f"{name}b") if name in parted else (name,)
+
+    found: list[Statement] = []
+    for statement in scop.statements:
+        if statement.name not in parted:
+            found.append(statement)
+            continue
+        value = loop.expressions[statement.name]
+        below = Constraint(at - value - 1, text=f"{loop.name} < {at}")
+        beyond = Constraint(value - at, text=f"{loop.name} >= {at}")
+        found += [_part(statement, f"{statement.name}a", below), _part(statement, f"{statement.name}b", beyond)]
+    halves = tuple(_renamed(loop, lambda name, half=half: (f"{name}{half}",)) for half in "ab")  # type: ignore[misc]
+    outside = replace_loop(tree, loop, Leaf(parted))  # a place to put the halves
+    whole = _filled(_renamed(outside, both), Leaf(tuple(n for name in parted for n in both(name))), sequence(halves))
+    return replace(scop, statements=tuple(found), tree=_renamed(scop.tree, both)), whole
+
+
+def _part(statement: Statement, name: str, constraint: Constraint) -> Statement:
+    pieces = tuple((*piece, constraint) for piece in statement.domain.pieces)
+    domain = replace(statement.domain, statement=name, pieces=pieces)
+    return replace(
+        statement,
+        name=name,
+        domain=domain,
+        accesses=tuple(replace(access, domain=domain) for access in statement.accesses),
+        body=None if statement.body is None else replace(statement.body, name=name),
+        part_of=statement.whole,
+    )
+
+
+def _renamed(tree: Tree, names: _Names) -> Tree:
+    match tree:
+        case Leaf():
+            return Leaf(tuple(new for name in tree.statements for new in names(name)))
+        case Loop():
+            return replace(tree, expressions=_spread(tree.expressions, names), body=_renamed(tree.body, names))
+        case Sequence():
+            return Sequence(tuple(_renamed(child, names) for child in tree.children))
+
+
+def _spread(expressions: Mapping[str, Affine], names: _Names) -> dict[str, Affine]:
+    return {new: expression for name, expression in expressions.items() for new in names(name)}
+
+
+def _filled(tree: Tree, place: Leaf, content: Tree) -> Tree:
+    match tree:
+        case Leaf():
+            return content if tree == place else tree
+        case Loop():
+            return replace(tree, body=_filled(tree.body, place, content))
+        case Sequence():
+            return sequence(tuple(_filled(child, place, content) for child in tree.children))

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 from numpy.typing import NDArray
 
+from tests.polyhedral.random_nests import RandomNest, random_nests
 from triton_lab.polyhedral import examples, scop
 from triton_lab.views import polyhedral_style as look
 from triton_lab.views.png import png
@@ -157,6 +160,76 @@ def test_violated_pairs_are_red() -> None:
     middle = plot.place(np.array([[2.35, 3], [2, 2.4]]))
     assert any(near(p, look.VIOLATED, 40) for p in patch(image, middle[0]))
     assert any(near(p, look.ARROWS["flow"], 40) for p in patch(image, middle[1]))
+
+
+ROUNDED = [
+    ("for (int i = 0; i < 9; i++) for (int j = i / 2; j < 7; j++) A[i][j] = 0;", "j < ⌊i/2⌋"),
+    ("for (int i = 0; i < 7; i++) for (int j = i % 2; j < 7; j += 2) A[i][j] = 0;", "i > j + 2⌊i/2⌋"),
+    ("for (int i = 0; i < 9; i++) for (int j = 0; j <= (9 - i) / 3; j++) A[i][j] = 0;", "j > ⌊−i/3⌋ + 3"),
+]
+
+
+@pytest.mark.parametrize(("text", "label"), ROUNDED, ids=["floor", "mod", "above"])
+def test_a_rounded_bound_is_a_border_with_all_points_inside(text: str, label: str) -> None:
+    plot = Plot(picture(scop(text).schedule))
+    (layer,) = plot.picture.layers
+    (polygon,) = layer.corners
+    outline = hull(polygon)
+    assert len(outline) > 2
+    for border in plot.picture.borders:
+        values = layer.points @ np.array(border.coefficients) + border.constant
+        assert values.min() >= 0
+        assert values.min() < max(map(abs, border.coefficients))  # and it touches, or nearly
+    assert label in {border.excluded for border in plot.picture.borders}
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(random_nests(), st.integers(1, 5))
+def test_polygons_hold_the_points_of_random_nests(nest: RandomNest, n: int) -> None:
+    found = scop(nest.text)
+    found = found.bind(**dict.fromkeys(found.parameters, n))
+    drawn = [s for s in found.statements if s.iterators]
+    assume(drawn)
+    deepest = max(drawn, key=lambda s: len(s.iterators))
+    shown = picture(found.schedule, deepest.iterators, statements=[deepest.name])
+    rows = [deepest.domain.half_spaces(k, found.values) for k in range(len(deepest.domain.pieces))]
+    for point in shown.layers[0].points:
+        assert any(all(np.dot(row[:-1], point) + row[-1] >= 0 for row in piece) for piece in rows)
+    for border in shown.borders:
+        beyond = shown.layers[0].points @ np.array(border.coefficients) + border.constant
+        assert len(deepest.domain.pieces) > 1 or (beyond >= 0).all()
+
+
+def test_statements_that_lack_a_dimension_are_told() -> None:
+    view = iteration_view(scop("for (int i = 0; i < 5; i++) { s[i] = 0; for (int j = 0; j < 6; j++) A[i][j] = 0; }"))
+    told = "not drawn: 5 instances of S0, which has no j"
+    assert told in view.text()
+    assert told in [text for text, _ in view.scene()["notes"]]
+    assert told in [text for text, _ in view.notes]
+    assert not iteration_view(scop(examples.PAGE)).picture.left_out
+
+
+@pytest.mark.parametrize(("text", "drawn"), [
+    ("for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) { A[i][j] = 0; B[i][j] = 1; }", Plot),
+    (CUBE.replace("A[i][j] += B[k];", "{ A[i][j] += B[k]; C[i][j] += B[k]; }"), Space),
+])  # fmt: skip
+def test_two_statements_on_one_point_are_two_circles(text: str, drawn: type[Plot] | type[Space]) -> None:
+    plot = drawn(picture(scop(text).schedule))
+    one, other = plot.shifts
+    assert np.hypot(*(one - other)) > plot.radius
+
+
+def test_kinds_of_dependences_are_told_apart_without_colour() -> None:
+    """All three join the same instances of a sum: side by side, each with dashes of its own."""
+    nest = scop("for (int i = 0; i < 2; i++) for (int j = 0; j < 3; j++) s[i] += A[i][j];")
+    plot = Plot(picture(nest.schedule, dependences="memory"))
+    assert {a.kind for a in plot.picture.arrows} == set(look.ARROWS)
+    assert len(set(look.BESIDE.values())) == len(set(look.DASHES.values())) == 3
+    image = drawn(plot)
+    middle = plot.place(np.array([1.0, 0.5]))
+    for kind, colour in look.ARROWS.items():
+        places = [middle + np.array([along, look.BESIDE[kind]]) for along in range(-9, 5)]
+        assert any(near(p, colour, 60) for place in places for p in patch(image, place)), kind
 
 
 def test_visits_of_a_projected_domain_name_their_points() -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .affine import Affine, isl_name, latex_name
 from .conditions import Constraint, Formula
-from .corners import HalfSpace, corners
+from .corners import HalfSpace, corners, half_spaces
 from .matrix import AffineMatrix, latex_matrix
 from .points import count_points, set_points
 
@@ -102,16 +102,10 @@ class Domain:
         return tuple(sorted({corner for k in pieces for corner in corners(self.half_spaces(k, values))}))
 
     def half_spaces(self, piece: int, values: Mapping[str, int]) -> tuple[HalfSpace, ...]:
-        """A piece without its congruences and with its parameters fixed: rows (coefficients..., constant) >= 0."""
+        """A piece with its parameters fixed: rows (coefficients..., constant) >= 0, see `half_space`."""
         fixed = {p: Affine.of(int(values[p])) for p in self.parameters}
-        rows: list[HalfSpace] = []
-        for constraint in self.pieces[piece]:
-            expression = constraint.expression.substitute(fixed)
-            if expression.quotients:
-                continue
-            row = (*expression.row(self.iterators), expression.constant)
-            rows += [row, tuple(-entry for entry in row)] if constraint.equality else [row]
-        return tuple(rows)
+        rows = half_spaces(self.pieces[piece], fixed, self.iterators)
+        return tuple(row for row in rows if any(row[:-1]) or row[-1] < 0)
 
 
 def fix_parameters(object_: SetOrMap, parameters: Sequence[str], values: Mapping[str, int]) -> SetOrMap:

@@ -67,17 +67,18 @@ class IterationView(View):
         return f"{scop.count()} instances{f' at {values}' if values else ''}"
 
     def text(self) -> str:
-        return f"{self.title()}\n{self.schedule.scop}\n{self.schedule}"
+        return "\n".join([self.title(), *self.picture.left_out, str(self.schedule.scop), str(self.schedule)])
 
     @property
     def notes(self) -> tuple[tuple[str, str], ...]:
         """What is to be said below the program: text and colour."""
+        out = tuple((words, look.FAINT) for words in self.picture.left_out)
         if not self.schedule.steps:
-            return ()
+            return out
         violations = self.schedule.legality.violations
         if not violations:
-            return (("legal: every dependence is kept", "#38761d"),)
-        return (("illegal:", look.VIOLATED), *((str(v), look.VIOLATED) for v in violations[:4]))
+            return (*out, ("legal: every dependence is kept", "#38761d"))
+        return (*out, ("illegal:", look.VIOLATED), *((str(v), look.VIOLATED) for v in violations[:4]))
 
     def figure(self) -> Figure:
         from triton_lab.views.polyhedral_sheet import Sheet

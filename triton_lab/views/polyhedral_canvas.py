@@ -90,15 +90,26 @@ class Canvas:
         self._axes.set_xlim(0, self.width)
         self._axes.set_ylim(self.height, 0)
 
-    def arrows(self, ends: NDArray[np.float64], colour: str, width: float, head: float, gap: float) -> None:
-        """Arrows, (count, 2, 2), which start and end ``gap`` before the centres they join."""
+    def arrows(
+        self,
+        ends: NDArray[np.float64],
+        colour: str,
+        width: float,
+        head: float,
+        gap: float,
+        dashes: tuple[float, ...] = (),
+        beside: float = 0.0,
+    ) -> None:
+        """Arrows, (count, 2, 2), which start and end ``gap`` before the centres they join, ``beside`` the way between
+        them; ``dashes`` and all else in CSS pixels."""
         along = ends[:, 1] - ends[:, 0]
         length = np.hypot(along[:, 0], along[:, 1])[:, None]
         unit = along / np.maximum(length, 1e-9)
-        start, tip = ends[:, 0] + unit * gap, ends[:, 1] - unit * gap
+        aside = np.stack([-unit[:, 1], unit[:, 0]], axis=1) * beside
+        start, tip = ends[:, 0] + unit * gap + aside, ends[:, 1] - unit * gap + aside
         neck = tip - unit * head
         side = np.stack([-unit[:, 1], unit[:, 0]], axis=1) * head * 0.42
-        self.lines(np.stack([start, neck], axis=1), colour, width)
+        self.lines(np.stack([start, neck], axis=1), colour, width, tuple(d / width for d in dashes) or None)
         heads = PolyCollection(list(np.stack([tip, neck + side, neck - side], axis=1)), facecolors=colour)
         heads.set_edgecolor("none")
         heads.set_zorder(self._above())

@@ -24,6 +24,7 @@ class Entry:
     sign: Literal["circle", "arrow", "ramp"]
     colour: str
     text: str
+    dashes: tuple[float, ...] = ()
 
 
 def entries(picture: Picture, coloured: bool) -> tuple[Entry, ...]:
@@ -39,7 +40,7 @@ def entries(picture: Picture, coloured: bool) -> tuple[Entry, ...]:
             found.append(Entry("circle", look.STATEMENTS[k % len(look.STATEMENTS)], f"statement {layer.statement}"))
     for kind, colour in look.ARROWS.items():
         if any(a.kind == kind and not a.violated for a in picture.arrows):
-            found.append(Entry("arrow", colour, f"{kind} dependence"))
+            found.append(Entry("arrow", colour, f"{kind} dependence", look.DASHES[kind]))
     for text in dict.fromkeys("race" if a.kind == "race" else "violated" for a in picture.arrows if a.violated):
         found.append(Entry("arrow", look.VIOLATED, text))
     hidden = sum(a.total - len(a.ends) for a in picture.arrows)
@@ -66,7 +67,7 @@ def draw_legend(canvas: Canvas, signs: Sequence[Entry], x: float, y: float) -> N
         if entry.sign == "circle":
             canvas.circles(np.array([[x + 24, at]]), 8.0, entry.colour, look.RING, 1.5)
         elif entry.sign == "arrow":
-            canvas.arrows(np.array([[[x + 8, at], [x + 42, at]]]), entry.colour, 1.5, 9.0, 0.0)
+            canvas.arrows(np.array([[[x + 8, at], [x + 42, at]]]), entry.colour, 1.5, 9.0, 0.0, entry.dashes)
         else:
             for c, colour in enumerate(mixed(look.ORDER, 32)):
                 canvas.rectangle(x + 8 + c, at - 5, 1.5, 10, "#" + "".join(f"{round(v * 255):02x}" for v in colour))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from triton_lab.polyhedral import Schedule, Statement
 from triton_lab.polyhedral.affine import Affine
-from triton_lab.polyhedral.corners import corners
+from triton_lab.polyhedral.corners import corners, half_space, half_spaces
 from triton_lab.views import polyhedral_style as style
 
 
@@ -62,6 +62,7 @@ class Picture:
     arrows: tuple[Arrows, ...]
     visits: NDArray[np.int64]
     times: NDArray[np.int64]
+    left_out: tuple[str, ...] = field(default=())  # in words: statements without one of `dims`
     low: tuple[int, ...] = field(default=())
     high: tuple[int, ...] = field(default=())
 
@@ -118,9 +119,17 @@ def picture(
     borders = _borders(schedule, drawn, shown, fixed)
     low, high = every.min(axis=0), every.max(axis=0)
     visited, when = table[:, 1:], table[:, 0]
+    out = tuple(_left_out(schedule, s, shown) for s in scop.statements if s not in drawn and s.name in wanted)
     return Picture(
-        shown, fixed, tuple(layers), borders, arrows, visited, when, tuple(low.tolist()), tuple(high.tolist())
+        shown, fixed, tuple(layers), borders, arrows, visited, when, out, tuple(low.tolist()), tuple(high.tolist())
     )
+
+
+def _left_out(schedule: Schedule, statement: Statement, dims: Sequence[str]) -> str:
+    """Why a statement is not in the picture."""
+    count = statement.domain.count(schedule.scop.values)
+    missing = " or ".join(d for d in dims if d not in statement.iterators)
+    return f"not drawn: {count} instance{'s' * (count != 1)} of {statement.name}, which has no {missing}"
 
 
 def _values(schedule: Schedule, fixed: Mapping[str, int]) -> dict[str, Affine]:
@@ -136,13 +145,7 @@ def _polyhedra(
     kept = [i for i in statement.iterators if i not in fixed]
     found: list[NDArray[np.float64]] = []
     for piece in statement.domain.pieces:
-        rows = []
-        for constraint in piece:
-            expression = constraint.expression.substitute(values)
-            if expression.quotients:
-                continue  # a congruence thins the points out, it does not bound them
-            row = (*expression.row(kept), expression.constant)
-            rows += [row, tuple(-entry for entry in row)] if constraint.equality else [row]
+        rows = half_spaces(piece, values, kept)
         if any(not any(row[:-1]) and row[-1] < 0 for row in rows):
             continue
         places = corners([row for row in rows if any(row[:-1])])
@@ -161,13 +164,15 @@ def _borders(
         for p, piece in enumerate(statement.domain.pieces):
             for r, constraint in enumerate(piece):
                 expression = constraint.expression.substitute(values)
-                if expression.quotients or not expression.names or not expression.names <= set(dims):
+                if not expression.names or not expression.names <= set(dims):
                     continue
-                row = expression.row(dims)
+                *row, beyond = half_space(expression, dims)
+                if not any(row):
+                    continue  # a congruence thins the points out, it does not bound them
                 named = constraint.excluded(statement.iterators) if not fixed else ""
                 shown = type(constraint)(expression, constraint.equality).excluded(statement.iterators)
                 label = named if named and len(named) <= 12 and not set(schedule.scop.parameters) else shown
-                key = (*map(float, row), float(expression.constant))
+                key = (*map(float, row), float(beyond))
                 found.setdefault(key, Border(statement.name, p, r, key[:-1], key[-1], label))
     return tuple(found.values())
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from triton_lab.views import polyhedral_style as look
 from triton_lab.views.polyhedral_canvas import Canvas, mixed
 from triton_lab.views.polyhedral_labels import Box, Line, place_lines
-from triton_lab.views.polyhedral_picture import Picture
+from triton_lab.views.polyhedral_picture import Arrows, Picture
 from triton_lab.views.polyhedral_text import width_of
 
 LABEL = 12.5  # points
@@ -133,7 +133,7 @@ class Plot:
         """How far each layer is moved, (layers, 2) pixels: several layers on one point would hide each other."""
         count = len(self.picture.layers)
         steps = np.arange(count) - (count - 1) / 2
-        return np.stack([steps, -steps], axis=1) * self.unit * (0.13 if count > 1 else 0.0)
+        return np.stack([steps, -steps], axis=1) * self.unit * (look.SHIFT if count > 1 else 0.0)
 
     def centres(self, layer: int) -> NDArray[np.float64]:
         """The circles of a layer, in pixels."""
@@ -239,10 +239,17 @@ class Plot:
         number = {layer.statement: k for k, layer in enumerate(self.picture.layers)}
         for arrows in sorted(self.picture.arrows, key=lambda a: a.violated):
             shift = np.stack([self.shifts[number[arrows.source]], self.shifts[number[arrows.target]]])
-            colour = look.VIOLATED if arrows.violated else look.ARROWS[arrows.kind]
-            width = 2.0 if arrows.violated else 1.2
             head = max(3.0, min(9.0, self.unit * 0.17))
-            canvas.arrows(self.place(arrows.ends) + shift + corner, colour, width, head, self.radius + 1)
+            draw_arrows(canvas, arrows, self.place(arrows.ends) + shift + corner, head, self.radius + 1)
+
+
+def draw_arrows(canvas: Canvas, arrows: Arrows, places: NDArray[np.float64], head: float, gap: float) -> None:
+    """The pairs of one dependence, from and to ``places``, (count, 2, 2) pixels."""
+    if arrows.violated:
+        canvas.arrows(places, look.VIOLATED, 2.0, head, gap)
+        return
+    kind = arrows.kind
+    canvas.arrows(places, look.ARROWS[kind], 1.3, head, gap, look.DASHES[kind], look.BESIDE[kind])
 
 
 def tick_step(unit: float) -> int:

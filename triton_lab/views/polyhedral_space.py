@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from triton_lab.views import polyhedral_style as look
 from triton_lab.views.polyhedral_canvas import Canvas, mixed
 from triton_lab.views.polyhedral_picture import Border, Layer, Picture
-from triton_lab.views.polyhedral_plot import hull
+from triton_lab.views.polyhedral_plot import draw_arrows, hull
 
 LABEL = 11.0
 
@@ -96,6 +96,12 @@ class Space:
     def radius(self) -> float:
         return float(np.clip(self._frame[0] * 0.11, 1.2, 7.0))
 
+    @cached_property
+    def shifts(self) -> NDArray[np.float64]:
+        """How far each layer is moved, (layers, 2) pixels: several layers on one point would hide each other."""
+        steps = np.arange(len(self.picture.layers)) - (len(self.picture.layers) - 1) / 2
+        return np.stack([steps, -steps], axis=1) * self.radius * 1.5
+
     def _points(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
         visits = self.picture.visits
         colours = mixed(look.ORDER, len(visits))
@@ -107,13 +113,14 @@ class Space:
                 first = np.full(len(layer.points), -1)
                 first[visits[own[::-1], 1]] = own[::-1]
                 fill = colours[first][back_to_front]
-            places = self.place(layer.points[back_to_front]) + corner
+            places = self.place(layer.points[back_to_front]) + self.shifts[k] + corner
             canvas.circles(places, self.radius, fill, look.RING, max(0.4, self.radius / 5))
 
     def _arrows(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+        number = {layer.statement: k for k, layer in enumerate(self.picture.layers)}
         for arrows in sorted(self.picture.arrows, key=lambda a: a.violated):
-            colour = look.VIOLATED if arrows.violated else look.ARROWS[arrows.kind]
-            canvas.arrows(self.place(arrows.ends) + corner, colour, 2.0 if arrows.violated else 1.1, 7.0, self.radius)
+            shift = np.stack([self.shifts[number[arrows.source]], self.shifts[number[arrows.target]]])
+            draw_arrows(canvas, arrows, self.place(arrows.ends) + shift + corner, 7.0, self.radius)
 
     def _labels(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
         """The excluded side of each face that looks towards the reader, beyond its middle."""

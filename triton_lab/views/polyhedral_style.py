@@ -18,8 +18,11 @@ FAINT = "#59636e"
 ROWS = ("#cfe2f3", "#a4c2f4", "#6d9eeb", "#3c78d8")
 DENSE = "#cccccc"
 
-# Dependences by kind, and those that a schedule breaks.
-ARROWS = {"flow": "#1155cc", "anti": "#b45f06", "output": "#38761d"}
+# Dependences by kind, and those that a schedule breaks. Okabe and Ito's colours, which the colour-blind tell apart, and
+# dashes (in CSS pixels) for those who see none. Where several kinds join two instances, they run side by side.
+ARROWS = {"flow": "#0072b2", "anti": "#e69f00", "output": "#009e73"}
+DASHES: dict[str, tuple[float, ...]] = {"flow": (), "anti": (6.0, 3.0), "output": (1.5, 2.5)}
+BESIDE = {"flow": 0.0, "anti": 4.0, "output": -4.0}  # CSS pixels
 VIOLATED = "#ff0000"
 
 # From the first visit to the last.
@@ -28,6 +31,7 @@ READ = "#a4c2f4"
 WRITTEN = "#f6b26b"
 
 UNIT = 56.0  # CSS pixels between neighbours where there is room
+SHIFT = 0.16  # units between statements that share a point
 RADIUS = 0.15  # of a statement's circle, in units
 WIDTH = 620.0  # CSS pixels that a plot may take
 HEIGHT = 520.0

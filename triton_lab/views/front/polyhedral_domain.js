@@ -3,7 +3,7 @@
 import { numbers } from "./data.js";
 import { make } from "./dom.js";
 import { alongRamp, Orthographic, Plane } from "./polyhedral_geometry.js";
-import { paintArrow, paintBorder, paintCircle, paintPlane, paintSpace } from "./polyhedral_paint.js";
+import { paintBorder, paintCircle, paintDependence, paintPlane, paintSpace } from "./polyhedral_paint.js";
 import { Shelf } from "./polyhedral_shelf.js";
 import { DOMAIN_CSS, domainLegendOf, formulasOf } from "./polyhedral_words.js";
 import { controlsOf } from "./polyhedral_controls.js";
@@ -68,11 +68,10 @@ class DomainStage {
     const size = this.scene.dims.length;
     for (const arrows of this.arrows) {
       const [from, to] = [arrows.source, arrows.target].map((name) => this.view.shift(names.indexOf(name), names.length));
-      const colour = arrows.violated ? this.scene.style.violated : this.scene.style.arrows[arrows.kind];
       for (let k = 0; k < arrows.ends.length; k += 2 * size) {
         const a = this.view.place(arrows.ends, k);
         const b = this.view.place(arrows.ends, k + size);
-        paintArrow(pen, { x: a.x + from.x, y: a.y + from.y }, { x: b.x + to.x, y: b.y + to.y }, colour, arrows.violated ? 2 : 1.2, Math.max(3, Math.min(9, this.view.unit * 0.17)), this.view.radius + 1);
+        paintDependence(pen, this.scene.style, arrows, { x: a.x + from.x, y: a.y + from.y }, { x: b.x + to.x, y: b.y + to.y }, Math.max(3, Math.min(9, this.view.unit * 0.17)), this.view.radius + 1);
       }
     }
     this.shelf.paint(pen);

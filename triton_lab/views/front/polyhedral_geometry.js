@@ -27,6 +27,7 @@ export class Plane {
     const rings = this.unit >= 5;
     const share = scene.style.radius * (rings ? (scene.layers.length > 1 ? 0.75 : 1) : 1.6);
     this.rings = rings;
+    this.apart = scene.style.shift;
     this.radius = Math.max(share * this.unit, 0.5);
   }
 
@@ -42,7 +43,7 @@ export class Plane {
 
   /** How far layer `k` of `count` is moved, so that layers on one point show. @param {number} k @param {number} count */
   shift(k, count) {
-    const step = count > 1 ? (k - (count - 1) / 2) * this.unit * 0.13 : 0;
+    const step = count > 1 ? (k - (count - 1) / 2) * this.unit * this.apart : 0;
     return { x: step, y: -step };
   }
 }
@@ -96,8 +97,10 @@ export class Orthographic {
     return [0, 1, 2].reduce((sum, k) => sum + this.rows[2][k] * numbers[at + k], 0);
   }
 
-  shift() {
-    return { x: 0, y: 0 };
+  /** How far layer `k` of `count` is moved, so that layers on one point show. @param {number} k @param {number} count */
+  shift(k, count) {
+    const step = (k - (count - 1) / 2) * this.radius * 1.5;
+    return { x: step, y: -step };
   }
 }
 

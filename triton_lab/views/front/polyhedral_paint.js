@@ -40,6 +40,20 @@ export function paintArrow(pen, a, b, colour, width, head, gap) {
   pen.fill();
 }
 
+/**
+ * An arrow of a dependence: its kind tells colour, dashes and on which side of the way it runs.
+ * @param {Pen} pen @param {any} style @param {any} arrows @param {Spot} a @param {Spot} b @param {number} head @param {number} gap
+ */
+export function paintDependence(pen, style, arrows, a, b, head, gap) {
+  if (arrows.violated) return paintArrow(pen, a, b, style.violated, 2, head, gap);
+  const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+  const beside = style.beside[arrows.kind] / length;
+  const [dx, dy] = [-(b.y - a.y) * beside, (b.x - a.x) * beside];
+  pen.setLineDash(style.dashes[arrows.kind]);
+  paintArrow(pen, { x: a.x + dx, y: a.y + dy }, { x: b.x + dx, y: b.y + dy }, style.arrows[arrows.kind], 1.3, head, gap);
+  pen.setLineDash([]);
+}
+
 /** @param {Pen} pen @param {string} words @param {number} x @param {number} y @param {number} size @param {string} colour @param {CanvasTextAlign} align */
 export function paintWords(pen, words, x, y, size, colour, align = "center") {
   pen.font = `${size}px ${SANS}`;
@@ -174,6 +188,10 @@ export function paintSpace(pen, scene, space, layers) {
   layers.forEach((layer, k) => {
     const order = Array.from({ length: layer.points.length / 3 }, (_, p) => p);
     order.sort((a, b) => space.depth(layer.points, 3 * a) - space.depth(layer.points, 3 * b));
-    for (const p of order) paintCircle(pen, space.place(layer.points, 3 * p), space.radius, style.statements[k % style.statements.length], style.ring);
+    const shift = space.shift(k, layers.length);
+    for (const p of order) {
+      const at = space.place(layer.points, 3 * p);
+      paintCircle(pen, { x: at.x + shift.x, y: at.y + shift.y }, space.radius, style.statements[k % style.statements.length], style.ring);
+    }
   });
 }

@@ -63,6 +63,13 @@ export function formulasOf(scene, elements) {
   );
 }
 
+/** A background with the dashes of a line. @param {string} colour @param {number[]} dashes drawn, left out */
+function dashed(colour, dashes) {
+  if (!dashes.length) return colour;
+  const [drawn, free] = dashes;
+  return `repeating-linear-gradient(90deg,${colour} 0 ${drawn}px,transparent ${drawn}px ${drawn + free}px)`;
+}
+
 /** @param {any} scene */
 export function domainLegendOf(scene) {
   const { style } = scene;
@@ -76,7 +83,7 @@ export function domainLegendOf(scene) {
   const ramp = `linear-gradient(90deg, ${style.order.join(",")})`;
   add(`width:28px;height:10px;background:${ramp}`, "first to last visit");
   for (const kind of Object.keys(style.arrows)) {
-    if (scene.arrows.some((/** @type {any} */ a) => a.kind === kind && !a.violated)) add(`width:28px;height:2px;background:${style.arrows[kind]}`, `${kind} dependence`);
+    if (scene.arrows.some((/** @type {any} */ a) => a.kind === kind && !a.violated)) add(`width:28px;height:2px;background:${dashed(style.arrows[kind], style.dashes[kind])}`, `${kind} dependence`);
   }
   const wrong = scene.arrows.filter((/** @type {any} */ a) => a.violated);
   for (const text of new Set(wrong.map((/** @type {any} */ a) => (a.kind === "race" ? "race" : "violated")))) {

@@ -16,6 +16,7 @@ from triton_lab.views.polyhedral_formulas import formulas
 from triton_lab.views.polyhedral_picture import Picture, picture
 from triton_lab.views.polyhedral_plot import Plot
 from triton_lab.views.polyhedral_space import Space
+from triton_lab.views.polyhedral_time import time_picture
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ class IterationView(View):
     ``dims``: one to three iterators to draw (the first goes up, the second to the right); ``at`` fixes others, the
     rest are projected. ``order`` colours points from the first visit to the last; ``dependences`` is "value",
     "memory" or None. Violated instances of an illegal schedule are drawn red. ``instance`` (a point in ``dims``)
-    shows the arrays beside the domain, with what that instance reads and writes.
+    shows the arrays beside the domain, with what that instance reads and writes. ``time`` shows the transformed space
+    beside it, all visits where the schedule puts them (by default where the order is not that of the source).
     """
 
     front = "polyhedral.js"
@@ -45,15 +47,24 @@ class IterationView(View):
         order: bool = False,
         instance: Sequence[int] | None = None,
         title: str | None = None,
+        time: bool | None = None,
     ) -> None:
         self.schedule = schedule
         self.dims, self.at = dims, dict(at or {})
         self.dependences, self.order, self.instance = dependences, order, instance
-        self._title = title
+        self._title, self._time = title, time
 
     @cached_property
     def picture(self) -> Picture:
         return picture(self.schedule, self.dims, self.at, self.dependences)
+
+    @cached_property
+    def time(self) -> Plot | None:
+        """The transformed space, if it is to be shown."""
+        wanted = self._time if self._time is not None else bool(self.schedule.steps)
+        if not wanted:
+            return None
+        return Plot(time_picture(self.schedule, self.picture), self.order)
 
     @property
     def plot(self) -> Plot | Space:
@@ -67,7 +78,13 @@ class IterationView(View):
         return f"{scop.count()} instances{f' at {values}' if values else ''}"
 
     def text(self) -> str:
-        return "\n".join([self.title(), *self.picture.left_out, str(self.schedule.scop), str(self.schedule)])
+        told = [self.title(), *self.picture.left_out]
+        if self.picture.fronts:
+            instants = len(np.unique(self.picture.instants))
+            told.append(f"instants: {instants} for {len(self.picture.visits)} visits")
+        if self.picture.tiles:
+            told.append(f"tiles: {len(self.picture.tiles)}")
+        return "\n".join([*told, str(self.schedule.scop), str(self.schedule)])
 
     @property
     def notes(self) -> tuple[tuple[str, str], ...]:
@@ -87,7 +104,7 @@ class IterationView(View):
         shown = scop[self.picture.layers[-1].statement]
         program = self.schedule.program().splitlines()
         beside = formulas(self.schedule, shown)
-        return Sheet(self.title(), self.plot, beside, program, self.notes, self._links()).figure()
+        return Sheet(self.title(), self.plot, beside, program, self.notes, self._links(), self.time).figure()
 
     def _links(self) -> Links | None:
         """The arrays, and what the chosen instance touches."""
@@ -148,7 +165,7 @@ class IterationView(View):
 
     def again(self, schedule: Schedule, dims: Sequence[str], at: Mapping[str, int]) -> IterationView:
         """The same view of other values or dimensions."""
-        return IterationView(schedule, dims, at, self.dependences, self.order, title=self._title)
+        return IterationView(schedule, dims, at, self.dependences, self.order, title=self._title, time=self._time)
 
     def scene(self) -> Mapping[str, Any]:
         from triton_lab.views.polyhedral_scene import scene

@@ -11,6 +11,7 @@ import numpy as np
 from triton_lab.views import polyhedral_style as look
 from triton_lab.views.polyhedral_canvas import Canvas, mixed
 from triton_lab.views.polyhedral_picture import Picture
+from triton_lab.views.polyhedral_plot import MOST_STEPS
 from triton_lab.views.polyhedral_text import width_of
 
 SIZE = 10.0
@@ -21,7 +22,7 @@ ROW = 22.0
 class Entry:
     """A sign and what it means."""
 
-    sign: Literal["circle", "arrow", "ramp"]
+    sign: Literal["circle", "arrow", "line", "ramp"]
     colour: str
     text: str
     dashes: tuple[float, ...] = ()
@@ -43,6 +44,10 @@ def entries(picture: Picture, coloured: bool) -> tuple[Entry, ...]:
             found.append(Entry("arrow", colour, f"{kind} dependence", look.DASHES[kind]))
     for text in dict.fromkeys("race" if a.kind == "race" else "violated" for a in picture.arrows if a.violated):
         found.append(Entry("arrow", look.VIOLATED, text))
+    if picture.tiles:
+        found.append(Entry("line", look.TILE, "tile"))
+    if picture.fronts and len(picture.dims) < 3 and len(picture.visits) <= MOST_STEPS:
+        found.append(Entry("line", look.AXIS, "one instant"))
     hidden = sum(a.total - len(a.ends) for a in picture.arrows)
     if hidden:
         found.append(Entry("arrow", look.GRID, f"{hidden} more not drawn"))
@@ -68,6 +73,8 @@ def draw_legend(canvas: Canvas, signs: Sequence[Entry], x: float, y: float) -> N
             canvas.circles(np.array([[x + 24, at]]), 8.0, entry.colour, look.RING, 1.5)
         elif entry.sign == "arrow":
             canvas.arrows(np.array([[[x + 8, at], [x + 42, at]]]), entry.colour, 1.5, 9.0, 0.0, entry.dashes)
+        elif entry.sign == "line":
+            canvas.lines([[(x + 8, at), (x + 42, at)]], entry.colour, 2.0)
         else:
             for c, colour in enumerate(mixed(look.ORDER, 32)):
                 canvas.rectangle(x + 8 + c, at - 5, 1.5, 10, "#" + "".join(f"{round(v * 255):02x}" for v in colour))

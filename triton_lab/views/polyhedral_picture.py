@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from triton_lab.polyhedral import Schedule, Statement
 from triton_lab.polyhedral.affine import Affine
 from triton_lab.polyhedral.corners import corners, half_space, half_spaces
+from triton_lab.polyhedral.timing import timing
 from triton_lab.views import polyhedral_style as style
 
 
@@ -45,6 +46,7 @@ class Arrows:
     violated: bool
     ends: NDArray[np.int64]
     total: int  # how many there are before the picture's limit
+    instances: NDArray[np.int64] | None = None  # all pairs that are meant, (count, source and target dimensions)
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,9 @@ class Picture:
     """Everything in the plane (or space) of ``dims``.
 
     ``visits``: (count, 2), layer and point of each visit in the order of the schedule; ``times``: (count,), when in
-    the whole order each takes place. Iterators that are not drawn stand at the values of ``at``, or are projected out.
+    the whole order each takes place; ``instants``: (count,), rising, the same for visits that happen at once;
+    ``tiles``: outlines of the loops over tiles, (corners, 2) each. Iterators that are not drawn stand at the values of
+    ``at``, or are projected out.
     """
 
     dims: tuple[str, ...]
@@ -65,6 +69,14 @@ class Picture:
     left_out: tuple[str, ...] = field(default=())  # in words: statements without one of `dims`
     low: tuple[int, ...] = field(default=())
     high: tuple[int, ...] = field(default=())
+    instants: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    tiles: tuple[NDArray[np.float64], ...] = field(default=())
+
+    @property
+    def fronts(self) -> tuple[NDArray[np.int64], ...]:
+        """The visits of each instant that holds several: positions in ``visits``."""
+        ends = np.flatnonzero(np.diff(self.instants)) + 1
+        return tuple(part for part in np.split(np.arange(len(self.instants)), ends) if len(part) > 1)
 
     @property
     def reach(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -87,6 +99,8 @@ def picture(
     ``dependences``: "value", "memory" or None; ``statements``: only these. Raises ValueError for iterators that no
     statement has together.
     """
+    from triton_lab.views.polyhedral_time import outlines
+
     scop = schedule.scop
     deepest = max(scop.statements, key=lambda s: len(s.iterators))
     shown = tuple(dims) if dims is not None else deepest.iterators[:3]
@@ -98,6 +112,7 @@ def picture(
     order = schedule.order()
     layers: list[Layer] = []
     visits: list[NDArray[np.int64]] = []
+    tiles: list[NDArray[np.float64]] = []
     for number, statement in enumerate(drawn):
         times = np.flatnonzero(order.statements == order.names.index(statement.name))
         instances = order.points[times][:, : len(statement.iterators)]
@@ -110,10 +125,13 @@ def picture(
         points, place = chosen, np.arange(len(chosen))
         if len(chosen) and set(shown) | set(fixed) < set(statement.iterators):  # projected: points coincide
             points, place = np.unique(chosen, axis=0, return_inverse=True)
+        tiles += outlines(schedule, statement.name, instances[inside], chosen)
         layers.append(Layer(statement.name, points, _polyhedra(schedule, statement, shown, fixed)))
         visits.append(np.stack([times[inside], np.full(inside.sum(), number), place.reshape(-1)], axis=1))
     table = np.concatenate(visits)
-    table = table[np.argsort(table[:, 0], kind="stable")]
+    instants = timing(schedule).instants[table[:, 0]]
+    sort = np.lexsort((table[:, 0], instants))
+    table, instants = table[sort], instants[sort]
     arrows = _arrows(schedule, [s.name for s in drawn], shown, fixed, dependences, violations)
     every = np.concatenate([layer.points for layer in layers] + [np.zeros((1, len(shown)), dtype=np.int64)])
     borders = _borders(schedule, drawn, shown, fixed)
@@ -121,8 +139,9 @@ def picture(
     visited, when = table[:, 1:], table[:, 0]
     out = tuple(_left_out(schedule, s, shown) for s in scop.statements if s not in drawn and s.name in wanted)
     return Picture(
-        shown, fixed, tuple(layers), borders, arrows, visited, when, out, tuple(low.tolist()), tuple(high.tolist())
-    )
+        shown, fixed, tuple(layers), borders, arrows, visited, when, out, tuple(low.tolist()), tuple(high.tolist()),
+        instants, tuple(tiles),
+    )  # fmt: skip
 
 
 def _left_out(schedule: Schedule, statement: Statement, dims: Sequence[str]) -> str:
@@ -215,6 +234,7 @@ def _arrows(
                     violated,
                     ends[: style.MOST_ARROWS],
                     len(ends),
+                    pairs[inside],
                 )
             )
     return tuple(found)

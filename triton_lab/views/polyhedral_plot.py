@@ -15,6 +15,7 @@ from triton_lab.views.polyhedral_picture import Arrows, Picture
 from triton_lab.views.polyhedral_text import width_of
 
 LABEL = 12.5  # points
+MOST_STEPS = 600  # visits up to which the way between them, or through those of an instant, is drawn
 BELOW, LEFT, ABOVE, RIGHT = 58.0, 54.0, 10.0, 44.0  # at least
 
 
@@ -39,13 +40,13 @@ class Plot:
         """The part of the plane that is shown, in units: lines run on a good step past the points."""
         low, high = self.picture.reach
         x, y = (0, None) if self.flat else (1, 0)
-        margin = 0.0, 1.75
+        margin = 0.5 if self.picture.tiles else 0.0, 1.75
         left, right = min(0, low[x]), max(high[x], 1)
         bottom, top = (0, 0) if y is None else (min(0, low[y]), max(high[y], 1))
         pad = max(1.0, (max(right - left, top - bottom)) / 10)
         return (
             left - (pad * 0.6 if left < 0 else margin[0]),
-            bottom - (pad * 0.6 if bottom < 0 else margin[0]),
+            bottom - (pad * 0.6 if bottom < 0 else 0.0 if y is None and not self.picture.tiles else margin[0]),
             right + margin[1] * pad,
             top + (1.0 if y is None else margin[1] * pad + 0.4),
         )
@@ -158,10 +159,14 @@ class Plot:
             elif len(outline) == 2:
                 canvas.lines(outline[None], look.POLYGON, max(2.0, self.radius))
         self._axes(canvas, corner)
+        for tile in self.picture.tiles:
+            outline = self.pixels(tile[:, ::-1]) + corner
+            canvas.path(np.concatenate([outline, outline[:1]]), look.TILE, 1.4)
         if self.lines:
             canvas.lines([self.pixels(line.ends) + corner for line in self.lines], look.BORDER, 1.6)
         if self.coloured:
             self._order(canvas, corner)
+        self._fronts(canvas, corner)
         self._arrows(canvas, corner)
         for line in self.lines:
             right, down = self.pixels(np.array(line.label)) + corner
@@ -221,19 +226,35 @@ class Plot:
     def _order(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
         """Circles coloured from the first visit to the last, and the way between them."""
         visits = self.picture.visits
-        places = np.zeros((len(visits), 2))
-        colours = mixed(look.ORDER, len(visits))
-        for k in range(len(self.picture.layers)):
-            own = np.flatnonzero(visits[:, 0] == k)
-            centres = self.centres(k) + corner
-            places[own] = centres[visits[own, 1]]
-        if 1 < len(visits) <= 600:
+        places = self.visited + corner
+        _, turns = np.unique(self.picture.instants, return_inverse=True)
+        turns = turns.reshape(-1) if len(turns) else np.arange(len(visits))
+        colours = mixed(look.ORDER, int(turns.max(initial=0)) + 1)[turns]
+        if 1 < len(visits) <= MOST_STEPS and not self.picture.fronts:
             canvas.path(places, look.AXIS, 1.1, 0.75)
         for k, layer in enumerate(self.picture.layers):
             own = np.flatnonzero(visits[:, 0] == k)
             first = np.full(len(layer.points), -1)
             first[visits[own[::-1], 1]] = own[::-1]
             canvas.circles(self.centres(k) + corner, self.radius, colours[first], look.RING, self.ring)
+
+    @cached_property
+    def visited(self) -> NDArray[np.float64]:
+        """Where each visit is, (visits, 2) pixels."""
+        visits = self.picture.visits
+        places = np.zeros((len(visits), 2))
+        for k in range(len(self.picture.layers)):
+            own = np.flatnonzero(visits[:, 0] == k)
+            places[own] = self.centres(k)[visits[own, 1]]
+        return places
+
+    def _fronts(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+        """A line through the visits of each instant."""
+        if len(self.picture.visits) > MOST_STEPS:
+            return
+        for front in self.picture.fronts:
+            places = self.visited[front] + corner
+            canvas.path(places[np.lexsort((places[:, 1], places[:, 0]))], look.AXIS, 2.2, 0.75)
 
     def _arrows(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
         number = {layer.statement: k for k, layer in enumerate(self.picture.layers)}

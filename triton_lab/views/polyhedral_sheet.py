@@ -40,28 +40,39 @@ class Sheet:
     program: Sequence[str]
     notes: Sequence[tuple[str, str]]  # text, colour
     links: Links | None = None
+    time: Plot | None = None  # the transformed space
 
     def figure(self) -> Figure:
         signs = entries(self.plot.picture, self.plot.coloured)
+        if self.time:
+            every = entries(self.time.picture, self.time.coloured)
+            rest = (sign for sign in signs if sign.sign != "circle")  # all statements are in the picture of time
+            signs = tuple(dict.fromkeys((*every, *rest)))
         legend = legend_size(signs)
         sizes = [formula_size(f) for f in self.formulas]
         code = program_size(self.program)
         notes = max((width_of(text, 8.5) for text, _ in self.notes), default=0.0)
         column = max([legend[0], *(w for w, _ in sizes)])
         arrays = self.links.shelf.size if self.links else (0.0, 0.0)
-        left = max(self.plot.size[0] + arrays[0] + 20 * bool(self.links), code[0], notes)
+        time = self.time.size if self.time else (0.0, 0.0)
+        left = max(self.plot.size[0] + time[0] + arrays[0] + 20 * bool(self.links), code[0], notes)
         top = MARGIN + 26
-        plotted = max(self.plot.size[1], arrays[1])
+        head = 18.0 if self.time else 0.0
+        plotted = max(self.plot.size[1] + head, time[1] + head, arrays[1])
         below = plotted + (code[1] + 30 if self.program else 0) + 18 * len(self.notes)
         height = top + max(below, legend[1] + 10 + sum(h + 6 for _, h in sizes)) + MARGIN
         width = max(2 * MARGIN + left + 12 + column, 2 * MARGIN + width_of(self.title, 11.0))
         canvas = Canvas(width, height)
         canvas.text(MARGIN, MARGIN + 6, self.title, 11.0, bold=True)
-        self.plot.draw(canvas, MARGIN, top)
+        if self.time:
+            canvas.text(MARGIN, top + 6, "Domain", 8.0, look.FAINT)
+            canvas.text(MARGIN + self.plot.size[0], top + 6, "Time", 8.0, look.FAINT)
+            self.time.draw(canvas, MARGIN + self.plot.size[0], top + plotted - time[1])
+        self.plot.draw(canvas, MARGIN, top + head)
         if self.links:
-            corner = np.array([MARGIN, top])
+            corner = np.array([MARGIN, top + head])
             start = self.plot.place(self.links.point) + corner
-            beside = MARGIN + self.plot.size[0] + 10
+            beside = MARGIN + self.plot.size[0] + time[0] + 10
             self.links.shelf.draw(canvas, beside, top, self.links.marked, start)
             canvas.circles(start[None], 1.3 * self.plot.radius, look.WRITTEN, look.RING, 1.8)
         y = top + plotted + 6

@@ -25,6 +25,8 @@ DASHES: dict[str, tuple[float, ...]] = {"flow": (), "anti": (6.0, 3.0), "output"
 BESIDE = {"flow": 0.0, "anti": 4.0, "output": -4.0}  # CSS pixels
 VIOLATED = "#ff0000"
 
+TILE = "#674ea7"
+
 # From the first visit to the last.
 ORDER = ("#fff2cc", "#f6b26b", "#cc4125", "#5b0f00")
 READ = "#a4c2f4"

@@ -3,7 +3,7 @@
 import { numbers } from "./data.js";
 import { make } from "./dom.js";
 import { alongRamp, Orthographic, Plane } from "./polyhedral_geometry.js";
-import { paintBorder, paintCircle, paintDependence, paintPlane, paintSpace } from "./polyhedral_paint.js";
+import { paintBorder, paintCircle, paintDependence, paintFront, paintPlane, paintSpace } from "./polyhedral_paint.js";
 import { Shelf } from "./polyhedral_shelf.js";
 import { DOMAIN_CSS, domainLegendOf, formulasOf } from "./polyhedral_words.js";
 import { controlsOf } from "./polyhedral_controls.js";
@@ -22,7 +22,11 @@ class DomainStage {
     this.places = numbers(scene.places);
     this.accesses = scene.accesses.map((/** @type {any} */ a) => ({ ...a, visits: numbers(a.visits), cells: numbers(a.cells) }));
     this.arrows = scene.arrows.map((/** @type {any} */ a) => ({ ...a, ends: numbers(a.ends) }));
+    this.instants = numbers(scene.instants);
     this.count = this.visits.length / 2;
+    /** What else shows the same visits. @type {DomainStage | null} */
+    this.other = null;
+    this.turns = new Map(Array.from(this.places, (/** @type {number} */ place, /** @type {number} */ v) => [place, v]));
     this.done = scene.order ? this.count : 0;
     this.space = scene.dims.length === 3;
     this.view = this.space ? new Orthographic(scene, PLOT_WIDTH, PLOT_HEIGHT) : new Plane(scene, PLOT_WIDTH, PLOT_HEIGHT);
@@ -66,6 +70,7 @@ class DomainStage {
     else paintPlane(pen, this.scene, this.view, this.layers);
     const names = this.layers.map((layer) => layer.name);
     const size = this.scene.dims.length;
+    if (this.scene.fronts && !this.space) this.fronts(pen);
     for (const arrows of this.arrows) {
       const [from, to] = [arrows.source, arrows.target].map((name) => this.view.shift(names.indexOf(name), names.length));
       for (let k = 0; k < arrows.ends.length; k += 2 * size) {
@@ -75,6 +80,31 @@ class DomainStage {
       }
     }
     this.shelf.paint(pen);
+  }
+
+  /** A line through the visits of each instant. @param {CanvasRenderingContext2D} pen */
+  fronts(pen) {
+    for (let first = 0, v = 1; v <= this.count; v++) {
+      if (v < this.count && this.instants[v] === this.instants[first]) continue;
+      if (v - first > 1) paintFront(pen, this.spots(first, v), this.scene.style.axis);
+      first = v;
+    }
+  }
+
+  /** Where the visits from `first` up to `last` are. @param {number} first @param {number} last */
+  spots(first, last) {
+    return Array.from({ length: last - first }, (_, k) => this.centre(this.visits[2 * (first + k)], this.visits[2 * (first + k) + 1]));
+  }
+
+  /** How many visits are made once those of `instant` are. @param {number} instant */
+  until(instant) {
+    let [low, high] = [0, this.count];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.instants[middle] <= instant) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   /** What visit `v` touches: [access, cell]. @param {number} v @returns {[any, number][]} */
@@ -101,7 +131,8 @@ class DomainStage {
     const pen = this.pens[1];
     const { style } = this.scene;
     for (let v = first; v < last; v++) {
-      const colour = alongRamp(style.order, this.count > 1 ? v / (this.count - 1) : 1);
+      const last = this.instants[this.count - 1];
+      const colour = alongRamp(style.order, last ? this.instants[v] / last : 1);
       paintCircle(pen, this.centre(this.visits[2 * v], this.visits[2 * v + 1]), this.view.radius, colour, style.ring);
       // Cells keep the colour of the strongest thing that happened to them.
       if (this.count > 20000) continue;
@@ -121,8 +152,25 @@ class DomainStage {
       this.trail(0, done);
     } else this.trail(this.done, done);
     this.done = done;
-    this.top(done > 0 ? [done - 1] : []);
+    this.other?.follow(done > 0 ? this.instants[done - 1] : -1);
+    this.top(this.latest());
     this.tell(done > 0 ? this.describe(done - 1) : "", this.key);
+  }
+
+  /** The visits of the instant that was made last. */
+  latest() {
+    if (this.done === 0) return [];
+    const visits = [this.done - 1];
+    while (visits[0] > 0 && this.instants[visits[0] - 1] === this.instants[this.done - 1]) visits.unshift(visits[0] - 1);
+    return visits.slice(-200);
+  }
+
+  /** Mark what is done by `instant`, as the other picture goes there. @param {number} instant */
+  follow(instant) {
+    const done = this.until(instant);
+    if (done < this.done) this.pens[1].clearRect(0, 0, this.width, this.height);
+    this.trail(done < this.done ? 0 : this.done, done);
+    this.done = done;
   }
 
   /** In words. @param {number} v */
@@ -132,11 +180,17 @@ class DomainStage {
     const at = this.visits[2 * v + 1] * size;
     const parts = this.touched(v).map(([access, cell]) => `${access.kind}s ${this.shelf.element(access.array, cell)}`);
     const point = Array.from(layer.points.slice(at, at + size)).join(", ");
-    return `${layer.name}(${point}), visit ${v + 1} of ${this.count}${parts.length ? `: ${parts.join(", ")}` : ""}`;
+    const together = this.scene.fronts ? this.until(this.instants[v]) - this.until(this.instants[v] - 1) : 1;
+    const at_once = together > 1 ? `, one of ${together} at once` : "";
+    return `${layer.name}(${point}), visit ${v + 1} of ${this.count}${at_once}${parts.length ? `: ${parts.join(", ")}` : ""}`;
   }
 
-  /** What is pointed at: visits with links to their cells. @param {number[]} visits */
-  top(visits) {
+  /**
+   * What is pointed at: visits with links to their cells.
+   * @param {number[]} visits @param {boolean} [echo] whether the other picture lights up, too
+   */
+  top(visits, echo = true) {
+    if (echo && this.other) this.other.top(visits.flatMap((v) => this.other?.turns.get(this.places[v]) ?? []), false);
     const pen = this.pens[2];
     pen.clearRect(0, 0, this.width, this.height);
     if (!this.space) for (const line of this.scene.lines) if (line.key === this.key) paintBorder(pen, this.scene, this.view, line, true);
@@ -175,7 +229,7 @@ class DomainStage {
     const v = this.visitAt(x, y);
     const line = v < 0 && !this.space ? this.lineAt(x, y) : "";
     this.light(line);
-    this.top(v >= 0 ? [v] : this.done > 0 && this.done < this.count ? [this.done - 1] : []);
+    this.top(v >= 0 ? [v] : this.done > 0 && this.done < this.count ? this.latest() : []);
     if (v >= 0) this.tell(this.describe(v), "");
     else this.tell(line ? `beyond this line: ${this.scene.lines.find((/** @type {any} */ l) => l.key === line).label}` : "", line);
   }
@@ -247,6 +301,47 @@ class DomainStage {
 }
 
 /**
+ * The transformed space: the same visits, where the schedule puts them.
+ * @param {any} scene @param {any[]} layers @param {DomainStage} domain @param {(words: string) => void} tell
+ */
+function timeOf(scene, layers, domain, tell) {
+  const { style, order, time } = scene;
+  const stage = new DomainStage({ ...time, style, order, arrays: [], accesses: [] }, layers, (words) => tell(words));
+  stage.other = domain;
+  domain.other = stage;
+  const own = stage.describe.bind(stage);
+  stage.describe = (v) => {
+    const there = domain.turns.get(stage.places[v]);
+    return there === undefined ? `${own(v)} in time` : domain.describe(there);
+  };
+  stage.node.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+    const box = stage.node.getBoundingClientRect();
+    stage.point(event.clientX - box.left, event.clientY - box.top);
+  });
+  stage.node.addEventListener("pointerleave", () => stage.point(-100, -100));
+  return stage;
+}
+
+/** @param {DomainStage} domain @param {DomainStage} time */
+function beside(domain, time) {
+  const named = (/** @type {string} */ name, /** @type {DomainStage} */ stage) => make("div", {}, make("div", { class: "tl-note" }, name), stage.node);
+  return make("div", { class: "tl-domain-row" }, named("Domain", domain), named("Time", time));
+}
+
+/** A stage that goes from instant to instant. @param {DomainStage} stage */
+function inInstants(stage) {
+  const every = [...new Set(stage.instants)];
+  return {
+    count: every.length,
+    done: stage.done ? every.length : 0,
+    go(/** @type {number} */ done) {
+      this.done = done;
+      stage.go(done ? stage.until(every[done - 1]) : 0);
+    },
+  };
+}
+
+/**
  * The domain with its controls and words.
  * @param {any} scene
  * @param {any} selection
@@ -254,7 +349,7 @@ class DomainStage {
  * @returns {{node: HTMLElement, stop: () => void}}
  */
 export function domainOf(scene, selection, live) {
-  const layers = scene.layers.map((/** @type {any} */ layer) => ({ ...layer, points: numbers(layer.points) }));
+  const unpacked = (/** @type {any} */ part) => part.layers.map((/** @type {any} */ layer) => ({ ...layer, points: numbers(layer.points) }));
   /** @type {Map<string, Element[]>} */
   const elements = new Map();
   const told = make("div", { class: "tl-domain-told", "aria-live": "polite" });
@@ -266,10 +361,11 @@ export function domainOf(scene, selection, live) {
     for (const element of elements.get(key) ?? []) element.classList.add("tl-lit");
     lit = key;
   };
-  const stage = new DomainStage(scene, layers, (words, key) => {
+  const stage = new DomainStage(scene, unpacked(scene), (words, key) => {
     told.textContent = words || rest;
     light(key);
   });
+  const time = scene.time ? timeOf(scene, unpacked(scene.time), stage, (/** @type {string} */ words) => (told.textContent = words || rest)) : null;
   told.textContent = rest;
   for (const [key, found] of elements) {
     for (const element of found) {
@@ -301,7 +397,7 @@ export function domainOf(scene, selection, live) {
     stage.point(event.clientX - box.left, event.clientY - box.top);
   });
   stage.node.addEventListener("pointerleave", () => stage.point(-100, -100));
-  const controls = controlsOf(scene, stage, selection, live);
+  const controls = controlsOf(scene, inInstants(stage), selection, live);
   const notes = scene.notes.map((/** @type {[string, string]} */ [text, colour]) => make("div", { style: `color:${colour}` }, text));
   const node = make(
     "div", { class: "tl-domain" },
@@ -309,7 +405,7 @@ export function domainOf(scene, selection, live) {
     make("div", { style: "font-weight:600;margin-bottom:4px" }, scene.title),
     make(
       "div", { class: "tl-domain-row" },
-      make("div", {}, stage.node, controls.node, told, make("pre", {}, scene.program), ...notes),
+      make("div", {}, time ? beside(stage, time) : stage.node, controls.node, told, make("pre", {}, scene.program), ...notes),
       make("div", {}, domainLegendOf(scene), ...formulas),
     ),
   );

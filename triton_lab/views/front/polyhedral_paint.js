@@ -111,7 +111,27 @@ export function paintPlane(pen, scene, plane, layers) {
   }
   pen.globalAlpha = 1;
   paintAxes(pen, scene, plane);
+  for (const tile of scene.tiles) {
+    const outline = tile.map((/** @type {number[]} */ [up, right]) => plane.spot(right, up));
+    trace(pen, [...outline, outline[0]]);
+    pen.strokeStyle = style.tile;
+    pen.lineWidth = 1.4;
+    pen.stroke();
+  }
   for (const line of scene.lines) paintBorder(pen, scene, plane, line, false);
+}
+
+/**
+ * A line through spots, from the left.
+ * @param {Pen} pen @param {Spot[]} spots @param {string} colour
+ */
+export function paintFront(pen, spots, colour) {
+  trace(pen, [...spots].sort((a, b) => a.x - b.x || a.y - b.y));
+  pen.globalAlpha = 0.75;
+  pen.strokeStyle = colour;
+  pen.lineWidth = 2.2;
+  pen.stroke();
+  pen.globalAlpha = 1;
 }
 
 /** @param {Pen} pen @param {any} scene @param {any} plane @param {any} line @param {boolean} lit */

@@ -76,15 +76,18 @@ export function domainLegendOf(scene) {
   const box = make("div", { class: "tl-boxed" }, make("div", { class: "tl-boxed-title" }, "legend"));
   const add = (/** @type {string} */ css, /** @type {string} */ text) =>
     box.append(make("div", { class: "tl-boxed-row" }, make("span", { class: "tl-boxed-sign" }, make("span", { style: css })), text));
-  scene.layers.forEach((/** @type {any} */ layer, /** @type {number} */ k) => {
+  const { layers } = scene.time ?? scene;
+  layers.forEach((/** @type {any} */ layer, /** @type {number} */ k) => {
     const fill = style.statements[k % style.statements.length];
-    add(`width:12px;height:12px;border-radius:50%;background:${fill};border:1.5px solid ${style.ring}`, scene.layers.length > 1 ? `statement ${layer.name}` : "statement");
+    add(`width:12px;height:12px;border-radius:50%;background:${fill};border:1.5px solid ${style.ring}`, layers.length > 1 ? `statement ${layer.name}` : "statement");
   });
   const ramp = `linear-gradient(90deg, ${style.order.join(",")})`;
   add(`width:28px;height:10px;background:${ramp}`, "first to last visit");
   for (const kind of Object.keys(style.arrows)) {
     if (scene.arrows.some((/** @type {any} */ a) => a.kind === kind && !a.violated)) add(`width:28px;height:2px;background:${dashed(style.arrows[kind], style.dashes[kind])}`, `${kind} dependence`);
   }
+  if (scene.tiles.length || scene.time?.tiles.length) add(`width:28px;height:2px;background:${style.tile}`, "tile");
+  if (scene.time?.fronts || (scene.fronts && scene.dims.length < 3)) add(`width:28px;height:2px;background:${style.axis}`, "one instant");
   const wrong = scene.arrows.filter((/** @type {any} */ a) => a.violated);
   for (const text of new Set(wrong.map((/** @type {any} */ a) => (a.kind === "race" ? "race" : "violated")))) {
     add(`width:28px;height:3px;background:${style.violated}`, text);

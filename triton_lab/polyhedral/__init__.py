@@ -10,6 +10,7 @@ from .domain import Domain
 from .effort import TooHard
 from .frontend import scop
 from .legality import Legality, Violation
+from .maximal import Maximal, Part
 from .schedule import Schedule
 from .scop import Array, Scop, Statement
 from .source import NotAScop
@@ -17,7 +18,7 @@ from .source import NotAScop
 
 def schedule(source: Any, **values: int) -> Schedule:
     """The schedule that a scop (or whatever `scop` takes) comes with: the order of its source."""
-    return (source.bind(**values) if isinstance(source, Scop) else scop(source, **values)).schedule
+    return (source.bind(**values) if isinstance(source, Scop) else scop(source, maximal=False, **values)).schedule
 
 
 __all__ = [
@@ -26,7 +27,9 @@ __all__ = [
     "Dependence",
     "Domain",
     "Legality",
+    "Maximal",
     "NotAScop",
+    "Part",
     "Schedule",
     "Scop",
     "Statement",

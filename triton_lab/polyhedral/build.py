@@ -71,7 +71,7 @@ class _Builder:
     def scop(self) -> Scop:
         tree = self._block(self.nest.body, _Scope())
         if tree is None:
-            raise NotAScop("there is no statement in it", self.source, Span(self.source.first_line, 1, 2))
+            raise NotAScop("there is no statement in it", self.source, Span(self.source.first_line, 1, 2), True)
         parameters = tuple(self.parameters)
         found = tuple(self._statement(assign, scope, name, parameters) for assign, scope, name in self.pending)
         return Scop(found, parameters, self._arrays(found), tree, self.source, self.nest.language)

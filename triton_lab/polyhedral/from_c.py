@@ -24,6 +24,7 @@ from .nest import (
     Nest,
     Node,
     Number,
+    Opaque,
     Unary,
 )
 from .source import NotAScop, SourceText, Span
@@ -48,15 +49,17 @@ _INTEGERS = {"int": "int32", "long": "int64", "short": "int16"}
 _REALS = {"float": "float32", "double": "float64"}
 
 
-def nest_from_c(source: SourceText) -> Nest:
-    """The loop nest (or the one function) in ``source``. Raises `NotAScop`."""
+def nest_from_c(source: SourceText, lenient: bool = False) -> Nest:
+    """The loop nest (or the one function) in ``source``. Raises `NotAScop`; where ``lenient``, only for what is no C,
+    and what it refuses otherwise is an `Opaque` node."""
     parsed = parse(source)
-    return _Reader(parsed).nest()
+    return _Reader(parsed, lenient).nest()
 
 
 class _Reader:
-    def __init__(self, parsed: Parsed) -> None:
+    def __init__(self, parsed: Parsed, lenient: bool) -> None:
         self.parsed = parsed
+        self.lenient = lenient
 
     def nest(self) -> Nest:
         declaration = self.parsed.function.decl.type
@@ -86,7 +89,19 @@ class _Reader:
 
     def _block(self, node: Any) -> tuple[Node, ...]:
         items = (node.block_items or []) if isinstance(node, c_ast.Compound) else [node]
-        return tuple(out for item in items for out in self._statement(item))
+        return tuple(out for item in items for out in self._item(item))
+
+    def _item(self, node: Any) -> tuple[Node, ...]:
+        try:
+            return self._statement(node)
+        except NotAScop as refused:
+            if not self.lenient:
+                raise
+            inside = [getattr(node, name, None) for name in ("stmt", "iftrue", "iffalse")]
+            body = tuple(out for part in inside if part is not None for out in self._block(part))
+            start = getattr(node, "init", None)
+            iterators = tuple(d.name for d in start.decls) if isinstance(start, c_ast.DeclList) else ()
+            return (Opaque(refused, body, iterators, self._span(node)),)
 
     def _statement(self, node: Any) -> tuple[Node, ...]:
         match node:
@@ -134,6 +149,7 @@ class _Reader:
         if node.init is None:
             return (declared,)
         before, value = self._chained(node.init)
+        span = self._span(c_ast.Assignment("=", c_ast.ID(node.name), node.init, node.coord))
         return *before, declared, Assign(Load(node.name, (), span), value, "", span)
 
     def _for(self, node: Any) -> For:

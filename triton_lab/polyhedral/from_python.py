@@ -24,6 +24,7 @@ from .nest import (
     Nest,
     Node,
     Number,
+    Opaque,
     Unary,
     walk,
 )
@@ -62,8 +63,9 @@ def python_source(function: Callable[..., Any]) -> SourceText:
     return SourceText("".join(lines), max(first, 1), shown)
 
 
-def nest_from_python(source: SourceText) -> Nest:
-    """The loops of the function (or the bare loops) in ``source``. Raises `NotAScop`."""
+def nest_from_python(source: SourceText, lenient: bool = False) -> Nest:
+    """The loops of the function (or the bare loops) in ``source``. Raises `NotAScop`; where ``lenient``, only for what
+    is no Python, and what it refuses otherwise is an `Opaque` node."""
     lines = source.text.splitlines()
     indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     try:
@@ -73,12 +75,13 @@ def nest_from_python(source: SourceText) -> Nest:
         end = (error.end_offset or 0) + indent if error.end_lineno == error.lineno else 0
         span = Span(line + source.first_line - 1, column, max(end, column + 1))
         raise NotAScop(error.msg, source, span) from None
-    return _Reader(source, indent).nest(tree)
+    return _Reader(source, indent, lenient).nest(tree)
 
 
 class _Reader:
-    def __init__(self, source: SourceText, indent: int) -> None:
+    def __init__(self, source: SourceText, indent: int, lenient: bool) -> None:
         self.source = source
+        self.lenient = lenient
         self.indent = indent
         self.lines = textwrap.dedent(source.text).splitlines()
         self.sizes: dict[str, None] = {}  # the parameters that stand for sizes of arrays
@@ -95,7 +98,18 @@ class _Reader:
         return Nest(nodes, "python", parameters=tuple(self.sizes))
 
     def _block(self, body: list[ast.stmt]) -> tuple[Node, ...]:
-        return tuple(out for statement in body for out in self._statement(statement))
+        return tuple(out for statement in body for out in self._item(statement))
+
+    def _item(self, node: ast.stmt) -> tuple[Node, ...]:
+        try:
+            return self._statement(node)
+        except NotAScop as refused:
+            if not self.lenient:
+                raise
+            inside: list[ast.stmt] = [*getattr(node, "body", ()), *getattr(node, "orelse", ())]
+            target = getattr(node, "target", None)
+            iterators = (target.id,) if isinstance(node, ast.For) and isinstance(target, ast.Name) else ()
+            return (Opaque(refused, self._block(inside), iterators, self._span(node)),)
 
     def _statement(self, node: ast.stmt) -> tuple[Node, ...]:
         match node:

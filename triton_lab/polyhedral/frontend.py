@@ -8,11 +8,13 @@ import inspect
 import re
 import textwrap
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, overload
 
 from .build import build
 from .from_c import nest_from_c
 from .from_python import nest_from_python, python_source
+from .maximal import Maximal
+from .maximal import maximal as maximal_parts
 from .scop import Scop
 from .source import SourceText
 
@@ -20,13 +22,26 @@ from .source import SourceText
 _PYTHON = re.compile(r"\s*(?:@|def\s|for\s+\w+\s+in\s)")
 
 
-def scop(source: Any, **values: int) -> Scop:
+@overload
+def scop(source: Any, *, maximal: Literal[False] = False, **values: int) -> Scop: ...
+
+
+@overload
+def scop(source: Any, *, maximal: Literal[True], **values: int) -> Maximal: ...
+
+
+def scop(source: Any, *, maximal: bool = False, **values: int) -> Scop | Maximal:
     """The scop of ``source``: C text, Python text, a Python function with loops over arrays, or a recorded launch (also
     in the list that `lab.record()` gives).
 
     ``values`` are numbers for parameters; a Python function's parameters take those of its globals. Raises
     `NotAScop`, with line, column and reason, for what is not a static control part.
+
+    ``maximal``: a text or a Python function need not be one as a whole; the result is a `Maximal`, with the largest
+    parts of it that are, and the reasons that keep them apart.
     """
+    if maximal:
+        return _parts(source, values)
     if isinstance(source, Scop):
         return source.bind(**values)
     if isinstance(source, str):
@@ -34,7 +49,7 @@ def scop(source: Any, **values: int) -> Scop:
         nest = nest_from_python(text) if _is_python(source) else nest_from_c(text)
         return build(nest, text).bind(**values)
     if isinstance(source, list) and len(source) == 1:
-        return scop(source[0], **values)  # what `lab.record()` gives
+        return scop(source[0], maximal=False, **values)  # what `lab.record()` gives
     if inspect.isfunction(source) and not (source.__module__ or "").startswith("triton."):
         text = python_source(source)
         found = build(nest_from_python(text), text)
@@ -45,6 +60,19 @@ def scop(source: Any, **values: int) -> Scop:
         launched: Scop = from_launch.scop_from_launch(source, **values)
         return launched
     raise TypeError(_refusal(source))
+
+
+def _parts(source: Any, values: Mapping[str, int]) -> Maximal:
+    if isinstance(source, str):
+        text = SourceText(source)
+        nest = nest_from_python(text, lenient=True) if _is_python(source) else nest_from_c(text, lenient=True)
+        return maximal_parts(nest, text).bind(**values)
+    if inspect.isfunction(source) and not (source.__module__ or "").startswith("triton."):
+        text = python_source(source)
+        found = maximal_parts(nest_from_python(text, lenient=True), text)
+        names = tuple(dict.fromkeys(name for part in found.scops for name in part.parameters))
+        return found.bind(**{**_constants(source, names), **values})
+    raise TypeError("maximal parts are those of C text or of a Python function; a launch's scop has .gaps")
 
 
 def _refusal(source: Any) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from .source import Span
+from .source import NotAScop, Span
 
 _NOWHERE = Span(0, 0, 0)
 
@@ -153,7 +153,18 @@ class Visit:
     arguments: tuple[Expr, ...]
 
 
-Node: TypeAlias = "Assign | Declare | For | If | Visit"
+@dataclass(frozen=True)
+class Opaque:
+    """What a front end refused, where it was asked to go on; ``body`` is what stands in it, ``iterators`` what it
+    changes around that."""
+
+    refused: NotAScop
+    body: tuple[Node, ...] = ()
+    iterators: tuple[str, ...] = ()
+    span: Span = field(default=_NOWHERE, compare=False)
+
+
+Node: TypeAlias = "Assign | Declare | For | If | Visit | Opaque"
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from .nest import (
     Name,
     Node,
     Number,
+    Opaque,
     Unary,
     Visit,
 )
@@ -109,6 +110,8 @@ class CPrinter(Printer):
                 return [f"{space}{node.statement}({', '.join(self.text(a) for a in node.arguments)});"]
             case Declare():
                 return [f"{space}{node.type} {node.name};"]
+            case Opaque():
+                return [f"{space}// {node.refused.reason}"]
             case For():
                 return self._block(f"{space}{self.header(node)}", node.body, indent)
             case If():
@@ -159,6 +162,8 @@ class PythonPrinter(Printer):
                 return [f"{space}{node.statement}({', '.join(self.text(a) for a in node.arguments)})"]
             case Declare():
                 return []
+            case Opaque():
+                return [f"{space}# {node.refused.reason}"]
             case For():
                 return [f"{space}{self.header(node)}", *self.body(node.body, indent)]
             case If():

@@ -31,8 +31,9 @@ class SourceText:
 class NotAScop(ValueError):
     """The program is not a static control part (or not a program at all): where, and why."""
 
-    def __init__(self, reason: str, source: SourceText, span: Span) -> None:
+    def __init__(self, reason: str, source: SourceText, span: Span, empty: bool = False) -> None:
         self.reason = reason
+        self.empty = empty  # there is no statement in it, and nothing else against it
         self.line = span.line
         self.column = span.column
         self.end = span.end

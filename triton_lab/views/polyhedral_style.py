@@ -26,6 +26,8 @@ BESIDE = {"flow": 0.0, "anti": 4.0, "output": -4.0}  # CSS pixels
 VIOLATED = "#ff0000"
 
 TILE = "#674ea7"
+# Parts of a program, for bars beside its lines.
+PARTS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 
 # From the first visit to the last.
 ORDER = ("#fff2cc", "#f6b26b", "#cc4125", "#5b0f00")

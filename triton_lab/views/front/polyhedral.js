@@ -3,6 +3,7 @@
 import { make } from "./dom.js";
 import { createSelection } from "./selection.js";
 import { domainOf } from "./polyhedral_domain.js";
+import { maximalOf } from "./polyhedral_maximal.js";
 import { raggedOf } from "./polyhedral_ragged.js";
 
 /** @typedef {{node: HTMLElement, stop: () => void}} Shown */
@@ -37,6 +38,7 @@ function columnsOf(scene) {
 function partOfKind(scene, selection, live) {
   if (scene.kind === "pair") return pairOf(scene, selection);
   if (scene.kind === "ragged") return raggedOf(scene);
+  if (scene.kind === "maximal") return maximalOf(scene, selection);
   if (scene.kind === "columns") return columnsOf(scene);
   return domainOf(scene, selection, live);
 }

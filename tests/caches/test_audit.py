@@ -16,10 +16,12 @@ PACKAGE = Path(triton_lab.__file__).parent
 
 AUDITED = {
     "backend/compiler.py:_sources_hash": "our own source files, which a running process does not change",
+    "backend/resources.py:_compiled": "the text that is compiled and the options; Triton does not change while it runs",
     "backend/shadow.py:_for_cpu": "a source of Triton by identity, kept alive as long as its answer; and its options",
     "backend/source.py:_triton_folder": "where Triton is installed",
     "backend/spans.py:_read": "the text alone",
     "interpreter/dtypes.py:numpy_dtype": "the name alone",
+    "interpreter/special.py:_c_function": "the name alone",
     "ir/types.py:_bits": "the text alone",
     "ir/types.py:parse_type": "the text alone",
     "launch/access.py:_places": "shape and strides alone",

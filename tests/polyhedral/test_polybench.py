@@ -8,7 +8,7 @@ import torch
 
 from tests.examples.test_compiles_for_gpu import compiled  # noqa: F401 - a fixture
 from triton_lab.launch.check import check
-from triton_lab.polyhedral import examples, scop
+from triton_lab.polyhedral import effort, examples, scop
 from triton_lab.polyhedral.polybench import BY_HAND, POLYBENCH
 from triton_lab.polyhedral.polybench_table import PAGE, row
 from triton_lab.polyhedral.proof import example
@@ -25,8 +25,9 @@ def test_there_are_thirty_and_most_become_kernels() -> None:
 
 
 @pytest.mark.parametrize("name", POLYBENCH)
-def test_the_page_says_what_becomes_of_a_problem(name: str) -> None:
+def test_the_page_says_what_becomes_of_a_problem(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each kernel in the page is written anew, which runs it beside the executed schedule."""
+    monkeypatch.setattr(effort, "SECONDS", 60.0)  # what isl finds must not hang on how busy the machine is
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     assert row(name) in lines, "make the page anew: python -m triton_lab.polyhedral.polybench_table"
 

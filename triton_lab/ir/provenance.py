@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from triton_lab.ir.plan import Block, Function, Op, Plan, Region
+from triton_lab.ir.edges import HANDS_ON, Value, edges
+from triton_lab.ir.plan import Op, Plan
 
 # The arguments of the kernel (by position) that a value can come from; None: it cannot be known.
 Roots = frozenset[int] | None
@@ -63,92 +64,56 @@ class _Analysis:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.roots: dict[tuple[str, int], Roots] = {}
+        self.roots: dict[Value, Roots] = {}
         self.accesses: dict[int, Roots] = {}
         self.changed = False
-        # For each branch, by operation index: the blocks of its region.
-        self.beside: dict[int, tuple[Block, ...]] = {}
-        for function in plan.functions.values():
-            self.note(function.body)
+        self.handed = [edge for edge in edges(plan) if self.is_address(edge.target)]
         kernel = plan.kernel
         for position, number in enumerate(kernel.arguments):
-            if kernel.types[number].is_pointer or kernel.types[number].is_descriptor:
-                self.roots[kernel.name, number] = frozenset([position])
+            value = Value(kernel.name, number)
+            if self.is_address(value):
+                self.roots[value] = frozenset([position])
 
-    def note(self, region: Region) -> None:
-        for block in region.blocks:
-            for op in block.ops:
-                if op.successors:
-                    self.beside[op.index] = region.blocks
-                for inner in op.regions:
-                    self.note(inner)
+    def is_address(self, value: Value) -> bool:
+        type = self.plan.functions[value.function].types[value.number]
+        return type.is_pointer or type.is_descriptor
 
     def settle(self) -> None:
         self.changed = True
         while self.changed:
             self.changed = False
+            for source, target in self.handed:
+                self.flow(target, self.of(source))
             for function in self.plan.functions.values():
                 for op in function.walk():
-                    self.visit(function, op)
+                    self.visit(function.name, op)
 
-    def of(self, function: Function, number: int) -> Roots:
-        return self.roots.get((function.name, number), _NOTHING)
+    def of(self, value: Value) -> Roots:
+        return self.roots.get(value, _NOTHING)
 
-    def flow(self, function: Function, number: int, roots: Roots) -> None:
-        """``number`` may also come from ``roots``."""
-        type = function.types[number]
-        if not (type.is_pointer or type.is_descriptor):
+    def flow(self, value: Value, roots: Roots) -> None:
+        """``value`` may also come from ``roots``."""
+        if not self.is_address(value):
             return
-        old = self.of(function, number)
+        old = self.of(value)
         new = None if old is None or roots is None else old | roots
         if new != old:
-            self.roots[function.name, number] = new
+            self.roots[value] = new
             self.changed = True
 
-    def visit(self, function: Function, op: Op) -> None:
+    def visit(self, function: str, op: Op) -> None:
         if op.name in ACCESSES:
-            self.accesses[op.index] = self.of(function, op.operands[ACCESSES[op.name]])
-        for successor in op.successors:
-            block = self.beside[op.index][successor.block]
-            self.pairs(function, successor.operands, block.arguments)
-        if op.name == "tt.call":
-            self.call(function, op)
-        elif op.name == "scf.for":
-            body = op.regions[0].blocks[0]
-            self.pairs(function, op.operands[3:], body.arguments[1:])
-            self.pairs(function, body.ops[-1].operands, body.arguments[1:])
-            self.pairs(function, body.ops[-1].operands, op.results)
-            self.pairs(function, op.operands[3:], op.results)
-        elif op.name == "scf.while":
-            before, after = (region.blocks[0] for region in op.regions)
-            self.pairs(function, op.operands, before.arguments)
-            self.pairs(function, before.ops[-1].operands[1:], after.arguments)
-            self.pairs(function, before.ops[-1].operands[1:], op.results)
-            self.pairs(function, after.ops[-1].operands, before.arguments)
-        elif op.name == "scf.if":
-            for region in op.regions:
-                for block in region.blocks:
-                    self.pairs(function, block.ops[-1].operands, op.results)
-        elif op.name == "arith.select":
-            for number in op.operands[1:]:
-                self.flow(function, op.results[0], self.of(function, number))
+            self.accesses[op.index] = self.of(Value(function, op.operands[ACCESSES[op.name]]))
+        if op.name in HANDS_ON:
+            return
+        if op.name == "arith.select":
+            sources = op.operands[1:]
         elif op.name in _PASS_ON:
-            for number in op.operands:
-                for result in op.results:
-                    self.flow(function, result, self.of(function, number))
+            sources = op.operands
         else:
             for result in op.results:
-                self.flow(function, result, None)
-
-    def pairs(self, function: Function, sources: tuple[int, ...], targets: tuple[int, ...]) -> None:
-        for source, target in zip(sources, targets, strict=True):
-            self.flow(function, target, self.of(function, source))
-
-    def call(self, function: Function, op: Op) -> None:
-        callee = self.plan.functions[op.attributes["callee"]]
-        for source, target in zip(op.operands, callee.arguments, strict=True):
-            self.flow(callee, target, self.of(function, source))
-        for block in callee.body.blocks:
-            if block.ops[-1].name == "tt.return":
-                for source, target in zip(block.ops[-1].operands, op.results, strict=True):
-                    self.flow(function, target, self.of(callee, source))
+                self.flow(Value(function, result), None)
+            return
+        for result in op.results:
+            for number in sources:
+                self.flow(Value(function, result), self.of(Value(function, number)))

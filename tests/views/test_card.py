@@ -109,7 +109,8 @@ def test_a_card_opens_with_one_picture_and_makes_the_others_when_asked() -> None
 
 
 @pytest.mark.parametrize("name", ["nonsense", "tiling/nobody", "value/acc/3", "steps@7", "steps@x", "differences/4"])
-def test_a_part_that_cannot_be_made_says_why(name: str) -> None:
+def test_a_part_that_cannot_be_made_says_why(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRITON_LAB_RAISE")  # a launch made by hand has no values and no steps
     part = Card(launch()).part(name)
     assert part["kind"] == "words" and part["text"]
 

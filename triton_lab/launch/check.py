@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Iterator
 
 from triton_lab.launch.finding import ERROR
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.record import KEEP, record
 
+_NO_LAUNCH = "not checked: no kernel was launched inside check(), so nothing is known to be right"
+
 
 class CheckFailed(AssertionError):
-    """A launch has findings of severity error; the message lists them."""
+    """A launch has findings of severity error, or, where that was asked for, could not be checked in full."""
+
+
+class CheckIncomplete(UserWarning):
+    """Something could not be checked; ``check(strict=True)`` takes that for a failure."""
 
 
 @contextlib.contextmanager
-def check(*, keep: int = KEEP) -> Iterator[list[Launch]]:
+def check(*, keep: int = KEEP, strict: bool = False) -> Iterator[list[Launch]]:
     """Record the launches inside and raise CheckFailed if any has an error: for pytest.
 
-    ``with check(): kernel[grid](...)``. An exception that a launch raises passes through.
+    ``with check(): kernel[grid](...)``. An exception that a launch raises passes through. What could not
+    be checked (`Launch.unchecked`), or that nothing was launched, is a warning (CheckIncomplete); with
+    ``strict``, CheckFailed. ``keep`` is that of `record`.
     """
     with record(keep=keep) as launches:
         yield launches
-    wrong = [(launch, f) for launch in launches for f in launch.findings if f.severity == ERROR]
-    if wrong:
-        raise CheckFailed("\n\n".join(f"{launch.kernel}{launch.grid}: {finding}" for launch, finding in wrong))
+    # Findings first: what could not be checked is known only when all checks have run.
+    wrong = [f"{_name(launch)}: {found}" for launch in launches for found in launch.findings if found.severity == ERROR]
+    missing = [f"{_name(launch)}: {each}" for launch in launches for each in launch.unchecked]
+    if not launches:
+        missing.append(_NO_LAUNCH)
+    if wrong or (missing and strict):
+        raise CheckFailed("\n\n".join([*wrong, *missing]))
+    if missing:
+        warnings.warn("\n".join(missing), CheckIncomplete, stacklevel=3)
+
+
+def _name(launch: Launch) -> str:
+    return f"{launch.kernel}{launch.grid}"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.tape import Tape
     from triton_lab.launch.trace import Trace
     from triton_lab.launch.values import Values
+    from triton_lab.launch.verdict import Unchecked, Verdict
     from triton_lab.views.accesses import Accesses
     from triton_lab.views.grid import Grid
     from triton_lab.views.origins import Origins
@@ -142,11 +143,21 @@ class Launch:
         return recall(self, ops)
 
     @cached_property
-    def findings(self) -> list[Finding]:
-        """What is wrong or noteworthy, errors first."""
+    def verdict(self) -> Verdict:
+        """What all checks together say."""
         from triton_lab.launch.checks import check
 
         return check(self)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What is wrong or noteworthy, errors first."""
+        return self.verdict.findings
+
+    @property
+    def unchecked(self) -> list[Unchecked]:
+        """What could not be checked, and why: of that, no finding means nothing."""
+        return self.verdict.unchecked
 
     @cached_property
     def twin(self) -> Twin:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from triton_lab.launch.snapshot import CannotReplay
 from triton_lab.launch.storage import memories
 from triton_lab.views.card_parts import KEPT_NUMBERS, kept, opened, part, tabs, words
 from triton_lab.views.difference import Difference
 from triton_lab.views.parts import number_text, seconds_text
+from triton_lab.views.reason import attempt
 from triton_lab.views.storage import Storage
 from triton_lab.views.tiling import Tiling
 from triton_lab.views.view import View
@@ -19,6 +19,7 @@ from triton_lab.views.view import View
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from triton_lab.launch.access import Access
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.finding import Finding
     from triton_lab.launch.launch import Launch
@@ -58,6 +59,7 @@ class Card(View):
         self.differences = tuple(differences)
         self._tilings: dict[str, Tiling] = {}
         self._origins: dict[int, Origins] = {}
+        self._troubles: list[str] = []
 
     # --- What it says -------------------------------------------------------------------------------
 
@@ -121,7 +123,7 @@ class Card(View):
     def source(self) -> Mapping[str, Any]:
         """The kernel's lines, each with its marks: accesses, and the worst finding."""
         marks: dict[int, list[str]] = {}
-        for access in self.launch.accesses:
+        for access in self.accesses:
             if access.line is not None and access.kind not in marks.setdefault(access.line, []):
                 marks[access.line].append(access.kind)
         worst: dict[int, str] = {}
@@ -152,12 +154,15 @@ class Card(View):
         return [f"{more} more finding{'' if more == 1 else 's'}: see launch.findings"] if more > 0 else []
 
     def remarks(self) -> list[str]:
-        """What the pictures leave out."""
-        remarks = [self.launch.dropped] if getattr(self.launch, "dropped", "") else []
+        """What was not checked, and what the pictures leave out."""
+        unchecked = [str(each) for each in getattr(self.launch, "unchecked", ())]
+        dropped = getattr(self.launch, "dropped", "")
+        # What was dropped is mostly why something was not checked: told once.
+        remarks = unchecked + [part for part in dropped.split("; ") if part and part not in "\n".join(unchecked)]
         left = len(self.touched) - self.MOST_ARGUMENTS
         if "tiling" in self.show and left > 0:
             remarks.append(f"{left} more tensor arguments are not drawn here; launch.tiling(name) draws one")
-        return remarks
+        return remarks + self._troubles
 
     def unchecked(self) -> str:
         """What a GPU might still refuse, "" of a launch that ran on one."""
@@ -166,9 +171,19 @@ class Card(View):
     # --- What it draws ------------------------------------------------------------------------------
 
     @cached_property
+    def accesses(self) -> list[Access]:
+        """What the launch touched."""
+        return attempt(lambda: self.launch.accesses, self._without)
+
+    def _without(self, reason: str) -> list[Any]:
+        """Go on with nothing where something could not be made, and say so below."""
+        self._troubles.append(reason)
+        return []
+
+    @cached_property
     def touched(self) -> list[str]:
         """The tensor arguments that the kernel touches."""
-        touched = {access.argument for access in self.launch.accesses}
+        touched = {access.argument for access in self.accesses}
         return [argument.name for argument in self.tensors if argument.name in touched]
 
     @property
@@ -202,7 +217,7 @@ class Card(View):
         from triton_lab.views.origins import Origins
 
         if op not in self._origins:
-            access = next((one for one in self.launch.accesses if one.op == op), None)
+            access = next((one for one in self.accesses if one.op == op), None)
             if access is None:
                 raise LookupError(f"{self.launch.kernel} has no access {op}")
             self._origins[op] = Origins.first(self.launch, access)
@@ -226,7 +241,7 @@ class Card(View):
                 return [Held(self.launch)]
             case "steps":
                 return [Steps(self.launch)]
-        return [self.origins([one.op for one in self.launch.accesses if one.kind == "store" and one.argument][-1])]
+        return [self.origins([one.op for one in self.accesses if one.kind == "store" and one.argument][-1])]
 
     @property
     def first(self) -> str | None:
@@ -294,23 +309,22 @@ class Card(View):
             lines += [f"  {one['icon']} {one['severity']}: {where}{one['message']}", f"      {one['mend']}"]
         lines += [f"  {config}: {seconds}" for config, seconds in self.configs()]
         lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
-        pictures = [line for drawn in (*self.differences, *self.tilings) for line in drawn.text().splitlines()]
-        pictures += [line for name in self.show if name in PICTURED for line in self._told(name)]
+        drawn: list[Callable[[], Sequence[View]]] = [lambda: self.differences, lambda: self.tilings]
+        drawn += [partial(self.pictured, name) for name in self.show if name in PICTURED]
+        pictures = [line for make in drawn for line in _told(make)]
         lines += [f"  {line}" for line in (*pictures, *filter(None, [self.unchecked()]))]
         return "\n".join(lines)
-
-    def _told(self, name: str) -> list[str]:
-        """One of `PICTURED` in words, or why there is none."""
-        try:
-            return [line for one in self.pictured(name) for line in one.text().splitlines()]
-        except (LookupError, ValueError, CannotReplay) as error:
-            return [str(error)]
 
     def figure(self) -> Figure:
         from triton_lab.views.card_figure import card_pieces
         from triton_lab.views.pieces import stack
 
         return stack(card_pieces(self))
+
+
+def _told(make: Callable[[], Sequence[View]]) -> list[str]:
+    """Pictures in words, or why there are none."""
+    return attempt(lambda: [line for one in make() for line in one.text().splitlines()], lambda why: [why])
 
 
 def _value(value: Any) -> str:

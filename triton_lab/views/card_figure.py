@@ -5,14 +5,15 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from triton_lab.launch.snapshot import CannotReplay
 from triton_lab.views import style
 from triton_lab.views.accesses import Accesses
 from triton_lab.views.card import ROOM
 from triton_lab.views.figure import MARGIN, Sheet, text_width
 from triton_lab.views.pieces import WIDTH, Piece, lines, one_row, side_by_side, table, title
+from triton_lab.views.reason import attempt
 from triton_lab.views.storage_figure import storage_pieces
 
 if TYPE_CHECKING:
@@ -27,15 +28,35 @@ COLOURS = {"error": style.LIGHT.error, "warning": style.LIGHT.warning, "note": s
 def card_pieces(card: Card) -> list[Piece]:
     """Everything that the card says and shows."""
     pieces = [_header(card), table([card.HEADINGS, *card.table()]), *_scalars(card), *_findings(card), *_configs(card)]
-    for difference in card.differences:
-        pieces += [title(difference.title()), one_row(difference.heatmaps, 8)]
+    makers: list[tuple[str, Callable[[Card], list[Piece]]]] = [("differences", _differences)]
     parts: Mapping[str, Callable[[Card], list[Piece]]] = {"tiling": _tilings, "storage": _storage, "source": _source}
     for name in card.show:
-        if name in parts:
-            pieces += parts[name](card)
-        elif name != "findings":
-            pieces += _pictured(card, name)
+        if name != "findings":
+            makers.append((name, parts.get(name) or partial(_pictured, name)))
+    for name, make in makers:
+        pieces += map(_safe, attempt(partial(make, card), partial(_missing, name)))
     return [*pieces, *([lines([(card.unchecked(), style.LIGHT.faint)])] if card.unchecked() else [])]
+
+
+def _safe(piece: Piece) -> Piece:
+    """The same piece; if it cannot be drawn, the reason stands in its place."""
+
+    def draw(sheet: Sheet, y: float) -> None:
+        attempt(lambda: piece.draw(sheet, y), lambda why: sheet.text(MARGIN, y + 8, why, colour=style.LIGHT.faint))
+
+    return replace(piece, draw=draw)
+
+
+def _missing(name: str, why: str) -> list[Piece]:
+    return [lines([(f"{name}: {why}", style.LIGHT.faint)])]
+
+
+def _differences(card: Card) -> list[Piece]:
+    return [
+        piece
+        for difference in card.differences
+        for piece in (title(difference.title()), one_row(difference.heatmaps, 8))
+    ]
 
 
 def _header(card: Card) -> Piece:
@@ -88,15 +109,12 @@ def _tilings(card: Card) -> list[Piece]:
     return pieces + ([lines([(f"{left} more tensor arguments", style.LIGHT.faint)])] if left else [])
 
 
-def _pictured(card: Card, name: str) -> list[Piece]:
-    """A tab that has a view of its own, or why there is none."""
-    try:
-        views = card.pictured(name)
-        small = [replace(one.heatmap, title=one.title()) for one in views if isinstance(one, Accesses)]
-        whole = [piece for one in views if not isinstance(one, Accesses) for piece in one.pieces()]
-        return side_by_side(small[:MOST_TILINGS]) + whole
-    except (LookupError, ValueError, CannotReplay) as error:
-        return [lines([(f"{name}: {error}", style.LIGHT.faint)])]
+def _pictured(name: str, card: Card) -> list[Piece]:
+    """A tab that has a view of its own."""
+    views = card.pictured(name)
+    small = [replace(one.heatmap, title=one.title()) for one in views if isinstance(one, Accesses)]
+    whole = [piece for one in views if not isinstance(one, Accesses) for piece in one.pieces()]
+    return side_by_side(small[:MOST_TILINGS]) + whole
 
 
 def _storage(card: Card) -> list[Piece]:

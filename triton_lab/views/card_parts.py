@@ -7,14 +7,13 @@ picked program is asked for with the first program of a window: ``steps@3``, ``v
 
 from __future__ import annotations
 
-import contextlib
-import logging
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from triton_lab.launch.replay import CannotReplay
+from triton_lab.views.reason import attempt
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
@@ -25,7 +24,6 @@ WINDOW = 64  # programs whose values are fetched together
 # What a page without a kernel keeps of pictures that come in large numbers.
 KEPT_PROGRAMS, KEPT_ELEMENTS, KEPT_NUMBERS = 24, 120, 1 << 15
 NUMBERS = 1 << 18  # of a variable or of a program's steps that go to the browser together
-log = logging.getLogger(__name__)
 
 
 def tabs(card: Card) -> list[dict[str, Any]]:
@@ -51,17 +49,15 @@ def tabs(card: Card) -> list[dict[str, Any]]:
 
 def part(card: Card, name: str, numbers: int = NUMBERS) -> Mapping[str, Any]:
     """The scene called ``name``; where it cannot be made, one that says why."""
-    try:
-        chosen = _choice(card, name)
-        if chosen is not None:
-            return chosen
-        made = view(card, name, numbers)
-        return made.part(name) if name.count("/") == 2 and name.startswith("origin/") else made.scene()
-    except (LookupError, ValueError, CannotReplay) as error:
-        return words(str(error.args[0] if error.args else error))
-    except Exception as error:  # a picture that fails must not take the card along
-        log.exception("part %s of the card of %s", name, card.launch.kernel)
-        return words(f"This picture could not be made: {type(error).__name__}: {error}")
+    return attempt(lambda: _part(card, name, numbers), words)
+
+
+def _part(card: Card, name: str, numbers: int) -> Mapping[str, Any]:
+    chosen = _choice(card, name)
+    if chosen is not None:
+        return chosen
+    made = view(card, name, numbers)
+    return made.part(name) if name.count("/") == 2 and name.startswith("origin/") else made.scene()
 
 
 def words(text: str) -> Mapping[str, Any]:
@@ -85,11 +81,17 @@ def kept(card: Card) -> Iterator[str]:
         yield from names
     stores = _stores(card) if "origins" in found else []
     for access in stores:
-        with contextlib.suppress(LookupError, ValueError, CannotReplay):  # its own part says why
-            yield from (f"origin/{access.op}/{one}" for one in _sample(card, access, KEPT_ELEMENTS // len(stores)))
+        most = KEPT_ELEMENTS // len(stores)
+        chosen = attempt(partial(_sample, card, access, most), _nothing)
+        yield from (f"origin/{access.op}/{one}" for one in chosen)
     if "steps" in found:
         yield from (f"steps@{program}" for program in range(1, min(card.launch.programs, KEPT_PROGRAMS)))
     yield from variables
+
+
+def _nothing(_: str) -> list[Any]:
+    """Of what fails: its own part says why."""
+    return []
 
 
 def _sample(card: Card, access: Access, most: int) -> list[int]:
@@ -114,7 +116,7 @@ def view(card: Card, name: str, numbers: int = NUMBERS) -> View:
     path, _, start = name.partition("@")
     first = int(start) if start.isdigit() else 0
     match path.split("/"):
-        case ["differences", number]:
+        case ["differences", number] if number in map(str, range(len(card.differences))):
             return card.differences[int(number)]
         case ["tiling", argument]:
             return card.tiling(argument)
@@ -160,7 +162,7 @@ def _choice(card: Card, name: str) -> Mapping[str, Any] | None:
 
 def _items(card: Card, name: str) -> Iterator[str]:
     """What a tab with several pictures chooses from, in full names."""
-    chosen = _choice(card, name)
+    chosen: Mapping[str, Any] | None = attempt(lambda: _choice(card, name), lambda _: None)
     for item in () if chosen is None else chosen.get("items", ()):
         yield item["name"] + ("@0" if "window" in item else "")
 
@@ -178,13 +180,13 @@ def _item(name: str, label: str, lines: Sequence[int] = (), window: int = 0) -> 
 
 def _lines(card: Card, argument: str) -> list[int]:
     """The lines that touch an argument."""
-    return sorted({one.line for one in card.launch.accesses if one.argument == argument and one.line is not None})
+    return sorted({one.line for one in card.accesses if one.argument == argument and one.line is not None})
 
 
 def _stores(card: Card) -> list[Access]:
     """The stores whose values can be followed back."""
     drawn = {argument.name for argument in card.tensors}
-    return [one for one in card.launch.accesses if one.kind == "store" and one.argument in drawn]
+    return [one for one in card.accesses if one.kind == "store" and one.argument in drawn]
 
 
 def _values(card: Card) -> list[dict[str, Any]]:

@@ -18,8 +18,8 @@ from typing import Any
 import anywidget
 import traitlets
 
-from triton_lab.launch.snapshot import CannotReplay
 from triton_lab.views import style
+from triton_lab.views.reason import attempt
 
 FRONT = Path(__file__).parent / "front"
 
@@ -61,10 +61,8 @@ class SceneWidget(anywidget.AnyWidget):
             told = "This launch is no longer kept, since many have been shown after it. Run the cell again."
             self.send({"part": name, "scene": {"kind": "words", "text": told}})
             return
-        try:
-            scene = self.answer(name)
-        except (LookupError, ValueError, CannotReplay) as error:
-            scene = {"kind": "words", "text": str(error.args[0] if error.args else error)}
+        answer = self.answer
+        scene: Mapping[str, Any] = attempt(lambda: answer(name), lambda why: {"kind": "words", "text": why})
         buffers: list[bytes] = []
         self.send({"part": name, "scene": packed(scene, buffers)}, buffers)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from triton_lab.launch.checks import (
@@ -24,38 +25,58 @@ from triton_lab.launch.checks import (
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.listed_values import with_values
 from triton_lab.launch.finding import ERROR, NOTE, WARNING, Finding
+from triton_lab.launch.verdict import Gathering, Verdict, excuse
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
 _RANK = {ERROR: 0, WARNING: 1, NOTE: 2}
-_ALONE = (
-    overflow.check,
-    narrow.check,
-    non_finite.check,
-    accumulation.check,
-    outside_view.check,
-    alias.check,
-    idle.check,
-    always_true.check,
-    unverified.check,
+_RACES, _UNINITIALISED = "races", "reads of uninitialised memory"
+_THREADS = "lanes of one program that meet in memory"
+# What each looks for, as the reader is told who hears that it was not checked.
+_ALONE: tuple[tuple[str, Callable[[Evidence], Iterator[Finding]]], ...] = (
+    ("overflow of addresses", overflow.check),
+    ("overflow of narrow integers", narrow.check),
+    ("NaN and infinity", non_finite.check),
+    ("loss of precision", accumulation.check),
+    ("accesses outside of views", outside_view.check),
+    ("aliases", alias.check),
+    ("idle programs", idle.check),
+    ("masks that are always true", always_true.check),
+    ("accesses through unknown pointers", unverified.check),
 )
 
 
-def check(launch: Launch) -> list[Finding]:
-    """All findings of ``launch``, the gravest first, then by line."""
-    return sorted(with_values(launch, list(_all(launch))), key=lambda f: (_RANK[f.severity], f.line or 0))
+def check(launch: Launch) -> Verdict:
+    """All findings of ``launch``, the gravest first, then by line; and what could not be checked."""
+    gathering = Gathering()
+    gathering.run("other programs that fail", lambda: fault.check(launch))
+    if launch.tape is not None:
+        _recorded(gathering, Evidence(launch, launch.tape))
+    findings = gathering.findings
+    try:
+        findings = with_values(launch, findings)
+    except Exception as error:
+        gathering.left_out("what the lanes in the findings held", excuse(error))
+    return Verdict(sorted(findings, key=lambda f: (_RANK[f.severity], f.line or 0)), gathering.unchecked)
 
 
-def _all(launch: Launch) -> Iterator[Finding]:
-    yield from fault.check(launch)
-    if launch.tape is None:
-        return
-    evidence = Evidence(launch, launch.tape)
+def _recorded(gathering: Gathering, evidence: Evidence) -> None:
+    """What the accesses tell."""
+    gathering.run(f"{_RACES}, {_UNINITIALISED}", lambda: _together(gathering, evidence))
+    for what, one in _ALONE:
+        gathering.run(what, partial(one, evidence))
+    if evidence.tape.dropped:
+        gathering.left_out(f"{_RACES}, {_UNINITIALISED} and aliases, from there on", evidence.tape.cut)
+
+
+def _together(gathering: Gathering, evidence: Evidence) -> tuple[Finding, ...]:
+    """Reads that race are no uninitialised ones: the two checks share the races."""
     races = race.Races(evidence)
-    told = [*race.check(evidence, races), *collision.check(evidence, races)]
-    yield from told
-    yield from lane_order.check(evidence, races, {(found.line, found.column) for found in told})
-    yield from uninitialised.check(evidence, races)
-    for one in _ALONE:
-        yield from one(evidence)
+    before = len(gathering.findings)
+    gathering.run(_RACES, lambda: race.check(evidence, races))
+    gathering.run(_THREADS, lambda: collision.check(evidence, races))
+    lines = {(found.line, found.column) for found in gathering.findings[before:]}
+    gathering.run(_THREADS, lambda: lane_order.check(evidence, races, lines))
+    gathering.run(_UNINITIALISED, lambda: uninitialised.check(evidence, races))
+    return ()

@@ -1,0 +1,27 @@
+"""Why a picture is missing, in a sentence that stands in its place: the rest is shown all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from triton_lab.launch.snapshot import CannotReplay
+from triton_lab.launch.verdict import excuse
+
+T = TypeVar("T")
+
+
+def reason(error: Exception) -> str:
+    """What ``error`` says, where it was written for the reader; else that the fault is ours."""
+    # Their subclasses (KeyError, IndexError, UnicodeError) are Python's, and tell a reader nothing.
+    if type(error) in (LookupError, ValueError) or isinstance(error, CannotReplay):
+        return str(error.args[0] if error.args else error)
+    return f"This could not be made: {excuse(error)}"
+
+
+def attempt(make: Callable[[], T], otherwise: Callable[[str], T]) -> T:
+    """What ``make`` makes; where it fails, what ``otherwise`` makes of the reason."""
+    try:
+        return make()
+    except Exception as error:
+        return otherwise(reason(error))

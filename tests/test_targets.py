@@ -16,6 +16,8 @@ import triton_lab as lab
 from tests.backend import fake_gpu
 from tests.backend.fake_gpu import on_gpu
 from triton_lab import targets
+from triton_lab.launch.check import CheckFailed
+from triton_lab.launch.unseen import NotRecorded
 from triton_lab.targets import TargetError
 
 
@@ -324,3 +326,34 @@ def test_a_gpus_kernel_is_refused_where_there_is_no_gpu():
 
     with pytest.raises(RuntimeError, match="compiled for a GPU: compile it anew"):
         Utils.load_binary("double", b"\x7fELF", 0, 0)
+
+
+@pytest.mark.parametrize("watch", [lab.record, lab.check], ids=["record", "check"])
+def test_a_launch_that_tritons_own_driver_makes_is_refused_by_a_record(gpu, watch) -> None:
+    """Nobody has chosen a target: the GPU's driver is Triton's, and tells nobody what its launches do."""
+    x, y = on_gpu(torch.ones(4)), on_gpu(torch.zeros(4))
+    with pytest.raises(NotRecorded, match=r"launch of double would not be recorded.*lab\.target\('cpu'\)"), watch():
+        double[(1,)](x, y, 4, BLOCK=4)
+    assert not y.any(), "the kernel did not run"
+    for target in ("gpu", "cpu"):
+        with lab.record() as launches, lab.target(target):
+            double[(1,)](x, y, 4, BLOCK=4)
+        assert launches[-1].target == target  # the stand-in for a GPU runs on the CPU, and is heard there, too
+
+
+def test_a_launch_on_the_gpu_that_the_cpu_cannot_run_is_told(gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    from triton_lab.backend import shadow
+    from triton_lab.interpreter.errors import Unsupported
+
+    def refused(*_: object, **__: object) -> None:
+        raise Unsupported("the CPU target cannot run the operation tt.elementwise_inline_asm")
+
+    monkeypatch.setattr(shadow, "prepared", refused)
+    x = on_gpu(torch.ones(1))
+    with lab.target("gpu"):
+        with pytest.warns(UserWarning, match="increment was not recorded: the CPU target cannot run"), lab.check():
+            increment[(1,)](x)
+        told = pytest.raises(CheckFailed, match="not checked: the launch of increment")
+        with pytest.warns(UserWarning, match="was not recorded"), told, lab.check(strict=True):
+            increment[(1,)](x)
+    assert x.item() == 3.0

@@ -76,21 +76,26 @@ def triton_cell(line: str, body: str) -> None:
 
 def run_cell(shell: Any, chosen: options.Options, body: str) -> None:
     """Run ``body`` as the line says, show what was launched, and raise what the cell raised."""
+    from triton import knobs
+
+    from triton_lab.launch.launch import Launch
     from triton_lab.launch.record import record
+    from triton_lab.launch.unseen import NotRecorded
     from triton_lab.notebook.progress import notebook_bar
     from triton_lab.notebook.show import show_launches, show_no_launch
     from triton_lab.notebook.switch import switched
     from triton_lab.targets import TargetError
 
     before = {name: value for name, value in shell.user_ns.items() if jit_function(value) is not None}
-    with contextlib.ExitStack() as stack:
-        try:
+    try:
+        with contextlib.ExitStack() as stack:
             notes = stack.enter_context(switched(chosen))
-        except TargetError as error:
-            raise trouble.plain(error) from None
-        stack.enter_context(notebook_bar())
-        launches = stack.enter_context(record())
-        result = cell.run(shell, body)
+            stack.enter_context(notebook_bar())
+            # Of Triton's interpreter nothing can be recorded: the cell runs, and a note says so.
+            launches: list[Launch] = [] if knobs.runtime.interpret else stack.enter_context(record())
+            result = cell.run(shell, body)
+    except (TargetError, NotRecorded) as error:
+        raise trouble.plain(error) from None
     for note in notes:
         print(note)
     if launches:

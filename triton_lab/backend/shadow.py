@@ -36,8 +36,10 @@ def launch(
     try:
         function = _for_cpu(source, tuple(options_of(metadata).items()))
         call = prepared(source, metadata, function, grid, objects, Mirrors(), private=True)
-    except (Unsupported, ArgumentError):
+    except (Unsupported, ArgumentError) as error:
         # What the CPU target cannot run cannot be looked at, but it can be launched.
+        for recorder in list(recorders):
+            recorder.missed(metadata.name, str(error).split("\n", 1)[0])
         on_gpu()
         return
     call.target = "gpu"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from triton_lab.launch.finding import ERROR
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.record import KEEP, record
+from triton_lab.launch.record import KEEP, Launches, record
 
 _NO_LAUNCH = "not checked: no kernel was launched inside check(), so nothing is known to be right"
 
@@ -22,7 +22,7 @@ class CheckIncomplete(UserWarning):
 
 
 @contextlib.contextmanager
-def check(*, keep: int = KEEP, strict: bool = False) -> Iterator[list[Launch]]:
+def check(*, keep: int = KEEP, strict: bool = False) -> Iterator[Launches]:
     """Record the launches inside and raise CheckFailed if any has an error: for pytest.
 
     ``with check(): kernel[grid](...)``. An exception that a launch raises passes through. What could not
@@ -34,8 +34,10 @@ def check(*, keep: int = KEEP, strict: bool = False) -> Iterator[list[Launch]]:
     # Findings first: what could not be checked is known only when all checks have run.
     wrong = [f"{_name(launch)}: {found}" for launch in launches for found in launch.findings if found.severity == ERROR]
     missing = [f"{_name(launch)}: {each}" for launch in launches for each in launch.unchecked]
-    if not launches:
+    if not launches and not launches.unseen:
         missing.append(_NO_LAUNCH)
+    if strict:  # else it was said when it happened
+        missing += [f"not checked: {each}" for each in launches.unseen]
     if wrong or (missing and strict):
         raise CheckFailed("\n\n".join([*wrong, *missing]))
     if missing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -23,6 +24,7 @@ from triton_lab.launch.lines import Lines
 from triton_lab.launch.probes import Surroundings
 from triton_lab.launch.ranges import Ranges
 from triton_lab.launch.tape import Tape
+from triton_lab.launch.unseen import refused
 
 # What a record keeps by default of a launch's memory, and of its accesses, in bytes; and of all its launches.
 KEEP = 256 << 20
@@ -30,8 +32,20 @@ IN_ALL = 512 << 20
 _MOST_RUNS = 1 << 16
 
 
+class LaunchNotRecorded(UserWarning):
+    """A launch ran on the GPU alone, and is in no record: the CPU target does not run its kernel."""
+
+
+class Launches(list[Launch]):
+    """What was recorded; ``unseen`` are launches that could not be, in words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unseen: list[str] = []
+
+
 class _Record(Recorder):
-    def __init__(self, launches: list[Launch], keep: int, in_all: int, fresh: FreshMemory) -> None:
+    def __init__(self, launches: Launches, keep: int, in_all: int, fresh: FreshMemory) -> None:
         self.launches = launches
         self.keep = keep
         self.in_all = self.left = in_all
@@ -48,6 +62,10 @@ class _Record(Recorder):
         values: tuple[Value, ...] = tuple(value for leaf in call.leaves for value in leaf.values)
         self.pending[id(call)] = (tape, snapshot.take(call.memory, values, call.owners, room))
         return tape
+
+    def missed(self, kernel: str, reason: str) -> None:
+        self.launches.unseen.append(f"the launch of {kernel} was not recorded: {reason}")
+        warnings.warn(self.launches.unseen[-1], LaunchNotRecorded, stacklevel=2)
 
     def after(self, call: Call) -> None:
         if call.trial:
@@ -133,7 +151,7 @@ def configuration(call: Call) -> str:
 
 
 @contextlib.contextmanager
-def record(*, keep: int = KEEP, in_all: int = IN_ALL) -> Iterator[list[Launch]]:
+def record(*, keep: int = KEEP, in_all: int = IN_ALL) -> Iterator[Launches]:
     """Record the launches made inside, on any thread: ``with record() as launches: ...``.
 
     The list grows by one `Launch` for each, in the order in which they end; an autotuner's trials
@@ -142,9 +160,11 @@ def record(*, keep: int = KEEP, in_all: int = IN_ALL) -> Iterator[list[Launch]]:
 
     What `torch.empty` gives out inside, on this thread, holds NaNs and huge integers instead of
     whatever was there before, so that reads of it can be told (`fresh`).
+
+    Raises NotRecorded for launches that cannot be seen: by Triton's interpreter, or by another driver.
     """
-    launches: list[Launch] = []
-    with FreshMemory(keep) as fresh:
+    launches = Launches()
+    with refused(), FreshMemory(keep) as fresh:
         recorder = _Record(launches, keep, max(keep, in_all), fresh)
         launcher.recorders.append(recorder)
         try:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import signal
 import traceback
+from dataclasses import replace
 
+import pytest
 import torch
 import triton
 import triton.language as tl
 
 from tests.backend.failing import failure, underlined
 from triton_lab.interpreter.errors import Deadlock, StepLimit
+from triton_lab.interpreter.registry import REGISTRY
 
 FAR = tl.constexpr(1 << 20)
 
@@ -121,7 +126,7 @@ def test_a_step_limit_says_how_to_raise_it():
     with limits(steps=1000):
         error = failure(endless)
     assert isinstance(error, StepLimit)
-    assert "more than 1000" in str(error) and "triton_lab.limiting(steps=...)" in str(error)
+    assert "more than 1000" in str(error) and "lab.limits(steps=...)" in str(error)
 
 
 def test_an_error_is_clean_of_its_way_through_the_interpreter():
@@ -133,3 +138,41 @@ def test_an_error_is_clean_of_its_way_through_the_interpreter():
 
 def test_the_same_error_comes_again_at_the_next_launch():
     assert str(failure(one_line)) == str(failure(one_line))
+
+
+@triton.jit
+def adds(x, y):
+    tl.atomic_add(x + tl.arange(0, 8), 1.0)
+
+
+def test_an_access_without_a_mask_is_not_said_to_have_one():
+    """The front end gives every atomic a mask, which nobody wrote."""
+    error = failure(adds, torch.zeros(4))
+    assert "mask=offsets < n" in str(error) and "lets these lanes through" not in str(error)
+
+
+@pytest.mark.parametrize("handler", ["function", "method", "partial", "object"])
+def test_what_a_signal_handler_raises_inside_an_operation_comes_out_as_it_is(handler: str, monkeypatch):
+    class Alarm:
+        def ring(self, *_: object) -> None:
+            raise TimeoutError("too long")
+
+        __call__ = ring
+
+    def ring(*_: object) -> None:
+        raise TimeoutError("too long")
+
+    handlers = {"function": ring, "method": Alarm().ring, "partial": functools.partial(ring), "object": Alarm()}
+    before = signal.signal(signal.SIGUSR1, handlers[handler])
+    entry = REGISTRY["tt.addptr"]
+    monkeypatch.setitem(REGISTRY, "tt.addptr", replace(entry, run=lambda *_: signal.raise_signal(signal.SIGUSR1)))
+    try:
+
+        @triton.jit
+        def shifted(x, n):
+            tl.store(x + n, 1.0)
+
+        with pytest.raises(TimeoutError, match="too long"):
+            shifted[(1,)](torch.zeros(8), 4)
+    finally:
+        signal.signal(signal.SIGUSR1, before)

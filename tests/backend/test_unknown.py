@@ -113,6 +113,32 @@ def test_memory_that_may_only_be_read_is_an_error_to_write_and_no_crash(tmp_path
         write_at[(1,)](table(x.data_ptr()), 1.0)
 
 
+@pytest.mark.filterwarnings("ignore:The given (NumPy array|buffer) is not writable")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda data: torch.from_numpy(np.frombuffer(data, np.float32)),
+        lambda data: torch.frombuffer(data, dtype=torch.float32),
+    ],
+)
+def test_the_content_of_a_bytes_object_is_never_written(make):
+    """Python promises it, NumPy knows it, torch forgets it."""
+    data = np.arange(4, dtype=np.float32).tobytes()
+    x, y = make(data), torch.zeros(4)
+    add_one[(1,)](x, y)
+    assert y.tolist() == [1, 2, 3, 4]
+    with pytest.raises(KernelError, match="element 0 of 'y', whose memory may only be read"):
+        add_one[(1,)](y, x)
+    assert data == np.arange(4, dtype=np.float32).tobytes()
+
+
+@pytest.mark.parametrize("make", [bytearray, np.zeros])
+def test_what_may_be_written_is(make):
+    x = torch.frombuffer(make(16), dtype=torch.float32) if make is bytearray else torch.from_numpy(make(4, np.float32))
+    add_one[(1,)](x, x)
+    assert x.tolist() == [1, 1, 1, 1]
+
+
 @pytest.mark.parametrize("mode", ["r+", "c"])
 def test_files_that_are_mapped_for_writing_are_written(tmp_path, mode):
     np.arange(4, dtype=np.float32).tofile(tmp_path / "data")

@@ -9,6 +9,7 @@ from typing import Any
 from triton_lab.backend.resources import Measured, Resources, resources_of
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.machine import Executable
+from triton_lab.ir import Plan
 
 
 class Loaded:
@@ -24,9 +25,9 @@ class Loaded:
     def executable(self, source: Any, metadata: Any) -> Executable:
         """What runs. Raises Unsupported, in the words for the kernel's author."""
         if self._executable is None:
-            from triton_lab.ir import parse_plan
-
-            plan = parse_plan(self._kernel.decode())
+            plan = _read(self._kernel) or _read(_compiled_anew(source, metadata))
+            if plan is None:
+                raise RuntimeError(f"the kernel {metadata.name} could not be compiled: its plan cannot be read")
             try:
                 self._executable = Executable.of(plan)
             except KernelError as error:
@@ -34,6 +35,30 @@ class Loaded:
 
                 raise refused(error, source, metadata, plan) from None
         return self._executable
+
+
+def _read(kernel: bytes) -> Plan | None:
+    """The plan that Triton's cache kept; None where the entry was emptied or cut."""
+    from triton_lab.ir import ParseError, parse_plan
+
+    try:
+        plan = parse_plan(kernel.decode())
+        return plan if any(function.public for function in plan.functions.values()) else None
+    except (ParseError, UnicodeDecodeError):
+        return None
+
+
+def _compiled_anew(source: Any, metadata: Any) -> bytes:
+    """The kernel from its source; Triton's cache gets the new entry in place of the broken one."""
+    import triton
+
+    from triton_lab.backend.compiler import options_of
+
+    with triton.knobs.compilation.scope():
+        triton.knobs.compilation.always_compile = True
+        compiled = triton.compile(source, target=metadata.target, options=options_of(metadata))
+    plan: bytes = compiled.asm["plan"]
+    return plan
 
 
 # Kernels without a module are loaded again and again by some of Triton's paths.
@@ -89,9 +114,12 @@ class Utils:
         The module is None: Triton unloads what is not, with whatever driver is active then. Registers
         and spills are sm_90's, worked out when they are looked at.
         """
-        if b'"builtin.module"' not in kernel:
+        if b'"builtin.module"' in kernel:
+            loaded = _loaded.setdefault(kernel, Loaded(kernel))
+        elif not kernel.strip(b"\0 \n") or kernel.startswith(b"#loc"):
+            loaded = Loaded(kernel)  # a plan that was emptied or cut; several may look alike
+        else:
             return _load_elsewhere(name, kernel, shared)
-        loaded = _loaded.setdefault(kernel, Loaded(kernel))
         registers, spills = _takes()
         return None, loaded, registers, spills, 1024
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from triton_lab.backend.arguments import ArgumentError, Leaf, tensor_of
 from triton_lab.backend.mirror import Mirrors, joined
-from triton_lab.backend.pages import may_write
+from triton_lab.backend.pages import is_of_bytes, may_write
 from triton_lab.interpreter.memory import Region
 
 
@@ -43,14 +43,14 @@ def regions_of(leaves: Sequence[Leaf], mirrors: Mirrors, private: bool = False) 
 
 
 def own_memory(start: int, stop: int, tensors: Sequence[Any]) -> Region:
-    """The CPU's own memory, where ``tensors`` lie; a file may be mapped there that can only be read."""
+    """The CPU's own memory, where ``tensors`` lie; it may be a mapped file or a `bytes` that can only be read."""
     region = Region.over(start, stop - start)
     for tensor in tensors:
         extent = extent_of(tensor)
         # What torch has allocated it can resize, and may be written to.
         if extent is None or tensor.untyped_storage().resizable() or not start <= extent[0] < stop:
             continue
-        if not may_write(*extent):
+        if not may_write(*extent) or is_of_bytes(*extent):
             region.data.flags.writeable = False
     return region
 

@@ -10,7 +10,10 @@ from triton_lab.backend.arguments import Leaf, tensor_of
 from triton_lab.backend.source import Written, written
 from triton_lab.interpreter.errors import Deadlock, Fault, KernelError, StepLimit, Unsupported
 from triton_lab.ir import Op, Plan
+from triton_lab.ir.masks import is_masked
 from triton_lab.ir.provenance import ACCESSES
+
+_MEND_STEPS = "Mend the loop that does not end, or allow more: lab.limits(steps=...), after import triton_lab as lab."
 
 
 def described(error: KernelError, call: Any) -> KernelError:
@@ -59,7 +62,7 @@ def _message(error: KernelError) -> tuple[str, str]:
     if cause is not None and not isinstance(cause, KernelError):
         return f"the CPU target failed at {error.message}", "This is a fault of triton-lab's, not of the kernel."
     if isinstance(error, StepLimit):
-        return error.message, "Mend the loop that does not end, or allow more: triton_lab.limiting(steps=...)."
+        return error.message, _MEND_STEPS
     if isinstance(error, Deadlock):
         return error.message, "Release every lock on every path, and wait only for flags that some program sets."
     if isinstance(error, Unsupported):
@@ -139,15 +142,9 @@ def _mend(fault: Fault, op: Op | None, leaf: Leaf | None, call: Any) -> str:
         return "Look at where the pointer comes from: it points into no tensor that is alive."
     if op is not None and op.name.startswith("tt.descriptor"):
         return "The descriptor's shape and strides reach further than its tensor."
-    if op is not None and _is_masked(op):
+    if op is not None and is_masked(op, call.executable.plan):
         return f"The mask lets these lanes through: compare the offsets with the extents of {leaf.path!r}."
     return f"Mask the lanes that lie beyond {leaf.path!r} (mask=offsets < n), or mend the offsets."
-
-
-def _is_masked(op: Op) -> bool:
-    if op.name == "tt.load":
-        return bool(op.attributes.get("operandSegmentSizes", (1, len(op.operands) > 1))[1])
-    return len(op.operands) > 2 and op.name in ("tt.store", "tt.atomic_rmw")
 
 
 def _owner(error: KernelError, address: int, call: Any) -> Leaf | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 import gc
-import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from triton_lab.backend.mirror import Mirrors
+from triton_lab.backend.pages import peek
 from triton_lab.backend.regions import own_memory
 from triton_lab.interpreter.memory import Memory, Region
 
@@ -100,16 +100,3 @@ def live_runs() -> list[Run]:
         else:
             runs.append(Run(start, stop, kind, [tensor]))
     return runs
-
-
-def peek(low: int, high: int) -> bytes | None:
-    """The bytes ``low .. high - 1`` of this process, or None where they cannot be read.
-
-    The system copies them: unlike a pointer, it does not crash on an address that is not mapped.
-    """
-    try:
-        with open("/proc/self/mem", "rb", buffering=0) as memory:
-            found = os.pread(memory.fileno(), high - low, low)
-    except (OSError, OverflowError):
-        return None
-    return found if len(found) == high - low else None

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import signal
+from collections.abc import Iterator
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 from numpy.typing import NDArray
@@ -50,3 +54,28 @@ class Deadlock(KernelError):
 
 class StepLimit(KernelError):
     """The launch ran longer than it was allowed to."""
+
+
+def from_signal(error: BaseException) -> bool:
+    """Whether ``error`` comes out of a signal handler (a timeout, mostly): it is nobody's fault here."""
+    handlers = set(_handlers())
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code in handlers:
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def _handlers() -> Iterator[CodeType]:
+    """The code of all handlers that are installed and written in Python."""
+    for number in signal.valid_signals():
+        handler: Any = signal.getsignal(number)
+        while isinstance(handler, functools.partial):
+            handler = handler.func
+        if handler is None or isinstance(handler, int):
+            continue
+        for function in (handler, type(handler).__call__):
+            code = getattr(getattr(function, "__func__", function), "__code__", None)
+            if isinstance(code, CodeType):
+                yield code

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter import values
 from triton_lab.interpreter.code import Code, Routine
+from triton_lab.interpreter.errors import from_signal
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, Type
 
@@ -104,6 +105,8 @@ class Frame:
                 try:
                     result = step.run(self, step.op, *operands)
                 except Exception as error:
+                    if from_signal(error):
+                        raise
                     raise self.machine.explain(error, step.op, self) from error
             results = step.results
             if len(results) == 1:

@@ -60,8 +60,8 @@ class _Hook:
             return
         raise NotRecorded(
             f"the launch of {_name(metadata)} would not be recorded, since Triton's driver for "
-            f"{active.get_current_target().backend!r} is active: choose lab.target('gpu') for the same GPU with a record, or "
-            "lab.target('cpu'), around the block (import triton_lab as lab)"
+            f"{active.get_current_target().backend!r} is active: around the block, choose lab.target('gpu') for "
+            "the same GPU with a record, or lab.target('cpu') (import triton_lab as lab)"
         )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from triton_lab.interpreter.errors import from_signal
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.snapshot import CannotReplay
 
@@ -67,9 +68,9 @@ class Gathering:
 def excuse(error: Exception) -> str:
     """What to say of ``error``, which we did not expect, where everything else must go on.
 
-    Raises it where the environment asks for that.
+    Raises it where the environment asks for that, and where a signal's handler raised it (a timeout).
     """
-    if os.environ.get(RAISE):
+    if os.environ.get(RAISE) or from_signal(error):
         raise error
     if isinstance(error, MemoryError):
         return f"this took more memory than there is{f' ({error})' if str(error) else ''}"

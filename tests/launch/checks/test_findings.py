@@ -314,3 +314,53 @@ def test_values_of_a_block_that_is_one_element_over_and_over() -> None:
     found = only(launches[0], "same-value")
     assert found.programs.tolist() == [0, 0, 0, 2, 2, 2, 4, 4, 4]
     assert found.values.tolist() == [1.0] * 9
+
+
+@triton.jit
+def shifted_kernel(x_ptr, out_ptr, shift):
+    lane = tl.arange(0, 4)
+    tl.store(out_ptr + lane, tl.load(x_ptr + lane + shift))
+
+
+@pytest.mark.parametrize(
+    ("shift", "edge"),
+    [
+        (-1, "element -1 of x_ptr (x_ptr has shape (6,), its storage begins at element 0)"),
+        (-4, "element -4 of x_ptr (x_ptr has shape (6,), its storage begins at element 0)"),
+        (4, "element 6 of x_ptr (x_ptr has shape (6,), its storage ends after element 5)"),
+    ],
+)
+@pytest.mark.parametrize("offset", [0, 3])
+def test_a_lane_out_of_bounds_is_told_the_end_that_it_is_beyond(shift: int, edge: str, offset: int) -> None:
+    with triton_lab.record() as launches, contextlib.suppress(KernelError):
+        shifted_kernel[(1,)](torch.zeros(6 + offset)[offset:], torch.zeros(4), shift - offset * (shift < 0))
+    found = only(launches[0], "out-of-bounds")
+    if offset and shift < 0:
+        edge = edge.replace(f"element {shift}", f"element {shift - offset}").replace(
+            "at element 0", f"at element -{offset}"
+        )
+    assert edge in found.message
+
+
+class Address:
+    """Knows where something lies, and does not keep it alive."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.dtype, self._address = tensor.dtype, tensor.data_ptr()
+
+    def data_ptr(self) -> int:
+        return self._address
+
+
+def test_memory_behind_a_bare_address_is_looked_up_and_where_no_tensor_lies_it_is_told() -> None:
+    kept = torch.arange(4.0)
+    numbers = np.arange(4, dtype=np.float32)  # memory of this process, and of no tensor: as after a tensor was freed
+    bare = Address(torch.from_numpy(numbers))
+    with triton_lab.record() as launches:
+        shifted_kernel[(1,)](Address(kept), torch.zeros(4), 0)
+        shifted_kernel[(1,)](bare, torch.zeros(4), 0)
+    assert not launches[0].findings
+    found = only(launches[1], "unverified")
+    assert (found.argument, found.count) == ("x_ptr", 4)
+    assert "through x_ptr, of which only an address is known" in found.message
+    assert "may have been freed" in found.mend

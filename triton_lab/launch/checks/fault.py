@@ -113,8 +113,9 @@ def _faults(launch: Launch, error: KernelError) -> Iterator[Finding]:
         end, mend = "", _MEND[kind]
         if argument is not None and argument.itemsize:
             count = (argument.storage_bytes - argument.offset * argument.itemsize) // argument.itemsize
-            end = f" ({argument.name} has shape {argument.shape}, its storage ends after element {count - 1})"
             number = (int(lanes.address[0]) - argument.address) // argument.itemsize
+            edge = f"begins at element {-argument.offset}" if number < 0 else f"ends after element {count - 1}"
+            end = f" ({argument.name} has shape {argument.shape}, its storage {edge})"
             place = f"element {number} of {argument.name}"
             past = int(lanes.address[0]) - argument.storage_address
             if fault.access != "load" and 0 <= past < argument.storage_bytes and kind == "out-of-bounds":

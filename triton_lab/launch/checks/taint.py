@@ -14,8 +14,8 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Descriptor, Value
 from triton_lab.ir import Op
 from triton_lab.ir.dataflow import Flow
+from triton_lab.ir.masks import mask_operand
 from triton_lab.ir.provenance import ACCESSES
-from triton_lab.launch.checks.always_true import mask_operand
 from triton_lab.launch.checks.evidence import Lanes
 from triton_lab.launch.checks.marks import Marks, inside_of_others, passed_on
 from triton_lab.launch.replay import Watcher

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from triton_lab.ir import Op
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.words import Found, finding, others, program
 from triton_lab.launch.finding import Finding
 
 _MEND = "Keep the tensors that a table of pointers points to alive, and pass them to the kernel if you can."
+
+_MEND_BARE = "Its memory may have been freed: pass the tensor itself, or keep the one alive that it was taken from."
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
@@ -19,16 +22,25 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     launch = evidence.launch
     found = Found()
     for sight in evidence.sights("load", "store", "atomic"):
-        if not evidence.is_bound(sight.op) and len(evidence.runs(sight).bytes() & strange):
+        if _unknown(evidence, sight.op) and len(evidence.runs(sight).bytes() & strange):
             found.add(sight, evidence.lanes(sight, strange))
     for op, lanes, count in found:
+        argument = evidence.owner(op) if evidence.is_bound(op) else None
+        through = f" through {argument.name}, of which only an address is known" if argument is not None else ""
         yield finding(
             launch,
             "unverified",
-            f"{program(launch, int(lanes.program[0]))} touches address {int(lanes.address[0]):#x}, which is memory of "
-            f"this process and of no tensor that is alive{others(count)}",
-            _MEND,
+            f"{program(launch, int(lanes.program[0]))} touches address {int(lanes.address[0]):#x}{through}, which is "
+            f"memory of this process and of no tensor that is alive{others(count)}",
+            _MEND if argument is None else _MEND_BARE,
             op=op,
+            argument=argument,
             lanes=lanes,
             count=count,
         )
+
+
+def _unknown(evidence: Evidence, op: Op) -> bool:
+    """Whether the pointer leads anywhere: of an object with nothing but ``data_ptr()`` nobody knows the memory."""
+    argument = evidence.owner(op) if evidence.is_bound(op) else None
+    return argument is None or not argument.storage_bytes

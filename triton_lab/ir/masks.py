@@ -1,0 +1,34 @@
+"""Which value is an access's mask, and which masks were written by somebody."""
+
+from __future__ import annotations
+
+from triton_lab.ir.plan import Op, Plan
+
+
+def mask_operand(op: Op) -> int | None:
+    """The value that is the access's mask; None if it has none of its own."""
+    if op.name == "tt.load":
+        sizes = op.attributes.get("operandSegmentSizes", (1, len(op.operands) > 1, 0))
+        return op.operands[1] if sizes[1] else None
+    if op.name == "tt.atomic_load":
+        return op.operands[1] if len(op.operands) > 1 else None
+    if op.name in ("tt.store", "tt.atomic_rmw", "tt.atomic_store"):
+        return op.operands[2] if len(op.operands) > 2 else None
+    return None
+
+
+def constant_masks(plan: Plan) -> set[tuple[int, int]]:
+    """Accesses, by index, with masks that are constants: the front end gives atomics such a mask."""
+    found = set()
+    for function in plan.functions.values():
+        ops = list(function.walk())
+        constant = {value for op in ops if op.name == "arith.constant" for value in op.results}
+        constant |= {op.results[0] for op in ops if op.name == "tt.splat" and op.operands[0] in constant}
+        found |= {(op.index, mask) for op in ops if (mask := mask_operand(op)) in constant and mask is not None}
+    return found
+
+
+def is_masked(op: Op, plan: Plan) -> bool:
+    """Whether ``op`` has a mask that may turn lanes off."""
+    mask = mask_operand(op)
+    return mask is not None and (op.index, mask) not in constant_masks(plan)

@@ -51,4 +51,4 @@ def test_every_name_that_is_shown_exists_and_takes_what_is_shown_with_it() -> No
             if value is None or (keyword and keyword not in inspect.signature(value).parameters):
                 wrong.append(f"{where}: {path}({keyword})")
     assert not wrong
-    assert seen > 30
+    assert seen > 20

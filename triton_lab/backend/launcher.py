@@ -49,6 +49,8 @@ class Call:
     # What the GPU and the CPU made of each argument that was written: (name, GPU's, CPU's) tensors.
     outputs: list[tuple[str, Any, Any]] = field(default_factory=list)
     remark: str = ""
+    # Those who want to hear of every operation, not of accesses alone. It slows the launch down.
+    operations: list[Observer] = field(default_factory=list)
 
 
 class Recorder:
@@ -177,6 +179,7 @@ def interpret(call: Call, observers: Sequence[Observer], quiet: bool = False) ->
                 [value for leaf in call.leaves for value in leaf.values],
                 call.grid,
                 call.memory,
+                observer=together(call.operations),
                 access_observer=together(list(observers)),
                 limits=limits,
                 progress=told,

@@ -26,7 +26,7 @@ class Affine:
     are Python integers, one an axis. Pointers are byte addresses with strides in bytes.
     """
 
-    __slots__ = ("_array", "_range", "base", "shape", "strides")
+    __slots__ = ("__weakref__", "_array", "_range", "base", "shape", "strides")
 
     def __init__(self, base: Array, strides: tuple[int, ...], shape: tuple[int, ...]) -> None:
         self.base = base

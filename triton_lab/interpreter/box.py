@@ -24,7 +24,7 @@ class Box:
     Bounds lie in ``[0, shape[k]]``; a program with ``lower >= upper`` on any axis has no true lane.
     """
 
-    __slots__ = ("_full", "lower", "shape", "upper")
+    __slots__ = ("__weakref__", "_full", "lower", "shape", "upper")
 
     def __init__(self, lower: tuple[Array, ...], upper: tuple[Array, ...], shape: tuple[int, ...]) -> None:
         self.lower = lower

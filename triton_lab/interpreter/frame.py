@@ -92,7 +92,14 @@ class Frame:
         for number, value in zip(code.arguments, arguments, strict=True):
             environment[number] = value
         yield from self.run_steps(code)
-        return tuple([environment[number] for number in code.terminator.operands])
+        return self.handed(code.terminator.operands)
+
+    def handed(self, numbers: Sequence[int]) -> tuple[Value, ...]:
+        """The values that a block which has ended hands on."""
+        found = tuple([self.environment[number] for number in numbers])
+        if self.machine.observer is not None:
+            self.machine.observer.handed(self, numbers, found)
+        return found
 
     def run_steps(self, code: Code) -> Generator[Wait, None, None]:
         environment = self.environment
@@ -100,6 +107,8 @@ class Frame:
         for step in code.steps:
             operands = [environment[number] for number in step.operands]
             if step.control:
+                if observer is not None:
+                    observer.handed(self, step.operands, operands)
                 result = yield from step.run(self, step.op, *operands)
             else:
                 try:

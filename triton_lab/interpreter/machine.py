@@ -37,6 +37,12 @@ class Observer(Protocol):
     def barrier(self, frame: Frame, op: Op) -> None:
         """All lanes of each program have waited for one another."""
 
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        """Values of ``frame`` go on: into a region or a function, or out of a block that has ended."""
+
+    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
+        """``result``, of ``programs`` rows, was put together: rows of it from rows (None: all) of other values."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Executable:

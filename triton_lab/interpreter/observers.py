@@ -29,6 +29,16 @@ class _Together:
         for one in self.observers:
             one.barrier(frame, op)
 
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        for one in self.observers:
+            one.handed(frame, numbers, values)
+
+    def joined(
+        self, pieces: Sequence[tuple[NDArray[Any], Value, NDArray[Any] | None]], programs: int, result: Value
+    ) -> None:
+        for one in self.observers:
+            one.joined(pieces, programs, result)
+
 
 def together(observers: Sequence[Observer]) -> Observer | None:
     """One observer that stands for all; None for none, which costs nothing."""

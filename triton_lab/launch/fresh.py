@@ -14,7 +14,7 @@ or 255, so that memory which was written hardly looks like it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Any
 
@@ -30,6 +30,9 @@ from triton_lab.launch.torch_calls import TorchCalls, of_this_thread
 Bytes = npt.NDArray[np.uint8]
 
 POISON = np.array([0xF9, 0x7F, 0xFE, 0x7F, 0xFB, 0x7F, 0xFD, 0x7F], np.uint8)
+
+# Larger storages are not filled with it.
+POISONED = 256 << 20
 
 # One byte alone equals the poison by chance in one of 256 cases: so many in a row do not.
 _LEAST = 4
@@ -59,9 +62,9 @@ def pattern(start: int, size: int) -> Bytes:
 class FreshMemory:
     """While entered, fills what `torch.empty` and its kin give out on this thread, and keeps track of it.
 
-    Storages of more than ``limit`` bytes are left alone: they may be larger than the machine's
-    memory as long as nobody touches them. Tensors from before, or of another thread, count as
-    initialised. Several may be entered at a time, and left in any order.
+    Storages of more than ``limit`` bytes are not filled, since they may be larger than the machine's memory as
+    long as nobody touches them: what is known of those are the writes alone. Tensors from before, or of
+    another thread, count as initialised. Several may be entered at a time, and left in any order.
     """
 
     def __init__(self, limit: int) -> None:
@@ -69,6 +72,8 @@ class FreshMemory:
         # What is left of each storage, by its address, with its size: a storage that takes the place of
         # another one replaces it.
         self._left: dict[int, tuple[int, Ranges]] = {}
+        # The same of storages that hold no poison, being too large.
+        self._large: dict[int, tuple[int, Ranges]] = {}
         self._written_by: dict[Any, tuple[tuple[int, str], ...]] = {}
         self._calls: TorchCalls | None = None
 
@@ -113,7 +118,12 @@ class FreshMemory:
             return
         storage = tensor.untyped_storage()
         start, size = storage.data_ptr(), storage.nbytes()
-        if not 0 < size <= self.limit or start % len(POISON):
+        if not size or start % len(POISON):
+            return
+        self._left.pop(start, None)
+        self._large.pop(start, None)
+        if size > self.limit:
+            self._large[start] = size, Ranges.of([start], [start + size])
             return
         everything = _bytes(tensor)
         whole = size // len(POISON) * len(POISON)
@@ -181,29 +191,38 @@ class FreshMemory:
         if isinstance(value, (list, tuple)):
             for item in value:
                 self._tensors_written(item)
-        elif _has_memory(value) and value.untyped_storage().data_ptr() in self._left:
-            self.written(_extent(value))
+        elif _has_memory(value):
+            start = value.untyped_storage().data_ptr()
+            if start in self._left or start in self._large:
+                self.written(_extent(value))
 
     def written(self, where: Ranges) -> None:
         """These bytes have been written."""
-        # A copy of the items, since launches of other threads ask meanwhile.
-        for start, (size, left) in list(self._left.items()):
-            if where.meets(start, start + size):
-                rest = left - where
-                if len(rest):
-                    self._left[start] = size, rest
-                else:
-                    del self._left[start]
+        for known in (self._left, self._large):
+            # A copy of the items, since launches of other threads ask meanwhile.
+            for start, (size, left) in list(known.items()):
+                if where.meets(start, start + size):
+                    rest = left - where
+                    if len(rest):
+                        known[start] = size, rest
+                    else:
+                        del known[start]
 
     def unwritten(self, extents: Iterable[tuple[int, int]]) -> Ranges:
-        """What nobody was seen writing, in these ranges of addresses ``(start, stop)``."""
-        parts = []
-        for low, high in extents:
-            inside = Ranges.of([low], [high])
-            parts += [
-                left & inside for start, (size, left) in list(self._left.items()) if start < high and low < start + size
-            ]
-        return Ranges.joined(parts)
+        """What nobody was seen writing, in these ranges of addresses ``(start, stop)``, and which held the poison."""
+        return _inside(self._left, extents)
+
+    def unfilled(self, extents: Iterable[tuple[int, int]]) -> Ranges:
+        """What nobody was seen writing of storages that are too large for the poison."""
+        return _inside(self._large, extents)
+
+
+def _inside(known: dict[int, tuple[int, Ranges]], extents: Iterable[tuple[int, int]]) -> Ranges:
+    parts = []
+    for low, high in extents:
+        inside = Ranges.of([low], [high])
+        parts += [left & inside for start, (size, left) in list(known.items()) if start < high and low < start + size]
+    return Ranges.joined(parts)
 
 
 def _filled_by_torch() -> bool:
@@ -250,6 +269,10 @@ def _extent(tensor: torch.Tensor) -> Ranges:
     return tensor_bytes(tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), tensor.element_size())
 
 
+# Memory is compared with the poison in pieces of so many bytes.
+_PIECE = 1 << 24
+
+
 def still_poisoned(unwritten: Ranges, held: Callable[[int, int], Bytes]) -> Ranges:
     """Those of the ``unwritten`` bytes that hold the poison, too: nobody wrote them, seen or unseen.
 
@@ -259,7 +282,7 @@ def still_poisoned(unwritten: Ranges, held: Callable[[int, int], Bytes]) -> Rang
     found = NOTHING
     if not len(unwritten):
         return found
-    for start, stop in zip(unwritten.start.tolist(), unwritten.stop.tolist(), strict=True):
+    for start, stop in _pieces(unwritten):
         same = held(start, stop) == pattern(start, stop - start)
         if bool(same.all()):
             found |= Ranges.of([start], [stop])
@@ -268,3 +291,9 @@ def still_poisoned(unwritten: Ranges, held: Callable[[int, int], Bytes]) -> Rang
         long = rows.stop - rows.start >= _LEAST
         found |= Ranges.of(rows.start[long], rows.stop[long])
     return found
+
+
+def _pieces(ranges: Ranges) -> Iterator[tuple[int, int]]:
+    for start, stop in zip(ranges.start.tolist(), ranges.stop.tolist(), strict=True):
+        for first in range(start, stop, _PIECE):
+            yield first, min(stop, first + _PIECE)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.lines import Line
     from triton_lab.launch.origin import Origin
     from triton_lab.launch.probes import Surroundings, Twin, Variable
+    from triton_lab.launch.replay import Watcher
     from triton_lab.launch.tape import Tape
     from triton_lab.launch.trace import Trace
     from triton_lab.launch.values import Values
@@ -72,6 +73,8 @@ class Launch:
     dropped: str = ""
     # Where the accesses of a launch on the GPU come from.
     remark: str = ""
+    # Of a launch too large to be replayed: what was looked at while it ran, by the check's name.
+    watched: Mapping[str, Watcher] = field(repr=False, default_factory=dict)
     # Of a launch on the GPU: (argument, the GPU's result, the CPU's) for what was written.
     outputs: list[tuple[str, Any, Any]] = field(repr=False, default_factory=list)
 

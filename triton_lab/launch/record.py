@@ -6,23 +6,28 @@ import contextlib
 import math
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from triton_lab.backend import launcher
 from triton_lab.backend.launcher import Call, Recorder
 from triton_lab.backend.source import written
 from triton_lab.interpreter.machine import Observer
+from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.values import Value
 from triton_lab.launch import snapshot
 from triton_lab.launch.access import Event
 from triton_lab.launch.argument import arguments_of
+from triton_lab.launch.checks.live import watchers
 from triton_lab.launch.footprint import hull, runs
-from triton_lab.launch.fresh import FreshMemory
+from triton_lab.launch.fresh import POISONED, FreshMemory, still_poisoned
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.lines import Lines
 from triton_lab.launch.probes import Surroundings
-from triton_lab.launch.ranges import Ranges
+from triton_lab.launch.ranges import NOTHING, Ranges
+from triton_lab.launch.replay import Watcher
 from triton_lab.launch.tape import Tape
 from triton_lab.launch.unseen import refused
 
@@ -50,18 +55,28 @@ class _Record(Recorder):
         self.keep = keep
         self.in_all = self.left = in_all
         self.fresh = fresh
-        self.pending: dict[int, tuple[Tape, snapshot.Snapshot]] = {}
+        self.pending: dict[int, tuple[Tape, snapshot.Snapshot, dict[str, Watcher]]] = {}
         self.trials: list[tuple[str, str, float]] = []
 
     def before(self, call: Call) -> Observer | None:
         if call.trial:
             return None
-        unwritten = self.fresh.unwritten((region.start, region.stop) for region in call.memory.regions)
+        extents = [(region.start, region.stop) for region in call.memory.regions]
+        unfilled = self.fresh.unfilled(extents)
+        blank = Ranges.joined([snapshot.blank(region) & unfilled for region in call.memory.regions if len(unfilled)])
         room = min(self.keep, self.left)
-        tape = Tape(room, launcher.limits, unwritten)
+        tape = Tape(room, launcher.limits, self.fresh.unwritten(extents), blank, unfilled - blank)
         values: tuple[Value, ...] = tuple(value for leaf in call.leaves for value in leaf.values)
-        self.pending[id(call)] = (tape, snapshot.take(call.memory, values, call.owners, room))
-        return tape
+        kept = snapshot.take(call.memory, values, call.owners, room)
+        watching: dict[str, Watcher] = {}
+        if kept.missing:
+            # What a replay would tell is looked at now, while it happens.
+            tape.blank |= still_poisoned(tape.unwritten, lambda start, stop: _bytes(call, start, stop))
+            tape.unwritten = NOTHING
+            watching = watchers(described(call, tape, kept))
+            call.operations += watching.values()
+        self.pending[id(call)] = (tape, kept, watching)
+        return together([tape, *watching.values()])
 
     def missed(self, kernel: str, reason: str) -> None:
         self.launches.unseen.append(f"the launch of {kernel} was not recorded: {reason}")
@@ -71,9 +86,9 @@ class _Record(Recorder):
         if call.trial:
             self.trials.append((call.metadata.name, configuration(call), call.seconds))
             return
-        tape, kept = self.pending.pop(id(call))
+        tape, kept, watching = self.pending.pop(id(call))
         tape.ended(call)
-        if len(tape.unwritten):
+        if len(tape.fresh):
             self.fresh.written(_written(tape))
         full = tape.room < self.keep and bool(tape.dropped or kept.missing)
         if full:
@@ -84,6 +99,7 @@ class _Record(Recorder):
             )
         self.left = max(0, self.left - tape.nbytes - kept.nbytes)
         launch = described(call, tape, kept)
+        launch.watched = watching
         if full:
             launch.dropped = kept.missing
         launch.configs = [(text, seconds) for name, text, seconds in self.trials if name == launch.kernel]
@@ -97,14 +113,23 @@ def _written(tape: Tape) -> Ranges:
     Without what it wrote lane by lane in many places: that is long to sort, and hardly looks like poison.
     """
     if tape.dropped:
-        return tape.unwritten
+        return tape.fresh
     found = []
+    unwritten = tape.fresh
     for op, events in tape.events.items():
         kind, _, itemsize = tape.kinds[op]
         for event in events if kind != "load" else ():
-            if _is_small(event) and tape.unwritten.meets(*hull(event, itemsize)):
+            if _is_small(event) and unwritten.meets(*hull(event, itemsize)):
                 found.append(runs(event, itemsize))
     return Ranges.joined(found)
+
+
+def _bytes(call: Call, start: int, stop: int) -> NDArray[Any]:
+    """What memory holds at addresses ``start .. stop - 1`` of one region."""
+    region = call.memory.holding(start)
+    assert region is not None
+    data: NDArray[Any] = region.data[start - region.start : stop - region.start]
+    return data
 
 
 def _is_small(event: Event) -> bool:
@@ -164,7 +189,7 @@ def record(*, keep: int = KEEP, in_all: int = IN_ALL) -> Iterator[Launches]:
     Raises NotRecorded for launches that cannot be seen: by Triton's interpreter, or by another driver.
     """
     launches = Launches()
-    with refused(), FreshMemory(keep) as fresh:
+    with refused(), FreshMemory(min(keep, POISONED)) as fresh:
         recorder = _Record(launches, keep, max(keep, in_all), fresh)
         launcher.recorders.append(recorder)
         try:

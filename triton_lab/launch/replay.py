@@ -34,6 +34,12 @@ class Watcher:
     def barrier(self, frame: Frame, op: Op) -> None:
         """The lanes of each program have waited for one another."""
 
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        """Values of ``frame`` go on, into a region or out of one."""
+
+    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
+        """``result`` was put together from parts of other values."""
+
 
 class _Only(Watcher):
     """Passes on what the given programs do, in a run in which each program runs by itself."""
@@ -53,6 +59,13 @@ class _Only(Watcher):
     def barrier(self, frame: Frame, op: Op) -> None:
         if int(frame.programs[0]) in self.programs:
             self.observer.barrier(frame, op)
+
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        if int(frame.programs[0]) in self.programs:
+            self.observer.handed(frame, numbers, values)
+
+    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
+        self.observer.joined(pieces, programs, result)
 
 
 def replay(

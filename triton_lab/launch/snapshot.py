@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
+import os
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +14,8 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.memory import Memory, Region
 from triton_lab.interpreter.values import Value
-from triton_lab.launch.ranges import Ranges
+from triton_lab.launch.ranges import NOTHING, Ranges
+from triton_lab.launch.resident import untouched
 
 Array = NDArray[Any]
 
@@ -20,28 +24,70 @@ class CannotReplay(RuntimeError):
     """The launch cannot be run again, for the reason given."""
 
 
+# Regions of so many bytes or more lie in a file in memory: each replay maps it anew, and copies what it writes.
+_MAPPED = 16 << 20
+
+
 @dataclass(frozen=True, eq=False)
 class Held:
-    """The bytes of one region, and what a kernel may do there: see `Region`."""
+    """The bytes of one region, and what a kernel may do there: see `Region`.
+
+    ``nbytes`` are those that take memory; ``file`` is where large regions lie, None for others.
+    """
 
     start: int
     data: Array
     verified: bool
     writable: bool
+    nbytes: int
+    file: int | None = None
 
     @classmethod
     def of(cls, region: Region) -> Held:
-        return cls(region.start, np.array(region.data), region.verified, bool(region.data.flags.writeable))
+        writable = bool(region.data.flags.writeable)
+        file = _file(region.size) if region.size >= _MAPPED else None
+        if file is None:
+            return cls(region.start, np.array(region.data), region.verified, writable, region.size)
+        data = np.frombuffer(mmap.mmap(file, region.size), np.uint8)
+        kept = Ranges.of([region.start], [region.stop]) - blank(region)
+        for start, stop in zip((kept.start - region.start).tolist(), (kept.stop - region.start).tolist(), strict=True):
+            data[start:stop] = region.data[start:stop]
+        held = cls(region.start, data, region.verified, writable, kept.size, file)
+        weakref.finalize(held, os.close, file)
+        return held
 
     def region(self, instead: tuple[Ranges, int] | None = None) -> Region:
         """A region of its own with these bytes, but for those ``instead``: addresses, and the byte to be there."""
-        data = self.data.copy()
+        if self.file is None:
+            data = self.data.copy()
+        else:
+            data = np.frombuffer(mmap.mmap(self.file, len(self.data), mmap.MAP_PRIVATE), np.uint8)
         if instead is not None:
             where, byte = instead
             for low, high in zip((where.start - self.start).tolist(), (where.stop - self.start).tolist(), strict=True):
                 data[max(low, 0) : max(high, 0)] = byte
         data.flags.writeable = self.writable
         return Region(self.start, data, self.verified)
+
+
+def _file(size: int) -> int | None:
+    """A file in memory, all zeros, of which only what is written takes memory; None where there is none to be had."""
+    try:
+        file = os.memfd_create("triton_lab")
+    except OSError:  # too many files are open
+        return None
+    os.ftruncate(file, size)
+    return file
+
+
+def blank(region: Region) -> Ranges:
+    """What holds zeros because nobody has touched it; of the process's own memory, since a copy holds what it is of."""
+    return untouched(region.start, region.stop) if region.data.ctypes.data == region.start else NOTHING
+
+
+def _weight(region: Region) -> int:
+    """How many bytes a copy of the region takes."""
+    return region.size - (blank(region).size if region.size >= _MAPPED else 0)
 
 
 @dataclass(eq=False)
@@ -58,7 +104,7 @@ class Snapshot:
 
     @property
     def nbytes(self) -> int:
-        return sum(held.data.nbytes for held in self.regions)
+        return sum(held.nbytes for held in self.regions)
 
     def held(self, start: int, stop: int) -> Array:
         """The bytes that were at addresses ``start .. stop - 1`` of one region."""
@@ -77,18 +123,21 @@ class Snapshot:
 def take(
     memory: Memory, arguments: tuple[Value, ...], owners: Sequence[frozenset[Region] | None], limit: int
 ) -> Snapshot:
-    """Copy all regions, if they take ``limit`` bytes at most; those that the launch finds later, when it does."""
+    """Copy all regions, if they take ``limit`` bytes at most; those that the launch finds later, when it does.
+
+    What was never touched takes none.
+    """
     starts = tuple(None if regions is None else tuple(r.start for r in regions) for regions in owners)
     snapshot = Snapshot(arguments, (), starts)
     # Before the first copy, so that a record that is too large costs nothing.
-    if not _too_large(snapshot, sum(region.size for region in memory.regions), limit):
+    if not _too_large(snapshot, sum(map(_weight, memory.regions)), limit):
         snapshot.regions = tuple(Held.of(region) for region in memory.regions)
     resolve = memory.resolve
     if resolve is not None:
 
         def found(low: int, high: int) -> Region | None:
             region = resolve(low, high)
-            if region is not None and not _too_large(snapshot, snapshot.nbytes + region.size, limit):
+            if region is not None and not _too_large(snapshot, snapshot.nbytes + _weight(region), limit):
                 snapshot.regions += (Held.of(region),)
             return region
 

@@ -33,18 +33,28 @@ class Tape(Watcher):
     ``events`` and ``kinds`` go by operation. ``barriers`` are those within programs: ``(order,
     programs)``. ``strange`` are the operations that had NaN or infinity among the values to store,
     perhaps in lanes that the mask turns off. ``unwritten`` are the bytes that nobody was seen writing
-    before the launch, ``unverified`` the memory that was found by its address alone.
+    before the launch, if they hold the poison; ``blank`` those of which that is known to be so, and
+    ``unknown`` those of which nobody can tell. ``unverified`` is the memory that was found by its address alone.
 
     Once ``room`` bytes are full nothing more is kept: what is there is the launch up to some moment,
     without gaps, and ``dropped`` counts the accesses after it.
     """
 
-    def __init__(self, room: int, limits: Limits, unwritten: Ranges = NOTHING) -> None:
+    def __init__(
+        self,
+        room: int,
+        limits: Limits,
+        unwritten: Ranges = NOTHING,
+        blank: Ranges = NOTHING,
+        unknown: Ranges = NOTHING,
+    ) -> None:
         self.events: dict[int, list[Event]] = {}
         self.kinds: dict[int, tuple[str, str, int]] = {}
         self.barriers: list[tuple[int, Array]] = []
         self.strange: set[int] = set()
         self.unwritten = unwritten
+        self.blank = blank
+        self.unknown = unknown
         self.unverified: Ranges = NOTHING
         # A replay cuts the grid into the same batches, so that its events are these.
         self.limits = Limits(batch=limits.batch, memory=limits.memory)
@@ -74,6 +84,11 @@ class Tape(Watcher):
         if self._fits(_EVENT_BYTES):
             self.barriers.append((self._count, frame.programs))
         self._count += 1
+
+    @property
+    def fresh(self) -> Ranges:
+        """All that nobody was seen writing."""
+        return Ranges.joined([self.unwritten, self.blank, self.unknown])
 
     @property
     def cut(self) -> str:

@@ -23,11 +23,27 @@ Array = NDArray[Any]
 Pieces = list[tuple[Array, tuple[Value, ...]]]
 
 
-def _joined(pieces: Pieces, programs: int, types: Sequence[Type]) -> tuple[Value, ...]:
+def _joined(frame: Frame, pieces: Pieces, programs: int, types: Sequence[Type]) -> tuple[Value, ...]:
     """The results of all sides, put together; ``types`` says how many there are."""
-    return tuple(
+    found = tuple(
         values.merge([(rows, results[k]) for rows, results in pieces], programs, type) for k, type in enumerate(types)
     )
+    observer = frame.machine.observer
+    if observer is not None:
+        for k, value in enumerate(found):
+            observer.joined([(rows, results[k], None) for rows, results in pieces], programs, value)
+    return found
+
+
+def _taken(frame: Frame, handed: Sequence[Value], rows: Array) -> tuple[Value, ...]:
+    """Values for the programs in ``rows`` alone."""
+    found = tuple([values.take(value, rows) for value in handed])
+    observer = frame.machine.observer
+    if observer is not None:
+        everyone = np.arange(len(rows))
+        for old, new in zip(handed, found, strict=True):
+            observer.joined([(everyone, old, rows)], len(rows), new)
+    return found
 
 
 def _answer(results: tuple[Value, ...]) -> Any:
@@ -52,7 +68,7 @@ def scf_if(frame: Frame, op: Op, condition: Value) -> Generator[Wait, None, Any]
     pieces: Pieces = []
     for code, rows in zip(sides, (np.flatnonzero(truth), np.flatnonzero(~truth)), strict=False):
         pieces.append((rows, (yield from frame.part(rows).run(code))))
-    return _answer(_joined(pieces, frame.count, types)) if types else ()
+    return _answer(_joined(frame, pieces, frame.count, types)) if types else ()
 
 
 @control("scf.for")
@@ -79,16 +95,16 @@ def scf_for(
     for iteration in range(int(trips.max()) + 1):
         ended = trips[rows] <= iteration
         if ended.any():
-            pieces.append((rows[ended], tuple(values.take(value, np.flatnonzero(ended)) for value in carried)))
+            pieces.append((rows[ended], _taken(frame, carried, np.flatnonzero(ended))))
             going = np.flatnonzero(~ended)
             rows = rows[going]
-            carried = tuple(values.take(value, going) for value in carried)
+            carried = _taken(frame, carried, going)
             active = frame.part(rows)
         if len(rows):
             frame.machine.tick(op, frame)
             number = (low[rows] + iteration * stride[rows]).astype(dtype)
             carried = yield from active.run(code, (number, *carried))
-    return _answer(_joined(pieces, frame.count, types)) if types else ()
+    return _answer(_joined(frame, pieces, frame.count, types)) if types else ()
 
 
 def _counter(value: Value, type: Type, is_unsigned: bool) -> Array:
@@ -114,18 +130,18 @@ def scf_while(frame: Frame, op: Op, *initial: Value) -> Generator[Wait, None, An
         truth = np.broadcast_to(_truth(active, condition), (active.count,))
         if not truth.all():
             ended = np.flatnonzero(~truth)
-            pieces.append((rows[ended], tuple(values.take(value, ended) for value in passed)))
+            pieces.append((rows[ended], _taken(frame, passed, ended)))
             going = np.flatnonzero(truth)
             rows = rows[going]
             if not len(rows):
                 break
-            passed = [values.take(value, going) for value in passed]
+            passed = [*_taken(frame, passed, going)]
             active = frame.part(rows)
         previous = carried
         carried = yield from active.run(after, passed)
         if waits and machine.memory.version == version:
             yield op, not _same(previous, carried)
-    return _answer(_joined(pieces, frame.count, types)) if types else ()
+    return _answer(_joined(frame, pieces, frame.count, types)) if types else ()
 
 
 def _same(before: Sequence[Value], after: Sequence[Value]) -> bool:
@@ -168,19 +184,19 @@ def run_blocks(frame: Frame, blocks: Sequence[Code], arguments: Sequence[Value])
             active.environment[argument] = value
         yield from active.run_steps(code)
         end = code.terminator
-        operands = tuple(active.environment[value] for value in end.operands)
+        operands = active.handed(end.operands)
         if end.name not in _BRANCHES:
             finished.append((_root_rows(active, frame), operands))
             continue
         for rows, successor in _branches(active, end, operands):
             if successor.block <= number:
                 raise NotImplementedError("a branch backwards")
-            handed = tuple(values.take(active.environment[value], rows) for value in successor.operands)
+            handed = _taken(active, active.handed(successor.operands), rows)
             arriving.setdefault(successor.block, []).append((active, rows, handed))
     if not finished or not finished[0][1]:
         return ()
     types = [frame.type(number) for number in returned(blocks)]
-    return _joined(finished, frame.count, types)
+    return _joined(frame, finished, frame.count, types)
 
 
 _BRANCHES = ("cf.br", "cf.cond_br")
@@ -219,7 +235,7 @@ def _assemble(
         start += len(rows)
     active = base if len(together) == base.count else base.part(together[order])
     types = [root.type(number) for number in code.arguments]
-    return active, _joined(pieces, len(together), types)
+    return active, _joined(root, pieces, len(together), types)
 
 
 def _common(frames: Sequence[Frame]) -> Frame:

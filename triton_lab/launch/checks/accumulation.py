@@ -6,11 +6,14 @@ memory. `tl.sum` and `tl.cumsum` are not looked at: they add up in a tree, which
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
 from triton_lab.launch.checks.added_atomically import Atomics, Total
 from triton_lab.launch.checks.carried_sums import CarriedSums, Loss
@@ -18,7 +21,9 @@ from triton_lab.launch.checks.evidence import Evidence, Lanes
 from triton_lab.launch.checks.words import element, finding, others, program
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.replay import CannotReplay, replay
+from triton_lab.launch.replay import Watcher, replay
+
+Array = NDArray[Any]
 
 _MEND = "Accumulate in float32: begin with tl.zeros(..., dtype=tl.float32), and convert once, when the sum is stored."
 _MEND_COUNT = "Count in an integer: a float of this width cannot tell the next number from this one."
@@ -30,17 +35,42 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     launch = evidence.launch
     if launch.snapshot is None:
         return
-    sums, atomics = CarriedSums(launch), Atomics(launch)
-    if not sums and not atomics:
-        return
-    try:
-        replay(launch, observer=sums if sums else None, access_observer=atomics if atomics else None)
-    except CannotReplay:
-        return
-    for op, losses in sums.losses():
+    looked = _looked(evidence)
+    for op, losses in looked.sums.losses():
         yield _of_a_loop(launch, op, losses)
-    for op, totals in atomics.totals():
+    for op, totals in looked.atomics.totals():
         yield _of_atomics(evidence, op, totals)
+
+
+def watcher(evidence: Evidence) -> Watcher | None:
+    """Who is to look on at the launch itself; None where nothing is added up."""
+    looked = _Watcher(evidence.launch)
+    return looked if looked.sums or looked.atomics else None
+
+
+def _looked(evidence: Evidence) -> _Watcher:
+    """What was seen while the launch ran, or else in a replay. Raises CannotReplay."""
+    launch = evidence.launch
+    seen = launch.watched.get("accumulation")
+    if isinstance(seen, _Watcher):
+        return seen
+    looked = _Watcher(launch)
+    if looked.sums or looked.atomics:
+        replay(launch, observer=looked if looked.sums else None, access_observer=looked if looked.atomics else None)
+    return looked
+
+
+class _Watcher(Watcher):
+    """Both kinds of sums."""
+
+    def __init__(self, launch: Launch) -> None:
+        self.sums, self.atomics = CarriedSums(launch), Atomics(launch)
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        self.sums.after(frame, op, operands, result)
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        self.atomics.access(frame, op, kind, pointer, mask, values)
 
 
 def _of_a_loop(launch: Launch, op: Op, losses: list[Loss]) -> Finding:

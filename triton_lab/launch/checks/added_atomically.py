@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ from triton_lab.launch.tape import block_shape, brought
 
 Array = NDArray[Any]
 
+# After so many lanes what they have added is put together, element by element.
+_MOST_LANES = 1 << 20
 _FADD = 5  # Triton's number of float addition among the atomics
 
 
@@ -38,6 +41,46 @@ class Total:
     type: str
 
 
+class _Sums(NamedTuple):
+    """What atomics have added, by element or lane by lane, in the order in which they did.
+
+    ``start`` is what the first of them found at ``address``; ``sum`` and ``squares`` are of the ``count`` terms in
+    float64. The last of them found ``before`` and added ``term``, in ``lane`` of ``program``.
+    """
+
+    address: Array
+    start: Array
+    sum: Array
+    squares: Array
+    count: Array
+    before: Array
+    term: Array
+    program: Array
+    lane: Array
+
+
+def _by_element(parts: Sequence[_Sums]) -> _Sums:
+    """One of each element."""
+    whole = _Sums(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    order = np.argsort(whole.address, kind="stable")
+    heads = np.flatnonzero(np.concatenate([[True], np.diff(whole.address[order]) != 0])[: len(order)])
+    if not len(heads):
+        return whole
+    last = order[np.append(heads[1:], len(order)) - 1]
+    sums, squares, count = (np.add.reduceat(column[order], heads) for column in (whole.sum, whole.squares, whole.count))
+    return _Sums(
+        whole.address[last],
+        whole.start[order[heads]],
+        sums,
+        squares,
+        count,
+        whole.before[last],
+        whole.term[last],
+        whole.program[last],
+        whole.lane[last],
+    )
+
+
 class Atomics(Watcher):
     """False if the kernel has no such atomics."""
 
@@ -52,8 +95,8 @@ class Atomics(Watcher):
             and function.types[op.operands[1]].element in FRACTION
         }
         self._by_index = {op.index: op for op in plan.walk()}
-        # By operation: address, what was there, what was added, program and lane, as they happened.
-        self._seen: dict[int, list[tuple[Array, Array, Array, Array, Array]]] = {index: [] for index in self._ops}
+        self._seen: dict[int, list[_Sums]] = {index: [] for index in self._ops}
+        self._since: Counter[int] = Counter()
 
     def __bool__(self) -> bool:
         return bool(self._ops)
@@ -72,39 +115,42 @@ class Atomics(Watcher):
             np.broadcast_to(array.reshape(-1, *(1,) * rank) if array.ndim == 1 else array, whole).reshape(-1)[chosen]
             for array in (values, added)
         )
+        wide = widen(terms).astype(np.float64)
+        one = np.ones(len(chosen), np.int64)
         address = event.addresses().reshape(-1)[chosen]
-        self._seen[op.index].append((address, before, terms, frame.programs[chosen // size], chosen % size))
+        program, lane = frame.programs[chosen // size], chosen % size
+        seen = self._seen[op.index]
+        seen.append(_Sums(address, before, wide, wide**2, one, before, terms, program, lane))
+        self._since[op.index] += len(chosen)
+        if self._since[op.index] > _MOST_LANES:
+            seen[:] = [_by_element(seen)]
+            self._since.clear()
 
     def totals(self) -> Iterator[tuple[Op, list[Total]]]:
         """By operation, one for each element whose sum has lost too much."""
         for index, parts in sorted(self._seen.items()):
             if not parts:
                 continue
-            address, before, terms, program, lane = (np.concatenate(column) for column in zip(*parts, strict=True))
-            order = np.argsort(address, kind="stable")
-            heads = np.flatnonzero(np.concatenate([[True], np.diff(address[order]) != 0]))
-            counts = np.diff(np.append(heads, len(order)))
-            wide = widen(terms[order]).astype(np.float64)
-            start = before[order[heads]].astype(np.float64)
-            exact = start + np.add.reduceat(wide, heads)
-            last = order[heads + counts - 1]
-            sums = (widen(before[last]) + widen(terms[last])).astype(before.dtype)
-            scale = np.maximum(np.abs(exact), np.sqrt(start**2 + np.add.reduceat(wide**2, heads)))
+            each = _by_element(parts)
+            start = each.start.astype(np.float64)
+            exact = start + each.sum
+            sums = (widen(each.before) + widen(each.term)).astype(each.before.dtype)
+            scale = np.maximum(np.abs(exact), np.sqrt(start**2 + each.squares))
             off = np.abs(sums.astype(np.float64) - exact) / np.where(scale > 0, scale, np.inf)
             element = self._ops[index]
             cost = np.where(np.isfinite(off), off * 2.0 ** FRACTION[element], 0.0)
             found = [
                 Total(
-                    int(address[last[k]]),
-                    int(program[last[k]]),
-                    int(lane[last[k]]),
+                    int(each.address[k]),
+                    int(each.program[k]),
+                    int(each.lane[k]),
                     sums[k],
                     float(exact[k]),
-                    int(counts[k]),
+                    int(each.count[k]),
                     float(cost[k]),
                     user_name(element),
                 )
-                for k in np.flatnonzero((cost > COSTLY) & (counts >= MANY)).tolist()
+                for k in np.flatnonzero((cost > COSTLY) & (each.count >= MANY)).tolist()
             ]
             if found:
                 yield self._by_index[index], found

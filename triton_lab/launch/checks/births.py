@@ -17,7 +17,6 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Affine, Box, Value
 from triton_lab.interpreter.values import elements as elements_of
 from triton_lab.ir import Op
-from triton_lab.ir.dataflow import Flow
 from triton_lab.ir.provenance import ACCESSES
 from triton_lab.launch.checks.marks import MOVES, Marks, inside_of_others, joined, passed_on
 from triton_lab.launch.finite import finite
@@ -45,7 +44,7 @@ class Births(Watcher):
 
     def __init__(self, launch: Launch) -> None:
         plan = launch.executable.plan
-        self.marks: Marks[Birth] = Marks(Flow.of(plan))
+        self.marks: Marks[Birth] = Marks()
         self._inside = inside_of_others(plan)
         self._casts = False
 
@@ -58,9 +57,15 @@ class Births(Watcher):
                 continue
             type = frame.type(number)
             if type.is_float:
-                self.marks.put(frame, number, value, self._of_float(frame, op, operands, value))
+                self.marks.put(value, self._of_float(frame, op, operands, value))
             elif type.is_integer and (self._casts or op.name in CASTS):
-                self.marks.put(frame, number, value, self._of_integer(frame, op, operands))
+                self.marks.put(value, self._of_integer(frame, op, operands))
+
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        self.marks.handed(frame, numbers, values)
+
+    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
+        self.marks.joined(pieces, programs, result)
 
     def of_operand(self, frame: Frame, number: int) -> dict[Birth, Array]:
         """The marks of a value that is alive."""

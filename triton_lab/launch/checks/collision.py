@@ -41,14 +41,23 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
     if not meetings:
         return
     meetings = [found for each in meetings if (found := each.where(~races.bytes().covers(each.lanes.address)))]
+    if not meetings:
+        return
+    try:
+        different, impossible = _different(evidence, meetings), None
+    except CannotReplay as reason:
+        # What is lost can be told all the same.
+        different, impossible = [np.zeros(len(meeting), np.bool_) for meeting in meetings], reason
     known = _Lost(evidence)
     collisions: dict[int, list[_Collision]] = {}
-    for meeting, different in zip(meetings, _different(evidence, meetings), strict=True):
-        one = _Collision(meeting, different, known.of(meeting))
+    for meeting, differ in zip(meetings, different, strict=True):
+        one = _Collision(meeting, differ, known.of(meeting))
         if one.different.any() or one.lost.any():
             collisions.setdefault(meeting.sight.op.index, []).append(one)
     for _, some in sorted(collisions.items()):
         yield _described(evidence, some)
+    if impossible is not None:
+        raise impossible
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,12 +157,9 @@ class _Values(Watcher):
 
 
 def _different(evidence: Evidence, meetings: list[_Meeting]) -> list[Flags]:
-    """Of each meeting the lanes that do not store what the other one stores; none where a replay cannot tell."""
+    """Of each meeting the lanes that do not store what the other one stores. Raises CannotReplay."""
     watcher = _Values(meetings)
-    try:
-        replay(evidence.launch, access_observer=watcher)
-    except CannotReplay:
-        return [np.zeros(len(meeting), np.bool_) for meeting in meetings]
+    replay(evidence.launch, access_observer=watcher)
     return watcher.different
 
 

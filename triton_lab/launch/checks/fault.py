@@ -101,7 +101,12 @@ def _deadlock(launch: Launch, error: Deadlock) -> Finding:
 def _faults(launch: Launch, error: KernelError) -> Iterator[Finding]:
     """One for each kind and operation."""
     found: dict[tuple[int, str], list[tuple[Op, Fault, Lanes]]] = {}
-    for one in [error, *_more(launch, error)]:
+    failed, impossible = [error], None
+    try:
+        failed.extend(_more(launch, error))
+    except CannotReplay as reason:
+        impossible = reason
+    for one in failed:
         if one.fault is not None and one.op is not None and one.programs is not None:
             lanes = Lanes.timeless(one.programs, one.fault.lanes, one.fault.addresses)
             found.setdefault((one.op.index, one.fault.kind), []).append((one.op, one.fault, lanes))
@@ -132,6 +137,8 @@ def _faults(launch: Launch, error: KernelError) -> Iterator[Finding]:
             lanes=lanes,
             count=total,
         )
+    if impossible is not None:
+        raise impossible
 
 
 def _more(launch: Launch, error: KernelError) -> Iterator[KernelError]:
@@ -156,8 +163,6 @@ def _more(launch: Launch, error: KernelError) -> Iterator[KernelError]:
             if another.fault is None or known or another.fault.kind == "null-pointer":
                 yield another
             left = np.setdiff1d(left, another.programs)
-        except CannotReplay:
-            return
         else:
             return
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Hashable, Sequence
+import weakref
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -13,13 +13,10 @@ from triton_lab.interpreter import values
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.registry import REGISTRY
 from triton_lab.interpreter.values import Value
-from triton_lab.ir import Op, Plan, dataflow
+from triton_lab.ir import Op, Plan
 
 Array = NDArray[Any]
 Key = TypeVar("Key", bound=Hashable)
-
-# A value that a loop carries is used until it has been computed anew so often, or is at most once behind.
-_GENERATIONS = 3
 
 # These only move elements: run on marks they move those.
 MOVES = frozenset({"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans", "tt.join", "tt.cat"})
@@ -28,90 +25,74 @@ MOVES = frozenset({"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "
 class Marks(Generic[Key]):
     """By value and key, arrays of flags that broadcast to ``(programs, *block)``.
 
-    Marks go by object: a value that is carried round a loop is the same object there. What control flow
-    has put together out of parts is a new one: where ``flow`` is given, its marks are those of the parts.
+    Marks go by object, as long as it lives: a value that is carried round a loop is the same object there. What
+    control flow takes apart and puts together are new ones, of which `handed` and `joined` tell.
     """
 
-    def __init__(self, flow: dataflow.Flow | None = None) -> None:
-        self._flow = flow
-        # The value is kept, so that no other takes its place in memory.
-        self._known: dict[int, tuple[Value, dict[Key, Array]]] = {}
-        # What was last known of a value by its number, and of which programs.
-        self._last: dict[dataflow.Value, tuple[Array, dict[Key, Array]]] = {}
-        self._parts = _parts(flow) if flow is not None else set()
-        self._batch: Array | None = None
-        # By value number and first program: the objects that were last computed there.
-        self._lines: dict[tuple[dataflow.Value, int], deque[int]] = {}
-        self._held: Counter[int] = Counter()
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Callable[[], Value | None], dict[Key, Array]]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._known)
 
-    def put(self, frame: Frame, number: int, value: Value, marks: dict[Key, Array]) -> None:
-        """Value ``number`` has been computed, and has these marks."""
-        name = dataflow.Value(frame.routine.function.name, number)
-        if marks:
-            self._forget(frame, name)
-            self._known[id(value)] = (value, marks)
-            self._held[id(value)] += 1
-            self._lines.setdefault((name, int(frame.programs[0])), deque()).append(id(value))
-        if name in self._parts and (marks or name in self._last):
-            self._last[name] = (frame.programs, marks)
+    def put(self, value: Value, marks: dict[Key, Array]) -> None:
+        """``value`` has been computed, and has these marks."""
+        if not marks:
+            return
+        number = id(value)
+        try:
+            # Once it is gone another may take its place in memory.
+            alive: Callable[[], Value | None] = weakref.ref(value, lambda _: self._known.pop(number, None))
+        except TypeError:
 
-    def _forget(self, frame: Frame, name: dataflow.Value) -> None:
-        """Let go of what nobody will ask for: earlier batches, and what a loop has computed long ago."""
-        machine = frame.machine
-        is_kernel = frame.parent is None and frame.routine.function.name == machine.executable.plan.kernel.name
-        if is_kernel and frame.programs is not self._batch and not machine.executable.waiting_loops:
-            self._batch = frame.programs
-            for table in (self._known, self._lines, self._held, self._last):
-                table.clear()
-        line = self._lines.get((name, int(frame.programs[0])))
-        if line is not None and len(line) >= _GENERATIONS:
-            oldest = line.popleft()
-            self._held[oldest] -= 1
-            if not self._held[oldest]:
-                del self._held[oldest], self._known[oldest]
+            def alive() -> Value:
+                return value
+
+        self._known[number] = (alive, marks)
 
     def of(self, frame: Frame, number: int, value: Any) -> dict[Key, Array]:
         """The marks of a value, in this frame or in the one that this is a part of."""
-        known = self._known.get(id(value))
-        if known is not None and known[0] is value:
-            return known[1]
-        if frame.parent is not None and frame.rows is not None:
-            outer = dict.get(frame.parent.environment, number)
-            if outer is not None:
-                rows = frame.rows
-                return {
-                    key: mark if mark.shape[0] == 1 else mark[rows]
-                    for key, mark in self.of(frame.parent, number, outer).items()
-                }
-        return self._put_together(frame, number, value) if self._last else {}
-
-    def _put_together(self, frame: Frame, number: int, value: Any) -> dict[Key, Array]:
-        """The marks of what came from elsewhere: a side of a branch, the last iteration, a call."""
-        assert self._flow is not None
-        name = dataflow.Value(frame.routine.function.name, number)
-        if name in self._flow.maker:
+        known = self._of_object(value)
+        if known:
+            return known
+        if frame.parent is None or frame.rows is None:
             return {}
+        outer = dict.get(frame.parent.environment, number)
+        if outer is None:
+            return {}
+        rows = frame.rows
+        return {
+            key: mark if mark.shape[0] == 1 else mark[rows]
+            for key, mark in self.of(frame.parent, number, outer).items()
+        }
+
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        """What came from the frame around this one is an object of its own here, and goes on."""
+        for number, value in zip(numbers, values, strict=True) if self._known else ():
+            self.put(value, self.of(frame, number, value))
+
+    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
+        """Where programs part and meet again, each brings its own marks."""
+        known = [
+            (rows, at, marks)
+            for rows, source, at in (pieces if self._known else ())
+            for marks in [self._of_object(source)]
+            if marks and source is not result
+        ]
         found: dict[Key, Array] = {}
-        for part in self._flow.feeds.get(name, ()):
-            programs, marks = self._last.get(part, (frame.programs, {}))
-            for key, mark in marks.items():
-                rows = np.minimum(np.searchsorted(programs, frame.programs), len(programs) - 1)
-                here = programs[rows] == frame.programs
-                spread = mark[rows] if mark.shape[0] > 1 else mark
-                spread = spread & here.reshape(-1, *(1,) * (mark.ndim - 1))
-                found[key] = found[key] | spread if key in found else spread
-        found = {key: mark for key, mark in found.items() if mark.any()}
-        if found:
-            self.put(frame, number, value, found)
-        return found
+        for key in {key for _, _, marks in known for key in marks}:
+            mine = [(rows, at, marks[key]) for rows, at, marks in known if key in marks]
+            shape = np.broadcast_shapes(*(mark.shape[1:] for _, _, mark in mine))
+            whole = np.zeros((programs, *shape), np.bool_)
+            for rows, at, mark in mine:
+                whole[rows] = mark if at is None or mark.shape[0] == 1 else mark[at]
+            if whole.any():
+                found[key] = whole
+        self.put(result, found)
 
-
-def _parts(flow: dataflow.Flow) -> set[dataflow.Value]:
-    """The values that another one may simply be."""
-    return {part for value, feeds in flow.feeds.items() if value not in flow.maker for part in feeds}
+    def _of_object(self, value: Value) -> dict[Key, Array]:
+        known = self._known.get(id(value))
+        return known[1] if known is not None and known[0]() is value else {}
 
 
 def inside_of_others(plan: Plan) -> set[int]:

@@ -19,9 +19,9 @@ from triton_lab.ir.provenance import ACCESSES
 from triton_lab.launch.checks import overflow
 from triton_lab.launch.checks.evidence import Evidence, Lanes
 from triton_lab.launch.checks.marks import inside_of_others
-from triton_lab.launch.checks.words import finding, lane, listed, others, program
+from triton_lab.launch.checks.words import Tally, finding, lane, others, program
 from triton_lab.launch.finding import Finding
-from triton_lab.launch.replay import CannotReplay, Watcher, replay
+from triton_lab.launch.replay import Watcher, replay
 
 Array = NDArray[Any]
 
@@ -41,18 +41,11 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     launch = evidence.launch
     if launch.snapshot is None:
         return
-    suspects = _suspects(evidence)
-    if not suspects:
-        return
-    watcher = _Watcher(suspects)
-    try:
-        replay(launch, observer=watcher)
-    except CannotReplay:
-        return
-    for index, parts in sorted(watcher.found.items()):
+    looked = _looked(evidence)
+    for index, tally in sorted(looked.found.items()):
         op = evidence.ops[index]
-        lanes, count = listed(parts), sum(len(part) for part in parts)
-        text, shape = watcher.examples[index]
+        lanes, count = tally.listed(), tally.count
+        text, shape = looked.examples[index]
         where = lane(shape, int(lanes.lane[0]))
         yield finding(
             launch,
@@ -65,12 +58,30 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
+def watcher(evidence: Evidence) -> Watcher | None:
+    """Who is to look on at the launch itself; None where nothing can wrap."""
+    suspects = _suspects(evidence)
+    return _Watcher(suspects) if suspects else None
+
+
+def _looked(evidence: Evidence) -> _Watcher:
+    """What was seen while the launch ran, or else in a replay. Raises CannotReplay."""
+    launch = evidence.launch
+    seen = launch.watched.get("narrow")
+    if isinstance(seen, _Watcher):
+        return seen
+    looked = _Watcher(_suspects(evidence))
+    if looked.suspects:
+        replay(launch, observer=looked)
+    return looked
+
+
 class _Watcher(Watcher):
     """``suspects`` are the operations that may wrap, and whether they count as signed."""
 
     def __init__(self, suspects: dict[int, bool]) -> None:
         self.suspects = suspects
-        self.found: dict[int, list[Lanes]] = {}
+        self.found: dict[int, Tally] = {}
         # By operation: what happened in the first lane, and the shape of its block.
         self.examples: dict[int, tuple[str, tuple[int, ...]]] = {}
 
@@ -102,7 +113,7 @@ class _Watcher(Watcher):
         size = max(1, type.size)
         nowhere = np.zeros(len(chosen), np.int64)
         lanes = Lanes.timeless(frame.programs[chosen // size], chosen % size, nowhere)
-        self.found.setdefault(op.index, []).append(lanes)
+        self.found.setdefault(op.index, Tally()).add(lanes)
 
 
 def _told(op: Op, numbers: list[Any], type: str) -> str:

@@ -6,7 +6,7 @@ counts is where they come into being, which `births` follows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, Plan
 from triton_lab.ir.provenance import ONLY_READ, ONLY_WRITE
 from triton_lab.launch.access import Event
@@ -24,7 +25,7 @@ from triton_lab.launch.checks.words import Found, element, finding, others, prog
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.finite import finite
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.replay import CannotReplay, Watcher, replay
+from triton_lab.launch.replay import Watcher, replay
 from triton_lab.launch.tape import block_shape, brought
 
 Array = NDArray[Any]
@@ -40,14 +41,15 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     plan = launch.executable.plan
     if launch.snapshot is None or not (evidence.tape.strange or any(op.name in CASTS for op in plan.walk())):
         return
-    watcher = _Watcher(evidence)
-    try:
-        replay(launch, observer=watcher.births, access_observer=watcher)
-    except CannotReplay:
-        return
-    for op, lanes, count in watcher.found:
+    seen = launch.watched.get("non-finite")
+    if isinstance(seen, _Watcher):
+        looked = seen
+    else:
+        looked = _Watcher(evidence)
+        replay(launch, observer=looked, access_observer=looked)
+    for op, lanes, count in looked.found:
         argument = evidence.owner(op)
-        what, birth = watcher.examples[op.index]
+        what, birth = looked.examples[op.index]
         yield finding(
             launch,
             "non-finite",
@@ -69,6 +71,13 @@ def _mend(launch: Launch, birth: Op, store: Op) -> str:
     return f"It arises in line {line.line}. {_MEND}"
 
 
+def watcher(evidence: Evidence) -> Watcher | None:
+    """Who is to look on at the launch itself; None where it has no floats."""
+    functions = evidence.launch.executable.plan.functions.values()
+    floats = any(type.is_float for function in functions for type in function.types)
+    return _Watcher(evidence) if floats else None
+
+
 class _Watcher(Watcher):
     """Compares what is stored with what `Births` knows of it."""
 
@@ -82,6 +91,15 @@ class _Watcher(Watcher):
         # Programs that have loaded something that is not finite.
         self.spoilt = np.zeros(evidence.launch.programs, np.bool_)
         self.in_integers = _floats_in_integers(evidence.launch.executable.plan)
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        self.births.after(frame, op, operands, result)
+
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        self.births.handed(frame, numbers, values)
+
+    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
+        self.births.joined(pieces, programs, result)
 
     def barrier(self, frame: Frame, op: Op) -> None:
         self.count += 1

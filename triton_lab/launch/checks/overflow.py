@@ -15,17 +15,17 @@ import numpy as np
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.ir import Op, Plan
 from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.ir.masks import mask_operand
 from triton_lab.ir.provenance import ACCESSES
-from triton_lab.launch.checks.always_true import mask_operand
-from triton_lab.launch.checks.evidence import Evidence, Lanes
+from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.fault import ROUNDS
 from triton_lab.launch.checks.marks import inside_of_others
 from triton_lab.launch.checks.reach import Reach, adds_up, constant_bounds
 from triton_lab.launch.checks.taint import SIGNS, Example, Taint, coordinates
-from triton_lab.launch.checks.words import finding, listed, others, program
+from triton_lab.launch.checks.words import Tally, finding, others, program
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.replay import CannotReplay, replay
+from triton_lab.launch.replay import replay
 
 _MEND = "Compute the offset in 64 bits: convert one factor first, as in row.to(tl.int64) * stride."
 _MEND_SUM = "Sum in 64 bits: convert the terms first, as in tl.sum(lengths.to(tl.int64))."
@@ -69,22 +69,15 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     launch = evidence.launch
     if launch.snapshot is None:
         return
-    which = suspects(evidence)
-    if not which:
-        return
-    try:
-        taints = list(_replays(evidence, which))
-    except CannotReplay:
-        return
-    by_place: dict[tuple[int, str], list[Lanes]] = {}
+    by_place: dict[tuple[int, str], Tally] = {}
     examples: dict[tuple[int, int], Example] = {}
-    for taint in taints:
+    for taint in _looked(evidence):
         examples.update(taint.examples)
         for (origin, index), lanes in taint.reached.items():
             argument = evidence.owner(evidence.ops[index])
-            by_place.setdefault((origin, "" if argument is None else argument.name), []).extend(lanes)
-    for (origin, name), parts in sorted(by_place.items()):
-        lanes_there, count = listed(parts), sum(len(part) for part in parts)
+            by_place.setdefault((origin, "" if argument is None else argument.name), Tally()).join(lanes)
+    for (origin, name), tally in sorted(by_place.items(), key=lambda place: place[0]):
+        lanes_there, count = tally.listed(), tally.count
         number = int(lanes_there.program[0])
         shown = examples.get((origin, number)) or next(each for (op, _), each in examples.items() if op == origin)
         op = evidence.ops[origin]
@@ -103,6 +96,29 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         yield replace(found, values=np.array(wrapped_in, np.int64))
 
 
+def watcher(evidence: Evidence) -> Taint | None:
+    """Who is to look on at the launch itself; None where nothing can wrap."""
+    which = suspects(evidence)
+    return _taint(evidence, which) if which else None
+
+
+def _looked(evidence: Evidence) -> list[Taint]:
+    """What was seen while the launch ran, or else in replays. Raises CannotReplay."""
+    launch = evidence.launch
+    seen = launch.watched.get("overflow")
+    if isinstance(seen, Taint):
+        if isinstance(launch.error, KernelError):
+            seen.failed(launch.error)
+        return [seen]
+    which = suspects(evidence)
+    return list(_replays(evidence, which)) if which else []
+
+
+def _taint(evidence: Evidence, which: dict[int, bool]) -> Taint:
+    mixers = frozenset(index for index in which if _mixes(evidence.launch, evidence.ops[index]))
+    return Taint(evidence.launch, which, _ON_THE_WAY, mixers)
+
+
 def _mend(op: Op) -> str:
     if op.name in ("tt.reduce", "tt.scan"):
         return _MEND_SUM
@@ -113,9 +129,8 @@ def _replays(evidence: Evidence, which: dict[int, bool]) -> Iterator[Taint]:
     """What the replay of all programs tells; where some fail, first what each of these was stopped for."""
     launch = evidence.launch
     left = np.arange(launch.programs)
-    mixers = frozenset(index for index in which if _mixes(launch, evidence.ops[index]))
     for _ in range(ROUNDS):
-        taint = Taint(launch, which, _ON_THE_WAY, mixers)
+        taint = _taint(evidence, which)
         try:
             replay(launch, observer=taint, programs=left, strict=True)
         except KernelError as error:

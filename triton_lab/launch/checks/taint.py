@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,11 +14,11 @@ from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Descriptor, Value
 from triton_lab.ir import Op
-from triton_lab.ir.dataflow import Flow
 from triton_lab.ir.masks import mask_operand
 from triton_lab.ir.provenance import ACCESSES
 from triton_lab.launch.checks.evidence import Lanes
 from triton_lab.launch.checks.marks import Marks, inside_of_others, passed_on
+from triton_lab.launch.checks.words import Tally
 from triton_lab.launch.replay import Watcher
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ class Example(NamedTuple):
     wrapped: int
     bits: int
 
+
+# So many programs are kept as examples of an operation that wraps; findings list those of a hundred.
+_MOST_EXAMPLES = 4096
 
 # A mask is wrong where what it compares is.
 _COMPARES = frozenset({"arith.cmpi", "arith.andi", "arith.ori", "arith.xori"})
@@ -78,13 +82,14 @@ class Taint(Watcher):
         self.suspects = suspects
         self.passes = passes
         self.mixers = mixers
-        self.reached: dict[tuple[int, int], list[Lanes]] = {}
+        self.reached: dict[tuple[int, int], Tally] = {}
         plan = launch.executable.plan
-        self._marks: Marks[int] = Marks(Flow.of(plan))
+        self._marks: Marks[int] = Marks()
         self._inside = inside_of_others(plan)
         # What was last known of each pointer, by number: an access that fails tells nothing itself.
         self._pointers: dict[int, tuple[Array, Origins]] = {}
         self.examples: dict[tuple[int, int], Example] = {}
+        self._shown: Counter[int] = Counter()
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
         if op.index in self._inside:
@@ -101,9 +106,15 @@ class Taint(Watcher):
             marks = self._passed(frame, op, operands)
         if op.index in self.suspects and not isinstance(result, Affine):
             self._wrapped(frame, op, operands, result, marks)
-        self._marks.put(frame, op.results[0], result, marks)
+        self._marks.put(result, marks)
         if op.name == "tt.addptr":
             self._pointers[op.results[0]] = (frame.programs, marks)
+
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        self._marks.handed(frame, numbers, values)
+
+    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
+        self._marks.joined(pieces, programs, result)
 
     def failed(self, error: KernelError) -> None:
         """The replay was stopped: count the lanes that were stopped for an address that had gone wrong."""
@@ -118,7 +129,7 @@ class Taint(Watcher):
             wrong = lanes[rows, fault.lanes]
             if wrong.any():
                 found = Lanes.timeless(error.programs[wrong], fault.lanes[wrong], fault.addresses[wrong])
-                self.reached[origin, op.index] = [found]
+                self.reached.setdefault((origin, op.index), Tally()).add(found)
 
     def _passed(self, frame: Frame, op: Op, operands: Sequence[Value]) -> Origins:
         """What the operands' marks mean for the result."""
@@ -162,7 +173,9 @@ class Taint(Watcher):
         numbers = [np.broadcast_to(array, whole.shape).reshape(-1)[where] for array in (exact, found, *given)]
         for row, big, small, *parts in zip(rows.tolist(), *(array.tolist() for array in numbers), strict=True):
             example = Example(_words(op, parts), big, small, bits)
-            self.examples.setdefault((op.index, int(frame.programs[row])), example)
+            self._shown[op.index] += 1
+            if self._shown[op.index] <= _MOST_EXAMPLES:
+                self.examples.setdefault((op.index, int(frame.programs[row])), example)
 
     def _loop(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
         """A loop whose bounds have wrapped: it runs too long, or not at all."""
@@ -172,7 +185,7 @@ class Taint(Watcher):
                 if len(programs) and origin not in self.mixers:
                     nowhere = np.zeros(len(programs), np.int64)
                     lanes = Lanes.timeless(programs, nowhere, nowhere)
-                    self.reached.setdefault((origin, op.index), []).append(lanes)
+                    self.reached.setdefault((origin, op.index), Tally()).add(lanes)
 
     def _access(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
         """Which lanes of an access go elsewhere, and are on or would perhaps be."""
@@ -204,7 +217,7 @@ class Taint(Watcher):
             chosen = np.flatnonzero(np.broadcast_to(_spread(mark, len(shape)) & on, whole))
             if len(chosen):
                 lanes = Lanes.timeless(frame.programs[chosen // size], chosen % size, addresses[chosen])
-                self.reached.setdefault((origin, op.index), []).append(lanes)
+                self.reached.setdefault((origin, op.index), Tally()).add(lanes)
 
     def _described(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
         """The programs that give a descriptor coordinates that have wrapped, or made it with such extents."""
@@ -224,7 +237,7 @@ class Taint(Watcher):
                 if wrong.any():
                     first = np.zeros(int(wrong.sum()), np.int64)
                     lanes = Lanes.timeless(frame.programs[wrong], first, address[wrong])
-                    self.reached.setdefault((origin, op.index), []).append(lanes)
+                    self.reached.setdefault((origin, op.index), Tally()).add(lanes)
 
 
 def _spread(mark: Array, rank: int) -> Array:

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from triton_lab.ir.provenance import ONLY_READ, ONLY_WRITE
 from triton_lab.launch.checks.barriers import results_used
 from triton_lab.launch.checks.evidence import Evidence, Sight
+from triton_lab.launch.checks.live_uses import LiveUses
 from triton_lab.launch.checks.race import Races
 from triton_lab.launch.checks.uses import Uses
 from triton_lab.launch.checks.words import Found, element, finding, others, program
 from triton_lab.launch.finding import Finding
-from triton_lab.launch.fresh import still_poisoned
+from triton_lab.launch.fresh import POISONED, still_poisoned
 from triton_lab.launch.ranges import NOTHING, Flags, Ranges
 from triton_lab.launch.replay import CannotReplay
 
@@ -26,9 +27,9 @@ _MEND = "Make the tensor with torch.zeros, or fill it, or mask the lanes that no
 def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
     """One for each load and atomic that reads such memory, in the programs to which it makes a difference."""
     launch = evidence.launch
-    if not len(evidence.tape.unwritten) or launch.snapshot is None or launch.snapshot.missing:
+    if not len(evidence.tape.fresh) or launch.snapshot is None:
         return
-    reads = _Reads.of(evidence, races)
+    reads = _Reads(evidence, races)
     users = _users(evidence, reads)
     found = Found()
     for sight, left in reads:
@@ -49,26 +50,38 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
             lanes=lanes,
             count=count,
         )
+    if any(True for _ in reads.of_unknown()):
+        raise CannotReplay(
+            f"torch.empty gave out more than {POISONED / 2**20:.0f} MB at once, and of what the kernel reads there "
+            "nobody can tell whether it was written: use torch.zeros, or a smaller tensor, to be sure"
+        )
 
 
 class _Reads:
     """All reads of such memory as they happened, each with what was left unwritten then."""
 
-    def __init__(self, evidence: Evidence, left: Ranges, used: set[int]) -> None:
-        self._evidence, self._left, self._used = evidence, left, used
-
-    @classmethod
-    def of(cls, evidence: Evidence, races: Races) -> _Reads:
-        snapshot = evidence.launch.snapshot
-        assert snapshot is not None
-        used = results_used(evidence.launch.executable.plan)
-        hulls = [evidence.hull(sight) for sight in evidence.in_order if _reads(sight, used)]
+    def __init__(self, evidence: Evidence, races: Races) -> None:
+        self._evidence = evidence
+        self._used = results_used(evidence.launch.executable.plan)
+        hulls = [evidence.hull(sight) for sight in evidence.in_order if _reads(sight, self._used)]
         asked = Ranges.of([low for low, _ in hulls], [high for _, high in hulls])
-        left = still_poisoned(evidence.tape.unwritten & asked, snapshot.held) - races.bytes()
-        return cls(evidence, left, used)
+        tape, snapshot = evidence.tape, evidence.launch.snapshot
+        assert snapshot is not None
+        unsure = tape.unwritten & asked
+        if len(unsure) and snapshot.missing:
+            raise CannotReplay(snapshot.missing)
+        self._left = (still_poisoned(unsure, snapshot.held) | (tape.blank & asked)) - races.bytes()
+        self._unknown = tape.unknown & asked
 
     def __iter__(self) -> Iterator[tuple[Sight, Ranges]]:
-        evidence, left = self._evidence, self._left
+        return self._of(self._left)
+
+    def of_unknown(self) -> Iterator[tuple[Sight, Ranges]]:
+        """The same of memory of which nobody knows whether it was written."""
+        return self._of(self._unknown)
+
+    def _of(self, left: Ranges) -> Iterator[tuple[Sight, Ranges]]:
+        evidence = self._evidence
         for sight in evidence.in_order:
             if not len(left):
                 break
@@ -80,10 +93,15 @@ class _Reads:
                 left -= evidence.runs(sight).bytes()
 
 
+def watcher(evidence: Evidence) -> LiveUses | None:
+    """Who is to look on at the launch itself; None where all memory has been written."""
+    return LiveUses(evidence.launch, evidence.tape.blank) if len(evidence.tape.blank) else None
+
+
 def _users(evidence: Evidence, reads: _Reads) -> dict[int, Flags]:
     """For each operation that only reads: the programs that use what it reads of such memory.
 
-    Those of which it cannot be told are not among them.
+    Those of which it cannot be told are not among them. Raises CannotReplay.
     """
     where: dict[int, Ranges] = {}
     for sight, left in reads:
@@ -92,14 +110,14 @@ def _users(evidence: Evidence, reads: _Reads) -> dict[int, Flags]:
             where[sight.op.index] = where.get(sight.op.index, NOTHING) | bytes_read
     if not where:
         return {}
-    try:
-        uses = Uses(evidence.launch)
-        together = uses.of(Ranges.joined(where.values()))
-        if len(where) == 1 or not together.any():
-            return dict.fromkeys(where, together)
-        return {index: uses.of(bytes_read) for index, bytes_read in where.items()}
-    except CannotReplay:
-        return {}
+    seen = evidence.launch.watched.get("uses")
+    if isinstance(seen, LiveUses):
+        return {index: seen.of(index) for index in where}
+    uses = Uses(evidence.launch)
+    together = uses.of(Ranges.joined(where.values()))
+    if len(where) == 1 or not together.any():
+        return dict.fromkeys(where, together)
+    return {index: uses.of(bytes_read) for index, bytes_read in where.items()}
 
 
 def _reads(sight: Sight, used: set[int]) -> bool:

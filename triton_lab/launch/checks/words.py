@@ -74,6 +74,30 @@ def line_of(launch: Launch, op: Op) -> str:
     return "another place" if place is None else f"line {place.line}"
 
 
+class Tally:
+    """Lanes that were found bit by bit: how many, and those that can be among the first of them all."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._parts: list[Lanes] = []
+
+    def add(self, lanes: Lanes) -> None:
+        """Some more lanes, by program, then lane."""
+        self.count += len(lanes)
+        self._parts.append(_may_be_listed(lanes))
+        if len(self._parts) > LISTED:
+            self._parts = [listed(self._parts)]
+
+    def join(self, other: Tally) -> None:
+        """All that another one has."""
+        self.count += other.count
+        self._parts += other._parts
+
+    def listed(self) -> Lanes:
+        """The lanes to list."""
+        return listed(self._parts)
+
+
 class Found:
     """The lanes that a check has found, by operation: how many, and the first of them."""
 

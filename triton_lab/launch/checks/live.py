@@ -1,0 +1,29 @@
+"""Checks that look on while a launch runs that is too large to be kept and replayed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from triton_lab.launch.checks import accumulation, narrow, non_finite, overflow, uninitialised
+from triton_lab.launch.checks.evidence import Evidence
+from triton_lab.launch.replay import Watcher
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+# By the name under which each finds its watcher again, in `Launch.watched`.
+_CHECKS = {
+    "overflow": overflow.watcher,
+    "narrow": narrow.watcher,
+    "non-finite": non_finite.watcher,
+    "accumulation": accumulation.watcher,
+    "uses": uninitialised.watcher,
+}
+
+
+def watchers(launch: Launch) -> dict[str, Watcher]:
+    """Who is to hear of each operation of ``launch``, which is about to run, by what they look for."""
+    assert launch.tape is not None
+    evidence = Evidence(launch, launch.tape)
+    found = {name: watcher(evidence) for name, watcher in _CHECKS.items()}
+    return {name: one for name, one in found.items() if one is not None}

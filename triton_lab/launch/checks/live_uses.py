@@ -1,0 +1,181 @@
+"""Whether what a program reads makes a difference, told while it runs: for launches that cannot be run again.
+
+Lanes that were loaded from memory that nobody has written are marked, and what is made of them is. What is
+marked makes a difference once it is stored or printed, says where an access goes, or which way control does.
+`where` lets go of what it does not choose. A product with zero counts as different all the same: `uses`, which
+runs the launch again with other bytes there, knows better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.values import Value
+from triton_lab.ir import Op, dataflow
+from triton_lab.ir.masks import mask_operand
+from triton_lab.ir.provenance import ACCESSES, ONLY_READ
+from triton_lab.launch.access import Event
+from triton_lab.launch.checks.marks import MOVES, Marks, inside_of_others, joined, passed_on
+from triton_lab.launch.ranges import Flags, Ranges
+from triton_lab.launch.replay import Watcher
+from triton_lab.launch.tape import block_shape
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+Array = NDArray[Any]
+
+_LANE_BY_LANE = ("arith.", "math.")
+_LANES_ALONE = MOVES | {
+    "tt.addptr",
+    "tt.approx_divf",
+    "tt.bitcast",
+    "tt.clampf",
+    "tt.dot",
+    "tt.extern_elementwise",
+    "tt.fp_to_fp",
+    "tt.int_to_ptr",
+    "tt.mulhiui",
+    "tt.precise_divf",
+    "tt.ptr_to_int",
+    "tt.reduce",
+    "tt.scan",
+    "tt.split",
+    "tt.unsplat",
+    "ttg.convert_layout",
+}
+# What decides where control flow goes: by the name of the operation, its operands.
+_DECIDES = {"scf.if": slice(0, 1), "scf.for": slice(0, 3)}
+_ENDS = frozenset({"scf.condition", "cf.cond_br"})
+
+
+class LiveUses(Watcher):
+    """``where`` are the bytes that nobody had written before the launch."""
+
+    def __init__(self, launch: Launch, where: Ranges) -> None:
+        plan = launch.executable.plan
+        self._programs = launch.programs
+        self._where = where
+        self._marks: Marks[int] = Marks()
+        self._inside = inside_of_others(plan)
+        # Conditions that end a block, which no operation is told of.
+        self._conditions = {
+            dataflow.Value(function.name, op.operands[0])
+            for function in plan.functions.values()
+            for op in function.walk()
+            if op.name in _ENDS
+        }
+        # What the access that runs now has loaded of such memory.
+        self._loaded: Array | None = None
+        # The lanes of it that are on.
+        self._active: Array | None = None
+        self._used: dict[int, Flags] = {}
+
+    def of(self, index: int) -> Flags:
+        """Which programs use what load ``index`` has read there."""
+        return self._used.get(index, np.zeros(self._programs, np.bool_))
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        self._loaded = self._active = None
+        if self._marks:
+            event = Event(0, frame.programs, pointer, mask, block_shape(frame, op, pointer, mask))
+            self._active = event.active()
+        if kind != "load" and op.name not in ONLY_READ:
+            return
+        event = Event(0, frame.programs, pointer, mask, block_shape(frame, op, pointer, mask))
+        address = event.addresses()
+        itemsize = _itemsize(frame, op)
+        if address.size and self._where.meets(int(address.min()), int(address.max()) + itemsize):
+            flat = address.reshape(-1)
+            hit = self._where.covers(flat) | self._where.covers(flat + itemsize - 1)
+            self._loaded = hit.reshape(address.shape) & event.active()
+
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        self._marks.handed(frame, numbers, values)
+        for number, value in zip(numbers, values, strict=True) if self._marks else ():
+            if dataflow.Value(frame.routine.function.name, number) in self._conditions:
+                self._use(frame, self._marks.of(frame, number, value))
+
+    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
+        self._marks.joined(pieces, programs, result)
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        loaded, self._loaded = self._loaded if op.name in ACCESSES else None, None
+        if op.index in self._inside or (loaded is None and not self._marks):
+            return
+        marks = [self._marks.of(frame, number, value) for number, value in zip(op.operands, operands, strict=True)]
+        if op.name in ACCESSES:
+            self._accessed(frame, op, operands, marks)
+        elif op.name.startswith(("scf.", "tt.call")):
+            for each in marks[_DECIDES.get(op.name, slice(0))]:
+                self._use(frame, each)
+            return
+        elif not op.results:
+            for each in marks:
+                self._use(frame, each)
+        found = self._passed(frame, op, operands, marks)
+        if loaded is not None and loaded.any():
+            shape = frame.result_type(op).shape
+            mine = loaded.reshape(loaded.shape[0], *shape)
+            found[op.index] = found[op.index] | mine if op.index in found else mine
+        for value in result if len(op.results) > 1 else [result] * len(op.results):
+            self._marks.put(value, found)
+
+    def _accessed(self, frame: Frame, op: Op, operands: Sequence[Value], marks: list[dict[int, Array]]) -> None:
+        """What an access is given: all but what a load gives for lanes that are off makes a difference."""
+        for position, each in enumerate(marks):
+            if self._is_other(op, position):
+                continue
+            on, shape = self._active, frame.type(op.operands[position]).shape
+            if on is not None and on.shape[1:] == shape and op.operands[position] != mask_operand(op):
+                each = {origin: mark & on for origin, mark in each.items()}
+            self._use(frame, each)
+
+    def _is_other(self, op: Op, position: int) -> bool:
+        if op.name != "tt.load":
+            return False
+        count = len(op.operands)
+        _, has_mask, has_other = op.attributes.get("operandSegmentSizes", (1, count > 1, count > 2))
+        return bool(has_other) and position == 1 + has_mask
+
+    def _passed(
+        self, frame: Frame, op: Op, operands: Sequence[Value], marks: list[dict[int, Array]]
+    ) -> dict[int, Array]:
+        """What the operands' marks mean for the result."""
+        if not op.results:
+            return {}
+        parts: dict[int, list[Array]] = {}
+        for position, each in enumerate(marks):
+            if op.name in ACCESSES and not self._is_other(op, position):
+                continue
+            for origin, mark in each.items():
+                parts.setdefault(origin, []).append(self._mark(frame, op, operands, position, mark))
+        whole = {origin: joined(some) for origin, some in parts.items()}
+        return {origin: mark for origin, mark in whole.items() if mark is not None and mark.any()}
+
+    def _mark(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array) -> Array:
+        rank = len(frame.result_type(op).shape)
+        alone = op.name.startswith(_LANE_BY_LANE) or op.name in _LANES_ALONE or op.name in ACCESSES
+        if alone and not (op.name == "arith.select" and position == 0):
+            return passed_on(frame, op, operands, position, mark)
+        if alone and frame.type(op.operands[position]).shape == frame.result_type(op).shape:
+            return mark
+        rows = np.asarray(mark.reshape(mark.shape[0], -1).any(axis=1))
+        return rows.reshape(-1, *(1,) * rank)
+
+    def _use(self, frame: Frame, marks: dict[int, Array]) -> None:
+        for origin, mark in marks.items():
+            rows = np.broadcast_to(mark.reshape(mark.shape[0], -1).any(axis=1), (frame.count,))
+            used = self._used.setdefault(origin, np.zeros(self._programs, np.bool_))
+            used[frame.programs[rows]] = True
+
+
+def _itemsize(frame: Frame, op: Op) -> int:
+    pointee = frame.type(op.operands[ACCESSES[op.name]]).pointee
+    assert pointee is not None
+    return max(1, pointee.bits // 8)

@@ -15,6 +15,7 @@ from tests.planted import (
     bounds_indices,
     bounds_masks,
     bounds_pointers,
+    huge,
     idle,
     innocents_threads,
     lane_collisions,
@@ -26,6 +27,7 @@ from tests.planted import (
     races_atomics,
     races_sync,
     same_values,
+    through_control,
     uninitialised,
     values,
     views,
@@ -58,6 +60,8 @@ BEDS = (
     wraps,
     precision,
     laundered,
+    through_control,
+    huge,
 )
 PLANTS = [each for bed in BEDS for each in vars(bed).values() if isinstance(each, Plant)]
 every_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.kind}: {plant.name}")

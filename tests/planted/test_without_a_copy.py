@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+import triton_lab
+from tests.planted import innocents_threads
+from tests.planted.innocent_values import INNOCENT_VALUES
+from tests.planted.innocents import INNOCENTS
 from tests.planted.plant import Plant
 from tests.planted.test_planted import PLANTS, launched
 from triton_lab.launch import record, snapshot
+from triton_lab.launch.checks import added_atomically
 
-LOOKED_AT = [plant for plant in PLANTS if plant.kind in ("overflow", "non-finite", "uninitialised")]
+KINDS = ("overflow", "non-finite", "uninitialised", "lost-precision")
+LOOKED_AT = [plant for plant in PLANTS if plant.kind in KINDS]
 
 
 @pytest.fixture
@@ -38,3 +45,26 @@ def test_it_is_found_without_a_replay(plant: Plant, too_large: None) -> None:
     for mended in launched(plant, mended=True):
         assert not [each for each in mended.findings if each.kind == plant.kind]
         assert not mended.unchecked
+
+
+@pytest.mark.parametrize(
+    "run", [*INNOCENTS, *innocents_threads.INNOCENTS, *INNOCENT_VALUES], ids=lambda run: run.__name__
+)
+def test_what_only_looks_wrong_is_left_in_peace_without_a_replay(run: Callable[[], None], too_large: None) -> None:
+    with triton_lab.record() as launches:
+        run()
+    assert launches
+    found = [each for launch in launches for each in launch.findings if each.kind in KINDS]
+    assert not found, "\n\n".join(map(str, found))
+    # Nothing else than what lanes that meet in memory store, and whom it is lost to, is left to a replay.
+    unchecked = [each.what for launch in launches for each in launch.unchecked]
+    assert set(unchecked) <= {"lanes of one program that meet in memory"}
+
+
+@pytest.mark.parametrize("plant", [each for each in LOOKED_AT if each.kind == "lost-precision"], ids=lambda p: p.name)
+def test_sums_are_the_same_however_often_they_are_put_together(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    *_, launch = launched(plant, mended=False)
+    whole = list(map(str, launch.findings))
+    monkeypatch.setattr(added_atomically, "_MOST_LANES", 8)
+    *_, launch = launched(plant, mended=False)
+    assert list(map(str, launch.findings)) == whole

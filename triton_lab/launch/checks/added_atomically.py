@@ -44,7 +44,7 @@ class Total:
 class _Sums(NamedTuple):
     """What atomics have added, by element or lane by lane, in the order in which they did.
 
-    ``start`` is what the first of them found at ``address``; ``sum`` and ``squares`` are of the ``count`` terms in
+    ``start`` is what the first of them found at ``address``; ``sum`` and ``squares`` are of the ``number`` terms in
     float64. The last of them found ``before`` and added ``term``, in ``lane`` of ``program``.
     """
 
@@ -52,7 +52,7 @@ class _Sums(NamedTuple):
     start: Array
     sum: Array
     squares: Array
-    count: Array
+    number: Array
     before: Array
     term: Array
     program: Array
@@ -67,13 +67,15 @@ def _by_element(parts: Sequence[_Sums]) -> _Sums:
     if not len(heads):
         return whole
     last = order[np.append(heads[1:], len(order)) - 1]
-    sums, squares, count = (np.add.reduceat(column[order], heads) for column in (whole.sum, whole.squares, whole.count))
+    sums, squares, number = (
+        np.add.reduceat(column[order], heads) for column in (whole.sum, whole.squares, whole.number)
+    )
     return _Sums(
         whole.address[last],
         whole.start[order[heads]],
         sums,
         squares,
-        count,
+        number,
         whole.before[last],
         whole.term[last],
         whole.program[last],
@@ -146,11 +148,11 @@ class Atomics(Watcher):
                     int(each.lane[k]),
                     sums[k],
                     float(exact[k]),
-                    int(each.count[k]),
+                    int(each.number[k]),
                     float(cost[k]),
                     user_name(element),
                 )
-                for k in np.flatnonzero((cost > COSTLY) & (each.count >= MANY)).tolist()
+                for k in np.flatnonzero((cost > COSTLY) & (each.number >= MANY)).tolist()
             ]
             if found:
                 yield self._by_index[index], found

@@ -2,8 +2,8 @@
 
 Lanes that were loaded from memory that nobody has written are marked, and what is made of them is. What is
 marked makes a difference once it is stored or printed, says where an access goes, or which way control does.
-`where` lets go of what it does not choose. A product with zero counts as different all the same: `uses`, which
-runs the launch again with other bytes there, knows better.
+`where` lets go of what it does not choose, and so does an ``and`` with zero. A maximum that hides it counts as
+different all the same: `uses`, which runs the launch again with other bytes there, knows better.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ _LANES_ALONE = MOVES | {
     "tt.unsplat",
     "ttg.convert_layout",
 }
+# What one side must be for the other to be all the same.
+_DECIDED_BY = {"arith.andi": 0, "arith.muli": 0, "arith.ori": -1}
 # What decides where control flow goes: by the name of the operation, its operands.
 _DECIDES = {"scf.if": slice(0, 1), "scf.for": slice(0, 3)}
 _ENDS = frozenset({"scf.condition", "cf.cond_br"})
@@ -154,7 +156,10 @@ class LiveUses(Watcher):
             if op.name in ACCESSES and not self._is_other(op, position):
                 continue
             for origin, mark in each.items():
-                parts.setdefault(origin, []).append(self._mark(frame, op, operands, position, mark))
+                lanes = self._mark(frame, op, operands, position, mark)
+                if op.name in _DECIDED_BY:
+                    lanes = lanes & ~self._decided(frame, op, operands, 1 - position, marks[1 - position])
+                parts.setdefault(origin, []).append(lanes)
         whole = {origin: joined(some) for origin, some in parts.items()}
         return {origin: mark for origin, mark in whole.items() if mark is not None and mark.any()}
 
@@ -167,6 +172,18 @@ class LiveUses(Watcher):
             return mark
         rows = np.asarray(mark.reshape(mark.shape[0], -1).any(axis=1))
         return rows.reshape(-1, *(1,) * rank)
+
+    def _decided(
+        self, frame: Frame, op: Op, operands: Sequence[Value], position: int, marks: dict[int, Array]
+    ) -> Array:
+        """Where this side alone says what the result is, and has been written."""
+        side = frame.elements(op, position, operands[position])
+        rank = len(frame.result_type(op).shape)
+        side = side.reshape(-1, *(1,) * rank) if side.ndim == 1 else side
+        decided: Array = side == np.array(_DECIDED_BY[op.name]).astype(side.dtype)
+        for mark in marks.values():
+            decided = decided & ~mark.reshape(-1, *mark.shape[1:] or (1,) * rank)
+        return decided
 
     def _use(self, frame: Frame, marks: dict[int, Array]) -> None:
         for origin, mark in marks.items():

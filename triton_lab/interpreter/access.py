@@ -102,10 +102,9 @@ def write(memory: Memory, piece: Piece, value: Array, dtype: np.dtype[Any]) -> N
     region = piece.region
     if memory.before_write is not None:
         memory.before_write(region)
-    if memory.watching:
-        before = piece.view[piece.index].copy()
+    before = piece.view[piece.index].copy() if memory.watching else None
     piece.view[piece.index] = value
-    if memory.watching and before.tobytes() != piece.view[piece.index].tobytes():
+    if before is None or before.tobytes() != piece.view[piece.index].tobytes():
         memory.version += 1
     if region.flags is not None:
         bits = np.dtype(f"u{dtype.itemsize}")

@@ -83,6 +83,21 @@ def waiting_loops(plan: Plan) -> frozenset[int]:
     )
 
 
+def waits(plan: Plan, loops: frozenset[int]) -> frozenset[int]:
+    """The operations in which programs may wait: ``loops``, and all that have one of them inside or call it."""
+    found: set[int] = set()
+    callees: set[str] = set()
+    while True:
+        before = len(found)
+        for function in plan.functions.values():
+            for op in function.walk():
+                if any(inner.index in loops or inner.attributes.get("callee") in callees for inner in op.walk()):
+                    found.add(op.index)
+                    callees.add(function.name)
+        if len(found) == before:
+            return frozenset(found)
+
+
 def _condition_reads_memory(loop: Op) -> bool:
     """Whether the loop's condition depends on a value read from memory inside the loop."""
     inside = list(loop.walk())[1:]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from triton_lab.interpreter import values
-from triton_lab.interpreter.code import Code, Routine
+from triton_lab.interpreter.code import Code, Routine, Step
 from triton_lab.interpreter.errors import from_signal
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, Type
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from triton_lab.interpreter.machine import Machine
 
 Array = NDArray[Any]
-# Control flow yields whenever a program may have to wait for another one: the loop in which it
-# waits, and True if it got somewhere by itself since it last did (a loop that also counts).
-Wait = tuple[Op, bool]
-Run = Generator[Wait, None, tuple[Value, ...]]
 
 
 class Environment(dict[int, Value]):
@@ -86,12 +82,12 @@ class Frame:
     def region(self, op: Op) -> tuple[Code, ...]:
         return self.routine.regions[op.index]
 
-    def run(self, code: Code, arguments: Sequence[Value] = ()) -> Run:
+    def run(self, code: Code, arguments: Sequence[Value] = ()) -> tuple[Value, ...]:
         """Run a block and return the operands of its terminator."""
         environment = self.environment
         for number, value in zip(code.arguments, arguments, strict=True):
             environment[number] = value
-        yield from self.run_steps(code)
+        self.run_steps(code.steps)
         return self.handed(code.terminator.operands)
 
     def handed(self, numbers: Sequence[int]) -> tuple[Value, ...]:
@@ -101,15 +97,15 @@ class Frame:
             self.machine.observer.handed(self, numbers, found)
         return found
 
-    def run_steps(self, code: Code) -> Generator[Wait, None, None]:
+    def run_steps(self, steps: Sequence[Step]) -> None:
+        """Run operations one after the other."""
         environment = self.environment
-        observer = self.machine.observer
-        for step in code.steps:
+        for step in steps:
             operands = [environment[number] for number in step.operands]
             if step.control:
-                if observer is not None:
-                    observer.handed(self, step.operands, operands)
-                result = yield from step.run(self, step.op, *operands)
+                if self.machine.observer is not None:
+                    self.machine.observer.handed(self, step.operands, operands)
+                result = step.run(self, step.op, *operands)
             else:
                 try:
                     result = step.run(self, step.op, *operands)
@@ -117,26 +113,17 @@ class Frame:
                     if from_signal(error):
                         raise
                     raise self.machine.explain(error, step.op, self) from error
-            results = step.results
-            if len(results) == 1:
-                environment[results[0]] = result
-            elif results:
-                environment.update(zip(results, result, strict=True))
-            if observer is not None:
-                observer.after(self, step.op, operands, result)
-            for number in step.dead:
-                environment.pop(number, None)
+            self.finish(step, operands, result)
 
-    def call(self, code: Code, arguments: Sequence[Value]) -> tuple[Value, ...]:
-        """Run a block that cannot wait, such as a reduction's combine function."""
-        return complete(self.run(code, arguments))
-
-
-def complete(run: Run) -> tuple[Value, ...]:
-    """The results of what cannot wait."""
-    try:
-        next(run)
-    except StopIteration as stop:
-        result: tuple[Value, ...] = stop.value
-        return result
-    raise RuntimeError("a combine function waits for another program")
+    def finish(self, step: Step, operands: Sequence[Value], result: Any) -> None:
+        """An operation has run: keep its result, tell who watches, and forget what nobody uses any more."""
+        environment = self.environment
+        results = step.results
+        if len(results) == 1:
+            environment[results[0]] = result
+        elif results:
+            environment.update(zip(results, result, strict=True))
+        if self.machine.observer is not None:
+            self.machine.observer.after(self, step.op, operands, result)
+        for number in step.dead:
+            environment.pop(number, None)

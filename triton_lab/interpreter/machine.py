@@ -1,28 +1,33 @@
-"""Runs a plan over a grid: in batches of programs, or program by program where programs wait."""
+"""Runs a plan over a grid, in batches of programs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.code import Routine, compile_plan, waiting_loops
+from triton_lab.interpreter.code import Routine, compile_plan, waiting_loops, waits
 from triton_lab.interpreter.errors import Deadlock, KernelError, StepLimit
-from triton_lab.interpreter.frame import Environment, Frame, Wait
+from triton_lab.interpreter.frame import Environment, Frame
 from triton_lab.interpreter.memory import Memory, Region
 from triton_lab.interpreter.printing import Printer
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, Plan
 from triton_lab.ir.provenance import Roots, pointer_roots
 
+if TYPE_CHECKING:
+    from triton_lab.interpreter.strands import Strand
+
 Array = NDArray[Any]
 
 # Bytes of live values for which a batch is sized. A batch runs operation after operation over them, so they should fit
 # into the cache that a processor's cores share; each operation costs microseconds of Python, so they should be many.
 BATCH_BYTES = 8 << 20
+# Programs that queue at one lock are asked once for each of them whether it is their turn.
+_MOST_WAITING = 1024
 
 
 class Observer(Protocol):
@@ -46,11 +51,16 @@ class Observer(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Executable:
-    """A plan, bound once and run many times."""
+    """A plan, bound once and run many times.
+
+    ``waiting_loops`` are the operations in which programs wait for others, ``waits`` those too that
+    have one of them inside.
+    """
 
     plan: Plan
     routines: Mapping[str, Routine]
     waiting_loops: frozenset[int]
+    waits: frozenset[int]
     roots: Mapping[int, Roots]
 
     def reach(self, owners: Sequence[frozenset[Region] | None]) -> dict[int, frozenset[Region] | None]:
@@ -68,7 +78,8 @@ class Executable:
 
     @classmethod
     def of(cls, plan: Plan) -> Executable:
-        return cls(plan, compile_plan(plan), waiting_loops(plan), pointer_roots(plan))
+        loops = waiting_loops(plan)
+        return cls(plan, compile_plan(plan), loops, waits(plan, loops), pointer_roots(plan))
 
 
 @dataclass(slots=True)
@@ -111,6 +122,7 @@ class Machine:
         self.progress = progress
         self.printer = printer
         self.steps = 0
+        self.ended = 0
         self._reach: Mapping[int, frozenset[Region] | None] = {}
 
     def run(self, programs: Array | None = None) -> None:
@@ -166,51 +178,59 @@ class Machine:
             return error
         return KernelError(f"{op.name}: {type(error).__name__}: {error}", op, frame.programs)
 
-    def _run_batches(self, todo: range | Array) -> None:
-        size = self.batch_size()
+    def _batches(self, todo: range | Array, size: int) -> Iterator[Array]:
         for start in range(0, len(todo), size):
-            for _ in self._start(np.asarray(todo[start : start + size], np.int64)):
-                raise RuntimeError("a program waits, in a kernel that was not expected to")
-            if self.printer is not None:
-                self.printer.flush()
-            if self.progress is not None:
-                self.progress(min(start + size, len(todo)), len(todo))
+            yield np.asarray(todo[start : start + size], np.int64)
 
-    def _run_waiting(self, todo: range | Array) -> None:
-        """Each program is a coroutine; in ascending order, each runs until it waits or ends."""
-        self.memory.watching = True
-        # Started one by one: only those that have to wait are kept.
-        waiting: Iterable[tuple[int, Generator[Wait, None, Any]]] = (
-            (int(program), self._start(np.array([program], np.int64))) for program in todo
-        )
-        ended = 0
-        while True:
-            version = self.memory.version
-            still = []
-            loops: list[Op] = []
-            moved = False
-            for program, run in waiting:
-                wait = next(run, None)
-                if wait is None:
-                    moved = True
-                    ended += 1
-                    if self.progress is not None:
-                        self.progress(ended, len(todo))
-                else:
-                    loop, changed = wait
-                    moved |= changed
-                    still.append((program, run))
-                    loops.append(loop)
-            if still and not moved and self.memory.version == version:
-                numbers = np.array([program for program, _ in still])
-                raise Deadlock("every program that is left waits for another one", loops[0], numbers)
-            if not still:
-                break
-            waiting = still
-
-    def _start(self, programs: Array) -> Generator[Wait, None, Any]:
+    def _run_batches(self, todo: range | Array) -> None:
         from triton_lab.interpreter.ops.control import run_body
 
         routine = self.executable.routines[self.executable.plan.kernel.name]
-        frame = Frame(self, routine, programs, Environment())
-        return run_body(frame, self.arguments)
+        for programs in self._batches(todo, self.batch_size()):
+            run_body(Frame(self, routine, programs, Environment()), self.arguments)
+            if self.printer is not None:
+                self.printer.flush()
+            self._have_ended(len(programs), len(todo))
+
+    def _have_ended(self, programs: int, total: int) -> None:
+        self.ended += programs
+        if self.progress is not None:
+            self.progress(self.ended, total)
+
+    def _run_waiting(self, todo: range | Array) -> None:
+        """Batch after batch, each as far as it gets by itself; then those that had to wait again, in turns."""
+        from triton_lab.interpreter.strands import Strand
+
+        size = self.limits.batch or min(self.batch_size(), _MOST_WAITING)
+        waiting: list[Strand] = []
+        for programs in self._batches(todo, size):
+            waiting += self._settled([Strand.of(self, programs)], len(todo))
+        while waiting:
+            version, ended = self.memory.version, self.ended
+            waiting = self._settled(waiting, len(todo))
+            waits = [strand.wait for strand in waiting if strand.wait is not None]
+            if self.ended == ended and self.memory.version == version and not any(wait.counts for wait in waits):
+                numbers = np.sort(np.concatenate([strand.programs for strand in waiting]))
+                raise Deadlock("every program that is left waits for another one", waits[0].op, numbers)
+
+    def _settled(self, strands: list[Strand], total: int) -> list[Strand]:
+        """Run ``strands`` in order, and what they part into, until nothing changes any more; those that wait."""
+        from triton_lab.interpreter.levels import Wait
+
+        waiting: list[Strand] = []
+        for _ in range(_MOST_WAITING):
+            version = self.memory.version
+            todo, waiting = strands[::-1], []
+            while todo:
+                strand = todo.pop()
+                outcome = None if strand.is_stuck else strand.run()
+                if outcome is None or isinstance(outcome, Wait):
+                    waiting.append(strand)
+                elif outcome:
+                    todo += outcome[::-1]
+                else:
+                    self._have_ended(len(strand.programs), total)
+            if self.memory.version == version:
+                break
+            strands = waiting
+        return waiting

@@ -85,7 +85,7 @@ class Memory:
         self.regions = sorted(regions, key=lambda region: region.start)
         self._starts = [region.start for region in self.regions]
         self.resolve: Callable[[int, int], Region | None] | None = None
-        # Counts the writes that changed something, while programs that wait are `watching` it.
+        # Counts the writes, for programs that wait: while they are `watching`, those alone that changed something.
         self.version = 0
         self.watching = False
         # The regions that the access at hand may touch; None where its pointer is of unknown origin.

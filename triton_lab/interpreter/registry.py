@@ -1,9 +1,7 @@
 """Which function runs which operation.
 
 An operation's function takes the frame, the operation, and its operands' values, and returns
-the value of its result (a tuple where there are several, None where there is none). Control
-flow, which runs other operations, is written as generators: they yield when a program has to
-wait for another.
+the value of its result (a tuple where there are several, None where there is none).
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ F = TypeVar("F", bound=Implementation)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """``control`` marks generators."""
+    """``control`` marks operations that run others, which tell of errors themselves."""
 
     run: Implementation
     control: bool
@@ -43,7 +41,7 @@ def impl(*names: str) -> Callable[[F], F]:
 
 
 def control(*names: str) -> Callable[[F], F]:
-    """Register the decorated generator for the control-flow operations called ``names``."""
+    """Register the decorated function for the control-flow operations called ``names``."""
 
     def register(function: F) -> F:
         for name in names:

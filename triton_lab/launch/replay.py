@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.machine import Executable, Limits, Machine, Observer
-from triton_lab.interpreter.values import Value
+from triton_lab.interpreter.values import Value, take
 from triton_lab.ir import Op
 from triton_lab.launch.ranges import Ranges
 from triton_lab.launch.snapshot import CannotReplay
@@ -42,23 +42,38 @@ class Watcher:
 
 
 class _Only(Watcher):
-    """Passes on what the given programs do, in a run in which each program runs by itself."""
+    """Passes on what the given programs do, in a run of others, too."""
 
     def __init__(self, observer: Observer, programs: Array) -> None:
         self.observer = observer
-        self.programs = frozenset(programs.tolist())
+        self.programs = programs
+
+    def _rows(self, frame: Frame) -> Array:
+        return np.flatnonzero(np.isin(frame.programs, self.programs))
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
-        if int(frame.programs[0]) in self.programs:
+        rows = self._rows(frame)
+        if len(rows) == frame.count:
             self.observer.after(frame, op, operands, result)
+        elif len(rows):
+            theirs = [take(value, rows) for value in operands]
+            one = len(op.results) == 1
+            found = take(result, rows) if one else tuple(take(value, rows) for value in result or ())
+            self.observer.after(frame.part(rows), op, theirs, found)
 
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
-        if int(frame.programs[0]) in self.programs:
+        rows = self._rows(frame)
+        if len(rows) == frame.count:
             self.observer.access(frame, op, kind, pointer, mask, values)
+        elif len(rows):
+            where, which, what = (None if value is None else take(value, rows) for value in (pointer, mask, values))
+            assert what is None or isinstance(what, np.ndarray)
+            self.observer.access(frame.part(rows), op, kind, where, which, what)
 
     def barrier(self, frame: Frame, op: Op) -> None:
-        if int(frame.programs[0]) in self.programs:
-            self.observer.barrier(frame, op)
+        rows = self._rows(frame)
+        if len(rows):
+            self.observer.barrier(frame if len(rows) == frame.count else frame.part(rows), op)
 
     def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
         if int(frame.programs[0]) in self.programs:

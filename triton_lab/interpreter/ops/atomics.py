@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,10 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter import access
 from triton_lab.interpreter.dtypes import dtype_of
-from triton_lab.interpreter.frame import Frame, Wait
+from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.ops.memory import as_mask, as_pointer
 from triton_lab.interpreter.ops.turns import Update, cut_into_turns, exchange, take_turns
-from triton_lab.interpreter.registry import control, impl
+from triton_lab.interpreter.registry import impl
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
 
@@ -96,22 +95,16 @@ def atomic_store(frame: Frame, op: Op, pointer: Value, value: Value, *rest: Valu
     access.store(frame.machine.memory_for(op), where, mask, array, dtype_of(type), type.shape)
 
 
-@control("tt.atomic_poll")
-def atomic_poll(frame: Frame, op: Op, pointer: Value, expected: Value, *timeout: Value) -> Generator[Wait, None, Value]:
-    """Wait until memory holds what is expected, or the time (nanoseconds) is up; whether it did."""
+@impl("tt.atomic_poll")
+def poll(frame: Frame, op: Op, pointer: Value, expected: Value, *timeout: Value, tell: bool = True) -> Array:
+    """Whether memory holds what is expected, now: `strands` asks until it does, and observers hear of the last look."""
     type = frame.type(op.operands[1])
     where, wanted = as_pointer(pointer), frame.elements(op, 1, expected)
-    deadline = None
-    if timeout:
-        deadline = time.perf_counter_ns() + int(frame.elements(op, 2, timeout[0]).max())
-    while True:
-        found = access.load(frame.machine.memory_for(op), where, None, None, dtype_of(type), type.shape)
-        seen: Array = found == wanted
-        if seen.all() or (deadline is not None and time.perf_counter_ns() >= deadline):
-            _tell(frame, op, where, None, found)
-            return seen
-        # Time passes by itself; without a limit only another program can end the wait.
-        yield op, deadline is not None
+    found = access.load(frame.machine.memory_for(op), where, None, None, dtype_of(type), type.shape)
+    if tell:
+        _tell(frame, op, where, None, found)
+    seen: Array = found == wanted
+    return seen
 
 
 def _tell(frame: Frame, op: Op, pointer: access.Pointer, mask: access.Mask, values: Array) -> None:

@@ -71,7 +71,7 @@ def combine(frame: Frame, code: Code, left: Sequence[Array], right: Sequence[Arr
     shape = left[0].shape
     inner = lanes(frame, shape)
     arguments = [np.ascontiguousarray(a).reshape(-1) for a in (*left, *right)]
-    results = inner.call(code, arguments)
+    results = inner.run(code, arguments)
     types = [inner.type(number) for number in code.terminator.operands]
     return [
         np.broadcast_to(elements(value, type), (inner.count,)).reshape(shape)

@@ -1,12 +1,13 @@
 """``scf``, ``cf``, calls and returns: which programs run what.
 
 Programs that agree run together. Where they part, each side runs for its own programs and the
-results are put together again.
+results are put together again. Nobody waits here: what may have to wait for other programs runs in
+`strands`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter import values
 from triton_lab.interpreter.code import Code
-from triton_lab.interpreter.frame import Environment, Frame, Run, Wait
+from triton_lab.interpreter.frame import Environment, Frame
 from triton_lab.interpreter.registry import control
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, Type
@@ -46,7 +47,8 @@ def _taken(frame: Frame, handed: Sequence[Value], rows: Array) -> tuple[Value, .
     return found
 
 
-def _answer(results: tuple[Value, ...]) -> Any:
+def answer(results: tuple[Value, ...]) -> Any:
+    """What an operation with these results returns."""
     return results[0] if len(results) == 1 else results
 
 
@@ -56,7 +58,7 @@ def _truth(frame: Frame, condition: Value) -> Array:
 
 
 @control("scf.if")
-def scf_if(frame: Frame, op: Op, condition: Value) -> Generator[Wait, None, Any]:
+def scf_if(frame: Frame, op: Op, condition: Value) -> Any:
     truth = _truth(frame, condition)
     sides = frame.region(op)
     types = [frame.type(number) for number in op.results]
@@ -64,30 +66,25 @@ def scf_if(frame: Frame, op: Op, condition: Value) -> Generator[Wait, None, Any]
         side = 0 if truth[0] else 1
         if side == 1 and len(sides) == 1:
             return ()
-        return _answer((yield from frame.run(sides[side])))
+        return answer(frame.run(sides[side]))
     pieces: Pieces = []
     for code, rows in zip(sides, (np.flatnonzero(truth), np.flatnonzero(~truth)), strict=False):
-        pieces.append((rows, (yield from frame.part(rows).run(code))))
-    return _answer(_joined(frame, pieces, frame.count, types)) if types else ()
+        pieces.append((rows, frame.part(rows).run(code)))
+    return answer(_joined(frame, pieces, frame.count, types)) if types else ()
 
 
 @control("scf.for")
-def scf_for(
-    frame: Frame, op: Op, lower: Value, upper: Value, step: Value, *initial: Value
-) -> Generator[Wait, None, Any]:
+def scf_for(frame: Frame, op: Op, lower: Value, upper: Value, step: Value, *initial: Value) -> Any:
     (code,) = frame.region(op)
-    counter = frame.type(code.arguments[0])
-    dtype = values.dtype_of(counter)
-    low, high, stride = (
-        _counter(value, counter, bool(op.attributes.get("unsignedCmp"))) for value in (lower, upper, step)
-    )
-    trips = np.maximum(0, -((low - high) // stride))
+    dtype = values.dtype_of(frame.type(code.arguments[0]))
+    low, high, stride = counting(frame, op, (lower, upper, step))
+    trips = trips_of(low, high, stride)
     carried: tuple[Value, ...] = initial
     if trips.size == 1 or bool((trips == trips[0]).all()):
         for iteration in range(int(trips[0])):
             frame.machine.tick(op, frame)
-            carried = yield from frame.run(code, ((low + iteration * stride).astype(dtype), *carried))
-        return _answer(carried)
+            carried = frame.run(code, ((low + iteration * stride).astype(dtype), *carried))
+        return answer(carried)
     types = [frame.type(number) for number in op.results]
     pieces: Pieces = []
     active, rows = frame, np.arange(frame.count)
@@ -103,30 +100,36 @@ def scf_for(
         if len(rows):
             frame.machine.tick(op, frame)
             number = (low[rows] + iteration * stride[rows]).astype(dtype)
-            carried = yield from active.run(code, (number, *carried))
-    return _answer(_joined(frame, pieces, frame.count, types)) if types else ()
+            carried = active.run(code, (number, *carried))
+    return answer(_joined(frame, pieces, frame.count, types)) if types else ()
 
 
-def _counter(value: Value, type: Type, is_unsigned: bool) -> Array:
-    array = values.elements(value, type)
-    if is_unsigned:
-        array = array.view(values.unsigned(array.dtype))
-    return array.astype(np.int64)
+def counting(frame: Frame, op: Op, bounds: Sequence[Value]) -> tuple[Array, ...]:
+    """Where a loop starts, before where it ends, and its step, as its counter's type has them: int64."""
+    counter = frame.type(frame.region(op)[0].arguments[0])
+    arrays = [values.elements(value, counter) for value in bounds]
+    if op.attributes.get("unsignedCmp"):
+        arrays = [array.view(values.unsigned(array.dtype)) for array in arrays]
+    return tuple(array.astype(np.int64) for array in arrays)
+
+
+def trips_of(low: Array, high: Array, step: Array) -> Array:
+    """How often each program runs a loop's body."""
+    trips: Array = np.maximum(0, -((low - high) // step))
+    return trips
 
 
 @control("scf.while")
-def scf_while(frame: Frame, op: Op, *initial: Value) -> Generator[Wait, None, Any]:
+def scf_while(frame: Frame, op: Op, *initial: Value) -> Any:
     before, after = frame.region(op)
     machine = frame.machine
-    waits = op.index in machine.executable.waiting_loops
     types = [frame.type(number) for number in op.results]
     pieces: Pieces = []
     active, rows = frame, np.arange(frame.count)
     carried: tuple[Value, ...] = initial
     while True:
         machine.tick(op, active)
-        version = machine.memory.version
-        condition, *passed = yield from active.run(before, carried)
+        condition, *passed = active.run(before, carried)
         truth = np.broadcast_to(_truth(active, condition), (active.count,))
         if not truth.all():
             ended = np.flatnonzero(~truth)
@@ -137,40 +140,26 @@ def scf_while(frame: Frame, op: Op, *initial: Value) -> Generator[Wait, None, An
                 break
             passed = [*_taken(frame, passed, going)]
             active = frame.part(rows)
-        previous = carried
-        carried = yield from active.run(after, passed)
-        if waits and machine.memory.version == version:
-            yield op, not _same(previous, carried)
-    return _answer(_joined(frame, pieces, frame.count, types)) if types else ()
-
-
-def _same(before: Sequence[Value], after: Sequence[Value]) -> bool:
-    """Whether a loop came round with the values it began with (waiting, not counting)."""
-    for old, new in zip(before, after, strict=False):
-        if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
-            if old.shape != new.shape or old.tobytes() != new.tobytes():
-                return False
-        elif old is not new:
-            return False
-    return True
+        carried = active.run(after, passed)
+    return answer(_joined(frame, pieces, frame.count, types)) if types else ()
 
 
 @control("tt.call")
-def tt_call(frame: Frame, op: Op, *arguments: Value) -> Generator[Wait, None, Any]:
+def tt_call(frame: Frame, op: Op, *arguments: Value) -> Any:
     routine = frame.machine.executable.routines[op.attributes["callee"]]
     inner = Frame(frame.machine, routine, frame.programs, Environment())
-    return _answer((yield from run_body(inner, arguments)))
+    return answer(run_body(inner, arguments))
 
 
-def run_body(frame: Frame, arguments: Sequence[Value]) -> Run:
+def run_body(frame: Frame, arguments: Sequence[Value]) -> tuple[Value, ...]:
     """Run the frame's function, and return its results."""
-    return (yield from run_blocks(frame, frame.routine.blocks, arguments))
+    return run_blocks(frame, frame.routine.blocks, arguments)
 
 
-def run_blocks(frame: Frame, blocks: Sequence[Code], arguments: Sequence[Value]) -> Run:
+def run_blocks(frame: Frame, blocks: Sequence[Code], arguments: Sequence[Value]) -> tuple[Value, ...]:
     """Run blocks joined by forward branches, from the first, and return what the last ones yield."""
     if len(blocks) == 1:
-        return (yield from frame.run(blocks[0], arguments))
+        return frame.run(blocks[0], arguments)
     # What waits at each block: frames, their rows in it, and the arguments they bring.
     arriving: dict[int, list[tuple[Frame, Array, tuple[Value, ...]]]] = {
         0: [(frame, np.arange(frame.count), tuple(arguments))]
@@ -182,10 +171,10 @@ def run_blocks(frame: Frame, blocks: Sequence[Code], arguments: Sequence[Value])
         active, brought = _assemble(frame, arriving.pop(number), code)
         for argument, value in zip(code.arguments, brought, strict=True):
             active.environment[argument] = value
-        yield from active.run_steps(code)
+        active.run_steps(code.steps)
         end = code.terminator
         operands = active.handed(end.operands)
-        if end.name not in _BRANCHES:
+        if end.name not in BRANCHES:
             finished.append((_root_rows(active, frame), operands))
             continue
         for rows, successor in _branches(active, end, operands):
@@ -199,12 +188,12 @@ def run_blocks(frame: Frame, blocks: Sequence[Code], arguments: Sequence[Value])
     return _joined(frame, finished, frame.count, types)
 
 
-_BRANCHES = ("cf.br", "cf.cond_br")
+BRANCHES = ("cf.br", "cf.cond_br")
 
 
 def returned(blocks: Sequence[Code]) -> tuple[int, ...]:
     """The values that blocks which end the run yield (those of the first one: all are of the same types)."""
-    return next(code.terminator.operands for code in blocks if code.terminator.name not in _BRANCHES)
+    return next(code.terminator.operands for code in blocks if code.terminator.name not in BRANCHES)
 
 
 def _branches(frame: Frame, end: Op, operands: tuple[Value, ...]) -> list[tuple[Array, Any]]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.dtypes import dtype_of
-from triton_lab.interpreter.frame import Frame, complete
+from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.ops.combine import lanes, same_programs
 from triton_lab.interpreter.ops.control import returned, run_blocks
 from triton_lab.interpreter.registry import impl
@@ -47,7 +47,7 @@ def map_elementwise(frame: Frame, op: Op, *operands: Value) -> Any:
     inner = lanes(frame, (shape[0], int(np.prod(shape[1:])) // pack))
     results = [
         np.broadcast_to(elements(value, inner.type(number)), (inner.count,))
-        for value, number in zip(complete(run_blocks(inner, blocks, arguments)), returned(blocks), strict=True)
+        for value, number in zip(run_blocks(inner, blocks, arguments), returned(blocks), strict=True)
     ]
     outputs = [np.stack(results[k * pack : (k + 1) * pack], axis=1).reshape(shape) for k in range(len(op.results))]
     return outputs[0] if len(outputs) == 1 else tuple(outputs)

@@ -1,0 +1,320 @@
+"""The regions of a kernel in which programs may wait: where a strand's programs are, and how they go on from there.
+
+A level never joins programs that have parted: each strand goes its own way to the end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter import values
+from triton_lab.interpreter.code import Code, Step
+from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.frame import Environment, Frame
+from triton_lab.interpreter.ops.atomics import poll
+from triton_lab.interpreter.ops.control import BRANCHES, answer, counting, trips_of
+from triton_lab.interpreter.values import Value
+from triton_lab.ir import Op
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from triton_lab.interpreter.strands import Strand
+
+Array = NDArray[Any]
+Results = tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """An iteration achieved nothing for other programs: those of the strand have to wait for them.
+
+    ``counts`` says that they got somewhere themselves (a loop that also counts, a wait that times out).
+    """
+
+    op: Op
+    counts: bool
+
+
+def _ascending(*strands: Strand) -> list[Strand]:
+    return sorted(strands, key=lambda strand: int(strand.programs[0]))
+
+
+@dataclass
+class Level:
+    """What a strand's programs are inside of: of ``frame``'s, those in ``rows`` (None: all)."""
+
+    frame: Frame
+    rows: Array | None = None
+
+    waits = False
+
+    def part(self, rows: Array) -> Self:
+        """The same for some of the strand's programs; what that costs is paid when they get there."""
+        return replace(self, rows=_chosen(self.rows, rows))
+
+    def go(self, strand: Strand, handed: Results | None) -> Wait | list[Strand] | None:
+        """Go on from where the level is, with what the level above has yielded, if it was there."""
+        raise NotImplementedError
+
+
+def _chosen(before: Array | None, rows: Array) -> Array:
+    return rows if before is None else before[rows]
+
+
+def _taken(carried: Results, rows: Array | None) -> Results:
+    return carried if rows is None else tuple(values.take(value, rows) for value in carried)
+
+
+@dataclass
+class Body(Level):
+    """A block of operations, of which ``at`` is the next or the one that is being run."""
+
+    code: Code = field(kw_only=True)
+    at: int = 0
+
+    def go(self, strand: Strand, handed: Results | None) -> list[Strand] | None:
+        if self.rows is not None:
+            self.frame, self.rows = self.frame.part(self.rows), None
+        frame, steps = self.frame, self.code.steps
+        if handed is not None:
+            self._finish(steps[self.at], handed)
+        strand.watch()
+        may_wait = strand.machine.executable.waits
+        stop = next((k for k in range(self.at, len(steps)) if steps[k].op.index in may_wait), len(steps))
+        frame.run_steps(steps[self.at : stop])
+        self.at = stop
+        if stop < len(steps):
+            return self._enter(strand, steps[stop])
+        return self._end(strand)
+
+    def _finish(self, step: Step, handed: Results) -> None:
+        operands = [self.frame.environment[number] for number in step.operands]
+        self.frame.finish(step, operands, answer(handed))
+        self.at += 1
+
+    def _enter(self, strand: Strand, step: Step) -> list[Strand] | None:
+        frame, op = self.frame, step.op
+        operands = tuple(frame.environment[number] for number in step.operands)
+        if op.name == "scf.if":
+            return self._enter_side(strand, op, operands[0])
+        if op.name == "scf.for":
+            strand.levels.append(_for(frame, op, operands))
+        elif op.name == "scf.while":
+            strand.levels.append(While(frame, op=op, carried=operands))
+        elif op.name == "tt.atomic_poll":
+            strand.levels.append(_poll(frame, op, operands))
+        elif op.name == "tt.call":
+            routine = strand.machine.executable.routines[op.attributes["callee"]]
+            inner = Frame(strand.machine, routine, frame.programs, Environment())
+            strand.enter(inner, routine.blocks[0], operands)
+        else:
+            raise KernelError("a function of elements cannot wait for another program", op, frame.programs)
+        return None
+
+    def _enter_side(self, strand: Strand, op: Op, condition: Value) -> list[Strand] | None:
+        assert isinstance(condition, np.ndarray)
+        if condition.size > 1 and condition.any() and not condition.all():
+            sides = strand.parted(condition)
+            for side, truth in zip(sides, (True, False), strict=True):
+                level = side.levels[-1]
+                assert isinstance(level, Body)
+                level._choose(side, op, truth)
+            return _ascending(*sides)
+        self._choose(strand, op, bool(condition[0]))
+        return None
+
+    def _choose(self, strand: Strand, op: Op, truth: bool) -> None:
+        if self.rows is not None:
+            self.frame, self.rows = self.frame.part(self.rows), None
+        sides = self.frame.region(op)
+        if truth or len(sides) > 1:
+            strand.enter(self.frame, sides[0 if truth else 1])
+        else:
+            strand.handed = ()
+
+    def _end(self, strand: Strand) -> list[Strand] | None:
+        frame, end = self.frame, self.code.terminator
+        if end.name not in BRANCHES:
+            strand.leave(tuple(frame.environment[number] for number in end.operands))
+            return None
+        if end.name == "cf.br":
+            self._branch(strand, 0)
+            return None
+        condition = frame.environment[end.operands[0]]
+        assert isinstance(condition, np.ndarray)
+        if condition.size == 1 or condition.all() or not condition.any():
+            self._branch(strand, 0 if condition[0] else 1)
+            return None
+        sides = strand.parted(condition)
+        for position, side in enumerate(sides):
+            level = side.levels[-1]
+            assert isinstance(level, Body) and level.rows is not None
+            level.frame, level.rows = level.frame.part(level.rows), None
+            level._branch(side, position)
+        return _ascending(*sides)
+
+    def _branch(self, strand: Strand, position: int) -> None:
+        successor = self.code.terminator.successors[position]
+        handed = tuple(self.frame.environment[number] for number in successor.operands)
+        strand.levels.pop()
+        strand.enter(self.frame, self.frame.routine.blocks[successor.block], handed)
+
+
+@dataclass
+class Loop(Level):
+    """A loop, with the values that it carries: of all the programs for which they were made, those in ``kept``."""
+
+    op: Op = field(kw_only=True)
+    carried: Results = field(kw_only=True)
+    kept: Array | None = None
+    # The frame in which the body runs, for the programs that are left.
+    active: Frame | None = None
+
+    def part(self, rows: Array) -> Self:
+        return replace(self, rows=_chosen(self.rows, rows), kept=_chosen(self.kept, rows), active=None)
+
+    def settle(self) -> Frame:
+        """Cut everything down to the programs that are left."""
+        self.carried, self.kept = _taken(self.carried, self.kept), None
+        if self.active is None:
+            self.active = self.frame if self.rows is None else self.frame.part(self.rows)
+        return self.active
+
+
+@dataclass
+class For(Loop):
+    """A counted loop: iteration ``done`` of ``trips`` from ``low`` in ``steps``, each ``(programs,)`` or ``(1,)``."""
+
+    low: Array = field(kw_only=True)
+    steps: Array = field(kw_only=True)
+    trips: Array = field(kw_only=True)
+    done: int = 0
+
+    def part(self, rows: Array) -> Self:
+        """The bounds are cut at once: they are small."""
+        result = super().part(rows)
+        for name in ("low", "steps", "trips"):
+            setattr(result, name, values.take(getattr(self, name), rows))
+        return result
+
+    def go(self, strand: Strand, handed: Results | None) -> list[Strand] | None:
+        if handed is not None:
+            self.carried, self.kept = handed, None
+            self.done += 1
+        ended = self.trips <= self.done
+        if ended.any() and not ended.all():
+            return _ascending(*strand.parted(ended))
+        frame = self.settle()
+        if ended.all():
+            strand.leave(self.carried)
+            return None
+        strand.machine.tick(self.op, frame)
+        (code,) = frame.region(self.op)
+        counter = (self.low + self.done * self.steps).astype(values.dtype_of(frame.type(code.arguments[0])))
+        strand.enter(frame, code, (counter, *self.carried))
+        return None
+
+
+def _for(frame: Frame, op: Op, operands: Results) -> For:
+    low, high, steps = counting(frame, op, operands[:3])
+    return For(frame, op=op, carried=operands[3:], low=low, steps=steps, trips=trips_of(low, high, steps))
+
+
+@dataclass
+class While(Loop):
+    """A loop that its condition ends: in its condition, or in its body (``in_body``).
+
+    ``version`` is what memory was when the iteration began.
+    """
+
+    in_body: bool = False
+    version: int = -1
+    waits: bool = False
+
+    def __post_init__(self) -> None:
+        self.waits = self.op.index in self.frame.machine.executable.waiting_loops
+
+    def go(self, strand: Strand, handed: Results | None) -> Wait | list[Strand] | None:
+        memory = strand.machine.memory
+        if handed is None:
+            self.in_body = False
+            self.version = memory.version
+            frame = self.settle()
+            strand.machine.tick(self.op, frame)
+            strand.enter(frame, frame.region(self.op)[0], self.carried)
+            return None
+        if not self.in_body:
+            return self._decide(strand, handed)
+        self.settle()
+        same = _same(self.carried, handed)
+        self.carried = handed
+        return Wait(self.op, not same) if self.waits and memory.version == self.version else None
+
+    def _decide(self, strand: Strand, handed: Results) -> list[Strand] | None:
+        condition, *passed = handed
+        assert isinstance(condition, np.ndarray)
+        if condition.size == 1 or condition.all() or not condition.any():
+            self._follow(strand, bool(condition[0]), tuple(passed))
+            return None
+        sides = strand.parted(condition)
+        for side, goes_on in zip(sides, (True, False), strict=True):
+            level = side.levels[-1]
+            assert isinstance(level, While)
+            rows = np.flatnonzero(condition if goes_on else ~condition)
+            level._follow(side, goes_on, _taken(tuple(passed), rows))
+        return _ascending(*sides)
+
+    def _follow(self, strand: Strand, goes_on: bool, passed: Results) -> None:
+        if not goes_on:
+            strand.leave(passed)
+            return
+        self.in_body = True
+        frame = self.settle()
+        strand.enter(frame, frame.region(self.op)[1], passed)
+
+
+def _same(before: Sequence[Value], after: Sequence[Value]) -> bool:
+    """Whether a loop came round with the values it began with (waiting, not counting)."""
+    for old, new in zip(before, after, strict=False):
+        if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
+            if old.shape != new.shape or old.tobytes() != new.tobytes():
+                return False
+        elif old is not new:
+            return False
+    return True
+
+
+@dataclass
+class Poll(Loop):
+    """``tt.atomic_poll``: wait until memory holds what is expected, or the time is up; whether it did."""
+
+    deadline: int | None = field(kw_only=True)
+
+    waits = True
+
+    def go(self, strand: Strand, handed: Results | None) -> Wait | list[Strand] | None:
+        frame = self.settle()
+        late = self.deadline is not None and time.perf_counter_ns() >= self.deadline
+        ready = poll(frame, self.op, *self.carried, tell=False).reshape(-1)
+        if late or ready.all():
+            strand.leave((poll(frame, self.op, *self.carried, tell=True),))
+            return None
+        if ready.any():
+            return _ascending(*strand.parted(ready))
+        # Time passes by itself; without a limit only another program can end the wait.
+        return Wait(self.op, self.deadline is not None)
+
+
+def _poll(frame: Frame, op: Op, operands: Results) -> Poll:
+    pointer, expected, *timeout = operands
+    deadline = None
+    if timeout:
+        deadline = time.perf_counter_ns() + int(frame.elements(op, 2, timeout[0]).max())
+    return Poll(frame, op=op, carried=(pointer, expected), deadline=deadline)

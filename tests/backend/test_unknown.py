@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import mmap
+import time
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ import torch
 import triton
 import triton.language as tl
 
-from triton_lab.backend.unknown import live_runs, peek
+from triton_lab.backend.unknown import live_runs, near_runs, peek
 from triton_lab.interpreter.errors import KernelError
 
 
@@ -148,3 +150,62 @@ def test_files_that_are_mapped_for_writing_are_written(tmp_path, mode):
     assert mapped.tolist() == [1, 2, 3, 4]
     stored = np.fromfile(tmp_path / "data", np.float32)
     assert stored.tolist() == ([1, 2, 3, 4] if mode == "r+" else [0, 1, 2, 3])
+
+
+@triton.jit
+def read_through(table, y, N: tl.constexpr):
+    k = tl.arange(0, N)
+    tl.store(y + k, tl.load(tl.load(table + k).to(tl.pointer_type(tl.float32))))
+
+
+@triton.jit
+def write_through(table, N: tl.constexpr):
+    k = tl.arange(0, N)
+    tl.store(tl.load(table + k).to(tl.pointer_type(tl.float32)), k.to(tl.float32))
+
+
+def test_a_table_of_many_tensors_is_read_and_written_in_time_that_grows_with_it():
+    count = 1 << 14
+    tensors = [torch.full((1,), float(k)) for k in range(count)]
+    order = torch.randperm(count, generator=torch.Generator().manual_seed(0))
+    addresses = torch.tensor([tensor.data_ptr() for tensor in tensors])[order]
+    y = torch.zeros(count)
+    start = time.process_time()
+    read_through[(1,)](addresses, y, count)
+    assert torch.equal(y, order.float())
+    # Each tensor twice: of two lanes at one place the later one stays.
+    addresses[: count // 2] = addresses[count // 2 :]
+    write_through[(1,)](addresses, count)
+    assert [float(tensors[k]) for k in order[count // 2 :]] == list(range(count // 2, count))
+    assert time.process_time() - start < 8
+
+
+def test_a_table_that_points_past_the_end_of_each_tensor_is_followed_in_time_that_grows_with_it():
+    count = 1 << 14
+    tensors = [torch.zeros(1) for _ in range(count)]
+    addresses = torch.tensor([tensor.data_ptr() + 4 for tensor in tensors])
+    start = time.process_time()
+    read_through[(1,)](addresses, torch.zeros(count), count)  # mapped memory, of no tensor
+    addresses[-1] = tensors[0].data_ptr()  # now these lanes leave the tensor that another one is in
+    with pytest.raises(KernelError, match=f"belongs to no tensor; {count - 1} lanes in all"):
+        read_through[(1,)](addresses, torch.zeros(count), count)
+    assert time.process_time() - start < 8
+
+
+def test_a_tensor_is_found_whether_it_is_new_or_old_and_met_before_or_not():
+    old, y = torch.tensor([5.0]), torch.zeros(1)
+    gc.collect()
+    assert not any(run.start == old.data_ptr() for run in near_runs())
+    for _ in range(2):
+        read_at[(1,)](table(old.data_ptr()), y)
+        assert y.item() == 5
+        assert any(run.start == old.data_ptr() for run in near_runs())
+    new = torch.tensor([6.0])
+    assert any(run.start == new.data_ptr() for run in near_runs())
+    read_at[(1,)](table(new.data_ptr()), y)
+    assert y.item() == 6
+    # Memory that torch did not allocate may be several tensors', of which the near ones need not be all.
+    array = np.zeros(64, np.float32)
+    tensors = [torch.from_numpy(array[start : start + 16]) for start in (0, 8, 40)]
+    assert not any(array.ctypes.data <= run.start < array.ctypes.data + array.nbytes for run in near_runs())
+    del tensors

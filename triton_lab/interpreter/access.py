@@ -25,7 +25,7 @@ Mask = Box | Array | None
 
 # Addresses below this are taken for null pointers with an offset.
 _NULL_PAGE = 4096
-# How many addresses of unknown origin are looked up one by one to tell good from bad.
+# How many addresses where nothing is found are looked up one by one to tell good from bad.
 _MOST_LOOKUPS = 10_000
 
 
@@ -230,20 +230,22 @@ def _scattered_pieces(
     if lanes is Ellipsis:
         lanes = tuple(axis.reshape(-1) for axis in np.indices(whole.shape))
         chosen = chosen.reshape(-1)
-    rest = np.arange(chosen.size)
     verified = np.ones(chosen.size, np.bool_)
     pieces = []
-    while rest.size:
-        address = int(chosen[rest[0]])
+    # In the order of addresses, so that each region is met once.
+    order = np.argsort(chosen, kind="stable")
+    ascending = chosen[order]
+    first = 0
+    while first < len(order):
+        address = int(ascending[first])
         region = memory.find(address, address + itemsize)
         if region is None:
             raise Bad
-        left = chosen[rest]
-        here = (left >= region.start) & (left + itemsize <= region.stop)
-        inside = rest[here]
+        last = int(np.searchsorted(ascending, region.stop - itemsize, side="right"))
+        inside = np.sort(order[first:last])
         verified[inside] = region.verified
         pieces.append(_scattered_piece(region, chosen[inside], tuple(axis[inside] for axis in lanes), dtype))
-        rest = rest[~here]
+        first = last
     if _strays(lanes[0], verified, programs).any():
         raise Bad
     yield from pieces
@@ -300,19 +302,15 @@ def _fault(
     itemsize = dtype.itemsize
     good, verified = np.zeros(whole.shape, np.bool_), np.zeros(whole.shape, np.bool_)
 
-    def note(region: Region) -> None:
-        inside = (whole >= region.start) & (whole + itemsize <= region.stop)
-        good[inside & (region.writable or kind == "load")] = True
-        verified[inside & region.verified] = True
-
-    for region in memory.regions if memory.allowed is None else memory.allowed:
-        note(region)
     if memory.allowed is None:
-        # Nobody has looked yet at what the other lanes' addresses are.
-        for address in np.unique(whole[on & ~good])[:_MOST_LOOKUPS].tolist():
-            found = memory.find(address, address + itemsize)
-            if found is not None:
-                note(found)
+        _look_up(memory, np.unique(whole[on]), itemsize)
+    regions = sorted(memory.regions if memory.allowed is None else memory.allowed, key=lambda region: region.start)
+    if regions:
+        starts, stops = (np.array([getattr(region, end) for region in regions]) for end in ("start", "stop"))
+        holding = np.maximum(np.searchsorted(starts, whole, side="right") - 1, 0)
+        inside = (whole >= starts[holding]) & (whole + itemsize <= stops[holding])
+        good = inside & np.array([region.writable or kind == "load" for region in regions])[holding]
+        verified = inside & np.array([region.verified for region in regions])[holding]
     rows = np.nonzero(on & good)[0]
     strays = np.zeros(whole.shape, np.bool_)
     strays[on & good] = _strays(rows, verified[on & good], programs)
@@ -327,3 +325,14 @@ def _fault(
     rows, *_ = np.nonzero(bad)
     lanes = np.flatnonzero(bad) % max(1, int(np.prod(shape)))
     return Fault(problem, kind, itemsize, rows, lanes, whole[bad], shape)
+
+
+def _look_up(memory: Memory, addresses: Array, itemsize: int) -> None:
+    """Find out what lies at ``addresses`` (ascending), those beyond the first that nobody has looked at too."""
+    first = missed = 0
+    while first < len(addresses) and missed < _MOST_LOOKUPS:
+        address = int(addresses[first])
+        region = memory.find(address, address + itemsize)
+        missed += region is None
+        first = first + 1 if region is None else int(np.searchsorted(addresses, region.stop - itemsize, side="right"))
+        first = max(first, int(np.searchsorted(addresses, address, side="right")))

@@ -102,6 +102,13 @@ class Memory:
                 return region
         return None
 
+    def around(self, start: int, stop: int) -> tuple[int, int] | None:
+        """Where the known region before the range ends and where the next one starts; None if one shares its bytes."""
+        position = bisect.bisect_left(self._starts, stop)
+        before = self.regions[position - 1].stop if position else 0
+        after = self._starts[position] if position < len(self._starts) else 1 << 64
+        return (before, after) if before <= start else None
+
     def find(self, low: int, high: int) -> Region | None:
         """The region that holds the bytes ``low .. high - 1``, known or found out now."""
         region = self.holding(low)

@@ -62,8 +62,15 @@ def atomic_cas(frame: Frame, op: Op, pointer: Value, expected: Value, value: Val
 
     def apply(view: Array, index: Array, lanes: Any) -> tuple[Array, Array, Array]:
         flat_wanted, flat_new = (np.ascontiguousarray(a[lanes]).reshape(-1) for a in (wanted, new))
-        places, position = np.unique(index, return_inverse=True)
+        places, first, position = np.unique(index, return_index=True, return_inverse=True)
         held, stored = view[places], np.zeros(places.shape, np.bool_)
+        if _alike(flat_wanted.view(bits)) and _alike(flat_new.view(bits)):
+            # The first lane that comes to a place changes it, if any does, and the others find what it left.
+            stored = held.view(bits) == flat_wanted[0].view(bits)
+            left = np.where(stored, flat_new[0], held)
+            found = left[position]
+            found[first] = held
+            return found, places[stored], left[stored]
         found = np.empty(index.shape, view.dtype)
         for turn in cut_into_turns(position):
             here = position[turn]
@@ -75,6 +82,10 @@ def atomic_cas(frame: Frame, op: Op, pointer: Value, expected: Value, value: Val
         return found, places[stored], held[stored]
 
     return _in_turn(frame, op, as_pointer(pointer), None, dtype_of(type), shape, apply)
+
+
+def _alike(values: Array) -> bool:
+    return bool((values == values[0]).all())
 
 
 @impl("tt.atomic_load")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.box import Box
+from triton_lab.interpreter.values import take
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.places import Digits, Places, digits, places
 
@@ -50,6 +51,16 @@ class Event:
             return np.broadcast_to(np.True_, (len(self.programs), *self.shape))
         found = self.mask.elements() if isinstance(self.mask, Box) else self.mask
         return np.broadcast_to(found, (len(self.programs), *self.shape))
+
+    def of(self, rows: Array) -> Event:
+        """The part of the programs in ``rows`` (positions in ``programs``)."""
+        pointer, mask, took = (
+            None if value is None else take(value, rows) for value in (self.pointer, self.mask, self.took)
+        )
+        assert isinstance(pointer, (np.ndarray, Affine))
+        assert mask is None or isinstance(mask, (np.ndarray, Box))
+        assert took is None or isinstance(took, np.ndarray)
+        return replace(self, programs=self.programs[rows], pointer=pointer, mask=mask, took=took)
 
     @property
     def nbytes(self) -> int:
@@ -190,6 +201,19 @@ class Access:
             return np.full((self.programs, *self.block), -1)
         position = elements_at(self.address(iteration) - owner.address, owner)
         return np.where(self.taking_part(iteration), position, -1)
+
+    def element_of(self, program: int, lane: int, iteration: int = 0) -> int:
+        """`element` of one lane of one program, without those of all others."""
+        owner = self._argument
+        index = self._iterations()
+        for position, rows in index[iteration] if owner is not None and iteration < len(index) else []:
+            event = self.events[position]
+            at = int(np.searchsorted(event.programs[rows], program))
+            if at < len(rows) and event.programs[rows[at]] == program:
+                address = event.of(rows[at : at + 1]).addresses().reshape(-1)[lane]
+                assert owner is not None
+                return int(elements_at(address - owner.address, owner))
+        return -1
 
 
 def elements_at(offsets: Array, argument: Argument) -> Array:

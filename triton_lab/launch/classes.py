@@ -58,7 +58,9 @@ class Classes:
 
 def distinct(numbers: npt.NDArray[Number]) -> npt.NDArray[Number]:
     """The distinct numbers, ascending. (`np.unique` hashes since NumPy 2.3: ten times slower here.)"""
-    ordered: npt.NDArray[Number] = np.sort(numbers, axis=None)
+    line = numbers.reshape(-1)
+    # Often they ascend already, which is told ten times faster than they are sorted.
+    ordered: npt.NDArray[Number] = line if bool((line[1:] >= line[:-1]).all()) else np.sort(line)
     new = np.ones(len(ordered), dtype=bool)
     new[1:] = ordered[1:] != ordered[:-1]
     return ordered[new]
@@ -97,6 +99,10 @@ def grouped(signature: npt.NDArray[np.uint64]) -> tuple[Ints, Ints]:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     # Equal neighbours are many: sort the runs only.
     starts = np.flatnonzero(np.concatenate([[True], signature[1:] != signature[:-1]]))
+    if len(distinct(signature[starts])) == len(starts):  # every run is a class: nothing to look up
+        heads = starts[signature[starts] != 0]
+        number = np.cumsum(signature[starts] != 0) * (signature[starts] != 0)
+        return np.repeat(number, np.diff(np.append(starts, len(signature)))), heads
     values, first, which = np.unique(signature[starts], return_index=True, return_inverse=True)
     untouched = len(values) > 0 and values[0] == 0
     order = np.argsort(first[1:] if untouched else first)

@@ -89,7 +89,9 @@ def layer_of(
     groups[:1] = 0
     parted = not crowded(groups[blank.cells], blank.frame) if len(groups) > 1 else False
     few = len(distinct) <= FEW
-    first = {int(levels[k]): int(numbers[k]) for k in range(len(levels)) if few and there[k] and not wrong[k]}
+    right = np.flatnonzero(there & ~wrong if few else np.zeros_like(there))[::-1]
+    looked, last = np.unique(levels[right], return_index=True)
+    first = dict(zip(looked.tolist(), numbers[right][last].tolist(), strict=True))
     keys = [Key(looks[level], words(by, number, grid)) for level, number in sorted(first.items(), key=lambda kv: kv[1])]
     used = set(np.unique(levels).tolist())
     rest = (

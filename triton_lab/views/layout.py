@@ -76,6 +76,21 @@ class Layout:
         cells = panel[:, None, None] + row[:, None] * self.columns + column
         return cells.reshape(-1)
 
+    def cells_at(self, positions: Ints) -> Ints:
+        """The cells of some positions alone."""
+        if self.wrapped:
+            return positions // self.right
+        rows, columns = self._matrix()
+        line, column = np.divmod(positions, max(1, columns))
+        panel, row = np.divmod(line, max(1, rows))
+        found: Ints = (panel * self.rows + row // self.down) * self.columns + column // self.right
+        return found
+
+    @property
+    def there(self) -> int:
+        """How many cells stand for a position."""
+        return math.ceil(self.positions / self.right) if self.wrapped else self.cells
+
     def row_number(self, row: int) -> str:
         """What stands beside a row: its first index, or for a wrapped line its first element."""
         if self.wrapped:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.origin import Origin
     from triton_lab.views.pieces import Piece
 
+Ints = npt.NDArray[np.int64]
+
 ROOM = (300.0, 260.0)
 STORED = (style.tensor_colour(0, 3),) * 3 + (style.PLAIN,)
 NOT_NEEDED, STORED_HERE, FIRST = 1, 2, 3  # classes: after no cell; one for each of the ramp's levels follows
@@ -83,31 +85,35 @@ class Origins(View):
         return self.launch.origins(self.store, self.program, self.lane, self.iteration)
 
     @cached_property
-    def needed(self) -> dict[str, npt.NDArray[np.int64]]:
-        """For each argument that matters: (elements,) the iteration that first brought one in, -1 for none."""
-        found: dict[str, npt.NDArray[np.int64]] = {}
+    def needed(self) -> dict[str, tuple[Ints, Ints]]:
+        """For each argument that matters: its elements, ascending, and the iterations that first brought them in."""
+        found: dict[str, list[tuple[Ints, int]]] = {}
         for origin in self.origins:
-            if origin.argument is None:
-                continue
-            argument = tensor_argument(self.launch, origin.argument)
-            first = found.setdefault(argument.name, np.full(math.prod(argument.shape), -1))
-            inside = origin.elements[origin.elements >= 0]
-            first[inside[first[inside] < 0]] = origin.iteration
-        return found
+            if origin.argument is not None:
+                inside = origin.elements[origin.elements >= 0]
+                found.setdefault(origin.argument, []).append((inside, origin.iteration))
+        result = {}
+        for name, brought in found.items():
+            together = np.concatenate([elements for elements, _ in brought])
+            iterations = np.concatenate([np.full(len(elements), iteration) for elements, iteration in brought])
+            elements, first = np.unique(together, return_index=True)
+            result[name] = elements, iterations[first]
+        return result
 
+    @cached_property
     def element(self) -> int:
         """The element of the store's argument, -1 where there is none."""
-        return int(self.store.element(iteration=self.iteration)[self.program].reshape(-1)[self.lane])
+        return self.store.element_of(self.program, self.lane, self.iteration)
 
     @cached_property
     def pictures(self) -> list[Marked]:
         """The arguments that were loaded from."""
         found = []
-        for name, first in self.needed.items():
+        for name, (elements, first) in self.needed.items():
             argument = tensor_argument(self.launch, name)
-            count = int((first >= 0).sum())
+            count = len(elements)
             title = f"{name} ({shape_text(argument.shape)}): {count} element{'' if count == 1 else 's'}"
-            found.append(Marked(argument, first, title, "loaded"))
+            found.append(Marked(argument, elements, first, title, "loaded"))
         return found
 
     @property
@@ -117,17 +123,16 @@ class Origins(View):
         if self.store.argument is None:
             return drawn
         argument = tensor_argument(self.launch, self.store.argument)
-        mark = np.full(math.prod(argument.shape), -1)
-        mark[[e for e in [self.element()] if e >= 0]] = 0
-        stored = Marked(argument, mark, f"stored: {self._stored()}", "stored here")
+        mark = np.array([e for e in [self.element] if e >= 0], np.int64)
+        stored = Marked(argument, mark, np.zeros_like(mark), f"stored: {self._stored()}", "stored here")
         return [stored.heatmap(also=self.stored.program >= 0), *drawn]
 
     def _stored(self) -> str:
         name = self.store.argument or "memory"
-        if self.store.argument is None or self.element() < 0:
+        if self.store.argument is None or self.element < 0:
             return f"{name}, lane {self.lane}"
         shape = tensor_argument(self.launch, name).shape
-        return f"{name}[{', '.join(str(int(i)) for i in np.unravel_index(self.element(), shape))}]" if shape else name
+        return f"{name}[{', '.join(str(int(i)) for i in np.unravel_index(self.element, shape))}]" if shape else name
 
     def title(self) -> str:
         store = access_words(self.store).removeprefix("the ")
@@ -169,31 +174,33 @@ class Origins(View):
         base: dict[str, Any] = {"kind": "origins", "name": self.name, "stored": None, "looks": list(map(list, LOOKS))}
         if self.store.argument is not None:
             argument = tensor_argument(self.launch, self.store.argument)
-            blank = Marked(argument, np.full(math.prod(argument.shape), -1), "", "")
+            nothing = np.zeros(0, np.int64)
+            blank = Marked(argument, nothing, nothing, "", "")
             base["stored"] = {
                 **blank.as_scene(),
                 "argument": argument.name,
                 "shape": list(argument.shape),
                 "line": self.store.line,
                 # The cell's first element that this store wrote, + 1; and each program's.
-                "elements": buffer(narrow(self._first_of_cell() + 1)),
+                "elements": buffer(narrow(self._first_of_cell + 1)),
                 "first": buffer((self.stored.first + 1).astype(np.uint32)),
                 "grid": list(self.launch.grid),
             }
         return {**base, "shown": self.shown(), "parts": {}}
 
-    def _first_of_cell(self) -> npt.NDArray[np.int64]:
+    @cached_property
+    def _first_of_cell(self) -> Ints:
         """(cells,) the first stored element in each cell of the argument, -1 for none."""
         argument = tensor_argument(self.launch, self.store.argument or "")
         shown = layout(argument.shape, room=ROOM)
         elements = np.flatnonzero(self.stored.program >= 0)
         found = np.full(shown.cells, -1, dtype=np.int64)
-        found[shown.cell_of_position()[elements[::-1]]] = elements[::-1]
+        found[shown.cells_at(elements[::-1])] = elements[::-1]
         return found
 
     def askable(self) -> npt.NDArray[np.int64]:
         """The elements that a click can ask about, ascending."""
-        cells = self._first_of_cell()
+        cells = self._first_of_cell
         return np.sort(cells[cells >= 0])
 
     def shown(self) -> Mapping[str, Any]:
@@ -203,7 +210,7 @@ class Origins(View):
             "title": self.title(),
             "stored": self._stored(),
             "program": self.program,
-            "element": self.element(),
+            "element": self.element,
             "pictures": [one.as_scene() for one in self.pictures],
             "lines": self.text().splitlines()[1:],
         }
@@ -217,10 +224,11 @@ class Origins(View):
 
 @dataclass(frozen=True)
 class Marked:
-    """An argument with the elements marked that have a number (elements,), -1 for none: an iteration."""
+    """An argument with some ``elements`` marked, ascending, each with a number: an iteration."""
 
     argument: Argument
-    first: npt.NDArray[np.int64]
+    elements: Ints
+    first: Ints
     title: str
     word: str
 
@@ -232,11 +240,11 @@ class Marked:
     def most(self) -> int:
         return int(self.first.max(initial=0))
 
-    def levels(self, elements: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The classes of marked elements."""
+    def levels(self) -> Ints:
+        """The classes of the marked elements."""
         if not self.most:
-            return np.full(len(elements), ONE)
-        return FIRST + (style.LEVELS - 1) * self.first[elements] // self.most
+            return np.full(len(self.elements), ONE)
+        return FIRST + (style.LEVELS - 1) * self.first // self.most
 
     def legend(self) -> Sequence[Key]:
         middle = style.SEQUENTIAL + style.LEVELS // 2
@@ -252,8 +260,7 @@ class Marked:
         if also is not None and also.any():
             cells[cell[also]] = STORED_HERE
             legend.append(Key(STORED, "stored by this line"))
-        marked = np.flatnonzero(self.first >= 0)
-        np.maximum.at(cells, cell[marked], self.levels(marked).astype(np.uint8))
+        np.maximum.at(cells, cell[self.elements], self.levels().astype(np.uint8))
         return Heatmap(
             shown,
             cells,
@@ -270,15 +277,13 @@ class Marked:
     def as_scene(self) -> Mapping[str, Any]:
         """The marked cells alone: a page holds many of these."""
         shown = self.layout
-        marked = np.flatnonzero(self.first >= 0)
-        cells = shown.cell_of_position()[marked]
         return {
             "layout": shown.as_scene(),
             "room": list(ROOM),
             "title": self.title,
-            "there": int(shown.cell_of_position().max(initial=-1)) + 1 if shown.wrapped else shown.cells,
-            "cells": buffer(narrow(cells)),
-            "levels": buffer(self.levels(marked).astype(np.uint8)),
+            "there": shown.there,
+            "cells": buffer(narrow(shown.cells_at(self.elements))),
+            "levels": buffer(self.levels().astype(np.uint8)),
             "legend": [[list(key.style), key.text] for key in self.legend()],
             "ramp": [style.SEQUENTIAL, style.LEVELS, 0, self.most] if self.most else None,
             "panelNames": panel_names(shown.shape, shown.origin, shown.panels),

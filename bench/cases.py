@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from triton_lab.examples import all_examples
+
 
 @dataclass(frozen=True)
 class Case:
@@ -38,3 +40,9 @@ CASES: dict[str, Case] = {
     "attention 4x1024x64, full": Case("attention_full", _attend),
     "attention 4x1024x64, causal": Case("attention_causal", _attend),
 }
+
+
+def every_case() -> dict[str, Case]:
+    """All of these, and every example that is not among them, beside its own reference in torch."""
+    known = {case.example for case in CASES.values()}
+    return CASES | {each.name: Case(each.name, each.reference) for each in all_examples() if each.name not in known}

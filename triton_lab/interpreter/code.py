@@ -42,6 +42,8 @@ class Routine:
     types: tuple[Type, ...]
     # Estimate of the bytes that one program's values take at the worst moment.
     footprint: int
+    # The operations, by index, whose results nobody looks at.
+    unused: frozenset[int]
 
 
 TERMINATORS = frozenset(
@@ -131,7 +133,11 @@ def _routine(function: Function) -> Routine:
     # Values may be used in later blocks of the same body: nothing of it dies early there.
     codes = tuple(_code(block, regions, keep=len(blocks) > 1) for block in blocks)
     footprint = max((_footprint(code, regions, function) for code in codes), default=0)
-    return Routine(function, codes, regions, function.types, footprint)
+    everywhere = [*codes, *(code for inner in regions.values() for code in inner)]
+    unused = frozenset(
+        step.op.index for code in everywhere for step in code.steps if step.results and {*step.results} <= {*step.dead}
+    )
+    return Routine(function, codes, regions, function.types, footprint, unused)
 
 
 def _code(block: Block, regions: dict[int, tuple[Code, ...]], keep: bool) -> Code:

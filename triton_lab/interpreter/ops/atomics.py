@@ -12,7 +12,7 @@ from triton_lab.interpreter import access
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.ops.memory import as_mask, as_pointer
-from triton_lab.interpreter.ops.turns import Update, cut_into_turns, exchange, take_turns
+from triton_lab.interpreter.ops.turns import Update, add_up, cut_into_turns, exchange, take_turns
 from triton_lab.interpreter.registry import impl
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
@@ -46,8 +46,13 @@ def modify(frame: Frame, op: Op, pointer: access.Pointer, mask: access.Mask, val
     shape = (frame.count, *frame.type(op.operands[1]).shape)
     value = np.broadcast_to(value, shape)
 
+    machine = frame.machine
+    unseen = op.index in frame.routine.unused and machine.observer is None and machine.access_observer is None
+
     def apply(view: Array, index: Array, lanes: Any) -> tuple[Array, Array, Array]:
-        return take_turns(view, index, np.ascontiguousarray(value[lanes]).reshape(-1), update)
+        values = np.ascontiguousarray(value[lanes]).reshape(-1)
+        summed = add_up(view, index, values) if unseen and update.function is np.add else None
+        return take_turns(view, index, values, update) if summed is None else (values, *summed)
 
     return _in_turn(frame, op, pointer, mask, value.dtype, shape, apply)
 

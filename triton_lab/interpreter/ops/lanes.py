@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.dtypes import dtype_of
+from triton_lab.interpreter.dtypes import dtype_of, unsigned
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.ops.combine import lanes, same_programs
 from triton_lab.interpreter.ops.control import returned, run_blocks
@@ -24,12 +24,14 @@ def histogram(frame: Frame, op: Op, source: Value, *rest: Value) -> Value:
     type = frame.result_type(op)
     bins = type.shape[0]
     array = frame.spread(op, 0, source)
-    chosen = (array >= 0) & (array < bins)
+    # Negative numbers are large ones without a sign.
+    chosen = array.view(unsigned(array.dtype)) < bins
     if rest:
         chosen = chosen & frame.elements(op, 1, rest[0])
     programs = chosen.shape[0]
     array = np.broadcast_to(array, chosen.shape)
-    flat = (np.arange(programs)[:, None] * bins + array)[chosen]
+    flat = np.arange(programs)[:, None] * bins + array
+    flat = flat.reshape(-1) if chosen.all() else flat[chosen]
     return np.bincount(flat, minlength=programs * bins).reshape(programs, bins).astype(dtype_of(type))
 
 

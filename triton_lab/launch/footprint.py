@@ -82,13 +82,26 @@ def _scattered(event: Event, itemsize: int) -> tuple[Ints, Ints, Ints]:
     return addresses[heads], addresses[last] + itemsize, row[heads]
 
 
-def _affine(
-    pointer: Affine, mask: Box | None, shape: tuple[int, ...], programs: int, itemsize: int
-) -> tuple[Ints, Ints, Ints]:
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """Blocks of programs as runs: ``length`` bytes from ``base`` on, again after each step of the axes in ``rest``.
+
+    Arrays are ``(programs,)`` or ``(1,)``; only programs that are ``on`` touch anything. An axis of ``rest``
+    has its stride in bytes (> 0), its extent, and the bounds ``lower`` and ``upper`` of its index.
+    """
+
+    base: Ints
+    length: Ints
+    on: Flags
+    rest: list[tuple[int, int, Ints, Ints]]
+
+
+def folded(pointer: Affine, mask: Box | None, shape: tuple[int, ...], itemsize: int) -> Folded:
+    """The blocks of an affine pointer, with the axes folded into runs that lie side by side."""
     base = pointer.base.reshape(-1)
     length: Ints = np.array([itemsize], np.int64)
     on: Flags = np.ones(1, np.bool_)
-    rest: list[tuple[int, int, Ints, Ints]] = []  # axes to go through: stride, extent, lower, upper
+    rest: list[tuple[int, int, Ints, Ints]] = []
     growing = True
     for stride, extent, lower, upper in _axes(pointer, mask, shape):
         if stride < 0:
@@ -105,6 +118,14 @@ def _affine(
             growing = full
         else:
             rest.append((stride, extent, lower, upper))
+    return Folded(base, length, on, rest)
+
+
+def _affine(
+    pointer: Affine, mask: Box | None, shape: tuple[int, ...], programs: int, itemsize: int
+) -> tuple[Ints, Ints, Ints]:
+    blocks = folded(pointer, mask, shape, itemsize)
+    base, length, on, rest = blocks.base, blocks.length, blocks.on, blocks.rest
     rank = len(rest)
     start = base.reshape(-1, *(1,) * rank)
     active = on.reshape(-1, *(1,) * rank)

@@ -15,6 +15,7 @@ from triton_lab.ir.provenance import ONLY_READ
 from triton_lab.launch.checks.cells import Cells
 from triton_lab.launch.checks.evidence import Evidence, Sight
 from triton_lab.launch.checks.order import hands_on, is_shared
+from triton_lab.launch.checks.rectangles import not_known_apart
 from triton_lab.launch.classes import distinct, ordering
 from triton_lab.launch.footprint import Runs
 from triton_lab.launch.ranges import ALL, NOTHING, Flags, Ints, Ranges
@@ -112,6 +113,7 @@ def _hulls(evidence: Evidence, sights: Iterable[Sight]) -> Ranges:
 
 def shared_bytes(evidence: Evidence, sights: list[Sight]) -> Ranges:
     """The bytes on which several programs contend."""
+    sights = not_known_apart(evidence, sights, [s for s in sights if is_plain_store(s) or is_update(s)])
     if not sights:
         return NOTHING
     runs = [evidence.runs(sight) for sight in sights]

@@ -7,15 +7,16 @@ import math
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from bench.cases import CASES, Case
+from bench.cases import CASES, Case, every_case
 from bench.figure import AtLeast, AtMost, Figure, table
 from bench.process import OURS, ProcessFailed, fresh
 from bench.timing import median_seconds, resident_bytes
-from triton_lab.examples import example
+from triton_lab.examples import all_examples, example
 
 
 def test_targets_have_a_direction() -> None:
@@ -63,6 +64,14 @@ def test_median_runs_at_least_and_at_most_as_often_as_told() -> None:
 
 def test_peak_is_no_less_than_now() -> None:
     assert resident_bytes(peak=True) >= resident_bytes() > 0
+
+
+def test_every_example_is_timed_once_at_least_and_beside_torch() -> None:
+    assert {case.example for case in every_case().values()} == {each.name for each in all_examples()}
+
+
+def test_processor_seconds_do_not_count_waiting() -> None:
+    assert median_seconds(lambda: time.sleep(0.05), at_least=1, at_most=1, clock=time.process_time) < 0.04
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

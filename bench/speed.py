@@ -60,7 +60,7 @@ def time_kernel(name: str, budget: float, check: bool) -> dict[str, float]:
     _use_one_thread()
     case = every_case()[name]
     page = example(case.example)
-    page.run(**page.inputs("small", 0, "cpu"))  # whatever a target imports at its first launch, it has now
+    page.run(**page.inputs("small", 0, "cpu"), **case.options)  # what a target imports at its first launch, it has now
     before = resident_bytes()
     inputs = {**page.inputs("bench", 0, "cpu"), **case.options}
     if check:

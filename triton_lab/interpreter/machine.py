@@ -198,13 +198,22 @@ class Machine:
             self.progress(self.ended, total)
 
     def _run_waiting(self, todo: range | Array) -> None:
-        """Batch after batch, each as far as it gets by itself; then those that had to wait again, in turns."""
+        """Batch after batch, each as far as it gets by itself; then those that had to wait again, in turns.
+
+        Under an observer each program runs by itself, whatever the batch, and a wait ends as early as it can:
+        one that ends too early is seen only where others have not yet done what it should wait for.
+        """
         from triton_lab.interpreter.strands import Strand
 
-        size = self.limits.batch or min(self.batch_size(), _MOST_WAITING)
+        watched = self.observer is not None or self.access_observer is not None
+        size = 1 if watched else self.limits.batch or min(self.batch_size(), _MOST_WAITING)
         waiting: list[Strand] = []
+        heads: dict[int, Strand] = {}
         for programs in self._batches(todo, size):
-            waiting += self._settled([Strand.of(self, programs)], len(todo))
+            late = self._settled([Strand.of(self, programs)], len(todo))
+            waiting += late
+            if watched and waiting:
+                waiting = self._hurried(waiting, late, heads, len(todo))
         while waiting:
             version, ended = self.memory.version, self.ended
             waiting = self._settled(waiting, len(todo))
@@ -212,6 +221,25 @@ class Machine:
             if self.ended == ended and self.memory.version == version and not any(wait.counts for wait in waits):
                 numbers = np.sort(np.concatenate([strand.programs for strand in waiting]))
                 raise Deadlock("every program that is left waits for another one", waits[0].op, numbers)
+
+    def _hurried(self, waiting: list[Strand], late: list[Strand], heads: dict[int, Strand], total: int) -> list[Strand]:
+        """``waiting``, some of which may go on by now; those that still wait. ``late`` came last.
+
+        All that wait at one place mostly wait for the same, so only the first of them (``heads``, by
+        operation) is asked, and the others when it went on: if all were asked after every program, the
+        asking would grow with the square of the grid.
+        """
+        _note(late, heads)
+        for place, head in list(heads.items()):
+            version = self.memory.version
+            still = self._settled([head], total)
+            stays = head.wait is not None and head.wait.op.index == place
+            if not (still and stays) or self.memory.version != version:
+                waiting = self._settled([strand for strand in waiting if still or strand is not head], total)
+                heads.clear()
+                _note(waiting, heads)
+                break
+        return waiting
 
     def _settled(self, strands: list[Strand], total: int) -> list[Strand]:
         """Run ``strands`` in order, and what they part into, until nothing changes any more; those that wait."""
@@ -234,3 +262,10 @@ class Machine:
                 break
             strands = waiting
         return waiting
+
+
+def _note(strands: list[Strand], heads: dict[int, Strand]) -> None:
+    """Make the first strand that waits at a place its head. Who counts while it waits may count how often it looked."""
+    for strand in strands:
+        if strand.wait is not None and not strand.wait.counts:
+            heads.setdefault(strand.wait.op.index, strand)

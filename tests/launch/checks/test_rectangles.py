@@ -20,7 +20,8 @@ def tiles(x, starts, step, rows, columns, M: tl.constexpr, N: tl.constexpr, UPDA
     r, c = tl.arange(0, M), tl.arange(0, N)
     at = x + tl.load(starts + tl.program_id(0)) + r[:, None] * step + c[None, :]
     mask = (r < rows)[:, None] & (c < columns)[None, :]
-    value = tl.load(at, mask=mask) if UPDATE else 1.0
+    # No two programs store the same value: that would be no race, but a `same-value`.
+    value = (tl.load(at, mask=mask) if UPDATE else 0.0) + tl.program_id(0) + 1
     tl.store(at, value, mask=mask)
 
 

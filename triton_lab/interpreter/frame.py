@@ -91,7 +91,7 @@ class Frame:
         return self.handed(code.terminator.operands)
 
     def handed(self, numbers: Sequence[int]) -> tuple[Value, ...]:
-        """The values that a block which has ended hands on."""
+        """The values that a block which has ended, or an operation with regions, hands on."""
         found = tuple([self.environment[number] for number in numbers])
         if self.machine.observer is not None:
             self.machine.observer.handed(self, numbers, found)

@@ -101,7 +101,7 @@ class Body(Level):
 
     def _enter(self, strand: Strand, step: Step) -> list[Strand] | None:
         frame, op = self.frame, step.op
-        operands = tuple(frame.environment[number] for number in step.operands)
+        operands = frame.handed(step.operands)
         if op.name == "scf.if":
             return self._enter_side(strand, op, operands[0])
         if op.name == "scf.for":
@@ -141,8 +141,9 @@ class Body(Level):
 
     def _end(self, strand: Strand) -> list[Strand] | None:
         frame, end = self.frame, self.code.terminator
+        operands = frame.handed(end.operands)
         if end.name not in BRANCHES:
-            strand.leave(tuple(frame.environment[number] for number in end.operands))
+            strand.leave(operands)
             return None
         if end.name == "cf.br":
             self._branch(strand, 0)

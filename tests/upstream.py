@@ -171,8 +171,9 @@ def summary(told: Run) -> str:
     for file, outcomes in [*table.items(), ("total", total)]:
         lines.append(f"{file:{width}} " + " ".join(f"{outcomes[outcome]:8}" for outcome in OUTCOMES))
     for outcome in HEADINGS:
-        lines += ["", f"{outcome}:"]
-        for reason, found in explained(told.cases, outcome):
+        groups = explained(told.cases, outcome)
+        lines += ["", f"{outcome}:" if groups else f"{outcome}: none"]
+        for reason, found in groups:
             lines.append(f"{len(found):8}  {reason.name if reason else 'not explained'}")
             if reason is None:
                 lines += [f"{'':10}{case.name}: {said(case)}" for case in found]

@@ -164,7 +164,7 @@ SKIPS = (
     Reason(
         "for AMD GPUs",
         "The case is one that only AMD's compiler accepts or has, as dots below 16 are.",
-        message=r"\bHIP\b|\bROCm\b|CDNA|RDNA|\bAMD|\bgfx\d|\bMI\d00|(?i:mfma|wmma)|\bkpack\b",
+        message=r"\bHIP\b|(?i:\brocm\b)|CDNA|RDNA|\bAMD|\bgfx\d|\bMI\d00|(?i:mfma|wmma)|\bkpack\b",
     ),
     Reason(
         "for a certain NVIDIA GPU",

@@ -32,6 +32,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip("needs a GPU")
     machine.show_gpu(on_gpu)
 
+
 # Checks and pictures that fail say so, and the rest goes on. In tests they raise, in processes that tests start too.
 os.environ.setdefault("TRITON_LAB_RAISE", "1")
 

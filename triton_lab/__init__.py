@@ -12,16 +12,50 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from triton_lab import lazy as lazy
     from triton_lab import polyhedral as polyhedral
+    from triton_lab.backend.arguments import ArgumentError as ArgumentError
+    from triton_lab.backend.sm90 import NotCompilable as NotCompilable
+    from triton_lab.interpreter.errors import Deadlock as Deadlock
+    from triton_lab.interpreter.errors import KernelError as KernelError
+    from triton_lab.interpreter.errors import StepLimit as StepLimit
+    from triton_lab.interpreter.errors import Unsupported as Unsupported
+    from triton_lab.launch.access import Access as Access
+    from triton_lab.launch.argument import Argument as Argument
+    from triton_lab.launch.check import CheckFailed as CheckFailed
     from triton_lab.launch.check import check as check
+    from triton_lab.launch.finding import Finding as Finding
+    from triton_lab.launch.launch import Launch as Launch
+    from triton_lab.launch.origin import Origin as Origin
     from triton_lab.launch.record import record as record
+    from triton_lab.launch.snapshot import CannotReplay as CannotReplay
+    from triton_lab.launch.trace import Trace as Trace
+    from triton_lab.launch.values import Values as Values
     from triton_lab.limiting import limits as limits
     from triton_lab.polyhedral import schedule as schedule
+    from triton_lab.targets import TargetError as TargetError
     from triton_lab.targets import target as target
     from triton_lab.views.interact import interact as interact
     from triton_lab.views.storage import storage as storage
 
+__version__ = "0.1.0"  # the one place: pyproject.toml reads it here
+
 # Public name -> where it lives; None for a module of that name.
 _PUBLIC: dict[str, str | None] = {
+    "Access": "triton_lab.launch.access",
+    "Argument": "triton_lab.launch.argument",
+    "ArgumentError": "triton_lab.backend.arguments",
+    "CannotReplay": "triton_lab.launch.snapshot",
+    "CheckFailed": "triton_lab.launch.check",
+    "Deadlock": "triton_lab.interpreter.errors",
+    "Finding": "triton_lab.launch.finding",
+    "KernelError": "triton_lab.interpreter.errors",
+    "Launch": "triton_lab.launch.launch",
+    "NotCompilable": "triton_lab.backend.sm90",
+    "Origin": "triton_lab.launch.origin",
+    "StepLimit": "triton_lab.interpreter.errors",
+    "TargetError": "triton_lab.targets",
+    "Trace": "triton_lab.launch.trace",
+    "Unsupported": "triton_lab.interpreter.errors",
+    "Values": "triton_lab.launch.values",
     "check": "triton_lab.launch.check",
     "interact": "triton_lab.views.interact",
     "lazy": None,
@@ -33,7 +67,34 @@ _PUBLIC: dict[str, str | None] = {
     "target": "triton_lab.targets",
 }
 
-__all__ = ["check", "interact", "lazy", "limits", "polyhedral", "record", "schedule", "storage", "target"]
+__all__ = [
+    "Access",
+    "Argument",
+    "ArgumentError",
+    "CannotReplay",
+    "CheckFailed",
+    "Deadlock",
+    "Finding",
+    "KernelError",
+    "Launch",
+    "NotCompilable",
+    "Origin",
+    "StepLimit",
+    "TargetError",
+    "Trace",
+    "Unsupported",
+    "Values",
+    "__version__",
+    "check",
+    "interact",
+    "lazy",
+    "limits",
+    "polyhedral",
+    "record",
+    "schedule",
+    "storage",
+    "target",
+]
 
 
 def __getattr__(name: str) -> Any:

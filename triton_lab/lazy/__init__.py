@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triton_lab.lazy.buffer import meter
+from triton_lab.lazy.buffer import Gone, meter
 from triton_lab.lazy.compile_cache import cache
 from triton_lab.lazy.executable import Lost, StepFailed
 from triton_lab.lazy.factories import (
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from triton_lab.views.lazy_report import LazyReport
 
 __all__ = [
+    "Gone",
     "Lost",
     "Step",
     "StepFailed",
@@ -70,6 +71,10 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def explain(step: Step | None = None) -> StepView:

@@ -203,7 +203,7 @@ def test_memory_that_may_only_be_read_stays_so_in_a_replay(tmp_path: Path) -> No
     (found,) = launches[0].findings
     assert (found.kind, found.count) == ("out-of-bounds", 100)
     assert found.message.startswith("program 0: store at element 0 of out_ptr, whose memory may only be read")
-    assert ".clone()" in found.mend
+    assert ".clone()" in found.hint
 
 
 def test_the_launches_of_a_record_share_a_bound_and_those_beyond_it_say_so() -> None:

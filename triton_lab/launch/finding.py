@@ -48,12 +48,12 @@ class Finding:
     the first 100 of them, ``times`` the launch's event that each belongs to (-1: not known) and
     ``values`` what each of them loaded, stored or, as an atomic, brought along. Of an overflow they
     are the wrapped numbers. An access that was stopped has none: what is wrong there is the offset,
-    which is in ``elements``. ``mend`` is one sentence on what to do.
+    which is in ``elements``. ``hint`` is one sentence on what to do.
     """
 
     kind: str
     message: str
-    mend: str
+    hint: str
     line: int | None = None
     column: int | None = None
     argument: str | None = None
@@ -79,4 +79,4 @@ class Finding:
     def __str__(self) -> str:
         where = f"line {self.line}: " if self.line is not None else ""
         values = [f"  values: {self.values_text}"] if self.values.size else []
-        return "\n".join([f"{self.severity}: {where}{self.message}", *self.excerpt, *values, f"  {self.mend}"])
+        return "\n".join([f"{self.severity}: {where}{self.message}", *self.excerpt, *values, f"  {self.hint}"])

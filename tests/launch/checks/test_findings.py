@@ -53,7 +53,7 @@ def test_a_race_names_both_sides_and_points_at_the_store() -> None:
     assert found.lanes.tolist() == [31, 0, 31, 0, 31, 0]
     assert found.elements.tolist() == [32, 32, 64, 64, 96, 96]
     assert found.count == 6
-    assert "atomic" in found.mend
+    assert "atomic" in found.hint
 
 
 @triton.jit
@@ -68,7 +68,7 @@ def test_stores_of_the_same_value_are_told_apart() -> None:
         put_kernel[(4,)](out, 3)
     same, different = only(launches[0], "same-value"), only(launches[1], "race")
     assert (same.severity, different.severity) == ("warning", "error")
-    assert "the same bits" in same.mend
+    assert "the same bits" in same.hint
     assert "the same value, in no order" in same.message
     assert same.values.tolist() == [0, 0, 0, 0]
     assert "nothing orders the two" in different.message
@@ -96,7 +96,7 @@ def test_a_lock_orders_blocks_if_there_is_a_barrier_before_it_opens(barrier: boo
     races = [found for found in launches[0].findings if found.kind == "race"]
     assert bool(races) != barrier
     if races:
-        assert "tl.debug_barrier()" in races[0].mend
+        assert "tl.debug_barrier()" in races[0].hint
         assert set(races[0].programs.tolist()) == set(range(8)), "the first hundred lanes are of all programs"
         assert len(races[0].programs) == 100 < races[0].count
 
@@ -191,7 +191,7 @@ def test_an_overflow_shows_the_numbers() -> None:
     )
     assert found.programs.tolist() == [2]
     assert found.values.tolist() == [-(1 << 31)]
-    assert "int64" in found.mend
+    assert "int64" in found.hint
 
 
 @triton.jit

@@ -154,9 +154,9 @@ class Access:
     def byte_offset(self, iteration: int = 0) -> Array:
         """Byte offsets from the start of the argument's storage."""
         start = self._argument.storage_address if self._argument is not None else 0
-        return np.where(self.taking_part(iteration), self.address(iteration) - start, 0)
+        return np.where(self.executed(iteration), self.address(iteration) - start, 0)
 
-    def taking_part(self, iteration: int = 0) -> Array:
+    def executed(self, iteration: int = 0) -> Array:
         """Bool ``(programs, 1, ...)``: programs that execute this iteration, masked or not."""
         result = np.zeros((self.programs, *(1,) * len(self.block)), np.bool_)
         index = self._iterations()
@@ -200,7 +200,7 @@ class Access:
         if owner is None:
             return np.full((self.programs, *self.block), -1)
         position = elements_at(self.address(iteration) - owner.address, owner)
-        return np.where(self.taking_part(iteration), position, -1)
+        return np.where(self.executed(iteration), position, -1)
 
     def element_of(self, program: int, lane: int, iteration: int = 0) -> int:
         """`element` of one lane of one program, without those of all others."""

@@ -19,7 +19,7 @@ SEVERITY = {
     "misaligned": ERROR,
     "race": ERROR,
     "lane-collision": ERROR,
-    "uninitialised": ERROR,
+    "uninitialized": ERROR,
     "deadlock": ERROR,
     "assertion": ERROR,
     "same-value": WARNING,

@@ -113,7 +113,7 @@ def test_an_uninitialised_read_names_the_element_in_its_own_coordinates() -> Non
         x = torch.empty(3, 8)
         x[:, :6] = 1.0
         double_kernel[(3,)](x, torch.empty(3, 8), 8, 8, BLOCK=8)
-    found = only(launches[0], "uninitialised")
+    found = only(launches[0], "uninitialized")
     assert found.severity == "error"
     assert found.message == "program 0 loads x_ptr[0, 6], which nobody has written; 6 lanes in all"
     assert found.line == line(double_kernel, "tl.load")

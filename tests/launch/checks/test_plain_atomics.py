@@ -65,7 +65,7 @@ def test_an_atomic_load_reads_and_an_atomic_store_does_not() -> None:
         x[:6] = 1
         copy_kernel[(1,)](x, out, BLOCK=8)
     (found,) = launches[0].findings
-    assert (found.kind, found.argument, found.count) == ("uninitialised", "x_ptr", 2)
+    assert (found.kind, found.argument, found.count) == ("uninitialized", "x_ptr", 2)
     assert found.message.startswith("program 0 loads x_ptr[6], which nobody has written")
 
 

@@ -42,7 +42,7 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
         deed = "updates" if op.name in ("tt.atomic_rmw", "tt.atomic_cas") else "loads"
         yield finding(
             launch,
-            "uninitialised",
+            "uninitialized",
             f"{program(launch, int(lanes.program[0]))} {deed} {what}, which nobody has written{others(count)}",
             _MEND,
             op=op,

@@ -97,7 +97,6 @@ class Access:
         self.column = column
         self.dtype = dtype
         self.itemsize = itemsize
-        self.region = argument
         self.programs = programs
         self.events = events
         self._argument = argument

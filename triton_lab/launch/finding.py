@@ -45,7 +45,7 @@ class Finding:
 
     ``count`` lanes are concerned. ``programs`` (linear numbers), ``lanes`` (row-major in the
     block) and ``elements`` (of the argument, in the storage's order from its first element) list
-    the first 100 of them, ``times`` the launch's event that each belongs to (-1: not known) and
+    the first 100 of them, ``events`` the launch's event that each belongs to (-1: not known) and
     ``values`` what each of them loaded, stored or, as an atomic, brought along. Of an overflow they
     are the wrapped numbers. An access that was stopped has none: what is wrong there is the offset,
     which is in ``elements``. ``hint`` is one sentence on what to do.
@@ -61,7 +61,7 @@ class Finding:
     programs: NDArray[Any] = field(default_factory=_none)
     lanes: NDArray[Any] = field(default_factory=_none)
     elements: NDArray[Any] = field(default_factory=_none)
-    times: NDArray[Any] = field(default_factory=_none, repr=False)
+    events: NDArray[Any] = field(default_factory=_none, repr=False)
     values: NDArray[Any] = field(default_factory=_none)
     excerpt: tuple[str, ...] = ()
     kernel: str = ""

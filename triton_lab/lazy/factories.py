@@ -21,14 +21,14 @@ Size = int | tuple[int, ...]
 Device = torch.device | str | None
 
 
-def full(size: Size, number: Scalar, *, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
-    """A tensor of `number`. torch's errors for sizes and numbers that do not fit."""
+def full(size: Size, fill_value: Scalar, *, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
+    """A tensor of `fill_value`. torch's errors for sizes and numbers that do not fit."""
     shape = flat((size,))
     torch.empty(shape, device="meta")  # torch's own error for a negative size
-    made = torch.full([1], number, dtype=dtype).dtype
+    made = torch.full([1], fill_value, dtype=dtype).dtype
     if made not in DTYPES:
         raise TypeError(f"lazy tensors do not hold {made}")
-    return _fresh(Value("constant", (), shape, made, elementwise.constant(number, made, "full")), device)
+    return _fresh(Value("constant", (), shape, made, elementwise.constant(fill_value, made, "full")), device)
 
 
 def zeros(*size: Size, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
@@ -59,19 +59,19 @@ def arange(
     return (index.to(torch.float64) * float(step) + float(first)).to(like.dtype)
 
 
-def zeros_like(like: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
+def zeros_like(input: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
     """Zeros in the shape, dtype and place of another tensor."""
-    return full_like(like, 0, dtype=dtype)
+    return full_like(input, 0, dtype=dtype)
 
 
-def ones_like(like: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
+def ones_like(input: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
     """Ones in the shape, dtype and place of another tensor."""
-    return full_like(like, 1, dtype=dtype)
+    return full_like(input, 1, dtype=dtype)
 
 
-def full_like(like: Tensor, number: Scalar, *, dtype: torch.dtype | None = None) -> Tensor:
-    """A tensor of `number` in the shape, dtype and place of another."""
-    return full(like.shape, number, dtype=dtype or like.dtype, device=like.device)
+def full_like(input: Tensor, fill_value: Scalar, *, dtype: torch.dtype | None = None) -> Tensor:
+    """A tensor of `fill_value` in the shape, dtype and place of another."""
+    return full(input.shape, fill_value, dtype=dtype or input.dtype, device=input.device)
 
 
 def rand(*size: Size, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
@@ -91,14 +91,14 @@ def randint(
     return _drawn(torch.randint, low, high, size, dtype=dtype, device=device)
 
 
-def rand_like(like: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
+def rand_like(input: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
     """`rand` in the shape, dtype and place of another tensor."""
-    return rand(like.shape, dtype=dtype or like.dtype, device=like.device)
+    return rand(input.shape, dtype=dtype or input.dtype, device=input.device)
 
 
-def randn_like(like: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
+def randn_like(input: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
     """`randn` in the shape, dtype and place of another tensor."""
-    return randn(like.shape, dtype=dtype or like.dtype, device=like.device)
+    return randn(input.shape, dtype=dtype or input.dtype, device=input.device)
 
 
 def _fresh(value: Value, device: Device) -> Tensor:

@@ -15,11 +15,11 @@ from triton_lab.lazy.storage import Storage
 from triton_lab.lazy.tensors import Tensor, taken
 
 
-def where(condition: Tensor, yes: Operand, no: Operand) -> Tensor:
-    """`yes` where `condition` (bool) holds, else `no`; all three broadcast."""
+def where(condition: Tensor, input: Operand, other: Operand) -> Tensor:
+    """`input` where `condition` (bool) holds, else `other`; all three broadcast."""
     if not isinstance(condition, Handle):
         raise TypeError(f"where takes a lazy tensor as its condition, not {type(condition).__name__}")
-    value = trace("where", condition, yes, no)
+    value = trace("where", condition, input, other)
     return Tensor(Storage(value, condition.device), Map.whole(value.shape))
 
 

@@ -60,7 +60,7 @@ class Step:
     before: tuple[Sight, ...]  # the inputs
     after: tuple[Sight, ...]  # the inputs that are still seen, then the outputs
     seconds: float  # that the kernels ran
-    compiling: float  # seconds, 0 after a hit
+    compile_seconds: float  # seconds, 0 after a hit
 
     @property
     def stale(self) -> bool:

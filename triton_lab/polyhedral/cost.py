@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cache:
-    """``lines`` lines of ``line`` elements in sets of ``ways`` (None: one set); the least recently used goes first."""
+    """``lines`` lines of ``line_size`` elements each in sets of ``ways`` (None: all in one set). The line that was used
+    longest ago goes first."""
 
     lines: int = 32
-    line: int = 8
+    line_size: int = 8
     ways: int | None = None
 
     def __post_init__(self) -> None:
-        if self.lines < 1 or self.line < 1:
+        if self.lines < 1 or self.line_size < 1:
             raise ValueError("a cache has at least one line of one element")
         if self.ways is not None and (self.ways < 1 or self.lines % self.ways):
             raise ValueError(f"{self.lines} lines cannot be sets of {self.ways} ways")
@@ -97,7 +98,7 @@ def simulate(schedule: Schedule, cache: Cache, shapes: Mapping[str, Sequence[int
         size = np.array(shapes.get(name, least), dtype=np.int64)
         strides = np.append(np.cumprod(size[:0:-1])[::-1], 1)[: len(size)].astype(np.int64)
         layout[name] = np.minimum(low, 0), strides, first_line
-        first_line += -(-int(np.prod(size)) // cache.line)
+        first_line += -(-int(np.prod(size)) // cache.line_size)
     for touched in touches(schedule):
         origin, strides, start = layout[touched.access.array]
         count = len(touched.visits)
@@ -106,7 +107,7 @@ def simulate(schedule: Schedule, cache: Cache, shapes: Mapping[str, Sequence[int
         visits.append(touched.visits)
         slots.append(np.full(count, touched.number))
         arrays.append(np.full(count, names.index(touched.access.array), dtype=np.int32))
-        lines.append(start + address // cache.line)
+        lines.append(start + address // cache.line_size)
     in_order = np.lexsort((np.concatenate(slots), np.concatenate(visits)))
     missed = cache.misses(np.concatenate(lines)[in_order])
     return Cost(cache, names, np.concatenate(arrays)[in_order], np.concatenate(visits)[in_order], missed)

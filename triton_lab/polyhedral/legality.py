@@ -53,14 +53,14 @@ class Legality:
     violations: tuple[Violation, ...]
 
     @property
-    def legal(self) -> bool:
+    def is_legal(self) -> bool:
         return not self.violations
 
     def __bool__(self) -> bool:
-        return self.legal
+        return self.is_legal
 
     def __str__(self) -> str:
-        if self.legal:
+        if self.is_legal:
             return "legal: every dependence is kept"
         return "\n".join(["illegal:", *(f"  {violation}" for violation in self.violations)])
 

@@ -216,7 +216,7 @@ class Schedule:
 
     @property
     def is_legal(self) -> bool:
-        return self.legality.legal
+        return self.legality.is_legal
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:

@@ -30,7 +30,7 @@ class Array:
     """
 
     name: str
-    dimensions: int
+    ndim: int
     dtype: str | None = None
     local: bool = False
 
@@ -138,7 +138,7 @@ class Scop:
         return value_dependences(self)
 
     def is_legal(self, schedule: Schedule) -> bool:
-        return self.legality(schedule).legal
+        return self.legality(schedule).is_legal
 
     def legality(self, schedule: Schedule) -> Legality:
         """Whether ``schedule`` keeps every dependence, and if not, which pairs it breaks."""

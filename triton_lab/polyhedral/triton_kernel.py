@@ -111,7 +111,7 @@ def _own(scop: Scop, name: str) -> tuple[tuple[int, ...], str]:
     from .execute import least_shape
 
     array = next(a for a in scop.arrays if a.name == name)
-    if not array.local and (array.dimensions or not any(w.array == name for s in scop.statements for w in s.writes)):
+    if not array.local and (array.ndim or not any(w.array == name for s in scop.statements for w in s.writes)):
         raise ValueError(f"the program uses the array {name}: give it a value")
     return least_shape(scop, name), array.dtype or "float64"
 

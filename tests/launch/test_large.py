@@ -163,7 +163,7 @@ def kinds(launch: Launch) -> list[str]:
 
 def test_reads_of_a_large_tensor_that_nobody_wrote_are_found_without_filling_it() -> None:
     launch = big()
-    assert kinds(launch) == ["uninitialised"]
+    assert kinds(launch) == ["uninitialized"]
     assert launch.findings[0].count == 64
     assert launch.unchecked == []
 

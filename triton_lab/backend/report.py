@@ -13,7 +13,9 @@ from triton_lab.ir import Op, Plan
 from triton_lab.ir.masks import is_masked
 from triton_lab.ir.provenance import ACCESSES
 
-_MEND_STEPS = "Mend the loop that does not end, or allow more: lab.limits(max_steps=...), after import triton_lab as lab."
+_MEND_STEPS = (
+    "Mend the loop that does not end, or allow more: lab.limits(max_steps=...), after import triton_lab as lab."
+)
 
 
 def described(error: KernelError, call: Any) -> KernelError:

@@ -363,4 +363,4 @@ def test_memory_behind_a_bare_address_is_looked_up_and_where_no_tensor_lies_it_i
     found = only(launches[1], "unverified")
     assert (found.argument, found.count) == ("x_ptr", 4)
     assert "through x_ptr, of which only an address is known" in found.message
-    assert "may have been freed" in found.mend
+    assert "may have been freed" in found.hint

@@ -21,14 +21,19 @@ if TYPE_CHECKING:
     from triton_lab.launch.access import Access as Access
     from triton_lab.launch.argument import Argument as Argument
     from triton_lab.launch.check import CheckFailed as CheckFailed
+    from triton_lab.launch.check import CheckIncomplete as CheckIncomplete
     from triton_lab.launch.check import check as check
     from triton_lab.launch.finding import Finding as Finding
     from triton_lab.launch.launch import Launch as Launch
     from triton_lab.launch.origin import Origin as Origin
+    from triton_lab.launch.record import Launches as Launches
+    from triton_lab.launch.record import LaunchNotRecorded as LaunchNotRecorded
     from triton_lab.launch.record import record as record
     from triton_lab.launch.snapshot import CannotReplay as CannotReplay
     from triton_lab.launch.trace import Trace as Trace
+    from triton_lab.launch.unseen import NotRecorded as NotRecorded
     from triton_lab.launch.values import Values as Values
+    from triton_lab.launch.verdict import Unchecked as Unchecked
     from triton_lab.limiting import limits as limits
     from triton_lab.polyhedral import schedule as schedule
     from triton_lab.targets import TargetError as TargetError
@@ -45,15 +50,20 @@ _PUBLIC: dict[str, str | None] = {
     "ArgumentError": "triton_lab.backend.arguments",
     "CannotReplay": "triton_lab.launch.snapshot",
     "CheckFailed": "triton_lab.launch.check",
+    "CheckIncomplete": "triton_lab.launch.check",
     "Deadlock": "triton_lab.interpreter.errors",
     "Finding": "triton_lab.launch.finding",
     "KernelError": "triton_lab.interpreter.errors",
     "Launch": "triton_lab.launch.launch",
+    "LaunchNotRecorded": "triton_lab.launch.record",
+    "Launches": "triton_lab.launch.record",
     "NotCompilable": "triton_lab.backend.sm90",
+    "NotRecorded": "triton_lab.launch.unseen",
     "Origin": "triton_lab.launch.origin",
     "StepLimit": "triton_lab.interpreter.errors",
     "TargetError": "triton_lab.targets",
     "Trace": "triton_lab.launch.trace",
+    "Unchecked": "triton_lab.launch.verdict",
     "Unsupported": "triton_lab.interpreter.errors",
     "Values": "triton_lab.launch.values",
     "check": "triton_lab.launch.check",
@@ -73,15 +83,20 @@ __all__ = [
     "ArgumentError",
     "CannotReplay",
     "CheckFailed",
+    "CheckIncomplete",
     "Deadlock",
     "Finding",
     "KernelError",
     "Launch",
+    "LaunchNotRecorded",
+    "Launches",
     "NotCompilable",
+    "NotRecorded",
     "Origin",
     "StepLimit",
     "TargetError",
     "Trace",
+    "Unchecked",
     "Unsupported",
     "Values",
     "__version__",

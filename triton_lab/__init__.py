@@ -2,6 +2,24 @@
 
 Everything is found on first use: ``import triton`` loads this package for its backend, and must
 not pay for the rest.
+
+The examples in docstrings go on from these lines:
+
+    >>> import numpy as np
+    >>> import torch
+    >>> import triton_lab as lab
+    >>> from triton_lab.examples.vector_add import add  # one program adds `block` elements
+
+    >>> x, y = torch.arange(1000.0), torch.ones(1000)
+    >>> with lab.record() as launches:
+    ...     out = add(x, y, block=128)
+    >>> launch = launches[0]
+
+    >>> scop = lab.polyhedral.scop('''
+    ... for (int i = 0; i < n; i++)
+    ...   for (int j = 0; j < i; j++)
+    ...     A[i][j] = A[i][j] + 1;''', n=4)
+    >>> schedule = scop.schedule
 """
 
 from __future__ import annotations

@@ -26,6 +26,13 @@ def limits(*, max_steps: int | EllipsisType | None = ..., max_bytes: int | Ellip
     1 GiB at the start. Fewer programs run at once where they are large.
 
     Holds for the whole process until the next change; as a context manager, until the block ends.
+
+    >>> with lab.limits(max_steps=10_000, max_bytes=64 << 20):
+    ...     out = add(x, y)
+    >>> lab.limits(max_bytes=0)
+    Traceback (most recent call last):
+        ...
+    ValueError: max_bytes=0: a number of bytes above 0 is needed
     """
     with _setting.lock:
         chosen = _setting.value

@@ -28,6 +28,14 @@ def check(*, max_bytes: int = MAX_BYTES, strict: bool = False) -> Iterator[Launc
     ``with check(): kernel[grid](...)``. An exception that a launch raises passes through. What could not
     be checked (`Launch.unchecked`), or that nothing was launched, is a warning (CheckIncomplete); with
     ``strict``, CheckFailed. ``max_bytes`` is that of `record`.
+
+    >>> with lab.check():
+    ...     total = add(x, y)
+    >>> with lab.check():
+    ...     total = add(torch.empty(1000), y)
+    Traceback (most recent call last):
+        ...
+    CheckFailed: add_kernel(1, 1, 1): error: line 21: program 0 loads x_ptr[0], which nobody has...
     """
     with record(max_bytes=max_bytes) as launches:
         yield launches

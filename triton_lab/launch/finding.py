@@ -49,6 +49,16 @@ class Finding:
     ``values`` what each of them loaded, stored or, as an atomic, brought along. Of an overflow they
     are the wrapped numbers. An access that was stopped has none: what is wrong there is the offset,
     which is in ``elements``. ``hint`` is one sentence on what to do.
+
+    >>> with lab.record() as launches:
+    ...     total = add(torch.empty(1000), y)
+    >>> found = launches[0].findings[0]
+    >>> found.kind, found.severity, found.argument, found.count
+    ('uninitialized', 'error', 'x_ptr', 1000)
+    >>> found.programs[:3], found.lanes[:3]
+    (array([0, 0, 0]), array([0, 1, 2]))
+    >>> found.hint
+    'Make the tensor with torch.zeros, or fill it, or mask the lanes that nobody has written.'
     """
 
     kind: str
@@ -68,6 +78,7 @@ class Finding:
 
     @property
     def severity(self) -> str:
+        """``error``, ``warning`` or ``note``."""
         return SEVERITY[self.kind]
 
     @property

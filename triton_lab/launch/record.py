@@ -187,6 +187,20 @@ def record(*, max_bytes: int = MAX_BYTES, max_total_bytes: int = MAX_TOTAL_BYTES
     whatever was there before, so that reads of it can be told (`fresh`).
 
     Raises NotRecorded for launches that cannot be seen: by Triton's interpreter, or by another driver.
+
+    >>> x, y = torch.arange(1000.0), torch.ones(1000)
+    >>> with lab.record() as launches:
+    ...     out = add(x, y, block=128)
+    >>> launches[0].kernel, launches[0].grid
+    ('add_kernel', (8, 1, 1))
+    >>> [(access.kind, access.argument) for access in launches[0].accesses]
+    [('load', 'x_ptr'), ('load', 'y_ptr'), ('store', 'out_ptr')]
+    >>> with lab.record(max_bytes=1 << 20) as launches:  # what is larger is not kept: values cannot be asked for
+    ...     out = add(x.repeat(1000), y.repeat(1000))
+    >>> launches[0].values("mask")
+    Traceback (most recent call last):
+        ...
+    CannotReplay: the launch's memory (11 MB) was more than a record keeps (1 MB): use...
     """
     launches = Launches()
     with refused(), FreshMemory(min(max_bytes, POISONED)) as fresh:

@@ -55,6 +55,14 @@ def tensor(
     `name`; a global variable of a notebook gives its tensor a name by itself. TypeError for dtypes other than
     bool, the integers to 64 bits, float16, bfloat16, float32 and float64; RuntimeError for a tensor that requires
     gradients.
+
+    >>> t = lab.lazy.tensor([1.0, 2.0])
+    >>> t.add_(1).tolist()
+    [2.0, 3.0]
+    >>> lab.lazy.tensor(torch.ones(2, requires_grad=True))
+    Traceback (most recent call last):
+        ...
+    RuntimeError: lazy tensors keep no gradients, and this tensor requires them: hand over x.detach(),...
     """
     if isinstance(data, Handle):
         data = data.torch()

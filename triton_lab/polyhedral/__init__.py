@@ -38,7 +38,16 @@ _LATER = {
 
 
 def schedule(source: Any, **values: int) -> Schedule:
-    """The schedule that a scop (or whatever `scop` takes) comes with: the order of its source."""
+    """The schedule that a scop (or whatever `scop` takes) comes with: the order of its source.
+
+    >>> order = lab.schedule("for (int i = 0; i < n; i++) A[i] = 0;")
+    >>> order.split("i", 4)
+    // split(i, 4, io, ii)
+    for (int io = 0; io <= floord(n - 1, 4); io++)
+      for (int ii = 0; ii <= min(3, n - 4 * io - 1); ii++)
+        A[4 * io + ii] = 0;
+    legal: every dependence is kept
+    """
     return (source.bind(**values) if isinstance(source, Scop) else scop(source, maximal=False, **values)).schedule
 
 

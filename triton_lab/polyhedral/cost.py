@@ -32,7 +32,11 @@ class Cache:
             raise ValueError(f"{self.lines} lines cannot be sets of {self.ways} ways")
 
     def misses(self, lines: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """For each access to a memory line whether it misses."""
+        """For each access to a memory line whether it misses.
+
+        >>> lab.polyhedral.Cache(lines=2, line_size=1).misses(np.array([0, 1, 2, 0, 2]))
+        array([ True,  True,  True,  True, False])
+        """
         ways = self.ways or self.lines
         count = self.lines // ways
         # A dict keeps the order of insertion: its first key is the line that was used longest ago.
@@ -55,6 +59,10 @@ class Cost:
     """What the accesses cost, in the order of execution.
 
     ``arrays[k]`` names the array of access ``k`` by its place in ``names``; ``visit[k]`` is the visit it belongs to.
+
+    >>> cost = schedule.cost()
+    >>> cost.accesses, cost.misses, cost.by_array
+    (12, 2, {'A': (12, 2)})
     """
 
     cache: Cache
@@ -65,10 +73,12 @@ class Cost:
 
     @property
     def accesses(self) -> int:
+        """How many there are."""
         return len(self.missed)
 
     @property
     def misses(self) -> int:
+        """How many of them miss."""
         return int(self.missed.sum())
 
     @property

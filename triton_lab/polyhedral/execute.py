@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Visits:
-    """Instances in the order of execution: ``statements[t]`` indexes ``names``, ``points[t]`` is padded with 0."""
+    """Instances in the order of execution: ``statements[t]`` indexes ``names``, ``points[t]`` is padded with 0.
+
+    >>> order = schedule.order()
+    >>> len(order), order.names, order.points.shape
+    (6, ('S0',), (6, 2))
+    """
 
     names: tuple[str, ...]
     statements: NDArray[np.int32]

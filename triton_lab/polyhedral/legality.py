@@ -34,7 +34,13 @@ class Violation:
     loop: str = ""
 
     def pairs(self, scop: Scop) -> NDArray[np.int64]:
-        """The pairs at the scop's values, (count, source dimensions + target dimensions)."""
+        """The pairs at the scop's values, (count, source dimensions + target dimensions).
+
+        >>> nest = lab.polyhedral.scop("for (int i = 1; i < n; i++) A[i] = A[i - 1];", n=4)
+        >>> nest.schedule.reverse("i").legality.violations[0].pairs(nest)
+        array([[1, 2],
+               [2, 3]])
+        """
         return relation_points(scop.fixed(self.relation))
 
     def __str__(self) -> str:
@@ -54,6 +60,7 @@ class Legality:
 
     @property
     def is_legal(self) -> bool:
+        """Whether every dependence is kept."""
         return not self.violations
 
     def __bool__(self) -> bool:

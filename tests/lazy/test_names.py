@@ -64,3 +64,9 @@ def test_methods_take_what_torchs_take(known: dict[str, set[str]]) -> None:
     }
     assert len(odd) > 60
     assert {name: extra for name, extra in odd.items() if extra} == {}
+
+
+def test_a_device_may_be_named_in_words() -> None:
+    for made in (lazy.tensor([1.0], device="cpu"), lazy.ones(1, device="cpu")):
+        assert made.device == torch.device("cpu")
+        assert (made + 1).tolist() == [2.0]

@@ -46,7 +46,7 @@ def tensor(
     data: Any,
     *,
     dtype: torch.dtype | None = None,
-    device: torch.device | None = None,
+    device: torch.device | str | None = None,
     name: str | None = None,
 ) -> Tensor:
     """A lazy tensor with a copy of `data`: numbers, nested lists, a NumPy array, a torch tensor.
@@ -66,7 +66,8 @@ def tensor(
     """
     if isinstance(data, Handle):
         data = data.torch()
-    return Tensor(*storage_of(data, dtype, device, name), name)
+    where = None if device is None else torch.device(device)
+    return Tensor(*storage_of(data, dtype, where, name), name)
 
 
 def taken(name: str, tensors: Sequence[Any]) -> list[Tensor]:

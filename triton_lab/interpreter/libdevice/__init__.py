@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.libdevice import bits, elementary, rounding
+from triton_lab.interpreter.libdevice import bits, elementary, extremes, rounding
 
 Array = NDArray[Any]
 
@@ -19,4 +19,5 @@ FUNCTIONS: Mapping[str, Callable[..., Array]] = {
     **elementary.FUNCTIONS,
     **rounding.FUNCTIONS,
     **bits.FUNCTIONS,
+    **extremes.FUNCTIONS,
 }

@@ -148,6 +148,7 @@ _FAST: dict[str, Callable[..., Array]] = {
     "pow": _power,
     "sin": np.sin,
     "tan": np.tan,
+    "tanh": np.tanh,
 }
 
 FUNCTIONS: dict[str, Callable[..., Array]] = {

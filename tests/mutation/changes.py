@@ -54,17 +54,18 @@ class _Finder:
         tokens = tokenize.generate_tokens(io.StringIO(source).readline)
         self.tokens = [token for token in tokens if token.type not in skipped and token.string not in ("(", ")")]
 
-    def of(self, node: ast.AST) -> Iterator[Change]:
-        """Those of ``node`` and all below it."""
-        if _is_left_alone(node):
+    def of(self, node: ast.AST, in_reshape: bool = False) -> Iterator[Change]:
+        """Those of ``node``, which may be an argument of ``reshape``, and all below it."""
+        if _is_left_alone(node, in_reshape):
             return
+        reshapes = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "reshape"
         yield from self.here(node)
         for name, value in ast.iter_fields(node):
             if name in ("annotation", "returns", "decorator_list", "type_params"):
                 continue
             for child in value if isinstance(value, list) else [value]:
                 if isinstance(child, ast.AST):
-                    yield from self.of(child)
+                    yield from self.of(child, reshapes)
 
     def here(self, node: ast.AST) -> Iterator[Change]:
         match node:
@@ -130,7 +131,7 @@ class _Finder:
         return line, len(self.lines[line - 1].encode()[:offset].decode())
 
 
-def _is_left_alone(node: ast.AST) -> bool:
+def _is_left_alone(node: ast.AST, in_reshape: bool) -> bool:
     match node:
         case ast.Assert() | ast.Raise() | ast.JoinedStr() | ast.Import() | ast.ImportFrom():
             return True
@@ -143,6 +144,9 @@ def _is_left_alone(node: ast.AST) -> bool:
         case ast.Assign(targets=[ast.Name(id="__all__")]):
             return True
         case ast.keyword(arg="strict"):
+            return True
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)) if in_reshape:
+            # To NumPy any negative extent is the one that follows from the others.
             return True
         case ast.Call(func=ast.Name(id="cast" | "TypeVar")):
             return True

@@ -29,6 +29,7 @@ def results(source: str) -> set[str]:
         ("a in b\n", {"a not in b\n"}),
         ("a and (b or c)\n", {"a or (b or c)\n", "a and (b and c)\n"}),
         ("not a\n", {"a\n"}),
+        ("a[-1]\n", {"a[-2]\n"}),
         ("a + b\n", {"a - b\n"}),
         ("a //= b\n", {"a *= b\n"}),
         ("f(1, True)\n", {"f(2, True)\n", "f(1, False)\n"}),
@@ -55,6 +56,7 @@ def test_one_token_becomes_another(source: str, expected: set[str]) -> None:
         "raise ValueError(f'{a + 1}')\n",
         "zip(a, b, strict=True)\n",
         "V: TypeAlias = A | B\n",
+        "x.reshape(-1)\n",
     ],
 )
 def test_what_no_test_should_see_is_left_alone(source: str) -> None:

@@ -13,7 +13,7 @@ from triton_lab.launch.launch import Launch
 
 
 def uninitialised(launch: Launch) -> list[Finding]:
-    return [found for found in launch.findings if found.kind == "uninitialised"]
+    return [found for found in launch.findings if found.kind == "uninitialized"]
 
 
 @triton.jit

@@ -20,6 +20,7 @@ from triton_lab.launch.finding import Finding
 from triton_lab.launch.footprint import tensor_bytes
 from triton_lab.launch.fresh import still_poisoned
 from triton_lab.launch.ranges import Ints, Ranges
+from triton_lab.launch.snapshot import CannotReplay
 
 _MEND = (
     "If another launch writes the rest, all is well; if not, start triton.cdiv(n, BLOCK) programs for n elements, and "
@@ -30,8 +31,10 @@ _MEND = (
 def check(evidence: Evidence) -> Iterator[Finding]:
     """One for each tensor that the launch stores to and leaves holes in, at the first of the operations that store."""
     launch = evidence.launch
-    if not evidence.complete or not len(evidence.tape.unwritten) or launch.snapshot is None or launch.snapshot.missing:
+    if not evidence.complete or not len(evidence.tape.unwritten) or launch.snapshot is None:
         return
+    if launch.snapshot.missing:
+        raise CannotReplay(launch.snapshot.missing)
     writes = [sight for sight in evidence.sights("store", "atomic") if sight.op.name not in ONLY_READ]
     for argument, op in _outputs(evidence, writes):
         left = _left(evidence, writes, argument)

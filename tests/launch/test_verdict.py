@@ -104,8 +104,14 @@ VIEWS = [
     "triton_lab.launch.launch.Launch.trace",
     "triton_lab.launch.launch.Launch.values",
     "triton_lab.launch.launch.Launch.owner_of",
-    "triton_lab.views.card_figure.side_by_side",
-    "triton_lab.views.card_figure.storage_pieces",
+    "triton_lab.views.tab.Tab.panel",
+    *(f"triton_lab.views.tiling.TilingPanel.{name}" for name in ("items", "view", "drawn", "pieces")),
+    *(f"triton_lab.views.origins.OriginsPanel.{name}" for name in ("items", "scene", "many", "drawn")),
+    *(f"triton_lab.views.held.ValuesPanel.{name}" for name in ("items", "others", "many")),
+    *(f"triton_lab.views.tab.Panel.{name}" for name in ("others", "many", "text", "pieces", "scene")),
+    "triton_lab.views.steps.can_replay",
+    "triton_lab.views.pieces.side_by_side",
+    "triton_lab.views.storage_figure.storage_pieces",
 ]
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.verdict import Unchecked, Verdict
     from triton_lab.views.accesses import Accesses
     from triton_lab.views.grid import Grid
+    from triton_lab.views.launch_plot import LaunchPlot
     from triton_lab.views.origins import Origins
     from triton_lab.views.steps import Steps
     from triton_lab.views.storage import Storage
@@ -242,59 +243,47 @@ class Launch:
 
     # --- Pictures: the rooms below know nothing of views, so these are found when asked for ---------
 
-    def tiling(self, name: str, program: int | None = None) -> Tiling:
-        """Argument ``name``, its elements coloured by the program that touches them."""
-        from triton_lab.views.tiling import Tiling
+    @property
+    def plot(self) -> LaunchPlot:
+        """The launch's pictures: ``launch.plot()`` is its card, ``launch.plot.tiling("x_ptr")`` one picture of it;
+        the others are `accesses`, `storage`, `grid`, `values`, `steps` and `origins`, as in ``%%triton --show``."""
+        from triton_lab.views.launch_plot import LaunchPlot
 
-        return Tiling(self, name, program)
+        return LaunchPlot(self)
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The card."""
+        return self.plot()._repr_mimebundle_(include, exclude)
+
+    def tiling(self, name: str, program: int | None = None) -> Tiling:
+        """`plot.tiling`."""
+        return self.plot.tiling(name, program)
 
     def storage(self, *names: str) -> Storage:
-        """The tensor arguments (or those named) as they lie in storage."""
-        from triton_lab.views.storage import Storage
-        from triton_lab.views.tiling import tensor_argument
-
-        chosen = [tensor_argument(self, name) for name in names]
-        return Storage(chosen or [one for one in self.arguments if one.kind in ("tensor", "descriptor")], self)
+        """`plot.storage`."""
+        return self.plot.storage(*names)
 
     def heatmap(
         self, what: Access | str, by: str = "count", over: str = "shape", program: int | None = None
     ) -> Accesses | TouchedValues:
-        """An access, or all accesses to the argument named, as a heatmap.
-
-        ``by``: ``count``, ``program``, ``iteration``, ``reuse``, ``order``, or ``values`` (what was loaded or
-        stored then, with a histogram); ``over``: ``shape`` or ``storage``.
-        """
-        if by == "values":
-            from triton_lab.views.touched_values import TouchedValues
-
-            return TouchedValues(self, what)
-        from triton_lab.views.accesses import Accesses
-
-        return Accesses(self, what, by, over, program)
+        """`plot.accesses`."""
+        return self.plot.accesses(what, by, over, program)
 
     def grid_view(
         self, by: str = "order", sms: int = 132, argument: str | None = None, program: int | None = None
     ) -> Grid:
-        """The programs in the order in which they start, and ``argument`` in the colours of its programs.
-
-        ``by``: ``order``, ``wave`` (of ``sms`` programs), ``lanes``, ``bytes``, ``iterations``, or ``shared``
-        (with ``program``).
-        """
-        from triton_lab.views.grid import Grid
-
-        return Grid(self, by, sms, argument, program)
+        """`plot.grid`."""
+        return self.plot.grid(by, sms, argument, program)
 
     def steps(self, program: int = 0, step: int | None = None) -> Steps:
-        """``program`` step by step, with the variables alive after each. The launch is replayed."""
-        from triton_lab.views.steps import Steps
-
-        return Steps(self, program, step)
+        """`plot.steps`."""
+        return self.plot.steps(program, step)
 
     def origins_view(self, access: Access, program: int = 0, lane: int = 0, iteration: int = 0) -> Origins:
-        """The elements that fed what ``program`` stored in ``lane`` (row-major) of ``access``."""
-        from triton_lab.views.origins import Origins
-
-        return Origins(self, access, program, lane, iteration)
+        """`plot.origins`."""
+        return self.plot.origins(access, program, lane, iteration)
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write everything there is to see as one file that needs no network; its pictures can be explored.
@@ -305,7 +294,7 @@ class Launch:
         >>> os.path.getsize(path) > 10_000
         True
         """
-        from triton_lab.views.card import SHOWN, Card
+        from triton_lab.views.launch_plot import SHOWN
         from triton_lab.views.page import page
 
-        Path(path).write_text(page(Card(self, SHOWN)), encoding="utf-8")
+        Path(path).write_text(page(self.plot(*SHOWN)), encoding="utf-8")

@@ -7,9 +7,11 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from triton_lab.views.launch_plot import SHOWN, TABS
+
 TARGETS = ("auto", "cpu", "gpu", "both")
-# What a card can show (`views.card.SHOWN`), and nothing.
-VIEWS = ("tiling", "accesses", "storage", "grid", "values", "steps", "origins", "source", "findings", "none")
+# What a card can show, and nothing.
+VIEWS = (*SHOWN, "none")
 _FLAGS = ("--show", "--limit", "--help")
 
 
@@ -79,7 +81,10 @@ def _unknown(word: str, known: Sequence[str], what: str) -> str:
     return f"%%triton has no {what} {word!r}; there is {', '.join(near)}"
 
 
-USAGE = """\
+_HELP = {tab.name: tab.help for tab in TABS} | {"none": "the card without pictures"}
+_VIEWS = "\n".join(f"             {name:<9} {_HELP[name]}" for name in VIEWS)
+
+USAGE = f"""\
 %%triton [auto|cpu|gpu|both] [--show VIEW,...] [--limit STEPS]
 
 Run the cell: its kernels, launches and plain Python. Each launch is recorded and shown.
@@ -90,13 +95,6 @@ Run the cell: its kernels, launches and plain Python. Each launch is recorded an
   both   each launch on both, from the same memory, with the difference
 
   --show   what to print and which tab to open first, one or more of (default: tiling)
-             tiling    which program touches each element
-             accesses  how often each element is touched
-             storage   the tensors as they lie in memory
-             grid      the programs in the order in which they start
-             values    what the variables of a program held at its end
-             steps     one program step by step
-             origins   where a stored element came from
-             source, findings, none
+{_VIEWS}
   --limit  stop a launch after so many loop iterations
 """

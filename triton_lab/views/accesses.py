@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,8 @@ from triton_lab.views.heatmap import Heatmap, buffer, narrow
 from triton_lab.views.layout import Layout, layout
 from triton_lab.views.parts import panel_names, shape_text, step_names
 from triton_lab.views.raster import CHOSEN, DIMMED, NORMAL
-from triton_lab.views.tiling import tensor_argument
+from triton_lab.views.tab import NUMBERS, Panel, item, unknown
+from triton_lab.views.tiling import TilingPanel, tensor_argument
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class Accesses(View):
         room: tuple[float, float] = style.ROOM,
     ) -> None:
         if by not in BY:
-            raise ValueError(f"by is one of {', '.join(BY)} (launch.heatmap has values, too), not {by!r}")
+            raise ValueError(f"by is one of {', '.join(BY)} (launch.plot.accesses has values, too), not {by!r}")
         if over not in OVER:
             raise ValueError(f"over is one of {', '.join(OVER)}, not {over!r}")
         self.launch = launch
@@ -282,3 +284,30 @@ def _range(numbers: npt.NDArray[np.int64], unit: str = "") -> str:
     told = str(low) if low == high else f"{low} to {high}"
     name = unit or "time"
     return f"{told} {name}{'' if high == 1 else 's'}"
+
+
+class AccessesPanel(Panel):
+    """A heatmap for each argument that is touched."""
+
+    @property
+    def there(self) -> bool:
+        return bool(self.card.touched)
+
+    def items(self) -> list[dict[str, Any]]:
+        return [item(f"accesses/{name}", name, self.card.lines(name)) for name in self.card.drawn]
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Accesses:
+        match path:
+            case ["accesses", argument]:
+                return Accesses(self.launch, argument)
+        raise unknown(path)
+
+    def drawn(self) -> list[Accesses]:
+        return [Accesses(self.launch, name, room=TilingPanel.ROOM) for name in self.card.drawn]
+
+    def pieces(self) -> list[Piece]:
+        """Side by side, as many as of tilings."""
+        from triton_lab.views.pieces import side_by_side
+
+        drawn = self.drawn()[: TilingPanel.MOST]
+        return side_by_side([replace(one.heatmap, title=one.title()) for one in drawn])

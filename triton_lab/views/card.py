@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from triton_lab.launch.storage import memories
-from triton_lab.views.card_parts import KEPT_NUMBERS, kept, opened, part, tabs, words
+from triton_lab.views.card_parts import KEPT_NUMBERS, is_there, kept, opened, part, tabs, words
 from triton_lab.views.difference import Difference
+from triton_lab.views.launch_plot import SHOWN, TABS
 from triton_lab.views.parts import number_text, seconds_text
 from triton_lab.views.reason import attempt
-from triton_lab.views.storage import Storage
-from triton_lab.views.tiling import Tiling
+from triton_lab.views.tab import Missing, Panel, Tab
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -23,17 +23,9 @@ if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.finding import Finding
     from triton_lab.launch.launch import Launch
-    from triton_lab.views.accesses import Accesses
-    from triton_lab.views.grid import Grid
-    from triton_lab.views.held import Held
-    from triton_lab.views.origins import Origins
-    from triton_lab.views.steps import Steps
 
-SHOWN = ("tiling", "accesses", "storage", "grid", "values", "steps", "origins", "source", "findings")
-PICTURED = ("accesses", "grid", "values", "steps", "origins")  # by a view of their own
 PAGE_BYTES = 2_700_000  # of pictures in a page, which script and style bring close to 3 MB
 UNCHECKED = "The CPU target does not check what a GPU has of registers, shared memory and threads."
-ROOM = (290.0, 240.0)  # for one of several pictures
 # Severities are told apart by shape and word, not by colour alone.
 ICONS = {"error": "✖", "warning": "▲", "note": "●"}
 
@@ -57,8 +49,6 @@ class Card(View):
         self.launch = launch
         self.show = tuple(dict.fromkeys(show))
         self.differences = tuple(differences)
-        self._tilings: dict[str, Tiling] = {}
-        self._origins: dict[int, Origins] = {}
         self._troubles: list[str] = []
 
     # --- What it says -------------------------------------------------------------------------------
@@ -161,7 +151,7 @@ class Card(View):
         remarks = unchecked + [part for part in dropped.split("; ") if part and part not in "\n".join(unchecked)]
         left = len(self.touched) - self.MOST_ARGUMENTS
         if "tiling" in self.show and left > 0:
-            remarks.append(f"{left} more tensor arguments are not drawn here; launch.tiling(name) draws one")
+            remarks.append(f"{left} more tensor arguments are not drawn here; launch.plot.tiling(name) draws one")
         return remarks + self._troubles
 
     def unchecked(self) -> str:
@@ -191,57 +181,33 @@ class Card(View):
         """Those of them that get a picture."""
         return self.touched[: self.MOST_ARGUMENTS]
 
-    def tiling(self, name: str) -> Tiling:
-        """The tiling of one argument, made once."""
-        if name not in self._tilings:
-            self._tilings[name] = Tiling(self.launch, name)
-        return self._tilings[name]
+    def lines(self, argument: str) -> list[int]:
+        """The lines that touch an argument."""
+        touching = (one.line for one in self.accesses if one.argument == argument)
+        return sorted({line for line in touching if line is not None})
+
+    @cached_property
+    def panels(self) -> list[tuple[Tab, Panel]]:
+        """The tabs of `TABS` that open something, each with what it opens."""
+        return [(tab, attempt(partial(tab.panel, self), partial(Missing, self))) for tab in TABS if tab.home]
+
+    def panel(self, word: str) -> Panel:
+        """The panel of the tab called so, or whose pictures' names begin so. Raises LookupError."""
+        for tab, panel in self.panels:
+            if word == tab.name or word in panel.words:
+                return panel
+        raise LookupError(f"a card has no part {word!r}")
 
     @property
-    def tilings(self) -> list[Tiling]:
+    def tilings(self) -> Sequence[View]:
         """A tiling for each tensor argument that is drawn, if tilings are asked for."""
-        return [self.tiling(name) for name in self.drawn] if "tiling" in self.show else []
+        return self.panel("tiling").drawn() if "tiling" in self.show else []
 
-    @cached_property
-    def storage(self) -> Storage | None:
-        """The tensor arguments in their storages, if they are asked for."""
-        return self.touched_storage if "storage" in self.show and self.tensors else None
-
-    @cached_property
-    def touched_storage(self) -> Storage:
-        """The tensor arguments in their storages, and who touches them."""
-        return Storage(self.tensors[: self.MOST_ARGUMENTS], self.launch)
-
-    def origins(self, op: int) -> Origins:
-        """Where what access ``op`` stored came from, made once."""
-        from triton_lab.views.origins import Origins
-
-        if op not in self._origins:
-            access = next((one for one in self.accesses if one.op == op), None)
-            if access is None:
-                raise LookupError(f"{self.launch.kernel} has no access {op}")
-            self._origins[op] = Origins.first(self.launch, access)
-        return self._origins[op]
-
-    def pictured(self, name: str) -> Sequence[Accesses | Grid | Held | Steps | Origins]:
-        """The static form of one of `PICTURED`; nothing where the launch has nothing of the kind."""
-        from triton_lab.views.accesses import Accesses
-        from triton_lab.views.grid import Grid
-        from triton_lab.views.held import Held
-        from triton_lab.views.steps import Steps
-
-        if name not in {tab["name"] for tab in tabs(self)}:
-            return []
-        match name:
-            case "accesses":
-                return [Accesses(self.launch, argument, room=ROOM) for argument in self.drawn]
-            case "grid":
-                return [Grid(self.launch)]
-            case "values":
-                return [Held(self.launch)]
-            case "steps":
-                return [Steps(self.launch)]
-        return [self.origins([one.op for one in self.accesses if one.kind == "store" and one.argument][-1])]
+    @property
+    def printed(self) -> list[tuple[str, Panel]]:
+        """What the static forms draw, in order: comparisons, then what was asked for."""
+        named = {tab.name: panel for tab, panel in self.panels}
+        return [(name, named[name]) for name in ("differences", *self.show) if name in named and is_there(named[name])]
 
     @property
     def first(self) -> str | None:
@@ -309,9 +275,7 @@ class Card(View):
             lines += [f"  {one['icon']} {one['severity']}: {where}{one['message']}", f"      {one['hint']}"]
         lines += [f"  {config}: {seconds}" for config, seconds in self.configs()]
         lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
-        drawn: list[Callable[[], Sequence[View]]] = [lambda: self.differences, lambda: self.tilings]
-        drawn += [partial(self.pictured, name) for name in self.show if name in PICTURED]
-        pictures = [line for make in drawn for line in _told(make)]
+        pictures = [line for _, panel in self.printed for line in _told(panel)]
         lines += [f"  {line}" for line in (*pictures, *filter(None, [self.unchecked()]))]
         return "\n".join(lines)
 
@@ -322,9 +286,9 @@ class Card(View):
         return stack(card_pieces(self))
 
 
-def _told(make: Callable[[], Sequence[View]]) -> list[str]:
-    """Pictures in words, or why there are none."""
-    return attempt(lambda: [line for one in make() for line in one.text().splitlines()], lambda why: [why])
+def _told(panel: Panel) -> list[str]:
+    """A panel in words, or why there is nothing in it."""
+    return attempt(panel.text, lambda why: [why])
 
 
 def _value(value: Any) -> str:

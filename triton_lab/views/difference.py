@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,14 @@ from triton_lab.launch.places import Ints
 from triton_lab.views.heatmap import Heatmap, buffer
 from triton_lab.views.layout import Layout, layout
 from triton_lab.views.parts import number_text, shape_text
+from triton_lab.views.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.values import finite_range, value_heatmap
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from triton_lab.views.pieces import Piece
 
 ROOM = (270.0, 300.0)  # for one of the three
 
@@ -96,7 +99,33 @@ class Difference(View):
             "worst": buffer(np.maximum(self.worst, 0).astype(np.uint32)),
         }
 
-    def figure(self) -> Figure:
-        from triton_lab.views.pieces import one_row, stack, title
+    def pieces(self) -> list[Piece]:
+        """The three side by side under their title."""
+        from triton_lab.views.pieces import one_row, title
 
-        return stack([title(self.title()), one_row(self.heatmaps, 8)])
+        return [title(self.title()), one_row(self.heatmaps, 8)]
+
+    def figure(self) -> Figure:
+        from triton_lab.views.pieces import stack
+
+        return stack(self.pieces())
+
+
+class DifferencePanel(Panel):
+    """What two targets made of one launch, for each argument that was written."""
+
+    @property
+    def there(self) -> bool:
+        return bool(self.card.differences)
+
+    def items(self) -> list[dict[str, Any]]:
+        return [item(f"differences/{number}", one.name) for number, one in enumerate(self.card.differences)]
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Difference:
+        match path:
+            case ["differences", number] if number in map(str, range(len(self.card.differences))):
+                return self.card.differences[int(number)]
+        raise unknown(path)
+
+    def drawn(self) -> Sequence[Difference]:
+        return self.card.differences

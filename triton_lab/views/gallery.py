@@ -17,7 +17,8 @@ from triton_lab.examples import all_examples
 from triton_lab.examples.registry import Example
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.snapshot import CannotReplay
-from triton_lab.views.card import SHOWN, Card
+from triton_lab.views.card import Card
+from triton_lab.views.launch_plot import SHOWN
 from triton_lab.views.png import png
 from triton_lab.views.view import View
 
@@ -33,13 +34,13 @@ def launches_of(example: Example) -> list[Launch]:
 
 def pictures(launch: Launch) -> str:
     """The static forms of the card, which has most views in it, and of the others, as HTML."""
-    makers: list[Callable[[], View]] = [lambda: Card(launch, SHOWN)]
+    makers: list[Callable[[], View]] = [partial(launch.plot, *SHOWN)]
     for name in Card(launch).drawn[:1]:
-        makers.append(partial(launch.tiling, name))
-        makers += [partial(launch.heatmap, name, by) for by in ("program", "order", "reuse", "values")]
-        makers.append(partial(launch.heatmap, name, "count", "storage"))
+        makers.append(partial(launch.plot.tiling, name))
+        makers += [partial(launch.plot.accesses, name, by) for by in ("program", "order", "reuse", "values")]
+        makers.append(partial(launch.plot.accesses, name, "count", "storage"))
     if launch.programs:
-        makers.append(partial(launch.grid_view, "shared", program=0))
+        makers.append(partial(launch.plot.grid, "shared", program=0))
     return "".join(map(_picture, makers))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from triton_lab.views.heatmap import Heatmap, buffer, narrow
 from triton_lab.views.layout import Layout, layout
 from triton_lab.views.parts import bytes_text, panel_names
 from triton_lab.views.raster import CHOSEN, DIMMED, NORMAL
+from triton_lab.views.tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -237,3 +238,15 @@ def _spread(numbers: Ints, unit: str) -> str:
     if low == high:
         return f"{high} {unit} each"
     return f"{low} to {high} {unit} (the most is {high / numbers.mean():.3g} times the mean)"
+
+
+class GridPanel(Panel):
+    """The programs and the first argument stored to."""
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Grid:
+        if len(path) > 1:
+            raise unknown(path)
+        return Grid(self.launch)
+
+    def drawn(self) -> list[Grid]:
+        return [Grid(self.launch)]

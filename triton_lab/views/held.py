@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from triton_lab.views.heatmap import Heatmap
-from triton_lab.views.steps import Steps
+from triton_lab.views.steps import Steps, can_replay
+from triton_lab.views.tab import NUMBERS, Panel, full_name, item, unknown
+from triton_lab.views.touched_values import TouchedValues
 from triton_lab.views.value_picture import block_heatmap, ends
+from triton_lab.views.variable import Variable
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -65,3 +68,44 @@ class Held(View):
 
     def part(self, name: str) -> Mapping[str, Any]:
         return self.steps.part(name)
+
+
+class ValuesPanel(Panel):
+    """Variables by line, then the kernel's parameters, then what each argument was loaded and stored with.
+
+    The static form is what program 0 held at its end.
+    """
+
+    WINDOW: ClassVar[int] = 64  # programs whose values are fetched together
+    words = ("value", "touched")
+
+    @property
+    def there(self) -> bool:
+        return can_replay(self.launch)
+
+    def items(self) -> list[dict[str, Any]]:
+        parameters = {one.name for one in self.launch.arguments}
+        places = dict.fromkeys((one.name, one.line) for one in self.launch.variables)
+        ordered = sorted(places, key=lambda place: place[0] in parameters)
+        found = [item(f"value/{name}/{line}", f"{name} · line {line}", [line], self.WINDOW) for name, line in ordered]
+        drawn = self.card.drawn
+        return found + [item(f"touched/{name}", f"{name}: touched then", self.card.lines(name)) for name in drawn]
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> View:
+        match path:
+            case ["value", name, line]:
+                window = range(first, min(first + self.WINDOW, self.launch.programs))
+                return Variable(self.launch.values(name, int(line), window), numbers=numbers)
+            case ["touched", argument]:
+                return TouchedValues(self.launch, argument)
+        raise unknown(path)
+
+    def others(self) -> Iterator[str]:
+        yield from ()
+
+    def many(self) -> Iterator[str]:
+        """A kernel may have hundreds of variables."""
+        yield from map(full_name, self.items()[1:])
+
+    def drawn(self) -> list[Held]:
+        return [Held(self.launch)]

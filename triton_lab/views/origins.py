@@ -7,10 +7,10 @@ origins of that element alone: a part called ``origin/<op>/<element>``.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from triton_lab.views.accesses import access_words
 from triton_lab.views.heatmap import Heatmap, Key, buffer, narrow
 from triton_lab.views.layout import Layout, layout
 from triton_lab.views.parts import panel_names, shape_text
+from triton_lab.views.reason import attempt
+from triton_lab.views.steps import StepsPanel, can_replay
+from triton_lab.views.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.tiling import UNTOUCHED, tensor_argument
 from triton_lab.views.view import View
 
@@ -57,10 +60,11 @@ class Origins(View):
     @classmethod
     def first(cls, launch: Launch, store: Access, program: int | None = None) -> Origins:
         """Of the first element that ``program`` stored to (by itself the first that did)."""
-        found = cls(launch, store).stored
+        found = cls(launch, store, program or 0).stored
         there = np.flatnonzero(found.first >= 0)
-        if not len(there):
-            raise ValueError(f"{access_words(store)} stored nothing to {store.argument or 'an argument'}")
+        if not len(there) or program is not None and program not in there:
+            who = "" if program is None else f" in program {program}"
+            raise ValueError(f"{access_words(store)} stored nothing to {store.argument or 'an argument'}{who}")
         return cls.of(launch, store, int(found.first[there[0] if program is None else program]), found)
 
     @classmethod
@@ -288,3 +292,72 @@ class Marked:
             "ramp": [style.SEQUENTIAL, style.LEVELS, 0, self.most] if self.most else None,
             "panelNames": panel_names(shown.shape, shown.origin, shown.panels),
         }
+
+
+class OriginsPanel(Panel):
+    """The stores whose values can be followed back; static, the last of them."""
+
+    KEPT_ELEMENTS: ClassVar[int] = 120  # of all stores together, in a page without a kernel
+    words = ("origin",)
+
+    @property
+    def there(self) -> bool:
+        return can_replay(self.launch) and bool(self._stores)
+
+    @property
+    def _stores(self) -> list[Access]:
+        return followable(self.launch, self.card.accesses)
+
+    def items(self) -> list[dict[str, Any]]:
+        return [
+            item(f"origin/{one.op}", f"{one.argument} · line {one.line}", [one.line] if one.line else [])
+            for one in self._stores
+        ]
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Origins:
+        match path:
+            case ["origin", op, *_]:
+                return self._origins(int(op))
+        raise unknown(path)
+
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Mapping[str, Any]:
+        """Of one element alone, if one is named."""
+        view = self.view(path, first, numbers)
+        return view.part("/".join(path)) if len(path) == 3 else view.scene()
+
+    def _origins(self, op: int) -> Origins:
+        """Made once: who stored what takes a while."""
+        if op not in self._made:
+            access = next((one for one in self.card.accesses if one.op == op), None)
+            if access is None:
+                raise LookupError(f"{self.launch.kernel} has no access {op}")
+            self._made[op] = Origins.first(self.launch, access)
+        return self._made[op]
+
+    @cached_property
+    def _made(self) -> dict[int, Origins]:
+        return {}
+
+    def many(self) -> Iterator[str]:
+        for store in self._stores:
+            most = self.KEPT_ELEMENTS // len(self._stores)
+            chosen = attempt(partial(self._sample, store, most), lambda _: [])  # its own part says why
+            yield from (f"origin/{store.op}/{one}" for one in chosen)
+
+    def _sample(self, store: Access, most: int) -> list[int]:
+        """Each program's first element, and others from all over, about ``most``."""
+        found = self._origins(store.op)
+        first = found.stored.first[found.stored.first >= 0][: min(StepsPanel.KEPT_PROGRAMS, most)]
+        others = found.askable()
+        # At random: every n-th would stand in lines.
+        spread = np.random.default_rng(0).choice(others, min(len(others), most - len(first)), replace=False)
+        return list(dict.fromkeys([*first.tolist(), *spread.tolist()]))
+
+    def drawn(self) -> list[Origins]:
+        return [self._origins(self._stores[-1].op)]
+
+
+def followable(launch: Launch, accesses: Sequence[Access]) -> list[Access]:
+    """Those of the launch's ``accesses`` that are stores to tensor arguments, in their order."""
+    drawn = {argument.name for argument in launch.arguments if argument.kind in ("tensor", "descriptor")}
+    return [one for one in accesses if one.kind == "store" and one.argument in drawn]

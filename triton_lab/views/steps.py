@@ -5,8 +5,8 @@ The live picture asks for the steps of another program when one is picked: a par
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from triton_lab.launch.histogram import as_float
 from triton_lab.views import style
 from triton_lab.views.heatmap import buffer
 from triton_lab.views.pointers import offsets_in, pointee, pointer_words
+from triton_lab.views.tab import NUMBERS, Panel, unknown
 from triton_lab.views.value_picture import block_heatmap, block_scene, ends, painting, summary
 from triton_lab.views.view import View
 
@@ -160,3 +161,30 @@ class Steps(View):
             "painting": painting(),
             "step": self.step,
         }
+
+
+class StepsPanel(Panel):
+    """The steps of the picked program."""
+
+    KEPT_PROGRAMS: ClassVar[int] = 24  # in a page without a kernel
+    window = 1
+
+    @property
+    def there(self) -> bool:
+        return can_replay(self.launch)
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Steps:
+        if len(path) > 1:
+            raise unknown(path)
+        return Steps(self.launch, first, 0, numbers)
+
+    def many(self) -> Iterator[str]:
+        yield from (f"steps@{program}" for program in range(1, min(self.launch.programs, self.KEPT_PROGRAMS)))
+
+    def drawn(self) -> list[Steps]:
+        return [Steps(self.launch)]
+
+
+def can_replay(launch: Launch) -> bool:
+    """Whether there are programs to be replayed."""
+    return launch.programs > 0 and hasattr(launch, "trace")

@@ -33,6 +33,7 @@ from triton_lab.views.layout import Layout, layout
 from triton_lab.views.names import names_in
 from triton_lab.views.parts import panel_names, shape_text, step_names
 from triton_lab.views.regions import cell_labels
+from triton_lab.views.tab import NUMBERS, Panel, unknown
 from triton_lab.views.tiling import tensor_argument
 from triton_lab.views.view import View
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from triton_lab.launch.launch import Launch
+    from triton_lab.views.pieces import Piece
 
 GRID_ROOM = (290.0, 240.0)  # for one tensor beside others
 BARE = (style.UNTOUCHED, style.UNTOUCHED, style.UNTOUCHED, style.DOTS)
@@ -276,12 +278,16 @@ class Storage(View):
     def _memory_of(self, number: int) -> Memory:
         return next(memory for memory in self.memories if number in memory.tensors)
 
-    def figure(self) -> Figure:
+    def pieces(self) -> list[Piece]:
         """The table, each storage's strip, and each tensor in its shape."""
-        from triton_lab.views.pieces import stack
         from triton_lab.views.storage_figure import storage_pieces
 
-        return stack(storage_pieces(self))
+        return storage_pieces(self)
+
+    def figure(self) -> Figure:
+        from triton_lab.views.pieces import stack
+
+        return stack(self.pieces())
 
 
 def told_apart(heatmap: Heatmap, touched: CellTouches) -> Mapping[str, Any]:
@@ -331,3 +337,27 @@ def _numbers(shown: Layout, numbers: Ints, room: tuple[float, float]) -> list[La
 
 def _bytes(count: int) -> str:
     return f"{count} byte" if count == 1 else f"{count} bytes"
+
+
+class StoragePanel(Panel):
+    """The tensor arguments in their storages, and who touches them."""
+
+    @property
+    def there(self) -> bool:
+        return bool(self.card.tensors)
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Storage:
+        if len(path) > 1:
+            raise unknown(path)
+        return self._storage
+
+    @cached_property
+    def _storage(self) -> Storage:
+        return Storage(self.card.tensors[: self.card.MOST_ARGUMENTS], self.launch)
+
+    def drawn(self) -> list[Storage]:
+        return [self._storage]
+
+    def text(self) -> list[str]:
+        """Nothing: the card's own table has it."""
+        return []

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from triton_lab.views.layout import Layout, layout
 from triton_lab.views.parts import panel_names, program_name, shape_text, step_names
 from triton_lab.views.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.regions import crowded, labels
+from triton_lab.views.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
+    from triton_lab.views.pieces import Piece
 
 Ints = npt.NDArray[np.int64]
 
@@ -273,3 +275,48 @@ def tensor_argument(launch: Launch, name: str) -> Argument:
         there = ", ".join(tensors) or "none"
         raise ValueError(f"{launch.kernel} has no tensor argument {name!r}; tensor arguments: {there}")
     return tensors[name]
+
+
+class TilingPanel(Panel):
+    """A tiling for each argument that is touched; static, as many as have room."""
+
+    MOST = 6  # in the static picture
+    ROOM = (290.0, 240.0)  # for one of several
+
+    @property
+    def there(self) -> bool:
+        return bool(self.card.touched)
+
+    def items(self) -> list[dict[str, Any]]:
+        return [item(f"tiling/{name}", name, self.card.lines(name)) for name in self.card.drawn]
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Tiling:
+        match path:
+            case ["tiling", argument]:
+                return self._tiling(argument)
+        raise unknown(path)
+
+    def _tiling(self, argument: str) -> Tiling:
+        """Made once: who touches what takes a while."""
+        if argument not in self._made:
+            self._made[argument] = Tiling(self.launch, argument)
+        return self._made[argument]
+
+    @cached_property
+    def _made(self) -> dict[str, Tiling]:
+        return {}
+
+    def drawn(self) -> list[Tiling]:
+        return [self._tiling(name) for name in self.card.drawn]
+
+    def pieces(self) -> list[Piece]:
+        """One at full width, or several side by side."""
+        from triton_lab.views.pieces import lines, side_by_side
+
+        drawn = self.drawn()
+        shown = drawn[: self.MOST]
+        if len(shown) > 1:
+            shown = [tiling.within(self.ROOM) for tiling in shown]
+        pieces = side_by_side([replace(tiling.heatmap, title=tiling.title()) for tiling in shown])
+        left = len(drawn) - len(shown)
+        return pieces + ([lines([(f"{left} more tensor arguments", style.LIGHT.faint)])] if left else [])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from triton_lab.views.pieces import Piece
     from triton_lab.views.widget import SceneWidget
 
 
@@ -41,6 +42,10 @@ class View(ABC):
     @abstractmethod
     def figure(self) -> Figure:
         """A new matplotlib figure; the caller owns it."""
+
+    def pieces(self) -> list[Piece]:
+        """The figure in pieces that stand one below the other, for a card that has others beside it."""
+        raise NotImplementedError(f"{type(self).__name__} is drawn by itself alone")
 
     @abstractmethod
     def title(self) -> str:

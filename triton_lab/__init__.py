@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.check import check as check
     from triton_lab.launch.finding import Finding as Finding
     from triton_lab.launch.launch import Launch as Launch
+    from triton_lab.launch.launches import Launches as Launches
     from triton_lab.launch.origin import Origin as Origin
-    from triton_lab.launch.record import Launches as Launches
     from triton_lab.launch.record import LaunchNotRecorded as LaunchNotRecorded
     from triton_lab.launch.record import record as record
     from triton_lab.launch.snapshot import CannotReplay as CannotReplay
@@ -74,7 +74,7 @@ _PUBLIC: dict[str, str | None] = {
     "KernelError": "triton_lab.interpreter.errors",
     "Launch": "triton_lab.launch.launch",
     "LaunchNotRecorded": "triton_lab.launch.record",
-    "Launches": "triton_lab.launch.record",
+    "Launches": "triton_lab.launch.launches",
     "NotCompilable": "triton_lab.backend.sm90",
     "NotRecorded": "triton_lab.launch.unseen",
     "Origin": "triton_lab.launch.origin",

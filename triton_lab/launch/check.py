@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from triton_lab.launch.finding import ERROR
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.record import MAX_BYTES, Launches, record
+from triton_lab.launch.launches import Launches
+from triton_lab.launch.record import MAX_BYTES, record
 
 _NO_LAUNCH = "not checked: no kernel was launched inside check(), so nothing is known to be right"
 

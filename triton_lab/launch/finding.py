@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,3 +93,30 @@ class Finding:
         where = f"line {self.line}: " if self.line is not None else ""
         values = [f"  values: {self.values_text}"] if self.values.size else []
         return "\n".join([f"{self.severity}: {where}{self.message}", *self.excerpt, *values, f"  {self.hint}"])
+
+    def _repr_html_(self) -> str:
+        return FindingList([self])._repr_html_()
+
+
+class FindingList(list[Finding]):
+    """A list of `Finding`; printed, or the last value of a cell, it says what each is and what to do."""
+
+    def __init__(self, findings: Iterable[Finding] = ()) -> None:
+        super().__init__(findings)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Finding: ...
+    @overload
+    def __getitem__(self, index: slice) -> FindingList: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Finding | FindingList:
+        if isinstance(index, slice):
+            return FindingList(super().__getitem__(index))
+        return super().__getitem__(index)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self)) if self else "no findings"
+
+    def _repr_html_(self) -> str:
+        from triton_lab.views.findings import findings_html
+
+        return findings_html(self)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.machine import Executable
 from triton_lab.launch.access import Access, Event
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.finding import Finding
+from triton_lab.launch.finding import FindingList
 from triton_lab.launch.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Launch:
     >>> launch.accesses[0]
     <load of x_ptr, line 21, 1 iterations>
     >>> launch.findings
-    []
+    no findings
     """
 
     kernel: str
@@ -180,10 +180,10 @@ class Launch:
 
         return check(self)
 
-    @property
-    def findings(self) -> list[Finding]:
-        """What is wrong or noteworthy, errors first."""
-        return self.verdict.findings
+    @cached_property
+    def findings(self) -> FindingList:
+        """What is wrong or noteworthy, errors first; the last value of a cell, it says so in words."""
+        return FindingList(self.verdict.findings)
 
     @property
     def unchecked(self) -> list[Unchecked]:

@@ -24,6 +24,7 @@ from triton_lab.launch.checks.live import watchers
 from triton_lab.launch.footprint import hull, runs
 from triton_lab.launch.fresh import POISONED, FreshMemory, still_poisoned
 from triton_lab.launch.launch import Launch
+from triton_lab.launch.launches import Launches
 from triton_lab.launch.lines import Lines
 from triton_lab.launch.probes import Surroundings
 from triton_lab.launch.ranges import NOTHING, Ranges
@@ -39,14 +40,6 @@ _MOST_RUNS = 1 << 16
 
 class LaunchNotRecorded(UserWarning):
     """A launch ran on the GPU alone, and is in no record: the CPU target does not run its kernel."""
-
-
-class Launches(list[Launch]):
-    """What was recorded; ``unseen`` are launches that could not be, in words."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.unseen: list[str] = []
 
 
 class _Record(Recorder):
@@ -180,8 +173,9 @@ def record(*, max_bytes: int = MAX_BYTES, max_total_bytes: int = MAX_TOTAL_BYTES
     """Record the launches made inside, on any thread: ``with record() as launches: ...``.
 
     The list grows by one `Launch` for each, in the order in which they end; an autotuner's trials
-    are not among them. ``max_bytes`` bounds the bytes that a launch may hold on to, for its memory and
-    for its accesses, ``max_total_bytes`` those of all launches together; ``launch.dropped`` says what that cost.
+    are not among them. The last value of a cell, it is a table of the launches, and one of them its
+    card. ``max_bytes`` bounds the bytes that a launch may hold on to, for its memory and for its accesses,
+    ``max_total_bytes`` those of all launches together; ``launch.dropped`` says what that cost.
 
     What `torch.empty` gives out inside, on this thread, holds NaNs and huge integers instead of
     whatever was there before, so that reads of it can be told (`fresh`).

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from triton_lab.launch.storage import memories
 from triton_lab.views.card_parts import KEPT_NUMBERS, is_there, kept, opened, part, tabs, words
 from triton_lab.views.difference import Difference
+from triton_lab.views.findings import ICONS
 from triton_lab.views.launch_plot import SHOWN, TABS
 from triton_lab.views.parts import number_text, seconds_text
 from triton_lab.views.reason import attempt
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 PAGE_BYTES = 2_700_000  # of pictures in a page, which script and style bring close to 3 MB
 UNCHECKED = "The CPU target does not check what a GPU has of registers, shared memory and threads."
-# Severities are told apart by shape and word, not by colour alone.
-ICONS = {"error": "✖", "warning": "▲", "note": "●"}
 
 
 class Card(View):

@@ -37,7 +37,8 @@ class Launches(View):
 
     def title(self) -> str:
         count = len(self.of_kernel)
-        return f"{len(self.launches)} launches of {count} kernel{'' if count == 1 else 's'}"
+        launches = f"{len(self.launches)} launch{'' if len(self.launches) == 1 else 'es'}"
+        return f"{launches} of {count} kernel{'' if count == 1 else 's'}"
 
     def table(self) -> list[tuple[str, ...]]:
         """One row for each kernel, below `HEADINGS`."""
@@ -61,14 +62,18 @@ class Launches(View):
             said.append(f"{cut} launches are not kept in full, from launch {first} on: {self.launches[first].dropped}")
         return said
 
-    def text(self) -> str:
+    def lines(self) -> list[str]:
+        """Title and table in words, without the card of a launch."""
         rows = [self.HEADINGS, *self.table()]
         widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
         lines = [
             "  " + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
             for row in rows
         ]
-        return "\n".join([self.title(), *lines, *(f"  {said}" for said in self.remarks()), self.card(0).text()])
+        return [self.title(), *lines, *(f"  {said}" for said in self.remarks())]
+
+    def text(self) -> str:
+        return "\n".join([*self.lines(), self.card(0).text()])
 
     def figure(self) -> Figure:
         from triton_lab.views import style

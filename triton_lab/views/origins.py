@@ -62,7 +62,7 @@ class Origins(View):
         """Of the first element that ``program`` stored to (by itself the first that did)."""
         found = cls(launch, store, program or 0).stored
         there = np.flatnonzero(found.first >= 0)
-        if not len(there) or program is not None and program not in there:
+        if not len(there) or (program is not None and program not in there):
             who = "" if program is None else f" in program {program}"
             raise ValueError(f"{access_words(store)} stored nothing to {store.argument or 'an argument'}{who}")
         return cls.of(launch, store, int(found.first[there[0] if program is None else program]), found)

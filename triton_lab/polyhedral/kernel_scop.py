@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -12,6 +13,7 @@ from .scop import Scop, Statement
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
+    from triton_lab.views.polyhedral_kernel import KernelView
 
     from .kernel_collision import Collisions
     from .kernel_footprint import Footprint, Reuse
@@ -193,6 +195,25 @@ class KernelScop(Scop):
         from .kernel_text import explain
 
         return explain(self)
+
+    # A kernel's instances have no order among programs, and so no dependences that arrows could show.
+    def plot(  # type: ignore[override]
+        self,
+        dims: Sequence[str] | None = None,
+        at: Mapping[str, int] | None = None,
+        *,
+        line: int | None = None,
+        instance: Sequence[int] | None = None,
+    ) -> KernelView:
+        """One access (or the two that race) as points: programs by lanes, and the elements beside them.
+
+        ``line`` chooses the access by its line (by default the race, or the last store); ``dims`` are by default a
+        program id and the last axis of lanes, ``at`` fixes others, the rest are projected; ``instance`` is a point in
+        ``dims``. Raises ValueError for a line without an affine access, and where nothing is affine.
+        """
+        from triton_lab.views.polyhedral_kernel import KernelView
+
+        return KernelView(self, line, dims, at, instance)
 
     def bind(self, **values: int) -> KernelScop:
         """The same kernel with numbers for sizes: those of `general`, as those of a launch are numbers already.

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from .build import build
 from .nest import Assign, For, If, Nest, Node, Opaque
+from .pictured import Pictured
 from .scop import Scop
 from .source import NotAScop, SourceText
+
+if TYPE_CHECKING:
+    from triton_lab.views.polyhedral_maximal import MaximalView
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class Part:
 
 
 @dataclass(frozen=True, repr=False)
-class Maximal:
+class Maximal(Pictured):
     """``parts`` in the order of the program; ``refusals``: what keeps them apart, each at its place."""
 
     source: SourceText
@@ -72,6 +77,22 @@ class Maximal:
             reasons = tuple(r.reason for r in self.refusals if r.line == number)
             found.append((text, inside, reasons))
         return tuple(found)
+
+    def plot(self) -> MaximalView:
+        """The program's lines with a bar for each part, why the rest is none, and the domains of the parts.
+
+        >>> from triton_lab.polyhedral import scop
+        >>> scop("for (int i = 0; i < 4; i++) A[i] = 0;", maximal=True).plot().title()
+        'The whole program is affine'
+        """
+        from triton_lab.views.polyhedral_maximal import MaximalView
+
+        return MaximalView(self)
+
+    def _refuse_many(self) -> None:
+        for part in self.parts:
+            if set(part.scop.parameters) <= set(part.scop.values):
+                part.scop._refuse_many()
 
     def __repr__(self) -> str:
         return str(self)

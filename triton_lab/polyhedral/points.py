@@ -8,7 +8,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from .effort import answered
+from .effort import TooHard, answered, effort
 from .generate import loops
 from .printer import PythonPrinter
 
@@ -38,7 +38,25 @@ def relation_points(relation: isl.Map) -> NDArray[np.int64]:
 def count_points(set_: isl.Set) -> int:
     """How many points a bounded set without parameters has."""
     _refuse_endless(set_)
-    return answered("how many points there are", lambda: int(set_.count_val().to_python()))
+    return answered("how many points there are", lambda: _counted(set_))
+
+
+def more_than(set_: isl.Set, most: int) -> bool:
+    """Whether a bounded set without parameters has more than ``most`` points (100,000 or so), without counting on."""
+    _refuse_endless(set_)
+    try:
+        with effort(f"whether there are more than {most} points"):
+            return _counted(set_) > most
+    except TooHard:  # isl counts several points with each of its operations
+        return True
+
+
+def _counted(set_: isl.Set) -> int:
+    # Out of operations, isl stops counting and says nothing; but then it cannot write the number down either.
+    told = set_.count_val().to_str()
+    if told is None:
+        raise isl.Error("the count was given up")
+    return int(told)
 
 
 def _refuse_endless(set_: isl.Set) -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .pictured import Pictured
+
+if TYPE_CHECKING:
+    from triton_lab.views.polyhedral_ragged import RaggedView
+
 
 @dataclass(frozen=True)
-class Ragged:
+class Ragged(Pictured):
     """``for i, for k < lengths[i]: ... A[i][columns[i][k]]`` over a matrix of ``width`` columns."""
 
     columns: tuple[tuple[int, ...], ...]
@@ -49,6 +55,12 @@ class Ragged:
         for i, row in enumerate(self.columns):
             used[i, list(row)] = True
         return used
+
+    def plot(self) -> RaggedView:
+        """The rows beside a dense matrix, and why the nest is no scop."""
+        from triton_lab.views.polyhedral_ragged import RaggedView
+
+        return RaggedView(self)
 
     def run(self, a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
         """C = A B over the entries that are used, instance by instance."""

@@ -18,9 +18,12 @@ from .loop_tree import Loop, Tree, every_loop, times
 from .matrix import AffineMatrix
 from .matrix_schedule import Rows, tree_of_rows
 from .nest import Node
+from .pictured import Pictured
 from .program import extent, program, program_text
 
 if TYPE_CHECKING:
+    from triton_lab.views.polyhedral import IterationView
+
     from .cost import Cache, Cost
     from .execute import Visits
     from .scop import Scop
@@ -28,8 +31,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Schedule:
-    """An order of all instances of ``scop``; ``steps`` tells how it came about.
+class Schedule(Pictured):
+    """An order of all instances of ``scop``; ``steps`` tells how it came about. The last value of a cell, it is drawn.
 
     A loop is called by its name; where several have that name, ``statement`` chooses the one around it. Nothing here
     refuses an illegal order: `legality` says what it breaks.
@@ -433,6 +436,41 @@ class Schedule:
         from .to_triton import to_triton
 
         return to_triton(self)
+
+    # What it looks like.
+
+    def plot(
+        self,
+        dims: Sequence[str] | None = None,
+        at: Mapping[str, int] | None = None,
+        *,
+        dependences: str | None = None,
+        order: bool = False,
+        instance: Sequence[int] | None = None,
+        title: str | None = None,
+        time: bool | None = None,
+    ) -> IterationView:
+        """The instances as points, beside the program and its formulas.
+
+        ``dims``: one to three iterators to draw (the first goes up, the second to the right), by default those of the
+        deepest statement; ``at`` fixes others, the rest are projected. ``dependences`` is "value", "memory" or None;
+        ``order`` colours points from the first visit to the last; ``instance`` (a point in ``dims``) shows the arrays
+        with what it reads and writes; ``time`` shows the transformed space, too (by default where the order is not
+        that of the source). Pairs that an illegal order breaks are red.
+
+        Raises ValueError, when it is drawn, for iterators that no statement has together and for parameters without
+        values.
+
+        >>> from triton_lab.polyhedral import examples, schedule
+        >>> schedule(examples.WAVEFRONT, n=6).interchange("i", "j").plot(order=True).title()
+        '25 instances at n = 6'
+        """
+        from triton_lab.views.polyhedral import IterationView
+
+        return IterationView(self, dims, at, dependences, order, instance, title, time)
+
+    def _refuse_many(self) -> None:
+        self.scop._refuse_many()
 
     def __repr__(self) -> str:
         return str(self)

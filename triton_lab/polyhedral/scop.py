@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,17 @@ from .dependence import Dependence, memory_dependences, value_dependences
 from .domain import Domain, SetOrMap, fix_parameters
 from .loop_tree import Tree
 from .nest import Assign, Load
+from .pictured import Pictured
+from .points import more_than
 from .source import SourceText, Span
 
 if TYPE_CHECKING:
+    from triton_lab.views.polyhedral import IterationView
+
     from .legality import Legality
     from .schedule import Schedule
+
+MOST_DRAWN = 1 << 17  # instances of a statement that are drawn without being asked for
 
 
 @dataclass(frozen=True)
@@ -83,8 +89,8 @@ class Statement:
 
 
 @dataclass(frozen=True, repr=False)
-class Scop:
-    """A static control part.
+class Scop(Pictured):
+    """A static control part. The last value of a cell, it is drawn, where its parameters have values.
 
     ``parameters`` are the names that the nest reads but never changes, and that bounds or subscripts use; ``values``
     holds numbers for (some of) them, for whatever has to count or draw. Dependences and legality are symbolic: they
@@ -203,7 +209,39 @@ class Scop:
         chosen = self[statement] if statement is not None else self._only
         return chosen.domain.points(self.values)
 
-    def _repr_latex_(self) -> str:
+    def plot(
+        self,
+        dims: Sequence[str] | None = None,
+        at: Mapping[str, int] | None = None,
+        *,
+        dependences: str | None = None,
+        order: bool = False,
+        instance: Sequence[int] | None = None,
+        title: str | None = None,
+        time: bool | None = None,
+    ) -> IterationView:
+        """The instances as points in the order of the source: `Schedule.plot`.
+
+        >>> from triton_lab.polyhedral import examples, scop
+        >>> scop(examples.WAVEFRONT, n=6).plot(dependences="value").title()
+        '25 instances at n = 6'
+        """
+        return self.schedule.plot(
+            dims, at, dependences=dependences, order=order, instance=instance, title=title, time=time
+        )
+
+    def _refuse_many(self) -> None:
+        for statement in self.statements:
+            if more_than(statement.domain.fixed(self.values), MOST_DRAWN):
+                many = f"{statement.name} has more than {MOST_DRAWN:,} instances"
+                raise ValueError(f"{many}: bind smaller values, or ask for .plot()")
+
+    def _in_words(self) -> dict[str, Any]:
+        return {"text/plain": str(self), "text/latex": self.latex}
+
+    @property
+    def latex(self) -> str:
+        """Domain, accesses and schedule of each statement as formulas, between dollar signs."""
         lines: list[str] = []
         for statement in self.statements:
             lines.append(rf"\mathtt{{{statement.name}}}:\quad {statement.domain.latex}")

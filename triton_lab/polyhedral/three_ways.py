@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,14 @@ from .cost import Cache
 from .examples import MATMUL, PAGE_SPARSE
 from .frontend import scop
 from .halide import halide_matmul
+from .pictured import Pictured
 from .ragged import PAGE_RAGGED, Ragged
 from .schedule import Schedule
 from .source import NotAScop
 from .triton_kernel import jit_kernel
+
+if TYPE_CHECKING:
+    from triton_lab.views.polyhedral_ways import WaysView
 
 
 @dataclass(frozen=True)
@@ -34,8 +39,8 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Ways:
-    """The three ways, and what they all should compute."""
+class Ways(Pictured):
+    """The three ways, and what they all should compute. The last value of a cell, they stand side by side."""
 
     title: str
     polyhedral: Way
@@ -46,6 +51,12 @@ class Ways:
     @property
     def every(self) -> tuple[Way, Way, Way]:
         return self.polyhedral, self.scheduling, self.blocks
+
+    def plot(self) -> WaysView:
+        """The ways side by side: their order, program, what each can say and cannot, and what was measured."""
+        from triton_lab.views.polyhedral_ways import WaysView
+
+        return WaysView(self)
 
 
 _CACHE = Cache(lines=64, line_size=8)

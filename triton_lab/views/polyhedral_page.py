@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from triton_lab.polyhedral import Scop, scop
 from triton_lab.polyhedral.examples import PAGE, PAGE_FIGURE
+from triton_lab.polyhedral.page_domain import PageDomain, page_domain
 from triton_lab.views import polyhedral_style as look
 from triton_lab.views.polyhedral import IterationView, iteration_view
 from triton_lab.views.polyhedral_canvas import Canvas
@@ -25,15 +25,15 @@ class PageFigures(View):
 
     front = "polyhedral.js"
 
-    def __init__(self) -> None:
-        self.code: Scop = scop(PAGE)
-        self.drawn: Scop = scop(PAGE_FIGURE)
+    def __init__(self, page: PageDomain | None = None) -> None:
+        self.page = page or page_domain()
 
     @property
     def views(self) -> tuple[IterationView, IterationView]:
+        code, drawn = self.page.code, self.page.drawn
         return (
-            iteration_view(self.code, title=f"As the code says: {self.code.count()} instances"),
-            iteration_view(self.drawn, title=f"As the figure shows: {self.drawn.count()} instances"),
+            iteration_view(code, title=f"As the code says: {code.count()} instances"),
+            iteration_view(drawn, title=f"As the figure shows: {drawn.count()} instances"),
         )
 
     def title(self) -> str:
@@ -42,11 +42,7 @@ class PageFigures(View):
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the page contradicts itself in."""
-        return (
-            f"The loops and the constraint matrix have i ≤ 2 and j ≤ 4: {self.code.count()} instances.",
-            f"The figure beside them has i ≤ 3 and j ≤ 7: {self.drawn.count()} instances.",
-            "Its label i < j stands where i > j: the diagonal is the border of j − i ≥ 0, beyond it i > j.",
-        )
+        return self.page.remarks
 
     def text(self) -> str:
         return "\n".join([self.title(), *self.remarks, "", PAGE, PAGE_FIGURE])

@@ -1,0 +1,46 @@
+"""The iteration domain of the Triton documentation's related-work page, which its code and its figure tell apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .examples import PAGE, PAGE_FIGURE
+from .frontend import scop
+from .pictured import Pictured
+from .scop import Scop
+
+if TYPE_CHECKING:
+    from triton_lab.views.polyhedral_page import PageFigures
+
+
+@dataclass(frozen=True)
+class PageDomain(Pictured):
+    """The domain twice: as the ``code`` says, and as the page's figure has ``drawn`` it."""
+
+    code: Scop
+    drawn: Scop
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the page contradicts itself in."""
+        return (
+            f"The loops and the constraint matrix have i ≤ 2 and j ≤ 4: {self.code.count()} instances.",
+            f"The figure beside them has i ≤ 3 and j ≤ 7: {self.drawn.count()} instances.",
+            "Its label i < j stands where i > j: the diagonal is the border of j − i ≥ 0, beyond it i > j.",
+        )
+
+    def plot(self) -> PageFigures:
+        """Both side by side, with the remarks."""
+        from triton_lab.views.polyhedral_page import PageFigures
+
+        return PageFigures(self)
+
+
+def page_domain() -> PageDomain:
+    """The page's nest, and the one that its figure shows.
+
+    >>> page_domain().code.count(), page_domain().drawn.count()
+    (12, 26)
+    """
+    return PageDomain(scop(PAGE), scop(PAGE_FIGURE))

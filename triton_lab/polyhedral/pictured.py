@@ -1,0 +1,33 @@
+"""What draws itself as the last value of a cell, and says in words why it does not where it cannot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from triton_lab.views.view import View
+
+
+class Pictured:
+    """Something with a `plot`."""
+
+    def plot(self) -> View:
+        """The picture: live, a PNG and words."""
+        raise NotImplementedError
+
+    def _refuse_many(self) -> None:
+        """Raise ValueError where a picture that nobody asked for would take too long."""
+
+    def _in_words(self) -> dict[str, Any]:
+        """What stands in the picture's place, by MIME type."""
+        return {"text/plain": repr(self)}
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        try:
+            self._refuse_many()
+            return self.plot()._repr_mimebundle_(include, exclude)
+        except ValueError as reason:
+            words = self._in_words()
+            return {**words, "text/plain": f"{words['text/plain']}\nnot drawn: {reason}"}, {}

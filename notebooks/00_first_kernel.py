@@ -164,6 +164,15 @@ print("original is +1:", torch.equal(original, started + 1))
 print("copies are +2: ", torch.equal(torch.cat([left_copy, right_copy], dim=1), started + 2))
 
 # %% [markdown]
+# Outside of a `%%triton` cell, `lab.record()` keeps what is launched. A launch is its card, the list of all of them a
+# table, and `launch.plot` makes any picture of it by itself.
+
+# %%
+with lab.record() as launches:
+    add_one_to(original, ROWS=2, COLUMNS=8)
+launches[0].plot.tiling("ptr", program=1)
+
+# %% [markdown]
 # ## What to take along
 #
 # - A program's share of the data is set by its program id, the block size and the mask.

@@ -133,12 +133,17 @@ with lab.record() as launches:
     halves[(2,)](torch.arange(8, dtype=torch.float32), BLOCK=4)
 launch = launches[0]
 print(launch.values("data").at())
-print(launch.values("i"))
+launch.plot.values("i", program=1)
 
 # %% [markdown]
 # **Follow a value back.** Which elements fed what program 1 stored in its lane 2?
 
 # %%
-store = next(access for access in launch.accesses if access.kind == "store")
-for origin in launch.origins(store, program=1, lane=2):
-    print(f"line {origin.line}: element {origin.elements.tolist()} of {origin.argument}")
+launch.plot.origins(program=1, lane=2)
+
+# %% [markdown]
+# Every tab of a card is a picture of its own under `launch.plot`: `accesses`, `tiling`, `storage`, `grid`, `values`,
+# `steps` and `origins`. The launch itself, as the last value of a cell, is the card.
+
+# %%
+launch

@@ -27,17 +27,13 @@ import triton.language as tl
 
 import triton_lab as lab
 from triton_lab.polyhedral import NotAScop, examples
-from triton_lab.views.polyhedral import iteration_view
-from triton_lab.views.polyhedral_kernel import kernel_view
-from triton_lab.views.polyhedral_page import PageFigures
-from triton_lab.views.polyhedral_ragged import RaggedView
-from triton_lab.views.polyhedral_ways import WaysView
 
 # %% [markdown]
 # ## A nest is a polyhedron
 #
 # The page starts from this nest. Bounds and subscripts are *affine*: sums of multiples of iterators and constants.
-# A nest of such loops is a *static control part*, and the points that it visits are the integer points of a polyhedron.
+# A nest of such loops is a *static control part* (a scop), and the points that it visits are the integer points of a
+# polyhedron. A scop draws itself:
 
 # %%
 print(examples.PAGE)
@@ -55,7 +51,9 @@ page.domain.matrix.coefficients(["i", "j"]), page.domain.matrix.constants, page.
 # side where `i > j`. Here are both domains, drawn as they are.
 
 # %%
-PageFigures()
+from triton_lab.polyhedral.page_domain import page_domain
+
+page_domain()
 
 # %% [markdown]
 # ## Access functions
@@ -66,7 +64,7 @@ PageFigures()
 # %%
 print(examples.WAVEFRONT)
 wavefront = lab.polyhedral.scop(examples.WAVEFRONT, n=6)
-iteration_view(wavefront, instance=(3, 2), dependences="value")
+wavefront.plot(instance=(3, 2), dependences="value")
 
 # %% [markdown]
 # The same from a Python function: its own source is read, and errors have its line numbers.
@@ -80,7 +78,7 @@ def triangle(A, B, n):
                 A[i, j] = B[i, j] + B[j, i]
 
 
-iteration_view(lab.polyhedral.scop(triangle, n=8))
+lab.polyhedral.scop(triangle, n=8)
 
 # %% [markdown]
 # ## What is not a static control part
@@ -111,7 +109,7 @@ for dependence in wavefront.dependences:
     print(dependence)
 
 # %%
-iteration_view(lab.schedule(wavefront).reverse("i"), dependences="value")
+lab.schedule(wavefront).reverse("i").plot(dependences="value")
 
 # %% [markdown]
 # Skewing makes the diagonals of the wavefront into rows. Then the inner loop carries no dependence, and its iterations
@@ -119,7 +117,7 @@ iteration_view(lab.schedule(wavefront).reverse("i"), dependences="value")
 
 # %%
 fronts = lab.schedule(wavefront).skew("j", "i").interchange("i", "j").parallel("i")
-iteration_view(fronts, order=True)
+fronts.plot(order=True)
 
 # %% [markdown]
 # A schedule can be typed as a matrix, too. How many of the invertible 2 x 2 matrices with entries from -2 to 2 are
@@ -165,7 +163,7 @@ for schedule in (lab.schedule(transpose), lab.schedule(transpose).tile({"i": 8, 
 
 # %%
 small = lab.polyhedral.scop(examples.TRANSPOSE, n=8)
-iteration_view(lab.schedule(small).tile({"i": 4, "j": 4}), order=True, instance=(2, 5))
+lab.schedule(small).tile({"i": 4, "j": 4}).plot(order=True, instance=(2, 5))
 
 # %% [markdown]
 # ## A scheduling language
@@ -193,7 +191,9 @@ np.abs(halide.run(arrays)["C"] - arrays["A"] @ arrays["B"]).max()
 # (The page writes `B[k][j]`; it must be `B[col[i, k]][j]`.)
 
 # %%
-RaggedView()
+from triton_lab.polyhedral.ragged import PAGE_RAGGED
+
+PAGE_RAGGED
 
 # %% [markdown]
 # ## A Triton kernel is a nest, too
@@ -213,7 +213,7 @@ def fill_rows(out_ptr, columns, row_stride, BLOCK: tl.constexpr):
 with lab.target("cpu"), lab.record() as launches:
     fill_rows[(4,)](torch.zeros(4, 10), 10, 10, BLOCK=16)
 rows = lab.polyhedral.scop(launches)
-rows
+print(rows)
 
 # %% [markdown]
 # Program ids and lanes are the iterators, and the mask is a bound like any other. The access function is held against
@@ -221,11 +221,10 @@ rows
 # whether they race: here, that they do not, for every number of rows, as long as they are no longer than their stride.
 
 # %%
-print(rows)
 rows.footprint("out_ptr").counts, rows.reuse("out_ptr").factor
 
 # %%
-kernel_view(rows)
+rows
 
 # %% [markdown]
 # With a stride of 8, the last two elements of a row are the first two of the next. Nobody has to be lucky to see it:
@@ -236,7 +235,7 @@ with lab.target("cpu"), lab.record() as launches:
     fill_rows[(4,)](torch.zeros(4, 10), 10, 8, BLOCK=16)
 close = lab.polyhedral.scop(launches)
 print(close.races.witnesses[0])
-kernel_view(close)
+close
 
 # %% [markdown]
 # ## Three ways, one problem
@@ -246,13 +245,13 @@ kernel_view(close)
 # %%
 from triton_lab.polyhedral.three_ways import matmul_ways, ragged_ways
 
-WaysView(matmul_ways())
+matmul_ways()
 
 # %% [markdown]
 # Then the irregular nest: refused, padded, and as it is.
 
 # %%
-WaysView(ragged_ways())
+ragged_ways()
 
 # %% [markdown]
 # ## From schedule to kernel

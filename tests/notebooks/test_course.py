@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import jupytext
@@ -31,3 +32,17 @@ def test_the_stored_notebook_was_run_in_order(source: Path) -> None:
     code = [cell for cell in stored.cells if cell.cell_type == "code" and cell.source.strip()]
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1)), "run `make notebooks`"
     assert any(cell.outputs for cell in code)
+
+
+@each_source
+def test_pictures_are_asked_of_objects_not_imported(source: Path) -> None:
+    """What a reader needs for a picture is the object itself: a launch, a scop, a schedule."""
+    tree = ast.parse(jupytext.writes(jupytext.read(source), "py:percent"))
+    names = [
+        f"{node.module}.{name.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    ]
+    names += [name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names]
+    assert "triton_lab" in names and not [name for name in names if name.startswith("triton_lab.views")]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,10 +16,12 @@ import triton.language as tl
 from IPython.core.interactiveshell import InteractiveShell
 
 import triton_lab as lab
+import triton_lab.launch.launches as launches_module
 from triton_lab.launch.finding import Finding, FindingList
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.launches import LaunchList
 from triton_lab.notebook.options import USAGE, VIEWS
+from triton_lab.views import launch_plot
 from triton_lab.views.card import Card
 from triton_lab.views.launch_plot import SHOWN, TABS, LaunchPlot
 from triton_lab.views.view import View
@@ -104,6 +108,12 @@ def test_the_example_of_each_method_runs(name: str, launch: Launch) -> None:
     assert example is not None
     asked = eval(example[1], {"launch": launch})
     assert isinstance(asked, View) and asked.text()
+
+
+@pytest.mark.parametrize("module", [launch_plot, launches_module])
+def test_the_examples_of_classes_run(module: ModuleType) -> None:
+    failed, tried = doctest.testmod(module)
+    assert tried and not failed
 
 
 def test_methods_of_old_are_the_same_pictures(launch: Launch) -> None:

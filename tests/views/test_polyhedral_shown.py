@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -106,6 +108,13 @@ def test_plot_is_the_view_of_the_same_choice(kernel: Any) -> None:
     ]
     for plotted, view in pairs:
         assert type(plotted) is type(view) and plotted.text() == view.text() and plotted.scene() == view.scene()
+
+
+@pytest.mark.parametrize("name", ["page_domain", "scop", "schedule", "maximal"])
+def test_the_examples_run(name: str) -> None:
+    # By its path: `polyhedral.scop` and `polyhedral.schedule` are functions.
+    failed, tried = doctest.testmod(importlib.import_module(f"triton_lab.polyhedral.{name}"))
+    assert tried and not failed
 
 
 @given(st.integers(1, 14), st.integers(1, 400))

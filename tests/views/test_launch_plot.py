@@ -6,7 +6,6 @@ import doctest
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -16,12 +15,10 @@ import triton.language as tl
 from IPython.core.interactiveshell import InteractiveShell
 
 import triton_lab as lab
-import triton_lab.launch.launches as launches_module
 from triton_lab.launch.finding import Finding, FindingList
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.launches import LaunchList
+from triton_lab.launch.launches import Launches
 from triton_lab.notebook.options import USAGE, VIEWS
-from triton_lab.views import launch_plot
 from triton_lab.views.card import Card
 from triton_lab.views.launch_plot import SHOWN, TABS, LaunchPlot
 from triton_lab.views.view import View
@@ -37,7 +34,7 @@ def double(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, twice, mask=mask)
 
 
-def run() -> LaunchList:
+def run() -> Launches:
     with lab.target("cpu"), lab.record() as launches:
         for _ in range(2):
             double[(5,)](torch.arange(36.0), torch.empty(36), 36, BLOCK=8)
@@ -45,12 +42,12 @@ def run() -> LaunchList:
 
 
 @pytest.fixture(scope="module")
-def launches() -> LaunchList:
+def launches() -> Launches:
     return run()
 
 
 @pytest.fixture(scope="module")
-def launch(launches: LaunchList) -> Launch:
+def launch(launches: Launches) -> Launch:
     return launches[0]
 
 
@@ -104,16 +101,9 @@ def test_the_words_stand_in_the_order_asked_for(launch: Launch) -> None:
 
 @pytest.mark.parametrize("name", ["__call__", *PICTURES])
 def test_the_example_of_each_method_runs(name: str, launch: Launch) -> None:
-    example = re.search(r"Example: ``(.+)``", inspect.getdoc(getattr(LaunchPlot, name)) or "")
-    assert example is not None
-    asked = eval(example[1], {"launch": launch})
+    (example,) = doctest.DocTestParser().get_examples(inspect.getdoc(getattr(LaunchPlot, name)) or "")
+    asked = eval(example.source.removesuffix(".title()\n"), {"launch": launch})
     assert isinstance(asked, View) and asked.text()
-
-
-@pytest.mark.parametrize("module", [launch_plot, launches_module])
-def test_the_examples_of_classes_run(module: ModuleType) -> None:
-    failed, tried = doctest.testmod(module)
-    assert tried and not failed
 
 
 def test_methods_of_old_are_the_same_pictures(launch: Launch) -> None:
@@ -150,7 +140,7 @@ def test_origins_need_a_store_that_happened() -> None:
 
 
 @pytest.fixture
-def cell(launches: LaunchList) -> Iterator[Callable[[str], dict[str, Any]]]:
+def cell(launches: Launches) -> Iterator[Callable[[str], dict[str, Any]]]:
     """What a shell shows of the last value of a cell."""
     shell = InteractiveShell.instance()
     shell.user_ns |= {"launches": launches, "Finding": Finding, "FindingList": FindingList}
@@ -176,13 +166,19 @@ def test_a_launch_is_its_card(cell: Callable[[str], dict[str, Any]], launch: Lau
     assert data["text/plain"] == launch.plot().text()
 
 
-def test_the_list_of_launches_is_their_table(cell: Callable[[str], dict[str, Any]], launches: LaunchList) -> None:
+def test_the_list_of_launches_is_their_table(cell: Callable[[str], dict[str, Any]], launches: Launches) -> None:
     data = cell("launches")
     assert WIDGET in data and data["text/plain"].startswith("2 launches of 1 kernel\n")
     assert isinstance(launches, list) and launches == list(launches) and launches[:1] == [launches[0]]
     assert cell("launches[:1]")["text/plain"].startswith("1 launch of 1 kernel\n")
     assert cell("launches[:0]") == {"text/plain": "no launches"}
     assert repr(launches).startswith("2 launches of 1 kernel") and "finding" not in repr(launches)
+
+
+def test_the_list_says_what_it_could_not_record(launches: Launches) -> None:
+    found = Launches(launches)
+    found.unseen.append("the launch of k was not recorded: no CPU")
+    assert repr(found).splitlines()[0] == "2 launches of 1 kernel" and repr(found).endswith("\n" + found.unseen[0])
 
 
 def test_findings_are_told_in_words(cell: Callable[[str], dict[str, Any]]) -> None:

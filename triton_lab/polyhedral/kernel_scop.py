@@ -210,6 +210,9 @@ class KernelScop(Scop):
         ``line`` chooses the access by its line (by default the race, or the last store); ``dims`` are by default a
         program id and the last axis of lanes, ``at`` fixes others, the rest are projected; ``instance`` is a point in
         ``dims``. Raises ValueError for a line without an affine access, and where nothing is affine.
+
+        >>> lab.polyhedral.scop(launch).plot().title()
+        'add_kernel: store in line 23'
         """
         from triton_lab.views.polyhedral_kernel import KernelView
 

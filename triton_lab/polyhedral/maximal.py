@@ -81,8 +81,7 @@ class Maximal(Pictured):
     def plot(self) -> MaximalView:
         """The program's lines with a bar for each part, why the rest is none, and the domains of the parts.
 
-        >>> from triton_lab.polyhedral import scop
-        >>> scop("for (int i = 0; i < 4; i++) A[i] = 0;", maximal=True).plot().title()
+        >>> lab.polyhedral.scop("for (int i = 0; i < 4; i++) A[i] = 0;", maximal=True).plot().title()
         'The whole program is affine'
         """
         from triton_lab.views.polyhedral_maximal import MaximalView

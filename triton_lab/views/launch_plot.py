@@ -47,12 +47,10 @@ class LaunchPlot:
 
     Each is live, a PNG and words, and shows itself as the last value of a cell. Programs are linear numbers, x fastest.
 
-    >>> import torch, triton_lab as lab
-    >>> from triton_lab.examples.vector_add import add
-    >>> with lab.record() as launches:
-    ...     out = add(torch.ones(100), torch.ones(100), block=16)
-    >>> launches[0].plot.tiling("x_ptr", program=2).title()
-    'x_ptr (100): which program loads each element'
+    >>> launch.plot("grid", "steps").show
+    ('grid', 'steps')
+    >>> launch.plot.tiling("x_ptr", program=2).title()
+    'x_ptr (1000): which program loads each element'
     """
 
     def __init__(self, launch: Launch) -> None:
@@ -62,7 +60,8 @@ class LaunchPlot:
         """The launch's card. ``show`` are words of ``--show``: what its static forms draw, the first of them the tab
         that opens; by itself the tiling. Raises ValueError for another word.
 
-        Example: ``launch.plot("grid", "steps")``
+        >>> launch.plot("grid", "steps").title()
+        'add_kernel[8, 1, 1]'
         """
         from triton_lab.views.card import Card
 
@@ -74,7 +73,8 @@ class LaunchPlot:
         ``layer``: ``"loads"``, ``"stores"`` or ``"both"``. Raises ValueError where there is no such tensor argument,
         program or layer.
 
-        Example: ``launch.plot.tiling("x_ptr", program=2)``
+        >>> launch.plot.tiling("x_ptr", program=2).title()
+        'x_ptr (1000): which program loads each element'
         """
         from triton_lab.views.tiling import Tiling
 
@@ -94,7 +94,8 @@ class LaunchPlot:
         or stored then, with a histogram). ``over``: ``"shape"``, or ``"storage"``, in bytes and with the lines of a
         GPU's cache. ``program`` and ``iteration`` (of its loop) stand out. Raises ValueError for anything else.
 
-        Example: ``launch.plot.accesses("x_ptr", by="reuse", over="storage")``
+        >>> launch.plot.accesses("x_ptr", by="reuse", over="storage").title()
+        'x_ptr (1000): how many programs touch each element, over its storage'
         """
         if by == "values":
             from triton_lab.views.touched_values import TouchedValues
@@ -109,7 +110,8 @@ class LaunchPlot:
 
         Raises ValueError for a name that no tensor argument has.
 
-        Example: ``launch.plot.storage("x_ptr", "out_ptr")``
+        >>> launch.plot.storage("x_ptr", "out_ptr").title()
+        'Storage of x_ptr, out_ptr'
         """
         from triton_lab.views.storage import Storage
         from triton_lab.views.tiling import tensor_argument
@@ -126,7 +128,8 @@ class LaunchPlot:
         ``"iterations"``, or ``"shared"`` (bytes of input in common with ``program``). ``argument`` is by itself the
         first one stored to. Raises ValueError for anything else.
 
-        Example: ``launch.plot.grid("wave", sms=4)``
+        >>> launch.plot.grid("wave", sms=4).title()
+        'add_kernel: which programs run together'
         """
         from triton_lab.views.grid import Grid
 
@@ -141,7 +144,8 @@ class LaunchPlot:
         Raises LookupError, which lists what there is, ValueError for a program or iteration that there is not, and
         CannotReplay.
 
-        Example: ``launch.plot.values("offsets", program=3)``
+        >>> launch.plot.values("offsets", program=3).title()
+        'offsets in line 19'
         """
         if variable is None:
             from triton_lab.views.held import Held
@@ -155,7 +159,8 @@ class LaunchPlot:
 
         Raises ValueError for a program or step that there is not, and CannotReplay.
 
-        Example: ``launch.plot.steps(program=1, step=2)``
+        >>> launch.plot.steps(program=1, step=2).title()
+        'add_kernel, program 1: step 2 of 12'
         """
         from triton_lab.views.steps import Steps
 
@@ -170,7 +175,8 @@ class LaunchPlot:
         (or any) stored. The launch is replayed. Raises ValueError where nothing was stored, or for a program or lane
         that there is not, and CannotReplay.
 
-        Example: ``launch.plot.origins(program=1, lane=2)``
+        >>> launch.plot.origins(program=1, lane=2).title()
+        'out_ptr[130], store in line 23, program 1: where it came from'
         """
         from triton_lab.views.origins import Origins, followable
 

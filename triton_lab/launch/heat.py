@@ -8,30 +8,20 @@ starts them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from triton_lab.launch.classes import Classes, distinct, grouped
-from triton_lab.launch.heat_places import Flags, OverShape, OverStorage, StoredArgument, TimedAccess
+from triton_lab.launch.heat_lanes import Lanes, Moment, Timeline, TouchingLanes
+from triton_lab.launch.heat_places import Flags, OverShape, OverStorage, Place, StoredArgument, TimedAccess
 from triton_lab.launch.overhang import Space
 from triton_lab.launch.places import Ints
 
 OVER = ("shape", "storage")
 BY = ("count", "program", "iteration", "reuse", "order")
-
-
-@dataclass(frozen=True)
-class Moment:
-    """One iteration of one access; ``access`` counts among those looked at."""
-
-    access: int
-    iteration: int
-    line: int | None
-    kind: str
 
 
 @dataclass(frozen=True)
@@ -110,136 +100,113 @@ class Heat:
         return np.where(touch >= 0, np.searchsorted(distinct(touch[touch >= 0]), touch), -1)
 
 
-def heat(
-    argument: StoredArgument,
-    accesses: Sequence[TimedAccess],
-    programs: int,
-    over: str = "shape",
-    timed: bool = True,
-) -> Heat:
-    """What these accesses do to ``argument``, over its ``shape`` or over its ``storage``.
+def heat(argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int, over: str = "shape") -> Heat:
+    """What these accesses do to ``argument``, over its ``shape`` or over its ``storage``."""
+    place: Place = OverStorage(argument, accesses) if over == "storage" else OverShape(argument, accesses)
+    return _heat(place, accesses, Timeline.of_iterations(accesses), programs)
 
-    Unless ``timed``, all iterations of an access are one moment, which keeps members few.
-    """
-    ordered = sorted(
-        (access.order(iteration), number, iteration)
-        for number, access in enumerate(accesses)
-        for iteration in range(access.iterations)
-    )
-    moments = tuple(
-        Moment(n, i, accesses[n].line, accesses[n].kind)
-        for _, n, i in (ordered if timed else [(0, n, 0) for n in range(len(accesses))])
-    )
-    place = OverStorage(argument, accesses) if over == "storage" else OverShape(argument, accesses)
-    size = programs * len(moments)
-    signature = np.zeros(place.positions, dtype=np.uint64)
-    counts = np.zeros(place.positions, dtype=np.int64)
-    elsewhere = [0, 0]
-    salt = np.random.default_rng(0).integers(1, 1 << 64, size=max(1, 2 * size), dtype=np.uint64)
 
-    kept: dict[int, tuple[Ints, Ints, Flags]] = {}
-    room = _KEPT
+def heat_of_accesses(argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int) -> Heat:
+    """The same over the shape, where all iterations of an access are one moment."""
+    return _heat(OverShape(argument, accesses), accesses, Timeline.of_accesses(accesses), programs)
 
-    def lanes(number: int) -> tuple[Ints, Ints, Flags]:
-        """Members of the programs, positions and mask of one iteration; kept for the second time if small."""
-        if number not in kept:
-            _, access, iteration = ordered[number]
-            program, position, mask = place.lanes(accesses[access], iteration)
-            moment = number if timed else access
-            member = (program * len(moments) + moment).reshape((-1,) + (1,) * (position.ndim - 1))
-            nonlocal room
-            room -= position.size
-            if room < 0:
-                return member, position, mask
-            kept[number] = member, position, mask
-        return kept[number]
 
-    def members(number: int) -> Iterator[tuple[Ints, Ints]]:
-        """Positions and members of the lanes of one iteration, active and then masked."""
-        member, position, mask = lanes(number)
-        if mask.all() and (not position.size or int(position.min()) >= 0):
-            yield position, member
-            return
-        for kind, wanted in enumerate((mask, ~mask)):
-            there = wanted & (position >= 0)
-            elsewhere[kind] += int(wanted.sum()) - int(there.sum())
-            yield position[there], np.broadcast_to(member, position.shape)[there] + kind * size
-
-    for number in range(len(ordered)):
-        for position, member in members(number):
-            run = _run(position)
-            if run is not None:  # a whole stretch, in order: slices in place of gathers
-                signature[run].reshape(position.shape)[...] += salt[member]
-                if int(member.flat[0]) < size:
-                    counts[run] += 1
-            elif position.size:
-                here = np.bincount(position.reshape(-1), minlength=place.positions)
-                _sign(signature, position, member, salt, once=int(here.max()) == 1)
-                if int(member.flat[0]) < size:
-                    counts += here
-    lost_active, lost_masked = elsewhere
-    place.alias(signature, counts)
-    classes, heads = grouped(signature)
-    number_of = np.full(place.positions, -1)
-    number_of[heads] = np.arange(1, len(heads) + 1)
-    pairs = [np.zeros(0, dtype=np.int64)]
-    for number in range(len(ordered)):
-        for position, member in members(number):
-            run = _run(position)
-            if run is not None:
-                first = heads[(heads >= run.start) & (heads < run.stop)]
-                owner = member.reshape(-1)[(first - run.start) // (position.size // member.size)]
-                pairs.append(number_of[first] * (2 * size) + owner)
-                continue
-            wanted = number_of[position]
-            there = wanted > 0
-            pairs.append(wanted[there] * (2 * size) + np.broadcast_to(member, position.shape)[there])
-    keys = distinct(np.concatenate(pairs))
-    table = Classes(np.searchsorted(keys, np.arange(len(heads) + 2) * max(1, 2 * size)), keys % max(1, 2 * size))
+def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, programs: int) -> Heat:
+    lanes = TouchingLanes(place, accesses, timeline, programs)
+    tally = _Tally(place.positions, lanes.members)
+    for some in lanes:
+        tally.add(some)
+    place.alias(tally.signature, tally.counts)
+    classes, heads = grouped(tally.signature)
     drawn, origin, window = place.crop(classes)
     return Heat(
-        place.shape,
-        drawn,
-        origin,
-        over,
-        place.unit,
-        place.first,
-        programs,
-        moments,
-        classes.reshape(place.padded)[window].reshape(-1),
-        table,
-        counts.reshape(place.padded)[window].reshape(-1),
-        lost_active,
-        lost_masked,
+        shape=place.shape,
+        drawn=drawn,
+        origin=origin,
+        over=place.over,
+        unit=place.unit,
+        first=place.first,
+        programs=programs,
+        moments=timeline.moments,
+        classes=classes.reshape(place.padded)[window].reshape(-1),
+        table=_table(lanes, heads, place.positions),
+        counts=tally.counts.reshape(place.padded)[window].reshape(-1),
+        active_elsewhere=tally.active_elsewhere,
+        masked_elsewhere=tally.masked_elsewhere,
     )
 
 
-_KEPT = 1 << 22  # lanes
+class _Tally:
+    """What the lanes added so far come to at each position.
 
-
-def _run(position: Ints) -> slice | None:
-    """The stretch that positions (programs, *block) fill one after the other, if they do."""
-    line = position.reshape(-1)
-    if position.ndim < 2 or not line.size or int(line[-1]) - int(line[0]) != line.size - 1:
-        return None
-    return slice(int(line[0]), int(line[-1]) + 1) if bool((line[1:] - line[:-1] == 1).all()) else None
-
-
-def _sign(
-    signature: npt.NDArray[np.uint64], position: Ints, member: Ints, salt: npt.NDArray[np.uint64], once: bool
-) -> None:
-    """Add the salt of each distinct (position, member) to the position's signature.
-
-    ``once``: all positions differ. ``member`` broadcasts to ``position``.
+    ``signature`` (positions,) sums the salts of the distinct members there, per visit: positions with
+    the same members have the same. ``counts`` (positions,) are active lanes. ``active_elsewhere`` and
+    ``masked_elsewhere`` count lanes that have no position.
     """
-    if once:
-        signature[position] += salt[member]
-        return
-    last = np.full(len(signature), -1, dtype=np.int64)
-    last[position] = member
-    if (last[position] == member).all():  # one member at each position
-        there = last >= 0
-        signature[there] += salt[last[there]]
-        return
-    keys = distinct(position * len(salt) + member)
-    np.add.at(signature, keys // len(salt), salt[keys % len(salt)])
+
+    def __init__(self, positions: int, members: int) -> None:
+        self.signature = np.zeros(positions, dtype=np.uint64)
+        self.counts = np.zeros(positions, dtype=np.int64)
+        self.active_elsewhere = self.masked_elsewhere = 0
+        self._salt = np.random.default_rng(0).integers(1, 1 << 64, size=max(1, 2 * members), dtype=np.uint64)
+
+    def add(self, lanes: Lanes) -> None:
+        """Add lanes of one visit."""
+        if lanes.active:
+            self.active_elsewhere += lanes.elsewhere
+        else:
+            self.masked_elsewhere += lanes.elsewhere
+        run = lanes.run()
+        if run is not None:
+            self._add_run(lanes, run)
+        elif lanes.position.size:
+            self._add_scattered(lanes)
+
+    def _add_run(self, lanes: Lanes, run: slice) -> None:
+        """A whole stretch, in order: slices in place of gathers."""
+        self.signature[run].reshape(lanes.position.shape)[...] += self._salt[lanes.member]
+        if lanes.active:
+            self.counts[run] += 1
+
+    def _add_scattered(self, lanes: Lanes) -> None:
+        here = np.bincount(lanes.position.reshape(-1), minlength=len(self.counts))
+        if int(here.max()) == 1:
+            self.signature[lanes.position] += self._salt[lanes.member]
+        else:
+            self._sign_crowded(lanes)
+        if lanes.active:
+            self.counts += here
+
+    def _sign_crowded(self, lanes: Lanes) -> None:
+        """Add the salt of each distinct pair of position and member, where several lanes share a position."""
+        position, member, salt = lanes.position, lanes.member, self._salt
+        last = np.full(len(self.signature), -1, dtype=np.int64)
+        last[position] = member
+        if (last[position] == member).all():  # one member at each position
+            there = last >= 0
+            self.signature[there] += salt[last[there]]
+            return
+        keys = distinct(position * len(salt) + member)
+        np.add.at(self.signature, keys // len(salt), salt[keys % len(salt)])
+
+
+def _table(lanes: TouchingLanes, heads: Ints, positions: int) -> Classes:
+    """The members of each class; ``heads`` are the first positions of the classes from 1 up."""
+    limit = 2 * lanes.members
+    class_at = np.full(positions, -1)
+    class_at[heads] = np.arange(1, len(heads) + 1)
+    pairs = [np.zeros(0, dtype=np.int64)]
+    for some in lanes:
+        run = some.run()
+        if run is None:
+            number, member = class_at[some.position], some.members()
+            there = number > 0
+            number, member = number[there], member[there]
+        else:
+            first = heads[(heads >= run.start) & (heads < run.stop)]
+            block = some.position.size // some.member.size
+            number, member = class_at[first], some.member.reshape(-1)[(first - run.start) // block]
+        pairs.append(number * limit + member)
+    keys = distinct(np.concatenate(pairs))
+    limit = max(1, limit)
+    return Classes(np.searchsorted(keys, np.arange(len(heads) + 2) * limit), keys % limit)

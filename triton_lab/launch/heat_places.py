@@ -69,6 +69,7 @@ class StoredArgument(ArgumentLike, Protocol):
 class OverShape:
     """Places over the argument's shape."""
 
+    over = "shape"
     unit, first = 0, 0
 
     def __init__(self, argument: StoredArgument, accesses: Sequence[TimedAccess]) -> None:
@@ -150,6 +151,8 @@ class OverShape:
 class OverStorage:
     """Places along the storage, from the line of the first byte that matters to that of the last."""
 
+    over = "storage"
+
     def __init__(self, argument: StoredArgument, accesses: Sequence[TimedAccess]) -> None:
         self.start = argument.storage_address
         own = argument.address - self.start
@@ -186,6 +189,9 @@ class OverStorage:
 
     def crop(self, classes: Ints) -> tuple[tuple[int, ...], tuple[int, ...], tuple[slice, ...]]:
         return self.shape, (0,), (slice(0, self.positions),)
+
+
+Place = OverShape | OverStorage
 
 
 class Identity(Places):

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.launch.classes import Classes, unions
-from triton_lab.launch.heat import Heat, Moment, heat
+from triton_lab.launch.heat import Heat, heat
+from triton_lab.launch.heat_lanes import Moment
 from triton_lab.launch.heat_places import StoredArgument, TimedAccess
 from triton_lab.launch.places import Ints
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.launch.classes import Classes, classify, distinct, unions
-from triton_lab.launch.heat import Heat, heat
+from triton_lab.launch.heat import Heat, heat_of_accesses
 from triton_lab.launch.heat_places import StoredArgument, TimedAccess
 from triton_lab.launch.overhang import Space
 from triton_lab.launch.places import Ints
@@ -81,7 +81,7 @@ class Touches:
 def touches(argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int) -> Touches:
     """Who touches each element of ``argument`` through these accesses."""
     ours = [one for one in accesses if one.argument == argument.name]
-    return touches_of(heat(argument, ours, programs, timed=False), tuple((one.line, one.kind) for one in ours))
+    return touches_of(heat_of_accesses(argument, ours, programs), tuple((one.line, one.kind) for one in ours))
 
 
 def touches_of(found: Heat, accesses: tuple[tuple[int | None, str], ...]) -> Touches:

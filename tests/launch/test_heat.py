@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.launch.fakes import FakeAccess, FakeArgument, tile
 from triton_lab.launch.heat import BY, Heat, heat
-from triton_lab.launch.heat_cells import heat_cells
+from triton_lab.launch.heat_cells import heat_bins, heat_cells
 
 X = FakeArgument("x", (10,), (1,))
 
@@ -95,7 +95,7 @@ def test_cells_of_several_positions_tell_the_most_and_the_first(over: str) -> No
     access = tile(X, "load", 2, (5, 1, 1), (2,), lambda x, y, z, i: (2 * x - i,), iterations=2)
     found = heat(X, [access], 5, over)
     bins = -(-len(found.counts) // 3)
-    cells = heat_cells(found, np.arange(len(found.counts)) // 3, bins, binned=True)
+    cells = heat_bins(found, np.arange(len(found.counts)) // 3, bins)
     for number in range(bins):
         inside = slice(3 * number, 3 * number + 3)
         classes, counts = found.classes[inside], found.counts[inside]
@@ -112,5 +112,6 @@ def test_cells_of_several_positions_tell_the_most_and_the_first(over: str) -> No
 def test_nothing_to_touch(shape: tuple[int, ...], over: str) -> None:
     argument = FakeArgument("x", shape, tuple(1 for _ in shape), storage_bytes=0)
     found = heat(argument, [], 0, over)
-    cells = heat_cells(found, np.arange(len(found.counts)), len(found.counts), binned=False)
-    assert (found.counts == 0).all() and (cells.by["count"] == -1).all()
+    for gathered in (heat_cells, heat_bins):
+        cells = gathered(found, np.arange(len(found.counts)), len(found.counts))
+        assert (found.counts == 0).all() and (cells.by["count"] == -1).all()

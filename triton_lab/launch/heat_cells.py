@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from triton_lab.launch.classes import Classes, distinct, grouped, unions
+from triton_lab.launch.classes import Classes, classify, distinct, grouped, unions
 from triton_lab.launch.heat import BY, Heat
+from triton_lab.launch.heat_places import Flags
 from triton_lab.launch.places import Ints
 
 INSIDE, BESIDE, WRONG = range(3)  # an element; a place over the edge; one that is touched there
@@ -29,77 +29,102 @@ class HeatCells:
     by: dict[str, Ints]
 
 
-def heat_cells(found: Heat, cell_of_position: Ints, cells: int, binned: bool) -> HeatCells:
-    """Gather positions into cells; ``cell_of_position`` are below ``cells``."""
-    state = np.full(len(found.classes), INSIDE)
-    if found.drawn != found.shape:
-        state = np.where(found.inside, INSIDE, np.where(found.counts > 0, WRONG, BESIDE))
-    most = int(found.counts.max(initial=0)) + 1
-    key = (found.classes * most + found.counts) * 3 + state + 1
-    classes, heads = grouped(key.astype(np.uint64))
-    heads = np.append(0, heads)  # class 0 is no position
-    there = ~((state[heads] == BESIDE) & (found.classes[heads] == 0)) if len(classes) else np.zeros(1, dtype=bool)
-    there[0] = False
-    own = found.classes[heads] if len(classes) else np.zeros(1, dtype=np.int64)
-    own[0] = 0
-    by = {what: found.by(what)[own] for what in BY[1:]}
-    by["count"] = np.where(by["program"] >= 0, found.counts[heads], -1) if len(classes) else np.full(1, -1)
-    states = state[heads] if len(classes) else np.zeros(1, dtype=np.int64)
-    if binned:
-        return _binned(found, classes, own, there, states, by, cell_of_position, cells)
-    kept = np.flatnonzero(there)
-    renumber = np.zeros(len(there), dtype=np.int64)
-    renumber[kept] = np.arange(1, len(kept) + 1)
+def heat_cells(found: Heat, cell_of_position: Ints, cells: int) -> HeatCells:
+    """A cell for each position, and blank ones beside them; ``cell_of_position`` are below ``cells``."""
+    kinds = _kinds(found)
+    kept = np.flatnonzero(kinds.shown)
+    class_of = np.zeros(len(kinds.shown), dtype=np.int64)
+    class_of[kept] = np.arange(1, len(kept) + 1)
     kept = np.append(0, kept)
     numbers = np.zeros(cells, dtype=np.int64)
-    numbers[cell_of_position] = renumber[classes]
-    return HeatCells(numbers, _rows(found.table, own[kept]), states[kept], {what: by[what][kept] for what in BY})
+    numbers[cell_of_position] = class_of[kinds.of_position]
+    members = _rows(found.table, kinds.classes[kept])
+    return HeatCells(numbers, members, kinds.state[kept], {what: kinds.by[what][kept] for what in BY})
 
 
-def _binned(
-    found: Heat,
-    classes: Ints,
-    own: Ints,
-    there: npt.NDArray[np.bool_],
-    states: Ints,
-    by: dict[str, Ints],
-    cell_of_position: Ints,
-    cells: int,
-) -> HeatCells:
-    pairs = cell_of_position * len(there) + classes
-    if len(pairs):
-        pairs = distinct(pairs[np.append(True, pairs[1:] != pairs[:-1])])  # runs first: sorting is dear
-    pairs = pairs[there[pairs % len(there)]]
-    if not len(pairs):
-        return HeatCells(np.zeros(cells, dtype=np.int64), _rows(found.table, own[:1]), states[:1], by)
-    cell, number = pairs // len(there), pairs % len(there)
-    # Cells of equal contents are one class: what follows is worked out for the first cell of each.
-    starts = np.flatnonzero(np.append(True, cell[1:] != cell[:-1]))
-    salt = np.random.default_rng(1).integers(1, 1 << 64, size=len(there), dtype=np.uint64)
-    merged, heads = grouped(np.add.reduceat(salt[number], starts))
-    numbers = np.zeros(cells, dtype=np.int64)
-    numbers[cell[starts]] = merged
-    sizes = np.diff(np.append(starts, len(pairs)))[heads]
-    bins = np.repeat(np.arange(len(heads)), sizes)
-    begin = np.cumsum(sizes) - sizes
-    number = number[np.repeat(starts[heads] - begin, sizes) + np.arange(len(bins))]
-    flags = np.zeros((len(found.table), 0), dtype=bool)
-    united, table, _ = unions(own[number], found.table, flags, bins, len(heads))
-    told: dict[str, Ints] = {}
-    for what in BY:
-        values = by[what][number]
-        if what in ("count", "reuse"):
-            told[what] = np.append(-1, np.maximum.reduceat(values, begin))
-        else:
-            least = np.minimum.reduceat(np.where(values < 0, _NEVER, values), begin)
-            told[what] = np.append(-1, np.where(least == _NEVER, -1, least))
-    # An element in a cell makes it one; a lane that went astray shows in any case.
-    rank = np.array([1, 0, 2])[states[number]]
-    state = np.array([BESIDE, INSIDE, WRONG])[np.maximum.reduceat(rank, begin)]
-    return HeatCells(numbers, _rows(table, np.append(0, united)), np.append(BESIDE, state), told)
+def heat_bins(found: Heat, bin_of_position: Ints, bins: int) -> HeatCells:
+    """A cell for each bin of positions; ``bin_of_position`` are below ``bins``."""
+    kinds = _kinds(found)
+    filled, contents, sets = _contents(kinds, bin_of_position)
+    numbers = np.zeros(bins, dtype=np.int64)
+    numbers[filled] = contents
+    no_flags = np.zeros((len(found.table), 0), dtype=bool)
+    united, table, _ = unions(kinds.classes[sets.items], found.table, no_flags, sets.owners - 1, len(sets) - 1)
+    by = {what: (_greatest if what in _GREATEST else _least)(kinds.by[what], sets) for what in BY}
+    return HeatCells(numbers, _rows(table, np.append(0, united)), _strongest(kinds.state, sets), by)
 
 
+@dataclass(frozen=True)
+class _Kinds:
+    """Positions that are alike in all that cells tell are one kind. Kind 0 is no position.
+
+    ``of_position`` (positions,); ``classes`` (kinds,) index `Heat.table`, ``shown`` (kinds,) says
+    whether there is something to draw, ``state`` and ``by`` are as in `HeatCells`.
+    """
+
+    of_position: Ints
+    classes: Ints
+    shown: Flags
+    state: Ints
+    by: dict[str, Ints]
+
+
+def _kinds(found: Heat) -> _Kinds:
+    states = _states(found)
+    most = int(found.counts.max(initial=0)) + 1
+    key = (found.classes * most + found.counts) * 3 + states + 1
+    of_position, heads = grouped(key.astype(np.uint64))
+    classes = np.append(0, found.classes[heads])
+    state = np.append(BESIDE, states[heads])
+    by = {what: found.by(what)[classes] for what in BY[1:]}
+    by["count"] = np.where(by["program"] >= 0, np.append(0, found.counts[heads]), -1)
+    return _Kinds(of_position, classes, (state != BESIDE) | (classes > 0), state, by)
+
+
+def _states(found: Heat) -> Ints:
+    """(positions,) what each is."""
+    if found.drawn == found.shape:
+        return np.full(len(found.classes), INSIDE)
+    return np.where(found.inside, INSIDE, np.where(found.counts > 0, WRONG, BESIDE))
+
+
+def _contents(kinds: _Kinds, bin_of_position: Ints) -> tuple[Ints, Ints, Classes]:
+    """The bins in which there is something, the set of kinds in each, and these sets (from 1 up).
+
+    Bins of equal contents have the same set: what is told of them is worked out once.
+    """
+    count = len(kinds.shown)
+    pairs = bin_of_position * count + kinds.of_position
+    pairs = distinct(pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]])  # runs first: sorting is dear
+    pairs = pairs[kinds.shown[pairs % count]]
+    where = pairs // count
+    contents, sets = classify(where, pairs % count, count)
+    return where[np.append(True, where[1:] != where[:-1])[: len(where)]], contents, sets
+
+
+_GREATEST = ("count", "reuse")
 _NEVER = np.iinfo(np.int64).max
+# What a cell is that holds all three: an element makes it one; a lane that went astray shows in any case.
+_BY_STRENGTH = np.array([BESIDE, INSIDE, WRONG])
+_STRENGTH = np.argsort(_BY_STRENGTH)
+
+
+def _greatest(values: Ints, sets: Classes) -> Ints:
+    """(sets,) the greatest value in each, -1 in set 0."""
+    return np.append(-1, np.maximum.reduceat(values[sets.items], sets.starts[1:-1]))
+
+
+def _least(values: Ints, sets: Classes) -> Ints:
+    """(sets,) the least value from 0 up in each, -1 where there is none."""
+    known = np.where(values < 0, _NEVER, values)
+    least = np.minimum.reduceat(known[sets.items], sets.starts[1:-1])
+    return np.append(-1, np.where(least == _NEVER, -1, least))
+
+
+def _strongest(state: Ints, sets: Classes) -> Ints:
+    """(sets,) the state of a cell that has all of a set in it."""
+    strength = np.maximum.reduceat(_STRENGTH[state][sets.items], sets.starts[1:-1])
+    return np.append(BESIDE, _BY_STRENGTH[strength])
 
 
 def _rows(table: Classes, rows: Ints) -> Classes:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.launch.heat import BY, OVER, Heat, heat
-from triton_lab.launch.heat_cells import INSIDE, WRONG, HeatCells, heat_cells
+from triton_lab.launch.heat_cells import INSIDE, WRONG, HeatCells, heat_bins, heat_cells
 from triton_lab.launch.heat_places import LINE_BYTES, SECTOR_BYTES
 from triton_lab.launch.places import Ints
 from triton_lab.views import style
@@ -98,7 +98,8 @@ class Accesses(View):
     def cells(self) -> HeatCells:
         """What is drawn, for each cell."""
         shown = self.layout
-        return heat_cells(self.heat, shown.cell_of_position(), shown.cells, shown.binned)
+        gathered = heat_bins if shown.binned else heat_cells
+        return gathered(self.heat, shown.cell_of_position(), shown.cells)
 
     @cached_property
     def numbers(self) -> npt.NDArray[Any]:

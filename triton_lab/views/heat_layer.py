@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab.launch.heat_places import Flags
 from triton_lab.launch.places import Ints
 from triton_lab.views import style
 from triton_lab.views.heatmap import Heatmap, Key, Label, buffer, narrow
@@ -61,9 +62,9 @@ class Layer:
 def layer_of(
     by: str,
     numbers: Ints,
-    wrong: npt.NDArray[np.bool_],
-    inside: npt.NDArray[np.bool_],
-    members: npt.NDArray[np.bool_],
+    wrong: Flags,
+    inside: Flags,
+    members: Flags,
     blank: Heatmap,
     grid: Sequence[int],
 ) -> Layer:
@@ -71,44 +72,87 @@ def layer_of(
 
     ``wrong`` classes are touched outside the argument; ``members`` have a lane, masked or not.
     """
-    there = numbers >= 0
-    there[:1] = False
-    distinct = np.unique(numbers[there])
-    low, high = (int(distinct[0]), int(distinct[-1])) if len(distinct) else (0, 0)
-    ramp = (style.LEVELS - 1) * (numbers - low) // max(1, high - low)
-    levels = FIRST + (ramp if high > low else np.full(len(numbers), style.LEVELS * 5 // 8))
-    looks = [*FIXED, *((style.SEQUENTIAL + k,) * 3 + (style.PLAIN,) for k in range(style.LEVELS))]
-    if by == "program" and high < 2 * len(style.PROGRAM_COLOURS):
-        levels = FIRST + style.program_colours(np.maximum(numbers, 0), grid) - style.PROGRAM
-        looks = [*FIXED, *((style.PROGRAM + k,) * 3 + (style.PLAIN,) for k in range(len(style.PROGRAM_COLOURS)))]
-    levels = np.where(there, levels, np.where(members, MASKED_ONLY, np.where(inside, NOBODY, BLANK)))
-    levels[wrong & there] = OUTSIDE_TOUCHED
-    levels[:1] = BLANK
-    # What looks the same is one region; -1 and beyond are regions, too.
-    groups = np.where(there & ~wrong, numbers + FIRST, levels)
-    groups[:1] = 0
-    parted = not crowded(groups[blank.cells], blank.frame) if len(groups) > 1 else False
+    touched = numbers >= 0
+    touched[:1] = False
+    right = touched & ~wrong
+    distinct = np.unique(numbers[touched])
     few = len(distinct) <= FEW
-    right = np.flatnonzero(there & ~wrong if few else np.zeros_like(there))[::-1]
-    looked, last = np.unique(levels[right], return_index=True)
-    first = dict(zip(looked.tolist(), numbers[right][last].tolist(), strict=True))
-    keys = [Key(looks[level], words(by, number, grid)) for level, number in sorted(first.items(), key=lambda kv: kv[1])]
-    used = set(np.unique(levels).tolist())
-    rest = (
+    low, high = (int(distinct[0]), int(distinct[-1])) if len(distinct) else (0, 0)
+    colours = _program_colours(numbers, grid) if by == "program" and high < _MOST_HUES else _ramp(numbers, low, high)
+    levels = np.where(touched, colours.levels, np.where(members, MASKED_ONLY, np.where(inside, NOBODY, BLANK)))
+    levels[wrong & touched] = OUTSIDE_TOUCHED
+    levels[:1] = BLANK
+    groups = _regions(numbers, levels, right)
+    parted = len(groups) > 1 and not crowded(groups[blank.cells], blank.frame)
+    looks = [*FIXED, *colours.looks]
+    told = _numbers_of(levels[right], numbers[right]) if few else {}
+    return Layer(
+        levels=levels.astype(np.uint8),
+        styles=np.array(looks, dtype=np.uint16),
+        ramp=None if few else (style.SEQUENTIAL, style.LEVELS, low, high),
+        ramp_name=NAMES[by],
+        legend=[
+            *(Key(looks[level], words(by, number, grid)) for level, number in told.items()),
+            *_fixed_keys(levels),
+        ],
+        labels=labels(blank.frame, groups[blank.cells], lambda group: _word(by, group - FIRST, grid)) if parted else [],
+        groups=groups if parted else None,
+    )
+
+
+@dataclass(frozen=True)
+class _Colours:
+    """``levels`` (classes,) for touched classes, and how the levels from `FIRST` on look."""
+
+    levels: Ints
+    looks: Sequence[tuple[int, int, int, int]]
+
+
+# Numbers of programs below this are told apart by hue, beyond by a ramp.
+_MOST_HUES = 2 * len(style.PROGRAM_COLOURS)
+
+
+def _program_colours(numbers: Ints, grid: Sequence[int]) -> _Colours:
+    """The colours that programs have in all pictures."""
+    hues = style.program_colours(np.maximum(numbers, 0), grid) - style.PROGRAM
+    return _Colours(FIRST + hues, _plain(style.PROGRAM, len(style.PROGRAM_COLOURS)))
+
+
+def _ramp(numbers: Ints, low: int, high: int) -> _Colours:
+    """From dark to light; one colour beyond the middle where all numbers are one."""
+    one = np.full(len(numbers), style.LEVELS * 5 // 8)
+    steps = (style.LEVELS - 1) * (numbers - low) // (high - low) if high > low else one
+    return _Colours(FIRST + steps, _plain(style.SEQUENTIAL, style.LEVELS))
+
+
+def _plain(first: int, count: int) -> list[tuple[int, int, int, int]]:
+    """The styles without a pattern of ``count`` colours of the palette."""
+    return [(colour, colour, colour, style.PLAIN) for colour in range(first, first + count)]
+
+
+def _regions(numbers: Ints, levels: Ints, right: Flags) -> Ints:
+    """(classes,) the region of each class: what looks the same is one, -1 and beyond are regions, too."""
+    groups = np.where(right, numbers + FIRST, levels)
+    groups[:1] = 0
+    return groups
+
+
+def _numbers_of(levels: Ints, numbers: Ints) -> dict[int, int]:
+    """A number for each level, that of its last class; in the order of the numbers."""
+    distinct, last = np.unique(levels[::-1], return_index=True)
+    found = zip(distinct.tolist(), numbers[::-1][last].tolist(), strict=True)
+    return dict(sorted(found, key=lambda pair: pair[1]))
+
+
+def _fixed_keys(levels: Ints) -> list[Key]:
+    """The legend of what has no number, where there is some."""
+    keys = (
         (MASKED_ONLY, "masked lanes only"),
         (NOBODY, "touched by nobody"),
         (OUTSIDE_TOUCHED, "outside the argument"),
     )
-    keys += [Key(FIXED[level], text) for level, text in rest if level in used]
-    return Layer(
-        levels.astype(np.uint8),
-        np.array(looks, dtype=np.uint16),
-        None if few else (style.SEQUENTIAL, style.LEVELS, low, high),
-        NAMES[by],
-        keys,
-        labels(blank.frame, groups[blank.cells], lambda group: _word(by, group - FIRST, grid)) if parted else [],
-        groups if parted else None,
-    )
+    used = set(np.unique(levels).tolist())
+    return [Key(FIXED[level], text) for level, text in keys if level in used]
 
 
 def words(by: str, number: int, grid: Sequence[int]) -> str:

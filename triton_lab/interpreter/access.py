@@ -17,16 +17,12 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.errors import Fault, KernelError
-from triton_lab.interpreter.memory import Memory, Region
+from triton_lab.interpreter.faults import fault_of, strays
+from triton_lab.interpreter.memory import Memory, Reachable, Region, span
 
 Array = NDArray[Any]
 Pointer = Affine | Array
 Mask = Box | Array | None
-
-# Addresses below this are taken for null pointers with an offset.
-_NULL_PAGE = 4096
-# How many addresses where nothing is found are looked up one by one to tell good from bad.
-_MOST_LOOKUPS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +49,18 @@ class Bad(Exception):
 
 
 def load(
-    memory: Memory, pointer: Pointer, mask: Mask, other: Array | None, dtype: np.dtype[Any], shape: tuple[int, ...]
+    reachable: Reachable,
+    pointer: Pointer,
+    mask: Mask,
+    other: Array | None,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
 ) -> Array:
     """The elements at ``pointer`` where ``mask`` holds, ``other`` (or zero) elsewhere.
 
     The result broadcasts to ``(programs, *shape)``. Raises KernelError with a `Fault`.
     """
-    pieces = list(_pieces(memory, pointer, mask, dtype, shape, "load"))
+    pieces = _pieces(reachable, pointer, mask, dtype, shape, "load")
     if len(pieces) == 1 and pieces[0].lanes is Ellipsis:
         piece = pieces[0]
         found: Array = piece.view[piece.index]
@@ -76,7 +77,7 @@ def load(
 
 
 def store(
-    memory: Memory, pointer: Pointer, mask: Mask, value: Array, dtype: np.dtype[Any], shape: tuple[int, ...]
+    reachable: Reachable, pointer: Pointer, mask: Mask, value: Array, dtype: np.dtype[Any], shape: tuple[int, ...]
 ) -> None:
     """Write ``value`` at ``pointer`` where ``mask`` holds.
 
@@ -88,13 +89,13 @@ def store(
     if value.shape[0] > _programs(pointer, None):
         # Every program writes its own value to the same place.
         pointer = _for_each(pointer, value.shape[0])
-    pieces = list(_pieces(memory, pointer, mask, dtype, shape, "store"))
+    pieces = _pieces(reachable, pointer, mask, dtype, shape, "store")
     if not pieces:
         return
     programs = max(_programs(pointer, mask), value.shape[0])
     whole = np.broadcast_to(value, (programs, *shape))
     for piece in pieces:
-        write(memory, piece, whole if piece.lanes is Ellipsis else whole[piece.lanes], dtype)
+        write(reachable.memory, piece, whole if piece.lanes is Ellipsis else whole[piece.lanes], dtype)
 
 
 def write(memory: Memory, piece: Piece, value: Array, dtype: np.dtype[Any]) -> None:
@@ -118,39 +119,48 @@ def write(memory: Memory, piece: Piece, value: Array, dtype: np.dtype[Any]) -> N
 
 
 def scattered(
-    memory: Memory, addresses: Array, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
+    reachable: Reachable, addresses: Array, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
 ) -> list[Piece]:
     """Where each lane of ``addresses`` is, lane by lane. Raises KernelError with a `Fault`."""
-    return list(_pieces(memory, addresses, mask, dtype, shape, kind))
+    return _pieces(reachable, addresses, mask, dtype, shape, kind)
 
 
 def _pieces(
-    memory: Memory, pointer: Pointer, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
-) -> Iterator[Piece]:
-    memory.writing = kind != "load"
+    reachable: Reachable, pointer: Pointer, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
+) -> list[Piece]:
+    """Where the lanes of an access are; ``kind`` says whether it only reads ("load"). Raises KernelError."""
     if isinstance(mask, Box) and mask.is_full():
         mask = None
     try:
-        if isinstance(pointer, Affine) and not isinstance(mask, np.ndarray):
-            try:
-                yield from [*_affine_pieces(memory, pointer, mask, dtype)]
-                return
-            except Bad:
-                # The programs' blocks may lie in several regions, each of them well within its own.
-                pass
-        addresses = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, Affine) else pointer
-        elements = mask.elements() if isinstance(mask, Box) else mask
-        yield from [*_scattered_pieces(memory, addresses, elements, dtype, shape)]
+        pieces = _found(reachable, pointer, mask, dtype, shape)
+        if kind != "load" and not all(piece.region.writable for piece in pieces):
+            raise Bad
     except Bad:
-        raise KernelError("", fault=_fault(memory, pointer, mask, dtype, shape, kind)) from None
+        raise KernelError("", fault=_fault(reachable, pointer, mask, dtype, shape, kind)) from None
+    return pieces
 
 
-def _affine_pieces(memory: Memory, pointer: Affine, mask: Box | None, dtype: np.dtype[Any]) -> Iterator[Piece]:
+def _found(
+    reachable: Reachable, pointer: Pointer, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...]
+) -> list[Piece]:
+    """The same before it is asked whether one may write there. Raises Bad."""
+    if isinstance(pointer, Affine) and not isinstance(mask, np.ndarray):
+        try:
+            return list(_affine_pieces(reachable, pointer, mask, dtype))
+        except Bad:
+            # The programs' blocks may lie in several regions, each of them well within its own.
+            pass
+    addresses = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, Affine) else pointer
+    elements = mask.elements() if isinstance(mask, Box) else mask
+    return _scattered_pieces(reachable, addresses, elements, dtype, shape)
+
+
+def _affine_pieces(reachable: Reachable, pointer: Affine, mask: Box | None, dtype: np.dtype[Any]) -> Iterator[Piece]:
     base, strides, shape = pointer.base, pointer.strides, pointer.shape
     if 0 in shape:
         return
     if mask is None:
-        yield _affine_piece(memory, base, strides, shape, dtype, Ellipsis)
+        yield _affine_piece(reachable, base, strides, shape, dtype, Ellipsis)
         return
     programs = _programs(pointer, mask)
     for chosen, slices in mask.groups(programs):
@@ -161,104 +171,104 @@ def _affine_pieces(memory: Memory, pointer: Affine, mask: Box | None, dtype: np.
         lanes = Ellipsis if whole else (slice(None) if chosen is None else chosen, *slices)
         if chosen is not None and base.size == 1:
             part = np.broadcast_to(part, (len(chosen),))
-        yield _affine_piece(memory, part, strides, extents, dtype, lanes)
+        yield _affine_piece(reachable, part, strides, extents, dtype, lanes)
 
 
 def _affine_piece(
-    memory: Memory, base: Array, strides: tuple[int, ...], extents: tuple[int, ...], dtype: np.dtype[Any], lanes: Any
+    reachable: Reachable,
+    base: Array,
+    strides: tuple[int, ...],
+    extents: tuple[int, ...],
+    dtype: np.dtype[Any],
+    lanes: Any,
 ) -> Piece:
+    """Blocks of ``extents`` based at the addresses ``base``, all in one region. Raises Bad."""
     itemsize = dtype.itemsize
-    below = sum(min(0, s * (n - 1)) for s, n in zip(strides, extents, strict=True))
-    above = sum(max(0, s * (n - 1)) for s, n in zip(strides, extents, strict=True))
-    first = int(base[0])
-    if base.size == 1:
-        low = high = first
-    else:
+    low = high = int(base[0])
+    if base.size > 1:
         low, high = int(base.min()), int(base.max())
-    region = memory.find(low + below, high + above + itemsize)
-    if region is None:
+    below, above = span(extents, strides)
+    region = reachable.find(low + below, high + above + itemsize)
+    if region is None or (itemsize > 1 and _is_crooked(base, strides, itemsize)):
         raise Bad
-    if itemsize > 1:
-        if low % itemsize or any(s % itemsize for s in strides):
-            raise Bad
-        if base.size > 1 and (base % itemsize).any():
-            raise Bad
     phase = -region.start % itemsize
     view = region.blocks(dtype, phase, extents, strides)
-    origin = region.start + phase - below
+    return Piece(
+        region,
+        view,
+        _entries(base, low, high, region.start + phase - below, itemsize),
+        lanes,
+        (phase, extents, strides),
+    )
+
+
+def _is_crooked(base: Array, strides: tuple[int, ...], itemsize: int) -> bool:
+    """Whether a lane of the blocks does not lie on a multiple of its size."""
+    if int(base[0]) % itemsize or any(stride % itemsize for stride in strides):
+        return True
+    return base.size > 1 and bool((base % itemsize).any())
+
+
+def _entries(base: Array, low: int, high: int, origin: int, itemsize: int) -> Any:
+    """The positions of blocks among all that begin an element apart from ``origin`` on.
+
+    ``low`` and ``high`` are the least and the greatest of ``base``. A slice where positions ascend evenly.
+    """
+    first = int(base[0])
+    start = (first - origin) // itemsize
     if base.size == 1:
-        start = (first - origin) // itemsize
-        return Piece(region, view, slice(start, start + 1), lanes, (phase, extents, strides))
+        return slice(start, start + 1)
     step = int(base[1]) - first
-    if (
-        step > 0
-        and step * (base.size - 1) == high - low == int(base[-1]) - first
-        and bool((base[1:] - base[:-1] == step).all())
-    ):
-        start = (first - origin) // itemsize
-        jump = step // itemsize
-        index: Any = slice(start, start + jump * (base.size - 1) + 1, jump)
-    else:
-        index = (base - origin) // itemsize
-    return Piece(region, view, index, lanes, (phase, extents, strides))
+    last = first + step * (base.size - 1)
+    ascends = step > 0 and low == first and high == last and bool((base[1:] - base[:-1] == step).all())
+    return slice(start, (last - origin) // itemsize + 1, step // itemsize) if ascends else (base - origin) // itemsize
 
 
 def _scattered_pieces(
-    memory: Memory, addresses: Array, mask: Array | None, dtype: np.dtype[Any], shape: tuple[int, ...]
-) -> Iterator[Piece]:
-    """Lane by lane; as many pieces as there are regions."""
+    reachable: Reachable, addresses: Array, mask: Array | None, dtype: np.dtype[Any], shape: tuple[int, ...]
+) -> list[Piece]:
+    """Lane by lane; as many pieces as there are regions. Raises Bad."""
     programs = max(addresses.shape[0], 1 if mask is None else mask.shape[0])
     whole = np.broadcast_to(addresses, (programs, *shape))
-    if mask is None:
-        lanes: Any = Ellipsis
-        chosen = whole
-        if chosen.size == 0:
-            return
-    else:
-        lanes = np.nonzero(np.broadcast_to(mask, whole.shape))
-        chosen = whole[lanes]
-        if chosen.size == 0:
-            return
+    lanes: Any = Ellipsis if mask is None else np.nonzero(np.broadcast_to(mask, whole.shape))
+    chosen = whole if mask is None else whole[lanes]
     itemsize = dtype.itemsize
+    if chosen.size == 0:
+        return []
     if itemsize > 1 and (chosen % itemsize).any():
         raise Bad
-    low, high = int(chosen.min()), int(chosen.max())
-    region = memory.find(low, high + itemsize)
+    region = reachable.find(int(chosen.min()), int(chosen.max()) + itemsize)
     if region is not None:
-        yield _scattered_piece(region, chosen, lanes, dtype)
-        return
+        return [_scattered_piece(region, chosen, lanes, dtype)]
     if lanes is Ellipsis:
         lanes = tuple(axis.reshape(-1) for axis in np.indices(whole.shape))
-        chosen = chosen.reshape(-1)
-    verified = np.ones(chosen.size, np.bool_)
+    return _by_region(reachable, chosen.reshape(-1), lanes, dtype, programs)
+
+
+def _by_region(
+    reachable: Reachable, addresses: Array, lanes: tuple[Array, ...], dtype: np.dtype[Any], programs: int
+) -> list[Piece]:
+    """A piece for each region that ``addresses`` (lanes,) lie in. Raises Bad."""
+    itemsize = dtype.itemsize
+    verified = np.ones(addresses.size, np.bool_)
     pieces = []
     # In the order of addresses, so that each region is met once.
-    order = np.argsort(chosen, kind="stable")
-    ascending = chosen[order]
+    order = np.argsort(addresses, kind="stable")
+    ascending = addresses[order]
     first = 0
     while first < len(order):
         address = int(ascending[first])
-        region = memory.find(address, address + itemsize)
+        region = reachable.find(address, address + itemsize)
         if region is None:
             raise Bad
         last = int(np.searchsorted(ascending, region.stop - itemsize, side="right"))
         inside = np.sort(order[first:last])
         verified[inside] = region.verified
-        pieces.append(_scattered_piece(region, chosen[inside], tuple(axis[inside] for axis in lanes), dtype))
+        pieces.append(_scattered_piece(region, addresses[inside], tuple(axis[inside] for axis in lanes), dtype))
         first = last
-    if _strays(lanes[0], verified, programs).any():
+    if strays(lanes[0], verified, programs).any():
         raise Bad
-    yield from pieces
-
-
-def _strays(rows: Array, verified: Array, programs: int) -> Array:
-    """Which lanes, given by their program, leave the tensor that others of their program are in.
-
-    Memory that belongs to no tensor may be read by itself, but not by running over a tensor's end.
-    """
-    anchored = np.zeros(programs, np.bool_)
-    anchored[rows[verified]] = True
-    return ~verified & anchored[rows]
+    return pieces
 
 
 def _scattered_piece(region: Region, addresses: Array, lanes: Any, dtype: np.dtype[Any]) -> Piece:
@@ -291,48 +301,11 @@ def _repeats(pointer: Affine) -> bool:
 
 
 def _fault(
-    memory: Memory, pointer: Pointer, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
+    reachable: Reachable, pointer: Pointer, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
 ) -> Fault:
-    """Which lanes may not be touched, one at a time."""
+    """Why the access is bad, lane by lane."""
     addresses = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, Affine) else pointer
     active = mask.elements() if isinstance(mask, Box) else mask
-    programs = _programs(pointer, mask)
-    whole = np.broadcast_to(addresses, (programs, *shape))
+    whole = np.broadcast_to(addresses, (_programs(pointer, mask), *shape))
     on = np.ones(whole.shape, np.bool_) if active is None else np.broadcast_to(active, whole.shape)
-    itemsize = dtype.itemsize
-    good, verified = np.zeros(whole.shape, np.bool_), np.zeros(whole.shape, np.bool_)
-
-    if memory.allowed is None:
-        _look_up(memory, np.unique(whole[on]), itemsize)
-    regions = sorted(memory.regions if memory.allowed is None else memory.allowed, key=lambda region: region.start)
-    if regions:
-        starts, stops = (np.array([getattr(region, end) for region in regions]) for end in ("start", "stop"))
-        holding = np.maximum(np.searchsorted(starts, whole, side="right") - 1, 0)
-        inside = (whole >= starts[holding]) & (whole + itemsize <= stops[holding])
-        good = inside & np.array([region.writable or kind == "load" for region in regions])[holding]
-        verified = inside & np.array([region.verified for region in regions])[holding]
-    rows = np.nonzero(on & good)[0]
-    strays = np.zeros(whole.shape, np.bool_)
-    strays[on & good] = _strays(rows, verified[on & good], programs)
-    good &= ~strays
-    crooked = on & (whole % itemsize != 0)
-    bad = on & ~good
-    problem = "out-of-bounds"
-    if not bad.any():
-        bad, problem = crooked, "misaligned"
-    elif (whole[bad] < _NULL_PAGE).all():
-        problem = "null-pointer"
-    rows, *_ = np.nonzero(bad)
-    lanes = np.flatnonzero(bad) % max(1, int(np.prod(shape)))
-    return Fault(problem, kind, itemsize, rows, lanes, whole[bad], shape)
-
-
-def _look_up(memory: Memory, addresses: Array, itemsize: int) -> None:
-    """Find out what lies at ``addresses`` (ascending), those beyond the first that nobody has looked at too."""
-    first = missed = 0
-    while first < len(addresses) and missed < _MOST_LOOKUPS:
-        address = int(addresses[first])
-        region = memory.find(address, address + itemsize)
-        missed += region is None
-        first = first + 1 if region is None else int(np.searchsorted(addresses, region.stop - itemsize, side="right"))
-        first = max(first, int(np.searchsorted(addresses, address, side="right")))
+    return fault_of(reachable, whole, on, dtype.itemsize, kind)

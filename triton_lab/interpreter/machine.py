@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.code import Routine, compile_plan, waiting_loops, waits
 from triton_lab.interpreter.errors import Deadlock, KernelError, StepLimit
 from triton_lab.interpreter.frame import Environment, Frame
-from triton_lab.interpreter.memory import Memory, Region
+from triton_lab.interpreter.memory import Memory, Reachable, Region
 from triton_lab.interpreter.printing import Printer
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, Plan
@@ -123,7 +123,8 @@ class Machine:
         self.printer = printer
         self.steps = 0
         self.ended = 0
-        self._reach: Mapping[int, frozenset[Region] | None] = {}
+        self._anything = Reachable(memory)
+        self._reachable: Mapping[int, Reachable] = {}
 
     def run(self, programs: Array | None = None) -> None:
         """Run ``programs`` (linear numbers, ascending), or all of the grid.
@@ -146,12 +147,11 @@ class Machine:
 
     def allow(self, reach: Mapping[int, frozenset[Region] | None]) -> None:
         """Hold each access, by operation index, to the given regions; None or absent: to any."""
-        self._reach = reach
+        self._reachable = {op: Reachable(self.memory, regions) for op, regions in reach.items()}
 
-    def memory_for(self, op: Op) -> Memory:
-        """The memory, restricted to what ``op`` may touch."""
-        self.memory.allowed = self._reach.get(op.index)
-        return self.memory
+    def memory_for(self, op: Op) -> Reachable:
+        """What ``op`` may touch of the memory."""
+        return self._reachable.get(op.index, self._anything)
 
     def batch_size(self) -> int:
         """How many programs run together."""

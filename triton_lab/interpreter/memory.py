@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import bisect
 import ctypes
-from collections.abc import Callable, Iterable
+import functools
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -68,10 +69,16 @@ class Region:
         negative, entry ``b`` has its lowest lane at element ``b``.
         """
         itemsize = dtype.itemsize
-        low = sum(min(0, s * (n - 1)) for s, n in zip(strides, shape, strict=True))
-        high = sum(max(0, s * (n - 1)) for s, n in zip(strides, shape, strict=True))
+        low, high = span(shape, strides)
         count = (self.size - phase - (high - low) - itemsize) // itemsize + 1
         return np.ndarray((count, *shape), dtype, self.data, phase - low, (itemsize, *strides))
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
+    """How far the first bytes of a block's lanes lie from its base: the lowest (0 or less), and the highest."""
+    reaches = [stride * (extent - 1) for stride, extent in zip(strides, shape, strict=True)]
+    return sum(min(0, reach) for reach in reaches), sum(max(0, reach) for reach in reaches)
 
 
 class Memory:
@@ -88,9 +95,6 @@ class Memory:
         # Counts the writes, for programs that wait: while they are `watching`, those alone that changed something.
         self.version = 0
         self.watching = False
-        # The regions that the access at hand may touch; None where its pointer is of unknown origin.
-        self.allowed: frozenset[Region] | None = None
-        self.writing = False
         self.before_write: Callable[[Region], None] | None = None
 
     def holding(self, address: int) -> Region | None:
@@ -112,17 +116,38 @@ class Memory:
     def find(self, low: int, high: int) -> Region | None:
         """The region that holds the bytes ``low .. high - 1``, known or found out now."""
         region = self.holding(low)
-        if region is None and self.resolve is not None and self.allowed is None:
+        if region is None and self.resolve is not None:
             region = self.resolve(low, high)
             if region is not None:
                 self.add(region)
-        if region is None or high > region.stop:
-            return None
-        if self.allowed is not None and region not in self.allowed:
-            return None
-        return region if region.writable or not self.writing else None
+        return None if region is None or high > region.stop else region
 
     def add(self, region: Region) -> None:
         position = bisect.bisect_left(self._starts, region.start)
         self.regions.insert(position, region)
         self._starts.insert(position, region.start)
+
+
+class Reachable:
+    """What one operation may touch of ``memory``: the ``allowed`` regions.
+
+    None where its pointer is of unknown origin: then all regions, those that are only found now, too.
+    """
+
+    __slots__ = ("allowed", "memory")
+
+    def __init__(self, memory: Memory, allowed: frozenset[Region] | None = None) -> None:
+        self.memory = memory
+        self.allowed = allowed
+
+    @property
+    def regions(self) -> Collection[Region]:
+        """The regions that are known of."""
+        return self.memory.regions if self.allowed is None else self.allowed
+
+    def find(self, low: int, high: int) -> Region | None:
+        """The region within reach that holds the bytes ``low .. high - 1``."""
+        if self.allowed is None:
+            return self.memory.find(low, high)
+        region = self.memory.holding(low)
+        return None if region is None or high > region.stop or region not in self.allowed else region

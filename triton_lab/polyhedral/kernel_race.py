@@ -8,7 +8,8 @@ decide, what is not affine, or what atomics may order is left to the record of t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import islpy as isl
@@ -23,13 +24,12 @@ from .kernel_conflict import Conflict, conflicts
 from .kernel_domain import instance
 from .kernel_facts import program
 from .kernel_memory import Reach
+from .kernel_race_table import GENERAL_ROWS, LAUNCH_ROWS, Conflicting, General, Proof, row_for
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
     from .kernel_scop import KernelScop, KernelStatement
-
-Proof = Literal["all sizes", "some sizes", "this launch", "this record", "none"]
 
 
 @dataclass(frozen=True)
@@ -93,53 +93,157 @@ class Races:
 
 def races(scop: KernelScop) -> Races:
     """The verdict on a launch, proved as widely as can be; of the general scop, on its kernel."""
-    assert scop.launch is not None
-    if scop.parameters:
-        return _in_general(scop)
-    if not scop.verification.holds:
-        return Races(not _recorded(scop.launch), "this record", open=(f"the model {scop.verification}",))
-    found, undecided = conflicts(scop)
-    witnesses = tuple(_witness(scop, conflict) for conflict in found)
-    sure = [c for c in found if c.sure]
-    blind = [str(gap) for gap in scop.gaps if gap.what == "address" and _may_matter(scop, gap.argument)]
-    if witnesses and sure and not _orders(scop.launch):
-        return Races(False, "this launch", tuple(_witness(scop, c) for c in sure))
-    if not witnesses and not undecided and not blind:
-        general = scop.general.races if scop.general.parameters else None
-        if general is not None and general.free and general.proof in ("all sizes", "some sizes"):
-            return general
-        return Races(True, "this launch")
-    # What the model leaves open, the record of this launch decides.
-    reasons = (*undecided, *blind, *(str(g) for c in found for s in (c.first, c.second) for g in s.statement.gaps))
-    reasons = tuple(dict.fromkeys(reasons))
-    if _recorded(scop.launch):
-        return Races(False, "this record", witnesses, open=reasons)
-    return Races(True, "this record", witnesses, ordered=bool(sure), open=reasons)
+    return _in_general(scop) if scop.parameters else _of_launch(scop)
+
+
+class LaunchEvidence:
+    """What is known of a launch's races, each found out when it is asked for; see `kernel_race_table.LaunchFacts`."""
+
+    def __init__(self, scop: KernelScop) -> None:
+        assert scop.launch is not None
+        self.scop = scop
+        self.launch = scop.launch
+
+    @property
+    def verified(self) -> bool:
+        return self.scop.verification.holds
+
+    @cached_property
+    def _conflicts(self) -> tuple[list[Conflict], list[str]]:
+        return conflicts(self.scop)
+
+    @property
+    def conflicting(self) -> Conflicting:
+        found, _ = self._conflicts
+        return "sure" if any(conflict.sure for conflict in found) else "possible" if found else "none"
+
+    @property
+    def decided(self) -> bool:
+        return not self._undecided
+
+    @cached_property
+    def _undecided(self) -> tuple[str, ...]:
+        """What could hide a conflict."""
+        blind = [g for g in self.scop.gaps if g.what == "address" and _may_matter(self.scop, g.argument)]
+        return (*self._conflicts[1], *map(str, blind))
+
+    @property
+    def orderly(self) -> bool:
+        return _orders(self.launch)
+
+    @property
+    def general(self) -> General:
+        if not self.scop.general.parameters:
+            return "none"
+        found = self.scop.general.races
+        return found.proof if found.free and (found.proof == "all sizes" or found.proof == "some sizes") else "none"
+
+    @cached_property
+    def recorded(self) -> bool:
+        return _recorded(self.launch)
+
+    def witnesses(self, which: Literal["none", "sure", "all"]) -> tuple[Race, ...]:
+        """A pair for each of these conflicts."""
+        if which == "none":
+            return ()
+        found, _ = self._conflicts
+        return tuple(_witness(self.scop, conflict) for conflict in found if conflict.sure or which == "all")
+
+    def open(self) -> tuple[str, ...]:
+        """Why the model alone does not decide."""
+        if not self.verified:
+            return (f"the model {self.scop.verification}",)
+        found, _ = self._conflicts
+        gaps = [str(g) for c in found for side in (c.first, c.second) for g in side.statement.gaps]
+        return tuple(dict.fromkeys((*self._undecided, *gaps)))
+
+
+def _of_launch(scop: KernelScop) -> Races:
+    evidence = LaunchEvidence(scop)
+    verdict = row_for(LAUNCH_ROWS, evidence).verdict
+    if verdict.proof in ("all sizes", "some sizes"):
+        return scop.general.races
+    return Races(
+        verdict.free,
+        verdict.proof,
+        evidence.witnesses(verdict.witnesses),
+        ordered=verdict.ordered,
+        open=evidence.open() if verdict.proof == "this record" else (),
+    )
+
+
+class GeneralEvidence:
+    """What is known of a kernel's races for sizes that have names; see `kernel_race_table.GeneralFacts`."""
+
+    def __init__(self, scop: KernelScop) -> None:
+        self.scop = scop
+
+    @property
+    def affine(self) -> bool:
+        return not any(gap.what == "address" for gap in self.scop.gaps)
+
+    @cached_property
+    def _conflicts(self) -> tuple[list[Conflict], list[str]]:
+        return conflicts(self.scop)
+
+    @property
+    def decided(self) -> bool:
+        return not self._conflicts[1]
+
+    @property
+    def conflicting(self) -> bool:
+        return bool(self._conflicts[0])
+
+    @cached_property
+    def sizes(self) -> SafeSizes | TooHard:
+        """The sizes for which nothing conflicts."""
+        try:
+            with effort("the sizes without a race"):
+                return _safe_sizes(self.scop, self._conflicts[0])
+        except TooHard as unanswered:
+            return unanswered
+
+    @property
+    def solved(self) -> bool:
+        return isinstance(self.sizes, SafeSizes)
+
+    @property
+    def free_here(self) -> bool:
+        return isinstance(self.sizes, SafeSizes) and self.sizes.here
+
+    def exact(self) -> bool:
+        """Whether all conflicts that are found take place."""
+        return all(conflict.sure for conflict in self._conflicts[0])
+
+    def open(self) -> tuple[str, ...]:
+        """Why there is no proof."""
+        if not self.affine:
+            return tuple(str(gap) for gap in self.scop.gaps)
+        return tuple(self._conflicts[1]) or (str(self.sizes),)
 
 
 def _in_general(scop: KernelScop) -> Races:
     """The verdict for sizes: for which there is no conflict."""
     assert scop.model is not None
-    names = scop.parameters
-    fixed = dict(scop.model.bound)
-    if any(gap.what == "address" for gap in scop.gaps):
-        return Races(False, "none", parameters=names, fixed=fixed, open=tuple(str(gap) for gap in scop.gaps))
-    found, undecided = conflicts(scop)
-    if undecided:
-        return Races(False, "none", parameters=names, fixed=fixed, open=tuple(undecided))
-    if not found:
-        return Races(True, "all sizes", parameters=names, fixed=fixed)
-    exact = all(conflict.sure for conflict in found)
-    try:
-        with effort("the sizes without a race"):
-            free, condition = _condition(scop, found)
-    except TooHard as unanswered:
-        return Races(False, "none", parameters=names, fixed=fixed, open=(str(unanswered),))
-    return Races(free, "some sizes", parameters=names, fixed=fixed, condition=condition, exact=exact)
+    evidence = GeneralEvidence(scop)
+    verdict = row_for(GENERAL_ROWS, evidence).verdict
+    found = Races(verdict.free, verdict.proof, parameters=scop.parameters, fixed=dict(scop.model.bound))
+    if verdict.proof == "none":
+        return replace(found, open=evidence.open())
+    if verdict.proof == "some sizes" and isinstance(evidence.sizes, SafeSizes):
+        return replace(found, condition=evidence.sizes.condition, exact=evidence.exact())
+    return found
 
 
-def _condition(scop: KernelScop, found: list[Conflict]) -> tuple[bool, isl.Set]:
-    """Whether there is no conflict at the scop's values, and for which parameters there is none."""
+@dataclass(frozen=True)
+class SafeSizes:
+    """The ``condition`` on parameters under which nothing conflicts, and whether it holds ``here``, in the launch."""
+
+    condition: isl.Set
+    here: bool
+
+
+def _safe_sizes(scop: KernelScop, found: list[Conflict]) -> SafeSizes:
     space = isl.Set(f"{space_text(scop.parameters)}{{ [] : {formula_text((scop.context,))} }}").params()
     bad = space.subtract(space)
     for conflict in found:
@@ -148,7 +252,7 @@ def _condition(scop: KernelScop, found: list[Conflict]) -> tuple[bool, isl.Set]:
     here = good
     for name, value in scop.values.items():
         here = here.fix_val(isl.dim_type.param, here.find_dim_by_name(isl.dim_type.param, isl_name(name)), value)
-    return not here.is_empty(), good.gist(space)
+    return SafeSizes(good.gist(space), not here.is_empty())
 
 
 def _witness(scop: KernelScop, conflict: Conflict) -> Race:

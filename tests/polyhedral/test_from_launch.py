@@ -16,7 +16,8 @@ import triton.language as tl
 import triton_lab as lab
 from triton_lab.examples import all_examples, example
 from triton_lab.polyhedral import from_launch
-from triton_lab.polyhedral.kernel_scop import KernelScop, KernelStatement
+from triton_lab.polyhedral.kernel_scop import KernelScop
+from triton_lab.polyhedral.kernel_statement import KernelStatement
 
 NAMES = [e.name for e in all_examples()]
 

@@ -18,8 +18,8 @@ from tests.polyhedral import recorded
 from tests.polyhedral.races import CASES
 from triton_lab.examples import all_examples, example
 from triton_lab.polyhedral import effort
-from triton_lab.polyhedral.kernel_race import Race
 from triton_lab.polyhedral.kernel_scop import KernelScop
+from triton_lab.polyhedral.kernel_verdict import Race
 
 
 @pytest.fixture(autouse=True)

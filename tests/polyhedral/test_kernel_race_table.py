@@ -30,7 +30,7 @@ from triton_lab.polyhedral.kernel_race_table import (
     row_for,
 )
 from triton_lab.polyhedral.kernel_scop import KernelScop
-from triton_lab.polyhedral.kernel_verify import Check, Verification
+from triton_lab.polyhedral.kernel_verification import Check, Verification
 
 BOOL = (False, True)
 

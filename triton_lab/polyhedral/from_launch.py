@@ -12,7 +12,8 @@ from .kernel_domain import path_of, symbol_domain
 from .kernel_model import Model, numbers, symbols
 from .kernel_names import Naming
 from .kernel_places import coordinates, elements
-from .kernel_scop import AccessKind, Gap, KernelScop, KernelStatement
+from .kernel_scop import KernelScop
+from .kernel_statement import AccessKind, Gap, KernelStatement
 from .kernel_touch import Touch
 from .kernel_tree import kernel_tree
 from .kernel_values import Number, Piece, Unknown

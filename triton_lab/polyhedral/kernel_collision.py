@@ -4,7 +4,6 @@ is a proof; where some do, it is for the record of the launch to say whether the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -16,21 +15,12 @@ from .effort import TooHard, effort
 from .kernel_conflict import names_of
 from .kernel_facts import lane, program
 from .kernel_memory import Reach, reaches
+from .kernel_statement import KernelStatement
 from .kernel_values import substitute_formula
+from .kernel_verdict import Collisions
 
 if TYPE_CHECKING:
-    from .kernel_scop import KernelScop, KernelStatement
-
-
-@dataclass(frozen=True)
-class Collisions:
-    """``free``: no two lanes of a program, in one round of its loops, store to one element. ``stores`` are those that
-    may; ``sure`` says whether they do, as far as the model is exact. ``open`` says what could not be decided."""
-
-    free: bool
-    stores: tuple[KernelStatement, ...] = ()
-    sure: bool = True
-    open: tuple[str, ...] = ()
+    from .kernel_scop import KernelScop
 
 
 def collisions(scop: KernelScop) -> Collisions:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from .affine import Affine
 from .conditions import TRUE, Constraint, Formula, conjunction
 from .kernel_facts import lane
-from .kernel_touch import Round, Touch
-
-if TYPE_CHECKING:
-    from .kernel_scop import KernelStatement
-    from .kernel_walk import Path
+from .kernel_path import Path, Round
+from .kernel_statement import KernelStatement
+from .kernel_touch import Touch
 
 
 def path_of(touch: Touch) -> Path:

@@ -3,67 +3,135 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from triton_lab.ir import Function, Op, Type
+from triton_lab.ir import Block, Function, Op, Type
 
 from . import conditions
 from . import kernel_arithmetic as arithmetic
-from .affine import Affine
 from .conditions import TRUE, Constraint
+from .kernel_carried import Carried, fitting, guess_of, hidden, roots_of, solved_forms, without_form
 from .kernel_facts import Facts
-from .kernel_touch import Round
+from .kernel_path import Path, Round
 from .kernel_values import Number, Truth, Unknown, Value, carried, choose, pruned, substitute
 
-if TYPE_CHECKING:
-    from .kernel_walk import Environment, Path, Walk
+Environment = dict[int, Value]
+
+
+class Runner(Protocol):
+    """What runs the body of a loop."""
+
+    def new_symbol(self) -> int: ...
+    def region(
+        self, function: Function, op: Op, number: int, arguments: Sequence[Value], environment: Environment, path: Path
+    ) -> tuple[Value, ...]: ...
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """A loop operation at the place where a walk comes to it."""
+
+    walk: Runner
+    function: Function
+    op: Op
+    environment: Environment
+    path: Path
+
+    @property
+    def block(self) -> Block:
+        """The body; its first argument is the loop's variable, the others go round."""
+        (block,) = self.op.regions[0].blocks
+        return block
+
+    @property
+    def types(self) -> list[Type]:
+        """The types of the values that go round."""
+        return [self.function.types[number] for number in self.block.arguments[1:]]
+
+    def run(self, arguments: Sequence[Value], path: Path) -> tuple[Value, ...]:
+        """The body once: what it hands on."""
+        return self.walk.region(self.function, self.op, 0, arguments, self.environment, path)
+
+    def rehearse(self, arguments: Sequence[Value], path: Path) -> tuple[Value, ...]:
+        """What the body hands on, without keeping a record of its accesses."""
+        return self.run(arguments, replace(path, rehearsal=True))
+
+    def new_name(self, type: Type) -> str:
+        """A symbol for what a value of this type is when a round begins."""
+        return carried(self.walk.new_symbol(), len(type.shape))
 
 
 def run_for(
-    walk: Walk, function: Function, op: Op, operands: list[Value], environment: Environment, path: Path
+    walk: Runner, function: Function, op: Op, operands: list[Value], environment: Environment, path: Path
 ) -> tuple[Value, ...]:
     """``scf.for``: its body once on symbols, its results."""
+    loop = _Loop(walk, function, op, environment, path)
     lower, upper, step, *initial = operands
-    (block,) = op.regions[0].blocks
-    size = arithmetic.constant(step, path.facts) if isinstance(step, Number) else None
-    unknown = next((value for value in (lower, upper, step) if isinstance(value, Unknown)), None)
-    if unknown is None and (size is None or size <= 0):
-        names = step.names if isinstance(step, Number) else frozenset()
-        unknown = Unknown("a loop whose step is a variable", op.index, names)
-    if unknown is not None:
-        return _blind(walk, function, op, initial, environment, path, unknown)
-    assert isinstance(lower, Number) and isinstance(upper, Number) and size is not None
-    rounds = _rounds(lower, upper, size, path.facts)
-    if isinstance(rounds, Unknown):
-        return _blind(walk, function, op, initial, environment, path, rounds)
-    most = max(path.facts.bounds(p.value)[1] for p in rounds.pieces)
-    most_here = max(path.facts.bounds_here(p.value)[1] for p in rounds.pieces)
-    if most <= 0:
+    bounds = _bounds(lower, upper, step, path.facts, op)
+    if isinstance(bounds, Unknown):
+        return _blind(loop, initial, bounds)
+    if bounds.most <= 0:
         return tuple(initial)
     symbol = f"_t{walk.new_symbol()}"
-    count = Number.of(symbol)
-    ranged = path.facts.under(TRUE, **{symbol: ((0, most - 1), (0, max(0, most_here - 1)))})
-    variable = arithmetic.add(lower, arithmetic.scaled(count, size), ranged)
-    assert isinstance(variable, Number)
-    going = arithmetic.compare("<", variable, upper, ranged)
-    name = function.names[block.arguments[0]] or "iteration"
-    plain = variable.value is not None and upper.value is not None
-    bound = conditions.compare("<", variable.value, upper.value) if plain else going.cases  # type: ignore[arg-type]
-    if most == 1:
-        variable = lower
-    inside = replace(
-        path.under(going),
-        facts=path.facts.under(going.cases, **{symbol: ((0, most - 1), (0, max(0, most_here - 1)))}),
-        rounds=(*path.rounds, Round(op.index, symbol, name, lower, size, most_here, bound)),
-    )
-    forms = _forms(walk, function, op, variable, initial, environment, inside, symbol)
-    ends = walk.region(function, op, 0, (variable, *forms), environment, inside)
+    variable, inside = _inside(loop, bounds, symbol)
+    forms = _forms(loop, variable, initial, inside, symbol)
+    ends = loop.run((variable, *forms), inside)
     types = [function.types[number] for number in op.results]
     return tuple(
-        _fitting(_after(symbol, first, form, end, rounds, path.facts), type, path.facts, op)
+        fitting(_after(symbol, first, form, end, bounds.rounds, path.facts), type, path.facts, op)
         for first, form, end, type in zip(initial, forms, ends, types, strict=True)
     )
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """A loop from ``lower`` to below ``upper``: it goes round ``rounds`` times, at most ``most`` times for all sizes
+    and at most ``most_here`` times for those of the launch."""
+
+    lower: Number
+    upper: Number
+    step: int
+    rounds: Number
+    most: float
+    most_here: float
+
+
+def _bounds(lower: Value, upper: Value, step: Value, facts: Facts, op: Op) -> _Bounds | Unknown:
+    """The bounds of a loop, or why they are not known."""
+    for value in (lower, upper, step):
+        if isinstance(value, Unknown):
+            return value
+    size = arithmetic.constant(step, facts) if isinstance(step, Number) else None
+    if size is None or size <= 0:
+        names = step.names if isinstance(step, Number) else frozenset()
+        return Unknown("a loop whose step is a variable", op.index, names)
+    assert isinstance(lower, Number) and isinstance(upper, Number)
+    rounds = _rounds(lower, upper, size, facts)
+    if isinstance(rounds, Unknown):
+        return rounds
+    most = max(facts.bounds(piece.value)[1] for piece in rounds.pieces)
+    most_here = max(facts.bounds_here(piece.value)[1] for piece in rounds.pieces)
+    return _Bounds(lower, upper, size, rounds, most, most_here)
+
+
+def _inside(loop: _Loop, bounds: _Bounds, symbol: str) -> tuple[Number, Path]:
+    """The loop's variable in round ``symbol``, and the path to its body."""
+    path, lower, upper, step = loop.path, bounds.lower, bounds.upper, bounds.step
+    ranges = {symbol: ((0, bounds.most - 1), (0, max(0, bounds.most_here - 1)))}
+    ranged = path.facts.under(TRUE, **ranges)
+    variable = arithmetic.add(lower, arithmetic.scaled(Number.of(symbol), step), ranged)
+    assert isinstance(variable, Number)
+    going = arithmetic.compare("<", variable, upper, ranged)
+    plain = variable.value is not None and upper.value is not None
+    bound = conditions.compare("<", variable.value, upper.value) if plain else going.cases  # type: ignore[arg-type]
+    name = loop.function.names[loop.block.arguments[0]] or "iteration"
+    inside = replace(
+        path.under(going),
+        facts=path.facts.under(going.cases, **ranges),
+        rounds=(*path.rounds, Round(loop.op.index, symbol, name, lower, step, bounds.most_here, bound)),
+    )
+    return lower if bounds.most == 1 else variable, inside
 
 
 def _rounds(lower: Number, upper: Number, step: int, facts: Facts) -> Number | Unknown:
@@ -77,104 +145,14 @@ def _rounds(lower: Number, upper: Number, step: int, facts: Facts) -> Number | U
     return whole if isinstance(whole, Unknown) else arithmetic.extremum("max", whole, Number.of(0), facts)
 
 
-def _forms(
-    walk: Walk,
-    function: Function,
-    op: Op,
-    variable: Number,
-    initial: Sequence[Value],
-    environment: Environment,
-    path: Path,
-    symbol: str,
-) -> list[Value]:
+def _forms(loop: _Loop, variable: Number, initial: Sequence[Value], path: Path, symbol: str) -> list[Value]:
     """What the values that go round are in round ``symbol``: found by running the body on unknowns."""
-    (block,) = op.regions[0].blocks
-    types = [function.types[number] for number in block.arguments[1:]]
-    names = [carried(walk.new_symbol(), len(type.shape)) for type in types]
-    guesses: list[Value] = []
-    for name, first, type in zip(names, initial, types, strict=True):
-        if isinstance(first, Number):
-            roots = {piece.root for piece in first.pieces}
-            guesses.append(Number.of(name, *roots) if len(roots) == 1 else Unknown("a pointer into several arguments"))
-        else:
-            reason = Unknown("a value that changes from round to round", op.index)
-            guesses.append(Truth(TRUE, reason) if type.element == "i1" else reason)
-    ends = _rehearse(walk, function, op, (variable, *guesses), environment, path)
-    forms: list[Value] = list(guesses)
-    solved: dict[str, Value] = {}
-    while True:
-        progress = False
-        for k, name in enumerate(names):
-            if name in solved:
-                continue
-            form = _form(name, initial[k], ends[k], symbol, path.facts.block(types[k].shape), solved)
-            if form is not None:
-                solved[name] = forms[k] = _fitting(form, types[k], path.facts, op)
-                progress = True
-        if not progress:
-            break
-    for k, name in enumerate(names):
-        if name not in solved:
-            end = ends[k]
-            wanted = end.names if isinstance(end, (Number, Unknown)) else frozenset()
-            why = next((v for v in (initial[k], end) if isinstance(v, Unknown) and v.op != op.index), None)
-            reason = why or Unknown("a value that does not change by the same amount in every round", op.index, wanted)
-            forms[k] = Truth(TRUE, reason) if types[k].element == "i1" else reason
-    return forms
-
-
-def _rehearse(
-    walk: Walk, function: Function, op: Op, arguments: Sequence[Value], environment: Environment, path: Path
-) -> tuple[Value, ...]:
-    """What the body hands on, without keeping a record of its accesses."""
-    recording = walk.recording
-    walk.recording = False
-    try:
-        return walk.region(function, op, 0, arguments, environment, path)
-    finally:
-        walk.recording = recording
-
-
-def _form(name: str, first: Value, end: Value, symbol: str, facts: Facts, solved: dict[str, Value]) -> Value | None:
-    """The value in round ``symbol`` of what starts as ``first`` and is ``end`` after a round that began as ``name``."""
-    if isinstance(end, Unknown) or isinstance(first, (Unknown,)):
-        return None
-    if isinstance(end, Number) and isinstance(first, Number):
-        whole = end.single
-        if whole is not None and whole.coefficients.get(name) == 1:
-            change = whole - Affine.of(name)
-            if change.is_constant and _roots(end) == _roots(first):
-                moved = arithmetic.scaled(Number.of(symbol), change.constant)
-                total = arithmetic.add(first, moved, facts)
-                return total if isinstance(total, Number) else None
-    for other, form in solved.items():
-        if isinstance(end, (Number, Truth)) and other in end.names:
-            whole = form.single if isinstance(form, Number) else None
-            if whole is None:
-                return None
-            end = substitute(end, {other: whole})
-    if not isinstance(end, (Number, Truth)) or any(n.startswith("_c") for n in end.names):
-        return None
-    if isinstance(end, Truth) and end.unknown is not None:
-        return None
-    # What the round before has left.
-    before = substitute(end, {symbol: Affine.of(symbol) - 1})
-    start = Truth(((Constraint(Affine.of(symbol), equality=True),),))
-    found = choose(start, first, before, facts)
-    return None if isinstance(found, Unknown) else found
-
-
-def _fitting(value: Value, type: Type, facts: Facts, op: Op) -> Value:
-    """``value``, unless it goes beyond its type."""
-    if not isinstance(value, Number) or not type.is_integer:
-        return value
-    if arithmetic.fits(value, type.bits, facts.block(type.shape)):
-        return value
-    return Unknown(f"a number that wraps around at {type.bits} bits", op.index)
-
-
-def _roots(number: Number) -> set[int | None]:
-    return {piece.root for piece in number.pieces}
+    names = [loop.new_name(type) for type in loop.types]
+    guesses = [guess_of(*one, loop.op) for one in zip(names, loop.types, initial, strict=True)]
+    ends = loop.rehearse((variable, *guesses), path)
+    every = [Carried(*one) for one in zip(names, loop.types, initial, ends, strict=True)]
+    solved = solved_forms(every, symbol, path.facts, loop.op)
+    return [solved[value.name] if value.name in solved else without_form(value, loop.op) for value in every]
 
 
 def _after(symbol: str, first: Value, form: Value, end: Value, rounds: Number, facts: Facts) -> Value:
@@ -203,43 +181,27 @@ def _mentions(case: Sequence[Constraint], symbol: str) -> bool:
     return any(symbol in constraint.expression.names for constraint in case)
 
 
-def _blind(
-    walk: Walk,
-    function: Function,
-    op: Op,
-    initial: Sequence[Value],
-    environment: Environment,
-    path: Path,
-    reason: Unknown,
-) -> tuple[Value, ...]:
+def _blind(loop: _Loop, initial: Sequence[Value], reason: Unknown) -> tuple[Value, ...]:
     """A loop that goes round nobody knows how often: values that it changes are unknown in it."""
-    count = Unknown("the variable of a loop whose bounds are not affine", op.index)
+    path = loop.path
+    count = Unknown("the variable of a loop whose bounds are not affine", loop.op.index)
     inside = replace(path, unknown=path.unknown or reason, repeats=path.repeats or reason)
-    kept = _kept(walk, function, op, count, initial, environment, inside)
-    walk.region(function, op, 0, (count, *kept), environment, inside)
+    kept = _kept(loop, count, initial, inside)
+    loop.run((count, *kept), inside)
     return tuple(kept)
 
 
-def _kept(
-    walk: Walk,
-    function: Function,
-    op: Op,
-    count: Value,
-    initial: Sequence[Value],
-    environment: Environment,
-    path: Path,
-) -> list[Value]:
+def _kept(loop: _Loop, count: Value, initial: Sequence[Value], path: Path) -> list[Value]:
     """The initial values that the loop hands on as they are; `Unknown` for the others."""
-    (block,) = op.regions[0].blocks
-    reason = Unknown("a value that changes in a loop of unknown length", op.index)
-    blank = [_unknown_of(function, number, reason) for number in block.arguments[1:]]
+    reason = Unknown("a value that changes in a loop of unknown length", loop.op.index)
+    blank = [hidden(reason, type) for type in loop.types]
     guesses = [
-        Number.of(carried(walk.new_symbol(), len(function.types[number].shape)), *_roots(first))
-        if isinstance(first, Number) and len(_roots(first)) == 1
+        Number.of(loop.new_name(type), *roots_of(first))
+        if isinstance(first, Number) and len(roots_of(first)) == 1
         else nothing
-        for first, nothing, number in zip(initial, blank, block.arguments[1:], strict=True)
+        for first, nothing, type in zip(initial, blank, loop.types, strict=True)
     ]
-    ends = _rehearse(walk, function, op, (count, *guesses), environment, path)
+    ends = loop.rehearse((count, *guesses), path)
     return [
         first if isinstance(guess, Number) and end == guess else nothing
         for first, nothing, guess, end in zip(initial, blank, guesses, ends, strict=True)
@@ -247,19 +209,15 @@ def _kept(
 
 
 def run_while(
-    walk: Walk, function: Function, op: Op, operands: list[Value], environment: Environment, path: Path
+    walk: Runner, function: Function, op: Op, operands: list[Value], environment: Environment, path: Path
 ) -> tuple[Value, ...]:
     """``scf.while``: nothing is known of how often it goes round."""
     reason = Unknown("a while loop", op.index)
     (before,), (after,) = (region.blocks for region in op.regions)
-    values = [_unknown_of(function, number, reason) for number in before.arguments]
+    values = [hidden(reason, function.types[number]) for number in before.arguments]
     inside = replace(path, repeats=path.repeats or reason)
     _, *passed = walk.region(function, op, 0, values, environment, inside)
     within = replace(inside, unknown=inside.unknown or reason)
-    values = [_unknown_of(function, number, reason) for number in after.arguments]
+    values = [hidden(reason, function.types[number]) for number in after.arguments]
     walk.region(function, op, 1, values, environment, within)
     return tuple(passed)
-
-
-def _unknown_of(function: Function, number: int, reason: Unknown) -> Value:
-    return Truth(TRUE, reason) if function.types[number].element == "i1" else reason

@@ -10,14 +10,13 @@ from .affine import Affine
 from .conditions import Formula, conjunction
 from .kernel_domain import symbol_domain
 from .kernel_places import elements
+from .kernel_statement import KernelStatement
 from .kernel_touch import Touch
 from .kernel_values import Number
 
 if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
-
-    from .kernel_scop import KernelStatement
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from .affine import Affine
 from .conditions import FALSE, TRUE, Constraint, Formula
 from .kernel_facts import EVERYTHING, Facts, Interval, program
+from .kernel_path import Path
 from .kernel_touch import Touch
 from .kernel_values import Descriptor, Number, Truth, Unknown, Value
-from .kernel_walk import Path, Walk
+from .kernel_walk import Walk
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch

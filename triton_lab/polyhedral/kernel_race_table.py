@@ -63,27 +63,27 @@ class LaunchRow:
     verdict: Verdict
 
 
-_, YES, NO = None, True, False
+YES, NO, ANY = True, False, None
 
 LAUNCH_ROWS = (
     # A model that differs from the record says nothing: the record decides.
-    LaunchRow(NO, _, _, _, _, NO, Verdict(True, "this record")),
-    LaunchRow(NO, _, _, _, _, YES, Verdict(False, "this record")),
+    LaunchRow(NO, ANY, ANY, ANY, ANY, NO, Verdict(True, "this record")),
+    LaunchRow(NO, ANY, ANY, ANY, ANY, YES, Verdict(False, "this record")),
     # No two programs meet where one of them writes, and nothing is left open.
-    LaunchRow(YES, "none", YES, _, "all sizes", _, Verdict(True, "all sizes")),
-    LaunchRow(YES, "none", YES, _, "some sizes", _, Verdict(True, "some sizes")),
-    LaunchRow(YES, "none", YES, _, "none", _, Verdict(True, "this launch")),
+    LaunchRow(YES, "none", YES, ANY, "all sizes", ANY, Verdict(True, "all sizes")),
+    LaunchRow(YES, "none", YES, ANY, "some sizes", ANY, Verdict(True, "some sizes")),
+    LaunchRow(YES, "none", YES, ANY, "none", ANY, Verdict(True, "this launch")),
     # The same, but something is left open: the record decides.
-    LaunchRow(YES, "none", NO, _, _, NO, Verdict(True, "this record")),
-    LaunchRow(YES, "none", NO, _, _, YES, Verdict(False, "this record")),
+    LaunchRow(YES, "none", NO, ANY, ANY, NO, Verdict(True, "this record")),
+    LaunchRow(YES, "none", NO, ANY, ANY, YES, Verdict(False, "this record")),
     # Conflicts of accesses that perhaps do not take place: the record decides.
-    LaunchRow(YES, "possible", _, _, _, NO, Verdict(True, "this record", "all")),
-    LaunchRow(YES, "possible", _, _, _, YES, Verdict(False, "this record", "all")),
+    LaunchRow(YES, "possible", ANY, ANY, ANY, NO, Verdict(True, "this record", "all")),
+    LaunchRow(YES, "possible", ANY, ANY, ANY, YES, Verdict(False, "this record", "all")),
     # Conflicts that take place, and nothing that could order them.
-    LaunchRow(YES, "sure", _, NO, _, _, Verdict(False, "this launch", "sure")),
+    LaunchRow(YES, "sure", ANY, NO, ANY, ANY, Verdict(False, "this launch", "sure")),
     # The same, but atomics may order them: the record decides.
-    LaunchRow(YES, "sure", _, YES, _, NO, Verdict(True, "this record", "all", ordered=True)),
-    LaunchRow(YES, "sure", _, YES, _, YES, Verdict(False, "this record", "all")),
+    LaunchRow(YES, "sure", ANY, YES, ANY, NO, Verdict(True, "this record", "all", ordered=True)),
+    LaunchRow(YES, "sure", ANY, YES, ANY, YES, Verdict(False, "this record", "all")),
 )
 
 
@@ -119,10 +119,10 @@ class GeneralRow:
 
 
 GENERAL_ROWS = (
-    GeneralRow(NO, _, _, _, _, Verdict(False, "none")),
-    GeneralRow(YES, NO, _, _, _, Verdict(False, "none")),
-    GeneralRow(YES, YES, NO, _, _, Verdict(True, "all sizes")),
-    GeneralRow(YES, YES, YES, NO, _, Verdict(False, "none")),
+    GeneralRow(NO, ANY, ANY, ANY, ANY, Verdict(False, "none")),
+    GeneralRow(YES, NO, ANY, ANY, ANY, Verdict(False, "none")),
+    GeneralRow(YES, YES, NO, ANY, ANY, Verdict(True, "all sizes")),
+    GeneralRow(YES, YES, YES, NO, ANY, Verdict(False, "none")),
     GeneralRow(YES, YES, YES, YES, YES, Verdict(True, "some sizes")),
     GeneralRow(YES, YES, YES, YES, NO, Verdict(False, "some sizes")),
 )

@@ -8,74 +8,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from .conditions import Constraint
-from .kernel_touch import Touch
-from .scop import Scop, Statement
+from .kernel_statement import Gap, KernelStatement
+from .scop import Scop
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
     from triton_lab.views.polyhedral_kernel import KernelView
 
-    from .kernel_collision import Collisions
     from .kernel_footprint import Footprint, Reuse
     from .kernel_model import Model
-    from .kernel_race import Races
-    from .kernel_verify import Verification
-
-AccessKind = Literal["load", "store", "atomic"]
-
-
-@dataclass(frozen=True)
-class Gap:
-    """Something about an access that is not affine.
-
-    ``what`` it is: its ``address``, its ``mask``, ``whether`` it runs, or how ``often``. ``cause`` is the line of what
-    made it so. But for an address, the model then holds more than what happens, never less.
-    """
-
-    line: int | None
-    kind: AccessKind
-    argument: str | None
-    what: Literal["address", "mask", "whether", "often"]
-    reason: str
-    cause: int | None
-
-    def __str__(self) -> str:
-        subject = {
-            "address": "the address",
-            "mask": "the mask",
-            "whether": "whether it runs",
-            "often": "how often it runs",
-        }[self.what]
-        where = f" (line {self.cause})" if self.cause not in (None, self.line) else ""
-        argument = f" {self.argument}" if self.argument else ""
-        return f"line {self.line}, {self.kind}{argument}: {subject} is not affine, because of {self.reason}{where}"
-
-
-@dataclass(frozen=True)
-class KernelStatement(Statement):
-    """One load, store or atomic. An instance is a lane of a program in a round of the loops around it.
-
-    The domain holds grid, loops and mask; the last iterators are the lanes of its ``block``. An atomic reads and
-    writes. ``exact``: every instance of the domain takes place; otherwise ``gaps`` say what is not known, and the
-    domain holds all that take place and perhaps more.
-    """
-
-    op: int = -1
-    line: int | None = None
-    kind: AccessKind = "load"
-    argument: str | None = None
-    block: tuple[int, ...] = ()
-    gaps: tuple[Gap, ...] = ()
-    touch: Touch | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def exact(self) -> bool:
-        return not self.gaps
-
-    @property
-    def lanes(self) -> tuple[str, ...]:
-        """The iterators that count lanes."""
-        return self.iterators[len(self.iterators) - len(self.block) :]
+    from .kernel_verdict import Collisions, Races
+    from .kernel_verification import Verification
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,7 +94,7 @@ class KernelScop(Scop):
         >>> footprint.counts
         array([128, 128, 128, 128, 128, 128, 128, 104])
         """
-        from .kernel_footprint import footprint
+        from .kernel_touched import footprint
 
         key = (argument, kind)
         if key not in self._footprints:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .conditions import Constraint
-    from .kernel_race import Races
-    from .kernel_scop import KernelScop, KernelStatement
+    from .kernel_scop import KernelScop
+    from .kernel_statement import KernelStatement
+    from .kernel_verdict import Races
 
 
 def explain(scop: KernelScop) -> str:

@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from triton_lab.ir import Op
 from triton_lab.ir.provenance import ACCESSES
 
 from . import kernel_arithmetic as arithmetic
-from .conditions import TRUE, Formula
+from .conditions import TRUE
 from .kernel_facts import Facts, lane
+from .kernel_path import Path
 from .kernel_rules import Scene, rule
 from .kernel_values import Descriptor, Number, Truth, Unknown, Value, both
-
-if TYPE_CHECKING:
-    from .kernel_walk import Path
-
-
-@dataclass(frozen=True)
-class Round:
-    """A loop of known bounds: ``symbol`` counts its rounds from 0; its variable is ``lower`` + ``symbol`` ``step``.
-
-    It goes round while ``going`` holds, at most ``most`` times in this launch.
-    """
-
-    op: int
-    symbol: str
-    name: str
-    lower: Number
-    step: int
-    most: float
-    going: Formula
 
 
 @dataclass(frozen=True)

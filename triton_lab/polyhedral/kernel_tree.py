@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from .affine import Affine
 from .kernel_domain import path_of
-from .kernel_scop import KernelStatement
-from .kernel_touch import Round
+from .kernel_path import Round
+from .kernel_statement import KernelStatement
 from .loop_tree import Leaf, Loop, Mark, Tree, sequence, statements
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
@@ -11,37 +11,15 @@ from triton_lab.ir import Function, Op, Plan
 
 from . import kernel_shapes  # noqa: F401 - registers its rules
 from .affine import isl_name
-from .conditions import TRUE, Formula, conjunction
+from .conditions import TRUE, Formula
 from .domain import formula_text
 from .effort import TooHard, effort
-from .kernel_facts import Facts
-from .kernel_loops import run_for, run_while
+from .kernel_loops import Environment, run_for, run_while
+from .kernel_path import Path
 from .kernel_rules import Scene, apply
-from .kernel_touch import Round, Touch, touches
+from .kernel_touch import Touch, touches
 from .kernel_values import Number, Truth, Unknown, Value, both, choose, negation
 
-
-@dataclass(frozen=True)
-class Path:
-    """How an operation is reached: at most where ``formula`` holds, once in each round of ``rounds``.
-
-    ``unknown`` says why it may not be reached although ``formula`` holds, ``repeats`` why it may run more than once.
-    """
-
-    facts: Facts
-    formula: Formula = TRUE
-    rounds: tuple[Round, ...] = ()
-    unknown: Unknown | None = None
-    repeats: Unknown | None = None
-
-    def under(self, truth: Truth) -> Path:
-        formula = conjunction(self.formula, truth.cases)
-        return replace(
-            self, facts=self.facts.under(truth.cases), formula=formula, unknown=self.unknown or truth.unknown
-        )
-
-
-Environment = dict[int, Value]
 # (where it comes from, what it hands over)
 Arrival = tuple[Path, tuple[Value, ...]]
 
@@ -53,7 +31,6 @@ class Walk:
         self.plan = plan
         self.grid = grid
         self.found: list[Touch] = []
-        self.recording = True
         self.symbols = 0
 
     def new_symbol(self) -> int:
@@ -118,7 +95,7 @@ class Walk:
         touched = touches(scene, op, operands)
         if touched is None:
             return apply(scene, op, operands)
-        if self.recording:
+        if not path.rehearsal:
             self.found.append(replace(touched, path=path))
         kind = Unknown("a value loaded from memory", op.index)
         return tuple(Truth(TRUE, kind) if scene.type(r).element == "i1" else kind for r in op.results)

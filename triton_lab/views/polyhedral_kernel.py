@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from triton_lab.polyhedral import Schedule
-from triton_lab.polyhedral.kernel_race import Race
-from triton_lab.polyhedral.kernel_scop import KernelScop, KernelStatement
+from triton_lab.polyhedral.kernel_scop import KernelScop
+from triton_lab.polyhedral.kernel_statement import KernelStatement
+from triton_lab.polyhedral.kernel_verdict import Race
 from triton_lab.polyhedral.loop_tree import Leaf, Loop, Tree, sequence
 from triton_lab.polyhedral.scop import Array
 from triton_lab.views.polyhedral import IterationView

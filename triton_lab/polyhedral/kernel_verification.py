@@ -1,0 +1,57 @@
+"""What came of holding the model of a launch against its record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Check:
+    """One access, compared lane by lane: how many executions by programs, out of how many, and what differed.
+
+    ``within``: mask or execution are not affine, so that what was recorded had only to be part of the model.
+    """
+
+    statement: str
+    line: int | None
+    compared: int
+    total: int
+    within: bool
+    difference: str = ""
+
+    def __str__(self) -> str:
+        scope = f"all {self.total}" if self.compared == self.total else f"{self.compared} of {self.total}, at random,"
+        verdict = self.difference or ("within the model" if self.within else "equal")
+        return f"{self.statement}, line {self.line}: {scope} executions {verdict}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All accesses of the model against the record; ``unchecked`` says what could not be compared, and why."""
+
+    checks: tuple[Check, ...]
+    unchecked: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing differed."""
+        return not any(check.difference for check in self.checks)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every execution of every access of the model was compared."""
+        return self.holds and not self.unchecked and all(c.compared == c.total for c in self.checks)
+
+    def __str__(self) -> str:
+        if not self.holds:
+            return "differs from the record: " + "; ".join(str(c) for c in self.checks if c.difference)
+        if self.complete:
+            within = any(check.within for check in self.checks)
+            form = (
+                "addresses equal those recorded (masks that are not affine: within)"
+                if within
+                else "addresses and masks equal those recorded"
+            )
+            accesses = "1 access" if len(self.checks) == 1 else f"{len(self.checks)} accesses"
+            return f"all {form}, in all {sum(c.total for c in self.checks)} executions of {accesses}"
+        return "; ".join([*(str(c) for c in self.checks), *self.unchecked])

@@ -10,9 +10,13 @@ from numpy.typing import NDArray
 
 from triton_lab.polyhedral import Schedule, Statement
 from triton_lab.polyhedral.affine import Affine
+from triton_lab.polyhedral.conditions import Constraint
 from triton_lab.polyhedral.corners import corners, half_space, half_spaces
+from triton_lab.polyhedral.dependence import Dependence
 from triton_lab.polyhedral.timing import timing
 from triton_lab.views import polyhedral_style as style
+
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -99,49 +103,120 @@ def picture(
     ``dependences``: "value", "memory" or None; ``statements``: only these. Raises ValueError for iterators that no
     statement has together.
     """
+    scop = schedule.scop
+    wanted = [s for s in scop.statements if statements is None or s.name in statements]
+    plane = _Plane(schedule, tuple(dims) if dims is not None else _usual_dims(scop.statements), dict(at or {}))
+    drawn = [s for s in wanted if set(plane.dims) <= set(s.iterators)]
+    if not drawn or not 1 <= len(plane.dims) <= 3 or len(set(plane.dims)) != len(plane.dims):
+        raise ValueError(f"no statement has one to three iterators {', '.join(plane.dims)}: give others as dims")
+    parts = [_part(plane, statement) for statement in drawn]
+    visits = _in_order(parts, schedule)
+    points = np.concatenate([part.points for part in parts] + [np.zeros((1, len(plane.dims)), dtype=np.int64)])
+    return Picture(
+        dims=plane.dims,
+        at=plane.at,
+        layers=tuple(Layer(p.statement.name, p.points, _polyhedra(plane, p.statement)) for p in parts),
+        borders=_borders(plane, drawn),
+        arrows=_arrows(plane, [s.name for s in drawn], dependences, violations),
+        visits=visits.places,
+        times=visits.times,
+        left_out=tuple(_left_out(schedule, s, plane.dims) for s in wanted if s not in drawn),
+        low=tuple(points.min(axis=0).tolist()),
+        high=tuple(points.max(axis=0).tolist()),
+        instants=visits.instants,
+        tiles=tuple(tile for part in parts for tile in _tiles(plane, part)),
+    )
+
+
+def _usual_dims(statements: Sequence[Statement]) -> tuple[str, ...]:
+    """The first two or three iterators of the deepest statement."""
+    return max(statements, key=lambda s: len(s.iterators)).iterators[:3]
+
+
+@dataclass(frozen=True)
+class _Plane:
+    """Where ``schedule`` is drawn: along ``dims``, other iterators at the values of ``at`` or projected out."""
+
+    schedule: Schedule
+    dims: tuple[str, ...]
+    at: Mapping[str, int]
+
+    def holds(self, iterators: Sequence[str], instances: Ints) -> NDArray[np.bool_]:
+        """(count,) which instances lie in it."""
+        inside = np.ones(len(instances), dtype=bool)
+        for name, value in self.at.items():
+            if name in iterators:
+                inside &= instances[:, iterators.index(name)] == value
+        return inside
+
+    def seen(self, iterators: Sequence[str], instances: Ints) -> Ints:
+        """(count, dims) the points at which instances are seen."""
+        return instances[:, [iterators.index(name) for name in self.dims]]
+
+    def projects(self, iterators: Sequence[str]) -> bool:
+        """Whether several instances may be seen at one point."""
+        return set(self.dims) | set(self.at) < set(iterators)
+
+    @property
+    def values(self) -> dict[str, Affine]:
+        """The numbers for parameters and for the iterators that stand still."""
+        scop = self.schedule.scop
+        numbers = {**{name: scop.values[name] for name in scop.parameters}, **self.at}
+        return {name: Affine.of(int(value)) for name, value in numbers.items()}
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The instances of one statement that lie in the plane, in the order of the schedule.
+
+    ``times`` (count,): when in the whole order each takes place; ``seen`` (count, dims); ``points`` are those that
+    differ, and ``point`` (count,) says which is whose.
+    """
+
+    statement: Statement
+    times: Ints
+    instances: Ints
+    seen: Ints
+    points: Ints
+    point: Ints
+
+
+def _part(plane: _Plane, statement: Statement) -> _Part:
+    order, iterators = plane.schedule.order(), statement.iterators
+    times = np.flatnonzero(order.statements == order.names.index(statement.name))
+    instances = order.points[times][:, : len(iterators)]
+    inside = plane.holds(iterators, instances)
+    times, instances = times[inside], instances[inside]
+    seen = plane.seen(iterators, instances)
+    points, point = seen, np.arange(len(seen))
+    if len(seen) and plane.projects(iterators):
+        points, point = np.unique(seen, axis=0, return_inverse=True)
+    return _Part(statement, times, instances, seen, points, point.reshape(-1))
+
+
+@dataclass(frozen=True)
+class _Visits:
+    """What `Picture` calls ``visits``, ``times`` and ``instants``."""
+
+    places: Ints
+    times: Ints
+    instants: Ints
+
+
+def _in_order(parts: Sequence[_Part], schedule: Schedule) -> _Visits:
+    """All visits, by when they happen."""
+    times = np.concatenate([part.times for part in parts])
+    layer = np.concatenate([np.full(len(part.times), number) for number, part in enumerate(parts)])
+    places = np.stack([layer, np.concatenate([part.point for part in parts])], axis=1)
+    instants = timing(schedule).instants[times]
+    sort = np.lexsort((times, instants))
+    return _Visits(places[sort], times[sort], instants[sort])
+
+
+def _tiles(plane: _Plane, part: _Part) -> list[NDArray[np.float64]]:
     from triton_lab.views.polyhedral_time import outlines
 
-    scop = schedule.scop
-    deepest = max(scop.statements, key=lambda s: len(s.iterators))
-    shown = tuple(dims) if dims is not None else deepest.iterators[:3]
-    fixed = dict(at or {})
-    wanted = statements if statements is not None else [s.name for s in scop.statements]
-    drawn = [s for s in scop.statements if set(shown) <= set(s.iterators) and s.name in wanted]
-    if not drawn or not 1 <= len(shown) <= 3 or len(set(shown)) != len(shown):
-        raise ValueError(f"no statement has one to three iterators {', '.join(shown)}: give others as dims")
-    order = schedule.order()
-    layers: list[Layer] = []
-    visits: list[NDArray[np.int64]] = []
-    tiles: list[NDArray[np.float64]] = []
-    for number, statement in enumerate(drawn):
-        times = np.flatnonzero(order.statements == order.names.index(statement.name))
-        instances = order.points[times][:, : len(statement.iterators)]
-        inside = np.all(
-            [instances[:, statement.iterators.index(k)] == v for k, v in fixed.items() if k in statement.iterators]
-            or [np.ones(len(times), dtype=bool)],
-            axis=0,
-        )
-        chosen = instances[inside][:, [statement.iterators.index(d) for d in shown]]
-        points, place = chosen, np.arange(len(chosen))
-        if len(chosen) and set(shown) | set(fixed) < set(statement.iterators):  # projected: points coincide
-            points, place = np.unique(chosen, axis=0, return_inverse=True)
-        tiles += outlines(schedule, statement.name, instances[inside], chosen)
-        layers.append(Layer(statement.name, points, _polyhedra(schedule, statement, shown, fixed)))
-        visits.append(np.stack([times[inside], np.full(inside.sum(), number), place.reshape(-1)], axis=1))
-    table = np.concatenate(visits)
-    instants = timing(schedule).instants[table[:, 0]]
-    sort = np.lexsort((table[:, 0], instants))
-    table, instants = table[sort], instants[sort]
-    arrows = _arrows(schedule, [s.name for s in drawn], shown, fixed, dependences, violations)
-    every = np.concatenate([layer.points for layer in layers] + [np.zeros((1, len(shown)), dtype=np.int64)])
-    borders = _borders(schedule, drawn, shown, fixed)
-    low, high = every.min(axis=0), every.max(axis=0)
-    visited, when = table[:, 1:], table[:, 0]
-    out = tuple(_left_out(schedule, s, shown) for s in scop.statements if s not in drawn and s.name in wanted)
-    return Picture(
-        shown, fixed, tuple(layers), borders, arrows, visited, when, out, tuple(low.tolist()), tuple(high.tolist()),
-        instants, tuple(tiles),
-    )  # fmt: skip
+    return outlines(plane.schedule, part.statement.name, part.instances, part.seen)
 
 
 def _left_out(schedule: Schedule, statement: Statement, dims: Sequence[str]) -> str:
@@ -151,90 +226,78 @@ def _left_out(schedule: Schedule, statement: Statement, dims: Sequence[str]) -> 
     return f"not drawn: {count} instance{'s' * (count != 1)} of {statement.name}, which has no {missing}"
 
 
-def _values(schedule: Schedule, fixed: Mapping[str, int]) -> dict[str, Affine]:
-    scop = schedule.scop
-    return {k: Affine.of(int(v)) for k, v in {**{p: scop.values[p] for p in scop.parameters}, **fixed}.items()}
-
-
-def _polyhedra(
-    schedule: Schedule, statement: Statement, dims: tuple[str, ...], fixed: Mapping[str, int]
-) -> tuple[NDArray[np.float64], ...]:
-    """The corners of each piece, seen in ``dims``."""
-    values = _values(schedule, fixed)
-    kept = [i for i in statement.iterators if i not in fixed]
+def _polyhedra(plane: _Plane, statement: Statement) -> tuple[NDArray[np.float64], ...]:
+    """The corners of each piece of a domain, seen in the plane."""
+    kept = [name for name in statement.iterators if name not in plane.at]
+    shown = [kept.index(name) for name in plane.dims]
     found: list[NDArray[np.float64]] = []
     for piece in statement.domain.pieces:
-        rows = half_spaces(piece, values, kept)
+        rows = half_spaces(piece, plane.values, kept)
         if any(not any(row[:-1]) and row[-1] < 0 for row in rows):
-            continue
+            continue  # empty here
         places = corners([row for row in rows if any(row[:-1])])
-        shown = [kept.index(d) for d in dims]
-        found.append(np.array([[float(p[k]) for k in shown] for p in places], dtype=np.float64).reshape(-1, len(dims)))
+        found.append(np.array([[float(p[k]) for k in shown] for p in places], dtype=np.float64).reshape(-1, len(shown)))
     return tuple(found)
 
 
-def _borders(
-    schedule: Schedule, statements: Sequence[Statement], dims: tuple[str, ...], fixed: Mapping[str, int]
-) -> tuple[Border, ...]:
-    """The constraints that concern ``dims`` alone; a border that two statements share is one."""
-    values = _values(schedule, fixed)
+def _borders(plane: _Plane, statements: Sequence[Statement]) -> tuple[Border, ...]:
+    """The constraints that concern the plane alone; a border that two statements share is one."""
     found: dict[tuple[float, ...], Border] = {}
     for statement in statements:
-        for p, piece in enumerate(statement.domain.pieces):
-            for r, constraint in enumerate(piece):
-                expression = constraint.expression.substitute(values)
-                if not expression.names or not expression.names <= set(dims):
-                    continue
-                *row, beyond = half_space(expression, dims)
-                if not any(row):
-                    continue  # a congruence thins the points out, it does not bound them
-                named = constraint.excluded(statement.iterators) if not fixed else ""
-                shown = type(constraint)(expression, constraint.equality).excluded(statement.iterators)
-                label = named if named and len(named) <= 12 and not set(schedule.scop.parameters) else shown
-                key = (*map(float, row), float(beyond))
-                found.setdefault(key, Border(statement.name, p, r, key[:-1], key[-1], label))
+        for number, piece in enumerate(statement.domain.pieces):
+            for row, constraint in enumerate(piece):
+                border = _border(plane, statement, number, row, constraint)
+                if border is not None:
+                    found.setdefault((*border.coefficients, border.constant), border)
     return tuple(found.values())
 
 
-def _arrows(
-    schedule: Schedule,
-    names: Sequence[str],
-    dims: tuple[str, ...],
-    fixed: Mapping[str, int],
-    dependences: str | None,
-    violations: bool,
-) -> tuple[Arrows, ...]:
-    scop = schedule.scop
-    found: list[Arrows] = []
+def _border(plane: _Plane, statement: Statement, piece: int, row: int, constraint: Constraint) -> Border | None:
+    """Where one constraint turns, if that is a line (a point, a face) of the plane."""
+    expression = constraint.expression.substitute(plane.values)
+    if not expression.names or not expression.names <= set(plane.dims):
+        return None
+    *coefficients, constant = half_space(expression, plane.dims)
+    if not any(coefficients):
+        return None  # a congruence thins the points out, it does not bound them
+    here = Constraint(expression, constraint.equality)
+    label = _label(plane, constraint.excluded(statement.iterators), here.excluded(statement.iterators))
+    return Border(statement.name, piece, row, tuple(map(float, coefficients)), float(constant), label)
+
+
+def _label(plane: _Plane, source: str, here: str) -> str:
+    """What holds beyond a border: as the source has it, where that is short and needs no numbers, else ``here``."""
+    general = bool(plane.at) or bool(plane.schedule.scop.parameters)
+    return source if source and len(source) <= 12 and not general else here
+
+
+def _arrows(plane: _Plane, names: Sequence[str], dependences: str | None, violations: bool) -> tuple[Arrows, ...]:
+    """The dependences asked for (see `picture`), and those that the schedule breaks."""
+    schedule, scop = plane.schedule, plane.schedule.scop
     if dependences not in ("value", "memory", None):
         raise ValueError(f"dependences are 'value' or 'memory', not {dependences!r}")
     chosen = scop.value_dependences if dependences == "value" else scop.dependences if dependences else ()
-    wanted = [(d, d.pairs(scop), False) for d in chosen]
+    every = [_arrows_of(plane, one, one.pairs(scop), False) for one in chosen if _both_in(one, names)]
     if violations and not schedule.is_legal:
-        wanted += [(v.dependence, v.pairs(scop), True) for v in schedule.legality.violations]
-    for dependence, pairs, violated in wanted:
-        if dependence.source not in names or dependence.target not in names:
-            continue
-        source, target = scop[dependence.source].iterators, scop[dependence.target].iterators
-        halves = (source, pairs[:, : len(source)]), (target, pairs[:, len(source) :])
-        inside = np.ones(len(pairs), dtype=bool)
-        for iterators, half in halves:
-            for name, value in fixed.items():
-                if name in iterators:
-                    inside &= half[:, iterators.index(name)] == value
-        ends = np.stack([half[inside][:, [iterators.index(d) for d in dims]] for iterators, half in halves], axis=1)
-        # Pairs that fall on one point of the picture have no arrow.
-        ends = np.unique(ends[(ends[:, 0] != ends[:, 1]).any(axis=1)], axis=0) if len(ends) else ends
-        if len(ends):
-            found.append(
-                Arrows(
-                    dependence.kind,
-                    dependence.source,
-                    dependence.target,
-                    violated,
-                    ends[: style.MOST_ARROWS],
-                    len(ends),
-                    pairs[inside],
-                )
-            )
-    return tuple(found)
+        broken = [one for one in schedule.legality.violations if _both_in(one.dependence, names)]
+        every += [_arrows_of(plane, one.dependence, one.pairs(scop), True) for one in broken]
+    return tuple(arrows for arrows in every if arrows is not None)
+
+
+def _both_in(dependence: Dependence, names: Sequence[str]) -> bool:
+    return dependence.source in names and dependence.target in names
+
+
+def _arrows_of(plane: _Plane, dependence: Dependence, pairs: Ints, violated: bool) -> Arrows | None:
+    """The arrows between instances (count, source and target dimensions); None where no pair is seen apart."""
+    scop = plane.schedule.scop
+    source, target = scop[dependence.source].iterators, scop[dependence.target].iterators
+    starts, stops = pairs[:, : len(source)], pairs[:, len(source) :]
+    inside = plane.holds(source, starts) & plane.holds(target, stops)
+    ends = np.stack([plane.seen(source, starts[inside]), plane.seen(target, stops[inside])], axis=1)
+    ends = ends[(ends[:, 0] != ends[:, 1]).any(axis=1)]
+    if not len(ends):
+        return None
+    ends = np.unique(ends, axis=0)
+    shown = ends[: style.MOST_ARROWS]
+    return Arrows(dependence.kind, dependence.source, dependence.target, violated, shown, len(ends), pairs[inside])

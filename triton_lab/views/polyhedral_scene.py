@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from triton_lab.polyhedral import Schedule
 from triton_lab.views import polyhedral_style as look
 from triton_lab.views.heatmap import buffer
-from triton_lab.views.polyhedral_arrays import grids, touched
-from triton_lab.views.polyhedral_formulas import Block, Formula, formulas
-from triton_lab.views.polyhedral_picture import Picture
+from triton_lab.views.polyhedral_arrays import Grid, grids, touched
+from triton_lab.views.polyhedral_formulas import Block, Formula, Part, formulas
+from triton_lab.views.polyhedral_labels import Line
+from triton_lab.views.polyhedral_picture import Arrows, Layer, Picture
 from triton_lab.views.polyhedral_plot import MOST_STEPS, Plot
 from triton_lab.views.polyhedral_space import Space, faces
 
@@ -23,100 +25,35 @@ MOST_ARRAY_CELLS = 40_000
 
 def scene(view: IterationView) -> Mapping[str, Any]:
     """Everything that `front/polyhedral.js` draws."""
-    picture, schedule = view.picture, view.schedule
-    scop = schedule.scop
-    every = tuple(g for g in grids(schedule) if g.rows * g.columns <= MOST_ARRAY_CELLS)
-    shown = {g.name: k for k, g in enumerate(every)}
+    schedule = view.schedule
+    shown = [grid for grid in grids(schedule) if grid.rows * grid.columns <= MOST_ARRAY_CELLS]
     return {
         "kind": "iteration",
         "title": view.title(),
         "order": view.order,
-        **_plane(picture, view.plot),
+        **_plane(view.picture, view.plot),
         "time": None if view.time is None else _plane(view.time.picture, view.time),
-        "arrays": [
-            {"name": g.name, "low": list(g.low), "shape": list(g.shape), "rows": g.rows, "columns": g.columns}
-            for g in every
-        ],
-        "accesses": [
-            {
-                "statement": t.statement,
-                "key": f"access:{t.statement}:{t.number}",
-                "kind": t.kind,
-                "text": scop[t.statement].accesses[t.number].text,
-                "array": shown[t.array],
-                "visits": buffer(t.visits.astype(np.uint32)),
-                "cells": buffer(t.cells.astype(np.uint32)),
-            }
-            for t in touched(schedule, grids(schedule))
-            if t.array in shown
-        ],
-        "formulas": [
-            [layer.statement, [_formula(f) for f in formulas(schedule, scop[layer.statement])]]
-            for layer in picture.layers
-        ],
+        "arrays": [_array(grid) for grid in shown],
+        "accesses": _accesses(schedule, [grid.name for grid in shown]),
+        "formulas": [[layer.statement, _formulas(schedule, layer.statement)] for layer in view.picture.layers],
         "program": schedule.program(),
         "notes": [list(note) for note in view.notes],
         "controls": view.controls(),
-        "style": {
-            "grid": look.GRID,
-            "axis": look.AXIS,
-            "statements": list(look.STATEMENTS),
-            "ring": look.RING,
-            "polygon": look.POLYGON,
-            "opacity": look.POLYGON_OPACITY,
-            "border": look.BORDER,
-            "arrows": look.ARROWS,
-            "dashes": {kind: list(dashes) for kind, dashes in look.DASHES.items()},
-            "beside": look.BESIDE,
-            "shift": look.SHIFT,
-            "tile": look.TILE,
-            "violated": look.VIOLATED,
-            "order": list(look.ORDER),
-            "read": look.READ,
-            "written": look.WRITTEN,
-            "radius": look.RADIUS,
-            "unit": look.UNIT,
-        },
+        "style": _style(),
     }
 
 
 def _plane(picture: Picture, plot: Plot | Space) -> Mapping[str, Any]:
     """What lies in the plane (or space): of the domain, or of time."""
+    low, high = picture.reach
     return {
         "dims": list(picture.dims),
         "box": list(plot.box) if isinstance(plot, Plot) else None,
-        "low": picture.reach[0].tolist(),
-        "high": picture.reach[1].tolist(),
-        "layers": [
-            {
-                "name": layer.statement,
-                "points": buffer(layer.points.astype(np.float32)),
-                "polygons": [polygon.tolist() for polygon in layer.corners],
-                "faces": [[b.excluded, f.tolist()] for b, f in faces(layer, picture.borders)]
-                if len(picture.dims) == 3
-                else [],
-            }
-            for layer in picture.layers
-        ],
-        "lines": [
-            {
-                "ends": line.ends.tolist(),
-                "label": line.border.excluded,
-                "at": list(line.label),
-                "key": f"border:{line.border.statement}:{line.border.piece}:{line.border.row}",
-            }
-            for line in (plot.lines if isinstance(plot, Plot) else ())
-        ],
-        "arrows": [
-            {
-                "kind": a.kind,
-                "source": a.source,
-                "target": a.target,
-                "violated": a.violated,
-                "ends": buffer(a.ends.astype(np.float32)),
-            }
-            for a in picture.arrows
-        ],
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "layers": [_layer(layer, picture) for layer in picture.layers],
+        "lines": [_line(line) for line in plot.lines] if isinstance(plot, Plot) else [],
+        "arrows": [_arrows(arrows) for arrows in picture.arrows],
         "tiles": [tile.tolist() for tile in picture.tiles],
         "visits": buffer(picture.visits.astype(np.uint32)),
         "places": buffer(picture.times.astype(np.uint32)),
@@ -125,16 +62,101 @@ def _plane(picture: Picture, plot: Plot | Space) -> Mapping[str, Any]:
     }
 
 
-def _formula(formula: Formula) -> Mapping[str, Any]:
+def _layer(layer: Layer, picture: Picture) -> Mapping[str, Any]:
+    """The instances of a statement; in space with the faces of its polyhedra."""
+    around = faces(layer, picture.borders) if len(picture.dims) == 3 else ()
     return {
-        "name": formula.name,
-        "lines": [
-            [
-                {"rows": [list(row) for row in part.rows], "keys": list(part.keys)}
-                if isinstance(part, Block)
-                else {"text": part.text, "key": part.key}
-                for part in line
-            ]
-            for line in formula.lines
-        ],
+        "name": layer.statement,
+        "points": buffer(layer.points.astype(np.float32)),
+        "polygons": [polygon.tolist() for polygon in layer.corners],
+        "faces": [[border.excluded, corners.tolist()] for border, corners in around],
+    }
+
+
+def _line(line: Line) -> Mapping[str, Any]:
+    """A border in the plane."""
+    border = line.border
+    return {
+        "ends": line.ends.tolist(),
+        "label": border.excluded,
+        "at": list(line.label),
+        "key": f"border:{border.statement}:{border.piece}:{border.row}",
+    }
+
+
+def _arrows(arrows: Arrows) -> Mapping[str, Any]:
+    """Dependences of one kind between two statements."""
+    return {
+        "kind": arrows.kind,
+        "source": arrows.source,
+        "target": arrows.target,
+        "violated": arrows.violated,
+        "ends": buffer(arrows.ends.astype(np.float32)),
+    }
+
+
+def _array(grid: Grid) -> Mapping[str, Any]:
+    """An array that is drawn beside the domain."""
+    return {
+        "name": grid.name,
+        "low": list(grid.low),
+        "shape": list(grid.shape),
+        "rows": grid.rows,
+        "columns": grid.columns,
+    }
+
+
+def _accesses(schedule: Schedule, arrays: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Which cells of these arrays each access touches, visit by visit."""
+    return [
+        {
+            "statement": one.statement,
+            "key": f"access:{one.statement}:{one.number}",
+            "kind": one.kind,
+            "text": schedule.scop[one.statement].accesses[one.number].text,
+            "array": arrays.index(one.array),
+            "visits": buffer(one.visits.astype(np.uint32)),
+            "cells": buffer(one.cells.astype(np.uint32)),
+        }
+        for one in touched(schedule, grids(schedule))
+        if one.array in arrays
+    ]
+
+
+def _formulas(schedule: Schedule, statement: str) -> list[Mapping[str, Any]]:
+    return [_formula(formula) for formula in formulas(schedule, schedule.scop[statement])]
+
+
+def _formula(formula: Formula) -> Mapping[str, Any]:
+    """A formula by lines, of words and of matrices."""
+    return {"name": formula.name, "lines": [[_words(part) for part in line] for line in formula.lines]}
+
+
+def _words(part: Part) -> Mapping[str, Any]:
+    if isinstance(part, Block):
+        return {"rows": [list(row) for row in part.rows], "keys": list(part.keys)}
+    return {"text": part.text, "key": part.key}
+
+
+def _style() -> Mapping[str, Any]:
+    """The colours and measures that the front draws with."""
+    return {
+        "grid": look.GRID,
+        "axis": look.AXIS,
+        "statements": list(look.STATEMENTS),
+        "ring": look.RING,
+        "polygon": look.POLYGON,
+        "opacity": look.POLYGON_OPACITY,
+        "border": look.BORDER,
+        "arrows": look.ARROWS,
+        "dashes": {kind: list(dashes) for kind, dashes in look.DASHES.items()},
+        "beside": look.BESIDE,
+        "shift": look.SHIFT,
+        "tile": look.TILE,
+        "violated": look.VIOLATED,
+        "order": list(look.ORDER),
+        "read": look.READ,
+        "written": look.WRITTEN,
+        "radius": look.RADIUS,
+        "unit": look.UNIT,
     }

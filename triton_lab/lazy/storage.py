@@ -12,7 +12,7 @@ import itertools
 import math
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import torch
 
@@ -20,12 +20,24 @@ from triton_lab.lazy.buffer import Buffer, allocate
 from triton_lab.lazy.device import default_device
 from triton_lab.lazy.graph import Value, kept
 
-if TYPE_CHECKING:
-    from triton_lab.lazy.handle import Handle
-
 _numbers = itertools.count()
 _live: weakref.WeakValueDictionary[int, Storage] = weakref.WeakValueDictionary()
 lock = threading.RLock()  # one step at a time (a tensor itself belongs to one thread)
+
+
+class Looking(Protocol):
+    """A tensor that looks at a storage.
+
+    ``variable`` is the global variable that holds it (`naming`), ``known_as`` its name if it has one,
+    ``label`` what pictures and messages call it.
+    """
+
+    variable: str | None
+
+    @property
+    def known_as(self) -> str | None: ...
+    @property
+    def label(self) -> str: ...
 
 
 class Storage:
@@ -36,7 +48,7 @@ class Storage:
         self.device = device
         self.number = next(_numbers)
         self.failed: Value | None = None  # the value that a step could not compute
-        self.tensors: weakref.WeakValueDictionary[int, Handle] = weakref.WeakValueDictionary()
+        self.tensors: weakref.WeakValueDictionary[int, Looking] = weakref.WeakValueDictionary()
         with lock:
             _live[self.number] = self
 

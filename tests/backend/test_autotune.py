@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 import torch
 import triton
@@ -43,19 +45,19 @@ def grid(meta):
 
 
 @pytest.fixture
-def calls(monkeypatch) -> list[launcher.Call]:
+def calls() -> Iterator[list[launcher.Call]]:
     """All launches of the test, trials too."""
     heard: list[launcher.Call] = []
 
     class Listener(launcher.Recorder):
         def before(self, call):
-            return None
+            return launcher.Watch()
 
         def after(self, call):
             heard.append(call)
 
-    monkeypatch.setattr(launcher, "recorders", [Listener()])
-    return heard
+    with launcher.recorders.listening(Listener()):
+        yield heard
 
 
 def test_each_configuration_runs_once_and_then_the_best(calls):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import operator
 import threading
 import time
@@ -16,6 +17,7 @@ from triton_lab.backend.loading import Loaded
 from triton_lab.backend.mirror import Mirrors
 from triton_lab.backend.progress import bar
 from triton_lab.backend.regions import extent_of, regions_of
+from triton_lab.backend.source import Written
 from triton_lab.backend.unknown import Finder
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.machine import Executable, Limits, Machine, Observer
@@ -49,14 +51,25 @@ class Call:
     # What the GPU and the CPU made of each argument that was written: (name, GPU's, CPU's) tensors.
     outputs: list[tuple[str, Any, Any]] = field(default_factory=list)
     remark: str = ""
-    # Those who want to hear of every operation, not of accesses alone. It slows the launch down.
-    operations: list[Observer] = field(default_factory=list)
+
+    @functools.cached_property
+    def written(self) -> Written:
+        """What the user wrote: the kernel, and the functions that it calls."""
+        return Written(self.source.fn, self.executable.plan, self.objects.values())
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who watches a launch: its ``accesses``, or each of its ``operations``, which slows it down."""
+
+    accesses: Observer | None = None
+    operations: Observer | None = None
 
 
 class Recorder:
-    """Hears of launches. ``before`` returns the observer for accesses, or None."""
+    """Hears of launches: ``before`` they run, which says who is to watch them, and ``after``."""
 
-    def before(self, call: Call) -> Observer | None:
+    def before(self, call: Call) -> Watch:
         raise NotImplementedError
 
     def after(self, call: Call) -> None:
@@ -66,20 +79,38 @@ class Recorder:
         """A launch that nobody can look at ran all the same."""
 
 
-# Innermost last; a recorder hears of the launches of all threads.
-recorders: list[Recorder] = []
-_unrecorded = threading.local()
+class Recorders:
+    """Who hears of launches: of those of all threads, but for those that a thread makes ``unrecorded``."""
+
+    def __init__(self) -> None:
+        self._all: list[Recorder] = []
+        self._here = threading.local()
+
+    def hearing(self) -> list[Recorder]:
+        """Who hears of a launch that this thread makes now, the innermost last."""
+        return [] if getattr(self._here, "unrecorded", False) else list(self._all)
+
+    @contextlib.contextmanager
+    def listening(self, recorder: Recorder) -> Iterator[None]:
+        """Inside, ``recorder`` hears of launches."""
+        self._all.append(recorder)
+        try:
+            yield
+        finally:
+            self._all.remove(recorder)
+
+    @contextlib.contextmanager
+    def unrecorded(self) -> Iterator[None]:
+        """Inside, no recorder hears of this thread's launches: those are ours, not the user's."""
+        before = getattr(self._here, "unrecorded", False)
+        self._here.unrecorded = True
+        try:
+            yield
+        finally:
+            self._here.unrecorded = before
 
 
-@contextlib.contextmanager
-def unrecorded() -> Iterator[None]:
-    """Inside, no recorder hears of this thread's launches: those are ours, not the user's."""
-    before = getattr(_unrecorded, "now", False)
-    _unrecorded.now = True
-    try:
-        yield
-    finally:
-        _unrecorded.now = before
+recorders = Recorders()
 
 
 # Settings of the process, changed by the magics and by `lab.limits`.
@@ -118,10 +149,10 @@ class Launcher:
         """Run the kernel over ``grid``. Raises KernelError, ArgumentError."""
         mirrors = Mirrors()
         call = prepared(self.source, self.metadata, function, grid, objects, mirrors)
-        hearing = [] if getattr(_unrecorded, "now", False) else list(recorders)
-        observers = [found for recorder in hearing if (found := recorder.before(call)) is not None]
+        hearing = recorders.hearing()
+        watches = [recorder.before(call) for recorder in hearing]
         try:
-            interpret(call, observers)
+            interpret(call, watches)
             mirrors.write_back()
         except BaseException as error:
             if hearing:  # else nobody asks, and an error that is known to the call keeps all of it alive
@@ -166,7 +197,7 @@ def prepared(
     )
 
 
-def interpret(call: Call, observers: Sequence[Observer], quiet: bool = False) -> None:
+def interpret(call: Call, watches: Sequence[Watch], quiet: bool = False) -> None:
     """Run a prepared launch on the CPU; ``quiet`` keeps what it prints to itself.
 
     Raises KernelError, in words for the kernel's author.
@@ -179,8 +210,8 @@ def interpret(call: Call, observers: Sequence[Observer], quiet: bool = False) ->
                 [value for leaf in call.leaves for value in leaf.values],
                 call.grid,
                 call.memory,
-                observer=together(call.operations),
-                access_observer=together(list(observers)),
+                observer=together([watch.operations for watch in watches]),
+                access_observer=together([watch.accesses for watch in watches]),
                 limits=limits,
                 progress=told,
                 printer=None if call.trial or quiet else Printer(call.grid, limits.lines),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from triton_lab.backend.arguments import Leaf, tensor_of
-from triton_lab.backend.source import Written, written
+from triton_lab.backend.source import Written
 from triton_lab.interpreter.errors import Deadlock, Fault, KernelError, StepLimit, Unsupported
 from triton_lab.ir import Op, Plan
 from triton_lab.ir.masks import is_masked
@@ -25,7 +25,7 @@ def described(error: KernelError, call: Any) -> KernelError:
     else:
         message, mend = _message(error)
     programs = _programs(error, call.grid)
-    lines = [f"{message}", *_where(error.op, call.metadata.name, programs, written(call))]
+    lines = [f"{message}", *_where(error.op, call.metadata.name, programs, call.written)]
     if mend:
         lines.append(f"  {mend}")
     if error.op is not None and error.op.name in ACCESSES:

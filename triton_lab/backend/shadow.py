@@ -38,17 +38,17 @@ def launch(
         call = prepared(source, metadata, function, grid, objects, Mirrors(), private=True)
     except (Unsupported, ArgumentError) as error:
         # What the CPU target cannot run cannot be looked at, but it can be launched.
-        for recorder in list(recorders):
+        for recorder in recorders.hearing():
             recorder.missed(metadata.name, str(error).split("\n", 1)[0])
         on_gpu()
         return
     call.target = "gpu"
     before = {region.start: region.data.copy() for region in call.memory.regions}
-    hearing = list(recorders)
-    observers = [found for recorder in hearing if (found := recorder.before(call)) is not None]
+    hearing = recorders.hearing()
+    watches = [recorder.before(call) for recorder in hearing]
     interface = driver.get_device_interface()
     try:
-        interpret(call, observers, quiet=True)
+        interpret(call, watches, quiet=True)
         interface.synchronize()
         start = time.perf_counter()
         on_gpu()

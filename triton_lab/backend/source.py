@@ -169,23 +169,3 @@ def _named(function: Any) -> Iterator[Any]:
         # Triton's own modules lead to hundreds of functions that are nobody's here.
         if isinstance(value, (types.ModuleType, type)) and not value.__name__.startswith("triton."):
             todo.extend(vars(value).get(name) for name in names)
-
-
-def written(call: Any) -> Written:
-    """What the user wrote, for a launch (a `Call`, or what has its ``source`` and ``executable``)."""
-    known: dict[str, Any] = vars(call)
-    if "written" not in known:
-        values = known.get("objects", {}).values()
-        known["written"] = Written(call.source.fn, call.executable.plan, values)
-    result: Written = known["written"]
-    return result
-
-
-def user_location(location: Location | None, call: Any) -> Place | None:
-    """Where the user wrote what is at ``location``."""
-    return written(call).place(location)
-
-
-def excerpt(place: Place, call: Any) -> list[str]:
-    """The line where ``place`` begins, with carets under it."""
-    return written(call).excerpt(place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -40,8 +40,9 @@ class _Together:
             one.joined(pieces, programs, result)
 
 
-def together(observers: Sequence[Observer]) -> Observer | None:
+def together(observers: Iterable[Observer | None]) -> Observer | None:
     """One observer that stands for all; None for none, which costs nothing."""
-    if len(observers) < 2:
-        return observers[0] if observers else None
-    return _Together(observers)
+    every = [one for one in observers if one is not None]
+    if len(every) < 2:
+        return every[0] if every else None
+    return _Together(every)

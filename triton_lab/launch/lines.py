@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from triton_lab.backend.source import excerpt, user_location
+from triton_lab.backend.source import Written
 from triton_lab.interpreter.machine import Executable
+from triton_lab.ir import Op
 
 
 @dataclass(frozen=True)
@@ -19,29 +21,26 @@ class Line:
     excerpt: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Source:
-    """What `user_location` wants to know of a call: not its arguments, which may be large."""
-
-    source: Any
-    executable: Executable
-
-
 class Lines(Mapping[int, "Line | None"]):
     """By operation index; None for operations that no line of the user's stands for."""
 
     def __init__(self, source: Any, executable: Executable) -> None:
-        self._source = _Source(source, executable)
+        self._kernel, self._plan = source.fn, executable.plan
         self._ops = {op.index: op for op in executable.plan.walk()}
         self._found: dict[int, Line | None] = {}
 
     def __getitem__(self, index: int) -> Line | None:
         if index not in self._found:
-            place = user_location(self._ops[index].location, self._source)
-            self._found[index] = (
-                None if place is None else Line(place.line, place.column, tuple(excerpt(place, self._source)))
-            )
+            self._found[index] = self._line(self._ops[index])
         return self._found[index]
+
+    @cached_property
+    def _written(self) -> Written:
+        return Written(self._kernel, self._plan)
+
+    def _line(self, op: Op) -> Line | None:
+        place = self._written.place(op.location)
+        return None if place is None else Line(place.line, place.column, tuple(self._written.excerpt(place)))
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._ops)

@@ -12,9 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.backend import launcher
-from triton_lab.backend.launcher import Call, Recorder
-from triton_lab.backend.source import written
-from triton_lab.interpreter.machine import Observer
+from triton_lab.backend.launcher import Call, Recorder, Watch
 from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.values import Value
 from triton_lab.launch import snapshot
@@ -51,9 +49,9 @@ class _Record(Recorder):
         self.pending: dict[int, tuple[Tape, snapshot.Snapshot, dict[str, Watcher]]] = {}
         self.trials: list[tuple[str, str, float]] = []
 
-    def before(self, call: Call) -> Observer | None:
+    def before(self, call: Call) -> Watch:
         if call.trial:
-            return None
+            return Watch()
         extents = [(region.start, region.stop) for region in call.memory.regions]
         unfilled = self.fresh.unfilled(extents)
         blank = Ranges.joined([snapshot.blank(region) & unfilled for region in call.memory.regions if len(unfilled)])
@@ -67,9 +65,8 @@ class _Record(Recorder):
             tape.blank |= still_poisoned(tape.unwritten, lambda start, stop: _bytes(call, start, stop))
             tape.unwritten = NOTHING
             watching = watchers(described(call, tape, kept))
-            call.operations += watching.values()
         self.pending[id(call)] = (tape, kept, watching)
-        return together([tape, *watching.values()])
+        return Watch(accesses=together([tape, *watching.values()]), operations=together(watching.values()))
 
     def missed(self, kernel: str, reason: str) -> None:
         self.launches.unseen.append(f"the launch of {kernel} was not recorded: {reason}")
@@ -142,7 +139,7 @@ def described(call: Call, tape: Tape, kept: snapshot.Snapshot) -> Launch:
         remark=call.remark,
         source="".join(function.raw_src),
         first_line=function.starting_line_number,
-        file=written(call).file or "",
+        file=call.written.file or "",
         executable=call.executable,
         compiled=(call.source, call.metadata),
         surroundings=Surroundings.of(function),
@@ -199,8 +196,5 @@ def record(*, max_bytes: int = MAX_BYTES, max_total_bytes: int = MAX_TOTAL_BYTES
     launches = Launches()
     with refused(), FreshMemory(min(max_bytes, POISONED)) as fresh:
         recorder = _Record(launches, max_bytes, max(max_bytes, max_total_bytes), fresh)
-        launcher.recorders.append(recorder)
-        try:
+        with launcher.recorders.listening(recorder):
             yield launches
-        finally:
-            launcher.recorders.remove(recorder)

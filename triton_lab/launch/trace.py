@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.backend.source import user_location
+from triton_lab.backend.source import Written
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.frame import Frame
@@ -73,9 +72,7 @@ class _Listener(Watcher):
         self.launch = launch
         self.twin = launch.twin
         self.steps: list[Step] = []
-        source = SimpleNamespace(fn=launch.compiled[0].fn)
-        # What `user_location` wants to know of a launch.
-        self.place = SimpleNamespace(source=source, executable=self.twin.executable)
+        self.written = Written(launch.compiled[0].fn, self.twin.executable.plan)
         self.lines: dict[int, int | None] = {}
         self.arguments: dict[int, str | None] = {}
 
@@ -88,7 +85,7 @@ class _Listener(Watcher):
 
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
         if op.index not in self.lines:
-            found = user_location(op.location, self.place)
+            found = self.written.place(op.location)
             self.lines[op.index] = None if found is None else found.line
             self.arguments[op.index] = self._argument(op.index)
         addresses = pointer.elements(_INT64) if isinstance(pointer, Affine) else pointer

@@ -108,7 +108,7 @@ def _run(
     """The arrays after the kernel has run on them with other strides."""
     import torch
 
-    from triton_lab.backend.launcher import unrecorded
+    from triton_lab.backend.launcher import recorders
     from triton_lab.targets import target
 
     holders: dict[str, torch.Tensor] = {}
@@ -122,7 +122,7 @@ def _run(
         tensors[name] = inner
         tensors[name].copy_(torch.tensor(array))
     try:
-        with target("cpu"), unrecorded():
+        with target("cpu"), recorders.unrecorded():
             kernel.launch(tensors, scop, **constants)
     except Exception as error:
         raise NotABlockProgram(f"what would be written does not run: {_reason(error)}") from error

@@ -20,7 +20,9 @@ from triton_lab.backend.regions import extent_of, regions_of
 from triton_lab.backend.source import Written
 from triton_lab.backend.unknown import Finder
 from triton_lab.interpreter.errors import KernelError
-from triton_lab.interpreter.machine import Executable, Limits, Machine, Observer
+from triton_lab.interpreter.executable import Executable
+from triton_lab.interpreter.frame import Observer
+from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.memory import Memory, Region
 from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.printing import Printer

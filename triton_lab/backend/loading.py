@@ -8,7 +8,7 @@ from typing import Any
 
 from triton_lab.backend.resources import Measured, Resources, resources_of
 from triton_lab.interpreter.errors import KernelError
-from triton_lab.interpreter.machine import Executable
+from triton_lab.interpreter.executable import Executable
 from triton_lab.ir import Plan
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
 from triton_lab.interpreter import values
 from triton_lab.interpreter.code import Code, Routine, Step
-from triton_lab.interpreter.errors import from_signal
+from triton_lab.interpreter.errors import KernelError, from_signal
+from triton_lab.interpreter.executable import Executable
+from triton_lab.interpreter.memory import Memory, Reachable
+from triton_lab.interpreter.printing import Printer
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, Type
-
-if TYPE_CHECKING:
-    from triton_lab.interpreter.machine import Machine
 
 Array = NDArray[Any]
 
@@ -35,6 +35,47 @@ class Environment(dict[int, Value]):
         return value
 
 
+class Observer(Protocol):
+    """Sees a run from outside. What it is not interested in it leaves empty."""
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        """``op`` has run in ``frame``."""
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        """``op`` is about to touch memory (a store) or has (a load, an atomic)."""
+
+    def barrier(self, frame: Frame, op: Op) -> None:
+        """All lanes of each program have waited for one another."""
+
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        """Values of ``frame`` go on: into a region or a function, or out of a block that has ended."""
+
+    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
+        """``result``, of ``programs`` rows, was put together: rows of it from rows (None: all) of other values."""
+
+
+class Host(Protocol):
+    """The launch that frames belong to, and what they share: a `Machine`."""
+
+    executable: Executable
+    arguments: Sequence[Value]
+    grid: tuple[int, int, int]
+    memory: Memory
+    observer: Observer | None
+    access_observer: Observer | None
+    printer: Printer | None
+    steps: int
+
+    def memory_for(self, op: Op) -> Reachable:
+        """What ``op`` may touch of the memory."""
+
+    def tick(self, loop: Op, frame: Frame) -> None:
+        """Called once an iteration of every loop."""
+
+    def explain(self, error: Exception, op: Op, frame: Frame) -> KernelError:
+        """``error``, with the operation and the programs that it happened in."""
+
+
 class Frame:
     """``programs`` (linear numbers, ascending) run ``routine`` together.
 
@@ -46,7 +87,7 @@ class Frame:
 
     def __init__(
         self,
-        machine: Machine,
+        machine: Host,
         routine: Routine,
         programs: Array,
         environment: Environment,

@@ -16,56 +16,36 @@ from numpy.typing import NDArray
 from triton_lab.interpreter import values
 from triton_lab.interpreter.code import Code, Step
 from triton_lab.interpreter.errors import KernelError
-from triton_lab.interpreter.frame import Environment, Frame
+from triton_lab.interpreter.frame import Environment, Frame, Host
 from triton_lab.interpreter.ops.atomics import poll
 from triton_lab.interpreter.ops.control import BRANCHES, answer, counting, trips_of
+from triton_lab.interpreter.strands import Level, Results, Strand, Wait, chosen
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from triton_lab.interpreter.strands import Strand
-
 Array = NDArray[Any]
-Results = tuple[Value, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """An iteration achieved nothing for other programs: those of the strand have to wait for them.
-
-    ``counts`` says that they got somewhere themselves (a loop that also counts, a wait that times out).
-    """
-
-    op: Op
-    counts: bool
 
 
 def _ascending(*strands: Strand) -> list[Strand]:
     return sorted(strands, key=lambda strand: int(strand.programs[0]))
 
 
-@dataclass
-class Level:
-    """What a strand's programs are inside of: of ``frame``'s, those in ``rows`` (None: all)."""
-
-    frame: Frame
-    rows: Array | None = None
-
-    waits = False
-
-    def part(self, rows: Array) -> Self:
-        """The same for some of the strand's programs; what that costs is paid when they get there."""
-        return replace(self, rows=_chosen(self.rows, rows))
-
-    def go(self, strand: Strand, handed: Results | None) -> Wait | list[Strand] | None:
-        """Go on from where the level is, with what the level above has yielded, if it was there."""
-        raise NotImplementedError
+def started(machine: Host, programs: Array) -> Strand:
+    """``programs`` (ascending) at the start of the kernel."""
+    routine = machine.executable.routines[machine.executable.plan.kernel.name]
+    strand = Strand(machine, programs)
+    enter(strand, Frame(machine, routine, programs, Environment()), routine.blocks[0], machine.arguments)
+    return strand
 
 
-def _chosen(before: Array | None, rows: Array) -> Array:
-    return rows if before is None else before[rows]
+def enter(strand: Strand, frame: Frame, code: Code, arguments: Sequence[Value] = ()) -> None:
+    """Go on with a block, and come back with what it yields."""
+    for number, value in zip(code.arguments, arguments, strict=True):
+        frame.environment[number] = value
+    strand.levels.append(Body(frame, code=code))
 
 
 def _taken(carried: Results, rows: Array | None) -> Results:
@@ -113,7 +93,7 @@ class Body(Level):
         elif op.name == "tt.call":
             routine = strand.machine.executable.routines[op.attributes["callee"]]
             inner = Frame(strand.machine, routine, frame.programs, Environment())
-            strand.enter(inner, routine.blocks[0], operands)
+            enter(strand, inner, routine.blocks[0], operands)
         else:
             raise KernelError("a function of elements cannot wait for another program", op, frame.programs)
         return None
@@ -135,7 +115,7 @@ class Body(Level):
             self.frame, self.rows = self.frame.part(self.rows), None
         sides = self.frame.region(op)
         if truth or len(sides) > 1:
-            strand.enter(self.frame, sides[0 if truth else 1])
+            enter(strand, self.frame, sides[0 if truth else 1])
         else:
             strand.handed = ()
 
@@ -165,7 +145,7 @@ class Body(Level):
         successor = self.code.terminator.successors[position]
         handed = tuple(self.frame.environment[number] for number in successor.operands)
         strand.levels.pop()
-        strand.enter(self.frame, self.frame.routine.blocks[successor.block], handed)
+        enter(strand, self.frame, self.frame.routine.blocks[successor.block], handed)
 
 
 @dataclass
@@ -179,7 +159,7 @@ class Loop(Level):
     active: Frame | None = None
 
     def part(self, rows: Array) -> Self:
-        return replace(self, rows=_chosen(self.rows, rows), kept=_chosen(self.kept, rows), active=None)
+        return replace(self, rows=chosen(self.rows, rows), kept=chosen(self.kept, rows), active=None)
 
     def settle(self) -> Frame:
         """Cut everything down to the programs that are left."""
@@ -219,7 +199,7 @@ class For(Loop):
         strand.machine.tick(self.op, frame)
         (code,) = frame.region(self.op)
         counter = (self.low + self.done * self.steps).astype(values.dtype_of(frame.type(code.arguments[0])))
-        strand.enter(frame, code, (counter, *self.carried))
+        enter(strand, frame, code, (counter, *self.carried))
         return None
 
 
@@ -249,7 +229,7 @@ class While(Loop):
             self.version = memory.version
             frame = self.settle()
             strand.machine.tick(self.op, frame)
-            strand.enter(frame, frame.region(self.op)[0], self.carried)
+            enter(strand, frame, frame.region(self.op)[0], self.carried)
             return None
         if not self.in_body:
             return self._decide(strand, handed)
@@ -278,7 +258,7 @@ class While(Loop):
             return
         self.in_body = True
         frame = self.settle()
-        strand.enter(frame, frame.region(self.op)[1], passed)
+        enter(strand, frame, frame.region(self.op)[1], passed)
 
 
 def _same(before: Sequence[Value], after: Sequence[Value]) -> bool:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.code import Routine, compile_plan, waiting_loops, waits
 from triton_lab.interpreter.errors import Deadlock, KernelError, StepLimit
-from triton_lab.interpreter.frame import Environment, Frame
+from triton_lab.interpreter.executable import Executable
+from triton_lab.interpreter.frame import Environment, Frame, Observer
 from triton_lab.interpreter.memory import Memory, Reachable, Region
 from triton_lab.interpreter.printing import Printer
+from triton_lab.interpreter.strands import Strand, Wait
 from triton_lab.interpreter.values import Value
-from triton_lab.ir import Op, Plan
-from triton_lab.ir.provenance import Roots, pointer_roots
-
-if TYPE_CHECKING:
-    from triton_lab.interpreter.strands import Strand
+from triton_lab.ir import Op
 
 Array = NDArray[Any]
 
@@ -28,58 +25,6 @@ Array = NDArray[Any]
 BATCH_BYTES = 8 << 20
 # Programs that queue at one lock are asked once for each of them whether it is their turn.
 _MOST_WAITING = 1024
-
-
-class Observer(Protocol):
-    """Sees a run from outside. What it is not interested in it leaves empty."""
-
-    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
-        """``op`` has run in ``frame``."""
-
-    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
-        """``op`` is about to touch memory (a store) or has (a load, an atomic)."""
-
-    def barrier(self, frame: Frame, op: Op) -> None:
-        """All lanes of each program have waited for one another."""
-
-    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
-        """Values of ``frame`` go on: into a region or a function, or out of a block that has ended."""
-
-    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
-        """``result``, of ``programs`` rows, was put together: rows of it from rows (None: all) of other values."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Executable:
-    """A plan, bound once and run many times.
-
-    ``waiting_loops`` are the operations in which programs wait for others, ``waits`` those too that
-    have one of them inside.
-    """
-
-    plan: Plan
-    routines: Mapping[str, Routine]
-    waiting_loops: frozenset[int]
-    waits: frozenset[int]
-    roots: Mapping[int, Roots]
-
-    def reach(self, owners: Sequence[frozenset[Region] | None]) -> dict[int, frozenset[Region] | None]:
-        """The regions that each access may touch: those of the arguments its pointer can come from.
-
-        ``owners`` has the regions of each of the kernel's arguments, None for an address that nobody
-        vouches for; None in the result means anywhere.
-        """
-        result: dict[int, frozenset[Region] | None] = {}
-        for op, roots in self.roots.items():
-            reached = [None] if roots is None else [owners[k] for k in roots]
-            known = [regions for regions in reached if regions is not None]
-            result[op] = frozenset().union(*known) if len(known) == len(reached) else None
-        return result
-
-    @classmethod
-    def of(cls, plan: Plan) -> Executable:
-        loops = waiting_loops(plan)
-        return cls(plan, compile_plan(plan), loops, waits(plan, loops), pointer_roots(plan))
 
 
 @dataclass(slots=True)
@@ -203,14 +148,14 @@ class Machine:
         Under an observer each program runs by itself, whatever the batch, and a wait ends as early as it can:
         one that ends too early is seen only where others have not yet done what it should wait for.
         """
-        from triton_lab.interpreter.strands import Strand
+        from triton_lab.interpreter.levels import started
 
         watched = self.observer is not None or self.access_observer is not None
         size = 1 if watched else self.limits.batch or min(self.batch_size(), _MOST_WAITING)
         waiting: list[Strand] = []
         heads: dict[int, Strand] = {}
         for programs in self._batches(todo, size):
-            late = self._settled([Strand.of(self, programs)], len(todo))
+            late = self._settled([started(self, programs)], len(todo))
             waiting += late
             if watched and waiting:
                 waiting = self._hurried(waiting, late, heads, len(todo))
@@ -243,8 +188,6 @@ class Machine:
 
     def _settled(self, strands: list[Strand], total: int) -> list[Strand]:
         """Run ``strands`` in order, and what they part into, until nothing changes any more; those that wait."""
-        from triton_lab.interpreter.levels import Wait
-
         waiting: list[Strand] = []
         for _ in range(_MOST_WAITING):
             version = self.memory.version

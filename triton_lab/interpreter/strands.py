@@ -11,43 +11,68 @@ the programs are inside of and in which they may wait. Everything else runs as i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.code import Code
-from triton_lab.interpreter.frame import Environment, Frame
-from triton_lab.interpreter.levels import Body, Level, Results, Wait
+from triton_lab.interpreter.frame import Frame, Host
 from triton_lab.interpreter.values import Value
+from triton_lab.ir import Op
 
 if TYPE_CHECKING:
-    from triton_lab.interpreter.machine import Machine
+    from typing_extensions import Self
 
 Array = NDArray[Any]
+Results = tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """An iteration achieved nothing for other programs: those of the strand have to wait for them.
+
+    ``counts`` says that they got somewhere themselves (a loop that also counts, a wait that times out).
+    """
+
+    op: Op
+    counts: bool
+
+
+@dataclass
+class Level:
+    """What a strand's programs are inside of: of ``frame``'s, those in ``rows`` (None: all)."""
+
+    frame: Frame
+    rows: Array | None = None
+
+    waits = False
+
+    def part(self, rows: Array) -> Self:
+        """The same for some of the strand's programs; what that costs is paid when they get there."""
+        return replace(self, rows=chosen(self.rows, rows))
+
+    def go(self, strand: Strand, handed: Results | None) -> Wait | list[Strand] | None:
+        """Go on from where the level is, with what the level above has yielded, if it was there."""
+        raise NotImplementedError
+
+
+def chosen(before: Array | None, rows: Array) -> Array:
+    """Positions in a frame: of those in ``before`` (None: all), the ones at ``rows``."""
+    return rows if before is None else before[rows]
 
 
 @dataclass(slots=True)
 class Strand:
     """Programs that are at the same place, ``levels`` deep; ``handed`` is what the last level to end yielded."""
 
-    machine: Machine
+    machine: Host
     programs: Array
     levels: list[Level] = field(default_factory=list)
     handed: Results | None = None
     # How the programs last had to wait, and what memory was then.
     wait: Wait | None = None
     version: int = -1
-
-    @classmethod
-    def of(cls, machine: Machine, programs: Array) -> Strand:
-        """``programs`` (ascending) at the start of the kernel."""
-        routine = machine.executable.routines[machine.executable.plan.kernel.name]
-        strand = cls(machine, programs)
-        strand.enter(Frame(machine, routine, programs, Environment()), routine.blocks[0], machine.arguments)
-        return strand
 
     def run(self) -> Wait | list[Strand]:
         """Go on until the programs wait, or part into the strands returned: none when all have ended."""
@@ -69,12 +94,6 @@ class Strand:
     def watch(self) -> None:
         """Have memory tell writes that change nothing from others, if that is how a wait is told."""
         self.machine.memory.watching = any(level.waits for level in self.levels)
-
-    def enter(self, frame: Frame, code: Code, arguments: Sequence[Value] = ()) -> None:
-        """Go on with a block, and come back with what it yields."""
-        for number, value in zip(code.arguments, arguments, strict=True):
-            frame.environment[number] = value
-        self.levels.append(Body(frame, code=code))
 
     def leave(self, handed: Results) -> None:
         """The innermost level has ended, and yields this."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.machine import Executable
+from triton_lab.interpreter.executable import Executable
 from triton_lab.launch.access import Access, Event
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.finding import FindingList

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from triton_lab.backend.source import Written
-from triton_lab.interpreter.machine import Executable
+from triton_lab.interpreter.executable import Executable
 from triton_lab.ir import Op
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triton_lab.backend.dependencies import as_callable, fingerprint, used
-from triton_lab.interpreter.machine import Executable
+from triton_lab.interpreter.executable import Executable
 from triton_lab.ir import parse_plan
 from triton_lab.launch.snapshot import CannotReplay
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.errors import KernelError
-from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.machine import Executable, Limits, Machine, Observer
+from triton_lab.interpreter.executable import Executable
+from triton_lab.interpreter.frame import Frame, Observer
+from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.values import Value, take
 from triton_lab.ir import Op
 from triton_lab.launch.ranges import Ranges

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from .cost import Cache as Cache
     from .cost import Cost as Cost
     from .execute import Visits as Visits
-    from .kernel_scop import Gap as Gap
     from .kernel_scop import KernelScop as KernelScop
+    from .kernel_statement import Gap as Gap
     from .triton_kernel import TritonKernel as TritonKernel
 
 # Found on first use: name -> where it lives.
 _LATER = {
     "Cache": "triton_lab.polyhedral.cost",
     "Cost": "triton_lab.polyhedral.cost",
-    "Gap": "triton_lab.polyhedral.kernel_scop",
+    "Gap": "triton_lab.polyhedral.kernel_statement",
     "KernelScop": "triton_lab.polyhedral.kernel_scop",
     "NotABlockProgram": "triton_lab.polyhedral.block_shape",
     "TritonKernel": "triton_lab.polyhedral.triton_kernel",

@@ -1,0 +1,44 @@
+"""A plan, bound to the functions that run its operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from triton_lab.interpreter.code import Routine, compile_plan, waiting_loops, waits
+from triton_lab.interpreter.memory import Region
+from triton_lab.ir import Plan
+from triton_lab.ir.provenance import Roots, pointer_roots
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Executable:
+    """A plan, bound once and run many times.
+
+    ``waiting_loops`` are the operations in which programs wait for others, ``waits`` those too that
+    have one of them inside.
+    """
+
+    plan: Plan
+    routines: Mapping[str, Routine]
+    waiting_loops: frozenset[int]
+    waits: frozenset[int]
+    roots: Mapping[int, Roots]
+
+    def reach(self, owners: Sequence[frozenset[Region] | None]) -> dict[int, frozenset[Region] | None]:
+        """The regions that each access may touch: those of the arguments its pointer can come from.
+
+        ``owners`` has the regions of each of the kernel's arguments, None for an address that nobody
+        vouches for; None in the result means anywhere.
+        """
+        result: dict[int, frozenset[Region] | None] = {}
+        for op, roots in self.roots.items():
+            reached = [None] if roots is None else [owners[k] for k in roots]
+            known = [regions for regions in reached if regions is not None]
+            result[op] = frozenset().union(*known) if len(known) == len(reached) else None
+        return result
+
+    @classmethod
+    def of(cls, plan: Plan) -> Executable:
+        loops = waiting_loops(plan)
+        return cls(plan, compile_plan(plan), loops, waits(plan, loops), pointer_roots(plan))

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.polyhedral.random_nests import RandomNest, random_nests
 from triton_lab.launch.record import record
 from triton_lab.polyhedral import Schedule, TooHard, examples, scop
-from triton_lab.polyhedral.block_shape import NotABlockProgram
 from triton_lab.polyhedral.execute import extent, least_shape
 from triton_lab.polyhedral.proof import example
+from triton_lab.polyhedral.triton_kernel import NotABlockProgram
 
 
 def _agree(schedule: Schedule, *, exact: bool = True, sizes: int = 0) -> None:

@@ -13,17 +13,18 @@ from .frontend import scop
 from .legality import Legality, Violation
 from .maximal import Maximal, Part
 from .schedule import Schedule
-from .scop import Array, Scop, Statement
+from .scop import Scop
 from .source import NotAScop
+from .statement import Array, Statement
 
 if TYPE_CHECKING:
-    from .block_shape import NotABlockProgram as NotABlockProgram
     from .cost import Cache as Cache
     from .cost import Cost as Cost
-    from .execute import Visits as Visits
     from .kernel_scop import KernelScop as KernelScop
     from .kernel_statement import Gap as Gap
+    from .triton_kernel import NotABlockProgram as NotABlockProgram
     from .triton_kernel import TritonKernel as TritonKernel
+    from .visits import Visits as Visits
 
 # Found on first use: name -> where it lives.
 _LATER = {
@@ -31,9 +32,9 @@ _LATER = {
     "Cost": "triton_lab.polyhedral.cost",
     "Gap": "triton_lab.polyhedral.kernel_statement",
     "KernelScop": "triton_lab.polyhedral.kernel_scop",
-    "NotABlockProgram": "triton_lab.polyhedral.block_shape",
+    "NotABlockProgram": "triton_lab.polyhedral.triton_kernel",
     "TritonKernel": "triton_lab.polyhedral.triton_kernel",
-    "Visits": "triton_lab.polyhedral.execute",
+    "Visits": "triton_lab.polyhedral.visits",
 }
 
 

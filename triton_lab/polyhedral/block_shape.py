@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from .affine import Affine, Quotient
+from .legality import legality
 from .loop_tree import Leaf, Loop, Tree, path
+from .triton_kernel import NotABlockProgram
 
 if TYPE_CHECKING:
     from .schedule import Schedule
-
-
-class NotABlockProgram(ValueError):
-    """The schedule (or the nest) has no Triton kernel that is written from it; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +92,7 @@ def _may_be_outermost(schedule: Schedule, statement: str, loops: list[Loop]) -> 
     for loop in reversed(loops):
         tree = Loop(loop.name, {statement: loop.expressions[statement]}, tree, "parallel")
     alone = Scop((scop[statement],), scop.parameters, scop.arrays, _own_tree(scop.tree, statement), scop.source)
-    violations = replace(schedule, scop=alone, tree=tree).legality.violations
-    return all(v.kind == "tied" for v in violations)
+    return all(v.kind == "tied" for v in legality(alone, alone.dependences, tree).violations)
 
 
 def _own_tree(tree: Tree, statement: str) -> Tree:

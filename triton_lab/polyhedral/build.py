@@ -34,8 +34,9 @@ from .nest import (
     substitute,
     walk,
 )
-from .scop import Array, Scop, Statement
+from .scop import Scop
 from .source import NotAScop, SourceText, Span
+from .statement import Array, Statement
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,15 @@ import islpy as isl
 
 from .access import Access
 from .affine import isl_name
-from .block_shape import Axis, NotABlockProgram, axes
+from .block_shape import Axis, axes
 from .effort import effort
 from .nest import Binary, Expr, Load, Number, Unary
+from .triton_kernel import NotABlockProgram
 
 if TYPE_CHECKING:
     from .schedule import Schedule
-    from .scop import Scop, Statement
+    from .scop import Scop
+    from .statement import Statement
 
 # Triton's dot wants at least this many rows, columns and products.
 SMALLEST_DOT = 16

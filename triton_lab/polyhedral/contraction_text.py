@@ -8,7 +8,7 @@ import islpy as isl
 
 from .access import Access
 from .affine import isl_name
-from .block_shape import Axis, NotABlockProgram
+from .block_shape import Axis
 from .block_text import View
 from .contraction import SMALLEST_DOT, Contraction
 from .fresh_names import FreshNames
@@ -16,7 +16,7 @@ from .generate import condition_of, expression_of
 from .lane_values import HELPERS, IndexPrinter
 from .nest import Expr, Name, rebuild
 from .printer import PythonPrinter, shifted
-from .triton_kernel import Launch
+from .triton_kernel import Launch, NotABlockProgram
 from .written import Written, signature, wrapped
 
 if TYPE_CHECKING:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .execute import extent
+from .ordered import Ordered
 from .touches import touches
-
-if TYPE_CHECKING:
-    from .schedule import Schedule
 
 
 @dataclass(frozen=True)
@@ -95,7 +92,7 @@ class Cost:
         return f"{self.misses} misses of {self.accesses} accesses{rate}: {parts}"
 
 
-def simulate(schedule: Schedule, cache: Cache, shapes: Mapping[str, Sequence[int]]) -> Cost:
+def simulate(schedule: Ordered, cache: Cache, shapes: Mapping[str, Sequence[int]]) -> Cost:
     """Runs all accesses of ``schedule`` through ``cache``. Arrays lie row by row, each from a line of its own on."""
     scop = schedule.scop
     names = tuple(a.name for a in scop.arrays)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import islpy as isl
 import numpy as np
@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from .effort import OPERATIONS, TooHard, answered, effort
 from .loop_tree import path, time_text
+from .ordered import StaticPart
 from .points import relation_points, set_points
-
-if TYPE_CHECKING:
-    from .scop import Scop
 
 Kind: TypeAlias = Literal["flow", "anti", "output"]
 _KINDS: dict[tuple[str, str], Kind] = {
@@ -73,7 +71,7 @@ class Dependence:
         except TooHard:
             return "*"
 
-    def pairs(self, scop: Scop) -> NDArray[np.int64]:
+    def pairs(self, scop: StaticPart) -> NDArray[np.int64]:
         """All pairs at the scop's values, (count, source dimensions + target dimensions).
 
         >>> nest = lab.polyhedral.scop("for (int i = 1; i < n; i++) A[i] = A[i - 1];", n=4)
@@ -83,7 +81,7 @@ class Dependence:
         """
         return relation_points(scop.fixed(self.relation))
 
-    def distances(self, scop: Scop) -> tuple[tuple[int, ...], ...]:
+    def distances(self, scop: StaticPart) -> tuple[tuple[int, ...], ...]:
         """All distances at the scop's values.
 
         >>> nest = lab.polyhedral.scop("for (int i = 1; i < n; i++) A[i] = A[i - 1];", n=4)
@@ -111,12 +109,12 @@ def _distance(deltas: isl.Set, position: int) -> int | str:
     return "*"
 
 
-def order_map(scop: Scop, statement: str) -> isl.Map:
+def order_map(scop: StaticPart, statement: str) -> isl.Map:
     """When each instance of ``statement`` runs in the order of the source."""
     return isl.Map(time_text(scop.tree, statement, scop[statement].iterators, scop.parameters))
 
 
-def common_loops(scop: Scop, first: str, second: str) -> int:
+def common_loops(scop: StaticPart, first: str, second: str) -> int:
     """How many loops of the source hold both statements."""
     pairs = zip(path(scop.tree, first), path(scop.tree, second), strict=False)
     count = 0
@@ -127,7 +125,7 @@ def common_loops(scop: Scop, first: str, second: str) -> int:
     return count
 
 
-def memory_dependences(scop: Scop) -> tuple[Dependence, ...]:
+def memory_dependences(scop: StaticPart) -> tuple[Dependence, ...]:
     """Every pair of accesses to one array with a write, in the order of the source; empty relations are left out."""
     order = {s.name: order_map(scop, s.name) for s in scop.statements}
     before: dict[tuple[str, str], isl.Map] = {}
@@ -153,7 +151,7 @@ def _pairs(first: isl.Map, second: isl.Map, before: isl.Map) -> isl.Map | None:
     return None if relation.is_empty() else relation.coalesce()
 
 
-def value_dependences(scop: Scop) -> tuple[Dependence, ...]:
+def value_dependences(scop: StaticPart) -> tuple[Dependence, ...]:
     """From each read to the last write before it (isl's dataflow analysis); reads of initial values have none."""
     order = _union([order_map(scop, s.name) for s in scop.statements])
     writes = _union([a.relation for s in scop.statements for a in s.writes])
@@ -172,7 +170,7 @@ def _last_writes(read: isl.Map, writes: isl.UnionMap, order: isl.UnionMap) -> li
     return [relation.coalesce() for relation in _maps(info.compute_flow().get_must_dependence())]
 
 
-def _dependence(scop: Scop, kind: Kind, array: str, source: str, target: str, relation: isl.Map) -> Dependence:
+def _dependence(scop: StaticPart, kind: Kind, array: str, source: str, target: str, relation: isl.Map) -> Dependence:
     return Dependence(kind, array, source, target, relation, common_loops(scop, source, target))
 
 

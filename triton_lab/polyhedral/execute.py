@@ -5,9 +5,8 @@ from __future__ import annotations
 import keyword
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import islpy as isl
 import numpy as np
@@ -16,34 +15,10 @@ from numpy.typing import NDArray
 from .effort import answered
 from .from_python import shape_parameter
 from .nest import MATHEMATICS, Assign, Binary, Call, Expr, For, Load, Name, Node
+from .ordered import Ordered, StaticPart
 from .printer import PythonPrinter
 from .program import program, with_bodies
-
-if TYPE_CHECKING:
-    from .schedule import Schedule
-    from .scop import Scop
-
-
-@dataclass(frozen=True)
-class Visits:
-    """Instances in the order of execution: ``statements[t]`` indexes ``names``, ``points[t]`` is padded with 0.
-
-    >>> order = schedule.order()
-    >>> len(order), order.names, order.points.shape
-    (6, ('S0',), (6, 2))
-    """
-
-    names: tuple[str, ...]
-    statements: NDArray[np.int32]
-    points: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.statements)
-
-    @cached_property
-    def pairs(self) -> list[tuple[str, tuple[int, ...]]]:
-        """(statement, instance) for each visit, padding included."""
-        return [(self.names[s], tuple(p)) for s, p in zip(self.statements.tolist(), self.points.tolist(), strict=True)]
+from .visits import Visits
 
 
 class _Executable(PythonPrinter):
@@ -137,7 +112,7 @@ _FUNCTIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def run(schedule: Schedule, arrays: Mapping[str, Any], values: Mapping[str, int]) -> dict[str, NDArray[Any]]:
+def run(schedule: Ordered, arrays: Mapping[str, Any], values: Mapping[str, int]) -> dict[str, NDArray[Any]]:
     """See `Schedule.run`."""
     scop = schedule.scop
     bound = scop.bind(**known_parameters(scop, arrays, values))
@@ -159,7 +134,7 @@ def run(schedule: Schedule, arrays: Mapping[str, Any], values: Mapping[str, int]
     return {name: memory[name] for name in memory if not _is_local(scop, name)}
 
 
-def known_parameters(scop: Scop, arrays: Mapping[str, Any], values: Mapping[str, int]) -> dict[str, int]:
+def known_parameters(scop: StaticPart, arrays: Mapping[str, Any], values: Mapping[str, int]) -> dict[str, int]:
     """The scop's parameters: from ``values``, from the scop, from shapes, or from ``arrays`` under their names."""
     known = {**_shapes(scop.parameters, arrays), **scop.values, **values}
     known |= {p: int(arrays[p]) for p in scop.parameters if p in arrays and p not in values}
@@ -169,7 +144,7 @@ def known_parameters(scop: Scop, arrays: Mapping[str, Any], values: Mapping[str,
     return {p: known[p] for p in scop.parameters}
 
 
-def _is_local(scop: Any, name: str) -> bool:
+def _is_local(scop: StaticPart, name: str) -> bool:
     return any(a.local for a in scop.arrays if a.name == name)
 
 
@@ -179,7 +154,7 @@ def _shapes(parameters: tuple[str, ...], arrays: Mapping[str, Any]) -> dict[str,
     return {p: sizes[p] for p in parameters if p in sizes}
 
 
-def extent(scop: Any, array: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def extent(scop: StaticPart, array: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The least and the greatest subscripts with which ``array`` is used, at the scop's values."""
     lows, highs = [], []
     for access in scop.accesses:
@@ -203,13 +178,13 @@ def _ends(relation: isl.Map) -> tuple[list[int], list[int]] | None:
     return [reached.dim_min_val(k).to_python() for k in size], [reached.dim_max_val(k).to_python() for k in size]
 
 
-def least_shape(scop: Any, array: str) -> tuple[int, ...]:
+def least_shape(scop: StaticPart, array: str) -> tuple[int, ...]:
     """The smallest shape that holds every access, at the scop's values."""
     _, high = extent(scop, array)
     return tuple(int(h) + 1 for h in high)
 
 
-def _check_bounds(scop: Any, memory: Mapping[str, NDArray[Any]]) -> None:
+def _check_bounds(scop: StaticPart, memory: Mapping[str, NDArray[Any]]) -> None:
     """Raises IndexError before anything runs: NumPy alone would take negative subscripts from the other end."""
     for name, array in memory.items():
         low, high = extent(scop, name)
@@ -218,7 +193,7 @@ def _check_bounds(scop: Any, memory: Mapping[str, NDArray[Any]]) -> None:
             raise IndexError(f"{name} has shape {array.shape}, the program uses [{used}]")
 
 
-def call_visits(schedule: Schedule, functions: Mapping[str, Callable[..., Any]]) -> None:
+def call_visits(schedule: Ordered, functions: Mapping[str, Callable[..., Any]]) -> None:
     """Calls ``functions[statement](*instance)`` for every visit, in order, at the scop's values."""
     scop = schedule.scop
     missing = [p for p in scop.parameters if p not in scop.values]
@@ -229,7 +204,7 @@ def call_visits(schedule: Schedule, functions: Mapping[str, Callable[..., Any]])
     exec(compile(text, "<schedule>", "exec"), {**_FUNCTIONS, **names, **functions})
 
 
-def visits(schedule: Schedule) -> Visits:
+def visits(schedule: Ordered) -> Visits:
     """See `Schedule.order`."""
     names = tuple(s.name for s in schedule.scop.statements)
     width = max(len(s.iterators) for s in schedule.scop.statements)
@@ -245,7 +220,7 @@ def visits(schedule: Schedule) -> Visits:
     return Visits(names, table[:, 0].astype(np.int32), table[:, 1:])
 
 
-def run_terms(schedule: Schedule) -> dict[tuple[str, tuple[int, ...]], int]:
+def run_terms(schedule: Ordered) -> dict[tuple[str, tuple[int, ...]], int]:
     """The program on free terms: each instance writes a hash of itself and of all that it read.
 
     Two orders leave equal memories exactly when every value that survives was computed in the same way. Elements that

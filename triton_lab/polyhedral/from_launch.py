@@ -17,8 +17,8 @@ from .kernel_statement import AccessKind, Gap, KernelStatement
 from .kernel_touch import Touch
 from .kernel_tree import kernel_tree
 from .kernel_values import Number, Piece, Unknown
-from .scop import Array
 from .source import SourceText, Span
+from .statement import Array
 
 if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument

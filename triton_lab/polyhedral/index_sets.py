@@ -7,8 +7,7 @@ on, ``S0a`` and ``S0b``, with the two parts of its domain; in the order of the s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 from .affine import Affine
 from .affine_reader import AffineReader
@@ -16,16 +15,15 @@ from .conditions import TRUE, Constraint
 from .from_python import nest_from_python
 from .loop_tree import Leaf, Loop, Sequence, Tree, replace_loop, sequence, statements
 from .nest import Assign
+from .ordered import StaticPart
 from .source import NotAScop, SourceText
-
-if TYPE_CHECKING:
-    from .scop import Scop, Statement
+from .statement import Statement
 
 # A statement -> what stands in its place.
 _Names = Callable[[str], tuple[str, ...]]
 
 
-def border(scop: Scop, at: int | str) -> Affine:
+def border(scop: StaticPart, at: int | str) -> Affine:
     """Where to cut: a number, or an affine expression of the scop's parameters as text."""
     if isinstance(at, int):
         return Affine((), at)
@@ -42,8 +40,17 @@ def border(scop: Scop, at: int | str) -> Affine:
     return value
 
 
-def cut(scop: Scop, tree: Tree, loop: Loop, at: Affine) -> tuple[Scop, Tree]:
-    """``loop`` of ``tree`` in two, where its expression is below ``at`` and where it is not, and the scop for them."""
+@dataclass(frozen=True)
+class Parted:
+    """A scop's ``statements`` after a cut, with the ``source``'s order of them and the ``order`` that has the cut."""
+
+    statements: tuple[Statement, ...]
+    source: Tree
+    order: Tree
+
+
+def cut(scop: StaticPart, tree: Tree, loop: Loop, at: Affine) -> Parted:
+    """``loop`` of ``tree`` in two, where its expression is below ``at`` and where it is not."""
     parted = statements(loop)
     taken = {s.name for s in scop.statements}
     for name in parted:
@@ -65,7 +72,7 @@ def cut(scop: Scop, tree: Tree, loop: Loop, at: Affine) -> tuple[Scop, Tree]:
     halves = tuple(_renamed(loop, lambda name, half=half: (f"{name}{half}",)) for half in "ab")  # type: ignore[misc]
     outside = replace_loop(tree, loop, Leaf(parted))  # a place to put the halves
     whole = _filled(_renamed(outside, both), Leaf(tuple(n for name in parted for n in both(name))), sequence(halves))
-    return replace(scop, statements=tuple(found), tree=_renamed(scop.tree, both)), whole
+    return Parted(tuple(found), _renamed(scop.tree, both), whole)
 
 
 def _part(statement: Statement, name: str, constraint: Constraint) -> Statement:

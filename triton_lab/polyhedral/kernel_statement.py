@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .kernel_touch import Touch
-from .scop import Statement
+from .statement import Statement
 
 AccessKind = Literal["load", "store", "atomic"]
 

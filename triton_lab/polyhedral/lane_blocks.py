@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .block_shape import NotABlockProgram
 from .fresh_names import FreshNames
 from .launch_nodes import KernelNodes, Lane, depth_of
 from .nest import For, If, Node
+from .triton_kernel import NotABlockProgram
 
 # How many lanes a block has along its only dimension, and along each of two.
 _ALONE, _OF_TWO = 256, 16

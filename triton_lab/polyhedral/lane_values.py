@@ -12,9 +12,9 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import ClassVar, Literal, TypeAlias
 
-from .block_shape import NotABlockProgram
 from .nest import Binary, Call, Choose, Compare, Expr, Load, Logic, Name, Number, Unary, walk
 from .printer import Printer
+from .triton_kernel import NotABlockProgram
 
 Kind: TypeAlias = Literal["integer", "real", "either"]
 

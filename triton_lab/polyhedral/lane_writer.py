@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from .block_shape import NotABlockProgram
 from .fresh_names import FreshNames
 from .lane_blocks import Block
 from .lane_values import IndexPrinter, ValuePrinter, names_in
@@ -19,6 +18,7 @@ from .loop_tree import Loop
 from .nest import Assign, Binary, Call, Compare, Expr, For, If, Load, Name, Node, Number, Visit, substitute, walk
 from .printer import shifted
 from .program import instance
+from .triton_kernel import NotABlockProgram
 
 if TYPE_CHECKING:
     from .scop import Scop

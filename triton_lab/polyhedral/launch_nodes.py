@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from .affine import Affine, isl_name
-from .block_shape import NotABlockProgram
 from .effort import effort
 from .fresh_names import FreshNames
 from .generate import expression_of, loops
 from .launch_plan import KernelPlan, LaunchPlan, host_name, is_within_tile, iteration_map
 from .loop_tree import Loop, path, time_text
 from .nest import Expr, For, Name, Node, map_expressions, substitute
+from .triton_kernel import NotABlockProgram
 from .visited import visited
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from .affine import Affine, isl_name
-from .block_shape import NotABlockProgram
 from .effort import effort
 from .loop_tree import Leaf, Loop, Sequence, Tree, every_loop, replace_loop, sequence, statements
+from .triton_kernel import NotABlockProgram
 
 if TYPE_CHECKING:
     from .schedule import Schedule

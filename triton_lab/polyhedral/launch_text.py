@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .block_shape import NotABlockProgram
 from .effort import effort
 from .fresh_names import FreshNames
 from .lane_blocks import Block, blocks_of, is_one_nest
@@ -16,7 +15,7 @@ from .launch_nodes import KernelNodes, host_nodes, kernel_nodes
 from .launch_plan import KernelPlan, LaunchPlan, iteration_map
 from .nest import Expr, Node, Number, Visit, substitute
 from .printer import PythonPrinter, shifted
-from .triton_kernel import Launch
+from .triton_kernel import Launch, NotABlockProgram
 from .written import Written, signature, wrapped
 
 if TYPE_CHECKING:

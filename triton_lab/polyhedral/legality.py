@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import islpy as isl
 import numpy as np
@@ -12,12 +13,9 @@ from numpy.typing import NDArray
 
 from .dependence import Dependence
 from .effort import answered
-from .loop_tree import path, time_text
+from .loop_tree import Tree, path, time_text
+from .ordered import StaticPart
 from .points import relation_points
-
-if TYPE_CHECKING:
-    from .schedule import Schedule
-    from .scop import Scop
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class Violation:
     relation: isl.Map
     loop: str = ""
 
-    def pairs(self, scop: Scop) -> NDArray[np.int64]:
+    def pairs(self, scop: StaticPart) -> NDArray[np.int64]:
         """The pairs at the scop's values, (count, source dimensions + target dimensions).
 
         >>> nest = lab.polyhedral.scop("for (int i = 1; i < n; i++) A[i] = A[i - 1];", n=4)
@@ -72,20 +70,20 @@ class Legality:
         return "\n".join(["illegal:", *(f"  {violation}" for violation in self.violations)])
 
 
-def legality(scop: Scop, schedule: Schedule) -> Legality:
-    """Every dependence of ``scop`` that ``schedule`` does not keep."""
-    times = {s.name: isl.Map(time_text(schedule.tree, s.name, s.iterators, scop.parameters)) for s in scop.statements}
+def legality(scop: StaticPart, dependences: Iterable[Dependence], tree: Tree) -> Legality:
+    """Those of a scop's ``dependences`` that the order of ``tree`` does not keep."""
+    times = {s.name: isl.Map(time_text(tree, s.name, s.iterators, scop.parameters)) for s in scop.statements}
     found: list[Violation] = []
-    for dependence in scop.dependences:
+    for dependence in dependences:
         found += answered(
             f"whether the order keeps {dependence.kind} {dependence.source} → {dependence.target}",
-            partial(_broken, schedule, dependence, times[dependence.source], times[dependence.target]),
+            partial(_broken, tree, dependence, times[dependence.source], times[dependence.target]),
         )
     return Legality(tuple(found))
 
 
-def _broken(schedule: Schedule, dependence: Dependence, first: isl.Map, second: isl.Map) -> list[Violation]:
-    """How ``schedule``, which runs the source at ``first`` and the target at ``second``, breaks ``dependence``."""
+def _broken(tree: Tree, dependence: Dependence, first: isl.Map, second: isl.Map) -> list[Violation]:
+    """How ``tree``, which runs the source at ``first`` and the target at ``second``, breaks ``dependence``."""
     found: list[Violation] = []
     backwards = dependence.relation.intersect(first.lex_gt_map(second))
     together = dependence.relation.intersect(first.apply_range(second.reverse()))
@@ -93,13 +91,13 @@ def _broken(schedule: Schedule, dependence: Dependence, first: isl.Map, second: 
         found.append(Violation(dependence, "reversed", backwards.coalesce()))
     if not together.is_empty():
         found.append(Violation(dependence, "tied", together.coalesce()))
-    return found + _concurrent(schedule, dependence, first, second)
+    return found + _concurrent(tree, dependence, first, second)
 
 
-def _concurrent(schedule: Schedule, dependence: Dependence, first: isl.Map, second: isl.Map) -> list[Violation]:
+def _concurrent(tree: Tree, dependence: Dependence, first: isl.Map, second: isl.Map) -> list[Violation]:
     """The pairs in different iterations of a parallel loop, in the same ones of all loops around it."""
     found: list[Violation] = []
-    paths = path(schedule.tree, dependence.source), path(schedule.tree, dependence.target)
+    paths = path(tree, dependence.source), path(tree, dependence.target)
     for depth, (one, other) in enumerate(zip(*paths, strict=False)):
         if one.loop is not other.loop or (one.loop is None and one.expression != other.expression):
             break

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .affine import Affine
 from .loop_tree import Leaf, Loop, Tree
-
-if TYPE_CHECKING:
-    from .scop import Scop
+from .ordered import StaticPart
 
 Rows: TypeAlias = "Sequence[Sequence[int]]"
 
 
-def tree_of_rows(scop: Scop, rows: Rows | Mapping[str, Rows]) -> Tree:
+def tree_of_rows(scop: StaticPart, rows: Rows | Mapping[str, Rows]) -> Tree:
     """One loop per row, around all statements; raises ValueError where rows do not fit."""
     names = [s.name for s in scop.statements]
     given: Mapping[str, Rows]
@@ -37,7 +35,7 @@ def tree_of_rows(scop: Scop, rows: Rows | Mapping[str, Rows]) -> Tree:
     return tree
 
 
-def _expressions(scop: Scop, name: str, rows: Any) -> list[Affine]:
+def _expressions(scop: StaticPart, name: str, rows: Any) -> list[Affine]:
     columns = (*scop[name].iterators, *scop.parameters)
     matrix = np.asarray(rows)
     if matrix.ndim != 2 or not np.issubdtype(matrix.dtype, np.integer):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import islpy as isl
 
@@ -14,18 +13,15 @@ from .effort import answered
 from .generate import loops
 from .loop_tree import Loop, path, statements, time_text, times
 from .nest import Assign, Expr, Load, Node, Visit, map_visits, rebuild, substitute
+from .ordered import Ordered
 from .printer import CPrinter, Printer, PythonPrinter
-
-if TYPE_CHECKING:
-    from .schedule import Schedule
-    from .scop import Statement
-
+from .statement import Statement
 
 # More copies of a loop's body than anybody reads, and isl's own time for them grows with their square.
 MOST_COPIES = 1024
 
 
-def schedule_map(schedule: Schedule) -> isl.UnionMap:
+def schedule_map(schedule: Ordered) -> isl.UnionMap:
     """Instances to times, on the statements' domains."""
     scop = schedule.scop
     total = isl.UnionMap("{}")
@@ -34,12 +30,12 @@ def schedule_map(schedule: Schedule) -> isl.UnionMap:
     return total
 
 
-def _time(schedule: Schedule, statement: Statement) -> isl.Map:
+def _time(schedule: Ordered, statement: Statement) -> isl.Map:
     text = time_text(schedule.tree, statement.name, statement.iterators, schedule.scop.parameters)
     return isl.Map(text).intersect_domain(statement.domain.set)
 
 
-def program(schedule: Schedule, values: Mapping[str, int] | None = None) -> tuple[Node, ...]:
+def program(schedule: Ordered, values: Mapping[str, int] | None = None) -> tuple[Node, ...]:
     """The loops, with a visit for each statement; ``values`` become part of the text."""
     scop = schedule.scop
     depth = len(times(schedule.tree, scop.statements[0].name))
@@ -56,7 +52,7 @@ def program(schedule: Schedule, values: Mapping[str, int] | None = None) -> tupl
     return loops(schedule_map(schedule), depth, describe, context, _unrolled(schedule, depth))
 
 
-def _unrolled(schedule: Schedule, depth: int) -> isl.UnionMap | None:
+def _unrolled(schedule: Ordered, depth: int) -> isl.UnionMap | None:
     """isl's option for the loops that are marked unroll: ``{ [t0, t1] -> unroll[1] }``, where they are."""
     options: list[str] = []
     names = [f"t{k}" for k in range(depth)]
@@ -73,7 +69,7 @@ def _unrolled(schedule: Schedule, depth: int) -> isl.UnionMap | None:
     return isl.UnionMap(f"{{ {'; '.join(dict.fromkeys(options))} }}") if options else None
 
 
-def _refuse_endless_copies(schedule: Schedule, statement: Statement, at: int, loop: str) -> None:
+def _refuse_endless_copies(schedule: Ordered, statement: Statement, at: int, loop: str) -> None:
     """Raises ValueError where time dimension ``at`` of ``statement`` takes no constant, or a huge, count of values."""
     copies = answered(f"how many iterations of {loop} are to be written out", partial(_copies, schedule, statement, at))
     advice = f"split {loop} and unroll the inner loop"
@@ -83,7 +79,7 @@ def _refuse_endless_copies(schedule: Schedule, statement: Statement, at: int, lo
         raise ValueError(f"{loop} cannot be unrolled: {copies} copies are more than {MOST_COPIES}; {advice}")
 
 
-def _copies(schedule: Schedule, statement: Statement, at: int) -> int | None:
+def _copies(schedule: Ordered, statement: Statement, at: int) -> int | None:
     """From the first to the last value of a time dimension where the outer ones stand still; None: no constant."""
     when = _time(schedule, statement).range()
     when = when.project_out(isl.dim_type.set, at + 1, when.dim(isl.dim_type.set) - at - 1)
@@ -96,7 +92,7 @@ def _copies(schedule: Schedule, statement: Statement, at: int) -> int | None:
     return int(most.to_python()) + 1 if most.is_int() else None
 
 
-def extent(schedule: Schedule, loop: Loop) -> tuple[int, int] | None:
+def extent(schedule: Ordered, loop: Loop) -> tuple[int, int] | None:
     """The least value of ``loop`` and how many it spans, for all parameters; None where no number bounds it."""
     inside = [schedule.scop[name] for name in statements(loop)]
     at = {s.name: next(k for k, e in enumerate(path(schedule.tree, s.name)) if e.loop is loop) for s in inside}
@@ -108,7 +104,7 @@ def extent(schedule: Schedule, loop: Loop) -> tuple[int, int] | None:
     return (min(ends), max(ends) - min(ends) + 1) if ends else (0, 1)
 
 
-def _range(schedule: Schedule, statement: Statement, at: int) -> tuple[int | None, ...]:
+def _range(schedule: Ordered, statement: Statement, at: int) -> tuple[int | None, ...]:
     """The ends of a time dimension; none where the statement never runs."""
     values = _time(schedule, statement).range()
     values = values.project_out(isl.dim_type.set, at + 1, values.dim(isl.dim_type.set) - at - 1)
@@ -120,7 +116,7 @@ def _range(schedule: Schedule, statement: Statement, at: int) -> tuple[int | Non
     return tuple(int(end.to_python()) if end.is_int() else None for end in ends)
 
 
-def with_bodies(schedule: Schedule, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+def with_bodies(schedule: Ordered, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
     """``nodes`` with the statements of the source in place of visits."""
 
     def body(visit: Visit) -> Node:
@@ -141,7 +137,7 @@ def instance(statement: Statement, arguments: tuple[Expr, ...]) -> Assign:
     return replace(statement.body, target=moved, value=substitute(statement.body.value, values))
 
 
-def program_text(schedule: Schedule, language: str) -> str:
+def program_text(schedule: Ordered, language: str) -> str:
     """The program as text in ``language``: "c" or "python"."""
     printers: dict[str, Printer] = {"c": CPrinter(), "python": PythonPrinter()}
     if language not in printers:

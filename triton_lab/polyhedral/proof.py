@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .block_shape import NotABlockProgram
 from .effort import TooHard
 from .loop_tree import every_loop
-from .triton_kernel import TritonKernel
+from .triton_kernel import NotABlockProgram, TritonKernel
 
 if TYPE_CHECKING:
     from .schedule import Schedule

@@ -20,12 +20,12 @@ from .matrix_schedule import Rows, tree_of_rows
 from .nest import Node
 from .pictured import Pictured
 from .program import extent, program, program_text
+from .visits import Visits
 
 if TYPE_CHECKING:
     from triton_lab.views.polyhedral import IterationView
 
     from .cost import Cache, Cost
-    from .execute import Visits
     from .scop import Scop
     from .triton_kernel import TritonKernel
 
@@ -193,8 +193,9 @@ class Schedule(Pictured):
         legal: every dependence is kept
         """
         where = border(self.scop, at)
-        scop, tree = cut(self.scop, self.tree, self._find(loop, statement), where)
-        return Schedule(scop, tree, (*self.steps, f"cut({loop}, {where})"))
+        parted = cut(self.scop, self.tree, self._find(loop, statement), where)
+        scop = replace(self.scop, statements=parted.statements, tree=parted.source)
+        return Schedule(scop, parted.order, (*self.steps, f"cut({loop}, {where})"))
 
     def collapse(self, outer: str, inner: str, name: str | None = None, *, statement: str | None = None) -> Schedule:
         """Two directly nested loops as one, called ``name`` (by default both names in one). The inner one's range must
@@ -352,7 +353,7 @@ class Schedule(Pictured):
     @cached_property
     def legality(self) -> Legality:
         """Which dependences the schedule breaks, for all values of the parameters."""
-        return legality(self.scop, self)
+        return legality(self.scop, self.scop.dependences, self.tree)
 
     @property
     def is_legal(self) -> bool:

@@ -14,10 +14,11 @@ from .access import Access
 from .dependence import Dependence, memory_dependences, value_dependences
 from .domain import Domain, SetOrMap, fix_parameters
 from .loop_tree import Tree
-from .nest import Assign, Load
+from .ordered import Ordered
 from .pictured import Pictured
 from .points import more_than
-from .source import SourceText, Span
+from .source import SourceText
+from .statement import Array, Statement
 
 if TYPE_CHECKING:
     from triton_lab.views.polyhedral import IterationView
@@ -26,66 +27,6 @@ if TYPE_CHECKING:
     from .schedule import Schedule
 
 MOST_DRAWN = 1 << 17  # instances of a statement that are drawn without being asked for
-
-
-@dataclass(frozen=True)
-class Array:
-    """An array (or, without dimensions, a scalar) that the program uses.
-
-    ``local``: declared inside the nest, so that every iteration around the declaration has an element of its own.
-    """
-
-    name: str
-    ndim: int
-    dtype: str | None = None
-    local: bool = False
-
-
-@dataclass(frozen=True)
-class Statement:
-    """One assignment of the source and all its instances (or, after a cut, those on one side of it).
-
-    >>> statement = scop["S0"]
-    >>> statement.text, statement.iterators, [access.text for access in statement.reads]
-    ('A[i][j] = A[i][j] + 1', ('i', 'j'), ['A[i][j]'])
-    """
-
-    name: str
-    domain: Domain
-    accesses: tuple[Access, ...]
-    text: str
-    span: Span = field(default=Span(0, 0, 0), compare=False)
-    body: Assign | None = field(default=None, compare=False)
-    part_of: str = field(default="", compare=False)  # after a cut: the statement of the source
-
-    @property
-    def whole(self) -> str:
-        """The statement of the source that this one is, or is a part of."""
-        return self.part_of or self.name
-
-    @property
-    def iterators(self) -> tuple[str, ...]:
-        """The loops around it, outermost first."""
-        return self.domain.iterators
-
-    @property
-    def writes(self) -> tuple[Access, ...]:
-        """What each instance writes."""
-        return tuple(a for a in self.accesses if a.kind == "write")
-
-    @property
-    def reads(self) -> tuple[Access, ...]:
-        """What each instance reads, from left to right."""
-        return tuple(a for a in self.accesses if a.kind == "read")
-
-    def access(self, load: Load) -> Access:
-        """The access that ``load``, a part of the body, stands for.
-
-        >>> statement = scop["S0"]
-        >>> statement.access(statement.body.value.left).kind
-        'read'
-        """
-        return next(a for a in self.accesses if a.span == load.span)
 
 
 @dataclass(frozen=True, repr=False)
@@ -164,7 +105,7 @@ class Scop(Pictured):
         """Value-based flow dependences: from each read to the write whose value it sees (the last one before it)."""
         return value_dependences(self)
 
-    def is_legal(self, schedule: Schedule) -> bool:
+    def is_legal(self, schedule: Ordered) -> bool:
         """Whether ``schedule`` keeps every dependence.
 
         >>> scop.is_legal(schedule.reverse("i"))
@@ -172,7 +113,7 @@ class Scop(Pictured):
         """
         return self.legality(schedule).is_legal
 
-    def legality(self, schedule: Schedule) -> Legality:
+    def legality(self, schedule: Ordered) -> Legality:
         """Whether ``schedule`` keeps every dependence, and if not, which pairs it breaks.
 
         >>> nest = lab.polyhedral.scop("for (int i = 1; i < n; i++) A[i] = A[i - 1];")
@@ -182,7 +123,7 @@ class Scop(Pictured):
         """
         from .legality import legality
 
-        return legality(self, schedule)
+        return legality(self, self.dependences, schedule.tree)
 
     def fixed(self, object_: SetOrMap) -> SetOrMap:
         """An isl set or map of this scop with the parameters set to ``values``.

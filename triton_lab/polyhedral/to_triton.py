@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from .block_shape import NotABlockProgram
 from .contraction import contraction_of
 from .contraction_text import write_contraction
 from .launch_plan import launch_plan
 from .launch_text import write
 from .proof import prove
-from .triton_kernel import TritonKernel
+from .triton_kernel import NotABlockProgram, TritonKernel
 from .written import Written
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .execute import value_at
+from .ordered import Ordered
 
 if TYPE_CHECKING:
     from .access import Access
-    from .schedule import Schedule
 
 Ints = NDArray[np.int64]
 
@@ -30,7 +30,7 @@ class Touches:
     subscripts: tuple[Ints, ...]
 
 
-def touches(schedule: Schedule) -> Iterator[Touches]:
+def touches(schedule: Ordered) -> Iterator[Touches]:
     """Statement by statement, and of each access by access."""
     scop, order = schedule.scop, schedule.order()
     for position, name in enumerate(order.names):

@@ -7,19 +7,20 @@ import linecache
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .block_shape import NotABlockProgram
-
-if TYPE_CHECKING:
-    from .scop import Scop
+from .ordered import StaticPart
 
 _HEAD = "import triton\nimport triton.language as tl\n\n\n"
 # Offsets are 32-bit integers in the kernels.
 _MOST_ELEMENTS = 1 << 31
+
+
+class NotABlockProgram(ValueError):
+    """The schedule (or the nest) has no Triton kernel that is written from it; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class TritonKernel:
     """``text`` holds the kernels and ``run``, which launches them; ``constants`` are the sizes of their blocks."""
 
     text: str
-    scop: Scop
+    scop: StaticPart
     launches: tuple[Launch, ...]
     constants: Mapping[str, int] = field(default_factory=dict)
 
@@ -50,7 +51,7 @@ class TritonKernel:
         """The arrays that `launch` takes, in the order of ``run``."""
         return tuple(a.name for a in self.scop.arrays)
 
-    def grid(self, scop: Scop) -> tuple[int, ...]:
+    def grid(self, scop: StaticPart) -> tuple[int, ...]:
         """How many programs along each axis of the only launch's grid, at the values of ``scop``.
 
         >>> kernel = lab.schedule("for (int i = 0; i < n; i++) A[i] = 2 * B[i];").split("i", 128).to_triton()
@@ -74,7 +75,7 @@ class TritonKernel:
             raise ValueError(f"there are several kernels, {', '.join(a.name for a in self.launches)}: see .namespace")
         return self.namespace[self.launches[0].name]
 
-    def launch(self, tensors: Mapping[str, Any], scop: Scop, **constants: int) -> None:
+    def launch(self, tensors: Mapping[str, Any], scop: StaticPart, **constants: int) -> None:
         """Runs everything on torch tensors, in place. ``constants`` replace the sizes of blocks. Arrays that live in
         the nest alone may be left out.
 
@@ -123,7 +124,7 @@ class TritonKernel:
         return self.text
 
 
-def _own(scop: Scop, name: str) -> tuple[tuple[int, ...], str]:
+def _own(scop: StaticPart, name: str) -> tuple[tuple[int, ...], str]:
     """The shape and type of an array that nobody gives, as `Schedule.run` makes it."""
     from .execute import least_shape
 

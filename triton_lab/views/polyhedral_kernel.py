@@ -15,7 +15,7 @@ from triton_lab.polyhedral.kernel_scop import KernelScop
 from triton_lab.polyhedral.kernel_statement import KernelStatement
 from triton_lab.polyhedral.kernel_verdict import Race
 from triton_lab.polyhedral.loop_tree import Leaf, Loop, Tree, sequence
-from triton_lab.polyhedral.scop import Array
+from triton_lab.polyhedral.statement import Array
 from triton_lab.views.polyhedral import IterationView
 from triton_lab.views.polyhedral_picture import Arrows, Picture, picture
 

@@ -20,7 +20,7 @@ from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.registry import REGISTRY
 from triton_lab.interpreter.values import Descriptor, Value
-from triton_lab.ir import Op
+from triton_lab.ir import Op, effects
 from triton_lab.launch.replay import Watcher, replay
 
 if TYPE_CHECKING:
@@ -31,16 +31,6 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 _MOVES = frozenset({"tt.reshape", "tt.trans", "tt.join", "tt.cat", "tt.split", "tt.expand_dims", "tt.broadcast"})
-_LOADS = frozenset(
-    {
-        "tt.load",
-        "tt.descriptor_load",
-        "tt.descriptor_gather",
-        "tt.atomic_rmw",
-        "tt.atomic_cas",
-        "tt.atomic_load",
-    }
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +93,9 @@ def origins(launch: Launch, access: Access, program: int, lane: int, iteration: 
         raise ValueError(f"program {program} gets to the store on line {access.line} {len(stores)} times")
     start = stores[iteration]
     node = recorder.nodes[start]
-    value = node.operands[3 if node.op.name == "tt.descriptor_scatter" else 1]
+    position = effects.operands_of(node.op).value
+    assert position is not None
+    value = node.operands[position]
     makers = _makers(recorder.nodes[:start])
     shape = (1, *access.block)
     need = np.zeros(shape, np.bool_)
@@ -143,7 +135,7 @@ def _fold(need: Array, shape: tuple[int, ...]) -> Array:
 def _pass_back(nodes: list[_Node], makers: dict[int, list[tuple[int, int]]], position: int) -> None:
     node = nodes[position]
     needed = [n for n in node.need if n is not None and n.any()]
-    if not needed or node.op.name in _LOADS:
+    if not needed or effects.brings_in(node.op):
         return
     for operand, need in zip(node.operands, _needs(node), strict=True):
         if need is not None and need.any():
@@ -227,7 +219,7 @@ def _collect(launch: Launch, nodes: Sequence[_Node]) -> list[Origin]:
     result = []
     count: dict[int, int] = {}
     for node in nodes:
-        if node.op.name not in _LOADS:
+        if not effects.brings_in(node.op):
             continue
         iteration = count.get(node.op.index, 0)
         count[node.op.index] = iteration + 1
@@ -253,10 +245,8 @@ def _touched(node: _Node, need: Array) -> tuple[Array, Array]:
     """The needed lanes of a load whose mask lets them touch memory, and their addresses."""
     block = node.frame.result_type(node.op).shape
     whole = np.broadcast_to(need, (1, *block))[0]
-    pointer, mask = node.operands[0], None
-    sizes = node.op.attributes.get("operandSegmentSizes")
-    if node.op.name == "tt.load" and len(node.operands) > 1 and (sizes is None or sizes[1]):
-        mask = node.operands[1]
+    at = effects.operands_of(node.op)
+    pointer, mask = node.operands[at.address], None if at.mask is None else node.operands[at.mask]
     if isinstance(pointer, Descriptor):
         return np.flatnonzero(whole), np.full(int(whole.sum()), -1)
     addresses = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, Affine) else pointer

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Affine, Box, Value
 from triton_lab.interpreter.values import elements as elements_of
-from triton_lab.ir import Op
-from triton_lab.ir.provenance import ACCESSES
+from triton_lab.ir import Op, effects
 from triton_lab.launch.checks.marks import MOVES, Marks, inside_of_others, joined, passed_on
 from triton_lab.launch.finite import finite
 from triton_lab.launch.launch import Launch
@@ -74,7 +73,7 @@ class Births(Watcher):
     def _of_float(self, frame: Frame, op: Op, operands: Sequence[Value], value: Array) -> dict[Birth, Array]:
         bad = ~finite(value)
         some = bool(bad.any())
-        if (not some and not self._casts) or op.name in ACCESSES or op.name in _BITCASTS:
+        if (not some and not self._casts) or effects.is_access(op) or op.name in _BITCASTS:
             return {}
         found = {
             birth: mark & bad if birth[1] is None else mark

@@ -11,10 +11,10 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from triton_lab.ir.provenance import ONLY_READ
+from triton_lab.ir import effects
 from triton_lab.launch.checks.cells import Cells
 from triton_lab.launch.checks.evidence import Evidence, Sight
-from triton_lab.launch.checks.order import hands_on, is_shared
+from triton_lab.launch.checks.order import hands_on
 from triton_lab.launch.checks.rectangles import not_known_apart
 from triton_lab.launch.classes import distinct, ordering
 from triton_lab.launch.footprint import Runs
@@ -61,25 +61,20 @@ class Rows:
 
 
 def is_plain_store(sight: Sight) -> bool:
-    """Whether another program's access to the same bytes is a race unless something orders the two."""
-    if sight.kind == "atomic":
-        return not is_shared(sight.op) and sight.op.name not in ONLY_READ
-    return sight.kind == "store"
+    """See `effects.is_plain_store`."""
+    return effects.is_plain_store(sight.op)
 
 
 def is_update(sight: Sight) -> bool:
     """Whether it is an atomic that holds against other programs and has written something."""
-    if sight.kind != "atomic" or is_plain_store(sight) or sight.op.name in ONLY_READ:
+    if not effects.is_shared_update(sight.op):
         return False
     return sight.event.took is None or bool((sight.event.took & sight.event.active()).any())
 
 
 def is_plain_load(sight: Sight) -> bool:
-    """Whether another program's atomic on the same bytes is a race unless something orders the two.
-
-    A volatile load is none: PTX performs it as a relaxed one of the whole system, that is, as an atomic.
-    """
-    return sight.kind == "load" and not sight.op.attributes.get("isVolatile", False)
+    """See `effects.is_plain_load`."""
+    return effects.is_plain_load(sight.op)
 
 
 def relevant(evidence: Evidence) -> list[Sight]:

@@ -18,9 +18,10 @@ from triton_lab.interpreter.code import Code, Step
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.frame import Environment, Frame
 from triton_lab.interpreter.ops.atomics import poll
-from triton_lab.interpreter.ops.control import BRANCHES, answer, counting, trips_of
+from triton_lab.interpreter.ops.control import answer, counting, trips_of
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, effects
+from triton_lab.ir.edges import BRANCHES
 
 if TYPE_CHECKING:
     from typing_extensions import Self

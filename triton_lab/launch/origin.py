@@ -21,6 +21,7 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.registry import REGISTRY
 from triton_lab.interpreter.values import Descriptor, Value
 from triton_lab.ir import Op, effects
+from triton_lab.ir.edges import HANDS_ON
 from triton_lab.launch.replay import Watcher, replay
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class _Recorder(Watcher):
         self.nodes: list[_Node] = []
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
-        if op.name.startswith("scf.") or op.name == "tt.call":
+        if op.name in HANDS_ON:
             return  # its results were made by an operation inside it, as the same objects
         results = () if result is None else result if isinstance(result, tuple) else (result,)
         self.nodes.append(_Node(op, frame, tuple(operands), tuple(results), [None] * len(results)))

@@ -19,6 +19,7 @@ from triton_lab.interpreter.frame import Environment, Frame
 from triton_lab.interpreter.registry import control
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, Type
+from triton_lab.ir.edges import BRANCHES
 
 Array = NDArray[Any]
 Pieces = list[tuple[Array, tuple[Value, ...]]]
@@ -186,9 +187,6 @@ def run_blocks(frame: Frame, blocks: Sequence[Code], arguments: Sequence[Value])
         return ()
     types = [frame.type(number) for number in returned(blocks)]
     return _joined(frame, finished, frame.count, types)
-
-
-BRANCHES = ("cf.br", "cf.cond_br")
 
 
 def returned(blocks: Sequence[Code]) -> tuple[int, ...]:

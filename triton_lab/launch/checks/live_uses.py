@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, dataflow, effects
+from triton_lab.ir.edges import HANDS_ON, TERMINATORS, decisive
 from triton_lab.ir.masks import mask_operand
 from triton_lab.launch.access import Event
 from triton_lab.launch.checks.marks import MOVES, Marks, inside_of_others, joined, passed_on
@@ -50,9 +51,6 @@ _LANES_ALONE = MOVES | {
 }
 # What one side must be for the other to be all the same.
 _DECIDED_BY = {"arith.andi": 0, "arith.muli": 0, "arith.ori": -1}
-# What decides where control flow goes: by the name of the operation, its operands.
-_DECIDES = {"scf.if": slice(0, 1), "scf.for": slice(0, 3)}
-_ENDS = frozenset({"scf.condition", "cf.cond_br"})
 
 
 class LiveUses(Watcher):
@@ -66,10 +64,11 @@ class LiveUses(Watcher):
         self._inside = inside_of_others(plan)
         # Conditions that end a block, which no operation is told of.
         self._conditions = {
-            dataflow.Value(function.name, op.operands[0])
+            dataflow.Value(function.name, number)
             for function in plan.functions.values()
             for op in function.walk()
-            if op.name in _ENDS
+            if op.name in TERMINATORS
+            for number in decisive(op)
         }
         # What the access that runs now has loaded of such memory.
         self._loaded: Array | None = None
@@ -112,8 +111,8 @@ class LiveUses(Watcher):
         marks = [self._marks.of(frame, number, value) for number, value in zip(op.operands, operands, strict=True)]
         if effects.is_access(op):
             self._accessed(frame, op, operands, marks)
-        elif op.name.startswith(("scf.", "tt.call")):
-            for each in marks[_DECIDES.get(op.name, slice(0))]:
+        elif op.name in HANDS_ON:
+            for each in marks[: len(decisive(op))]:
                 self._use(frame, each)
             return
         elif not op.results:

@@ -15,6 +15,7 @@ import numpy as np
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.ir import Op, Plan, effects
 from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.ir.edges import decisive
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.fault import ROUNDS
 from triton_lab.launch.checks.marks import inside_of_others
@@ -182,7 +183,7 @@ def _sinks(evidence: Evidence, flow: Flow) -> list[Value]:
             numbers = [op.operands[at.address], *(op.operands[position] for position in at.coordinates)]
             numbers += [] if at.mask is None else [op.operands[at.mask]]
         elif op.name == "scf.for":
-            numbers = list(op.operands[:3])
+            numbers = list(decisive(op))
         else:
             continue
         found += [Value(flow.function_of[op.index], number) for number in numbers]

@@ -14,6 +14,7 @@ from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Descriptor, Value
 from triton_lab.ir import Op, effects
+from triton_lab.ir.edges import decisive
 from triton_lab.launch.checks.evidence import Lanes
 from triton_lab.launch.checks.marks import Marks, inside_of_others, passed_on
 from triton_lab.launch.checks.words import Tally
@@ -162,7 +163,7 @@ class Taint(Watcher):
 
     def _loop(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
         """A loop whose bounds have wrapped: it runs too long, or not at all."""
-        for number, value in zip(op.operands[:3], operands[:3], strict=True):
+        for number, value in zip(decisive(op), operands, strict=False):
             for origin, mark in self._marks.of(frame, number, value).items():
                 programs = frame.programs[np.broadcast_to(mark, (frame.count,))]
                 if len(programs) and origin not in self.mixers:

@@ -57,7 +57,7 @@ gallery: $(VENV)/.test ## Draw every view on one page
 bench: $(VENV)/.test ## Print the speed figures of this machine
 	$(BIN)/python -m bench
 
-upstream: $(VENV)/.test ## Run Triton's own language tests, from a checkout of it: make upstream TESTS=path
+upstream: $(VENV)/.test ## Run Triton's own tests and say why some fail: make upstream TESTS=path-of-a-checkout
 	$(BIN)/python -m tests.upstream $(TESTS) -n 2
 
 wheel: $(VENV)/.test ## Build the wheel, with a JupyterLab extension made from scratch

@@ -59,8 +59,8 @@ def peak_of_updates(updates: int) -> float:
     from triton_lab import lazy
 
     x = lazy.tensor(torch.zeros(MEGABYTES * 2**18))
-    lazy.meter.reset()
+    lazy.meter.reset_peak()
     for _ in range(updates):
         x.add_(1)
         lazy.mark_step()
-    return lazy.meter.peak / (MEGABYTES * 2**20)
+    return lazy.meter.peak_bytes / (MEGABYTES * 2**20)

@@ -196,17 +196,17 @@ explain()
 
 # %%
 large = lab.lazy.tensor(torch.zeros(16 * 2**20))
-lab.lazy.meter.reset()
+lab.lazy.meter.reset_peak()
 for _ in range(10):
     large.add_(1)
     mark_step()
-print(f"in place: at most {lab.lazy.meter.peak / 2**20:.0f} MB in buffers")
+print(f"in place: at most {lab.lazy.meter.peak_bytes / 2**20:.0f} MB in buffers")
 
-lab.lazy.meter.reset()
+lab.lazy.meter.reset_peak()
 old = large.clone()  # as long as this is there, the old values must stay
 large.add_(1)
 mark_step()
-print(f"with the old values kept: {lab.lazy.meter.peak / 2**20:.0f} MB")
+print(f"with the old values kept: {lab.lazy.meter.peak_bytes / 2**20:.0f} MB")
 del old, large
 
 # %% [markdown]

@@ -161,7 +161,7 @@ from triton_lab.polyhedral.cost import Cache
 
 transpose = lab.polyhedral.scop(examples.TRANSPOSE, n=64)
 for schedule in (lab.schedule(transpose), lab.schedule(transpose).tile({"i": 8, "j": 8})):
-    print(" . ".join(schedule.steps) or "as written", "->", schedule.cost(Cache(lines=32, line=8)))
+    print(" . ".join(schedule.steps) or "as written", "->", schedule.cost(Cache(lines=32, line_size=8)))
 
 # %%
 small = lab.polyhedral.scop(examples.TRANSPOSE, n=8)

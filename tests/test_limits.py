@@ -57,7 +57,7 @@ def test_without_a_limit_a_loop_goes_on_as_long_as_it_wants():
 
 def test_a_limit_on_steps_ends_a_launch_that_wants_more():
     out = torch.zeros(1, dtype=torch.int32)
-    with lab.limits(steps=100):
+    with lab.limits(max_steps=100):
         count_to[(1,)](out, 50)
         with pytest.raises(StepLimit, match="more than 100"):
             count_to[(1,)](out, 5000)
@@ -66,27 +66,27 @@ def test_a_limit_on_steps_ends_a_launch_that_wants_more():
 
 def test_limits_nest_and_end_with_their_blocks():
     before = launcher.limits
-    with lab.limits(steps=100, memory=1 << 20):
-        with lab.limits(steps=10):
+    with lab.limits(max_steps=100, max_bytes=1 << 20):
+        with lab.limits(max_steps=10):
             assert (launcher.limits.steps, launcher.limits.memory) == (10, 1 << 20)
-            lab.limits(steps=None)
+            lab.limits(max_steps=None)
             assert (launcher.limits.steps, launcher.limits.memory) == (None, 1 << 20)
         assert launcher.limits.steps == 100
     assert launcher.limits == before
 
 
 def test_a_limit_may_be_set_for_good():
-    lab.limits(steps=10)
+    lab.limits(max_steps=10)
     try:
         with pytest.raises(StepLimit):
             count_to[(1,)](torch.zeros(1, dtype=torch.int32), 50)
     finally:
-        lab.limits(steps=None)
+        lab.limits(max_steps=None)
 
 
-@pytest.mark.parametrize("wrong", [{"steps": 0}, {"steps": -1}, {"memory": 0}])
+@pytest.mark.parametrize("wrong", [{"max_steps": 0}, {"max_steps": -1}, {"max_bytes": 0}])
 def test_a_limit_that_allows_nothing_is_refused(wrong):
-    with pytest.raises(ValueError, match=r"(steps|memory)="):
+    with pytest.raises(ValueError, match=r"(max_steps|max_bytes)="):
         lab.limits(**wrong)
 
 
@@ -111,7 +111,7 @@ def test_the_memory_of_a_launch_can_be_bounded_further():
     out = torch.zeros(1 << 20, dtype=torch.int32)
     number[(1,)](out, 4, BLOCK=1024)
     free = peak(lambda: number[(1024,)](out, out.numel(), BLOCK=1024))
-    with lab.limits(memory=1 << 16):
+    with lab.limits(max_bytes=1 << 16):
         assert peak(lambda: number[(1024,)](out, out.numel(), BLOCK=1024)) < free / 2
     assert torch.equal(out, torch.arange(1 << 20, dtype=torch.int32))
 

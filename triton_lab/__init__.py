@@ -2,6 +2,24 @@
 
 Everything is found on first use: ``import triton`` loads this package for its backend, and must
 not pay for the rest.
+
+The examples in docstrings go on from these lines:
+
+    >>> import numpy as np
+    >>> import torch
+    >>> import triton_lab as lab
+    >>> from triton_lab.examples.vector_add import add  # one program adds `block` elements
+
+    >>> x, y = torch.arange(1000.0), torch.ones(1000)
+    >>> with lab.record() as launches:
+    ...     out = add(x, y, block=128)
+    >>> launch = launches[0]
+
+    >>> scop = lab.polyhedral.scop('''
+    ... for (int i = 0; i < n; i++)
+    ...   for (int j = 0; j < i; j++)
+    ...     A[i][j] = A[i][j] + 1;''', n=4)
+    >>> schedule = scop.schedule
 """
 
 from __future__ import annotations
@@ -12,16 +30,60 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from triton_lab import lazy as lazy
     from triton_lab import polyhedral as polyhedral
+    from triton_lab.backend.arguments import ArgumentError as ArgumentError
+    from triton_lab.backend.sm90 import NotCompilable as NotCompilable
+    from triton_lab.interpreter.errors import Deadlock as Deadlock
+    from triton_lab.interpreter.errors import KernelError as KernelError
+    from triton_lab.interpreter.errors import StepLimit as StepLimit
+    from triton_lab.interpreter.errors import Unsupported as Unsupported
+    from triton_lab.launch.access import Access as Access
+    from triton_lab.launch.argument import Argument as Argument
+    from triton_lab.launch.check import CheckFailed as CheckFailed
+    from triton_lab.launch.check import CheckIncomplete as CheckIncomplete
     from triton_lab.launch.check import check as check
+    from triton_lab.launch.finding import Finding as Finding
+    from triton_lab.launch.launch import Launch as Launch
+    from triton_lab.launch.origin import Origin as Origin
+    from triton_lab.launch.record import Launches as Launches
+    from triton_lab.launch.record import LaunchNotRecorded as LaunchNotRecorded
     from triton_lab.launch.record import record as record
+    from triton_lab.launch.snapshot import CannotReplay as CannotReplay
+    from triton_lab.launch.trace import Trace as Trace
+    from triton_lab.launch.unseen import NotRecorded as NotRecorded
+    from triton_lab.launch.values import Values as Values
+    from triton_lab.launch.verdict import Unchecked as Unchecked
     from triton_lab.limiting import limits as limits
     from triton_lab.polyhedral import schedule as schedule
+    from triton_lab.targets import TargetError as TargetError
     from triton_lab.targets import target as target
     from triton_lab.views.interact import interact as interact
     from triton_lab.views.storage import storage as storage
 
+__version__ = "0.1.0"  # the one place: pyproject.toml reads it here
+
 # Public name -> where it lives; None for a module of that name.
 _PUBLIC: dict[str, str | None] = {
+    "Access": "triton_lab.launch.access",
+    "Argument": "triton_lab.launch.argument",
+    "ArgumentError": "triton_lab.backend.arguments",
+    "CannotReplay": "triton_lab.launch.snapshot",
+    "CheckFailed": "triton_lab.launch.check",
+    "CheckIncomplete": "triton_lab.launch.check",
+    "Deadlock": "triton_lab.interpreter.errors",
+    "Finding": "triton_lab.launch.finding",
+    "KernelError": "triton_lab.interpreter.errors",
+    "Launch": "triton_lab.launch.launch",
+    "LaunchNotRecorded": "triton_lab.launch.record",
+    "Launches": "triton_lab.launch.record",
+    "NotCompilable": "triton_lab.backend.sm90",
+    "NotRecorded": "triton_lab.launch.unseen",
+    "Origin": "triton_lab.launch.origin",
+    "StepLimit": "triton_lab.interpreter.errors",
+    "TargetError": "triton_lab.targets",
+    "Trace": "triton_lab.launch.trace",
+    "Unchecked": "triton_lab.launch.verdict",
+    "Unsupported": "triton_lab.interpreter.errors",
+    "Values": "triton_lab.launch.values",
     "check": "triton_lab.launch.check",
     "interact": "triton_lab.views.interact",
     "lazy": None,
@@ -33,7 +95,39 @@ _PUBLIC: dict[str, str | None] = {
     "target": "triton_lab.targets",
 }
 
-__all__ = ["check", "interact", "lazy", "limits", "polyhedral", "record", "schedule", "storage", "target"]
+__all__ = [
+    "Access",
+    "Argument",
+    "ArgumentError",
+    "CannotReplay",
+    "CheckFailed",
+    "CheckIncomplete",
+    "Deadlock",
+    "Finding",
+    "KernelError",
+    "Launch",
+    "LaunchNotRecorded",
+    "Launches",
+    "NotCompilable",
+    "NotRecorded",
+    "Origin",
+    "StepLimit",
+    "TargetError",
+    "Trace",
+    "Unchecked",
+    "Unsupported",
+    "Values",
+    "__version__",
+    "check",
+    "interact",
+    "lazy",
+    "limits",
+    "polyhedral",
+    "record",
+    "schedule",
+    "storage",
+    "target",
+]
 
 
 def __getattr__(name: str) -> Any:

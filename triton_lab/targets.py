@@ -26,6 +26,14 @@ def target(name: str | None = None) -> str | Change[str]:
     the block. ``auto`` is what Triton would choose by itself: the GPU where there is one. Tensors of
     the other device are mirrored: on ``cpu`` those of a GPU, on ``gpu`` those of the CPU. Raises
     TargetError for a GPU that is not there, ValueError for another name.
+
+    >>> with lab.target("cpu"):
+    ...     lab.target()
+    'cpu'
+    >>> lab.target("tpu")
+    Traceback (most recent call last):
+        ...
+    ValueError: there is no target 'tpu': choose 'cpu', 'gpu' or 'auto'
     """
     if name is None:
         return current()

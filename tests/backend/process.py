@@ -18,15 +18,17 @@ metadata.entry_points = _without
 """
 
 
-def run(script: str, *, hidden: bool = False, folder=None, **environment: str) -> str:
+def run(script: str, *, hidden: bool = False, folder=None, seconds: float = 120, **environment: str) -> str:
     """What ``script`` prints. Raises CalledProcessError, its errors in the notes, if it fails."""
-    done = finished(script, hidden=hidden, folder=folder, **environment)
+    done = finished(script, hidden=hidden, folder=folder, seconds=seconds, **environment)
     if done.returncode:
         raise AssertionError(done.stderr)
     return done.stdout.strip()
 
 
-def finished(script: str, *, hidden: bool = False, folder=None, **environment: str) -> subprocess.CompletedProcess[str]:
+def finished(
+    script: str, *, hidden: bool = False, folder=None, seconds: float = 120, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """The process of ``script`` after its end."""
     text = (_HIDDEN if hidden else "") + textwrap.dedent(script)
     file = "-c"
@@ -37,5 +39,5 @@ def finished(script: str, *, hidden: bool = False, folder=None, **environment: s
         arguments = [sys.executable, str(file)]
     cleared = {k: v for k, v in os.environ.items() if not k.startswith(("TRITON_", "COVERAGE"))}
     return subprocess.run(
-        arguments, capture_output=True, text=True, timeout=120, check=False, env={**cleared, **environment}
+        arguments, capture_output=True, text=True, timeout=seconds, check=False, env={**cleared, **environment}
     )

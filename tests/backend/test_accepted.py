@@ -19,7 +19,7 @@ from triton.backends.compiler import GPUTarget
 
 from tests.backend.operations import DTYPES, OPERATIONS, compiled
 from triton_lab.backend.compiler import TARGET
-from triton_lab.backend.sm90 import Refused
+from triton_lab.backend.sm90 import NotCompilable
 from triton_lab.interpreter.machine import Executable
 from triton_lab.ir import parse_plan
 
@@ -109,7 +109,7 @@ def widened(x, out, N: tl.constexpr):
 def test_fp8_arithmetic_is_refused_when_it_is_compiled(kernel, line, words):
     x = torch.ones(16).to(torch.float8_e4m3fn)
     out = torch.zeros(16, dtype=torch.float64) if kernel is between else torch.zeros_like(x)
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(NotCompilable) as caught:
         kernel.warmup(x, out, N=16, grid=(1,))
     text = str(caught.value)
     assert f"{__file__}, line {kernel.starting_line_number + line}, in kernel {kernel.__name__}" in text

@@ -165,7 +165,7 @@ def contents():
 add[(2,)](x, y, 6, BLOCK=4)
 before, methods = contents(), {n: id(v) for n, v in vars(type(add)).items()}
 import triton_lab as lab
-with lab.record() as launches, lab.target("cpu"), lab.limits(steps=5):
+with lab.record() as launches, lab.target("cpu"), lab.limits(max_steps=5):
     add[(2,)](x, y, 6, BLOCK=4)
 launches[0].findings
 after = contents()

@@ -123,10 +123,10 @@ def test_a_deadlock_says_what_to_do():
 def test_a_step_limit_says_how_to_raise_it():
     from triton_lab.limiting import limits
 
-    with limits(steps=1000):
+    with limits(max_steps=1000):
         error = failure(endless)
     assert isinstance(error, StepLimit)
-    assert "more than 1000" in str(error) and "lab.limits(steps=...)" in str(error)
+    assert "more than 1000" in str(error) and "lab.limits(max_steps=...)" in str(error)
 
 
 def test_an_error_is_clean_of_its_way_through_the_interpreter():

@@ -40,8 +40,8 @@ def test_memory_that_nobody_wrote_is_told_on_the_gpu() -> None:
         half = torch.empty_like(x)
         half[:500] = 0
         add_kernel[(8,)](x, half, 1000, BLOCK=128)
-    assert [errors(launch) for launch in launches] == [["uninitialised"], [], ["uninitialised"]]
-    found = next(each for each in launches[2].findings if each.kind == "uninitialised")
+    assert [errors(launch) for launch in launches] == [["uninitialized"], [], ["uninitialized"]]
+    found = next(each for each in launches[2].findings if each.kind == "uninitialized")
     assert found.count == 500 and found.elements[0] == 500
     assert torch.equal(out, torch.cat([torch.ones(500), torch.full((500,), 2.0)]).cuda())
 

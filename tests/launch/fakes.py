@@ -62,7 +62,7 @@ class FakeAccess:
     def mask(self, iteration: int) -> npt.NDArray[np.bool_]:
         return self.lanes[iteration][1] & self._ran(iteration)
 
-    def taking_part(self, iteration: int) -> npt.NDArray[np.bool_]:
+    def executed(self, iteration: int) -> npt.NDArray[np.bool_]:
         return self._ran(iteration)
 
     def _ran(self, iteration: int) -> npt.NDArray[np.bool_]:

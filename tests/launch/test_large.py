@@ -96,7 +96,7 @@ def test_offsets_that_leave_int32_are_found_in_a_tensor_of_that_size() -> None:
 
 @pytest.mark.parametrize("keep", [1 << 20, 64 << 20], ids=["looked at while it ran", "kept"])
 def test_a_replay_and_a_look_at_the_run_tell_the_same(keep: int) -> None:
-    with lab.record(keep=keep) as launches:
+    with lab.record(max_bytes=keep) as launches:
         x = torch.full((5 << 20,), 3.0)  # 20 MB, all of it touched
         x[4 << 20 :: 7] = 0
         _zero_over(x)
@@ -163,7 +163,7 @@ def kinds(launch: Launch) -> list[str]:
 
 def test_reads_of_a_large_tensor_that_nobody_wrote_are_found_without_filling_it() -> None:
     launch = big()
-    assert kinds(launch) == ["uninitialised"]
+    assert kinds(launch) == ["uninitialized"]
     assert launch.findings[0].count == 64
     assert launch.unchecked == []
 
@@ -198,10 +198,10 @@ def test_what_a_cut_record_leaves_unchecked_is_said_and_check_can_insist() -> No
         lengths = torch.randperm(1 << 12)
         scatter_kernel[(4,)](torch.zeros(1 << 12), lengths, BLOCK=1 << 10)
 
-    told = r"scatter_kernel.*races, .*accesses were not kept: use record\(keep="
-    with pytest.warns(CheckIncomplete, match=told), lab.check(keep=12_000):
+    told = r"scatter_kernel.*races, .*accesses were not kept: use record\(max_bytes="
+    with pytest.warns(CheckIncomplete, match=told), lab.check(max_bytes=12_000):
         run()
-    with pytest.raises(CheckFailed, match="not checked: races"), lab.check(keep=12_000, strict=True):
+    with pytest.raises(CheckFailed, match="not checked: races"), lab.check(max_bytes=12_000, strict=True):
         run()
 
 

@@ -114,7 +114,7 @@ def held(launch: Launch) -> int:
 
 def test_a_record_stays_within_what_it_may_keep_and_says_what_it_dropped() -> None:
     index = torch.randperm(1 << 14)
-    with triton_lab.record(keep=100_000) as launches:
+    with triton_lab.record(max_bytes=100_000) as launches:
         gather_kernel[(16,)](torch.ones(1 << 14), index, torch.zeros(1 << 14), BLOCK=1024)
     assert held(launches[0]) <= 100_000
     assert "memory (0 MB) was more than a record keeps" in launches[0].dropped
@@ -136,7 +136,7 @@ def test_affine_accesses_take_few_bytes() -> None:
 def test_what_was_dropped_makes_no_finding() -> None:
     """A tape that was cut holds the beginning: a store that it lacks is not taken for one that never was."""
     for keep in range(0, 6000, 500):
-        with triton_lab.record(keep=keep) as launches:
+        with triton_lab.record(max_bytes=keep) as launches:
             x, middle = torch.ones(100), torch.empty(100)
             add_one_kernel[(4,)](x, middle, 100, BLOCK=32)
             add_one_kernel[(4,)](middle, torch.empty(100), 100, BLOCK=32)
@@ -203,12 +203,12 @@ def test_memory_that_may_only_be_read_stays_so_in_a_replay(tmp_path: Path) -> No
     (found,) = launches[0].findings
     assert (found.kind, found.count) == ("out-of-bounds", 100)
     assert found.message.startswith("program 0: store at element 0 of out_ptr, whose memory may only be read")
-    assert ".clone()" in found.mend
+    assert ".clone()" in found.hint
 
 
 def test_the_launches_of_a_record_share_a_bound_and_those_beyond_it_say_so() -> None:
     x = torch.zeros(1 << 18)  # one MB
-    with triton_lab.record(keep=2 << 20, in_all=10 << 20) as launches:
+    with triton_lab.record(max_bytes=2 << 20, max_total_bytes=10 << 20) as launches:
         for _ in range(40):
             add_one_kernel[(1 << 8,)](x, x, x.numel(), BLOCK=1 << 10)
     assert len(launches) == 40
@@ -216,7 +216,7 @@ def test_the_launches_of_a_record_share_a_bound_and_those_beyond_it_say_so() -> 
     assert 8 <= len(whole) <= 10 and whole == launches[: len(whole)], "the first ones are kept in full"
     assert sum(launch.snapshot.nbytes for launch in launches if launch.snapshot) <= 10 << 20
     assert "10 MB that a record keeps in all" in launches[-1].dropped
-    with pytest.raises(CannotReplay, match="use record\\(in_all="):
+    with pytest.raises(CannotReplay, match="use record\\(max_total_bytes="):
         launches[-1].values("offsets")
     assert launches[0].accesses[0].values().shape == (1 << 8, 1 << 10)
 

@@ -137,9 +137,9 @@ def test_a_program_outside_the_grid_is_refused(launch: Launch) -> None:
 
 def test_what_was_not_kept_cannot_be_replayed() -> None:
     x = torch.zeros(PROGRAMS * BLOCK)
-    with lab.record(keep=16) as launches:
+    with lab.record(max_bytes=16) as launches:
         every_kind[(PROGRAMS,)](x, torch.empty_like(x), N, BLOCK=BLOCK)
-    with pytest.raises(CannotReplay, match=r"more than a record keeps .*use record\(keep=512\)"):
+    with pytest.raises(CannotReplay, match=r"more than a record keeps .*use record\(max_bytes=512\)"):
         launches[0].values("pid")
 
 

@@ -97,9 +97,11 @@ def test_the_report_counts_what_was_compiled_and_what_came_again() -> None:
     report = lazy.report()
     totals = report.totals
     assert (totals.steps, totals.hits, totals.misses) == (4, 2, 2)
-    assert totals.compiled == cache.totals().compiled == 3 and kept
-    assert totals.compiling > 0 and totals.running == pytest.approx(sum(use.running for use in totals.uses))
-    assert totals.compiling == pytest.approx(sum(step.compiling for step in lazy.history))
+    assert totals.compiled_kernels == cache.totals().compiled_kernels == 3 and kept
+    assert totals.compile_seconds > 0 and totals.run_seconds == pytest.approx(
+        sum(use.run_seconds for use in totals.uses)
+    )
+    assert totals.compile_seconds == pytest.approx(sum(step.compile_seconds for step in lazy.history))
     assert [use.runs for use in totals.uses] == [3, 1]
     text = repr(report)
     assert text.startswith("4 steps: 2 hits, 2 misses\n") and "compiling: " in text and "mul_0" in text

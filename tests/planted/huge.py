@@ -63,7 +63,7 @@ def part_kernel(x_ptr, out_ptr, start, BLOCK: tl.constexpr):
     tl.store(out_ptr + lane, tl.load(x_ptr + start + lane))  # BUG
 
 
-@plant(part_kernel, "uninitialised", "x_ptr", {0})
+@plant(part_kernel, "uninitialized", "x_ptr", {0})
 def middle_that_nobody_wrote(mended: bool) -> None:
     """Written are the beginning and the end, of two gigabytes."""
     x = huge(0, ELEMENTS - 64)

@@ -16,7 +16,7 @@ from tests.planted.test_planted import PLANTS, launched
 from triton_lab.launch import record, snapshot
 from triton_lab.launch.checks import added_atomically
 
-KINDS = ("overflow", "non-finite", "uninitialised", "lost-precision")
+KINDS = ("overflow", "non-finite", "uninitialized", "lost-precision")
 LOOKED_AT = [plant for plant in PLANTS if plant.kind in KINDS]
 
 

@@ -87,7 +87,7 @@ def sorted_pair_kernel(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + lane, high - low)
 
 
-@plant(sorted_pair_kernel, "uninitialised", "y_ptr", {0})
+@plant(sorted_pair_kernel, "uninitialized", "y_ptr", {0})
 def second_operand_of_a_map(mended: bool) -> None:
     """Both operands go through the branch, and nobody has written one of them."""
     y = torch.empty(16, dtype=torch.int32)

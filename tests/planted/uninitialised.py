@@ -18,7 +18,7 @@ def accumulate_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, tl.load(out_ptr + offsets) + x)  # BUG
 
 
-@plant(accumulate_kernel, "uninitialised", "out_ptr", ALL)
+@plant(accumulate_kernel, "uninitialized", "out_ptr", ALL)
 def accumulate_into_empty(mended: bool) -> None:
     """The output is added to, so it should begin as zeros."""
     out = torch.zeros(128) if mended else torch.empty(128)
@@ -32,7 +32,7 @@ def count_kernel(x_ptr, count_ptr, BLOCK: tl.constexpr):
     tl.atomic_add(count_ptr + program, tl.sum((x > 0).to(tl.int32)))  # BUG
 
 
-@plant(count_kernel, "uninitialised", "count_ptr", ALL)
+@plant(count_kernel, "uninitialized", "count_ptr", ALL)
 def atomic_into_empty(mended: bool) -> None:
     """An atomic addition reads, too."""
     counts = torch.zeros(4, dtype=torch.int32) if mended else torch.empty(4, dtype=torch.int32)
@@ -47,7 +47,7 @@ def sum_rows_kernel(x_ptr, total_ptr, columns, row_stride, BLOCK: tl.constexpr):
     tl.store(total_ptr + row, tl.sum(x))
 
 
-@plant(sum_rows_kernel, "uninitialised", "x_ptr", ALL)
+@plant(sum_rows_kernel, "uninitialized", "x_ptr", ALL)
 def padding_never_filled(mended: bool) -> None:
     """Rows of 30 in a buffer 40 wide: torch filled the 30, the kernel sums 40."""
     x = torch.empty(4, 40)
@@ -55,7 +55,7 @@ def padding_never_filled(mended: bool) -> None:
     sum_rows_kernel[(4,)](x, torch.zeros(4), 30 if mended else 40, 40, BLOCK=64)
 
 
-@plant(sum_rows_kernel, "uninitialised", "x_ptr", {1})
+@plant(sum_rows_kernel, "uninitialized", "x_ptr", {1})
 def one_row_never_filled(mended: bool) -> None:
     """A loop in Python that skips a row."""
     x = torch.empty(4, 16)
@@ -72,7 +72,7 @@ def double_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, x * 2, mask=offsets < n)
 
 
-@plant(double_kernel, "uninitialised", "x_ptr", {3})
+@plant(double_kernel, "uninitialized", "x_ptr", {3})
 def grid_rounded_down(mended: bool) -> None:
     """The first of two launches has n // 32 programs, so nobody writes the tail that the second reads."""
     x, middle, out = torch.ones(100), torch.empty(100), torch.empty(100)
@@ -87,7 +87,7 @@ def lower_triangle_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + row * n + column, tl.load(x_ptr + row * n + column, mask=mask), mask=mask)
 
 
-@plant(sum_rows_kernel, "uninitialised", "x_ptr", range(7))
+@plant(sum_rows_kernel, "uninitialized", "x_ptr", range(7))
 def upper_triangle(mended: bool) -> None:
     """Only the lower triangle was written, and whole rows are read: all but the last lack something."""
     x, lower = torch.ones(8, 8), torch.zeros(8, 8) if mended else torch.empty(8, 8)
@@ -105,7 +105,7 @@ def scratch_kernel(x_ptr, scratch_ptr, out_ptr, n, stored, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, back, mask=offsets < n)
 
 
-@plant(scratch_kernel, "uninitialised", "scratch_ptr", {2, 3})
+@plant(scratch_kernel, "uninitialized", "scratch_ptr", {2, 3})
 def scratch_half_written(mended: bool) -> None:
     """A program reads more of its scratch space than it has written."""
     scratch = torch.empty(100)
@@ -125,7 +125,7 @@ def centre_kernel(x_ptr, mean_ptr, out_ptr, BLOCK: tl.constexpr, MENDED: tl.cons
         tl.store(mean_ptr + row, tl.sum(x) / BLOCK)
 
 
-@plant(centre_kernel, "uninitialised", "mean_ptr", ALL)
+@plant(centre_kernel, "uninitialized", "mean_ptr", ALL)
 def read_before_write(mended: bool) -> None:
     """The mean is written, but after it was read."""
     centre_kernel[(4,)](torch.ones(4, 32), torch.empty(4), torch.empty(4, 32), BLOCK=32, MENDED=mended)
@@ -138,7 +138,7 @@ def skip_kernel(skip_ptr, out_ptr):
         tl.store(out_ptr + program, 1.0)
 
 
-@plant(skip_kernel, "uninitialised", "skip_ptr", {2, 3})
+@plant(skip_kernel, "uninitialized", "skip_ptr", {2, 3})
 def branch_on_garbage(mended: bool) -> None:
     """A branch on flags of which only half were set."""
     skip = torch.empty(4, dtype=torch.int32)
@@ -154,7 +154,7 @@ def magnitude_kernel(z_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, real * real + imaginary * imaginary)
 
 
-@plant(magnitude_kernel, "uninitialised", "z_ptr", {0, 1})
+@plant(magnitude_kernel, "uninitialized", "z_ptr", {0, 1})
 def imaginary_parts(mended: bool) -> None:
     """Complex numbers of which only the real parts were set."""
     z = torch.empty(64, 2)
@@ -171,7 +171,7 @@ def gather_kernel(x_ptr, index_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, tl.load(x_ptr + index))  # BUG
 
 
-@plant(gather_kernel, "uninitialised", "x_ptr", {1})
+@plant(gather_kernel, "uninitialized", "x_ptr", {1})
 def gather_from_the_unwritten(mended: bool) -> None:
     """A table points at one place of a cache that has not been filled yet."""
     cache = torch.empty(100)

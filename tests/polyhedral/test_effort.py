@@ -12,7 +12,7 @@ import pytest
 
 import triton_lab as lab
 from triton_lab.polyhedral import effort
-from triton_lab.polyhedral.effort import Refused, TooHard
+from triton_lab.polyhedral.effort import NoAnswer, TooHard
 
 # For which sizes do the programs of a tiled copy meet? (The complement of this set says: for which do they not.)
 MEET = """
@@ -49,7 +49,7 @@ def test_the_stack_does_not_run_out() -> None:
 
 
 def test_other_errors_are_told_with_the_question() -> None:
-    with pytest.raises(Refused, match=r"a question: isl says 'syntax error'$"), effort.effort("a question"):
+    with pytest.raises(NoAnswer, match=r"a question: isl says 'syntax error'$"), effort.effort("a question"):
         isl.Set("{ [i : }")
 
 

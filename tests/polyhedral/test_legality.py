@@ -115,6 +115,6 @@ def test_isls_own_schedule_is_legal_and_computes_the_same() -> None:
         schedule = found.schedule.automatic()
         assert schedule.is_legal
         assert run_terms(schedule) == run_terms(found.schedule)
-        arrays = {a.name: rng.random((8,) * a.dimensions) for a in found.arrays}
+        arrays = {a.name: rng.random((8,) * a.ndim) for a in found.arrays}
         ours, theirs = schedule.run(arrays), found.schedule.run(arrays)
         assert all(np.array_equal(ours[name], theirs[name]) for name in arrays)

@@ -179,7 +179,7 @@ def test_c_and_python_programs_of_one_schedule_are_the_same_loops() -> None:
 def test_tiling_pays_in_the_simulated_cache() -> None:
     from triton_lab.polyhedral.cost import Cache
 
-    cache = Cache(lines=32, line=8)
+    cache = Cache(lines=32, line_size=8)
     plain = scop(examples.TRANSPOSE, n=64).schedule
     tiled = plain.tile({"i": 8, "j": 8})
     lines = 2 * 64 * 64 // 8
@@ -191,8 +191,8 @@ def test_the_cache_forgets_what_was_used_longest_ago() -> None:
     from triton_lab.polyhedral.cost import Cache
 
     lines = np.array([0, 1, 0, 2, 1, 0])
-    assert Cache(lines=2, line=1).misses(lines).tolist() == [True, True, False, True, True, True]
-    direct = Cache(lines=2, line=1, ways=1).misses(np.array([0, 2, 0, 1, 1]))
+    assert Cache(lines=2, line_size=1).misses(lines).tolist() == [True, True, False, True, True, True]
+    direct = Cache(lines=2, line_size=1, ways=1).misses(np.array([0, 2, 0, 1, 1]))
     assert direct.tolist() == [True, True, True, True, False]
     with pytest.raises(ValueError, match="ways"):
         Cache(lines=4, ways=3)

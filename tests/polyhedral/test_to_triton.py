@@ -185,9 +185,7 @@ def test_values_are_those_of_the_executed_schedule(name: str, dtype: type) -> No
     schedule = scop(f"for (int i = 0; i < n; i++) {VALUES[name]}").schedule
     rng = np.random.default_rng(5)
     arrays: dict[str, np.ndarray] = {
-        a.name: rng.integers(1, 19, 41 if a.dimensions else ()).astype(dtype)
-        for a in schedule.scop.arrays
-        if not a.local
+        a.name: rng.integers(1, 19, 41 if a.ndim else ()).astype(dtype) for a in schedule.scop.arrays if not a.local
     }
     ours, theirs = schedule.run(arrays, n=41), schedule.to_triton().run(arrays, n=41)
     for array in arrays:

@@ -17,7 +17,7 @@ class FakeFinding:
     severity: str
     line: int | None
     message: str
-    mend: str = "Mend it so."
+    hint: str = "Mend it so."
     excerpt: tuple[str, ...] = ()
     programs: tuple[int, ...] = ()
 

@@ -12,7 +12,9 @@ from triton_lab.interpreter.errors import Deadlock, Fault, KernelError, StepLimi
 from triton_lab.ir import Op, Plan, effects
 from triton_lab.ir.masks import is_masked
 
-_MEND_STEPS = "Mend the loop that does not end, or allow more: lab.limits(steps=...), after import triton_lab as lab."
+_MEND_STEPS = (
+    "Mend the loop that does not end, or allow more: lab.limits(max_steps=...), after import triton_lab as lab."
+)
 
 
 def described(error: KernelError, call: Any) -> KernelError:

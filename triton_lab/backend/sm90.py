@@ -41,7 +41,7 @@ _TOWARDS_ZERO = 0
 _CUT = ("f16", "bf16", "f8E5M2")
 
 
-class Refused(Unsupported, RuntimeError):
+class NotCompilable(Unsupported, RuntimeError):
     """A kernel that Triton's front end takes, and its compiler for sm_90 does not."""
 
 
@@ -51,13 +51,13 @@ def may_be_refused(text: str) -> bool:
 
 
 def refuse(plan: Plan, kernel: str) -> None:
-    """Raise Refused for the first operation of ``plan`` that the compiler for sm_90 does not take."""
+    """Raise NotCompilable for the first operation of ``plan`` that the compiler for sm_90 does not take."""
     for function in plan.functions.values():
         for op in function.walk():
             for rule in _RULES:
                 reason = rule(op, function)
                 if reason is not None:
-                    raise Refused("\n".join([reason[0], *_where(op, plan, kernel), f"  {reason[1]}"]), op)
+                    raise NotCompilable("\n".join([reason[0], *_where(op, plan, kernel), f"  {reason[1]}"]), op)
 
 
 def _where(op: Op, plan: Plan, kernel: str) -> Iterator[str]:

@@ -76,6 +76,12 @@ class Access:
 
     An iteration is a program's first, second, ... execution of the operation. All arrays are
     ``(programs, *block)``; for programs that do not get to an iteration the mask is False there.
+
+    >>> load, _, store = launch.accesses
+    >>> load.kind, load.argument, load.line, load.dtype
+    ('load', 'x_ptr', 21, 'float32')
+    >>> load.block, load.programs, load.iterations
+    ((128,), 8, 1)
     """
 
     def __init__(
@@ -97,7 +103,6 @@ class Access:
         self.column = column
         self.dtype = dtype
         self.itemsize = itemsize
-        self.region = argument
         self.programs = programs
         self.events = events
         self._argument = argument
@@ -148,16 +153,31 @@ class Access:
         return result
 
     def address(self, iteration: int = 0) -> Array:
-        """Byte addresses, int64; 0 for programs that do not take part."""
+        """Byte addresses, int64; 0 for programs that do not take part.
+
+        >>> first = launch.accesses[0].address()
+        >>> first.shape, first.dtype
+        ((8, 128), dtype('int64'))
+        >>> int(first[1, 0] - first[0, 0])
+        512
+        """
         return self._assembled(iteration, np.int64, lambda k: self.events[k].addresses())
 
     def byte_offset(self, iteration: int = 0) -> Array:
-        """Byte offsets from the start of the argument's storage."""
-        start = self._argument.storage_address if self._argument is not None else 0
-        return np.where(self.taking_part(iteration), self.address(iteration) - start, 0)
+        """Byte offsets from the start of the argument's storage.
 
-    def taking_part(self, iteration: int = 0) -> Array:
-        """Bool ``(programs, 1, ...)``: programs that execute this iteration, masked or not."""
+        >>> launch.accesses[0].byte_offset()[:3, 0]
+        array([   0,  512, 1024])
+        """
+        start = self._argument.storage_address if self._argument is not None else 0
+        return np.where(self.executed(iteration), self.address(iteration) - start, 0)
+
+    def executed(self, iteration: int = 0) -> Array:
+        """Bool ``(programs, 1, ...)``: programs that execute this iteration, masked or not.
+
+        >>> launch.accesses[0].executed().reshape(-1)
+        array([ True,  True,  True,  True,  True,  True,  True,  True])
+        """
         result = np.zeros((self.programs, *(1,) * len(self.block)), np.bool_)
         index = self._iterations()
         for position, rows in index[iteration] if index else []:
@@ -165,26 +185,48 @@ class Access:
         return result
 
     def order(self, iteration: int = 0) -> int:
-        """When the first program did this, counted in the launch's events."""
+        """When the first program did this, counted in the launch's events.
+
+        >>> [access.order() for access in launch.accesses]
+        [0, 1, 2]
+        """
         return min(self.events[position].order for position, _ in self._iterations()[iteration])
 
     def mask(self, iteration: int = 0) -> Array:
-        """Which lanes touch memory."""
+        """Which lanes touch memory.
+
+        >>> launch.accesses[0].mask().sum(axis=1)
+        array([128, 128, 128, 128, 128, 128, 128, 104])
+        """
         return self._assembled(iteration, np.bool_, lambda k: self.events[k].active())
 
     def values(self, iteration: int = 0) -> Array:
         """What was loaded, stored, or found by an atomic, at that time.
 
         Replays the launch. Raises `CannotReplay` where that is impossible.
+
+        >>> launch.accesses[2].values()[1, :4]
+        array([129., 130., 131., 132.], dtype=float32)
         """
         return self.values_of(iteration, self._recall((self.op,)))
 
     def recall(self, others: Sequence[Access]) -> dict[int, list[Array]]:
-        """What this access and others of the same launch loaded or stored, by operation: one replay for all."""
+        """What this access and others of the same launch loaded or stored, by operation: one replay for all.
+
+        >>> load, other, store = launch.accesses
+        >>> found = load.recall([store])
+        >>> load.values_of(0, found)[1, :4], store.values_of(0, found)[1, :4]
+        (array([128., 129., 130., 131.], dtype=float32), array([129., 130., 131., 132.], dtype=float32))
+        """
         return self._recall({self.op, *(access.op for access in others)})
 
     def values_of(self, iteration: int, recalled: Mapping[int, list[Array]]) -> Array:
-        """`values`, from what `recall` gave."""
+        """`values`, from what `recall` gave.
+
+        >>> load = launch.accesses[0]
+        >>> load.values_of(0, load.recall([]))[7, 100:106]
+        array([996., 997., 998., 999.,   0.,   0.], dtype=float32)
+        """
         values = recalled[self.op]
         dtype = values[0].dtype if values else np.float32
         return self._assembled(iteration, dtype, lambda k: values[k])
@@ -193,6 +235,9 @@ class Access:
         """The index in ``argument`` (row-major over its shape) that each lane stands at; -1 for none.
 
         Where several indices share an address (stride 0), it is the first of them.
+
+        >>> launch.accesses[2].element()[7, 100:106]
+        array([996, 997, 998, 999,  -1,  -1])
         """
         owner = self._argument
         if isinstance(argument, Argument):
@@ -200,10 +245,14 @@ class Access:
         if owner is None:
             return np.full((self.programs, *self.block), -1)
         position = elements_at(self.address(iteration) - owner.address, owner)
-        return np.where(self.taking_part(iteration), position, -1)
+        return np.where(self.executed(iteration), position, -1)
 
     def element_of(self, program: int, lane: int, iteration: int = 0) -> int:
-        """`element` of one lane of one program, without those of all others."""
+        """`element` of one lane of one program, without those of all others.
+
+        >>> launch.accesses[2].element_of(program=7, lane=100)
+        996
+        """
         owner = self._argument
         index = self._iterations()
         for position, rows in index[iteration] if owner is not None and iteration < len(index) else []:

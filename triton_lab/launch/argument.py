@@ -14,6 +14,12 @@ class Argument:
     For a tensor: ``shape``, ``strides`` and ``offset`` count elements, ``dtype`` is torch's name
     for it, ``address`` is that of element 0 and ``storage_address`` and ``storage_bytes`` those of
     the storage. ``kind`` is ``tensor``, ``scalar``, ``constexpr`` or ``descriptor``.
+
+    >>> argument = launch.argument("x_ptr")
+    >>> argument.kind, argument.shape, argument.strides, argument.dtype, argument.offset, argument.itemsize
+    ('tensor', (1000,), (1,), 'float32', 0, 4)
+    >>> launch.argument("BLOCK").value
+    128
     """
 
     name: str

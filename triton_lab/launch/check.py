@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from triton_lab.launch.finding import ERROR
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.record import KEEP, Launches, record
+from triton_lab.launch.record import MAX_BYTES, Launches, record
 
 _NO_LAUNCH = "not checked: no kernel was launched inside check(), so nothing is known to be right"
 
@@ -22,14 +22,22 @@ class CheckIncomplete(UserWarning):
 
 
 @contextlib.contextmanager
-def check(*, keep: int = KEEP, strict: bool = False) -> Iterator[Launches]:
+def check(*, max_bytes: int = MAX_BYTES, strict: bool = False) -> Iterator[Launches]:
     """Record the launches inside and raise CheckFailed if any has an error: for pytest.
 
     ``with check(): kernel[grid](...)``. An exception that a launch raises passes through. What could not
     be checked (`Launch.unchecked`), or that nothing was launched, is a warning (CheckIncomplete); with
-    ``strict``, CheckFailed. ``keep`` is that of `record`.
+    ``strict``, CheckFailed. ``max_bytes`` is that of `record`.
+
+    >>> with lab.check():
+    ...     total = add(x, y)
+    >>> with lab.check():
+    ...     total = add(torch.empty(1000), y)
+    Traceback (most recent call last):
+        ...
+    CheckFailed: add_kernel(1, 1, 1): error: line 21: program 0 loads x_ptr[0], which nobody has...
     """
-    with record(keep=keep) as launches:
+    with record(max_bytes=max_bytes) as launches:
         yield launches
     # Findings first: what could not be checked is known only when all checks have run.
     wrong = [f"{_name(launch)}: {found}" for launch in launches for found in launch.findings if found.severity == ERROR]

@@ -19,7 +19,7 @@ SEVERITY = {
     "misaligned": ERROR,
     "race": ERROR,
     "lane-collision": ERROR,
-    "uninitialised": ERROR,
+    "uninitialized": ERROR,
     "deadlock": ERROR,
     "assertion": ERROR,
     "same-value": WARNING,
@@ -45,15 +45,25 @@ class Finding:
 
     ``count`` lanes are concerned. ``programs`` (linear numbers), ``lanes`` (row-major in the
     block) and ``elements`` (of the argument, in the storage's order from its first element) list
-    the first 100 of them, ``times`` the launch's event that each belongs to (-1: not known) and
+    the first 100 of them, ``events`` the launch's event that each belongs to (-1: not known) and
     ``values`` what each of them loaded, stored or, as an atomic, brought along. Of an overflow they
     are the wrapped numbers. An access that was stopped has none: what is wrong there is the offset,
-    which is in ``elements``. ``mend`` is one sentence on what to do.
+    which is in ``elements``. ``hint`` is one sentence on what to do.
+
+    >>> with lab.record() as launches:
+    ...     total = add(torch.empty(1000), y)
+    >>> found = launches[0].findings[0]
+    >>> found.kind, found.severity, found.argument, found.count
+    ('uninitialized', 'error', 'x_ptr', 1000)
+    >>> found.programs[:3], found.lanes[:3]
+    (array([0, 0, 0]), array([0, 1, 2]))
+    >>> found.hint
+    'Make the tensor with torch.zeros, or fill it, or mask the lanes that nobody has written.'
     """
 
     kind: str
     message: str
-    mend: str
+    hint: str
     line: int | None = None
     column: int | None = None
     argument: str | None = None
@@ -61,13 +71,14 @@ class Finding:
     programs: NDArray[Any] = field(default_factory=_none)
     lanes: NDArray[Any] = field(default_factory=_none)
     elements: NDArray[Any] = field(default_factory=_none)
-    times: NDArray[Any] = field(default_factory=_none, repr=False)
+    events: NDArray[Any] = field(default_factory=_none, repr=False)
     values: NDArray[Any] = field(default_factory=_none)
     excerpt: tuple[str, ...] = ()
     kernel: str = ""
 
     @property
     def severity(self) -> str:
+        """``error``, ``warning`` or ``note``."""
         return SEVERITY[self.kind]
 
     @property
@@ -79,4 +90,4 @@ class Finding:
     def __str__(self) -> str:
         where = f"line {self.line}: " if self.line is not None else ""
         values = [f"  values: {self.values_text}"] if self.values.size else []
-        return "\n".join([f"{self.severity}: {where}{self.message}", *self.excerpt, *values, f"  {self.mend}"])
+        return "\n".join([f"{self.severity}: {where}{self.message}", *self.excerpt, *values, f"  {self.hint}"])

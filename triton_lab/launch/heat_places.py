@@ -48,7 +48,7 @@ class AccessLike(Protocol):
     def itemsize(self) -> int: ...
     def address(self, iteration: int) -> npt.NDArray[np.int64]: ...
     def mask(self, iteration: int) -> npt.NDArray[np.bool_]: ...
-    def taking_part(self, iteration: int) -> npt.NDArray[np.bool_]: ...
+    def executed(self, iteration: int) -> npt.NDArray[np.bool_]: ...
 
 
 class TimedAccess(AccessLike, Protocol):
@@ -172,7 +172,7 @@ class OverStorage:
         self.shape = self.padded = (self.positions,)
 
     def lanes(self, access: TimedAccess, iteration: int) -> tuple[Ints, Ints, Flags]:
-        program = np.flatnonzero(access.taking_part(iteration))
+        program = np.flatnonzero(access.executed(iteration))
         position = (access.address(iteration)[program] - self.start) // self.unit - self.first
         mask = access.mask(iteration)[program]
         width = max(1, access.itemsize // self.unit)
@@ -207,9 +207,9 @@ def offsets_of(argument: ArgumentLike, access: AccessLike, iteration: int) -> tu
     An access wider than an element (through a cast pointer) gets a last axis for the elements that
     a lane covers.
     """
-    taking_part = access.taking_part(iteration)
+    executed = access.executed(iteration)
     address, mask = access.address(iteration), access.mask(iteration)
-    program = np.flatnonzero(taking_part)
+    program = np.flatnonzero(executed)
     if len(program) < len(address):
         address, mask = address[program], mask[program]
     offset = address - argument.address

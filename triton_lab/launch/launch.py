@@ -46,6 +46,15 @@ class Launch:
     ``grid`` is ``(x, y, z)``; programs are numbered x fastest. ``seconds`` is the run alone.
     ``source`` is the kernel's text and ``first_line`` the number of its first line in the cell or
     file. ``configs`` lists what an autotuner tried just before: ``(configuration, seconds)``.
+
+    >>> launch.kernel, launch.grid, launch.programs, launch.target, launch.error
+    ('add_kernel', (8, 1, 1), 8, 'cpu', None)
+    >>> [argument.name for argument in launch.arguments]
+    ['x_ptr', 'y_ptr', 'out_ptr', 'n', 'BLOCK']
+    >>> launch.accesses[0]
+    <load of x_ptr, line 21, 1 iterations>
+    >>> launch.findings
+    []
     """
 
     kernel: str
@@ -84,7 +93,15 @@ class Launch:
         return int(np.prod(self.grid))
 
     def argument(self, name: str) -> Argument:
-        """The argument called ``name``; LookupError lists what there is."""
+        """The argument called ``name``; LookupError lists what there is.
+
+        >>> launch.argument("x_ptr").shape
+        (1000,)
+        >>> launch.argument("z_ptr")
+        Traceback (most recent call last):
+            ...
+        LookupError: add_kernel has no argument 'z_ptr'; it has x_ptr, y_ptr, out_ptr, n, BLOCK
+        """
         for argument in self.arguments:
             if argument.name == name:
                 return argument
@@ -124,7 +141,11 @@ class Launch:
         return flat
 
     def owner_of(self, op: int) -> Argument | None:
-        """Which argument access ``op`` belongs to: by where its pointer comes from, else by address."""
+        """Which argument access ``op`` belongs to: by where its pointer comes from, else by address.
+
+        >>> [launch.owner_of(access.op).name for access in launch.accesses]
+        ['x_ptr', 'y_ptr', 'out_ptr']
+        """
         flat = self.plan_arguments
         roots = self.executable.roots.get(op)
         if roots is not None and len(roots) == 1:
@@ -140,7 +161,13 @@ class Launch:
         return None
 
     def recall(self, ops: Collection[int]) -> dict[int, list[Array]]:
-        """The values of each event of these accesses, found by replaying the launch once."""
+        """The values of each event of these accesses, found by replaying the launch once.
+
+        >>> load = launch.accesses[0]
+        >>> (values,) = launch.recall([load.op])[load.op]  # one event: all programs ran together
+        >>> values.shape
+        (8, 128)
+        """
         from triton_lab.launch.replay import recall
 
         return recall(self, ops)
@@ -179,19 +206,36 @@ class Launch:
 
         Without a line, the last one that assigns it. The launch is replayed. Raises LookupError, which
         lists what there is, and CannotReplay.
+
+        >>> launch.values("offsets").at()[:, 0]
+        array([  0, 128, 256, 384, 512, 640, 768, 896], dtype=int32)
+        >>> launch.values("offset")
+        Traceback (most recent call last):
+            ...
+        LookupError: add_kernel has no variable 'offset'; it has x_ptr (line 18), y_ptr (line 18), out_ptr...
         """
         from triton_lab.launch.values import values
 
         return values(self, name, line, programs)
 
     def trace(self, program: int = 0) -> Trace:
-        """Program ``program`` step by step, with the variables alive at each. The launch is replayed."""
+        """Program ``program`` step by step, with the variables alive at each. The launch is replayed.
+
+        >>> trace = launch.trace(program=7)
+        >>> [(step.kind, step.name) for step in trace.steps if step.kind != "assign"]
+        [('load', 'x_ptr'), ('load', 'y_ptr'), ('store', 'out_ptr')]
+        """
         from triton_lab.launch.trace import trace
 
         return trace(self, program)
 
     def origins(self, access: Access, program: int, lane: int, iteration: int = 0) -> list[Origin]:
-        """The loads that feed what ``program`` stored in ``lane`` (row-major) of ``access``."""
+        """The loads that feed what ``program`` stored in ``lane`` (row-major) of ``access``.
+
+        >>> store = launch.accesses[2]
+        >>> [(origin.argument, origin.elements) for origin in launch.origins(store, program=1, lane=5)]
+        [('x_ptr', array([133])), ('y_ptr', array([133]))]
+        """
         from triton_lab.launch.origin import origins
 
         return origins(self, access, program, lane, iteration)
@@ -253,7 +297,14 @@ class Launch:
         return Origins(self, access, program, lane, iteration)
 
     def to_html(self, path: str | PathLike[str]) -> None:
-        """Write everything there is to see as one file that needs no network; its pictures can be explored."""
+        """Write everything there is to see as one file that needs no network; its pictures can be explored.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "add.html")
+        >>> launch.to_html(path)
+        >>> os.path.getsize(path) > 10_000
+        True
+        """
         from triton_lab.views.card import SHOWN, Card
         from triton_lab.views.page import page
 

@@ -40,6 +40,9 @@ class Origin:
 
     ``lanes`` (row-major in the block) are those that were needed, ``elements`` their places in the
     argument (row-major over its shape, -1 for what is no element of it).
+
+    >>> launch.origins(launch.accesses[2], program=0, lane=3)[0]
+    Origin(line=21, argument='x_ptr', iteration=0, lanes=array([3]), elements=array([3]))
     """
 
     line: int | None

@@ -33,8 +33,8 @@ from triton_lab.launch.tape import Tape
 from triton_lab.launch.unseen import refused
 
 # What a record keeps by default of a launch's memory, and of its accesses, in bytes; and of all its launches.
-KEEP = 256 << 20
-IN_ALL = 512 << 20
+MAX_BYTES = 256 << 20
+MAX_TOTAL_BYTES = 512 << 20
 _MOST_RUNS = 1 << 16
 
 
@@ -51,10 +51,10 @@ class Launches(list[Launch]):
 
 
 class _Record(Recorder):
-    def __init__(self, launches: Launches, keep: int, in_all: int, fresh: FreshMemory) -> None:
+    def __init__(self, launches: Launches, max_bytes: int, max_total_bytes: int, fresh: FreshMemory) -> None:
         self.launches = launches
-        self.keep = keep
-        self.in_all = self.left = in_all
+        self.max_bytes = max_bytes
+        self.max_total_bytes = self.left = max_total_bytes
         self.fresh = fresh
         self.pending: dict[int, tuple[Tape, snapshot.Snapshot, dict[str, Watcher]]] = {}
         self.trials: list[tuple[str, str, float]] = []
@@ -65,7 +65,7 @@ class _Record(Recorder):
         extents = [(region.start, region.stop) for region in call.memory.regions]
         unfilled = self.fresh.unfilled(extents)
         blank = Ranges.joined([snapshot.blank(region) & unfilled for region in call.memory.regions if len(unfilled)])
-        room = min(self.keep, self.left)
+        room = min(self.max_bytes, self.left)
         tape = Tape(room, launcher.limits, self.fresh.unwritten(extents), blank, unfilled - blank)
         values: tuple[Value, ...] = tuple(value for leaf in call.leaves for value in leaf.values)
         kept = snapshot.take(call.memory, values, call.owners, room)
@@ -91,12 +91,12 @@ class _Record(Recorder):
         tape.ended(call)
         if len(tape.fresh):
             self.fresh.written(_written(tape, call.executable.plan))
-        full = tape.room < self.keep and bool(tape.dropped or kept.missing)
+        full = tape.room < self.max_bytes and bool(tape.dropped or kept.missing)
         if full:
             kept.regions = ()
             kept.missing = (
-                f"the launches before hold the {self.in_all / 2**20:.0f} MB that a record keeps in all: "
-                "use record(in_all=...), or record fewer launches"
+                f"the launches before hold the {self.max_total_bytes / 2**20:.0f} MB that a record keeps in all: "
+                "use record(max_total_bytes=...), or record fewer launches"
             )
         self.left = max(0, self.left - tape.nbytes - kept.nbytes)
         launch = described(call, tape, kept)
@@ -178,21 +178,35 @@ def configuration(call: Call) -> str:
 
 
 @contextlib.contextmanager
-def record(*, keep: int = KEEP, in_all: int = IN_ALL) -> Iterator[Launches]:
+def record(*, max_bytes: int = MAX_BYTES, max_total_bytes: int = MAX_TOTAL_BYTES) -> Iterator[Launches]:
     """Record the launches made inside, on any thread: ``with record() as launches: ...``.
 
     The list grows by one `Launch` for each, in the order in which they end; an autotuner's trials
-    are not among them. ``keep`` bounds the bytes that a launch may hold on to, for its memory and
-    for its accesses, ``in_all`` those of all launches together; ``launch.dropped`` says what that cost.
+    are not among them. ``max_bytes`` bounds the bytes that a launch may hold on to, for its memory and
+    for its accesses, ``max_total_bytes`` those of all launches together; ``launch.dropped`` says what that cost.
 
     What `torch.empty` gives out inside, on this thread, holds NaNs and huge integers instead of
     whatever was there before, so that reads of it can be told (`fresh`).
 
     Raises NotRecorded for launches that cannot be seen: by Triton's interpreter, or by another driver.
+
+    >>> x, y = torch.arange(1000.0), torch.ones(1000)
+    >>> with lab.record() as launches:
+    ...     out = add(x, y, block=128)
+    >>> launches[0].kernel, launches[0].grid
+    ('add_kernel', (8, 1, 1))
+    >>> [(access.kind, access.argument) for access in launches[0].accesses]
+    [('load', 'x_ptr'), ('load', 'y_ptr'), ('store', 'out_ptr')]
+    >>> with lab.record(max_bytes=1 << 20) as launches:  # what is larger is not kept: values cannot be asked for
+    ...     out = add(x.repeat(1000), y.repeat(1000))
+    >>> launches[0].values("mask")
+    Traceback (most recent call last):
+        ...
+    CannotReplay: the launch's memory (11 MB) was more than a record keeps (1 MB): use...
     """
     launches = Launches()
-    with refused(), FreshMemory(min(keep, POISONED)) as fresh:
-        recorder = _Record(launches, keep, max(keep, in_all), fresh)
+    with refused(), FreshMemory(min(max_bytes, POISONED)) as fresh:
+        recorder = _Record(launches, max_bytes, max(max_bytes, max_total_bytes), fresh)
         launcher.recorders.append(recorder)
         try:
             yield launches

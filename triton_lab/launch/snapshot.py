@@ -151,6 +151,6 @@ def _too_large(snapshot: Snapshot, size: int, limit: int) -> bool:
         snapshot.regions = ()
         snapshot.missing = (
             f"the launch's memory ({size / 2**20:.0f} MB) was more than a record keeps ({limit / 2**20:.0f} MB): "
-            f"use record(keep={size})"
+            f"use record(max_bytes={size})"
         )
     return bool(snapshot.missing)

@@ -92,7 +92,7 @@ class Tape(Watcher):
     @property
     def cut(self) -> str:
         """What was not kept, in words; empty if all was."""
-        return f"{self.dropped} accesses were not kept: use record(keep=...)" if self.dropped else ""
+        return f"{self.dropped} accesses were not kept: use record(max_bytes=...)" if self.dropped else ""
 
     @property
     def nbytes(self) -> int:

@@ -45,7 +45,12 @@ class Step:
 
 
 class Trace:
-    """The steps of program ``program``."""
+    """The steps of program ``program``.
+
+    >>> trace = launch.trace(program=2)
+    >>> len(trace), trace.steps[0].kind, trace.steps[0].name
+    (12, 'assign', 'x_ptr')
+    """
 
     def __init__(self, program: int, steps: Sequence[Step]) -> None:
         self.program = program
@@ -55,7 +60,11 @@ class Trace:
         return len(self.steps)
 
     def alive(self, number: int) -> dict[str, Step]:
-        """The variables after step ``number``: for each name, the step that last assigned it."""
+        """The variables after step ``number``: for each name, the step that last assigned it.
+
+        >>> sorted(launch.trace().alive(3))
+        ['n', 'out_ptr', 'x_ptr', 'y_ptr']
+        """
         return {step.name: step for step in self.steps[: number + 1] if step.kind == "assign" and step.name}
 
 

@@ -40,6 +40,9 @@ class Values:
 
     ``programs`` are their linear numbers; an iteration is a program's first, second, ... execution
     of the assignment.
+
+    >>> launch.values("mask")
+    mask on line 20: bool of shape (128,), 8 programs, 1 iterations
     """
 
     def __init__(
@@ -80,7 +83,11 @@ class Values:
         return str(self.assignments[0].values.dtype) if self.assignments else type(self.fixed).__name__
 
     def at(self, iteration: int = 0) -> Array:
-        """``(programs, *block)``; zero in programs that do not get there (see `reached`)."""
+        """``(programs, *block)``; zero in programs that do not get there (see `reached`).
+
+        >>> launch.values("x").at()[7, 100:106]
+        array([996., 997., 998., 999.,   0.,   0.], dtype=float32)
+        """
         if not 0 <= iteration < max(1, self.iterations):
             raise IndexError(f"{self.name} on line {self.line} has {self.iterations} iterations, not {iteration + 1}")
         dtype = self.assignments[0].values.dtype if self.assignments else np.float32
@@ -91,14 +98,23 @@ class Values:
         return result
 
     def reached(self, iteration: int = 0) -> Array:
-        """Bool ``(programs,)``: which programs executed the assignment that often."""
+        """Bool ``(programs,)``: which programs executed the assignment that often.
+
+        >>> launch.values("x").reached()
+        array([ True,  True,  True,  True,  True,  True,  True,  True])
+        """
         result = np.zeros(len(self.programs), np.bool_)
         for assignment, counts in zip(self.assignments, self._counts, strict=True):
             result[self._rows[assignment.programs[counts == iteration]]] = True
         return result
 
     def view(self, program: int | None = None, iteration: int = 0) -> VariableView:
-        """The values as a picture; the result itself shows one, too."""
+        """The values as a picture; the result itself shows one, too.
+
+        >>> print(launch.values("x").view(program=7).text())
+        x on line 21: float32 of shape (128,), 8 programs, 1 iterations
+        program 7: 128 float32, 0 to 999
+        """
         from triton_lab.views.variable import Variable as VariableView
 
         return VariableView(self, program, iteration)
@@ -106,7 +122,11 @@ class Values:
     def compare(
         self, other: Values | None = None, programs: tuple[int, int] = (0, 1), iterations: tuple[int, int] = (0, 0)
     ) -> Difference:
-        """Two programs, two iterations, or with ``other`` two launches, side by side with their difference."""
+        """Two programs, two iterations, or with ``other`` two launches, side by side with their difference.
+
+        >>> launch.values("x").compare(programs=(0, 1)).title()
+        'x (128): 128 of 128 elements differ, by 128 at most'
+        """
         from triton_lab.views.variable import compare
 
         return compare(self, other or self, programs, iterations)

@@ -32,7 +32,7 @@ def work(accesses: Sequence[AccessLike], programs: int) -> Work:
         done = np.zeros(programs, dtype=np.int64)
         for iteration in range(access.iterations):
             mask = access.mask(iteration)
-            ran = access.taking_part(iteration).reshape(-1)
+            ran = access.executed(iteration).reshape(-1)
             active = mask.reshape(programs, -1).sum(axis=1)
             total.lanes[:] += active
             total.masked[:] += ran * (mask.size // max(1, programs)) - active

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triton_lab.lazy.buffer import meter
+from triton_lab.lazy.buffer import Gone, meter
 from triton_lab.lazy.compile_cache import cache
 from triton_lab.lazy.executable import Lost, StepFailed
 from triton_lab.lazy.factories import (
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from triton_lab.views.lazy_report import LazyReport
 
 __all__ = [
+    "Gone",
     "Lost",
     "Step",
     "StepFailed",
@@ -72,10 +73,20 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def explain(step: Step | None = None) -> StepView:
     """A step, by default the last one, as a picture and as text: graph, hash, cache, buffers, kernels.
 
     RuntimeError if no step has run yet.
+
+    >>> lab.lazy.cache.clear()
+    >>> t = lab.lazy.tensor([1.0, 2.0]) * 2
+    >>> step = lab.lazy.mark_step()
+    >>> lab.lazy.explain(step).title().partition(": ")[2]
+    'miss. 1 kernel compiled. The cache held no graph to compare it with.'
     """
     from triton_lab.views.lazy import StepView  # views stand above this room: looked for when asked for
 
@@ -90,6 +101,11 @@ def report() -> LazyReport:
     """All steps since `cache.clear()`: hits and misses, kernels compiled and shared, seconds of compiling and running.
 
     Shows itself in a notebook; `.totals` holds the numbers.
+
+    >>> lab.lazy.cache.clear()
+    >>> t = (lab.lazy.tensor([1.0, 2.0]) * 2).tolist()
+    >>> lab.lazy.report().title()
+    '1 step: 0 hits, 1 miss'
     """
     from triton_lab.views.lazy_report import LazyReport  # as above
 

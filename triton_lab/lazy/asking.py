@@ -32,9 +32,17 @@ def ask(function: Callable[..., Any], *arguments: Any, fill: int = 1, **keywords
 
 @functools.lru_cache(maxsize=4096, typed=True)
 def _asked(_default: torch.dtype, function: Callable[..., Any], fill: int, *arguments: Any, **keywords: Any) -> Spec:
-    answer = function(*(_twin(argument, _without_memory) for argument in arguments), **keywords)
-    function(*(_twin(argument, lambda spec: _small(spec, fill)) for argument in arguments), **keywords)
+    try:
+        answer = function(*(_twin(argument, _without_memory) for argument in arguments), **keywords)
+    except AssertionError as error:  # so "meta" says before torch 2.13 what a kernel says by an error for users
+        _ask_a_kernel(function, fill, *arguments, **keywords)
+        raise RuntimeError(str(error)) from None
+    _ask_a_kernel(function, fill, *arguments, **keywords)
     return tuple(answer.shape), answer.dtype
+
+
+def _ask_a_kernel(function: Callable[..., Any], fill: int, *arguments: Any, **keywords: Any) -> None:
+    function(*(_twin(argument, lambda spec: _small(spec, fill)) for argument in arguments), **keywords)
 
 
 def meeting(*operands: Any) -> torch.dtype:

@@ -48,19 +48,19 @@ class Buffer:
 
 
 class Meter:
-    """Bytes of tensor memory alive now, and the most there ever were since the last `reset`."""
+    """Bytes of tensor memory alive now, and the most there ever were since the last `reset_peak`."""
 
     def __init__(self) -> None:
-        self.live = 0
-        self.peak = 0
+        self.live_bytes = 0
+        self.peak_bytes = 0
 
-    def reset(self) -> None:
+    def reset_peak(self) -> None:
         """Forget the peak: count from what is alive now."""
-        self.peak = self.live
+        self.peak_bytes = self.live_bytes
 
     def add(self, size: int) -> None:
-        self.live += size
-        self.peak = max(self.peak, self.live)
+        self.live_bytes += size
+        self.peak_bytes = max(self.peak_bytes, self.live_bytes)
 
 
 meter = Meter()

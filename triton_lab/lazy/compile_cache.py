@@ -76,7 +76,9 @@ class Cache:
         """Everything so far, as it is now."""
         ledger = self.ledger
         uses = tuple(replace(use) for use in ledger.uses.values())
-        return Totals(self.hits, self.misses, shared.compiled, shared.reused, ledger.compiling, ledger.running, uses)
+        return Totals(
+            self.hits, self.misses, shared.compiled, shared.reused, ledger.compile_seconds, ledger.run_seconds, uses
+        )
 
 
 cache = Cache()

@@ -21,23 +21,35 @@ Size = int | tuple[int, ...]
 Device = torch.device | str | None
 
 
-def full(size: Size, number: Scalar, *, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
-    """A tensor of `number`. torch's errors for sizes and numbers that do not fit."""
+def full(size: Size, fill_value: Scalar, *, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
+    """A tensor of `fill_value`. torch's errors for sizes and numbers that do not fit.
+
+    >>> lab.lazy.full((2,), 7).tolist()
+    [7, 7]
+    """
     shape = flat((size,))
     torch.empty(shape, device="meta")  # torch's own error for a negative size
-    made = torch.full([1], number, dtype=dtype).dtype
+    made = torch.full([1], fill_value, dtype=dtype).dtype
     if made not in DTYPES:
         raise TypeError(f"lazy tensors do not hold {made}")
-    return _fresh(Value("constant", (), shape, made, elementwise.constant(number, made, "full")), device)
+    return _fresh(Value("constant", (), shape, made, elementwise.constant(fill_value, made, "full")), device)
 
 
 def zeros(*size: Size, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
-    """A tensor of zeros."""
+    """A tensor of zeros.
+
+    >>> lab.lazy.zeros(2, 3).shape
+    (2, 3)
+    """
     return full(flat(size), 0, dtype=dtype or torch.get_default_dtype(), device=device)
 
 
 def ones(*size: Size, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
-    """A tensor of ones."""
+    """A tensor of ones.
+
+    >>> lab.lazy.ones(2, dtype=torch.int32).tolist()
+    [1, 1]
+    """
     return full(flat(size), 1, dtype=dtype or torch.get_default_dtype(), device=device)
 
 
@@ -49,7 +61,11 @@ def arange(
     dtype: torch.dtype | None = None,
     device: Device = None,
 ) -> Tensor:
-    """The numbers from `start` (0 if it alone is given) up to `end`, exclusive, in steps."""
+    """The numbers from `start` (0 if it alone is given) up to `end`, exclusive, in steps.
+
+    >>> lab.lazy.arange(2, 8, 2).tolist()
+    [2, 4, 6]
+    """
     first, last = (0, start) if end is None else (start, end)
     like = torch.arange(first, last, step, dtype=dtype, device="meta")
     index = _fresh(Value("index", (), tuple(like.shape), torch.int64), device)
@@ -59,46 +75,81 @@ def arange(
     return (index.to(torch.float64) * float(step) + float(first)).to(like.dtype)
 
 
-def zeros_like(like: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
-    """Zeros in the shape, dtype and place of another tensor."""
-    return full_like(like, 0, dtype=dtype)
+def zeros_like(input: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
+    """Zeros in the shape, dtype and place of another tensor.
+
+    >>> lab.lazy.zeros_like(lab.lazy.ones(2)).tolist()
+    [0.0, 0.0]
+    """
+    return full_like(input, 0, dtype=dtype)
 
 
-def ones_like(like: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
-    """Ones in the shape, dtype and place of another tensor."""
-    return full_like(like, 1, dtype=dtype)
+def ones_like(input: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
+    """Ones in the shape, dtype and place of another tensor.
+
+    >>> lab.lazy.ones_like(lab.lazy.zeros(2)).tolist()
+    [1.0, 1.0]
+    """
+    return full_like(input, 1, dtype=dtype)
 
 
-def full_like(like: Tensor, number: Scalar, *, dtype: torch.dtype | None = None) -> Tensor:
-    """A tensor of `number` in the shape, dtype and place of another."""
-    return full(like.shape, number, dtype=dtype or like.dtype, device=like.device)
+def full_like(input: Tensor, fill_value: Scalar, *, dtype: torch.dtype | None = None) -> Tensor:
+    """A tensor of `fill_value` in the shape, dtype and place of another.
+
+    >>> lab.lazy.full_like(lab.lazy.zeros(2), 7).tolist()
+    [7.0, 7.0]
+    """
+    return full(input.shape, fill_value, dtype=dtype or input.dtype, device=input.device)
 
 
 def rand(*size: Size, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
-    """Even random numbers in [0, 1): those that torch draws on the CPU, so `torch.manual_seed` holds for them."""
+    """Even random numbers in [0, 1): those that torch draws on the CPU, so `torch.manual_seed` holds for them.
+
+    >>> generator = torch.manual_seed(0)
+    >>> drawn = lab.lazy.rand(3)
+    >>> generator = torch.manual_seed(0)
+    >>> torch.equal(drawn.torch(), torch.rand(3))
+    True
+    """
     return _drawn(torch.rand, flat(size), dtype=dtype, device=device)
 
 
 def randn(*size: Size, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
-    """Normal random numbers: those that torch draws on the CPU, so `torch.manual_seed` holds for them."""
+    """Normal random numbers: those that torch draws on the CPU, so `torch.manual_seed` holds for them.
+
+    >>> lab.lazy.randn(2, 3).shape
+    (2, 3)
+    """
     return _drawn(torch.randn, flat(size), dtype=dtype, device=device)
 
 
 def randint(
     low: int, high: int, size: tuple[int, ...], *, dtype: torch.dtype = torch.int64, device: Device = None
 ) -> Tensor:
-    """Random integers from `low` to `high`, exclusive: those that torch draws on the CPU."""
+    """Random integers from `low` to `high`, exclusive: those that torch draws on the CPU.
+
+    >>> lab.lazy.randint(5, 6, (3,)).tolist()
+    [5, 5, 5]
+    """
     return _drawn(torch.randint, low, high, size, dtype=dtype, device=device)
 
 
-def rand_like(like: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
-    """`rand` in the shape, dtype and place of another tensor."""
-    return rand(like.shape, dtype=dtype or like.dtype, device=like.device)
+def rand_like(input: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
+    """`rand` in the shape, dtype and place of another tensor.
+
+    >>> lab.lazy.rand_like(lab.lazy.ones(2, 3)).shape
+    (2, 3)
+    """
+    return rand(input.shape, dtype=dtype or input.dtype, device=input.device)
 
 
-def randn_like(like: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
-    """`randn` in the shape, dtype and place of another tensor."""
-    return randn(like.shape, dtype=dtype or like.dtype, device=like.device)
+def randn_like(input: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
+    """`randn` in the shape, dtype and place of another tensor.
+
+    >>> lab.lazy.randn_like(lab.lazy.ones(2, 3)).dtype
+    torch.float32
+    """
+    return randn(input.shape, dtype=dtype or input.dtype, device=input.device)
 
 
 def _fresh(value: Value, device: Device) -> Tensor:

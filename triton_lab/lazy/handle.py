@@ -65,6 +65,7 @@ class Handle:
 
     @property
     def spec(self) -> Spec:
+        """Shape and dtype: what torch is asked about an operation."""
         return self.map.shape, self.dtype
 
     @property
@@ -78,6 +79,11 @@ class Handle:
         return self.name or self.variable
 
     def numel(self) -> int:
+        """How many elements.
+
+        >>> lab.lazy.zeros(2, 3).numel()
+        6
+        """
         return self.map.numel
 
     @overload
@@ -186,7 +192,11 @@ class Handle:
     # -- looking ------------------------------------------------------------------------------------------------
 
     def torch(self) -> torch.Tensor:
-        """The values as a torch tensor of its own (a copy: nothing outside shares a lazy buffer). Runs a step."""
+        """The values as a torch tensor of its own (a copy: nothing outside shares a lazy buffer). Runs a step.
+
+        >>> lab.lazy.ones(2).torch()
+        tensor([1., 1.])
+        """
         with lock:
             memory = look(self.storage)
             return memory.as_strided(self.shape, self.map.strides, self.map.offset).clone(

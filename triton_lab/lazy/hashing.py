@@ -100,6 +100,12 @@ def hash_includes_donors(include: bool) -> _Switch:
 
     Takes effect at once; used with `with`, it ends with the block. Executables found under one setting are never
     used under the other.
+
+    >>> with lab.lazy.hash_includes_donors(False):
+    ...     t = lab.lazy.ones(2) + 1
+    ...     step = lab.lazy.mark_step()
+    >>> step.donors_hashed
+    False
     """
     global _includes
     if not isinstance(include, bool):

@@ -47,8 +47,8 @@ class Indexing(Handle):
     def flatten(self) -> Self:
         return self.reshape(-1)
 
-    def transpose(self, first: int, second: int) -> Self:
-        return self._alias(lambda twin: twin.transpose(first, second))
+    def transpose(self, dim0: int, dim1: int) -> Self:
+        return self._alias(lambda twin: twin.transpose(dim0, dim1))
 
     def permute(self, *dims: int | tuple[int, ...]) -> Self:
         return self._alias(lambda twin: twin.permute(flat(dims)))
@@ -70,9 +70,11 @@ class Indexing(Handle):
     def unsqueeze(self, dim: int) -> Self:
         return self._alias(lambda twin: twin.unsqueeze(dim))
 
-    def split(self, size: int | list[int] | tuple[int, ...], dim: int = 0) -> tuple[Self, ...]:
-        """Views of `size` elements each along `dim` (the last may have fewer), or of the sizes of a list."""
-        return self._aliases(lambda twin: torch.split(twin, size if isinstance(size, int) else list(size), dim))
+    def split(self, split_size: int | list[int] | tuple[int, ...], dim: int = 0) -> tuple[Self, ...]:
+        """Views of `split_size` elements each along `dim` (the last may have fewer), or of the sizes of a list."""
+        return self._aliases(
+            lambda twin: torch.split(twin, split_size if isinstance(split_size, int) else list(split_size), dim)
+        )
 
     def chunk(self, chunks: int, dim: int = 0) -> tuple[Self, ...]:
         """About as many views of equal size along `dim`, as torch cuts them."""

@@ -134,11 +134,11 @@ class InPlace(Arithmetic, Indexing):
     __ior__ = bitwise_or_
     __ixor__ = bitwise_xor_
 
-    def fill_(self, number: Scalar) -> Self:
-        """Every element becomes `number`. torch's errors for numbers that the dtype cannot hold."""
-        with refusing("fill_", self.spec, number):
-            ask(torch.Tensor.fill_, self.spec, number)
-        constant = elementwise.constant(number, self.dtype, "fill")
+    def fill_(self, value: Scalar) -> Self:
+        """Every element becomes `value`. torch's errors for numbers that the dtype cannot hold."""
+        with refusing("fill_", self.spec, value):
+            ask(torch.Tensor.fill_, self.spec, value)
+        constant = elementwise.constant(value, self.dtype, "fill")
         self._write(Value("constant", (), self.shape, self.dtype, constant))
         return self
 

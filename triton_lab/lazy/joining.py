@@ -15,16 +15,25 @@ from triton_lab.lazy.storage import Storage
 from triton_lab.lazy.tensors import Tensor, taken
 
 
-def where(condition: Tensor, yes: Operand, no: Operand) -> Tensor:
-    """`yes` where `condition` (bool) holds, else `no`; all three broadcast."""
+def where(condition: Tensor, input: Operand, other: Operand) -> Tensor:
+    """`input` where `condition` (bool) holds, else `other`; all three broadcast.
+
+    >>> t = lab.lazy.arange(4)
+    >>> lab.lazy.where(t > 1, t, -1).tolist()
+    [-1, -1, 2, 3]
+    """
     if not isinstance(condition, Handle):
         raise TypeError(f"where takes a lazy tensor as its condition, not {type(condition).__name__}")
-    value = trace("where", condition, yes, no)
+    value = trace("where", condition, input, other)
     return Tensor(Storage(value, condition.device), Map.whole(value.shape))
 
 
 def cat(tensors: Sequence[Tensor | torch.Tensor], dim: int = 0) -> Tensor:
-    """The tensors behind each other along `dim`, in the dtype that they meet in."""
+    """The tensors behind each other along `dim`, in the dtype that they meet in.
+
+    >>> lab.lazy.cat([lab.lazy.ones(2), lab.lazy.zeros(1)]).tolist()
+    [1.0, 1.0, 0.0]
+    """
     parts = taken("cat", tensors)
     specs = tuple(part.spec for part in parts)
     with refusing("cat", *specs):
@@ -39,7 +48,11 @@ def cat(tensors: Sequence[Tensor | torch.Tensor], dim: int = 0) -> Tensor:
 
 
 def stack(tensors: Sequence[Tensor | torch.Tensor], dim: int = 0) -> Tensor:
-    """The tensors, all of one shape, beside each other along a new dimension."""
+    """The tensors, all of one shape, beside each other along a new dimension.
+
+    >>> lab.lazy.stack([lab.lazy.ones(2), lab.lazy.zeros(2)]).tolist()
+    [[1.0, 1.0], [0.0, 0.0]]
+    """
     parts = taken("stack", tensors)
     specs: tuple[Spec, ...] = tuple(part.spec for part in parts)
     with refusing("stack", *specs):

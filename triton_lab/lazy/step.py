@@ -60,7 +60,7 @@ class Step:
     before: tuple[Sight, ...]  # the inputs
     after: tuple[Sight, ...]  # the inputs that are still seen, then the outputs
     seconds: float  # that the kernels ran
-    compiling: float  # seconds, 0 after a hit
+    compile_seconds: float  # seconds, 0 after a hit
 
     @property
     def stale(self) -> bool:
@@ -77,6 +77,13 @@ def mark_step() -> Step | None:
     Runs by itself before a value is looked at. RuntimeError (`StepFailed`) if a kernel could not be compiled or
     failed: the tensors that need it are left out of later steps until they are looked at. RuntimeError (`Lost`) if
     it failed while it overwrote a donated buffer of more than `UNDO_LIMIT` bytes.
+
+    >>> t = lab.lazy.tensor([1.0, 2.0]) * 2
+    >>> step = lab.lazy.mark_step()
+    >>> len(step.graph.ops), step.donors
+    (3, (0,))
+    >>> lab.lazy.mark_step() is None  # nothing is pending
+    True
     """
     with lock:
         storages = live()

@@ -46,7 +46,7 @@ def tensor(
     data: Any,
     *,
     dtype: torch.dtype | None = None,
-    device: torch.device | None = None,
+    device: torch.device | str | None = None,
     name: str | None = None,
 ) -> Tensor:
     """A lazy tensor with a copy of `data`: numbers, nested lists, a NumPy array, a torch tensor.
@@ -55,10 +55,19 @@ def tensor(
     `name`; a global variable of a notebook gives its tensor a name by itself. TypeError for dtypes other than
     bool, the integers to 64 bits, float16, bfloat16, float32 and float64; RuntimeError for a tensor that requires
     gradients.
+
+    >>> t = lab.lazy.tensor([1.0, 2.0])
+    >>> t.add_(1).tolist()
+    [2.0, 3.0]
+    >>> lab.lazy.tensor(torch.ones(2, requires_grad=True))
+    Traceback (most recent call last):
+        ...
+    RuntimeError: lazy tensors keep no gradients, and this tensor requires them: hand over x.detach(),...
     """
     if isinstance(data, Handle):
         data = data.torch()
-    return Tensor(*storage_of(data, dtype, device, name), name)
+    where = None if device is None else torch.device(device)
+    return Tensor(*storage_of(data, dtype, where, name), name)
 
 
 def taken(name: str, tensors: Sequence[Any]) -> list[Tensor]:

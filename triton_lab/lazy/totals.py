@@ -12,8 +12,8 @@ class Use:
     key: str
     kernels: tuple[str, ...]
     runs: int = 0
-    compiling: float = 0.0
-    running: float = 0.0
+    compile_seconds: float = 0.0
+    run_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,10 @@ class Totals:
 
     hits: int
     misses: int
-    compiled: int  # kernels
-    reused: int  # kernels of new graphs that an older one had compiled
-    compiling: float
-    running: float
+    compiled_kernels: int  # kernels
+    reused_kernels: int  # kernels of new graphs that an older one had compiled
+    compile_seconds: float
+    run_seconds: float
     uses: tuple[Use, ...]  # the graphs that are in the cache now, the latest used last
 
     @property
@@ -37,16 +37,16 @@ class Totals:
 class Ledger:
     """Notes every step. `uses` is by key and holds the graphs that the cache holds."""
 
-    compiling: float = 0.0
-    running: float = 0.0
+    compile_seconds: float = 0.0
+    run_seconds: float = 0.0
     uses: dict[str, Use] = field(default_factory=dict)
 
     def note(self, key: str, kernels: tuple[str, ...], compiling: float, running: float) -> None:
         """A step ran."""
         use = self.uses.pop(key, None) or Use(key, kernels)
         use.runs += 1
-        use.compiling += compiling
-        use.running += running
+        use.compile_seconds += compiling
+        use.run_seconds += running
         self.uses[key] = use
-        self.compiling += compiling
-        self.running += running
+        self.compile_seconds += compiling
+        self.run_seconds += running

@@ -29,5 +29,5 @@ def switched(chosen: Options) -> Iterator[list[str]]:
         # The GPU by our own way, also where it is Triton's choice: only then are launches recorded.
         stack.enter_context(target("cpu" if name == "cpu" or (name == "auto" and target() == "cpu") else "gpu"))
         if chosen.steps is not None:
-            stack.enter_context(limits(steps=chosen.steps))
+            stack.enter_context(limits(max_steps=chosen.steps))
         yield notes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import islpy as isl
 
 from .affine import Affine, source_name
-from .effort import Refused, TooHard, answered
+from .effort import NoAnswer, TooHard, answered
 from .loop_tree import Leaf, Loop, Mark, Tree, sequence
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def automatic_tree(scop: Scop) -> Tree:
     question = "a schedule for this nest"
     try:
         tree = answered(question, partial(_found, scop, run, validity, proximity))
-    except Refused:
+    except NoAnswer:
         # isl shuns schedules that fold a loop into another, and then may find none at all (red and black points).
         tree = answered(question, partial(_found, scop, run, validity, proximity, False))
     return sequence((tree, Leaf(never))) if never else tree

@@ -251,8 +251,8 @@ class _Builder:
                 known = arrays.setdefault(
                     access.array, Array(access.array, rank, self.dtypes.get(access.array), access.array in local)
                 )
-                if known.dimensions != rank:
-                    self._refuse(f"{access.array} has {known.dimensions} subscripts elsewhere", access.span)
+                if known.ndim != rank:
+                    self._refuse(f"{access.array} has {known.ndim} subscripts elsewhere", access.span)
         return tuple(arrays.values())
 
     def _assignment_to(self, name: str) -> Assign:

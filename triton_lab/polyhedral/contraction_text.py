@@ -38,9 +38,7 @@ class _Writer:
         for name in (*scop.parameters, *c.update.iterators):
             if self.names(name) != name:
                 raise NotABlockProgram(f"{name} means two things")
-        self.strides = {
-            (a.name, k): self.names(f"stride_{a.name}_{k}") for a in scop.arrays for k in range(a.dimensions)
-        }
+        self.strides = {(a.name, k): self.names(f"stride_{a.name}_{k}") for a in scop.arrays for k in range(a.ndim)}
         self.sizes = {a.iterator: self.names(a.size) for a in axes if a.block > 1}
         self.kernel = self.names("kernel")
         self.summed = next(a for a in axes if a.iterator == c.iterator)
@@ -52,7 +50,7 @@ class _Writer:
         grid = [a for a in self.axes if a.in_grid]
         lines = [f"{a.iterator} = {self._position(a, f'tl.program_id({k})')}" for k, a in enumerate(grid)]
         lines += self._body()
-        strides = [self.strides[a.name, k] for a in scop.arrays for k in range(a.dimensions)]
+        strides = [self.strides[a.name, k] for a in scop.arrays for k in range(a.ndim)]
         arrays = [self.arguments[a.name] for a in scop.arrays]
         constants = [f"{name}: tl.constexpr" for name in self.sizes.values()]
         head = signature(self.kernel, [*arrays, *scop.parameters, *strides, *constants], scop.parameters)
@@ -64,7 +62,7 @@ class _Writer:
     def _driver(self, launch: Launch) -> str:
         scop = self.scop
         arrays = [self.arguments[a.name] for a in scop.arrays]
-        strides = [f"{self.arguments[a.name]}.stride({k})" for a in scop.arrays for k in range(a.dimensions)]
+        strides = [f"{self.arguments[a.name]}.stride({k})" for a in scop.arrays for k in range(a.ndim)]
         constants = [f"{self.sizes[a.iterator]}={a.block}" for a in self.axes if a.block > 1]
         passed = [f"{name}={name}" for name in self.sizes.values()]
         lines = [

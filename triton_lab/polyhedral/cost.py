@@ -18,20 +18,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cache:
-    """``lines`` lines of ``line`` elements in sets of ``ways`` (None: one set); the least recently used goes first."""
+    """``lines`` lines of ``line_size`` elements each in sets of ``ways`` (None: all in one set). The line that was used
+    longest ago goes first."""
 
     lines: int = 32
-    line: int = 8
+    line_size: int = 8
     ways: int | None = None
 
     def __post_init__(self) -> None:
-        if self.lines < 1 or self.line < 1:
+        if self.lines < 1 or self.line_size < 1:
             raise ValueError("a cache has at least one line of one element")
         if self.ways is not None and (self.ways < 1 or self.lines % self.ways):
             raise ValueError(f"{self.lines} lines cannot be sets of {self.ways} ways")
 
     def misses(self, lines: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """For each access to a memory line whether it misses."""
+        """For each access to a memory line whether it misses.
+
+        >>> lab.polyhedral.Cache(lines=2, line_size=1).misses(np.array([0, 1, 2, 0, 2]))
+        array([ True,  True,  True,  True, False])
+        """
         ways = self.ways or self.lines
         count = self.lines // ways
         # A dict keeps the order of insertion: its first key is the line that was used longest ago.
@@ -54,6 +59,10 @@ class Cost:
     """What the accesses cost, in the order of execution.
 
     ``arrays[k]`` names the array of access ``k`` by its place in ``names``; ``visit[k]`` is the visit it belongs to.
+
+    >>> cost = schedule.cost()
+    >>> cost.accesses, cost.misses, cost.by_array
+    (12, 2, {'A': (12, 2)})
     """
 
     cache: Cache
@@ -64,10 +73,12 @@ class Cost:
 
     @property
     def accesses(self) -> int:
+        """How many there are."""
         return len(self.missed)
 
     @property
     def misses(self) -> int:
+        """How many of them miss."""
         return int(self.missed.sum())
 
     @property
@@ -97,7 +108,7 @@ def simulate(schedule: Schedule, cache: Cache, shapes: Mapping[str, Sequence[int
         size = np.array(shapes.get(name, least), dtype=np.int64)
         strides = np.append(np.cumprod(size[:0:-1])[::-1], 1)[: len(size)].astype(np.int64)
         layout[name] = np.minimum(low, 0), strides, first_line
-        first_line += -(-int(np.prod(size)) // cache.line)
+        first_line += -(-int(np.prod(size)) // cache.line_size)
     for touched in touches(schedule):
         origin, strides, start = layout[touched.access.array]
         count = len(touched.visits)
@@ -106,7 +117,7 @@ def simulate(schedule: Schedule, cache: Cache, shapes: Mapping[str, Sequence[int
         visits.append(touched.visits)
         slots.append(np.full(count, touched.number))
         arrays.append(np.full(count, names.index(touched.access.array), dtype=np.int32))
-        lines.append(start + address // cache.line)
+        lines.append(start + address // cache.line_size)
     in_order = np.lexsort((np.concatenate(slots), np.concatenate(visits)))
     missed = cache.misses(np.concatenate(lines)[in_order])
     return Cost(cache, names, np.concatenate(arrays)[in_order], np.concatenate(visits)[in_order], missed)

@@ -32,6 +32,15 @@ class Dependence:
 
     flow: the target reads what the source wrote; anti: it overwrites what the source read; output: it overwrites
     what the source wrote.
+
+    >>> nest = lab.polyhedral.scop("for (int i = 1; i < n; i++) A[i] = A[i - 1];")
+    >>> (dependence,) = nest.dependences
+    >>> print(dependence)
+    flow S0 → S0 on A, distance (1)
+    >>> dependence.vector
+    (1,)
+    >>> dependence.relation
+    Map("[n] -> { S0[i] -> S0[i' = 1 + i] : 0 < i <= -2 + n }")
     """
 
     kind: Kind
@@ -65,11 +74,22 @@ class Dependence:
             return "*"
 
     def pairs(self, scop: Scop) -> NDArray[np.int64]:
-        """All pairs at the scop's values, (count, source dimensions + target dimensions)."""
+        """All pairs at the scop's values, (count, source dimensions + target dimensions).
+
+        >>> nest = lab.polyhedral.scop("for (int i = 1; i < n; i++) A[i] = A[i - 1];", n=4)
+        >>> nest.dependences[0].pairs(nest)
+        array([[1, 2],
+               [2, 3]])
+        """
         return relation_points(scop.fixed(self.relation))
 
     def distances(self, scop: Scop) -> tuple[tuple[int, ...], ...]:
-        """All distances at the scop's values."""
+        """All distances at the scop's values.
+
+        >>> nest = lab.polyhedral.scop("for (int i = 1; i < n; i++) A[i] = A[i - 1];", n=4)
+        >>> nest.dependences[0].distances(nest)
+        ((1,),)
+        """
         return tuple(map(tuple, set_points(scop.fixed(self.deltas)).tolist()))
 
     def __str__(self) -> str:

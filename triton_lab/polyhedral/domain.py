@@ -40,6 +40,11 @@ class Domain:
 
     The constraints of a piece stand in the order of the source: outer loops first, and of each loop first the bound
     where it starts, then the one where it ends; conditions follow where they stand.
+
+    >>> scop.domain.set
+    Set("[n] -> { S0[i, j] : 0 <= i < n and 0 <= j < i }")
+    >>> scop.domain.iterators, scop.domain.parameters
+    (('i', 'j'), ('n',))
     """
 
     statement: str
@@ -66,6 +71,14 @@ class Domain:
         return AffineMatrix.of([c.expression for c in self.constraints], self.iterators, self.parameters)
 
     def piece_matrix(self, piece: int) -> AffineMatrix:
+        """A piece as a matrix: one row a constraint (>= 0, or = 0), columns: iterators, quotients, parameters, 1.
+
+        >>> scop.domain.piece_matrix(0).array
+        array([[ 1,  0,  0,  0],
+               [-1,  0,  1, -1],
+               [ 0,  1,  0,  0],
+               [ 1, -1,  0, -1]])
+        """
         return AffineMatrix.of([c.expression for c in self.pieces[piece]], self.iterators, self.parameters)
 
     @property
@@ -86,23 +99,44 @@ class Domain:
         return rf"{matrix.latex(self.iterators)} \;{latex_matrix([[s] for s in signs])}\; 0"
 
     def fixed(self, values: Mapping[str, int]) -> isl.Set:
-        """The set with its parameters set to ``values``."""
+        """The set with its parameters set to ``values``.
+
+        >>> scop.domain.fixed({"n": 3})
+        Set("{ S0[i, j] : 0 <= i <= 2 and 0 <= j < i }")
+        """
         return fix_parameters(self.set, self.parameters, values)
 
     def count(self, values: Mapping[str, int]) -> int:
+        """How many instances there are, with these values for the parameters. ValueError if there is no end of them.
+
+        >>> scop.domain.count({"n": 100})
+        4950
+        """
         return count_points(self.fixed(values))
 
     def points(self, values: Mapping[str, int]) -> NDArray[np.int64]:
-        """All instances, (count, dimensions), in lexicographic order."""
+        """All instances, (count, dimensions), in lexicographic order.
+
+        >>> scop.domain.points({"n": 3}).tolist()
+        [[1, 0], [2, 0], [2, 1]]
+        """
         return set_points(self.fixed(values))
 
     def vertices(self, values: Mapping[str, int]) -> tuple[tuple[Fraction, ...], ...]:
-        """The corners of the polyhedra (of the rationals: corners need not be instances), sorted."""
+        """The corners of the polyhedra (of the rationals: corners need not be instances), sorted.
+
+        >>> [tuple(map(int, corner)) for corner in scop.domain.vertices({"n": 4})]
+        [(1, 0), (3, 0), (3, 2)]
+        """
         pieces = range(len(self.pieces))
         return tuple(sorted({corner for k in pieces for corner in corners(self.half_spaces(k, values))}))
 
     def half_spaces(self, piece: int, values: Mapping[str, int]) -> tuple[HalfSpace, ...]:
-        """A piece with its parameters fixed: rows (coefficients..., constant) >= 0, see `half_space`."""
+        """A piece with its parameters fixed: rows (coefficients..., constant) >= 0, see `half_space`.
+
+        >>> scop.domain.half_spaces(0, {"n": 4})
+        ((1, 0, 0), (-1, 0, 3), (0, 1, 0), (1, -1, -1))
+        """
         fixed = {p: Affine.of(int(values[p])) for p in self.parameters}
         rows = half_spaces(self.pieces[piece], fixed, self.iterators)
         return tuple(row for row in rows if any(row[:-1]) or row[-1] < 0)

@@ -42,7 +42,7 @@ class TooHard(ValueError):
     """isl gave up."""
 
 
-class Refused(ValueError):
+class NoAnswer(ValueError):
     """isl has no answer, however long it may take: why, in its own words."""
 
 
@@ -50,7 +50,7 @@ def answered(question: str, ask: Callable[[], T], operations: int | None = None)
     """What ``ask`` returns. It may be called several times, and in another thread; the first try has ``operations``
     (by default `OPERATIONS`) whatever time they take.
 
-    Raises `TooHard` where isl finds nothing within `SECONDS`, and `Refused` with the reason where it never will.
+    Raises `TooHard` where isl finds nothing within `SECONDS`, and `NoAnswer` with the reason where it never will.
     """
     began = monotonic()
     with _turn():
@@ -107,7 +107,7 @@ def _turn() -> Iterator[None]:
 @contextmanager
 def effort(question: str, operations: int | None = None) -> Iterator[None]:
     """A question with a count and no second try: raises `TooHard`, with the ``question`` in words, where isl needs
-    more ``operations`` (by default `OPERATIONS`), and `Refused` for any other error of isl.
+    more ``operations`` (by default `OPERATIONS`), and `NoAnswer` for any other error of isl.
 
     Within another one it is a question of its own, with a count of its own.
     """
@@ -121,7 +121,7 @@ def effort(question: str, operations: int | None = None) -> Iterator[None]:
         except isl.Error as error:
             if _spent():
                 raise TooHard(f"{question}: too hard for isl") from error
-            raise Refused(f"{question}: isl says {_reason(error)!r}") from error
+            raise NoAnswer(f"{question}: isl says {_reason(error)!r}") from error
         finally:
             context.set_max_operations(outside)
 

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Visits:
-    """Instances in the order of execution: ``statements[t]`` indexes ``names``, ``points[t]`` is padded with 0."""
+    """Instances in the order of execution: ``statements[t]`` indexes ``names``, ``points[t]`` is padded with 0.
+
+    >>> order = schedule.order()
+    >>> len(order), order.names, order.points.shape
+    (6, ('S0',), (6, 2))
+    """
 
     names: tuple[str, ...]
     statements: NDArray[np.int32]
@@ -141,7 +146,7 @@ def run(schedule: Schedule, arrays: Mapping[str, Any], values: Mapping[str, int]
     for array in scop.arrays:
         if array.name in arrays:
             memory[array.name] = np.array(arrays[array.name])
-        elif array.local or (array.dimensions == 0 and array.name in written):
+        elif array.local or (array.ndim == 0 and array.name in written):
             shape = least_shape(bound, array.name)
             memory[array.name] = np.zeros(shape, dtype=array.dtype or np.float64)
         else:
@@ -184,7 +189,7 @@ def extent(scop: Any, array: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]
         if ends is not None:
             lows.append(ends[0])
             highs.append(ends[1])
-    rank = next(a.dimensions for a in scop.arrays if a.name == array)
+    rank = next(a.ndim for a in scop.arrays if a.name == array)
     if not lows:
         return np.zeros(rank, np.int64), np.full(rank, -1, np.int64)
     return np.min(lows, axis=0).astype(np.int64), np.max(highs, axis=0).astype(np.int64)

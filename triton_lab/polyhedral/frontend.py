@@ -39,6 +39,21 @@ def scop(source: Any, *, maximal: bool = False, **values: int) -> Scop | Maximal
 
     ``maximal``: a text or a Python function need not be one as a whole; the result is a `Maximal`, with the largest
     parts of it that are, and the reasons that keep them apart.
+
+    >>> from triton_lab.polyhedral import scop
+    >>> scop("for (int i = 0; i < n; i++) A[i] = B[i + 1];")
+    parameters n
+    S0: A[i] = B[i + 1]
+      domain    [n] -> { S0[i] : 0 <= i < n }
+      read      B[i + 1]
+      write     A[i]
+      schedule  (i)
+    >>> scop(launch).is_race_free
+    True
+    >>> scop("while (x) x = f(x);")
+    Traceback (most recent call last):
+        ...
+    NotAScop: line 1, column 1: while has no bounds that are known before it runs: write a for with...
     """
     if maximal:
         return _parts(source, values)

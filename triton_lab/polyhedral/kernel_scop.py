@@ -91,10 +91,16 @@ class KernelScop(Scop):
 
     @property
     def kernel_statements(self) -> tuple[KernelStatement, ...]:
+        """Its statements, each a load, store or atomic."""
         return tuple(s for s in self.statements if isinstance(s, KernelStatement))
 
     def at(self, line: int) -> tuple[KernelStatement, ...]:
-        """The accesses on a line of the source."""
+        """The accesses on a line of the source.
+
+        >>> model = lab.polyhedral.scop(launch)
+        >>> [statement.argument for statement in model.at(launch.accesses[0].line)]
+        ['x_ptr']
+        """
         return tuple(s for s in self.kernel_statements if s.line == line)
 
     @cached_property
@@ -129,6 +135,7 @@ class KernelScop(Scop):
 
     @property
     def is_race_free(self) -> bool:
+        """Whether no two programs race, as far as `races` can tell."""
         return self.races.free
 
     @cached_property
@@ -136,7 +143,12 @@ class KernelScop(Scop):
         return {}
 
     def footprint(self, argument: str, kind: Literal["any", "load", "store", "atomic"] = "any") -> Footprint:
-        """The elements of ``argument`` that each program touches."""
+        """The elements of ``argument`` that each program touches.
+
+        >>> footprint = lab.polyhedral.scop(launch).footprint("x_ptr")
+        >>> footprint.counts
+        array([128, 128, 128, 128, 128, 128, 128, 104])
+        """
         from .kernel_footprint import footprint
 
         key = (argument, kind)
@@ -145,7 +157,11 @@ class KernelScop(Scop):
         return self._footprints[key]
 
     def reuse(self, argument: str, kind: Literal["any", "load", "store", "atomic"] = "any") -> Reuse:
-        """Which programs share elements of ``argument``, and how many."""
+        """Which programs share elements of ``argument``, and how many.
+
+        >>> lab.polyhedral.scop(launch).reuse("x_ptr").factor
+        1.0
+        """
         from .kernel_footprint import reuse
 
         return reuse(self.footprint(argument, kind))
@@ -154,12 +170,36 @@ class KernelScop(Scop):
         return self.explain()
 
     def explain(self) -> str:
-        """All of it in words."""
+        """All of it in words.
+
+        >>> print(lab.polyhedral.scop(launch).explain())
+        add_kernel: 8 programs (8)
+        <BLANKLINE>
+        S0  line 21, load x_ptr[lane + 128pid]
+              for 0 ≤ pid ≤ 7, 0 ≤ lane ≤ 127, lane + 128pid ≤ 999
+        S1  line 22, load y_ptr[lane + 128pid]
+              for 0 ≤ pid ≤ 7, 0 ≤ lane ≤ 127, lane + 128pid ≤ 999
+        S2  line 23, store out_ptr[lane + 128pid]
+              for 0 ≤ pid ≤ 7, 0 ≤ lane ≤ 127, lane + 128pid ≤ 999
+        <BLANKLINE>
+        Verified: all addresses and masks equal those recorded, in all 24 executions of 3 accesses.
+        <BLANKLINE>
+        Each program loads 104 to 128 elements of x_ptr; no element by two programs.
+        Each program loads 104 to 128 elements of y_ptr; no element by two programs.
+        Each program stores 104 to 128 elements of out_ptr; no element by two programs.
+        <BLANKLINE>
+        Race free, proved for every n, grid, as long as no offset overflows.
+        """
         from .kernel_text import explain
 
         return explain(self)
 
     def bind(self, **values: int) -> KernelScop:
+        """The same kernel with numbers for sizes: those of `general`, as those of a launch are numbers already.
+
+        >>> lab.polyhedral.scop(launch).general.bind(n=500).values["n"]
+        500
+        """
         bound = super().bind(**values)
         assert isinstance(bound, KernelScop)
         return bound

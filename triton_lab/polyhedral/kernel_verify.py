@@ -101,7 +101,7 @@ def _check(statement: KernelStatement, access: Access | None, launch: Launch) ->
     found = instances(touch, launch.grid, programs)
     times = 0 if access is None else access.iterations
     unsure = touch.path.unknown is not None or touch.path.repeats is not None
-    total = sum(int(access.taking_part(k).sum()) for k in range(times)) if access and unsure else len(found)
+    total = sum(int(access.executed(k).sum()) for k in range(times)) if access and unsure else len(found)
     if len(programs) < launch.programs and not unsure:
         total = len(instances(touch, launch.grid, np.arange(launch.programs, dtype=np.int64)))
     within = not statement.exact
@@ -128,7 +128,7 @@ def _one_by_one(found: Instances, access: Access, times: int, programs: Ints, la
     compared = 0
     for number in range(times):
         part = found.take(found.number == number)
-        taking = programs[access.taking_part(number).reshape(launch.programs)[programs]]
+        taking = programs[access.executed(number).reshape(launch.programs)[programs]]
         if not np.array_equal(part.programs, taking):
             return compared, f"differ: other programs take part in execution {number}"
         difference = _compare(part, access, number, launch)
@@ -147,7 +147,7 @@ def _repeated(found: Instances, access: Access, times: int, programs: Ints, laun
         return 0, ""  # which round an execution belongs to, nobody can tell
     compared = 0
     for number in range(times):
-        taking = np.flatnonzero(access.taking_part(number).reshape(launch.programs))
+        taking = np.flatnonzero(access.executed(number).reshape(launch.programs))
         taking = taking[np.isin(taking, programs)]
         chosen = np.isin(found.programs, taking)
         if not np.isin(taking, found.programs).all():

@@ -32,7 +32,7 @@ def write(schedule: Schedule, plan: LaunchPlan) -> Written:
     renamed = {p for p in scop.parameters if names(p) != p}
     if renamed:
         raise NotABlockProgram(f"a parameter called {', '.join(sorted(renamed))}: that name means something in Python")
-    strides = {(a.name, k): names(f"stride_{a.name}_{k}") for a in scop.arrays for k in range(a.dimensions)}
+    strides = {(a.name, k): names(f"stride_{a.name}_{k}") for a in scop.arrays for k in range(a.ndim)}
     for kernel in plan.kernels:
         names(kernel.name)
     constants: dict[str, int] = {}
@@ -72,7 +72,7 @@ def _kernel(
     body = KernelWriter(scop, blocks, arguments, strides, names, _waits(scop, plan), shared).write(found.nodes)
     numbers = [*scop.parameters, *found.host]
     taken = [arguments[a] for a in used] + numbers
-    taken += [strides[a.name, k] for a in scop.arrays if a.name in used for k in range(a.dimensions)]
+    taken += [strides[a.name, k] for a in scop.arrays if a.name in used for k in range(a.ndim)]
     taken += [f"{b.constant}: tl.constexpr" for b in blocks if b.constant]
     return "\n".join([*signature(plan.name, taken, numbers), *(f"    {line}" for line in body)]) + "\n"
 
@@ -115,7 +115,7 @@ class _Call:
 
 def _call(scop: Scop, found: KernelNodes, blocks: tuple[Block, ...], arguments: dict[str, str]) -> _Call:
     used = _used(scop, found.plan)
-    strides = [f"{arguments[a.name]}.stride({k})" for a in scop.arrays if a.name in used for k in range(a.dimensions)]
+    strides = [f"{arguments[a.name]}.stride({k})" for a in scop.arrays if a.name in used for k in range(a.ndim)]
     constants = [f"{b.constant}={b.constant}" for b in blocks if b.constant]
     return _Call(found, blocks, (*(arguments[a] for a in used), *scop.parameters), (*strides, *constants))
 

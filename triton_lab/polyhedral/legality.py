@@ -34,7 +34,13 @@ class Violation:
     loop: str = ""
 
     def pairs(self, scop: Scop) -> NDArray[np.int64]:
-        """The pairs at the scop's values, (count, source dimensions + target dimensions)."""
+        """The pairs at the scop's values, (count, source dimensions + target dimensions).
+
+        >>> nest = lab.polyhedral.scop("for (int i = 1; i < n; i++) A[i] = A[i - 1];", n=4)
+        >>> nest.schedule.reverse("i").legality.violations[0].pairs(nest)
+        array([[1, 2],
+               [2, 3]])
+        """
         return relation_points(scop.fixed(self.relation))
 
     def __str__(self) -> str:
@@ -53,14 +59,15 @@ class Legality:
     violations: tuple[Violation, ...]
 
     @property
-    def legal(self) -> bool:
+    def is_legal(self) -> bool:
+        """Whether every dependence is kept."""
         return not self.violations
 
     def __bool__(self) -> bool:
-        return self.legal
+        return self.is_legal
 
     def __str__(self) -> str:
-        if self.legal:
+        if self.is_legal:
             return "legal: every dependence is kept"
         return "\n".join(["illegal:", *(f"  {violation}" for violation in self.violations)])
 

@@ -35,6 +35,7 @@ class Maximal:
 
     @property
     def scops(self) -> tuple[Scop, ...]:
+        """The scop of each part."""
         return tuple(part.scop for part in self.parts)
 
     @property
@@ -43,7 +44,12 @@ class Maximal:
         return len(self.parts) == 1 and not self.refusals
 
     def bind(self, **values: int) -> Maximal:
-        """The same with numbers for parameters, wherever a part has them."""
+        """The same with numbers for parameters, wherever a part has them.
+
+        >>> parts = lab.polyhedral.scop("for (int i = 0; i < n; i++) A[i] = 0;", maximal=True).bind(n=4)
+        >>> parts.scops[0].count()
+        4
+        """
         known = {name for part in self.parts for name in part.scop.parameters}
         unknown = sorted(set(values) - known)
         if unknown:
@@ -52,7 +58,13 @@ class Maximal:
         return replace(self, parts=tuple(parts))
 
     def marks(self) -> tuple[tuple[str, int | None, tuple[str, ...]], ...]:
-        """Line by line: its text, the number of the part that it belongs to, and what is refused there."""
+        """Line by line: its text, the number of the part that it belongs to, and what is refused there.
+
+        >>> parts = lab.polyhedral.scop("A[0] = 0; while (x) x = f(x);", maximal=True)
+        >>> for text, part, reasons in parts.marks():
+        ...     part, reasons[0]
+        (0, 'while has no bounds that are known before it runs: write a for with affine bounds')
+        """
         found = []
         for offset, text in enumerate(self.source.text.splitlines()):
             number = offset + self.source.first_line

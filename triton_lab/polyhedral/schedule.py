@@ -56,18 +56,43 @@ class Schedule:
         *,
         statement: str | None = None,
     ) -> Schedule:
-        """``loop`` in two: ``outer`` (by default ``loop`` + "o") counts tiles of ``factor``, ``inner`` runs in one."""
+        """``loop`` in two: ``outer`` (by default ``loop`` + "o") counts tiles of ``factor``, ``inner`` runs in one.
+
+        >>> schedule.split("j", 2)
+        // split(j, 2, jo, ji)
+        for (int i = 1; i < n; i++)
+          for (int jo = 0; jo < floord(i + 1, 2); jo++)
+            for (int ji = 0; ji <= min(1, i - 2 * jo - 1); ji++)
+              A[i][2 * jo + ji] = A[i][2 * jo + ji] + 1;
+        legal: every dependence is kept
+        """
         names = outer or f"{loop}o", inner or f"{loop}i"
         tree = transform.split(self.tree, self._find(loop, statement), factor, *names)
         return self._next(tree, f"split({loop}, {factor}, {names[0]}, {names[1]})")
 
     def reorder(self, *loops: str, statement: str | None = None) -> Schedule:
-        """The loops, which must be directly nested, in this order: the first becomes the outermost."""
+        """The loops, which must be directly nested, in this order: the first becomes the outermost.
+
+        >>> schedule.reorder("j", "i")
+        // reorder(j, i)
+        for (int j = 0; j < n - 1; j++)
+          for (int i = j + 1; i < n; i++)
+            A[i][j] = A[i][j] + 1;
+        legal: every dependence is kept
+        """
         found = [self._find(name, statement) for name in loops]
         return self._next(transform.reorder(self.tree, found), f"reorder({', '.join(loops)})")
 
     def interchange(self, first: str, second: str, *, statement: str | None = None) -> Schedule:
-        """The two loops in each other's place."""
+        """The two loops in each other's place.
+
+        >>> schedule.interchange("i", "j")
+        // interchange(i, j)
+        for (int j = 0; j < n - 1; j++)
+          for (int i = j + 1; i < n; i++)
+            A[i][j] = A[i][j] + 1;
+        legal: every dependence is kept
+        """
         one, other = self._find(first, statement), self._find(second, statement)
         outside_first = one if other in every_loop(one.body) else other
         inner = other if outside_first is one else one
@@ -75,7 +100,18 @@ class Schedule:
         return self._next(tree, f"interchange({first}, {second})")
 
     def tile(self, sizes: Mapping[str, int], *, statement: str | None = None) -> Schedule:
-        """Loops split by ``sizes`` with all loops over tiles outside all loops within: ``tile({"i": 4, "j": 4})``."""
+        """Loops split by ``sizes`` with all loops over tiles outside all loops within: ``tile({"i": 4, "j": 4})``.
+
+        >>> square = lab.schedule("for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) A[i][j] = 0;")
+        >>> square.tile({"i": 4, "j": 4})
+        // tile(i: 4, j: 4)
+        for (int io = 0; io <= 1; io++)
+          for (int jo = 0; jo <= 1; jo++)
+            for (int ii = 0; ii <= 3; ii++)
+              for (int ji = 0; ji <= 3; ji++)
+                A[4 * io + ii][4 * jo + ji] = 0;
+        legal: every dependence is kept
+        """
         tiled: Schedule = self
         for name, size in sizes.items():
             tiled = tiled.split(name, size, statement=statement)
@@ -84,11 +120,25 @@ class Schedule:
         return replace(tiled.reorder(*order, statement=statement), steps=(*self.steps, f"tile({shown})"))
 
     def skew(self, loop: str, by: str, factor: int = 1, *, statement: str | None = None) -> Schedule:
-        """``loop`` shifted by ``factor`` times ``by``: wavefronts become columns."""
+        """``loop`` shifted by ``factor`` times ``by``: wavefronts become columns.
+
+        >>> square = lab.schedule("for (int i = 1; i < 8; i++) for (int j = 0; j < 7; j++) A[i][j] = A[i - 1][j + 1];")
+        >>> square.interchange("i", "j").is_legal, square.skew("j", "i").interchange("i", "j").is_legal
+        (False, True)
+        """
         tree = transform.skew(self.tree, self._find(loop, statement), self._find(by, statement), factor)
         return self._next(tree, f"skew({loop}, {by}, {factor})")
 
     def reverse(self, loop: str, *, statement: str | None = None) -> Schedule:
+        """The iterations of ``loop`` from the last to the first.
+
+        >>> schedule.reverse("j")
+        // reverse(j)
+        for (int i = 1; i < n; i++)
+          for (int j = 1 - i; j <= 0; j++)
+            A[i][-j] = A[i][-j] + 1;
+        legal: every dependence is kept
+        """
         return self._next(transform.reverse(self.tree, self._find(loop, statement)), f"reverse({loop})")
 
     def shift(self, loop: str, amount: int | str, *, statement: str | None = None) -> Schedule:
@@ -106,6 +156,12 @@ class Schedule:
 
         isl: ``band_shift``; loop alignment or retiming in the books; Halide gets it from storing a producer outside of
         the loop that it is computed in.
+
+        >>> two = lab.schedule('''
+        ... for (int i = 0; i < n; i++) A[i] = i;
+        ... for (int i = 0; i < n; i++) B[i] = A[i] + A[i + 1];''')
+        >>> two.fuse("S0", "S1").is_legal, two.fuse("S0", "S1").shift("i", 1, statement="S1").is_legal
+        (False, True)
         """
         by = border(self.scop, amount)
         tree = transform.shift(self.tree, self._find(loop, statement), by, statement)
@@ -124,6 +180,14 @@ class Schedule:
 
         Index-set splitting in the books and in Pluto (``--iss``); isl: a schedule whose domain is parted by a
         ``sequence`` of filters; Halide: ``partition``, TVM: loop partitioning.
+
+        >>> lab.schedule("for (int i = 0; i < n; i++) A[i] = 0;").cut("i", 4)
+        // cut(i, 4)
+        for (int i = 0; i <= min(3, n - 1); i++)
+          A[i] = 0;
+        for (int i = 4; i < n; i++)
+          A[i] = 0;
+        legal: every dependence is kept
         """
         where = border(self.scop, at)
         scop, tree = cut(self.scop, self.tree, self._find(loop, statement), where)
@@ -140,6 +204,12 @@ class Schedule:
                 A[i][j] = 0;
 
         OpenMP: ``collapse(2)``; Halide and TVM: ``fuse``.
+
+        >>> lab.schedule("for (int i = 0; i < n; i++) for (int j = 0; j < 4; j++) A[i][j] = 0;").collapse("i", "j")
+        // collapse(i, j, ij)
+        for (int ij = 0; ij < 4 * n; ij++)
+          A[floord(ij, 4)][ij % 4] = 0;
+        legal: every dependence is kept
         """
         around, within = self._find(outer, statement), self._find(inner, statement)
         if around.body is not within:
@@ -155,23 +225,58 @@ class Schedule:
         return self._next(tree, f"collapse({outer}, {inner}, {called})")
 
     def fuse(self, first: str, second: str) -> Schedule:
-        """The outermost loops that hold only one of the two statements as one loop: ``fuse("S0", "S1")``."""
+        """The outermost loops that hold only one of the two statements as one loop: ``fuse("S0", "S1")``.
+
+        >>> two = lab.schedule("for (int i = 0; i < n; i++) A[i] = 0; for (int i = 0; i < n; i++) B[i] = A[i];")
+        >>> two.fuse("S0", "S1")
+        // fuse(S0, S1)
+        for (int i = 0; i < n; i++) {
+          A[i] = 0;
+          B[i] = A[i];
+        }
+        legal: every dependence is kept
+        """
         return self._next(transform.fuse(self.tree, first, second), f"fuse({first}, {second})")
 
     def distribute(self, loop: str, *, statement: str | None = None) -> Schedule:
-        """``loop`` once for each piece of its body."""
+        """``loop`` once for each piece of its body.
+
+        >>> one = lab.schedule("for (int i = 0; i < n; i++) { A[i] = 0; B[i] = A[i]; }")
+        >>> one.distribute("i")
+        // distribute(i)
+        for (int i = 0; i < n; i++)
+          A[i] = 0;
+        for (int i = 0; i < n; i++)
+          B[i] = A[i];
+        legal: every dependence is kept
+        """
         return self._next(transform.distribute(self.tree, self._find(loop, statement)), f"distribute({loop})")
 
     def unroll(self, loop: str, *, statement: str | None = None) -> Schedule:
-        """``loop`` written out; its count of iterations must be a constant."""
+        """``loop`` written out; its count of iterations must be a constant.
+
+        >>> print(lab.schedule("for (int i = 0; i < 2; i++) A[i] = 0;").unroll("i").program())
+        A[0] = 0;
+        A[1] = 0;
+        """
         return self._next(transform.mark(self.tree, self._find(loop, statement), "unroll"), f"unroll({loop})")
 
     def vectorize(self, loop: str, *, statement: str | None = None) -> Schedule:
-        """All iterations of an innermost ``loop`` in one operation; legal if it carries no dependence."""
+        """All iterations of an innermost ``loop`` in one operation; legal if it carries no dependence.
+
+        >>> schedule.vectorize("j").is_legal
+        True
+        """
         return self._next(transform.mark(self.tree, self._find(loop, statement), "vectorize"), f"vectorize({loop})")
 
     def parallel(self, loop: str, *, statement: str | None = None) -> Schedule:
-        """The iterations of ``loop`` in any order or at once; legal if it carries no dependence."""
+        """The iterations of ``loop`` in any order or at once; legal if it carries no dependence.
+
+        >>> schedule.parallel("i").is_legal
+        True
+        >>> lab.schedule("for (int i = 1; i < n; i++) A[i] = A[i - 1];").parallel("i").is_legal
+        False
+        """
         return self._next(transform.mark(self.tree, self._find(loop, statement), "parallel"), f"parallel({loop})")
 
     def matrix(self, rows: Rows | Mapping[str, Rows]) -> Schedule:
@@ -179,11 +284,24 @@ class Schedule:
 
         Trailing columns may be left out (``[[0, 1], [1, 0]]`` interchanges two loops). Several statements take a
         mapping from their names.
+
+        >>> schedule.matrix([[0, 1], [1, 0]])
+        // matrix
+        for (int t0 = 0; t0 < n - 1; t0++)
+          for (int t1 = t0 + 1; t1 < n; t1++)
+            A[t1][t0] = A[t1][t0] + 1;
+        legal: every dependence is kept
         """
         return self._next(tree_of_rows(self.scop, rows), "matrix")
 
     def automatic(self) -> Schedule:
-        """The schedule that isl finds by itself (in the manner of Pluto: parallel loops outside, then tilable ones)."""
+        """The schedule that isl finds by itself (in the manner of Pluto: parallel loops outside, then tilable ones).
+
+        >>> print(schedule.automatic().program())
+        parallel for (int t0 = 1; t0 < n; t0++)
+          for (int t1 = 0; t1 < t0; t1++)
+            A[t0][t1] = A[t0][t1] + 1;
+        """
         from .automatic import automatic_tree
 
         return self._next(automatic_tree(self.scop), "automatic")
@@ -191,16 +309,29 @@ class Schedule:
     # What it is.
 
     def expressions(self, statement: str) -> tuple[Affine, ...]:
-        """The time of an instance of ``statement``, dimension by dimension."""
+        """The time of an instance of ``statement``, dimension by dimension.
+
+        >>> [str(time) for time in schedule.split("j", 2).expressions("S0")]
+        ['i', '⌊j/2⌋', 'j - 2⌊j/2⌋']
+        """
         return times(self.tree, statement)
 
     def theta(self, statement: str | None = None) -> AffineMatrix:
-        """T of ``statement`` (or of the only one): one row per time dimension; columns as in `AffineMatrix`."""
+        """T of ``statement`` (or of the only one): one row per time dimension; columns as in `AffineMatrix`.
+
+        >>> schedule.interchange("i", "j").theta().array
+        array([[0, 1, 0, 0],
+               [1, 0, 0, 0]])
+        """
         name = statement if statement is not None else self.scop._only.name
         return AffineMatrix.of(self.expressions(name), self.scop[name].iterators, self.scop.parameters)
 
     def latex(self, statement: str | None = None) -> str:
-        """``Theta(x) = T x``, as the page writes it; zero columns of parameters and constants are left out."""
+        """``Theta(x) = T x``, as the page writes it; zero columns of parameters and constants are left out.
+
+        >>> schedule.latex().count("pmatrix") // 2  # the matrix and the vector
+        2
+        """
         name = statement if statement is not None else self.scop._only.name
         iterators = self.scop[name].iterators
         values = ", ".join(e.latex for e in self.expressions(name))
@@ -208,15 +339,22 @@ class Schedule:
         return rf"\Theta_{{{name}}}({names}) = {self.theta(name).latex(iterators)} = ({values})"
 
     def time_text(self, statement: str) -> str:
+        """The time of ``statement`` as text.
+
+        >>> schedule.skew("j", "i").time_text("S0")
+        '(i, i + j)'
+        """
         return f"({', '.join(map(str, self.expressions(statement)))})"
 
     @cached_property
     def legality(self) -> Legality:
+        """Which dependences the schedule breaks, for all values of the parameters."""
         return legality(self.scop, self)
 
     @property
     def is_legal(self) -> bool:
-        return self.legality.legal
+        """Whether it breaks none. Raises `TooHard` where isl cannot tell."""
+        return self.legality.is_legal
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -224,13 +362,23 @@ class Schedule:
         return program(self)
 
     def program(self, language: str | None = None) -> str:
-        """The loops that run in this order, in the language of the source, or in "c" or "python"."""
+        """The loops that run in this order, in the language of the source, or in "c" or "python".
+
+        >>> print(schedule.program("python"))
+        for i in range(1, n):
+            for j in range(i):
+                A[i, j] = A[i, j] + 1
+        """
         return program_text(self, language or self.scop.language)
 
     # What it does.
 
     def order(self) -> Visits:
-        """All instances in the order in which this schedule visits them, at the scop's values."""
+        """All instances in the order in which this schedule visits them, at the scop's values.
+
+        >>> [point for statement, point in schedule.reverse("j").order().pairs]
+        [(1, 0), (2, 1), (2, 0), (3, 2), (3, 1), (3, 0)]
+        """
         from .execute import visits
 
         return visits(self)
@@ -240,6 +388,12 @@ class Schedule:
 
         Loops marked vectorize run as one NumPy operation. Parameters come from ``values``, from the scop, or from the
         arrays' shapes.
+
+        >>> schedule.run({"A": np.zeros((4, 4))})["A"]
+        array([[0., 0., 0., 0.],
+               [1., 0., 0., 0.],
+               [1., 1., 0., 0.],
+               [1., 1., 1., 0.]])
         """
         from .execute import run
 
@@ -247,7 +401,14 @@ class Schedule:
 
     def cost(self, cache: Cache | None = None, arrays: Mapping[str, Sequence[int]] | None = None) -> Cost:
         """Hits and misses of a small cache when the program runs in this order. ``arrays``: shapes, where the least
-        that holds every access is not meant."""
+        that holds every access is not meant.
+
+        >>> from triton_lab.polyhedral import Cache
+        >>> square = lab.schedule("for (int i = 0; i < 32; i++) for (int j = 0; j < 32; j++) A[i][j] = 0;")
+        >>> cache = Cache(lines=16, line_size=8)
+        >>> square.cost(cache).misses, square.interchange("i", "j").cost(cache).misses
+        (128, 1024)
+        """
         from .cost import Cache as SomeCache
         from .cost import simulate
 
@@ -260,6 +421,14 @@ class Schedule:
         tiles); the others are loops in a kernel, or on the host around launches. Before it is handed out the program
         runs once on small arrays, on the CPU, beside this schedule. Raises ValueError where no loop can run at once,
         where Triton has no words for a statement, or where the numbers differ.
+
+        >>> kernel = lab.schedule("for (int i = 0; i < n; i++) A[i] = 2 * B[i];").split("i", 128).to_triton()
+        >>> kernel.run({"A": np.zeros(3), "B": np.arange(3.0)}, n=3)["A"]
+        array([0., 2., 4.])
+        >>> lab.schedule("for (int i = 1; i < n; i++) A[i] = A[i - 1];").to_triton()
+        Traceback (most recent call last):
+            ...
+        NotABlockProgram: every loop carries a dependence: the programs of a grid, and the lanes of a...
         """
         from .to_triton import to_triton
 

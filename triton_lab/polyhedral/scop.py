@@ -30,14 +30,19 @@ class Array:
     """
 
     name: str
-    dimensions: int
+    ndim: int
     dtype: str | None = None
     local: bool = False
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One assignment of the source and all its instances (or, after a cut, those on one side of it)."""
+    """One assignment of the source and all its instances (or, after a cut, those on one side of it).
+
+    >>> statement = scop["S0"]
+    >>> statement.text, statement.iterators, [access.text for access in statement.reads]
+    ('A[i][j] = A[i][j] + 1', ('i', 'j'), ['A[i][j]'])
+    """
 
     name: str
     domain: Domain
@@ -54,18 +59,26 @@ class Statement:
 
     @property
     def iterators(self) -> tuple[str, ...]:
+        """The loops around it, outermost first."""
         return self.domain.iterators
 
     @property
     def writes(self) -> tuple[Access, ...]:
+        """What each instance writes."""
         return tuple(a for a in self.accesses if a.kind == "write")
 
     @property
     def reads(self) -> tuple[Access, ...]:
+        """What each instance reads, from left to right."""
         return tuple(a for a in self.accesses if a.kind == "read")
 
     def access(self, load: Load) -> Access:
-        """The access that ``load``, a part of the body, stands for."""
+        """The access that ``load``, a part of the body, stands for.
+
+        >>> statement = scop["S0"]
+        >>> statement.access(statement.body.value.left).kind
+        'read'
+        """
         return next(a for a in self.accesses if a.span == load.span)
 
 
@@ -110,7 +123,15 @@ class Scop:
         return tuple(access for statement in self.statements for access in statement.accesses)
 
     def bind(self, **values: int) -> Scop:
-        """The same scop with numbers for parameters."""
+        """The same scop with numbers for parameters.
+
+        >>> scop.bind(n=100).count()
+        4950
+        >>> scop.bind(m=100)
+        Traceback (most recent call last):
+            ...
+        ValueError: m is no parameter of the nest (parameters: n)
+        """
         unknown = sorted(set(values) - set(self.parameters))
         if unknown:
             known = ", ".join(self.parameters) or "none"
@@ -138,24 +159,47 @@ class Scop:
         return value_dependences(self)
 
     def is_legal(self, schedule: Schedule) -> bool:
-        return self.legality(schedule).legal
+        """Whether ``schedule`` keeps every dependence.
+
+        >>> scop.is_legal(schedule.reverse("i"))
+        True
+        """
+        return self.legality(schedule).is_legal
 
     def legality(self, schedule: Schedule) -> Legality:
-        """Whether ``schedule`` keeps every dependence, and if not, which pairs it breaks."""
+        """Whether ``schedule`` keeps every dependence, and if not, which pairs it breaks.
+
+        >>> nest = lab.polyhedral.scop("for (int i = 1; i < n; i++) A[i] = A[i - 1];")
+        >>> print(nest.legality(nest.schedule.reverse("i")))
+        illegal:
+          flow S0 → S0 on A, distance (1): the target runs first
+        """
         from .legality import legality
 
         return legality(self, schedule)
 
     def fixed(self, object_: SetOrMap) -> SetOrMap:
-        """An isl set or map of this scop with the parameters set to ``values``."""
+        """An isl set or map of this scop with the parameters set to ``values``.
+
+        >>> scop.fixed(scop.domain.set)
+        Set("{ S0[i, j] : 0 <= i <= 3 and 0 <= j < i }")
+        """
         return fix_parameters(object_, self.parameters, self.values)
 
     def count(self) -> int:
-        """How many instances there are, all statements together."""
+        """How many instances there are, all statements together.
+
+        >>> scop.count()
+        6
+        """
         return sum(s.domain.count(self.values) for s in self.statements)
 
     def points(self, statement: str | None = None) -> NDArray[np.int64]:
-        """The instances of ``statement`` (or of the only one), (count, dimensions), in lexicographic order."""
+        """The instances of ``statement`` (or of the only one), (count, dimensions), in lexicographic order.
+
+        >>> scop.points().tolist()
+        [[1, 0], [2, 0], [2, 1], [3, 0], [3, 1], [3, 2]]
+        """
         chosen = self[statement] if statement is not None else self._only
         return chosen.domain.points(self.values)
 

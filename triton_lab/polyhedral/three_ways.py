@@ -48,7 +48,7 @@ class Ways:
         return self.polyhedral, self.scheduling, self.blocks
 
 
-_CACHE = Cache(lines=64, line=8)
+_CACHE = Cache(lines=64, line_size=8)
 
 
 def _timed(run: Callable[[], NDArray[np.float32]]) -> tuple[NDArray[np.float32], float]:

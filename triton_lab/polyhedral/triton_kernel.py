@@ -51,7 +51,12 @@ class TritonKernel:
         return tuple(a.name for a in self.scop.arrays)
 
     def grid(self, scop: Scop) -> tuple[int, ...]:
-        """How many programs along each axis of the only launch's grid, at the values of ``scop``."""
+        """How many programs along each axis of the only launch's grid, at the values of ``scop``.
+
+        >>> kernel = lab.schedule("for (int i = 0; i < n; i++) A[i] = 2 * B[i];").split("i", 128).to_triton()
+        >>> kernel.grid(kernel.scop.bind(n=1000))
+        (8,)
+        """
         if len(self.launches) > 1 or self.launches[0].host:
             raise ValueError("there are several launches, each with a grid of its own: see .launches")
         known = {**self.namespace, **scop.values, **self.constants}
@@ -71,7 +76,14 @@ class TritonKernel:
 
     def launch(self, tensors: Mapping[str, Any], scop: Scop, **constants: int) -> None:
         """Runs everything on torch tensors, in place. ``constants`` replace the sizes of blocks. Arrays that live in
-        the nest alone may be left out."""
+        the nest alone may be left out.
+
+        >>> kernel = lab.schedule("for (int i = 0; i < n; i++) A[i] = 2 * B[i];").split("i", 128).to_triton()
+        >>> a, b = torch.zeros(3, dtype=torch.float64), torch.arange(3, dtype=torch.float64)
+        >>> kernel.launch({"A": a, "B": b}, kernel.scop.bind(n=3))
+        >>> a
+        tensor([0., 2., 4.], dtype=torch.float64)
+        """
         import torch
 
         given = dict(tensors)
@@ -86,7 +98,12 @@ class TritonKernel:
         self.namespace["run"](*(given[a.name] for a in scop.arrays), *values, **{**self.constants, **constants})
 
     def run(self, arrays: Mapping[str, Any], **values: int) -> dict[str, NDArray[Any]]:
-        """The arrays after one run, as `Schedule.run` gives them; those given stay as they are."""
+        """The arrays after one run, as `Schedule.run` gives them; those given stay as they are.
+
+        >>> kernel = lab.schedule("for (int i = 0; i < n; i++) A[i] = 2 * B[i];").split("i", 128).to_triton()
+        >>> kernel.run({"A": np.zeros(3), "B": np.arange(3.0)}, n=3)["A"]
+        array([0., 2., 4.])
+        """
         import torch
 
         from .execute import known_parameters
@@ -111,7 +128,7 @@ def _own(scop: Scop, name: str) -> tuple[tuple[int, ...], str]:
     from .execute import least_shape
 
     array = next(a for a in scop.arrays if a.name == name)
-    if not array.local and (array.dimensions or not any(w.array == name for s in scop.statements for w in s.writes)):
+    if not array.local and (array.ndim or not any(w.array == name for s in scop.statements for w in s.writes)):
         raise ValueError(f"the program uses the array {name}: give it a value")
     return least_shape(scop, name), array.dtype or "float64"
 

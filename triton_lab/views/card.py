@@ -114,7 +114,7 @@ class Card(View):
                 "line": one.line,
                 "program": next((int(program) for program in one.programs), None),
                 "message": one.message,
-                "mend": one.mend,
+                "hint": one.hint,
                 "excerpt": list(one.excerpt),
             }
             for one in found
@@ -306,7 +306,7 @@ class Card(View):
         lines += [f"  {line}" for line in self.failure().splitlines()]
         for one in self.findings()[: self.MOST_FINDINGS]:
             where = f"line {one['line']}: " if one["line"] is not None else ""
-            lines += [f"  {one['icon']} {one['severity']}: {where}{one['message']}", f"      {one['mend']}"]
+            lines += [f"  {one['icon']} {one['severity']}: {where}{one['message']}", f"      {one['hint']}"]
         lines += [f"  {config}: {seconds}" for config, seconds in self.configs()]
         lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
         drawn: list[Callable[[], Sequence[View]]] = [lambda: self.differences, lambda: self.tilings]

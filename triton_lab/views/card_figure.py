@@ -84,7 +84,7 @@ def _findings(card: Card) -> list[Piece]:
         words = textwrap.wrap(
             f"{one['icon']} {one['severity']}: {where}{one['message']}", wide, subsequent_indent="    "
         )
-        mend = textwrap.wrap(one["mend"], wide, initial_indent="    ", subsequent_indent="    ")
+        mend = textwrap.wrap(one["hint"], wide, initial_indent="    ", subsequent_indent="    ")
         shown = [(line, COLOURS[one["severity"]]) for line in words] + [(line, style.LIGHT.faint) for line in mend]
         pieces.append(lines(shown))
     remarks = [*card.left_out(), *card.remarks()]

@@ -125,5 +125,12 @@ def interact(run: Callable[..., Any], *, draw: Draw = Card, **choices: Sequence[
 
     ``run`` gets one value of each of ``choices`` by name and launches a kernel. ``draw`` makes the
     picture of its last launch, by itself the launch's card.
+
+    >>> picture = lab.interact(lambda BLOCK: add(x, y, block=BLOCK), BLOCK=[128, 256])
+    >>> picture.title()
+    'BLOCK=128: add_kernel[8, 1, 1]'
+    >>> picture.choose(BLOCK=256)
+    >>> picture.title()
+    'BLOCK=256: add_kernel[4, 1, 1]'
     """
     return Interact(run, choices, draw)

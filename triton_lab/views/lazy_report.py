@@ -34,10 +34,12 @@ class LazyReport(View):
     def remarks(self) -> list[str]:
         """The sums, and what the table leaves out."""
         all_ = self.totals
-        reused = f" ({_count(all_.reused, 'kernel')} of new graphs were known already)" if all_.reused else ""
+        known = _count(all_.reused_kernels, "kernel")
+        reused = f" ({known} of new graphs were known already)" if all_.reused_kernels else ""
+        both = seconds_text(all_.run_seconds + all_.compile_seconds)
         said = [
-            f"compiling: {seconds_text(all_.compiling)} for {_count(all_.compiled, 'kernel')}{reused}",
-            f"running: {seconds_text(all_.running)}; with compiling {seconds_text(all_.running + all_.compiling)}",
+            f"compiling: {seconds_text(all_.compile_seconds)} for {_count(all_.compiled_kernels, 'kernel')}{reused}",
+            f"running: {seconds_text(all_.run_seconds)}; with compiling {both}",
         ]
         if len(all_.uses) > ROWS:
             said.append(f"{len(all_.uses) - ROWS} more graphs took less time")
@@ -45,7 +47,7 @@ class LazyReport(View):
 
     def table(self) -> list[tuple[str, ...]]:
         """One row for each graph of the cache, below `HEADINGS`, the one that took longest first."""
-        longest = sorted(self.totals.uses, key=lambda use: use.compiling + use.running, reverse=True)
+        longest = sorted(self.totals.uses, key=lambda use: use.compile_seconds + use.run_seconds, reverse=True)
         return [_row(use) for use in longest[:ROWS]]
 
     def text(self) -> str:
@@ -85,8 +87,15 @@ class LazyReport(View):
 def _row(use: Use) -> tuple[str, ...]:
     more = f" and {len(use.kernels) - NAMES} more" if len(use.kernels) > NAMES else ""
     names = ", ".join(use.kernels[:NAMES]) + more
-    each = seconds_text(use.running / use.runs)
-    return use.key[:8], names or "none", str(use.runs), seconds_text(use.compiling), seconds_text(use.running), each
+    each = seconds_text(use.run_seconds / use.runs)
+    return (
+        use.key[:8],
+        names or "none",
+        str(use.runs),
+        seconds_text(use.compile_seconds),
+        seconds_text(use.run_seconds),
+        each,
+    )
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -47,7 +47,14 @@ BARE = (style.UNTOUCHED, style.UNTOUCHED, style.UNTOUCHED, style.DOTS)
 
 
 def storage(*tensors: torch.Tensor, names: Sequence[str] | None = None) -> Storage:
-    """A picture of where ``tensors`` lie in storage. Names are those of the caller's variables."""
+    """A picture of where ``tensors`` lie in storage. Names are those of the caller's variables.
+
+    >>> halves = torch.zeros(4, 6).split([2, 4], dim=1)
+    >>> print(lab.storage(*halves, names=["left", "right"]).text())
+           Shape   Stride  Offset       dtype    Bytes  Is contiguous  Storage
+    left   (4, 2)  (6, 1)  0 (0 bytes)  float32  32     False          A
+    right  (4, 4)  (6, 1)  2 (8 bytes)  float32  64     False          A
+    """
     if not tensors:
         raise TypeError("storage() needs a tensor at least: storage(x)")
     if names is None:

@@ -89,6 +89,6 @@ def wait_kernel(flag_ptr, out_ptr):
 
 def test_a_loop_that_reads_through_a_descriptor_waits() -> None:
     out = torch.zeros(1, dtype=torch.int32)
-    with triton_lab.limits(steps=10_000):
+    with triton_lab.limits(max_steps=10_000):
         wait_kernel[(2,)](torch.zeros(8, dtype=torch.int32), out)
     assert out.item() == 1

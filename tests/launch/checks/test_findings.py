@@ -53,7 +53,7 @@ def test_a_race_names_both_sides_and_points_at_the_store() -> None:
     assert found.lanes.tolist() == [31, 0, 31, 0, 31, 0]
     assert found.elements.tolist() == [32, 32, 64, 64, 96, 96]
     assert found.count == 6
-    assert "atomic" in found.mend
+    assert "atomic" in found.hint
 
 
 @triton.jit
@@ -68,7 +68,7 @@ def test_stores_of_the_same_value_are_told_apart() -> None:
         put_kernel[(4,)](out, 3)
     same, different = only(launches[0], "same-value"), only(launches[1], "race")
     assert (same.severity, different.severity) == ("warning", "error")
-    assert "the same bits" in same.mend
+    assert "the same bits" in same.hint
     assert "the same value, in no order" in same.message
     assert same.values.tolist() == [0, 0, 0, 0]
     assert "nothing orders the two" in different.message
@@ -96,7 +96,7 @@ def test_a_lock_orders_blocks_if_there_is_a_barrier_before_it_opens(barrier: boo
     races = [found for found in launches[0].findings if found.kind == "race"]
     assert bool(races) != barrier
     if races:
-        assert "tl.debug_barrier()" in races[0].mend
+        assert "tl.debug_barrier()" in races[0].hint
         assert set(races[0].programs.tolist()) == set(range(8)), "the first hundred lanes are of all programs"
         assert len(races[0].programs) == 100 < races[0].count
 
@@ -113,7 +113,7 @@ def test_an_uninitialised_read_names_the_element_in_its_own_coordinates() -> Non
         x = torch.empty(3, 8)
         x[:, :6] = 1.0
         double_kernel[(3,)](x, torch.empty(3, 8), 8, 8, BLOCK=8)
-    found = only(launches[0], "uninitialised")
+    found = only(launches[0], "uninitialized")
     assert found.severity == "error"
     assert found.message == "program 0 loads x_ptr[0, 6], which nobody has written; 6 lanes in all"
     assert found.line == line(double_kernel, "tl.load")
@@ -191,7 +191,7 @@ def test_an_overflow_shows_the_numbers() -> None:
     )
     assert found.programs.tolist() == [2]
     assert found.values.tolist() == [-(1 << 31)]
-    assert "int64" in found.mend
+    assert "int64" in found.hint
 
 
 @triton.jit
@@ -363,4 +363,4 @@ def test_memory_behind_a_bare_address_is_looked_up_and_where_no_tensor_lies_it_i
     found = only(launches[1], "unverified")
     assert (found.argument, found.count) == ("x_ptr", 4)
     assert "through x_ptr, of which only an address is known" in found.message
-    assert "may have been freed" in found.mend
+    assert "may have been freed" in found.hint

@@ -65,7 +65,7 @@ def test_an_atomic_load_reads_and_an_atomic_store_does_not() -> None:
         x[:6] = 1
         copy_kernel[(1,)](x, out, BLOCK=8)
     (found,) = launches[0].findings
-    assert (found.kind, found.argument, found.count) == ("uninitialised", "x_ptr", 2)
+    assert (found.kind, found.argument, found.count) == ("uninitialized", "x_ptr", 2)
     assert found.message.startswith("program 0 loads x_ptr[6], which nobody has written")
 
 
@@ -82,7 +82,7 @@ def test_who_has_only_looked_at_memory_has_not_written_it(plain: bool) -> None:
         x, out = torch.empty(8, dtype=torch.int32), torch.empty(8, dtype=torch.int32)
         look_kernel[(1,)](x, out, PLAIN=plain, BLOCK=8)
         look_kernel[(1,)](x, out, PLAIN=True, BLOCK=8)
-    assert [[found.kind for found in launch.findings] for launch in launches] == [["uninitialised"]] * 2
+    assert [[found.kind for found in launch.findings] for launch in launches] == [["uninitialized"]] * 2
 
 
 @triton.jit

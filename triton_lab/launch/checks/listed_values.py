@@ -48,7 +48,7 @@ class _Watcher(Watcher):
         self.values: dict[int, dict[int, Any]] = {}
         self._count = 0
         for number, finding in enumerate(findings):
-            listed = zip(finding.times.tolist(), finding.programs.tolist(), finding.lanes.tolist(), strict=False)
+            listed = zip(finding.events.tolist(), finding.programs.tolist(), finding.lanes.tolist(), strict=False)
             for position, (time, program, lane) in enumerate(listed):
                 if time >= 0:
                     self.wanted.setdefault(time, []).append((number, position, program, lane))

@@ -41,7 +41,7 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
         deed = "updates" if effects.updates(op) else "loads"
         yield finding(
             launch,
-            "uninitialised",
+            "uninitialized",
             f"{program(launch, int(lanes.program[0]))} {deed} {what}, which nobody has written{others(count)}",
             _MEND,
             op=op,

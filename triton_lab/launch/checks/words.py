@@ -162,7 +162,7 @@ def finding(
     """A `Finding` at ``op``'s line, with the lanes that are `listed`; ``count`` where there are more than these."""
     place = None if op is None else launch.lines.get(op.index)
     if lanes is not None:
-        more["programs"], more["lanes"], more["times"] = lanes.program, lanes.lane, lanes.time
+        more["programs"], more["lanes"], more["events"] = lanes.program, lanes.lane, lanes.time
         count = len(lanes) if count is None else count
         if argument is not None and argument.itemsize:
             more["elements"] = (lanes.address - argument.address) // argument.itemsize

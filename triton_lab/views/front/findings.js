@@ -24,7 +24,7 @@ export function findingOf(finding, selection) {
       "div", {},
       make("div", {}, make("b", {}, `${finding.severity}: `), where, where ? " " : "", finding.message),
       finding.excerpt.length ? make("pre", { class: "tl-excerpt" }, finding.excerpt.join("\n")) : "",
-      make("div", { class: "tl-note" }, finding.mend),
+      make("div", { class: "tl-note" }, finding.hint),
     ),
   );
 }

@@ -1,0 +1,110 @@
+"""What a user can name: every door (`triton_lab` and its two rooms) gives, lists and types the same names."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import triton_lab
+import triton_lab.lazy
+import triton_lab.polyhedral
+
+DOORS = (triton_lab, triton_lab.polyhedral, triton_lab.lazy)
+each_door = pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
+# Exceptions that no user's program has to catch.
+INSIDE = {
+    "Bad": "the interpreter's own, it becomes a KernelError",
+    "CellSyntaxError": "how `%%triton` shows a SyntaxError",
+    "ParseError": "a module that Triton printed and we cannot read: a bug of ours",
+    "UsageError": "how `%%triton` says what its line may hold",
+}
+
+
+def typed(door: ModuleType) -> set[str]:
+    """The public names that a type checker sees in the door's source."""
+    assert door.__file__ is not None
+    body = ast.parse(Path(door.__file__).read_text(encoding="utf-8")).body
+    names: set[str] = set()
+    for node in [*body, *(inner for branch in body if isinstance(branch, ast.If) for inner in branch.body)]:
+        if isinstance(node, ast.ImportFrom):
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names
+
+
+def exceptions(kind: type[BaseException] = BaseException) -> Iterator[type[BaseException]]:
+    for below in kind.__subclasses__():
+        if below.__module__.partition(".")[0] == "triton_lab":
+            yield below
+        yield from exceptions(below)
+
+
+@each_door
+def test_a_door_lists_what_it_gives(door: ModuleType) -> None:
+    assert dir(door) == sorted(set(door.__all__)) == sorted(door.__all__)
+    for name in door.__all__:
+        assert getattr(door, name) is not None
+
+
+@each_door
+def test_a_type_checker_sees_every_name(door: ModuleType) -> None:
+    assert set(door.__all__) - typed(door) == set()
+
+
+def test_what_a_type_checker_sees_of_lazy_names_is_what_they_are() -> None:
+    """The imports under TYPE_CHECKING lead to the very objects that the door gives."""
+    for door in DOORS:
+        assert door.__file__ is not None
+        for node in ast.walk(ast.parse(Path(door.__file__).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                for found in (one for one in node.body if isinstance(one, ast.ImportFrom)):
+                    home = importlib.import_module("." * found.level + (found.module or ""), door.__name__)
+                    for alias in (one for one in found.names if one.name in door.__all__):
+                        assert getattr(home, alias.name) is getattr(door, alias.name)
+
+
+@each_door
+def test_a_name_that_is_not_there_is_an_attribute_error(door: ModuleType) -> None:
+    with pytest.raises(AttributeError, match=rf"module '{door.__name__}' has no attribute 'nothing'"):
+        _ = door.nothing
+
+
+def test_every_exception_that_a_user_can_meet_has_a_door() -> None:
+    for module in pkgutil.walk_packages(triton_lab.__path__, "triton_lab."):
+        if ".labextension" not in module.name:
+            importlib.import_module(module.name)
+    named = [getattr(door, name) for door in DOORS for name in door.__all__]
+    homeless = {
+        f"{kind.__module__}.{kind.__name__}"
+        for kind in exceptions()
+        if kind not in named and kind.__name__[0] != "_" and kind.__name__ not in INSIDE
+    }
+    assert homeless == set()
+
+
+def test_one_name_means_one_exception() -> None:
+    names = [kind.__name__ for kind in set(exceptions())]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    assert triton_lab.__version__ == metadata.version("triton-lab")
+
+
+@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
+def test_every_name_of_a_door_says_what_it_is(door: ModuleType) -> None:
+    for name in door.__all__:
+        found = getattr(door, name)
+        if inspect.isclass(found) or inspect.isfunction(found) or inspect.ismodule(found):
+            assert found.__doc__, name

@@ -23,7 +23,8 @@ INSTALLED := pyproject.toml $(EXTENSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab test lint format check-extension notebooks gallery bench upstream wheel install clean platform
+.PHONY: help lab test pytest coverage mutation lint format hooks check-extension notebooks gallery bench upstream wheel \
+	install clean platform
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,8 +33,19 @@ lab: $(VENV)/.lab ## Open the first notebook in JupyterLab, its kernels running 
 	TRITON_DEFAULT_BACKEND=triton_lab $(BIN)/python -m jupyterlab $(ALLOW_ROOT) --ServerApp.root_dir=notebooks \
 		--LabApp.default_url=/lab/tree/00_first_kernel.ipynb $(LAB_ARGS)
 
+# Lint and types stop the rest: a second make, so that this holds for `make -j` and `make -k` too.
 test: lint check-extension ## Lint, type-check and run all tests
+	@$(MAKE) --no-print-directory pytest
+
+pytest: $(VENV)/.test ## Run all tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# Cheap from Python 3.12 on, where the interpreter itself tells which lines run (sys.monitoring).
+coverage: $(VENV)/.test ## Run all tests and print which lines of the package none of them ran
+	$(BIN)/python -m pytest --cov --cov-report=term $(PYTEST_ARGS)
+
+mutation: $(VENV)/.test ## Measure the tests by changing the code: make mutation MUTATION_ARGS="--sample 300 --seed 1"
+	$(BIN)/python -m tests.mutation $(MUTATION_ARGS)
 
 lint: $(VENV)/.test ## ruff and mypy
 	$(BIN)/ruff check .
@@ -43,6 +55,9 @@ lint: $(VENV)/.test ## ruff and mypy
 format: $(VENV)/.test ## Put the Python files into the form that lint asks for
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
+
+hooks: $(VENV)/.test ## Lint before each commit, type-check before each push (pre-commit)
+	$(BIN)/pre-commit install
 
 check-extension: $(VENV)/.test ## Type-check and test the JupyterLab extension and the views' scripts
 	cd labextension && { test -d node_modules || jlpm install --immutable; } && jlpm check && jlpm test

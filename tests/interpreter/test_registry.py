@@ -9,7 +9,7 @@ import pytest
 
 from triton_lab import examples
 from triton_lab.interpreter import ops
-from triton_lab.interpreter.libdevice import FUNCTIONS, bits, elementary, rounding
+from triton_lab.interpreter.libdevice import FUNCTIONS, bits, elementary, extremes, rounding
 from triton_lab.interpreter.ops import memory
 from triton_lab.interpreter.registry import CHECKS, REGISTRY, check, control, impl, union
 from triton_lab.polyhedral.kernel_rules import RULES, rule
@@ -51,7 +51,7 @@ def test_a_module_that_is_imported_again_binds_the_same():
 
 
 def test_no_library_function_is_lost():
-    assert len(FUNCTIONS) == sum(len(each.FUNCTIONS) for each in (elementary, rounding, bits))
+    assert len(FUNCTIONS) == sum(len(each.FUNCTIONS) for each in (elementary, rounding, bits, extremes))
 
 
 def test_no_two_examples_have_one_name(monkeypatch):

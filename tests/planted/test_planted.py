@@ -30,6 +30,7 @@ from tests.planted import (
     same_values,
     through_control,
     uninitialised,
+    unwritten,
     values,
     views,
     waiting,
@@ -64,6 +65,7 @@ BEDS = (
     laundered,
     through_control,
     huge,
+    unwritten,
 )
 PLANTS = [each for bed in BEDS for each in vars(bed).values() if isinstance(each, Plant)]
 every_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.kind}: {plant.name}")

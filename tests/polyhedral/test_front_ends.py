@@ -65,6 +65,19 @@ def test_the_excluded_side_of_each_constraint_is_named() -> None:
     assert [c.excluded(domain.iterators) for c in domain.constraints] == ["i < 0", "i > 3", "i > j", "j > 7"]
 
 
+@pytest.mark.parametrize("step", [1, 2, 5, -1, -3])
+def test_a_step_of_any_size_and_sign_counts_as_python_does(step: int) -> None:
+    start, stop = (1, 12) if step > 0 else (11, -1)
+    found = scop(f"for i in range({start}, {stop}, {step}):\n    A[i] = 0")
+    assert sorted(_elements(found)) == sorted(range(start, stop, step))
+
+
+@pytest.mark.parametrize("step", ["0", "-0"])
+def test_a_step_of_0_is_refused(step: str) -> None:
+    with pytest.raises(NotAScop, match="a step of 0 never ends"):
+        scop(f"for i in range(0, 9, {step}):\n    A[i] = 0")
+
+
 def test_statements_parameters_steps_and_conditions_of_c() -> None:
     found = scop("""
 for (int i = 0; i < n; i += 3) {

@@ -23,6 +23,7 @@ PAGES: tuple[str, ...] = (
     "matmul",
     "dropout",
     "layer_norm",
+    "rms_norm",
     "attention",
     "collatz",
     "sparse_matmul",

@@ -32,6 +32,7 @@ SEVERITY = {
     "idle-program": NOTE,
     "always-true-mask": NOTE,
     "unverified": NOTE,
+    "unwritten": NOTE,
 }
 
 

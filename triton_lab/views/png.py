@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from PIL import Image  # matplotlib's own dependency
+from PIL import Image
 
 from triton_lab.launch.classes import distinct
 

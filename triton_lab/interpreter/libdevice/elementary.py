@@ -149,6 +149,7 @@ _FAST: dict[str, Callable[..., Array]] = {
     "pow": _power,
     "sin": np.sin,
     "tan": np.tan,
+    "tanh": np.tanh,
 }
 
 _OTHERS: dict[str, Callable[..., Array]] = {

@@ -98,6 +98,11 @@ def _fused_single(mode: str) -> Function:
     return apply
 
 
+def _fused_ieee(mode: str) -> Function:
+    """Which no option of the compiler makes flush subnormal numbers."""
+    return lambda a, b, c: narrowed(multiply_add(a, b, c), _F32, mode)
+
+
 def _to_integer(target: str, mode: str) -> Function:
     dtype = np.dtype(target)
 
@@ -142,6 +147,7 @@ for _mode in _MODES:
         bind(FUNCTIONS, f"__nv_d{_name}_{_mode}", _on_double(_operation, _mode))
     bind(FUNCTIONS, f"__nv_fma_{_mode}", _on_double(_fused, _mode))
     bind(FUNCTIONS, f"__nv_fmaf_{_mode}", _fused_single(_mode))
+    bind(FUNCTIONS, f"__nv_fmaf_ieee_{_mode}", _fused_ieee(_mode))
     bind(FUNCTIONS, f"__nv_double2float_{_mode}", lambda x, mode=_mode: narrowed(x, _F32, mode))
     for _name, _integer in _INTEGERS.items():
         bind(FUNCTIONS, f"__nv_float2{_name}_{_mode}", _to_integer(_integer, _mode))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.convert import widen
+from triton_lab.interpreter.extremes import fmax, fmin, maximum, minimum
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.registry import impl
 from triton_lab.interpreter.values import Value
@@ -70,52 +71,29 @@ def with_sign(array: Array, change: Callable[[Array, Any], Array]) -> Array:
     return change(array.view(kind), sign).view(array.dtype)
 
 
-def _extreme(function: np.ufunc, of_zeros: np.ufunc) -> Callable[[Array, Array], Array]:
-    """``function``, with -0.0 below 0.0 as on a GPU: NumPy takes either, depending on where in the array they are."""
-
-    def apply(x: Array, y: Array) -> Array:
-        result: Array = function(x, y)
-        # Most blocks hold no zero at all, which one look at the larger of the two tells.
-        larger, smaller = (x, y) if x.size >= y.size else (y, x)
-        zeros = larger == 0
-        if zeros.any() and (zeros := zeros & (smaller == 0)).any():
-            bits = f"i{x.dtype.itemsize}"
-            result = np.where(zeros, of_zeros(x.view(bits), y.view(bits)).view(x.dtype), result)
-        return result
-
-    return apply
-
-
-# Only the sign bit can be set in a zero: `and` gives the greater of two, `or` the lesser.
-_minimum = _extreme(np.minimum, np.bitwise_or)
-_maximum = _extreme(np.maximum, np.bitwise_and)
-_fmin = _extreme(np.fmin, np.bitwise_or)
-_fmax = _extreme(np.fmax, np.bitwise_and)
-
-
 @impl("arith.minimumf")
 def minimumf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    return _elementwise(frame, op, _minimum, a, b)
+    return _elementwise(frame, op, minimum, a, b)
 
 
 @impl("arith.maximumf")
 def maximumf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    return _elementwise(frame, op, _maximum, a, b)
+    return _elementwise(frame, op, maximum, a, b)
 
 
 @impl("arith.minnumf")
 def minnumf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    return _elementwise(frame, op, _fmin, a, b)
+    return _elementwise(frame, op, fmin, a, b)
 
 
 @impl("arith.maxnumf")
 def maxnumf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    return _elementwise(frame, op, _fmax, a, b)
+    return _elementwise(frame, op, fmax, a, b)
 
 
 @impl("tt.clampf")
 def clampf(frame: Frame, op: Op, x: Value, low: Value, high: Value) -> Value:
     """``propagateNan`` 0xFFFF keeps a NaN; otherwise a NaN becomes the lower bound."""
     if op.attributes.get("propagateNan", 0):
-        return _elementwise(frame, op, lambda x, a, b: _minimum(_maximum(x, a), b), x, low, high)
-    return _elementwise(frame, op, lambda x, a, b: _fmin(_fmax(x, a), b), x, low, high)
+        return _elementwise(frame, op, lambda x, a, b: minimum(maximum(x, a), b), x, low, high)
+    return _elementwise(frame, op, lambda x, a, b: fmin(fmax(x, a), b), x, low, high)

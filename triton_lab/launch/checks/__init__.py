@@ -21,6 +21,7 @@ from triton_lab.launch.checks import (
     race,
     uninitialised,
     unverified,
+    unwritten,
 )
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.listed_values import with_values
@@ -44,6 +45,7 @@ _ALONE: tuple[tuple[str, Callable[[Evidence], Iterator[Finding]]], ...] = (
     ("idle programs", idle.check),
     ("masks that are always true", always_true.check),
     ("accesses through unknown pointers", unverified.check),
+    ("elements of outputs that nobody stores to", unwritten.check),
 )
 
 

@@ -7,6 +7,7 @@ import { make } from "./dom.js";
 import { createSelection } from "./selection.js";
 import { onThemeChange, themeOf } from "./theme.js";
 import { tilingOf } from "./tiling.js";
+import { timelineOf } from "./timeline.js";
 import { storageOf } from "./storage.js";
 import { differenceOf } from "./difference.js";
 import { launchesOf, nestedOf } from "./launches.js";
@@ -20,7 +21,7 @@ import { variableOf } from "./variable.js";
 const KINDS = {
   tiling: tilingOf, storage: storageOf, card: cardOf, difference: differenceOf, accesses: accessesOf, grid: gridOf,
   variable: variableOf, steps: stepsOf, origins: originsOf, choice: choiceOf, follow: followOf, words: wordsOf,
-  launches: launchesOf, nested: nestedOf,
+  launches: launchesOf, nested: nestedOf, timeline: timelineOf,
 };
 
 /**

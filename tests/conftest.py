@@ -35,6 +35,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 # Checks and pictures that fail say so, and the rest goes on. In tests they raise, in processes that tests start too.
 os.environ.setdefault("TRITON_LAB_RAISE", "1")
+# Every plan is held to the rules of the IR, which launches take for granted.
+os.environ.setdefault("TRITON_LAB_VERIFY", "1")
 
 # The machine's own Chromium, told not to speak to anybody but the page under test.
 CHROMIUM_ARGUMENTS = [

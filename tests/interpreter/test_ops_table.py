@@ -6,6 +6,9 @@ that is not in the table is a part of the language that nobody has looked at: th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from types import CodeType, FunctionType
+
 import pytest
 import triton
 from triton._C.libtriton import ir
@@ -14,9 +17,10 @@ from triton.compiler import ASTSource
 from tests.interpreter.support import kernel_from
 from triton_lab.backend.compiler import TARGET
 from triton_lab.interpreter import ops
-from triton_lab.interpreter.code import TERMINATORS
 from triton_lab.interpreter.registry import REGISTRY
 from triton_lab.ir import parse_plan
+from triton_lab.ir.edges import TERMINATORS
+from triton_lab.ir.effects import ACCESSES
 
 ops.load_all()
 
@@ -165,6 +169,29 @@ def test_nothing_else_is_implemented():
 
 def test_what_is_refused_is_not_implemented():
     assert not {name for name, _ in REFUSED.values()} & set(REGISTRY)
+
+
+def touches_memory(function: FunctionType, seen: set[FunctionType]) -> bool:
+    """Whether a function of the interpreter's operations, or one that it calls there, asks for memory."""
+    if function in seen:
+        return False
+    seen.add(function)
+    names = {name for code in codes(function.__code__) for name in code.co_names}
+    called = (function.__globals__.get(name) for name in names)
+    ours = [each for each in called if isinstance(each, FunctionType) and each.__module__.startswith(ops.__name__)]
+    return "memory_for" in names or any(touches_memory(each, seen) for each in ours)
+
+
+def codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes(constant)
+
+
+def test_what_touches_memory_says_what_it_does_to_it():
+    """An operation whose implementation asks for memory is in `ir/effects.py`, and the other way round."""
+    assert {name for name, entry in REGISTRY.items() if touches_memory(entry.run, set())} == set(ACCESSES)
 
 
 SIGNATURE = {"I": "*i32", "U": "*u32", "F": "*fp32", "H": "*fp16", "D": "*fp64", "B": "*i1", "L": "*i64", "C": "*u8"}

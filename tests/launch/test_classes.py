@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_lab.launch.classes import distinct, ordering
+from triton_lab.launch.classes import counted, distinct, ordering
 
 numbers = st.integers(-(1 << 62), 1 << 62) | st.integers(-3, 3)
 
@@ -20,3 +20,8 @@ def test_ordering_is_lexsort_with_the_first_key_first(rows: list[tuple[int, int]
 @given(st.lists(st.integers(0, 9)))
 def test_distinct_numbers_ascend(some: list[int]) -> None:
     assert distinct(np.array(some, np.int64)).tolist() == sorted(set(some))
+
+
+@given(st.lists(st.integers(0, 5), max_size=8))
+def test_counts_become_their_numbers_one_after_the_other(counts):
+    assert counted(np.array(counts, np.int64)).tolist() == [k for count in counts for k in range(count)]

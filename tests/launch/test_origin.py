@@ -133,3 +133,19 @@ def test_what_a_scatter_stores_comes_from_its_value_and_not_from_its_rows() -> N
     (store,) = [access for access in launch.accesses if access.kind == "store"]
     found = launch.origins(store, 0, lane=2 * 8 + 5)
     assert [(origin.argument, origin.elements.tolist()) for origin in found] == [("x_ptr", [2 * 8 + 5])]
+
+
+@triton.jit
+def drawn(x_ptr, out_ptr, ATOMIC: tl.constexpr, BLOCK: tl.constexpr):
+    lane = tl.arange(0, BLOCK)
+    x = tl.atomic_add(x_ptr + lane, 1.0, mask=lane < 3) if ATOMIC else tl.load(x_ptr + lane, mask=lane < 3, other=0.0)
+    tl.store(out_ptr + lane, x)
+
+
+@pytest.mark.parametrize("atomic", [True, False])
+def test_a_lane_that_the_mask_turns_off_comes_from_no_element(atomic: bool) -> None:
+    launch = recorded(drawn, (1,), torch.zeros(8), torch.zeros(8), ATOMIC=atomic, BLOCK=8)
+    found = {
+        lane: [o.elements.tolist() for o in launch.origins(store_of(launch), program=0, lane=lane)] for lane in (2, 5)
+    }
+    assert found == {2: [[2]], 5: [[]]}

@@ -96,4 +96,6 @@ def test_masks_of_atomic_loads_and_stores_are_those_of_the_record() -> None:
     for statement in model.kernel_statements:
         if statement.kind == "atomic":
             assert statement.domain.set.count_val().to_python() == 20
+            (access,) = statement.accesses
+            assert (access.array, access.kind) in (("x_ptr", "read"), ("out_ptr", "write"))
     assert out.tolist() == x.tolist()

@@ -9,9 +9,8 @@ import numpy as np
 from triton_lab.backend.arguments import Leaf, tensor_of
 from triton_lab.backend.source import Written
 from triton_lab.interpreter.errors import Deadlock, Fault, KernelError, StepLimit, Unsupported
-from triton_lab.ir import Op, Plan
+from triton_lab.ir import Op, Plan, effects
 from triton_lab.ir.masks import is_masked
-from triton_lab.ir.provenance import ACCESSES
 
 _MEND_STEPS = (
     "Mend the loop that does not end, or allow more: lab.limits(max_steps=...), after import triton_lab as lab."
@@ -28,7 +27,7 @@ def described(error: KernelError, call: Any) -> KernelError:
     lines = [f"{message}", *_where(error.op, call.metadata.name, programs, call.written)]
     if mend:
         lines.append(f"  {mend}")
-    if error.op is not None and error.op.name in ACCESSES:
+    if error.op is not None and effects.is_access(error.op):
         lines.append(f"  {_aftermath(call)}")
     error.args = ("\n".join(lines),)
     return error
@@ -142,7 +141,7 @@ def _mend(fault: Fault, op: Op | None, leaf: Leaf | None, call: Any) -> str:
         return f"Pass a copy of {leaf.path!r} (.clone()), or map its file for writing."
     if leaf is None:
         return "Look at where the pointer comes from: it points into no tensor that is alive."
-    if op is not None and op.name.startswith("tt.descriptor"):
+    if op is not None and effects.by_descriptor(op):
         return "The descriptor's shape and strides reach further than its tensor."
     if op is not None and is_masked(op, call.executable.plan):
         return f"The mask lets these lanes through: compare the offsets with the extents of {leaf.path!r}."

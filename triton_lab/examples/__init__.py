@@ -39,8 +39,14 @@ PAGES: tuple[str, ...] = (
 
 
 def all_examples() -> tuple[Example, ...]:
-    """Every example, in the order of `PAGES`."""
-    return tuple(found for page in PAGES for found in importlib.import_module(f"{__name__}.{page}").EXAMPLES)
+    """Every example, in the order of `PAGES`. Raises ValueError if two have one name."""
+    found: dict[str, Example] = {}
+    for page in PAGES:
+        for each in importlib.import_module(f"{__name__}.{page}").EXAMPLES:
+            if each.name in found:
+                raise ValueError(f"two examples are called {each.name!r}: the second is in {page}.py")
+            found[each.name] = each
+    return tuple(found.values())
 
 
 def example(name: str) -> Example:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from triton_lab.interpreter import ops
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.errors import Unsupported
 from triton_lab.interpreter.registry import CHECKS, REGISTRY, Implementation
-from triton_lab.ir import Block, Function, Op, Plan, Type
+from triton_lab.ir import Block, Function, Op, Plan, Type, effects
+from triton_lab.ir.edges import TERMINATORS, Value, decisive, edges, endings, taken
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,24 +48,6 @@ class Routine:
     unused: frozenset[int]
 
 
-TERMINATORS = frozenset(
-    {
-        "tt.return",
-        "scf.yield",
-        "scf.condition",
-        "tt.reduce.return",
-        "tt.scan.return",
-        "tt.map_elementwise.return",
-        "cf.br",
-        "cf.cond_br",
-        "ub.unreachable",
-    }
-)
-
-# Operations between which a program may have to wait for another.
-_READS_MEMORY = frozenset({"tt.load", "tt.atomic_cas", "tt.atomic_rmw", "tt.atomic_load", "tt.atomic_poll"})
-
-
 def compile_plan(plan: Plan) -> dict[str, Routine]:
     """Bind every operation of ``plan``.
 
@@ -78,10 +62,15 @@ def waiting_loops(plan: Plan) -> frozenset[int]:
 
     The indices of their operations.
     """
+    handed: dict[Value, set[int]] = {}
+    for source, target in edges(plan):
+        if source.function == target.function:
+            handed.setdefault(target, set()).add(source.number)
     return frozenset(
         op.index
-        for op in plan.walk()
-        if op.name == "tt.atomic_poll" or (op.name == "scf.while" and _condition_reads_memory(op))
+        for function in plan.functions.values()
+        for op in function.walk()
+        if effects.waits(op) or (op.name == "scf.while" and _condition_reads_memory(function, op, handed))
     )
 
 
@@ -100,29 +89,25 @@ def waits(plan: Plan, loops: frozenset[int]) -> frozenset[int]:
             return frozenset(found)
 
 
-def _condition_reads_memory(loop: Op) -> bool:
-    """Whether the loop's condition depends on a value read from memory inside the loop."""
+def _condition_reads_memory(function: Function, loop: Op, handed: Mapping[Value, set[int]]) -> bool:
+    """Whether the loop's condition depends on a value read from memory inside the loop.
+
+    ``handed`` are the values that a value may be, within its function.
+    """
     inside = list(loop.walk())[1:]
     makers = {result: op for op in inside for result in op.results}
-    before, after = loop.regions
-    condition = before.blocks[0].ops[-1]
-    # Loop-carried values: an argument of `before` comes from `after`'s yield.
-    carried = dict(zip(before.blocks[0].arguments, after.blocks[-1].ops[-1].operands, strict=False))
-    carried |= dict(zip(after.blocks[0].arguments, condition.operands[1:], strict=False))
-    todo, seen = [condition.operands[0]], set()
+    blocks = [block for op in (loop, *inside) for region in op.regions for block in region.blocks]
+    arguments = {number for block in blocks for number in block.arguments}
+    todo, seen = [number for end in endings(loop.regions[0]) for number in decisive(end)], set()
     while todo:
         value = todo.pop()
-        if value in seen:
-            continue
+        if value in seen or not (value in makers or value in arguments):
+            continue  # looked at already, or from outside the loop
         seen.add(value)
-        if value in carried:
-            todo.append(carried[value])
-        maker = makers.get(value)
-        if maker is None:
-            continue
-        if any(op.name in _READS_MEMORY or op.name == "tt.call" for op in maker.walk()):
-            return True
-        for op in maker.walk():
+        todo.extend(handed.get(Value(function.name, value), ()))
+        for op in makers[value].walk() if value in makers else ():
+            if op.name == "tt.call" or effects.brings_in(op) or effects.waits(op):
+                return True
             todo.extend(op.operands)
     return False
 
@@ -149,11 +134,11 @@ def _code(block: Block, regions: dict[int, tuple[Code, ...]], keep: bool) -> Cod
     for position, op in enumerate(body):
         own.update(op.results)
         for inner in op.walk():
-            for value in _uses(inner):
+            for value in taken(inner):
                 last_use[value] = position
         for result in op.results:
             last_use[result] = position
-    for value in _uses(terminator):
+    for value in taken(terminator):
         last_use[value] = len(body)
     dying: dict[int, list[int]] = {}
     if not keep:
@@ -172,10 +157,6 @@ def _code(block: Block, regions: dict[int, tuple[Code, ...]], keep: bool) -> Cod
             regions[op.index] = (*regions.get(op.index, ()), *codes)
         steps.append(Step(op, entry.run, entry.control, op.operands, op.results, tuple(dying.get(position, ()))))
     return Code(block.arguments, tuple(steps), terminator)
-
-
-def _uses(op: Op) -> tuple[int, ...]:
-    return (*op.operands, *(value for successor in op.successors for value in successor.operands))
 
 
 def _footprint(code: Code, regions: dict[int, tuple[Code, ...]], function: Function) -> int:

@@ -18,10 +18,11 @@ from triton_lab.interpreter.code import Code, Step
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.frame import Environment, Frame, Host
 from triton_lab.interpreter.ops.atomics import poll
-from triton_lab.interpreter.ops.control import BRANCHES, answer, counting, trips_of
+from triton_lab.interpreter.ops.control import answer, counting, trips_of
 from triton_lab.interpreter.strands import Level, Results, Strand, Wait, chosen
 from triton_lab.interpreter.values import Value
-from triton_lab.ir import Op
+from triton_lab.ir import Op, effects
+from triton_lab.ir.edges import BRANCHES
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -88,7 +89,7 @@ class Body(Level):
             strand.levels.append(_for(frame, op, operands))
         elif op.name == "scf.while":
             strand.levels.append(While(frame, op=op, carried=operands))
-        elif op.name == "tt.atomic_poll":
+        elif effects.waits(op):
             strand.levels.append(_poll(frame, op, operands))
         elif op.name == "tt.call":
             routine = strand.machine.executable.routines[op.attributes["callee"]]
@@ -283,9 +284,9 @@ class Poll(Loop):
     def go(self, strand: Strand, handed: Results | None) -> Wait | list[Strand] | None:
         frame = self.settle()
         late = self.deadline is not None and time.perf_counter_ns() >= self.deadline
-        ready = poll(frame, self.op, *self.carried, tell=False).reshape(-1)
+        ready = poll(frame, self.op, *self.carried, told=False).reshape(-1)
         if late or ready.all():
-            strand.leave((poll(frame, self.op, *self.carried, tell=True),))
+            strand.leave((poll(frame, self.op, *self.carried, told=True),))
             return None
         if ready.any():
             return _ascending(*strand.parted(ready))
@@ -294,8 +295,8 @@ class Poll(Loop):
 
 
 def _poll(frame: Frame, op: Op, operands: Results) -> Poll:
-    pointer, expected, *timeout = operands
+    timeout = effects.operands_of(op).timeout
     deadline = None
-    if timeout:
-        deadline = time.perf_counter_ns() + int(frame.elements(op, 2, timeout[0]).max())
-    return Poll(frame, op=op, carried=(pointer, expected), deadline=deadline)
+    if timeout is not None:
+        deadline = time.perf_counter_ns() + int(frame.elements(op, timeout, operands[timeout]).max())
+    return Poll(frame, op=op, carried=operands, deadline=deadline)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from triton_lab.ir.edges import HANDS_ON, Value, edges
+from triton_lab.ir.edges import HANDS_ON, Value, decisive, edges
 from triton_lab.ir.plan import Op, Plan
 
 
@@ -54,7 +54,7 @@ class Flow:
         if op.name == "scf.for":
             counter = Value(function, op.regions[0].blocks[0].arguments[0])
             self.counters[counter] = op
-            self._computed(counter, function, op.operands[:3])
+            self._computed(counter, function, decisive(op))
         elif op.name not in HANDS_ON:
             for result in op.results:
                 value = Value(function, result)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from triton_lab.ir.effects import is_access, operands_of
 from triton_lab.ir.plan import Op, Plan
 
 
 def mask_operand(op: Op) -> int | None:
-    """The value that is the access's mask; None if it has none of its own."""
-    if op.name == "tt.load":
-        sizes = op.attributes.get("operandSegmentSizes", (1, len(op.operands) > 1, 0))
-        return op.operands[1] if sizes[1] else None
-    if op.name == "tt.atomic_load":
-        return op.operands[1] if len(op.operands) > 1 else None
-    if op.name in ("tt.store", "tt.atomic_rmw", "tt.atomic_store"):
-        return op.operands[2] if len(op.operands) > 2 else None
-    return None
+    """The value that is the access's mask; None if it has none of its own, or is no access."""
+    position = operands_of(op).mask if is_access(op) else None
+    return None if position is None else op.operands[position]
 
 
 def constant_masks(plan: Plan) -> set[tuple[int, int]]:

@@ -8,6 +8,7 @@ belong: in the names of operations and attributes.
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
@@ -16,7 +17,10 @@ from triton_lab.ir.cursor import Cursor
 from triton_lab.ir.locations import Locations
 from triton_lab.ir.plan import Block, Function, Location, Op, Plan, Region, Successor
 from triton_lab.ir.types import Type
+from triton_lab.ir.verify import verify
 
+# Set, every plan that is read is verified.
+VERIFY = "TRITON_LAB_VERIFY"
 _VALUE = re.compile(r"%([\w$.-]+)(?:#(\d+))?")
 _RESULT = re.compile(r"%([\w$.-]+)(?::(\d+))?")
 _BLOCK_LABEL = re.compile(r"\^bb(\d+)")
@@ -30,15 +34,19 @@ class ParseError(ValueError):
 def parse_plan(text: str) -> Plan:
     """Read a module in MLIR's generic form.
 
-    Raises ParseError with the line of the text where reading stopped.
+    Raises ParseError with the line of the text where reading stopped. Where the environment has ``TRITON_LAB_VERIFY``,
+    as in tests, the plan is held to the rules of the IR as well: InvalidPlan.
     """
     cursor = Cursor(text)
     try:
         locations = Locations(text)
         cursor.position = text.index('"builtin.module"')
-        return Plan(_Parser(cursor, locations).module(), text)
+        plan = Plan(_Parser(cursor, locations).module(), text)
     except (ValueError, KeyError, IndexError) as error:
         raise ParseError(f"line {cursor.line()} of the module: {error}") from error
+    if os.environ.get(VERIFY):
+        verify(plan)
+    return plan
 
 
 class _Parser:

@@ -6,8 +6,7 @@ storages happen to lie; an access through a pointer that was itself loaded may g
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from triton_lab.ir import effects
 from triton_lab.ir.edges import HANDS_ON, Value, edges
 from triton_lab.ir.plan import Op, Plan
 
@@ -32,24 +31,6 @@ _PASS_ON = frozenset(
         "ttg.convert_layout",
     }
 )
-# The operand that holds the address.
-ACCESSES: Mapping[str, int] = {
-    "tt.load": 0,
-    "tt.store": 0,
-    "tt.atomic_rmw": 0,
-    "tt.atomic_cas": 0,
-    "tt.descriptor_load": 0,
-    "tt.descriptor_store": 0,
-    "tt.descriptor_gather": 0,
-    "tt.descriptor_scatter": 0,
-    "tt.descriptor_reduce": 0,
-    "tt.atomic_load": 0,
-    "tt.atomic_store": 0,
-    "tt.atomic_poll": 0,
-}
-# Atomics that write nothing, and those that read nothing.
-ONLY_READ = frozenset({"tt.atomic_load", "tt.atomic_poll"})
-ONLY_WRITE = frozenset({"tt.atomic_store"})
 
 
 def pointer_roots(plan: Plan) -> dict[int, Roots]:
@@ -102,8 +83,8 @@ class _Analysis:
             self.changed = True
 
     def visit(self, function: str, op: Op) -> None:
-        if op.name in ACCESSES:
-            self.accesses[op.index] = self.of(Value(function, op.operands[ACCESSES[op.name]]))
+        if effects.is_access(op):
+            self.accesses[op.index] = self.of(Value(function, op.operands[effects.operands_of(op).address]))
         if op.name in HANDS_ON:
             return
         if op.name == "arith.select":

@@ -56,6 +56,12 @@ class Classes:
         return result
 
 
+def counted(counts: Ints) -> Ints:
+    """For each count its numbers from 0 on, one after the other: of (2, 0, 3) they are 0, 1, 0, 1, 2."""
+    ends = np.cumsum(counts)
+    return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - counts, counts)
+
+
 def distinct(numbers: npt.NDArray[Number]) -> npt.NDArray[Number]:
     """The distinct numbers, ascending. (`np.unique` hashes since NumPy 2.3: ten times slower here.)"""
     line = numbers.reshape(-1)

@@ -20,7 +20,8 @@ from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.registry import REGISTRY
 from triton_lab.interpreter.values import Descriptor, Value
-from triton_lab.ir import Op
+from triton_lab.ir import Op, effects
+from triton_lab.ir.edges import HANDS_ON
 from triton_lab.launch.replay import Watcher, replay
 
 if TYPE_CHECKING:
@@ -31,16 +32,6 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 _MOVES = frozenset({"tt.reshape", "tt.trans", "tt.join", "tt.cat", "tt.split", "tt.expand_dims", "tt.broadcast"})
-_LOADS = frozenset(
-    {
-        "tt.load",
-        "tt.descriptor_load",
-        "tt.descriptor_gather",
-        "tt.atomic_rmw",
-        "tt.atomic_cas",
-        "tt.atomic_load",
-    }
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +68,7 @@ class _Recorder(Watcher):
         self.nodes: list[_Node] = []
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
-        if op.name.startswith("scf.") or op.name == "tt.call":
+        if op.name in HANDS_ON:
             return  # its results were made by an operation inside it, as the same objects
         results = () if result is None else result if isinstance(result, tuple) else (result,)
         self.nodes.append(_Node(op, frame, tuple(operands), tuple(results), [None] * len(results)))
@@ -106,7 +97,9 @@ def origins(launch: Launch, access: Access, program: int, lane: int, iteration: 
         raise ValueError(f"program {program} gets to the store on line {access.line} {len(stores)} times")
     start = stores[iteration]
     node = recorder.nodes[start]
-    value = node.operands[3 if node.op.name == "tt.descriptor_scatter" else 1]
+    position = effects.operands_of(node.op).value
+    assert position is not None
+    value = node.operands[position]
     makers = _makers(recorder.nodes[:start])
     shape = (1, *access.block)
     need = np.zeros(shape, np.bool_)
@@ -146,7 +139,7 @@ def _fold(need: Array, shape: tuple[int, ...]) -> Array:
 def _pass_back(nodes: list[_Node], makers: dict[int, list[tuple[int, int]]], position: int) -> None:
     node = nodes[position]
     needed = [n for n in node.need if n is not None and n.any()]
-    if not needed or node.op.name in _LOADS:
+    if not needed or effects.brings_in(node.op):
         return
     for operand, need in zip(node.operands, _needs(node), strict=True):
         if need is not None and need.any():
@@ -230,7 +223,7 @@ def _collect(launch: Launch, nodes: Sequence[_Node]) -> list[Origin]:
     result = []
     count: dict[int, int] = {}
     for node in nodes:
-        if node.op.name not in _LOADS:
+        if not effects.brings_in(node.op):
             continue
         iteration = count.get(node.op.index, 0)
         count[node.op.index] = iteration + 1
@@ -256,10 +249,8 @@ def _touched(node: _Node, need: Array) -> tuple[Array, Array]:
     """The needed lanes of a load whose mask lets them touch memory, and their addresses."""
     block = node.frame.result_type(node.op).shape
     whole = np.broadcast_to(need, (1, *block))[0]
-    pointer, mask = node.operands[0], None
-    sizes = node.op.attributes.get("operandSegmentSizes")
-    if node.op.name == "tt.load" and len(node.operands) > 1 and (sizes is None or sizes[1]):
-        mask = node.operands[1]
+    at = effects.operands_of(node.op)
+    pointer, mask = node.operands[at.address], None if at.mask is None else node.operands[at.mask]
     if isinstance(pointer, Descriptor):
         return np.flatnonzero(whole), np.full(int(whole.sum()), -1)
     addresses = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, Affine) else pointer

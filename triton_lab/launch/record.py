@@ -15,6 +15,7 @@ from triton_lab.backend import launcher
 from triton_lab.backend.launcher import Call, Recorder, Watch
 from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.values import Value
+from triton_lab.ir import Plan, effects
 from triton_lab.launch import snapshot
 from triton_lab.launch.access import Event
 from triton_lab.launch.argument import arguments_of
@@ -79,7 +80,7 @@ class _Record(Recorder):
         tape, kept, watching = self.pending.pop(id(call))
         tape.ended(call)
         if len(tape.fresh):
-            self.fresh.written(_written(tape))
+            self.fresh.written(_written(tape, call.executable.plan))
         full = tape.room < self.max_bytes and bool(tape.dropped or kept.missing)
         if full:
             kept.regions = ()
@@ -97,7 +98,7 @@ class _Record(Recorder):
         self.launches.append(launch)
 
 
-def _written(tape: Tape) -> Ranges:
+def _written(tape: Tape, plan: Plan) -> Ranges:
     """What the launch wrote of the memory that was unwritten before; all of it, where accesses were dropped.
 
     Without what it wrote lane by lane in many places: that is long to sort, and hardly looks like poison.
@@ -106,9 +107,10 @@ def _written(tape: Tape) -> Ranges:
         return tape.fresh
     found = []
     unwritten = tape.fresh
+    writing = {op.index for op in plan.walk() if effects.writes(op)}
     for op, events in tape.events.items():
-        kind, _, itemsize = tape.kinds[op]
-        for event in events if kind != "load" else ():
+        _, _, itemsize = tape.kinds[op]
+        for event in events if op in writing else ():
             if _is_small(event) and unwritten.meets(*hull(event, itemsize)):
                 found.append(runs(event, itemsize))
     return Ranges.joined(found)

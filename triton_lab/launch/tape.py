@@ -14,8 +14,7 @@ from triton_lab.interpreter.dtypes import user_name
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.machine import Limits
-from triton_lab.ir import Op, Type
-from triton_lab.ir.provenance import ACCESSES, ONLY_READ, ONLY_WRITE
+from triton_lab.ir import Op, Type, effects
 from triton_lab.launch.access import Event
 from triton_lab.launch.finite import finite
 from triton_lab.launch.ranges import NOTHING, Ranges
@@ -77,7 +76,7 @@ class Tape(Watcher):
         self._programs = frame.programs
         if self._fits(_EVENT_BYTES + event.nbytes - shared * frame.programs.nbytes):
             self.events[op.index].append(event)
-        if op.index not in self.strange and not _stored_finite(frame, op, kind, values):
+        if op.index not in self.strange and not _stored_finite(frame, op, values):
             self.strange.add(op.index)
 
     def barrier(self, frame: Frame, op: Op) -> None:
@@ -125,7 +124,7 @@ def _bare(pointer: Affine | Array) -> Affine | Array:
 
 def _element(frame: Frame, op: Op) -> Type:
     """What the pointer or the descriptor points at."""
-    pointee = frame.type(op.operands[ACCESSES[op.name]]).pointee
+    pointee = frame.type(op.operands[effects.operands_of(op).address]).pointee
     assert pointee is not None
     return pointee
 
@@ -134,7 +133,7 @@ def block_shape(frame: Frame, op: Op, pointer: Any, mask: Any) -> tuple[int, ...
     """The shape of the block that one program touches."""
     if isinstance(pointer, Affine):
         return pointer.shape
-    type = frame.type(op.operands[ACCESSES[op.name]])
+    type = frame.type(op.operands[effects.operands_of(op).address])
     if type.is_pointer:
         return type.shape
     others = [mask.shape if isinstance(mask, Box) else mask.shape[1:]] if mask is not None else []
@@ -143,9 +142,10 @@ def block_shape(frame: Frame, op: Op, pointer: Any, mask: Any) -> tuple[int, ...
 
 def _took(frame: Frame, op: Op, found: Array | None) -> Array | None:
     """Which lanes of a compare-and-swap found what they expected, and so wrote."""
-    if op.name != "tt.atomic_cas" or found is None:
+    position = effects.operands_of(op).expected
+    if position is None or found is None or not effects.writes(op):
         return None
-    expected = frame.elements(op, 1, frame.environment[op.operands[1]])
+    expected = frame.elements(op, position, frame.environment[op.operands[position]])
     bits = f"u{found.dtype.itemsize}"
     same: Array = np.ascontiguousarray(found).view(bits) == np.ascontiguousarray(
         np.broadcast_to(expected, found.shape)
@@ -153,17 +153,17 @@ def _took(frame: Frame, op: Op, found: Array | None) -> Array | None:
     return same
 
 
-def brought(frame: Frame, op: Op, kind: str, values: Array | None) -> Array | None:
+def brought(frame: Frame, op: Op, values: Array | None) -> Array | None:
     """What a load loaded, a store stores, and an atomic brings along (if it does; else what it found)."""
-    if kind != "atomic" or op.name in ONLY_READ or op.name in ONLY_WRITE:
+    position = effects.operands_of(op).value
+    if position is None or not effects.updates(op):
         return values
-    position = len(op.operands) - 1 if op.name == "tt.atomic_cas" else 1
     return frame.elements(op, position, frame.environment[op.operands[position]])
 
 
-def _stored_finite(frame: Frame, op: Op, kind: str, values: Array | None) -> bool:
+def _stored_finite(frame: Frame, op: Op, values: Array | None) -> bool:
     """Whether all that ``op`` is about to store, or that an atomic brought along, is finite."""
-    if kind == "load" or op.name in ONLY_READ:
+    if not effects.writes(op):
         return True
-    values = brought(frame, op, kind, values)
+    values = brought(frame, op, values)
     return values is None or values.dtype.kind in "iub" or bool(finite(values).all())

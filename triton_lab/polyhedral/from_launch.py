@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from triton_lab.ir import effects
+
 from .access import Access
 from .affine import Affine
 from .conditions import Constraint, Formula, conjunction
@@ -194,4 +196,6 @@ def _kind(touch: Touch) -> AccessKind:
 
 
 def _effects(touch: Touch) -> tuple[Literal["read", "write"], ...]:
-    return {"load": ("read",), "store": ("write",), "atomic": ("read", "write")}[touch.kind]  # type: ignore[return-value]
+    reads: tuple[Literal["read"], ...] = ("read",) if effects.reads(touch.op) else ()
+    writes: tuple[Literal["write"], ...] = ("write",) if effects.writes(touch.op) else ()
+    return (*reads, *writes)

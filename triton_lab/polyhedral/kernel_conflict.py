@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from triton_lab.ir.provenance import ONLY_READ
+from triton_lab.ir import effects
 
 from .affine import Affine, isl_name
 from .conditions import Constraint, Formula, conjunction
@@ -39,7 +39,7 @@ class Conflict:
         sides = (self.first, self.second)
         if not all(side.statement.exact for side in sides):
             return False
-        return any(_stores(side) for side in sides) or all(side.touch.op.name != "tt.atomic_cas" for side in sides)
+        return any(_stores(side) for side in sides) or not any(effects.may_leave(side.touch.op) for side in sides)
 
 
 def conflicts(scop: KernelScop) -> tuple[list[Conflict], list[str]]:
@@ -68,22 +68,15 @@ def _conflicting(first: Reach, second: Reach) -> bool:
 
 
 def _stores(reach: Reach) -> bool:
-    """A plain store; an atomic that writes and holds only within a program counts as one."""
-    kind, op = reach.statement.kind, reach.touch.op
-    held = op.attributes.get("scope", 1) != _WITHIN_A_PROGRAM
-    return kind == "store" or (kind == "atomic" and not held and op.name not in ONLY_READ)
+    return effects.is_plain_store(reach.touch.op)
 
 
 def _updates(reach: Reach) -> bool:
-    return reach.statement.kind == "atomic" and reach.touch.op.name not in ONLY_READ
+    return effects.is_shared_update(reach.touch.op)
 
 
 def _loads(reach: Reach) -> bool:
-    """A plain load; a volatile one is as good as an atomic."""
-    return reach.statement.kind == "load" and not reach.touch.op.attributes.get("isVolatile", False)
-
-
-_WITHIN_A_PROGRAM = 2  # scope="cta"
+    return effects.is_plain_load(reach.touch.op)
 
 
 def _pairs(scop: KernelScop, first: Reach, second: Reach) -> Iterator[Conflict]:

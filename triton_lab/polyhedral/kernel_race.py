@@ -258,6 +258,5 @@ def _recorded(launch: Launch) -> bool:
 def _orders(launch: Launch) -> bool:
     """Whether the kernel has atomics that can order what programs do: one that releases and one that acquires."""
     plan = launch.executable.plan
-    atomics = [op for op in plan.walk() if op.name.startswith("tt.atomic")]
     used = results_used(plan)
-    return any(hands_on(op) for op in atomics) and any(takes_over(op, used) for op in atomics)
+    return any(map(hands_on, plan.walk())) and any(takes_over(op, used) for op in plan.walk())

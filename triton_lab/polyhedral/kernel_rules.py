@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from triton_lab.interpreter.registry import bind
 from triton_lab.ir import Dense, Function, Op, Type
 
 from . import kernel_arithmetic as arithmetic
@@ -37,7 +38,7 @@ RULES: dict[str, Rule] = {}
 def rule(*names: str) -> Callable[[Rule], Rule]:
     def enter(function: Rule) -> Rule:
         for name in names:
-            RULES[name] = function
+            bind(RULES, name, function)
         return function
 
     return enter

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_lab.ir import Op
-from triton_lab.ir.provenance import ACCESSES
+from triton_lab.ir import Op, effects
+from triton_lab.ir.effects import Operands
 
 from . import kernel_arithmetic as arithmetic
 from .conditions import TRUE
@@ -31,62 +31,50 @@ class Touch:
 
 def touches(scene: Scene, op: Op, operands: list[Value]) -> Touch | None:
     """The access that ``op`` is; None for other operations."""
-    if op.name not in ACCESSES:
+    if not effects.is_access(op):
         return None
-    described = scene.type(op.operands[ACCESSES[op.name]])
+    at = effects.operands_of(op)
+    described = scene.type(op.operands[at.address])
     pointee = described.pointee
     assert pointee is not None
-    kind = "atomic" if "atomic" in op.name or "reduce" in op.name else "store" if _stores(op) else "load"
     size = max(1, pointee.bits // 8)
     if described.is_descriptor:
-        shape = pointee.shape
-        if op.name == "tt.descriptor_gather":
-            shape = scene.type(op.results[0]).shape
-        elif op.name == "tt.descriptor_scatter":
-            shape = scene.type(op.operands[3]).shape
+        shape = _by_rows(scene, op, at) or pointee.shape
         facts = scene.facts.block(shape)
         pointer, mask = _described(scene, op, operands, facts, size)
     else:
         shape = described.shape
         facts = scene.facts.block(shape)
-        found = operands[0]
+        found = operands[at.address]
         assert isinstance(found, (Number, Unknown))
         pointer = found
-        mask = _mask(op, operands)
-    return Touch(op, kind, pointer, mask, shape, size, facts)
+        mask = Truth(TRUE) if at.mask is None else _mask(operands[at.mask])
+    return Touch(op, effects.ACCESSES[op.name].kind, pointer, mask, shape, size, facts)
 
 
-def _stores(op: Op) -> bool:
-    return op.name in ("tt.store", "tt.descriptor_store", "tt.descriptor_scatter")
+def _by_rows(scene: Scene, op: Op, at: Operands) -> tuple[int, ...] | None:
+    """The shape of what an access touches to which a block of rows' numbers is given; None for other accesses."""
+    if not any(scene.type(op.operands[position]).shape for position in at.coordinates):
+        return None
+    return scene.type(op.results[0] if at.value is None else op.operands[at.value]).shape
 
 
-# The operand that holds the mask, if there is one.
-_MASKS = {"tt.load": 1, "tt.store": 2, "tt.atomic_rmw": 2, "tt.atomic_load": 1, "tt.atomic_store": 2}
-
-
-def _mask(op: Op, operands: list[Value]) -> Truth:
-    place = _MASKS.get(op.name)
-    if place is None or len(operands) <= place:
-        return Truth(TRUE)
-    if op.name == "tt.load" and not op.attributes.get("operandSegmentSizes", (1, 1))[1]:
-        return Truth(TRUE)
-    mask = operands[place]
+def _mask(mask: Value) -> Truth:
     return mask if isinstance(mask, Truth) else Truth(TRUE, mask if isinstance(mask, Unknown) else None)
 
 
 def _described(scene: Scene, op: Op, operands: list[Value], facts: Facts, size: int) -> tuple[Number | Unknown, Truth]:
     """Address and mask of a block of a described tensor: lanes outside it are turned off."""
-    descriptor = operands[0]
+    at = effects.operands_of(op)
+    descriptor = operands[at.address]
     if isinstance(descriptor, Unknown):
         return descriptor, Truth(TRUE)
     assert isinstance(descriptor, Descriptor)
     rank = len(descriptor.extents)
-    if op.name in ("tt.descriptor_gather", "tt.descriptor_scatter"):
-        corner = [operands[1], operands[2]]  # rows have a lane each already
-        inside = [Number.of(0), Number.of(lane(1))]
-    else:
-        corner = operands[-rank:]
-        inside = [Number.of(lane(axis)) for axis in range(rank)]
+    corner = [operands[position] for position in at.coordinates]
+    inside = [Number.of(lane(axis)) for axis in range(rank)]
+    if _by_rows(scene, op, at) is not None:
+        inside[0] = Number.of(0)  # rows have a lane each already
     pointer: Number | Unknown = descriptor.base
     mask = Truth(TRUE)
     for index, within, extent, stride in zip(corner, inside, descriptor.extents, descriptor.strides, strict=True):

@@ -70,6 +70,22 @@ def test_an_atomic_load_reads_and_an_atomic_store_does_not() -> None:
 
 
 @triton.jit
+def look_kernel(x_ptr, out_ptr, PLAIN: tl.constexpr, BLOCK: tl.constexpr):
+    lane = tl.arange(0, BLOCK)
+    tl.store(out_ptr + lane, tl.load(x_ptr + lane) if PLAIN else tl.atomic_load(x_ptr + lane))
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_who_has_only_looked_at_memory_has_not_written_it(plain: bool) -> None:
+    """A second launch that reads it is told as well."""
+    with triton_lab.record() as launches:
+        x, out = torch.empty(8, dtype=torch.int32), torch.empty(8, dtype=torch.int32)
+        look_kernel[(1,)](x, out, PLAIN=plain, BLOCK=8)
+        look_kernel[(1,)](x, out, PLAIN=True, BLOCK=8)
+    assert [[found.kind for found in launch.findings] for launch in launches] == [["uninitialized"]] * 2
+
+
+@triton.jit
 def read_kernel(x_ptr, out_ptr):
     tl.store(out_ptr + tl.program_id(0), tl.atomic_load(x_ptr, scope="cta"))
 

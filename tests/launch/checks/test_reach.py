@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +12,8 @@ import pytest
 import torch
 import triton
 import triton.language as tl
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import triton_lab
 from triton_lab.examples import Example, all_examples
@@ -17,6 +21,7 @@ from triton_lab.interpreter import values
 from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Op
 from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.launch.checks import reach
 from triton_lab.launch.checks.reach import Reach
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.replay import Watcher, replay
@@ -72,3 +77,34 @@ def test_bounds_hold_for_all_kinds_of_arithmetic(a: int, b: int) -> None:
     with triton_lab.record() as launches:
         arithmetic_kernel[(9,)](x, torch.zeros(64, dtype=torch.int32), a, b, BLOCK=64)
     assert hold(launches[0]) > 50
+
+
+bounds = st.tuples(st.integers(-20, 20), st.integers(-20, 70)).map(lambda pair: (min(pair), max(pair)))
+EXACTLY = {
+    "arith.addi": operator.add,
+    "arith.subi": operator.sub,
+    "arith.muli": operator.mul,
+    "arith.shli": operator.lshift,
+    "arith.minsi": min,
+    "arith.maxsi": max,
+    "arith.divsi": lambda x, y: int(x / y),
+    "arith.divui": operator.floordiv,
+    "arith.remsi": lambda x, y: int(math.fmod(x, y)),
+    "arith.remui": lambda x, y: (x % (1 << 32)) % y,
+    "arith.andi": operator.and_,
+    "arith.shrui": operator.rshift,
+}
+
+
+@pytest.mark.parametrize("name", EXACTLY)
+@given(one=bounds, other=bounds)
+@settings(deadline=None, max_examples=60)
+def test_bounds_of_arithmetic_hold_for_all_numbers_within_those_of_the_operands(name, one, other) -> None:
+    found = reach._arithmetic(name, [one, other])
+    if found is None:
+        assert name not in ("arith.addi", "arith.subi", "arith.muli", "arith.minsi", "arith.maxsi")
+        return
+    results = [EXACTLY[name](x, y) for x in range(one[0], one[1] + 1) for y in range(other[0], other[1] + 1)]
+    assert found[0] <= min(results) and max(results) <= found[1]
+    if name not in ("arith.andi", "arith.remsi", "arith.remui", "arith.shrui"):
+        assert found == (min(results), max(results))

@@ -12,12 +12,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.libdevice import bits, elementary, extremes, rounding
+from triton_lab.interpreter.registry import union
 
 Array = NDArray[Any]
 
-FUNCTIONS: Mapping[str, Callable[..., Array]] = {
-    **elementary.FUNCTIONS,
-    **rounding.FUNCTIONS,
-    **bits.FUNCTIONS,
-    **extremes.FUNCTIONS,
-}
+FUNCTIONS: Mapping[str, Callable[..., Array]] = union(
+    elementary.FUNCTIONS, rounding.FUNCTIONS, bits.FUNCTIONS, extremes.FUNCTIONS
+)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter import exact, special
 from triton_lab.interpreter.convert import float_to_float, float_to_integer
+from triton_lab.interpreter.registry import union
 
 Array = NDArray[Any]
 
@@ -151,10 +152,7 @@ _FAST: dict[str, Callable[..., Array]] = {
     "tanh": np.tanh,
 }
 
-FUNCTIONS: dict[str, Callable[..., Array]] = {
-    **{f"__nv_{name}": function for name, function in _BOTH.items()},
-    **{f"__nv_{name}f": function for name, function in _BOTH.items()},
-    **{f"__nv_fast_{name}f": function for name, function in _FAST.items()},
+_OTHERS: dict[str, Callable[..., Array]] = {
     "__nv_isfinited": np.isfinite,
     "__nv_finitef": np.isfinite,
     "__nv_isinfd": np.isinf,
@@ -166,3 +164,10 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
     # Clamped to [0, 1]; NaN becomes 0.
     "__nv_saturatef": lambda x: np.fmin(np.fmax(x, x.dtype.type(0)), x.dtype.type(1)),
 }
+
+FUNCTIONS: dict[str, Callable[..., Array]] = union(
+    {f"__nv_{name}": function for name, function in _BOTH.items()},
+    {f"__nv_{name}f": function for name, function in _BOTH.items()},
+    {f"__nv_fast_{name}f": function for name, function in _FAST.items()},
+    _OTHERS,
+)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter import special
 from triton_lab.interpreter.convert import float_to_integer, flushed
 from triton_lab.interpreter.exact import directed, multiply_add, narrowed, to_odd, two_product, two_sum
+from triton_lab.interpreter.registry import bind
 
 Array = NDArray[Any]
 Function = Callable[..., Array]
@@ -142,14 +143,14 @@ _INTEGERS = {"int": "i4", "uint": "u4", "ll": "i8", "ull": "u8"}
 FUNCTIONS: dict[str, Function] = {"__nv_frsqrt_rn": special.rsqrt}
 for _mode in _MODES:
     for _name, _operation in _ARITHMETIC.items():
-        FUNCTIONS[f"__nv_f{_name}_{_mode}"] = _on_single(_operation, _mode)
-        FUNCTIONS[f"__nv_d{_name}_{_mode}"] = _on_double(_operation, _mode)
-    FUNCTIONS[f"__nv_fma_{_mode}"] = _on_double(_fused, _mode)
-    FUNCTIONS[f"__nv_fmaf_{_mode}"] = _fused_single(_mode)
-    FUNCTIONS[f"__nv_fmaf_ieee_{_mode}"] = _fused_ieee(_mode)
-    FUNCTIONS[f"__nv_double2float_{_mode}"] = lambda x, mode=_mode: narrowed(x, _F32, mode)
+        bind(FUNCTIONS, f"__nv_f{_name}_{_mode}", _on_single(_operation, _mode))
+        bind(FUNCTIONS, f"__nv_d{_name}_{_mode}", _on_double(_operation, _mode))
+    bind(FUNCTIONS, f"__nv_fma_{_mode}", _on_double(_fused, _mode))
+    bind(FUNCTIONS, f"__nv_fmaf_{_mode}", _fused_single(_mode))
+    bind(FUNCTIONS, f"__nv_fmaf_ieee_{_mode}", _fused_ieee(_mode))
+    bind(FUNCTIONS, f"__nv_double2float_{_mode}", lambda x, mode=_mode: narrowed(x, _F32, mode))
     for _name, _integer in _INTEGERS.items():
-        FUNCTIONS[f"__nv_float2{_name}_{_mode}"] = _to_integer(_integer, _mode)
-        FUNCTIONS[f"__nv_double2{_name}_{_mode}"] = _to_integer(_integer, _mode)
-        FUNCTIONS[f"__nv_{_name}2float_{_mode}"] = _to_float(_integer, _F32, _mode)
-        FUNCTIONS[f"__nv_{_name}2double_{_mode}"] = _to_float(_integer, _F64, _mode)
+        bind(FUNCTIONS, f"__nv_float2{_name}_{_mode}", _to_integer(_integer, _mode))
+        bind(FUNCTIONS, f"__nv_double2{_name}_{_mode}", _to_integer(_integer, _mode))
+        bind(FUNCTIONS, f"__nv_{_name}2float_{_mode}", _to_float(_integer, _F32, _mode))
+        bind(FUNCTIONS, f"__nv_{_name}2double_{_mode}", _to_float(_integer, _F64, _mode))

@@ -11,39 +11,44 @@ from numpy.typing import NDArray
 from triton_lab.interpreter import access
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.ops.memory import as_mask, as_pointer
+from triton_lab.interpreter.ops.memory import as_pointer, masking, tell
 from triton_lab.interpreter.ops.turns import Update, add_up, cut_into_turns, exchange, take_turns
 from triton_lab.interpreter.registry import impl
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
+from triton_lab.ir.effects import Rmw, operands_of
 
 Array = NDArray[Any]
 
-# In the order of Triton's enumeration, from 1.
 UPDATES: dict[int, Update] = {
-    1: Update(np.bitwise_and),
-    2: Update(np.bitwise_or),
-    3: Update(np.bitwise_xor),
-    4: Update(np.add),
-    5: Update(np.add),
-    6: Update(np.maximum),
-    7: Update(np.minimum),
-    8: Update(np.maximum, unsigned=True),
-    9: Update(np.minimum, unsigned=True),
-    10: Update(exchange),
+    Rmw.AND: Update(np.bitwise_and),
+    Rmw.OR: Update(np.bitwise_or),
+    Rmw.XOR: Update(np.bitwise_xor),
+    Rmw.ADD: Update(np.add),
+    Rmw.FADD: Update(np.add),
+    Rmw.MAX: Update(np.maximum),
+    Rmw.MIN: Update(np.minimum),
+    Rmw.UMAX: Update(np.maximum, unsigned=True),
+    Rmw.UMIN: Update(np.minimum, unsigned=True),
+    Rmw.XCHG: Update(exchange),
 }
 
 
 @impl("tt.atomic_rmw")
-def atomic_rmw(frame: Frame, op: Op, pointer: Value, value: Value, *rest: Value) -> Value:
-    mask = as_mask(rest[0]) if rest else None
-    return modify(frame, op, as_pointer(pointer), mask, frame.elements(op, 1, value), op.attributes["atomic_rmw_op"])
+def atomic_rmw(frame: Frame, op: Op, *operands: Value) -> Value:
+    at = operands_of(op)
+    assert at.value is not None
+    value = frame.elements(op, at.value, operands[at.value])
+    kind = op.attributes["atomic_rmw_op"]
+    return modify(frame, op, as_pointer(operands[at.address]), masking(operands, at), value, kind)
 
 
 def modify(frame: Frame, op: Op, pointer: access.Pointer, mask: access.Mask, value: Array, kind: int) -> Array:
     """Each lane in turn puts ``update(old, value)`` where it points; what each found there."""
     update = UPDATES[kind]
-    shape = (frame.count, *frame.type(op.operands[1]).shape)
+    position = operands_of(op).value
+    assert position is not None
+    shape = (frame.count, *frame.type(op.operands[position]).shape)
     value = np.broadcast_to(value, shape)
 
     machine = frame.machine
@@ -58,11 +63,13 @@ def modify(frame: Frame, op: Op, pointer: access.Pointer, mask: access.Mask, val
 
 
 @impl("tt.atomic_cas")
-def atomic_cas(frame: Frame, op: Op, pointer: Value, expected: Value, value: Value) -> Value:
+def atomic_cas(frame: Frame, op: Op, *operands: Value) -> Value:
     """Bits are compared: a NaN equals itself, and 0.0 is not -0.0."""
+    at = operands_of(op)
+    assert at.expected is not None and at.value is not None
     type = frame.result_type(op)
     shape = (frame.count, *type.shape)
-    wanted, new = (np.broadcast_to(frame.elements(op, 1 + k, v), shape) for k, v in enumerate((expected, value)))
+    wanted, new = (np.broadcast_to(frame.elements(op, k, operands[k]), shape) for k in (at.expected, at.value))
     bits = f"u{wanted.dtype.itemsize}"
 
     def apply(view: Array, index: Array, lanes: Any) -> tuple[Array, Array, Array]:
@@ -86,47 +93,25 @@ def atomic_cas(frame: Frame, op: Op, pointer: Value, expected: Value, value: Val
             stored[here] |= same
         return found, places[stored], held[stored]
 
-    return _in_turn(frame, op, as_pointer(pointer), None, dtype_of(type), shape, apply)
+    return _in_turn(frame, op, as_pointer(operands[at.address]), None, dtype_of(type), shape, apply)
 
 
 def _alike(values: Array) -> bool:
     return bool((values == values[0]).all())
 
 
-@impl("tt.atomic_load")
-def atomic_load(frame: Frame, op: Op, pointer: Value, *rest: Value) -> Value:
-    type = frame.result_type(op)
-    where, mask = as_pointer(pointer), as_mask(rest[0]) if rest else None
-    result = access.load(frame.machine.memory_for(op), where, mask, None, dtype_of(type), type.shape)
-    _tell(frame, op, where, mask, result)
-    return result
-
-
-@impl("tt.atomic_store")
-def atomic_store(frame: Frame, op: Op, pointer: Value, value: Value, *rest: Value) -> None:
-    type = frame.type(op.operands[1])
-    where, mask = as_pointer(pointer), as_mask(rest[0]) if rest else None
-    array = frame.elements(op, 1, value)
-    _tell(frame, op, where, mask, array)
-    access.store(frame.machine.memory_for(op), where, mask, array, dtype_of(type), type.shape)
-
-
 @impl("tt.atomic_poll")
-def poll(frame: Frame, op: Op, pointer: Value, expected: Value, *timeout: Value, tell: bool = True) -> Array:
+def poll(frame: Frame, op: Op, *operands: Value, told: bool = True) -> Array:
     """Whether memory holds what is expected, now: `strands` asks until it does, and observers hear of the last look."""
-    type = frame.type(op.operands[1])
-    where, wanted = as_pointer(pointer), frame.elements(op, 1, expected)
+    at = operands_of(op)
+    assert at.expected is not None
+    type = frame.type(op.operands[at.expected])
+    where, wanted = as_pointer(operands[at.address]), frame.elements(op, at.expected, operands[at.expected])
     found = access.load(frame.machine.memory_for(op), where, None, None, dtype_of(type), type.shape)
-    if tell:
-        _tell(frame, op, where, None, found)
+    if told:
+        tell(frame, op, where, None, found)
     seen: Array = found == wanted
     return seen
-
-
-def _tell(frame: Frame, op: Op, pointer: access.Pointer, mask: access.Mask, values: Array) -> None:
-    observer = frame.machine.access_observer
-    if observer is not None:
-        observer.access(frame, op, "atomic", pointer, mask, values)
 
 
 def _in_turn(
@@ -149,5 +134,5 @@ def _in_turn(
         found, places, values = apply(piece.view, index, piece.lanes)
         access.write(machine.memory, piece.at(places), values, dtype)
         result[piece.lanes] = found.reshape(result[piece.lanes].shape)
-    _tell(frame, op, pointer, mask, result)
+    tell(frame, op, pointer, mask, result)
     return result

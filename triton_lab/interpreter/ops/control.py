@@ -8,6 +8,7 @@ results are put together again. Nobody waits here: what may have to wait for oth
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from triton_lab.interpreter.frame import Environment, Frame
 from triton_lab.interpreter.registry import control
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, Type
+from triton_lab.ir.edges import BRANCHES
 
 Array = NDArray[Any]
 Pieces = list[tuple[Array, tuple[Value, ...]]]
@@ -151,6 +153,19 @@ def tt_call(frame: Frame, op: Op, *arguments: Value) -> Any:
     return answer(run_body(inner, arguments))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Arrival:
+    """Programs that come to a block: those in ``rows`` of ``frame``, and the arguments that they bring."""
+
+    frame: Frame
+    rows: Array
+    brought: tuple[Value, ...]
+
+    def part(self) -> Frame:
+        """A frame of these programs alone."""
+        return self.frame if len(self.rows) == self.frame.count else self.frame.part(self.rows)
+
+
 def run_body(frame: Frame, arguments: Sequence[Value]) -> tuple[Value, ...]:
     """Run the frame's function, and return its results."""
     return run_blocks(frame, frame.routine.blocks, arguments)
@@ -160,10 +175,8 @@ def run_blocks(frame: Frame, blocks: Sequence[Code], arguments: Sequence[Value])
     """Run blocks joined by forward branches, from the first, and return what the last ones yield."""
     if len(blocks) == 1:
         return frame.run(blocks[0], arguments)
-    # What waits at each block: frames, their rows in it, and the arguments they bring.
-    arriving: dict[int, list[tuple[Frame, Array, tuple[Value, ...]]]] = {
-        0: [(frame, np.arange(frame.count), tuple(arguments))]
-    }
+    # What waits at each block.
+    arriving: dict[int, list[_Arrival]] = {0: [_Arrival(frame, np.arange(frame.count), tuple(arguments))]}
     finished: Pieces = []
     for number, code in enumerate(blocks):
         if number not in arriving:
@@ -181,14 +194,11 @@ def run_blocks(frame: Frame, blocks: Sequence[Code], arguments: Sequence[Value])
             if successor.block <= number:
                 raise NotImplementedError("a branch backwards")
             handed = _taken(active, active.handed(successor.operands), rows)
-            arriving.setdefault(successor.block, []).append((active, rows, handed))
+            arriving.setdefault(successor.block, []).append(_Arrival(active, rows, handed))
     if not finished or not finished[0][1]:
         return ()
     types = [frame.type(number) for number in returned(blocks)]
     return _joined(frame, finished, frame.count, types)
-
-
-BRANCHES = ("cf.br", "cf.cond_br")
 
 
 def returned(blocks: Sequence[Code]) -> tuple[int, ...]:
@@ -205,24 +215,15 @@ def _branches(frame: Frame, end: Op, operands: tuple[Value, ...]) -> list[tuple[
     return [(rows, successor) for rows, successor in sides if len(rows)]
 
 
-def _assemble(
-    root: Frame, groups: list[tuple[Frame, Array, tuple[Value, ...]]], code: Code
-) -> tuple[Frame, tuple[Value, ...]]:
+def _assemble(root: Frame, arrivals: list[_Arrival], code: Code) -> tuple[Frame, tuple[Value, ...]]:
     """One frame for all programs that arrive at a block, under the frame that they have in common."""
-    if len(groups) == 1:
-        source, rows, brought = groups[0]
-        return (source if len(rows) == source.count else source.part(rows)), brought
-    base = _common([source for source, _, _ in groups])
-    where = [_root_rows(source, base)[rows] for source, rows, _ in groups]
-    together = np.concatenate(where)
-    order = np.argsort(together, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    pieces, start = [], 0
-    for rows, (_, _, brought) in zip(where, groups, strict=True):
-        pieces.append((rank[start : start + len(rows)], brought))
-        start += len(rows)
-    active = base if len(together) == base.count else base.part(together[order])
+    if len(arrivals) == 1:
+        return arrivals[0].part(), arrivals[0].brought
+    base = _common([arrival.frame for arrival in arrivals])
+    where = [_root_rows(arrival.frame, base)[arrival.rows] for arrival in arrivals]
+    together = np.sort(np.concatenate(where))  # no program arrives twice
+    pieces = [(np.searchsorted(together, rows), arrival.brought) for rows, arrival in zip(where, arrivals, strict=True)]
+    active = base if len(together) == base.count else base.part(together)
     types = [root.type(number) for number in code.arguments]
     return active, _joined(root, pieces, len(together), types)
 

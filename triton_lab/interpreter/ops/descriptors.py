@@ -17,9 +17,11 @@ from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.ops.atomics import modify
+from triton_lab.interpreter.ops.memory import tell
 from triton_lab.interpreter.registry import impl
 from triton_lab.interpreter.values import Descriptor, Value
 from triton_lab.ir import Op, Type
+from triton_lab.ir.effects import Operands, Rmw, operands_of
 
 Array = NDArray[Any]
 
@@ -27,10 +29,11 @@ Array = NDArray[Any]
 _PAD_WITH_NAN = 2
 # The kinds of `tt.descriptor_reduce` -> those of `tt.atomic_rmw`, for signed, unsigned and float elements.
 _ADD, _MIN, _MAX, _AND, _OR, _XOR = 1, 2, 3, 6, 7, 8
+_BITWISE = {_AND: Rmw.AND, _OR: Rmw.OR, _XOR: Rmw.XOR}
 _KINDS = {
-    "i": {_ADD: 4, _MIN: 7, _MAX: 6, _AND: 1, _OR: 2, _XOR: 3},
-    "u": {_ADD: 4, _MIN: 9, _MAX: 8, _AND: 1, _OR: 2, _XOR: 3},
-    "f": {_ADD: 5, _MIN: 7, _MAX: 6},
+    "i": {_ADD: Rmw.ADD, _MIN: Rmw.MIN, _MAX: Rmw.MAX, **_BITWISE},
+    "u": {_ADD: Rmw.ADD, _MIN: Rmw.UMIN, _MAX: Rmw.UMAX, **_BITWISE},
+    "f": {_ADD: Rmw.FADD, _MIN: Rmw.MIN, _MAX: Rmw.MAX},
 }
 
 
@@ -45,13 +48,19 @@ def make_tensor_descriptor(frame: Frame, op: Op, base: Value, *rest: Value) -> V
 
 def _described(frame: Frame, op: Op) -> Type:
     """The block that the operation's descriptor describes."""
-    pointee = frame.type(op.operands[0]).pointee
+    pointee = frame.type(op.operands[operands_of(op).address]).pointee
     assert pointee is not None
     return pointee
 
 
-def _corner(frame: Frame, op: Op, first: int, indices: Sequence[Value]) -> list[Array]:
-    return [frame.elements(op, first + k, index).astype(np.int64) for k, index in enumerate(indices)]
+def _descriptor(operands: Sequence[Value], at: Operands) -> Descriptor:
+    found = operands[at.address]
+    assert isinstance(found, Descriptor)
+    return found
+
+
+def _corner(frame: Frame, op: Op, operands: Sequence[Value], at: Operands) -> list[Array]:
+    return [frame.elements(op, position, operands[position]).astype(np.int64) for position in at.coordinates]
 
 
 def _place(
@@ -79,12 +88,13 @@ def _place(
 
 
 @impl("tt.descriptor_load")
-def descriptor_load(frame: Frame, op: Op, descriptor: Value, *corner: Value) -> Value:
-    assert isinstance(descriptor, Descriptor)
+def descriptor_load(frame: Frame, op: Op, *operands: Value) -> Value:
+    at = operands_of(op)
+    descriptor = _descriptor(operands, at)
     result = frame.result_type(op)
     dtype = dtype_of(result)
     block = _described(frame, op).shape
-    pointer, mask = _place(descriptor, block, dtype.itemsize, _corner(frame, op, 1, corner))
+    pointer, mask = _place(descriptor, block, dtype.itemsize, _corner(frame, op, operands, at))
     array = _read(frame, op, descriptor, pointer, mask, dtype, block)
     return array.reshape(array.shape[0], *result.shape)
 
@@ -100,41 +110,43 @@ def _read(
 ) -> Array:
     other = np.full((1, *(1,) * len(block)), np.nan).astype(dtype) if descriptor.padding_nan else None
     array = access.load(frame.machine.memory_for(op), pointer, mask, other, dtype, block)
-    _tell(frame, op, "load", pointer, mask, array)
+    tell(frame, op, pointer, mask, array)
     return np.broadcast_to(array, (array.shape[0], *block))
 
 
 def _write(
     frame: Frame, op: Op, pointer: access.Pointer, mask: access.Mask, array: Array, block: tuple[int, ...]
 ) -> None:
-    _tell(frame, op, "store", pointer, mask, array)
+    tell(frame, op, pointer, mask, array)
     access.store(frame.machine.memory_for(op), pointer, mask, array, array.dtype, block)
 
 
-def _tell(frame: Frame, op: Op, kind: str, pointer: access.Pointer, mask: access.Mask, values: Array) -> None:
-    observer = frame.machine.access_observer
-    if observer is not None:
-        observer.access(frame, op, kind, pointer, mask, values)
-
-
 @impl("tt.descriptor_store")
-def descriptor_store(frame: Frame, op: Op, descriptor: Value, value: Value, *corner: Value) -> None:
-    assert isinstance(descriptor, Descriptor)
+def descriptor_store(frame: Frame, op: Op, *operands: Value) -> None:
     block = _described(frame, op).shape
-    array = frame.spread(op, 1, value)
-    pointer, mask = _place(descriptor, block, array.dtype.itemsize, _corner(frame, op, 2, corner))
-    _write(frame, op, pointer, mask, array.reshape(array.shape[0], *block), block)
+    pointer, mask, array = _to_write(frame, op, operands, block)
+    _write(frame, op, pointer, mask, array, block)
 
 
 @impl("tt.descriptor_reduce")
-def descriptor_reduce(frame: Frame, op: Op, descriptor: Value, value: Value, *corner: Value) -> None:
+def descriptor_reduce(frame: Frame, op: Op, *operands: Value) -> None:
     """Every element of the block is added to what is there (or the least taken, ...), atomically."""
-    assert isinstance(descriptor, Descriptor)
     described = _described(frame, op)
-    array = frame.spread(op, 1, value)
-    pointer, mask = _place(descriptor, described.shape, array.dtype.itemsize, _corner(frame, op, 2, corner))
+    pointer, mask, array = _to_write(frame, op, operands, described.shape)
     kind = _KINDS["f" if described.is_float else described.element[0]][op.attributes["kind"]]
-    modify(frame, op, pointer, mask, array.reshape(array.shape[0], *described.shape), kind)
+    modify(frame, op, pointer, mask, array, kind)
+
+
+def _to_write(
+    frame: Frame, op: Op, operands: Sequence[Value], block: tuple[int, ...]
+) -> tuple[access.Pointer, Box, Array]:
+    """Addresses and mask of the ``block`` that the operation writes to, and its elements."""
+    at = operands_of(op)
+    assert at.value is not None
+    array = frame.spread(op, at.value, operands[at.value])
+    corner = _corner(frame, op, operands, at)
+    pointer, mask = _place(_descriptor(operands, at), block, array.dtype.itemsize, corner)
+    return pointer, mask, array.reshape(array.shape[0], *block)
 
 
 def _rows(descriptor: Descriptor, rows: Array, column: Array, width: int, itemsize: int) -> tuple[Array, Array]:
@@ -148,19 +160,25 @@ def _rows(descriptor: Descriptor, rows: Array, column: Array, width: int, itemsi
 
 
 @impl("tt.descriptor_gather")
-def descriptor_gather(frame: Frame, op: Op, descriptor: Value, rows: Value, column: Value) -> Value:
-    assert isinstance(descriptor, Descriptor)
+def descriptor_gather(frame: Frame, op: Op, *operands: Value) -> Value:
+    descriptor = _descriptor(operands, operands_of(op))
     block = frame.result_type(op).shape
     dtype = dtype_of(frame.result_type(op))
-    numbers, (start,) = frame.spread(op, 1, rows), _corner(frame, op, 2, [column])
-    addresses, mask = _rows(descriptor, numbers, start, block[1], dtype.itemsize)
+    addresses, mask = _some_rows(frame, op, operands, block[1], dtype.itemsize)
     return _read(frame, op, descriptor, addresses, mask, dtype, block)
 
 
 @impl("tt.descriptor_scatter")
-def descriptor_scatter(frame: Frame, op: Op, descriptor: Value, rows: Value, column: Value, value: Value) -> None:
-    assert isinstance(descriptor, Descriptor)
-    array = frame.spread(op, 3, value)
-    numbers, (start,) = frame.spread(op, 1, rows), _corner(frame, op, 2, [column])
-    addresses, mask = _rows(descriptor, numbers, start, array.shape[2], array.dtype.itemsize)
+def descriptor_scatter(frame: Frame, op: Op, *operands: Value) -> None:
+    position = operands_of(op).value
+    assert position is not None
+    array = frame.spread(op, position, operands[position])
+    addresses, mask = _some_rows(frame, op, operands, array.shape[2], array.dtype.itemsize)
     _write(frame, op, addresses, mask, array, array.shape[1:])
+
+
+def _some_rows(frame: Frame, op: Op, operands: Sequence[Value], width: int, itemsize: int) -> tuple[Array, Array]:
+    at = operands_of(op)
+    rows, column = at.coordinates
+    numbers, start = frame.spread(op, rows, operands[rows]), frame.elements(op, column, operands[column])
+    return _rows(_descriptor(operands, at), numbers, start.astype(np.int64), width, itemsize)

@@ -16,18 +16,18 @@ from triton_lab.interpreter import convert, libdevice
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.errors import Unsupported
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.registry import check, impl
+from triton_lab.interpreter.registry import check, impl, union
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
 
 Array = NDArray[Any]
 
-FUNCTIONS: Mapping[str, Callable[..., Array]] = {
-    **libdevice.FUNCTIONS,
-    # The backend converts fp8 e4m3b15, for which MLIR has no type, by these.
+# The backend converts fp8 e4m3b15, for which MLIR has no type, by these.
+_OWN: Mapping[str, Callable[..., Array]] = {
     "triton_lab_e4m3b15_to_f16": convert.e4m3b15_to_half,
     "triton_lab_f16_to_e4m3b15": convert.half_to_e4m3b15,
 }
+FUNCTIONS: Mapping[str, Callable[..., Array]] = union(libdevice.FUNCTIONS, _OWN)
 
 
 @check("tt.extern_elementwise")

@@ -1,7 +1,8 @@
-"""``tt.load`` and ``tt.store``, pointers, and block pointers' tensors of them."""
+"""Loads and stores (an atomic one does the same here), pointers, and block pointers' tensors of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.registry import impl
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, Type
+from triton_lab.ir.effects import ACCESSES, Operands, operands_of
 
 Array = NDArray[Any]
 
@@ -52,30 +54,39 @@ def addptr(frame: Frame, op: Op, pointer: Value, offset: Value) -> Value:
     return frame.elements(op, 0, pointer) + frame.elements(op, 1, offset).astype(np.int64) * size
 
 
-@impl("tt.load")
-def load(frame: Frame, op: Op, pointer: Value, *rest: Value) -> Value:
-    has_mask, has_other = op.attributes.get("operandSegmentSizes", (1, len(rest) > 0, len(rest) > 1))[1:]
-    mask = as_mask(rest[0]) if has_mask else None
-    other = frame.elements(op, 1 + has_mask, rest[has_mask]) if has_other else None
+@impl("tt.load", "tt.atomic_load")
+def load(frame: Frame, op: Op, *operands: Value) -> Value:
+    at = operands_of(op)
+    mask = masking(operands, at)
+    other = frame.elements(op, at.other, operands[at.other]) if at.other is not None else None
     type = frame.result_type(op)
-    where = as_pointer(pointer)
+    where = as_pointer(operands[at.address])
     result = access.load(frame.machine.memory_for(op), where, mask, other, dtype_of(type), type.shape)
-    observer = frame.machine.access_observer
-    if observer is not None:
-        observer.access(frame, op, "load", where, mask, result)
+    tell(frame, op, where, mask, result)
     return result
 
 
-@impl("tt.store")
-def store(frame: Frame, op: Op, pointer: Value, value: Value, *rest: Value) -> None:
-    mask = as_mask(rest[0]) if rest else None
-    type = frame.type(op.operands[1])
-    where = as_pointer(pointer)
-    array = frame.elements(op, 1, value)
+@impl("tt.store", "tt.atomic_store")
+def store(frame: Frame, op: Op, *operands: Value) -> None:
+    at = operands_of(op)
+    assert at.value is not None
+    type = frame.type(op.operands[at.value])
+    where, mask = as_pointer(operands[at.address]), masking(operands, at)
+    array = frame.elements(op, at.value, operands[at.value])
+    tell(frame, op, where, mask, array)
+    access.store(frame.machine.memory_for(op), where, mask, array, dtype_of(type), type.shape)
+
+
+def masking(operands: Sequence[Value], at: Operands) -> access.Mask:
+    """The mask among an access's operands."""
+    return None if at.mask is None else as_mask(operands[at.mask])
+
+
+def tell(frame: Frame, op: Op, pointer: access.Pointer, mask: access.Mask, values: Array) -> None:
+    """Tell who watches of an access: before a store, after a load or an atomic."""
     observer = frame.machine.access_observer
     if observer is not None:
-        observer.access(frame, op, "store", where, mask, array)
-    access.store(frame.machine.memory_for(op), where, mask, array, dtype_of(type), type.shape)
+        observer.access(frame, op, ACCESSES[op.name].kind, pointer, mask, values)
 
 
 @impl("tt.ptr_to_int", "tt.int_to_ptr")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.convert import widen
 from triton_lab.interpreter.dtypes import user_name
 from triton_lab.interpreter.frame import Frame
-from triton_lab.ir import Op
+from triton_lab.ir import Op, effects
 from triton_lab.launch.access import Event
 from triton_lab.launch.checks.carried_sums import COSTLY, FRACTION, MANY
 from triton_lab.launch.launch import Launch
@@ -24,7 +24,6 @@ Array = NDArray[Any]
 
 # After so many lanes what they have added is put together, element by element.
 _MOST_LANES = 1 << 20
-_FADD = 5  # Triton's number of float addition among the atomics
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class Atomics(Watcher):
             for function in plan.functions.values()
             for op in function.walk()
             if op.name == "tt.atomic_rmw"
-            and op.attributes.get("atomic_rmw_op") == _FADD
+            and op.attributes.get("atomic_rmw_op") == effects.Rmw.FADD
             and function.types[op.operands[1]].element in FRACTION
         }
         self._by_index = {op.index: op for op in plan.walk()}
@@ -106,7 +105,7 @@ class Atomics(Watcher):
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
         if op.index not in self._ops or values is None:
             return
-        added = brought(frame, op, kind, values)
+        added = brought(frame, op, values)
         assert added is not None
         event = Event(0, frame.programs, pointer, mask, block_shape(frame, op, pointer, mask))
         whole = (frame.count, *event.shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_lab.ir.provenance import ONLY_READ, ONLY_WRITE
+from triton_lab.ir import effects
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.words import Found, element, finding, others, program
@@ -26,14 +26,14 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         parts = [
             evidence.runs(sight)
             for sight in evidence.sights("load", "atomic")
-            if evidence.is_bound(sight.op) and evidence.owner(sight.op) == argument and sight.op.name not in ONLY_WRITE
+            if evidence.is_bound(sight.op) and evidence.owner(sight.op) == argument and effects.reads(sight.op)
         ]
         read[argument.name] = Ranges.joined(parts)
     found = Found()
     through: dict[int, str] = {}
     for sight in evidence.sights("store", "atomic"):
         owner = evidence.owner(sight.op)
-        if owner is None or not evidence.is_bound(sight.op) or sight.op.name in ONLY_READ:
+        if owner is None or not evidence.is_bound(sight.op) or not effects.writes(sight.op):
             continue
         written = evidence.runs(sight).bytes()
         for other in sorted(partners.get(owner.name, ())):

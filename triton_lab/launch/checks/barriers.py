@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from triton_lab.ir import Plan
+from triton_lab.ir.edges import taken
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.ranges import Ints
 
@@ -20,8 +21,7 @@ def results_used(plan: Plan) -> set[int]:
     found: set[int] = set()
     for function in plan.functions.values():
         ops = list(function.walk())
-        uses = {value for op in ops for value in op.operands}
-        uses.update(value for op in ops for successor in op.successors for value in successor.operands)
+        uses = {value for op in ops for value in taken(op)}
         found.update(op.index for op in ops if uses.intersection(op.results))
     return found
 

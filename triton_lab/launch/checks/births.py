@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Affine, Box, Value
 from triton_lab.interpreter.values import elements as elements_of
-from triton_lab.ir import Op
-from triton_lab.ir.provenance import ACCESSES
+from triton_lab.ir import Op, effects
+from triton_lab.ir.edges import HANDS_ON
 from triton_lab.launch.checks.marks import MOVES, Marks, inside_of_others, joined, passed_on
 from triton_lab.launch.finite import finite
 from triton_lab.launch.launch import Launch
@@ -49,7 +49,7 @@ class Births(Watcher):
         self._casts = False
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
-        if op.index in self._inside or op.name.startswith(("scf.", "tt.call")):
+        if op.index in self._inside or op.name in HANDS_ON:
             return
         for position, number in enumerate(op.results):
             value = result if len(op.results) == 1 else result[position]
@@ -74,7 +74,7 @@ class Births(Watcher):
     def _of_float(self, frame: Frame, op: Op, operands: Sequence[Value], value: Array) -> dict[Birth, Array]:
         bad = ~finite(value)
         some = bool(bad.any())
-        if (not some and not self._casts) or op.name in ACCESSES or op.name in _BITCASTS:
+        if (not some and not self._casts) or effects.is_access(op) or op.name in _BITCASTS:
             return {}
         found = {
             birth: mark & bad if birth[1] is None else mark

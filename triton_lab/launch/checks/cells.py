@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.launch.checks.evidence import Evidence, Lanes, Sight
+from triton_lab.launch.classes import counted
 from triton_lab.launch.footprint import Runs
 from triton_lab.launch.ranges import Flags, Ints, Ranges, true_ranges
 
@@ -90,8 +91,7 @@ class Cells:
         if bool((length == 1).all()):
             return self.of(runs.start), runs.program
         program = np.repeat(runs.program, length)
-        within = np.arange(len(program)) - np.repeat(np.cumsum(length) - length, length)
-        return self.of(np.repeat(runs.start, length) + within * self.unit), program
+        return self.of(np.repeat(runs.start, length) + counted(length) * self.unit), program
 
     def all_same(self, stored: Iterable[tuple[Lanes, NDArray[Any]]], where: Ranges) -> bool:
         """Whether all that is stored to a byte of ``where`` is the same: lanes, and the value of each."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.frame import Frame
-from triton_lab.ir import Op
+from triton_lab.ir import Op, effects
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.launch.access import Event
 from triton_lab.launch.checks.barriers import Barriers, results_used
@@ -183,9 +183,12 @@ class _Lost:
     def _behind(self, store: Op) -> list[int]:
         """The loads that what ``store`` stores is computed from."""
         if store.index not in self._loads:
-            start = Value(self._flow.function_of[store.index], store.operands[1])
+            position = effects.operands_of(store).value
+            assert position is not None
+            start = Value(self._flow.function_of[store.index], store.operands[position])
             makers = (self._flow.maker.get(value) for value in self._flow.behind([start]))
-            self._loads[store.index] = sorted({op.index for op in makers if op is not None and op.name == "tt.load"})
+            found = {op.index for op in makers if op is not None and effects.brings_in(op) and not effects.writes(op)}
+            self._loads[store.index] = sorted(found)
         return self._loads[store.index]
 
     def _loaded(self, meeting: _Meeting, load: int) -> Flags:

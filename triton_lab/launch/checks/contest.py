@@ -11,12 +11,12 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from triton_lab.ir.provenance import ONLY_READ
+from triton_lab.ir import effects
 from triton_lab.launch.checks.cells import Cells
 from triton_lab.launch.checks.evidence import Evidence, Sight
-from triton_lab.launch.checks.order import hands_on, is_shared
+from triton_lab.launch.checks.order import hands_on
 from triton_lab.launch.checks.rectangles import not_known_apart
-from triton_lab.launch.classes import distinct, ordering
+from triton_lab.launch.classes import counted, distinct, ordering
 from triton_lab.launch.footprint import Runs
 from triton_lab.launch.ranges import ALL, NOTHING, Flags, Ints, Ranges
 
@@ -61,25 +61,20 @@ class Rows:
 
 
 def is_plain_store(sight: Sight) -> bool:
-    """Whether another program's access to the same bytes is a race unless something orders the two."""
-    if sight.kind == "atomic":
-        return not is_shared(sight.op) and sight.op.name not in ONLY_READ
-    return sight.kind == "store"
+    """See `effects.is_plain_store`."""
+    return effects.is_plain_store(sight.op)
 
 
 def is_update(sight: Sight) -> bool:
     """Whether it is an atomic that holds against other programs and has written something."""
-    if sight.kind != "atomic" or is_plain_store(sight) or sight.op.name in ONLY_READ:
+    if not effects.is_shared_update(sight.op):
         return False
     return sight.event.took is None or bool((sight.event.took & sight.event.active()).any())
 
 
 def is_plain_load(sight: Sight) -> bool:
-    """Whether another program's atomic on the same bytes is a race unless something orders the two.
-
-    A volatile load is none: PTX performs it as a relaxed one of the whole system, that is, as an atomic.
-    """
-    return sight.kind == "load" and not sight.op.attributes.get("isVolatile", False)
+    """See `effects.is_plain_load`."""
+    return effects.is_plain_load(sight.op)
 
 
 def relevant(evidence: Evidence) -> list[Sight]:
@@ -140,58 +135,120 @@ def contested(evidence: Evidence, sights: list[Sight], within: Ranges) -> Iterat
 
     Runs that touch no byte of ``within`` are left out.
     """
-    parts = [_within(evidence, sight, within) for sight in sights]
-    lengths = [len(part) for part in parts]
-    if not sum(lengths):
+    touches = _Touches.of(evidence, sights, within)
+    if not touches.meet():
         return
-    start = np.concatenate([part.start for part in parts])
-    stop = np.concatenate([part.stop for part in parts])
-    program = np.concatenate([part.program for part in parts])
-    sight = np.repeat(np.arange(len(sights)), lengths)
-    by_start = ordering(start)
-    start, stop, program, sight = start[by_start], stop[by_start], program[by_start], sight[by_start]
-    if bool((start[1:] >= np.maximum.accumulate(stop)[:-1]).all()):
-        return  # no two runs have a byte in common
-    stores, updates, loads = (
-        np.array([some(s) for s in sights])[sight] for some in (is_plain_store, is_update, is_plain_load)
-    )
-    borders = distinct(np.concatenate([start, stop]))
-    first, last = np.searchsorted(borders, start), np.searchsorted(borders, stop)
-    touched = _cover(first, last, len(borders))
-    stored, updated, loaded = (_cover(first[some], last[some], len(borders)) > 0 for some in (stores, updates, loads))
-    open_question = (touched > 1) & (stored | updated & loaded)
-    below = np.concatenate([[0], np.cumsum(open_question)])
-    number = np.flatnonzero(open_question)  # of each stretch that is in question
-    low, high = below[first], below[last]  # a run's stretches, counted among those
-    ends = np.cumsum(touched[number])
-    time = np.array([s.event.order for s in sights])[sight]
-    alone = np.array([_alone(s) for s in sights])[sight]
-    at = 0
-    while at < len(number):
-        # As many stretches as there is room for, and one at least.
-        room = int(np.searchsorted(ends, (ends[at - 1] if at else 0) + _ROWS, side="right"))
-        to = max(at + 1, room)
-        lower, upper = np.clip(low, at, to), np.clip(high, at, to)
-        count = upper - lower
-        run = np.repeat(np.arange(len(start)), count)
-        place = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count) + lower[run]
-        order = ordering(place, time[run], program[run])
-        run, place = run[order], place[order]
-        stretch = number[place]
-        rows = Rows(
-            stretch,
-            borders[stretch],
-            borders[stretch + 1],
-            program[run],
-            time[run],
-            sight[run],
-            stores[run],
-            updates[run],
-            loads[run],
-            alone[run],
-        )
+    kinds = _Sights.of(sights)
+    stretches = _Stretches.of(touches, kinds)
+    for first, last in parts_of(stretches.sizes, _ROWS):
+        rows = stretches.rows(touches, kinds, first, last)
         yield rows.where(_contending(rows))
-        at = to
+
+
+def parts_of(sizes: Ints, most: int) -> Iterator[tuple[int, int]]:
+    """Cuts a list of things of these sizes into parts ``first .. last - 1`` of ``most`` in all, or of one thing."""
+    ends = np.cumsum(sizes)
+    first = 0
+    while first < len(ends):
+        room = int(np.searchsorted(ends, (ends[first - 1] if first else 0) + most, side="right"))
+        last = max(first + 1, room)
+        yield first, last
+        first = last
+
+
+@dataclass(frozen=True, eq=False)
+class _Sights:
+    """When each execution was, and of which kind: arrays by its number. See `Rows`."""
+
+    time: Ints
+    stores: Flags
+    updates: Flags
+    loads: Flags
+    alone: Flags
+
+    @classmethod
+    def of(cls, sights: list[Sight]) -> _Sights:
+        stores, updates, loads, alone = (
+            np.array([some(sight) for sight in sights], np.bool_)
+            for some in (is_plain_store, is_update, is_plain_load, _alone)
+        )
+        return cls(np.array([sight.event.order for sight in sights], np.int64), stores, updates, loads, alone)
+
+
+@dataclass(frozen=True, eq=False)
+class _Touches:
+    """Who touches which run of bytes: parallel arrays, by ``start``; ``sight`` is the execution's number."""
+
+    start: Ints
+    stop: Ints
+    program: Ints
+    sight: Ints
+
+    @classmethod
+    def of(cls, evidence: Evidence, sights: list[Sight], within: Ranges) -> _Touches:
+        none = np.zeros(0, np.int64)
+        runs = [_within(evidence, sight, within) for sight in sights]
+        start = np.concatenate([none, *(each.start for each in runs)])
+        stop = np.concatenate([none, *(each.stop for each in runs)])
+        program = np.concatenate([none, *(each.program for each in runs)])
+        sight = np.repeat(np.arange(len(sights)), [len(each) for each in runs])
+        order = ordering(start)
+        return cls(start[order], stop[order], program[order], sight[order])
+
+    def meet(self) -> bool:
+        """Whether two runs have a byte in common."""
+        return bool((self.start[1:] < np.maximum.accumulate(self.stop)[:-1]).any())
+
+
+@dataclass(frozen=True, eq=False)
+class _Stretches:
+    """The stretches that are in question, between neighbouring ``borders`` of runs.
+
+    ``number`` says which of all stretches each is, and ``sizes`` how many runs lie over it. Run ``r`` lies over those
+    from ``low[r]`` to ``high[r] - 1``.
+    """
+
+    borders: Ints
+    number: Ints
+    sizes: Ints
+    low: Ints
+    high: Ints
+
+    @classmethod
+    def of(cls, touches: _Touches, sights: _Sights) -> _Stretches:
+        borders = distinct(np.concatenate([touches.start, touches.stop]))
+        first, last = np.searchsorted(borders, touches.start), np.searchsorted(borders, touches.stop)
+        touched = _cover(first, last, len(borders))
+        stored, updated, loaded = (
+            _cover(first[some], last[some], len(borders)) > 0
+            for some in (kind[touches.sight] for kind in (sights.stores, sights.updates, sights.loads))
+        )
+        in_question = (touched > 1) & (stored | updated & loaded)
+        number = np.flatnonzero(in_question)
+        before = np.concatenate([[0], np.cumsum(in_question)])
+        return cls(borders, number, touched[number], before[first], before[last])
+
+    def rows(self, touches: _Touches, sights: _Sights, first: int, last: int) -> Rows:
+        """Who touches the stretches from ``first`` to ``last - 1``: a row for each run over each of them."""
+        lower, upper = np.clip(self.low, first, last), np.clip(self.high, first, last)
+        count = upper - lower
+        run = np.repeat(np.arange(len(count)), count)
+        place = lower[run] + counted(count)
+        order = ordering(place, sights.time[touches.sight[run]], touches.program[run])
+        run, stretch = run[order], self.number[place[order]]
+        sight = touches.sight[run]
+        return Rows(
+            stretch=stretch,
+            start=self.borders[stretch],
+            stop=self.borders[stretch + 1],
+            program=touches.program[run],
+            time=sights.time[sight],
+            sight=sight,
+            stores=sights.stores[sight],
+            updates=sights.updates[sight],
+            loads=sights.loads[sight],
+            alone=sights.alone[sight],
+        )
 
 
 def _within(evidence: Evidence, sight: Sight, within: Ranges) -> Runs:

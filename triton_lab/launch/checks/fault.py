@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from triton_lab.interpreter.errors import Deadlock, Fault, KernelError, StepLimit, Unsupported
-from triton_lab.ir import Op
+from triton_lab.ir import Op, effects
 from triton_lab.launch.checks.evidence import Lanes
 from triton_lab.launch.checks.words import LISTED, element, finding, listed, others, program, programs
 from triton_lab.launch.finding import Finding
@@ -76,7 +76,7 @@ def _deadlock(launch: Launch, error: Deadlock) -> Finding:
         default=None,
         key=lambda entry: entry[0],
     )
-    if op is not None and op.name == "tt.atomic_poll":
+    if op is not None and effects.waits(op):
         # It is no event before it is over.
         argument = launch.owner_of(op.index)
         where = "" if argument is None else f" for {argument.name}"

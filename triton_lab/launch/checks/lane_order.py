@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.interpreter.affine import Affine
-from triton_lab.ir.provenance import ONLY_READ, ONLY_WRITE
+from triton_lab.ir import effects
 from triton_lab.launch.access import Event
 from triton_lab.launch.checks.barriers import Barriers, results_used
 from triton_lab.launch.checks.evidence import Evidence, Lanes, Sight
@@ -95,7 +95,7 @@ def _meetings(
 
 
 def _writes(sight: Sight) -> bool:
-    return sight.kind == "store" or (sight.kind == "atomic" and sight.op.name not in ONLY_READ)
+    return effects.writes(sight.op)
 
 
 def _together(evidence: Evidence, writers: list[Sight]) -> Iterator[list[Sight]]:
@@ -235,7 +235,7 @@ class _Memory:
         if met.any():
             chosen, first = np.unique(of[met], return_index=True)
             yield sight, lanes.at(chosen), when[met][first]
-        if sight.kind == "load" or (atomic and sight.op.name not in ONLY_WRITE):
+        if effects.reads(sight.op):
             here = read.here(cell, program, since)
             other = np.where(read.thread[cell] == thread, self._read_by_other[cell], read.time[cell])
             read.paint(cell, program, time, thread, atomic)

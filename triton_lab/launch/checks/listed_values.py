@@ -59,7 +59,7 @@ class _Watcher(Watcher):
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
         wanted = self.wanted.get(self._count)
         self._count += 1
-        values = brought(frame, op, kind, values) if wanted else None
+        values = brought(frame, op, values) if wanted else None
         if wanted is None or values is None:
             return
         whole = np.broadcast_to(values, (frame.count, *block_shape(frame, op, pointer, mask)))

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Value
-from triton_lab.ir import Op, dataflow
+from triton_lab.ir import Op, dataflow, effects
+from triton_lab.ir.edges import HANDS_ON, TERMINATORS, decisive
 from triton_lab.ir.masks import mask_operand
-from triton_lab.ir.provenance import ACCESSES, ONLY_READ
 from triton_lab.launch.access import Event
 from triton_lab.launch.checks.marks import MOVES, Marks, inside_of_others, joined, passed_on
 from triton_lab.launch.ranges import Flags, Ranges
@@ -51,9 +51,6 @@ _LANES_ALONE = MOVES | {
 }
 # What one side must be for the other to be all the same.
 _DECIDED_BY = {"arith.andi": 0, "arith.muli": 0, "arith.ori": -1}
-# What decides where control flow goes: by the name of the operation, its operands.
-_DECIDES = {"scf.if": slice(0, 1), "scf.for": slice(0, 3)}
-_ENDS = frozenset({"scf.condition", "cf.cond_br"})
 
 
 class LiveUses(Watcher):
@@ -67,10 +64,11 @@ class LiveUses(Watcher):
         self._inside = inside_of_others(plan)
         # Conditions that end a block, which no operation is told of.
         self._conditions = {
-            dataflow.Value(function.name, op.operands[0])
+            dataflow.Value(function.name, number)
             for function in plan.functions.values()
             for op in function.walk()
-            if op.name in _ENDS
+            if op.name in TERMINATORS
+            for number in decisive(op)
         }
         # What the access that runs now has loaded of such memory.
         self._loaded: Array | None = None
@@ -87,7 +85,7 @@ class LiveUses(Watcher):
         if self._marks:
             event = Event(0, frame.programs, pointer, mask, block_shape(frame, op, pointer, mask))
             self._active = event.active()
-        if kind != "load" and op.name not in ONLY_READ:
+        if effects.writes(op):
             return
         event = Event(0, frame.programs, pointer, mask, block_shape(frame, op, pointer, mask))
         address = event.addresses()
@@ -107,14 +105,14 @@ class LiveUses(Watcher):
         self._marks.joined(pieces, programs, result)
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
-        loaded, self._loaded = self._loaded if op.name in ACCESSES else None, None
+        loaded, self._loaded = self._loaded if effects.is_access(op) else None, None
         if op.index in self._inside or (loaded is None and not self._marks):
             return
         marks = [self._marks.of(frame, number, value) for number, value in zip(op.operands, operands, strict=True)]
-        if op.name in ACCESSES:
+        if effects.is_access(op):
             self._accessed(frame, op, operands, marks)
-        elif op.name.startswith(("scf.", "tt.call")):
-            for each in marks[_DECIDES.get(op.name, slice(0))]:
+        elif op.name in HANDS_ON:
+            for each in marks[: len(decisive(op))]:
                 self._use(frame, each)
             return
         elif not op.results:
@@ -139,11 +137,7 @@ class LiveUses(Watcher):
             self._use(frame, each)
 
     def _is_other(self, op: Op, position: int) -> bool:
-        if op.name != "tt.load":
-            return False
-        count = len(op.operands)
-        _, has_mask, has_other = op.attributes.get("operandSegmentSizes", (1, count > 1, count > 2))
-        return bool(has_other) and position == 1 + has_mask
+        return effects.is_access(op) and effects.operands_of(op).other == position
 
     def _passed(
         self, frame: Frame, op: Op, operands: Sequence[Value], marks: list[dict[int, Array]]
@@ -153,7 +147,7 @@ class LiveUses(Watcher):
             return {}
         parts: dict[int, list[Array]] = {}
         for position, each in enumerate(marks):
-            if op.name in ACCESSES and not self._is_other(op, position):
+            if effects.is_access(op) and not self._is_other(op, position):
                 continue
             for origin, mark in each.items():
                 lanes = self._mark(frame, op, operands, position, mark)
@@ -165,7 +159,7 @@ class LiveUses(Watcher):
 
     def _mark(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array) -> Array:
         rank = len(frame.result_type(op).shape)
-        alone = op.name.startswith(_LANE_BY_LANE) or op.name in _LANES_ALONE or op.name in ACCESSES
+        alone = op.name.startswith(_LANE_BY_LANE) or op.name in _LANES_ALONE or effects.is_access(op)
         if alone and not (op.name == "arith.select" and position == 0):
             return passed_on(frame, op, operands, position, mark)
         if alone and frame.type(op.operands[position]).shape == frame.result_type(op).shape:
@@ -193,6 +187,6 @@ class LiveUses(Watcher):
 
 
 def _itemsize(frame: Frame, op: Op) -> int:
-    pointee = frame.type(op.operands[ACCESSES[op.name]]).pointee
+    pointee = frame.type(op.operands[effects.operands_of(op).address]).pointee
     assert pointee is not None
     return max(1, pointee.bits // 8)

@@ -14,6 +14,7 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.registry import REGISTRY
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, Plan
+from triton_lab.ir.edges import HANDS_ON
 
 Array = NDArray[Any]
 Key = TypeVar("Key", bound=Hashable)
@@ -98,10 +99,7 @@ class Marks(Generic[Key]):
 def inside_of_others(plan: Plan) -> set[int]:
     """The operations, by index, that reductions, scans and maps are made of: lanes are programs to them."""
     return {
-        inner.index
-        for op in plan.walk()
-        if op.regions and not op.name.startswith("scf.")
-        for inner in list(op.walk())[1:]
+        inner.index for op in plan.walk() if op.regions and op.name not in HANDS_ON for inner in list(op.walk())[1:]
     }
 
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Value, elements
-from triton_lab.ir import Op, dataflow
-from triton_lab.ir.provenance import ACCESSES
+from triton_lab.ir import Op, dataflow, effects
 from triton_lab.launch.checks import overflow
 from triton_lab.launch.checks.evidence import Evidence, Lanes
 from triton_lab.launch.checks.marks import inside_of_others
@@ -186,7 +185,7 @@ def _ahead(uses: dict[dataflow.Value, list[tuple[dataflow.Value, Op | None]]], s
 
 
 def _is_an_end(op: Op) -> bool:
-    return op.name.endswith("tofp") or op.name in ACCESSES
+    return op.name.endswith("tofp") or effects.is_access(op)
 
 
 def _is_carried(flow: dataflow.Flow, value: dataflow.Value) -> bool:
@@ -198,7 +197,7 @@ def _of_unsigned(evidence: Evidence, flow: dataflow.Flow, value: dataflow.Value)
     """Whether it is made of elements of an unsigned tensor."""
     for each in flow.behind([value]):
         maker = flow.maker.get(each)
-        if maker is not None and maker.name in ACCESSES:
+        if maker is not None and effects.is_access(maker):
             owner = evidence.owner(maker)
             if owner is not None and "uint" in str(owner.dtype):
                 return True

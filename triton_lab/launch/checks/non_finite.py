@@ -16,8 +16,7 @@ from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Value
-from triton_lab.ir import Op, Plan
-from triton_lab.ir.provenance import ONLY_READ, ONLY_WRITE
+from triton_lab.ir import Op, Plan, effects
 from triton_lab.launch.access import Event
 from triton_lab.launch.checks.births import CASTS, Birth, Births
 from triton_lab.launch.checks.evidence import Evidence, Lanes, Sight
@@ -107,13 +106,14 @@ class _Watcher(Watcher):
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
         time = self.count
         self.count += 1
-        if kind == "load" or (kind == "atomic" and op.name not in ONLY_WRITE):
+        if effects.reads(op):
             self._loaded(frame, mask, values)
-        if kind == "load" or op.name in ONLY_READ:
+        position = effects.operands_of(op).value
+        if position is None:
             return
-        number = op.operands[_stored(op)]
+        number = op.operands[position]
         marks = self.births.of_operand(frame, number)
-        values = brought(frame, op, kind, values) if marks else None
+        values = brought(frame, op, values) if marks else None
         if values is None:
             return
         event = Event(time, frame.programs, pointer, mask, block_shape(frame, op, pointer, mask))
@@ -163,13 +163,6 @@ def _floats_in_integers(plan: Plan) -> set[np.dtype[Any]]:
                 if source.is_integer and not target.is_integer and not target.is_pointer:
                     found.add(dtype_of(target))
     return found
-
-
-def _stored(op: Op) -> int:
-    """The operand that an access brings to memory."""
-    if op.name in ("tt.atomic_cas", "tt.descriptor_scatter"):
-        return len(op.operands) - 1
-    return 1
 
 
 def _shown(value: Any, birth: Birth) -> str:

@@ -20,33 +20,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.ir import Op
-from triton_lab.ir.provenance import ONLY_READ, ONLY_WRITE
+from triton_lab.ir import Op, effects
 from triton_lab.launch.checks.barriers import TIMES, Barriers, results_used
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.ranges import Flags, Ints
 
-_ACQUIRES, _RELEASES = (2, 4), (3, 4)
-_WITHIN_A_PROGRAM = 2  # scope="cta"
 # Clocks are kept for so many pairs of programs at a time.
 _CLOCKS = 1 << 22
 
 
-def is_shared(op: Op) -> bool:
-    """Whether an atomic holds against other programs."""
-    return bool(op.attributes.get("scope", 1) != _WITHIN_A_PROGRAM)
-
-
 def hands_on(op: Op) -> bool:
     """Whether an atomic releases what its program did before to other programs."""
-    return is_shared(op) and op.attributes.get("sem", 4) in _RELEASES and op.name not in ONLY_READ
+    return effects.is_shared(op) and effects.releases(op)
 
 
 def takes_over(op: Op, used: set[int]) -> bool:
     """Whether an atomic acquires what others release: ``used`` are the operations whose results are looked at."""
     # A wait without an end teaches by being over.
-    seen = op.index in used or (op.name == "tt.atomic_poll" and len(op.operands) == 2)
-    return is_shared(op) and op.attributes.get("sem", 4) in _ACQUIRES and seen and op.name not in ONLY_WRITE
+    seen = op.index in used or (effects.waits(op) and effects.operands_of(op).timeout is None)
+    return seen and effects.is_shared(op) and effects.acquires(op)
 
 
 class Order:

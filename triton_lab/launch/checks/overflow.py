@@ -13,15 +13,14 @@ from dataclasses import replace
 import numpy as np
 
 from triton_lab.interpreter.errors import KernelError
-from triton_lab.ir import Op, Plan
+from triton_lab.ir import Op, Plan, effects
 from triton_lab.ir.dataflow import Flow, Value
-from triton_lab.ir.masks import mask_operand
-from triton_lab.ir.provenance import ACCESSES
+from triton_lab.ir.edges import decisive
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.fault import ROUNDS
 from triton_lab.launch.checks.marks import inside_of_others
 from triton_lab.launch.checks.reach import Reach, adds_up, constant_bounds
-from triton_lab.launch.checks.taint import SIGNS, Example, Taint, coordinates
+from triton_lab.launch.checks.taint import SIGNS, Example, Taint
 from triton_lab.launch.checks.words import Tally, finding, others, program
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.launch import Launch
@@ -179,12 +178,12 @@ def _sinks(evidence: Evidence, flow: Flow) -> list[Value]:
     found = []
     # The access that a launch failed at is not on its tape.
     for op in evidence.ops.values():
-        if op.name in ACCESSES:
-            numbers = [op.operands[ACCESSES[op.name]], *(op.operands[position] for position in coordinates(op))]
-            mask = mask_operand(op)
-            numbers += [] if mask is None else [mask]
+        if effects.is_access(op):
+            at = effects.operands_of(op)
+            numbers = [op.operands[at.address], *(op.operands[position] for position in at.coordinates)]
+            numbers += [] if at.mask is None else [op.operands[at.mask]]
         elif op.name == "scf.for":
-            numbers = list(op.operands[:3])
+            numbers = list(decisive(op))
         else:
             continue
         found += [Value(flow.function_of[op.index], number) for number in numbers]

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.launch.checks.contest import Rows
+from triton_lab.launch.checks.contest import Rows, parts_of
+from triton_lab.launch.classes import counted
 from triton_lab.launch.ranges import Flags, Ints
 
 Pairs = tuple[Ints, Ints]
@@ -123,8 +124,7 @@ class _Alike:
         ordered = np.argsort(self._kind, kind="stable")
         low, high = (np.searchsorted(self._kind[ordered], self._kind[stretch], side) for side in ("left", "right"))
         count = high - low
-        within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-        shift = self._heads[ordered[np.repeat(low, count) + within]] - np.repeat(self._heads[stretch], count)
+        shift = self._heads[ordered[np.repeat(low, count) + counted(count)]] - np.repeat(self._heads[stretch], count)
         return np.repeat(first, count) + shift, np.repeat(second, count) + shift
 
 
@@ -142,15 +142,10 @@ def _all_with_updates(rows: Rows, among: Ints) -> Iterator[Pairs]:
     chosen = rows.at(among)
     begins = _begins(chosen)
     for some, others in ((chosen.updates, chosen.loads), (chosen.loads, chosen.updates)):
-        positions = np.flatnonzero(some)
-        asking = np.flatnonzero(others)
+        positions, asking = np.flatnonzero(some), np.flatnonzero(others)
+        # Each of `others` is asked for all of `some` that come before it on its stretch.
         low, high = np.searchsorted(positions, begins[asking]), np.searchsorted(positions, asking)
-        ends = np.cumsum(high - low)
-        at = 0
-        while at < len(asking):
-            to = max(at + 1, int(np.searchsorted(ends, (ends[at - 1] if at else 0) + _PAIRS, side="right")))
-            count = (high - low)[at:to]
-            within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-            first = positions[np.repeat(low[at:to], count) + within]
-            yield among[first], among[np.repeat(asking[at:to], count)]
-            at = to
+        for start, stop in parts_of(high - low, _PAIRS):
+            count = (high - low)[start:stop]
+            first = positions[np.repeat(low[start:stop], count) + counted(count)]
+            yield among[first], among[np.repeat(asking[start:stop], count)]

@@ -5,7 +5,8 @@ Where the bounds stay within a type nothing can wrap, and nobody needs to run an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -153,35 +154,67 @@ def _joined(bounds: list[Bounds]) -> Bounds:
 
 def _arithmetic(name: str, operands: list[Bounds]) -> Bounds | None:
     """Bounds of an operation's exact result; None for operations that are not followed."""
-    if len(operands) != 2:
+    followed = _FOLLOWED.get(name)
+    return followed(*operands) if followed is not None and len(operands) == 2 else None
+
+
+def _of_corners(function: Callable[[int, int], int], one: Bounds, other: Bounds) -> Bounds:
+    """Bounds of a function that takes its extremes where its operands do."""
+    corners = [function(a, b) for a in one for b in other]
+    return min(corners), max(corners)
+
+
+def _product(one: Bounds, other: Bounds) -> Bounds:
+    return _of_corners(operator.mul, one, other)
+
+
+def _shifted(one: Bounds, by: Bounds) -> Bounds | None:
+    return _of_corners(operator.lshift, one, by) if by[0] >= 0 and by[1] < 64 else None
+
+
+def _quotient(one: Bounds, by: Bounds) -> Bounds | None:
+    """Rounded towards zero."""
+    return _of_corners(lambda n, m: abs(n) // m * (1 if n >= 0 else -1), one, by) if by[0] > 0 else None
+
+
+def _unsigned_quotient(one: Bounds, by: Bounds) -> Bounds | None:
+    return _of_corners(operator.floordiv, one, by) if one[0] >= 0 and by[0] > 0 else None
+
+
+def _remainder(one: Bounds, by: Bounds) -> Bounds | None:
+    """Of the sign of what is divided."""
+    if by[0] <= 0:
         return None
-    (a, b), (c, d) = operands
-    if name == "arith.addi":
-        return a + c, b + d
-    if name == "arith.subi":
-        return a - d, b - c
-    if name == "arith.muli":
-        corners = (a * c, a * d, b * c, b * d)
-        return min(corners), max(corners)
-    if name == "arith.shli" and c >= 0 and d < 64:
-        corners = (a << c, a << d, b << c, b << d)
-        return min(corners), max(corners)
-    if name == "arith.minsi":
-        return min(a, c), min(b, d)
-    if name == "arith.maxsi":
-        return max(a, c), max(b, d)
-    if name == "arith.divsi" and c > 0:
-        quotients = [abs(n) // m * (1 if n >= 0 else -1) for n in (a, b) for m in (c, d)]
-        return min(quotients), max(quotients)
-    if name in ("arith.remsi", "arith.remui") and c > 0:
-        if a >= 0:
-            return 0, min(b, d - 1)
-        return (1 - d, d - 1) if name == "arith.remsi" else (0, d - 1)
-    if name == "arith.divui" and a >= 0 and c > 0:
-        return a // d, b // c
-    if name == "arith.andi" and (a >= 0 or c >= 0):
-        # Whatever the other is, the result has no bits that a non-negative one lacks.
-        return 0, min(high for low, high in operands if low >= 0)
-    if name == "arith.shrui" and a >= 0 and c >= 0:
-        return 0, b
-    return None
+    return (0, min(one[1], by[1] - 1)) if one[0] >= 0 else (1 - by[1], by[1] - 1)
+
+
+def _unsigned_remainder(one: Bounds, by: Bounds) -> Bounds | None:
+    if by[0] <= 0:
+        return None
+    return 0, min(one[1], by[1] - 1) if one[0] >= 0 else by[1] - 1
+
+
+def _bits_of_both(one: Bounds, other: Bounds) -> Bounds | None:
+    """Whatever the other is, the result has no bits that a non-negative one lacks."""
+    most = [high for low, high in (one, other) if low >= 0]
+    return (0, min(most)) if most else None
+
+
+def _shifted_down(one: Bounds, by: Bounds) -> Bounds | None:
+    return (0, one[1]) if one[0] >= 0 and by[0] >= 0 else None
+
+
+_FOLLOWED: Mapping[str, Callable[[Bounds, Bounds], Bounds | None]] = {
+    "arith.addi": lambda one, other: (one[0] + other[0], one[1] + other[1]),
+    "arith.subi": lambda one, other: (one[0] - other[1], one[1] - other[0]),
+    "arith.muli": _product,
+    "arith.shli": _shifted,
+    "arith.minsi": lambda one, other: (min(one[0], other[0]), min(one[1], other[1])),
+    "arith.maxsi": lambda one, other: (max(one[0], other[0]), max(one[1], other[1])),
+    "arith.divsi": _quotient,
+    "arith.divui": _unsigned_quotient,
+    "arith.remsi": _remainder,
+    "arith.remui": _unsigned_remainder,
+    "arith.andi": _bits_of_both,
+    "arith.shrui": _shifted_down,
+}

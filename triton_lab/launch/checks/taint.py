@@ -13,9 +13,8 @@ from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Descriptor, Value
-from triton_lab.ir import Op
-from triton_lab.ir.masks import mask_operand
-from triton_lab.ir.provenance import ACCESSES
+from triton_lab.ir import Op, effects
+from triton_lab.ir.edges import decisive
 from triton_lab.launch.checks.evidence import Lanes
 from triton_lab.launch.checks.marks import Marks, inside_of_others, passed_on
 from triton_lab.launch.checks.words import Tally
@@ -50,21 +49,6 @@ _EXACT = {
     "arith.shli": np.left_shift,
 }
 SIGNS = {"arith.addi": "+", "arith.subi": "-", "arith.muli": "*", "arith.shli": "<<"}
-# The operands of a descriptor's accesses that say where, from and to.
-_COORDINATES = {
-    "tt.descriptor_load": (1, None),
-    "tt.descriptor_store": (2, None),
-    "tt.descriptor_reduce": (2, None),
-    "tt.descriptor_gather": (1, None),
-    "tt.descriptor_scatter": (1, 3),
-}
-
-
-def coordinates(op: Op) -> range:
-    """The positions of an access's operands that say where it goes: its pointer, or a descriptor's coordinates."""
-    if op.name in _COORDINATES:
-        return range(len(op.operands))[slice(*_COORDINATES[op.name])]
-    return range(ACCESSES[op.name], ACCESSES[op.name] + 1)
 
 
 class Taint(Watcher):
@@ -94,7 +78,7 @@ class Taint(Watcher):
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
         if op.index in self._inside:
             return
-        if op.name in ACCESSES:
+        if effects.is_access(op):
             self._access(frame, op, operands)
             return
         if op.name == "scf.for":
@@ -119,9 +103,9 @@ class Taint(Watcher):
     def failed(self, error: KernelError) -> None:
         """The replay was stopped: count the lanes that were stopped for an address that had gone wrong."""
         op, fault = error.op, error.fault
-        if op is None or fault is None or error.programs is None or op.name not in ACCESSES:
+        if op is None or fault is None or error.programs is None or not effects.is_access(op):
             return
-        programs, marks = self._pointers.get(op.operands[ACCESSES[op.name]], (error.programs, {}))
+        programs, marks = self._pointers.get(op.operands[effects.operands_of(op).address], (error.programs, {}))
         rows = np.searchsorted(programs, error.programs)
         self.reached.clear()
         for origin, mark in marks.items():
@@ -179,7 +163,7 @@ class Taint(Watcher):
 
     def _loop(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
         """A loop whose bounds have wrapped: it runs too long, or not at all."""
-        for number, value in zip(op.operands[:3], operands[:3], strict=True):
+        for number, value in zip(decisive(op), operands, strict=False):
             for origin, mark in self._marks.of(frame, number, value).items():
                 programs = frame.programs[np.broadcast_to(mark, (frame.count,))]
                 if len(programs) and origin not in self.mixers:
@@ -191,7 +175,8 @@ class Taint(Watcher):
         """Which lanes of an access go elsewhere, and are on or would perhaps be."""
         if not self._marks:
             return
-        position = ACCESSES[op.name]
+        at = effects.operands_of(op)
+        position = at.address
         if isinstance(operands[position], Descriptor):
             self._described(frame, op, operands)
             return
@@ -199,13 +184,11 @@ class Taint(Watcher):
         shape = frame.type(op.operands[position]).shape
         whole = (frame.count, *shape)
         on: Array = np.ones(1, np.bool_).reshape((1,) * len(whole))
-        mask = mask_operand(op)
         of_mask: Origins = {}
-        if mask is not None:
-            at = op.operands.index(mask)
-            on = frame.elements(op, at, operands[at])
+        if at.mask is not None:
+            on = frame.elements(op, at.mask, operands[at.mask])
             on = on.reshape(-1, *(1,) * len(shape)) if on.ndim == 1 else on
-            of_mask = self._marks.of(frame, mask, operands[at])
+            of_mask = self._marks.of(frame, op.operands[at.mask], operands[at.mask])
             for mark in of_mask.values():
                 on = on | _spread(mark, len(shape))
         if not marks and not of_mask:
@@ -221,17 +204,18 @@ class Taint(Watcher):
 
     def _described(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
         """The programs that give a descriptor coordinates that have wrapped, or made it with such extents."""
-        descriptor = operands[0]
+        at = effects.operands_of(op)
+        descriptor = operands[at.address]
         assert isinstance(descriptor, Descriptor)
         address = descriptor.base + np.zeros(frame.count, np.int64)
-        pointee = frame.type(op.operands[0]).pointee
+        pointee = frame.type(op.operands[at.address]).pointee
         assert pointee is not None
-        corner = [position for position in coordinates(op) if not frame.type(op.operands[position]).shape]
+        corner = [position for position in at.coordinates if not frame.type(op.operands[position]).shape]
         for position, stride in zip(reversed(corner), reversed(descriptor.strides), strict=False):
             address = address + frame.elements(op, position, operands[position]).astype(np.int64) * stride * (
                 pointee.bits // 8
             )
-        for position in (0, *coordinates(op)):
+        for position in (at.address, *at.coordinates):
             for origin, mark in self._marks.of(frame, op.operands[position], operands[position]).items():
                 wrong = np.broadcast_to(mark.reshape(mark.shape[0], -1).any(axis=1), (frame.count,))
                 if wrong.any():

@@ -14,6 +14,7 @@ import numpy as np
 
 from triton_lab.ir import Op, Plan, Type
 from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.ir.edges import BRANCHES, decisive
 from triton_lab.launch.checks.evidence import Sight
 from triton_lab.launch.ranges import Ints
 
@@ -69,12 +70,11 @@ class Threads:
                 blocks = any(function.types[value].shape for value in (*op.operands, *op.results))
                 if blocks and not op.name.startswith("scf."):
                     start += [Value(function.name, value) for value in op.operands]
-                elif op.name == "cf.cond_br":
-                    start.append(Value(function.name, op.operands[0]))
+                elif op.name in BRANCHES:
+                    start += [Value(function.name, value) for value in decisive(op)]
                 elif inner and any(_has_block(function.types, each) for each in inner):
-                    decisive = {"scf.if": op.operands[:1], "scf.for": op.operands[:3]}.get(op.name, ())
-                    start += [Value(function.name, value) for value in decisive]
-                    start += [Value(function.name, e.operands[0]) for e in inner if e.name == "scf.condition"]
+                    deciding = (op, *(each for each in inner if each.name == "scf.condition"))
+                    start += [Value(function.name, value) for each in deciding for value in decisive(each)]
         return self._flow.behind(start)
 
 

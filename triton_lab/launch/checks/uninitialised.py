@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_lab.ir.provenance import ONLY_READ, ONLY_WRITE
+from triton_lab.ir import effects
 from triton_lab.launch.checks.barriers import results_used
 from triton_lab.launch.checks.evidence import Evidence, Sight
 from triton_lab.launch.checks.live_uses import LiveUses
@@ -20,7 +20,6 @@ from triton_lab.launch.fresh import POISONED, still_poisoned
 from triton_lab.launch.ranges import NOTHING, Flags, Ranges
 from triton_lab.launch.replay import CannotReplay
 
-_EXCHANGE = 10  # Triton's number of `atomic_xchg` among the atomics
 _MEND = "Make the tensor with torch.zeros, or fill it, or mask the lanes that nobody has written."
 
 
@@ -39,7 +38,7 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
     for op, lanes, count in found:
         argument = evidence.owner(op)
         what = element(argument, int(lanes.address[0]))
-        deed = "updates" if op.name in ("tt.atomic_rmw", "tt.atomic_cas") else "loads"
+        deed = "updates" if effects.updates(op) else "loads"
         yield finding(
             launch,
             "uninitialized",
@@ -89,7 +88,7 @@ class _Reads:
                 continue
             if _reads(sight, self._used) and len(left & evidence.runs(sight).bytes()):
                 yield sight, left
-            if sight.kind != "load" and sight.op.name not in ONLY_READ:
+            if effects.writes(sight.op):
                 left -= evidence.runs(sight).bytes()
 
 
@@ -105,7 +104,7 @@ def _users(evidence: Evidence, reads: _Reads) -> dict[int, Flags]:
     """
     where: dict[int, Ranges] = {}
     for sight, left in reads:
-        if sight.kind == "load" or sight.op.name in ONLY_READ:
+        if not effects.writes(sight.op):
             bytes_read = left & evidence.runs(sight).bytes()
             where[sight.op.index] = where.get(sight.op.index, NOTHING) | bytes_read
     if not where:
@@ -122,8 +121,6 @@ def _users(evidence: Evidence, reads: _Reads) -> dict[int, Flags]:
 
 def _reads(sight: Sight, used: set[int]) -> bool:
     """Whether what was in memory matters."""
-    if sight.kind != "atomic":
-        return sight.kind == "load"
-    if sight.op.name in ONLY_WRITE:
+    if not effects.reads(sight.op):
         return False
-    return sight.op.attributes.get("atomic_rmw_op") != _EXCHANGE or sight.op.index in used
+    return sight.op.attributes.get("atomic_rmw_op") != effects.Rmw.XCHG or sight.op.index in used

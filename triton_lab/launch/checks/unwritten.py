@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from triton_lab.ir import Op
-from triton_lab.ir.provenance import ONLY_READ
+from triton_lab.ir import Op, effects
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.checks.evidence import Evidence, Sight
 from triton_lab.launch.checks.words import LISTED, element, finding
@@ -35,7 +34,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         return
     if launch.snapshot.missing:
         raise CannotReplay(launch.snapshot.missing)
-    writes = [sight for sight in evidence.sights("store", "atomic") if sight.op.name not in ONLY_READ]
+    writes = [sight for sight in evidence.sights("store", "atomic") if effects.writes(sight.op)]
     for argument, op in _outputs(evidence, writes):
         left = _left(evidence, writes, argument)
         numbers, count = _elements(left, argument)

@@ -17,8 +17,7 @@ from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.machine import Limits
 from triton_lab.interpreter.values import Value, elements
-from triton_lab.ir import Op
-from triton_lab.ir.provenance import ONLY_READ
+from triton_lab.ir import Op, effects
 from triton_lab.launch.checks.fault import ROUNDS
 from triton_lab.launch.ranges import Flags, Ranges
 from triton_lab.launch.replay import Watcher, replay
@@ -120,12 +119,13 @@ class _Deeds(Watcher):
         self._add(frame, op, addresses, shape, on)
         if on is not None:
             self._add(frame, op, on, shape)
-        if kind != "load" and op.name not in ONLY_READ:
-            values = brought(frame, op, kind, values)
+        if effects.writes(op):
+            values = brought(frame, op, values)
             if values is not None:
                 self._add(frame, op, values, shape, on)
-            if op.name == "tt.atomic_cas":
-                self._add(frame, op, frame.elements(op, 1, frame.environment[op.operands[1]]), shape)
+            expected = effects.operands_of(op).expected
+            if expected is not None:
+                self._add(frame, op, frame.elements(op, expected, frame.environment[op.operands[expected]]), shape)
 
     def _add(self, frame: Frame, op: Op, array: Any, shape: tuple[int, ...], on: Any = None) -> None:
         """Another array that the programs show, ``on`` where they do."""

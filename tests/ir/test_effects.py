@@ -1,0 +1,102 @@
+"""What operations do to memory, held against what memory looks like afterwards."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import triton.language as tl
+
+from tests.interpreter.support import kernel_from
+from triton_lab.ir import Op
+from triton_lab.ir.effects import ACCESSES, Operands, by_descriptor, operands_of
+
+# Each touches all of `x`, 16 by 16, and says in `out` what it got, if anything.
+DEEDS = {
+    "tt.load": "tl.store(OUT + k, tl.load(X + k))",
+    "tt.store": "tl.store(X + k, 7)",
+    "tt.atomic_rmw": "tl.store(OUT + k, tl.atomic_add(X + k, 3))",
+    "tt.atomic_cas": "tl.store(OUT + k, tl.atomic_cas(X + k, k, k + 1))",
+    "tt.atomic_load": "tl.store(OUT + k, tl.atomic_load(X + k))",
+    "tt.atomic_store": "tl.atomic_store(X + k, 7)",
+    "tt.atomic_poll": "tl.store(OUT, tl.atomic_poll(X, 0, timeout_ns=1000).to(tl.int32))",
+    "tt.descriptor_load": "tl.store(OUT + k, tl.reshape(D.load([0, 0]), (256,)))",
+    "tt.descriptor_store": "D.store([0, 0], tl.full((16, 16), 7, tl.int32))",
+    "tt.descriptor_reduce": "D.atomic_add([0, 0], tl.full((16, 16), 7, tl.int32))",
+    "tt.descriptor_gather": "tl.store(OUT + k, tl.reshape(R.gather(tl.arange(0, 16), 0), (256,)))",
+    "tt.descriptor_scatter": "R.scatter(tl.full((16, 16), 7, tl.int32), tl.arange(0, 16), 0)",
+}
+NEW = {"tt.atomic_load", "tt.atomic_store", "tt.atomic_poll"}
+HERE = [name for name in DEEDS if hasattr(tl, "atomic_poll") or name not in NEW]
+
+
+def done(name: str, before: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """What `x` holds after the operation, and what it told."""
+    kernel = kernel_from(
+        "@triton.jit\ndef kernel(X, OUT):\n"
+        "    k = tl.arange(0, 256)\n"
+        "    D = tl.make_tensor_descriptor(X, [16, 16], [16, 1], [16, 16])\n"
+        "    R = tl.make_tensor_descriptor(X, [16, 16], [16, 1], [1, 16])\n"
+        f"    {DEEDS[name]}\n"
+    )
+    x, out = before.clone(), torch.full((256,), -1, dtype=torch.int32)
+    kernel[(1,)](x, out)
+    return x, out
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_what_reads_depends_on_memory_and_what_writes_changes_it(name):
+    effect = ACCESSES[name]
+    one, other = torch.arange(256, dtype=torch.int32), torch.arange(256, dtype=torch.int32) * 3 + 1
+    (after, told), (other_after, other_told) = done(name, one), done(name, other)
+    assert effect.writes == (not torch.equal(after, one))
+    depends = not torch.equal(told, other_told) or (effect.writes and not torch.equal(after, other_after))
+    assert effect.reads == depends
+    assert (effect.result is not None) == bool((told != -1).any())
+    if effect.result == "held":
+        assert torch.equal(told, one)
+
+
+def test_each_access_is_tried():
+    assert set(DEEDS) == set(ACCESSES)
+
+
+def op(name: str, count: int, **attributes: object) -> Op:
+    return Op(name, tuple(range(count)), (), attributes, (), (), None, 0)
+
+
+@pytest.mark.parametrize(
+    ("one", "found"),
+    [
+        (op("tt.load", 1), Operands(0)),
+        (op("tt.load", 3), Operands(0, mask=1, other=2)),
+        (op("tt.load", 2, operandSegmentSizes=[1, 1, 0]), Operands(0, mask=1)),
+        (op("tt.load", 2, operandSegmentSizes=[1, 0, 1]), Operands(0, other=1)),
+        (op("tt.store", 2), Operands(0, value=1)),
+        (op("tt.store", 3), Operands(0, value=1, mask=2)),
+        (op("tt.atomic_cas", 3), Operands(0, expected=1, value=2)),
+        (op("tt.atomic_poll", 2), Operands(0, expected=1)),
+        (op("tt.atomic_poll", 3), Operands(0, expected=1, timeout=2)),
+        (op("tt.descriptor_load", 6), Operands(0, coordinates=(1, 2, 3, 4, 5))),
+        (op("tt.descriptor_reduce", 4), Operands(0, value=1, coordinates=(2, 3))),
+        (op("tt.descriptor_scatter", 4), Operands(0, value=3, coordinates=(1, 2))),
+    ],
+)
+def test_each_operand_has_its_place(one, found):
+    assert operands_of(one) == found
+    assert by_descriptor(one) == bool(found.coordinates)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        op("tt.store", 1),
+        op("tt.store", 4),
+        op("tt.atomic_cas", 2),
+        op("tt.descriptor_gather", 4),
+        op("tt.load", 2, operandSegmentSizes=[1, 1, 1]),
+        op("tt.load", 2, operandSegmentSizes=[1, 1]),
+    ],
+)
+def test_operands_that_it_cannot_have_are_refused(one):
+    with pytest.raises(ValueError, match=one.name):
+        operands_of(one)

@@ -1,0 +1,245 @@
+"""What each operation does to memory, said once: which operand is what, whether it reads, writes, orders.
+
+All that asks such a thing - the interpreter, provenance, findings, origins, reports, the polyhedral walk - asks here.
+A new operation on memory is a line in `ACCESSES`, its implementation in `interpreter/ops` and a test.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Literal
+
+from triton_lab.ir.plan import Op
+
+Kind = Literal["load", "store", "atomic"]
+# What memory held (before the operation changed it, if it did), or whether it held what was expected.
+Result = Literal["held", "answer"]
+
+
+class Rmw(IntEnum):
+    """What ``tt.atomic_rmw`` does to an element, by the number in its ``atomic_rmw_op``."""
+
+    AND = 1
+    OR = 2
+    XOR = 3
+    ADD = 4
+    FADD = 5
+    MAX = 6
+    MIN = 7
+    UMAX = 8
+    UMIN = 9
+    XCHG = 10
+
+
+class Sem(IntEnum):
+    """What an atomic orders, by the number in its ``sem``."""
+
+    RELAXED = 1
+    ACQUIRE = 2
+    RELEASE = 3
+    ACQ_REL = 4
+
+
+class Scope(IntEnum):
+    """Whom an atomic holds against, by the number in its ``scope``. A program is a CTA."""
+
+    GPU = 1
+    CTA = 2
+    SYSTEM = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one kind of operation does to memory.
+
+    ``operands`` names them in order: ``mask?`` may be left out, ``coordinate*`` are any number. With coordinates the
+    address is a tensor's descriptor, without it is a pointer. ``orders`` says that it has a ``sem``, ``waits`` that
+    its program goes on only once memory holds what is expected.
+    """
+
+    kind: Kind
+    operands: str
+    reads: bool = False
+    writes: bool = False
+    result: Result | None = None
+    orders: bool = False
+    waits: bool = False
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """``operands`` one by one."""
+        return tuple(self.operands.split())
+
+    @property
+    def described(self) -> bool:
+        """Whether the address is a descriptor."""
+        return "coordinate" in self.operands
+
+
+_LOAD = Effect("load", "address mask? other?", reads=True, result="held")
+_STORE = Effect("store", "address value mask?", writes=True)
+_RMW = Effect("atomic", "address value mask?", reads=True, writes=True, orders=True, result="held")
+
+ACCESSES: Mapping[str, Effect] = {
+    "tt.load": _LOAD,
+    "tt.store": _STORE,
+    "tt.atomic_rmw": _RMW,
+    "tt.atomic_cas": replace(_RMW, operands="address expected value"),
+    "tt.atomic_load": replace(_LOAD, kind="atomic", operands="address mask?", orders=True),
+    "tt.atomic_store": replace(_STORE, kind="atomic", orders=True),
+    "tt.atomic_poll": Effect(
+        "atomic", "address expected timeout?", reads=True, orders=True, waits=True, result="answer"
+    ),
+    "tt.descriptor_load": replace(_LOAD, operands="address coordinate*"),
+    "tt.descriptor_store": replace(_STORE, operands="address value coordinate*"),
+    # Atomic, but it orders nothing: PTX has no other than the relaxed one.
+    "tt.descriptor_reduce": replace(_RMW, operands="address value coordinate*", orders=False, result=None),
+    "tt.descriptor_gather": replace(_LOAD, operands="address coordinate coordinate"),
+    "tt.descriptor_scatter": replace(_STORE, operands="address coordinate coordinate value"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """The positions of an access's operands; None for one that it has not.
+
+    ``coordinates`` say which part of what the descriptor describes is meant.
+    """
+
+    address: int
+    value: int | None = None
+    expected: int | None = None
+    mask: int | None = None
+    other: int | None = None
+    timeout: int | None = None
+    coordinates: tuple[int, ...] = ()
+
+
+def operands_of(op: Op) -> Operands:
+    """Which operand of an access is what.
+
+    Raises KeyError for an operation that is no access, ValueError for operands that it cannot have.
+    """
+    sizes = op.attributes.get("operandSegmentSizes")
+    return _operands(op.name, len(op.operands), None if sizes is None else tuple(sizes))
+
+
+@functools.lru_cache(maxsize=1024)
+def _operands(name: str, count: int, sizes: tuple[int, ...] | None) -> Operands:
+    roles = ACCESSES[name].roles
+    if sizes is None:
+        sizes = _sizes(roles, count)
+    if len(sizes) != len(roles) or sum(sizes) != count:
+        raise ValueError(f"{name} has {' '.join(roles)}, and not {count} operands")
+    found: dict[str, int] = {}
+    coordinates: tuple[int, ...] = ()
+    at = 0
+    for role, size in zip(roles, sizes, strict=True):
+        if role.startswith("coordinate"):
+            coordinates += tuple(range(at, at + size))
+        elif size:
+            found[role.rstrip("?")] = at
+        at += size
+    return Operands(**found, coordinates=coordinates)
+
+
+def _sizes(roles: tuple[str, ...], count: int) -> tuple[int, ...]:
+    """How many operands play each role, where the operation does not say: those left out are the last ones."""
+    left = count - sum(not role.endswith(("?", "*")) for role in roles)
+    sizes = []
+    for role in roles:
+        size = 1
+        if role.endswith(("?", "*")):
+            size = max(left, 0) if role.endswith("*") else min(max(left, 0), 1)
+            left -= size
+        sizes.append(size)
+    return tuple(sizes)
+
+
+def is_access(op: Op) -> bool:
+    """Whether the operation touches memory."""
+    return op.name in ACCESSES
+
+
+def reads(op: Op) -> bool:
+    """Whether what memory holds matters to the operation."""
+    effect = ACCESSES.get(op.name)
+    return effect is not None and effect.reads
+
+
+def writes(op: Op) -> bool:
+    """Whether the operation may change what memory holds."""
+    effect = ACCESSES.get(op.name)
+    return effect is not None and effect.writes
+
+
+def updates(op: Op) -> bool:
+    """Whether the operation puts something in the place of what it finds, in one go."""
+    return reads(op) and writes(op)
+
+
+def may_leave(op: Op) -> bool:
+    """Whether the operation writes only where it finds what it expects."""
+    return updates(op) and operands_of(op).expected is not None
+
+
+def brings_in(op: Op) -> bool:
+    """Whether the operation's result is what memory held."""
+    effect = ACCESSES.get(op.name)
+    return effect is not None and effect.result == "held"
+
+
+def by_descriptor(op: Op) -> bool:
+    """Whether the operation touches memory by way of a tensor's descriptor."""
+    effect = ACCESSES.get(op.name)
+    return effect is not None and effect.described
+
+
+def waits(op: Op) -> bool:
+    """Whether the operation's program goes on only once memory holds what it expects."""
+    effect = ACCESSES.get(op.name)
+    return effect is not None and effect.waits
+
+
+def acquires(op: Op) -> bool:
+    """Whether a read takes over what others have released."""
+    return reads(op) and _sem(op) in (Sem.ACQUIRE, Sem.ACQ_REL)
+
+
+def releases(op: Op) -> bool:
+    """Whether a write hands on what its program did before."""
+    return writes(op) and _sem(op) in (Sem.RELEASE, Sem.ACQ_REL)
+
+
+def _sem(op: Op) -> int:
+    return int(op.attributes.get("sem", Sem.ACQ_REL)) if ACCESSES[op.name].orders else Sem.RELAXED
+
+
+def is_shared(op: Op) -> bool:
+    """Whether an atomic holds against other programs."""
+    return bool(op.attributes.get("scope", Scope.GPU) != Scope.CTA)
+
+
+def is_plain_store(op: Op) -> bool:
+    """Whether another program's access to the same bytes is a race unless something orders the two.
+
+    Atomics that do not hold against other programs are such stores, too.
+    """
+    return writes(op) and (ACCESSES[op.name].kind == "store" or not is_shared(op))
+
+
+def is_plain_load(op: Op) -> bool:
+    """Whether another program's atomic on the same bytes is a race unless something orders the two.
+
+    A volatile load is none: PTX performs it as a relaxed one of the whole system, that is, as an atomic.
+    """
+    effect = ACCESSES.get(op.name)
+    return effect is not None and effect.kind == "load" and not op.attributes.get("isVolatile", False)
+
+
+def is_shared_update(op: Op) -> bool:
+    """Whether it is an atomic that writes and holds against other programs."""
+    return writes(op) and ACCESSES[op.name].kind == "atomic" and is_shared(op)

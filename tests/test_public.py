@@ -23,6 +23,7 @@ each_door = pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name_
 INSIDE = {
     "Bad": "the interpreter's own, it becomes a KernelError",
     "CellSyntaxError": "how `%%triton` shows a SyntaxError",
+    "InvalidPlan": "a plan of ours that breaks the IR's rules: asked for in tests alone",
     "ParseError": "a module that Triton printed and we cannot read: a bug of ours",
     "UsageError": "how `%%triton` says what its line may hold",
 }

@@ -23,6 +23,7 @@ AUDITED = {
     "interpreter/dtypes.py:numpy_dtype": "the name alone",
     "interpreter/memory.py:span": "shape and strides alone",
     "interpreter/special.py:_c_function": "the name alone",
+    "ir/effects.py:_operands": "the operation's name and how many operands it has, of each role",
     "ir/types.py:_bits": "the text alone",
     "ir/types.py:parse_type": "the text alone",
     "launch/access.py:_places": "shape and strides alone",

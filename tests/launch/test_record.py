@@ -237,4 +237,5 @@ def test_a_kernel_whose_python_function_was_let_go_is_recorded_and_its_values_sa
             launch.values("offsets")
     (finding,) = launch.findings
     assert (finding.kind, finding.argument) == ("out-of-bounds", "x_ptr")
-    assert launch.file == __file__ and finding.line == add_one_kernel.starting_line_number + 3
+    # That of its compilation, which may have been another checkout's: Triton's cache goes by the text.
+    assert Path(launch.file).name == Path(__file__).name and finding.line == add_one_kernel.starting_line_number + 3

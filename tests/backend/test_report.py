@@ -69,21 +69,23 @@ def test_an_error_names_argument_element_shape_strides_program_and_lane():
     x, y = torch.zeros(5, 3)[1:].t()[1], torch.zeros(64)
     error = failure(beyond, x, y, grid=(4, 2), n=100, BLOCK=8)
     assert str(error).split("\n")[:2] == [
-        "load out of bounds: lane (3,) touches element 11 of 'x', whose storage ends after element 10; 42 lanes in all",
+        "load out of bounds: lane 3 of program (1, 0, 0), number 1, touches element 11 of x, "
+        "whose storage ends after element 10; 42 lanes in all",
         "  x: float32, shape (4,), strides (3,), storage offset 4",
     ]
-    assert "program (1, 0, 0) and 5 more" in str(error)
-    assert "The mask lets these lanes through: compare the offsets with the extents of 'x'." in str(error)
+    assert "in kernel beyond, program (1, 0, 0), number 1, and 5 others" in str(error)
+    assert "The mask lets these lanes through: compare the offsets with the extents of x." in str(error)
     assert "What earlier operations wrote remains in the tensors; this one wrote nothing." in str(error)
 
 
 def test_an_element_before_the_first_is_named_by_its_negative_number():
     error = failure(before, torch.zeros(8)[3:])
     text = (
-        "load out of bounds: lane (0, 1) touches element -4 of 'x', whose storage begins at element -3; 6 lanes in all"
+        "load out of bounds: lane (0, 1) of program (0, 0, 0) touches element -4 of x, "
+        "whose storage begins at element -3; 6 lanes in all"
     )
     assert str(error).split("\n")[0] == text
-    assert "Mask the lanes that lie beyond 'x' (mask=offsets < n), or mend the offsets." in str(error)
+    assert "Mask the lanes that lie beyond x (mask=offsets < n), or mend the offsets." in str(error)
 
 
 def test_an_element_that_lies_in_another_argument_is_said_to():
@@ -92,32 +94,36 @@ def test_an_element_that_lies_in_another_argument_is_said_to():
     y = torch.from_numpy(buffer.numpy()[64:128])
     distance = y.data_ptr() - x.data_ptr()
     error = failure(beyond, x, y, n=1 << 20, BLOCK=distance // 4)
-    assert "touches element 4 of 'x', whose storage ends after element 3;" in str(error)
+    assert "touches element 4 of x, whose storage ends after element 3;" in str(error)
     error = failure(beyond, y, x, n=4, BLOCK=8)
-    assert "store out of bounds: lane (4,) touches element 4 of 'y'" in str(error)
+    assert "store out of bounds: lane 4 of program (0, 0, 0) touches element 4 of y" in str(error)
 
 
 def test_a_misaligned_pointer_is_said_to_be():
     error = failure(misaligned)
-    assert str(error).startswith("load misaligned: touches byte 2 of 'x', which is no multiple of 4 bytes\n")
+    assert str(error).startswith(
+        "load misaligned: program (0, 0, 0) touches byte 2 of x, which is no multiple of 4 bytes\n"
+    )
 
 
 def test_a_null_pointer_is_said_to_be():
     error = failure(wild, torch.zeros(1, dtype=torch.int64))
-    assert str(error).startswith("load through a null pointer: touches address 0x0, which belongs to no tensor\n")
+    assert str(error).startswith(
+        "load through a null pointer: program (0, 0, 0) touches address 0x0, which belongs to no tensor\n"
+    )
 
 
 def test_an_assertion_names_the_first_program_that_broke_it():
     error = failure(asserts, torch.tensor([1.0, 2.0, 3.0, 1.0]), grid=(4,), debug=True)
     assert "x must be small" in str(error).split("\n")[0]
-    assert "program (1, 0, 0) and 1 more" in str(error)
+    assert "program (1, 0, 0) and 1 other" in str(error)
     assert underlined(error) == ['tl.device_assert(tl.load(x + tl.program_id(0)) < 2, "x must be small")']
 
 
 def test_a_deadlock_says_what_to_do():
     error = failure(waits, torch.zeros(1, dtype=torch.int32), grid=(2,))
     assert isinstance(error, Deadlock)
-    assert "program (0, 0, 0) and 1 more" in str(error) and "Release every lock" in str(error)
+    assert "program (0, 0, 0) and 1 other" in str(error) and "Release every lock" in str(error)
 
 
 def test_a_step_limit_says_how_to_raise_it():

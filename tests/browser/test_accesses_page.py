@@ -56,7 +56,7 @@ def test_a_program_and_an_iteration_picked_by_keyboard_are_what_stands_out(show:
     iteration.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".tl-told").nth(0)).to_have_text("program 4 (1, 1)")
+    expect(page.locator(".tl-told").nth(0)).to_have_text("program (1, 1, 0), number 4")
     expect(page.locator(".tl-told").nth(1)).to_have_text("iteration 1")
     same_pixels(page, Accesses(made, made.accesses[0], by="order", over=over, program=4, iteration=1))
 
@@ -65,7 +65,7 @@ def test_the_pointer_tells_how_often_by_whom_and_when(show: Open) -> None:
     page = show(Accesses(launch(), "x_ptr"))
     page.locator(".tl-overlay").hover(position={"x": LEFT + 5.5 * 28, "y": TOP + 2.5 * 28})
     expect(page.locator(".tl-status")).to_have_text(
-        "x_ptr[2, 5] · 3 times · 2 programs: 0, 3 · iterations 0–1 · load in line 7, store in line 9"
+        "x_ptr[2, 5] · 3 times · 2 programs: numbers 0, 3 · iterations 0–1 · load in line 7, store in line 9"
     )
     page.get_by_label("reuse").check()
     expect(page.locator(".tl-title")).to_have_text("x_ptr (10×12): how many programs touch each element")

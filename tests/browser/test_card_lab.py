@@ -88,7 +88,7 @@ def test_every_tab_is_fetched_when_opened_and_follows_the_selection(lab: Lab) ->
     visible(card, ".tl-overlay").first.focus()
     lab.page.keyboard.press("]")
     lab.page.keyboard.press("]")
-    expect(card.locator(".tl-chosen")).to_have_text("program 1 · iteration 1 · line 10")
+    expect(card.locator(".tl-chosen")).to_have_text("program (1, 0, 0) · iteration 1 · line 10")
     lab.screenshot("card-accesses", cell)
 
     # A line of another argument brings that argument's picture.
@@ -101,19 +101,19 @@ def test_every_tab_is_fetched_when_opened_and_follows_the_selection(lab: Lab) ->
     expect(visible(card, ".tl-variable .tl-title")).to_contain_text("total in line 11")
     lab.screenshot("card-values", cell)
     card.get_by_role("tab", name="Steps").click()
-    expect(visible(card, ".tl-steps .tl-title").first).to_have_text("sums, program 1")
+    expect(visible(card, ".tl-steps .tl-title").first).to_have_text("sums, program (1, 0, 0)")
     visible(card, ".tl-steps").get_by_text("on ▶").click()
     visible(card, ".tl-steps").get_by_text("on ▶").click()
     expect(visible(card, ".tl-steps .tl-told").last).to_contain_text("step 2 of")
     lab.screenshot("card-steps", cell)
     lab.page.keyboard.press("]")
-    expect(visible(card, ".tl-steps .tl-title").first).to_have_text("sums, program 2")
+    expect(visible(card, ".tl-steps .tl-title").first).to_have_text("sums, program (2, 0, 0)")
 
     card.get_by_role("tab", name="Origins").click()
     expect(visible(card, ".tl-origins .tl-title").first).to_contain_text("y_ptr[2], store in line")
     visible(card, ".tl-origins .tl-overlay").first.click(position={"x": 46 + 4.5 * 28, "y": 18 + 14})
     expect(visible(card, ".tl-origins .tl-title").first).to_contain_text("y_ptr[4], store in line")
-    expect(card.locator(".tl-chosen")).to_contain_text("program 4")
+    expect(card.locator(".tl-chosen")).to_contain_text("program (4, 0, 0)")
     lab.screenshot("card-origins-live", cell)
 
     for name, selector in (("Storage", ".tl-storage"), ("Grid", ".tl-grid")):
@@ -146,7 +146,7 @@ def test_keys_inside_a_card_are_the_cards(lab: Lab) -> None:
     visible(card, ".tl-overlay").first.focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "Enter"):
         lab.page.keyboard.press(key)
-    expect(card.locator(".tl-chosen")).to_have_text("program 1")
+    expect(card.locator(".tl-chosen")).to_have_text("program (1, 0, 0)")
     lab.page.keyboard.press("Escape")
     expect(card.locator(".tl-chosen")).to_have_text("[ and ] pick a program")
     active = "() => window.jupyterapp.shell.currentWidget.content.activeCellIndex"
@@ -174,12 +174,12 @@ def test_odd_launches_make_cards_and_a_clean_console(lab: Lab) -> None:
     cell.get_by_label("number of the launch").fill("137")
     expect(cell.locator(".tl-part[aria-busy]")).to_have_count(0)
     card.get_by_role("tab", name="Steps").click()
-    expect(visible(card, ".tl-steps .tl-title").first).to_have_text("one, program 0")
+    expect(visible(card, ".tl-steps .tl-title").first).to_have_text("one, program (0, 0, 0)")
     visible(card, ".tl-steps").get_by_label("program").fill("1")
-    expect(visible(card, ".tl-steps .tl-title").first).to_have_text("one, program 1")
+    expect(visible(card, ".tl-steps .tl-title").first).to_have_text("one, program (1, 0, 0)")
     cell.get_by_role("button", name="on ▶").first.click()
     expect(cell.get_by_label("number of the launch")).to_have_value("138")
-    expect(visible(card, ".tl-steps .tl-title").first).to_have_text("one, program 0")  # the open tab stays
+    expect(visible(card, ".tl-steps .tl-title").first).to_have_text("one, program (0, 0, 0)")  # the open tab stays
     assert lab.console_errors == []
 
 
@@ -189,9 +189,9 @@ def test_steps_and_origins_of_their_own_follow_the_picked_program(lab: Lab) -> N
     )
     notebook = opened(lab, start, "launches[0].steps(program=1)", "launches[0].origins_view(launches[0].accesses[-1])")
     steps = notebook.cell(2)
-    expect(steps.locator(".tl-steps .tl-title").first).to_have_text("sums, program 1")
+    expect(steps.locator(".tl-steps .tl-title").first).to_have_text("sums, program (1, 0, 0)")
     steps.get_by_label("program").fill("4")
-    expect(steps.locator(".tl-steps .tl-title").first).to_have_text("sums, program 4")
+    expect(steps.locator(".tl-steps .tl-title").first).to_have_text("sums, program (4, 0, 0)")
     origins = notebook.cell(3)
     expect(origins.locator(".tl-origins .tl-title").first).to_contain_text("y_ptr[0], store in line")
     origins.get_by_label("program").fill("3")

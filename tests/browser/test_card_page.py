@@ -61,7 +61,7 @@ def test_the_storage_follows_program_and_line(show: Open, launch: Launch, screen
     seen(page, ".tl-overlay").first.focus()
     page.keyboard.press("]")
     page.keyboard.press("]")
-    expect(page.locator(".tl-chosen")).to_have_text("program 1 (1, 0)")
+    expect(page.locator(".tl-chosen")).to_have_text("program (1, 0, 0), number 1")
     x = Storage([launch.argument("x_ptr")]).grids[0]  # alone, it is drawn larger: colours are the same, sizes are not
     two = Storage([launch.argument("x_ptr"), launch.argument("y_ptr")])
     grid = two.grids[0]
@@ -103,7 +103,7 @@ def test_origins_are_asked_for_by_click_and_by_keyboard(show: Open, launch: Laun
     side = (box["width"] - LEFT - 2) / 8
     stored.click(position={"x": LEFT + 6.5 * side, "y": TOP + 9.5 * side})
     expect(title).to_contain_text("x_ptr[9, 6], store in line ")
-    expect(page.locator(".tl-chosen")).to_have_text("program 5 (2, 1)")
+    expect(page.locator(".tl-chosen")).to_have_text("program (2, 1, 0), number 5")
     page.keyboard.press("ArrowUp")  # the keyboard goes on from where the click was
     page.keyboard.press("Enter")
     expect(title).to_contain_text("x_ptr[8, 6], store in line ")
@@ -116,9 +116,9 @@ def test_origins_are_asked_for_by_click_and_by_keyboard(show: Open, launch: Laun
     page.keyboard.press("]")
     expect(title).to_contain_text("x_ptr[0, 0], store in line ")
     tab(page, "Steps")
-    expect(seen(page, ".tl-steps .tl-title").first).to_have_text("turned, program 0")
+    expect(seen(page, ".tl-steps .tl-title").first).to_have_text("turned, program (0, 0, 0), number 0")
     seen(page, ".tl-steps").get_by_label("program").fill("4")
-    expect(seen(page, ".tl-steps .tl-title").first).to_have_text("turned, program 4")
+    expect(seen(page, ".tl-steps .tl-title").first).to_have_text("turned, program (1, 1, 0), number 4")
     tab(page, "Origins")
     expect(title).to_contain_text("x_ptr[4, 4], store in line ")
 

@@ -65,14 +65,14 @@ def test_the_first_notebook_is_drawn_and_answers_a_click(lab: Lab) -> None:
     row, column = divmod(40, view.heatmap.layout.columns)
     middle = {"x": LEFT + (column + 0.5) * frame.cell_width, "y": TOP + (row + 0.5) * frame.cell_height}
     card.locator(".tl-overlay").click(position=middle)
-    expect(told).to_have_text("program 2")
-    expect(status).to_have_text("x_ptr[40] · storage offset 40 · program 2 · load in line 7")
+    expect(told).to_have_text("program (2, 0, 0)")
+    expect(status).to_have_text("x_ptr[40] · storage offset 40 · program (2, 0, 0) · load in line 7")
     assert unlike(canvas, view, 2, style.LIGHT) == []
     assert np.unique(view.emphasis(2)).size > 1, "the click changes something"
     lab.screenshot("first-picked", cell)
     # The other arguments follow.
     card.get_by_role("tab", name="out_ptr").click()
-    expect(card.locator(".tl-told:visible")).to_have_text("program 2")
+    expect(card.locator(".tl-told:visible")).to_have_text("program (2, 0, 0)")
     card.get_by_role("tab", name="x_ptr").click()
 
     lab.page.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")

@@ -21,22 +21,22 @@ def test_a_program_tells_its_work_and_its_partners(show: Open, screenshots: Path
     grid = page.locator(".tl-overlay").first
     grid.hover(position={"x": LEFT + 1.5 * 28, "y": TOP + 1.5 * 28})
     expect(page.locator(".tl-status")).to_have_text(
-        "program 4 (1, 1) · wave 2 · 2 iterations · 38 lanes · loads 128 bytes, stores 24"
-        " · shares inputs with program 1 (1, 0)"
+        "program (1, 1, 0), number 4 · wave 2 · 2 iterations · 38 lanes · loads 128 bytes, stores 24"
+        " · shares inputs with program (1, 0, 0), number 1"
     )
     grid.focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".tl-told")).to_have_text("program 4 (1, 1)")
+    expect(page.locator(".tl-told")).to_have_text("program (1, 1, 0), number 4")
     page.get_by_label("shared").check()
     expect(page.locator(".tl-title").first).to_contain_text("in common with the picked one")
     page.screenshot(path=screenshots / "grid-dark.png")
     page.locator(".tl-overlay").first.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(page.locator(".tl-told")).to_have_text("program 0 (0, 0)")
+    expect(page.locator(".tl-told")).to_have_text("program (0, 0, 0), number 0")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(page.locator(".tl-told")).to_have_text("program 1 (1, 0)")
+    expect(page.locator(".tl-told")).to_have_text("program (1, 0, 0), number 1")
     page.keyboard.press("Escape")
     expect(page.locator(".tl-told")).to_have_text("all 6 programs")
 

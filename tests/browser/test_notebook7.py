@@ -21,7 +21,7 @@ def test_the_first_card_lives_in_notebook_7(lab: Lab) -> None:
     told = card.locator(".tl-told")
     expect(told).to_have_text("all 7 programs")
     card.locator(".tl-overlay").click(position={"x": 60, "y": 40})
-    expect(told).to_have_text("program 2")
+    expect(told).to_have_text("program (2, 0, 0)")
     lab.screenshot("notebook7", cell)
     card.get_by_role("tab", name="Grid", exact=True).click()
     expect(card.get_by_role("tab", name="Grid", exact=True)).to_have_attribute("aria-selected", "true")

@@ -33,7 +33,7 @@ def test_a_picked_program_is_painted_as_the_model_says(show: Open, screenshots: 
     page = show(Variable(values()))
     page.get_by_label("program").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".tl-told").first).to_have_text("program 9")
+    expect(page.locator(".tl-told").first).to_have_text("program (9, 0, 0)")
     view = Variable(values(), program=9)
     assert view.block is not None
     low_high = ends(*(values().at(i) for i in range(2)))
@@ -52,4 +52,4 @@ def test_a_picked_program_is_painted_as_the_model_says(show: Open, screenshots: 
     expect(page.locator(".tl-histogram")).to_contain_text("22 numbers, 1 NaN, 1 +∞")
     page.screenshot(path=screenshots / "variable.png")
     page.get_by_label("iteration").fill("1")
-    expect(page.locator(".tl-note")).to_have_text("program 9 does not get here")
+    expect(page.locator(".tl-note")).to_have_text("program (9, 0, 0) does not get here")

@@ -96,7 +96,7 @@ def test_a_click_picks_a_program_and_every_pixel_of_it_stands_out(show: Open) ->
     cells, told = page.locator(".tl-cells"), page.locator(".tl-told")
     expect(told).to_have_text("all 6 programs")
     page.locator(".tl-overlay").click(position=at(view, 5, 6))
-    expect(told).to_have_text("program 4 (1, 1)")
+    expect(told).to_have_text("program (1, 1, 0), number 4")
     picked = Tiling(view.launch, "x_ptr", layer="stores")
     expected = paint(picked.heatmap, picked.heatmap.frame, emphasis=picked.emphasis(4))
     side = int(picked.heatmap.frame.cell_width)
@@ -111,16 +111,18 @@ def test_the_pointer_tells_element_offset_programs_and_lines(show: Open) -> None
     page = show(view)
     overlay, status = page.locator(".tl-overlay"), page.locator(".tl-status")
     overlay.hover(position=at(view, 5, 6))
-    expect(status).to_have_text("x_ptr[5, 6] · storage offset 106 · 2 programs: 1, 4 · load in line 7, store in line 9")
+    expect(status).to_have_text(
+        "x_ptr[5, 6] · storage offset 106 · 2 programs: numbers 1, 4 · load in line 7, store in line 9"
+    )
     overlay.hover(position=at(view, 2, 10))
     expect(status).to_have_text("x_ptr[2, 10] · storage offset 167 · touched by nobody")
     overlay.hover(position=at(view, 11, 0))
     expect(status).to_have_text(
-        "x_ptr[11, 0], outside the argument · touched by nobody · masked lanes of 2 programs: 2, 5"
+        "x_ptr[11, 0], outside the argument · touched by nobody · masked lanes of 2 programs: numbers 2, 5"
     )
     page.get_by_label("stores").check()
     overlay.hover(position=at(view, 5, 6))
-    expect(status).to_have_text("x_ptr[5, 6] · storage offset 106 · program 4 (1, 1) · store in line 9")
+    expect(status).to_have_text("x_ptr[5, 6] · storage offset 106 · program (1, 1, 0), number 4 · store in line 9")
 
 
 def test_the_keyboard_alone_is_enough(show: Open) -> None:
@@ -131,12 +133,12 @@ def test_the_keyboard_alone_is_enough(show: Open) -> None:
         page.keyboard.press(key)
     expect(status).to_contain_text("x_ptr[2, 1]")
     page.keyboard.press("Enter")
-    expect(page.locator(".tl-told")).to_have_text("program 0 (0, 0)")
+    expect(page.locator(".tl-told")).to_have_text("program (0, 0, 0), number 0")
     page.keyboard.press("Escape")
     expect(page.locator(".tl-told")).to_have_text("all 6 programs")
     page.get_by_label("program").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".tl-told")).to_have_text("program 0 (0, 0)")
+    expect(page.locator(".tl-told")).to_have_text("program (0, 0, 0), number 0")
 
 
 def test_storage_marks_every_place_that_an_element_shares(show: Open) -> None:
@@ -173,7 +175,7 @@ def test_a_card_shares_its_program_and_shows_source_as_text(show: Open) -> None:
     page = show(Card(launch, show=("tiling", "storage")))
     page.get_by_label("program").fill("1")
     page.get_by_role("tab", name="y_ptr").click()
-    expect(page.locator(".tl-told:visible")).to_have_text("program 1")
+    expect(page.locator(".tl-told:visible")).to_have_text("program (1, 0, 0)")
     page.locator("summary", has_text="Source").click()
     expect(page.locator(".tl-code").nth(1)).to_have_text("    a = tl.load(x)  # </script><img src=x onerror=alert(1)>")
     expect(page.locator(".tl-marks").nth(2)).to_have_text("S")

@@ -155,7 +155,7 @@ def test_check_raises_on_errors_alone() -> None:
     with triton_lab.check() as launches:
         run()
     assert {found.severity for found in launches[0].findings} <= {"note"}
-    told = r"all_to_one_kernel.*program 0 and program 1 both store to out_ptr\[0\]"
+    told = r"all_to_one_kernel.*program \(0, 0, 0\) and program \(1, 0, 0\) both store to out_ptr\[0\]"
     with pytest.raises(CheckFailed, match=told), triton_lab.check():
         all_to_one_kernel[(4,)](torch.zeros(1, dtype=torch.int32))
 
@@ -202,7 +202,9 @@ def test_memory_that_may_only_be_read_stays_so_in_a_replay(tmp_path: Path) -> No
     assert caught.value.fault is not None
     (found,) = launches[0].findings
     assert (found.kind, found.count) == ("out-of-bounds", 100)
-    assert found.message.startswith("program 0: store at element 0 of out_ptr, whose memory may only be read")
+    assert found.message.startswith(
+        "store out of bounds: lane 0 of program (0, 0, 0) touches element 0 of out_ptr, whose memory may only be read"
+    )
     assert ".clone()" in found.hint
 
 

@@ -131,7 +131,7 @@ def test_a_line_without_the_variable_names_its_lines(launch: Launch) -> None:
 
 
 def test_a_program_outside_the_grid_is_refused(launch: Launch) -> None:
-    with pytest.raises(LookupError, match="programs 0 to 3"):
+    with pytest.raises(LookupError, match=r"no program has number 4: the grid \(4, 1, 1\) has 4 programs"):
         launch.values("pid", programs=[4])
 
 

@@ -15,9 +15,9 @@ def test_matmul_three_ways() -> None:
         assert way.result is not None
         np.testing.assert_allclose(way.result, ways.expected, rtol=1e-5)
     assert "proved legal" in ways.polyhedral.measured[0]
-    assert ways.scheduling.measured[0].startswith("33792 instances")
+    assert ways.scheduling.measured[0].startswith("33,792 instances")
     assert ways.blocks.measured[0].startswith("2 × 2 programs of 16 × 16 lanes")
-    assert "A: 1024 elements, each loaded by 2 programs on average" in ways.blocks.measured
+    assert "A: 1,024 elements, each loaded by 2 programs on average" in ways.blocks.measured
     assert any("ace free" in fact for fact in ways.blocks.measured)
 
 

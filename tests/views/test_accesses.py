@@ -102,7 +102,7 @@ def test_bad_requests_name_what_there_is() -> None:
         Accesses(launch, "x_ptr", over="memory")
     with pytest.raises(ValueError, match="no tensor argument 'y'; tensor arguments: x_ptr"):
         Accesses(launch, "y")
-    with pytest.raises(ValueError, match="program 6 is not in the grid"):
+    with pytest.raises(ValueError, match=r"no program has number 6: the grid \(3, 2, 1\) has 6 programs"):
         Accesses(launch, "x_ptr", program=6)
 
 

@@ -20,6 +20,7 @@ class FakeFinding:
     hint: str = "Mend it so."
     excerpt: tuple[str, ...] = ()
     programs: tuple[int, ...] = ()
+    stopped: bool = False
 
 
 def launch(**changes: object) -> FakeLaunch:

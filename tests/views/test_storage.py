@@ -100,7 +100,7 @@ def test_every_kind_of_tensor_has_a_picture(tensor: torch.Tensor) -> None:
 def test_bad_requests() -> None:
     with pytest.raises(TypeError, match=r"storage\(\) needs a tensor at least"):
         storage()
-    with pytest.raises(ValueError, match="2 tensors, but 1 names: a"):
+    with pytest.raises(ValueError, match="2 tensors, but 1 name: a"):
         storage(GLOBAL_TENSOR, GLOBAL_TENSOR, names=["a"])
     array = np.zeros(3)
     with pytest.raises(TypeError, match=r"array is a ndarray, not a torch tensor"):

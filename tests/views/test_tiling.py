@@ -118,7 +118,7 @@ def test_bad_requests_name_what_there_is() -> None:
     launch = column_major_launch()
     with pytest.raises(ValueError, match=r"kernel has no tensor argument 'y'; tensor arguments: x_ptr"):
         Tiling(launch, "y")
-    with pytest.raises(ValueError, match=r"program 6 is not in the grid: there are 6, from 0 on"):
+    with pytest.raises(ValueError, match=r"no program has number 6: the grid \(3, 2, 1\) has 6 programs"):
         Tiling(launch, "x_ptr", program=6)
     with pytest.raises(ValueError, match=r"layer is one of loads, stores, both"):
         Tiling(launch, "x_ptr", layer="all")

@@ -93,9 +93,9 @@ def test_the_steps_of_another_program_are_another_part(launch: Launch) -> None:
 
 
 def test_bad_requests_say_what_there_is(launch: Launch) -> None:
-    with pytest.raises(ValueError, match="program 0 has steps 0 to"):
+    with pytest.raises(ValueError, match=r"program \(0, 0, 0\) has steps 0 to"):
         launch.steps(step=99)
     with pytest.raises(ValueError, match=r"the store in line .* has lanes 0 to 15, not 16"):
         launch.origins_view(store_of(launch), lane=16)
-    with pytest.raises(ValueError, match="program 1 is not in the grid"):
+    with pytest.raises(ValueError, match=r"no program has number 1: the grid \(1, 1, 1\) has 1 program, counted"):
         launch.origins_view(store_of(launch), program=1)

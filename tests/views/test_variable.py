@@ -52,7 +52,7 @@ def test_the_picked_program_and_iteration_are_drawn(launch: Launch) -> None:
     data, _ = view._repr_mimebundle_()
     assert data["image/png"].startswith(b"\x89PNG") and "[32, 36, 0, 0]" in data["text/plain"]
     assert Variable(view.values, program=1).block is not None
-    assert "program 0, iteration 0: not reached" in Variable(view.values, program=0).text()
+    assert "program (0, 0, 0), iteration 0: not reached" in Variable(view.values, program=0).text()
     assert Variable(view.values, program=0)._repr_mimebundle_()[0]["image/png"]
 
 
@@ -72,7 +72,7 @@ def test_two_programs_or_launches_side_by_side(launch: Launch) -> None:
     offsets = launch.values("offsets")
     assert offsets.compare(programs=(0, 2)).model.largest == 8
     assert offsets.compare(launch.values("offsets"), programs=(1, 1)).title() == "offsets (4): equal, every element"
-    with pytest.raises(ValueError, match=r"acc on line .* is not reached: program 0"):
+    with pytest.raises(ValueError, match=r"acc on line .* is not reached: program \(0, 0, 0\)"):
         acc(launch).values.compare()
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from triton_lab.interpreter.dtypes import numpy_dtype
 from triton_lab.interpreter.values import Descriptor, Value
+from triton_lab.words import count
 
 # Triton's names of scalar types in a signature -> MLIR's.
 _SCALARS = {
@@ -55,7 +56,8 @@ def leaves(signature: Mapping[str, Any], arguments: Sequence[Any]) -> list[Leaf]
     """The runtime arguments, in the order of the plan's; constexprs are not among them."""
     if len(signature) != len(arguments):
         raise ArgumentError(
-            f"the kernel takes {len(signature)} arguments ({', '.join(signature)}), and {len(arguments)} were given; "
+            f"the kernel takes {count(len(signature), 'argument')} ({', '.join(signature)}), "
+            f"and {count(len(arguments), 'was', 'were')} given; "
             "a compiled kernel wants its constexprs too, all in order"
         )
     result: list[Leaf] = []

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
+from triton_lab.words import count, number
+
 Progress = Callable[[int, int], None]
 
 # A launch is given so many seconds before a bar appears, which is then drawn ten times a second at most.
@@ -58,7 +60,7 @@ class Bar:
         left = (now - self._start) * (total - done) / max(1, done)
         self._stream.write(
             f"\r\x1b[2K{self._name} [{'#' * filled}{'.' * (_WIDTH - filled)}] "
-            f"{done} of {total} programs, {left:.0f} s to go"
+            f"{number(done)} of {count(total, 'program')}, {left:.0f} s to go"
         )
         self._stream.flush()
 

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.convert import widen
+from triton_lab.words import coordinates, noun
+from triton_lab.words import count as counted
 
 Array = NDArray[Any]
 
@@ -108,8 +110,7 @@ class _Shown:
 def lines(statement: Statement, row: int, grid: tuple[int, int, int]) -> Iterator[str]:
     """The lines that program ``row`` of the statement prints."""
     program = int(statement.programs[row])
-    x, y, z = program % grid[0], program // grid[0] % grid[1], program // (grid[0] * grid[1])
-    place = f"pid ({x}, {y}, {z})"
+    place = f"pid {coordinates(program, grid)}"
     if not statement.columns:
         yield f"{place}{statement.prefix}"
     pattern = template(statement)
@@ -178,7 +179,8 @@ class Printer:
         """Write the rest, and say how much was left out."""
         self.flush()
         if self.untold:
-            self.write(f"... and {self.untold} more lines, which are not shown\n")
+            told = counted(self.untold, "more line")
+            self.write(f"... and {told}, which {noun(self.untold, 'is', 'are')} not shown\n")
             self.untold = 0
 
 

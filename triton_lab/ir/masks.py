@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triton_lab.ir.effects import is_access, operands_of
+from triton_lab.ir.effects import by_descriptor, is_access, operands_of
 from triton_lab.ir.plan import Op, Plan
 
 
@@ -27,3 +27,10 @@ def is_masked(op: Op, plan: Plan) -> bool:
     """Whether ``op`` has a mask that may turn lanes off."""
     mask = mask_operand(op)
     return mask is not None and (op.index, mask) not in constant_masks(plan)
+
+
+def guard(op: Op, plan: Plan) -> str:
+    """What should keep the lanes of ``op`` within its tensor: ``mask``, ``descriptor``, or nothing."""
+    if by_descriptor(op):
+        return "descriptor"
+    return "mask" if is_masked(op, plan) else ""

@@ -15,6 +15,7 @@ from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.values import take
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.places import Digits, Places, digits, places
+from triton_lab.words import count as counted
 
 Array = NDArray[Any]
 _INT64 = np.dtype(np.int64)
@@ -111,7 +112,7 @@ class Access:
 
     def __repr__(self) -> str:
         where = "" if self.line is None else f", line {self.line}"
-        return f"<{self.kind} of {self.argument or 'memory'}{where}, {self.iterations} iterations>"
+        return f"<{self.kind} of {self.argument or 'memory'}{where}, {counted(self.iterations, 'iteration')}>"
 
     @property
     def argument(self) -> str | None:

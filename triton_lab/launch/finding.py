@@ -50,7 +50,8 @@ class Finding:
     the first 100 of them, ``events`` the launch's event that each belongs to (-1: not known) and
     ``values`` what each of them loaded, stored or, as an atomic, brought along. Of an overflow they
     are the wrapped numbers. An access that was stopped has none: what is wrong there is the offset,
-    which is in ``elements``. ``hint`` is one sentence on what to do.
+    which is in ``elements``. ``hint`` is one sentence on what to do. ``stopped``: the
+    launch went no further, and its error tells of the same.
 
     >>> with lab.record() as launches:
     ...     total = add(torch.empty(1000), y)
@@ -77,6 +78,7 @@ class Finding:
     values: NDArray[Any] = field(default_factory=_none)
     excerpt: tuple[str, ...] = ()
     kernel: str = ""
+    stopped: bool = False
 
     @property
     def severity(self) -> str:

@@ -53,7 +53,7 @@ class Launch:
     >>> [argument.name for argument in launch.arguments]
     ['x_ptr', 'y_ptr', 'out_ptr', 'n', 'BLOCK']
     >>> launch.accesses[0]
-    <load of x_ptr, line 21, 1 iterations>
+    <load of x_ptr, line 21, 1 iteration>
     >>> launch.findings
     no findings
     """

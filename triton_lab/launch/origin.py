@@ -23,6 +23,8 @@ from triton_lab.interpreter.values import Descriptor, Value
 from triton_lab.ir import Op, effects
 from triton_lab.ir.edges import HANDS_ON
 from triton_lab.launch.replay import Watcher, replay
+from triton_lab.words import count as counted
+from triton_lab.words import who as who_name
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
@@ -94,7 +96,8 @@ def origins(launch: Launch, access: Access, program: int, lane: int, iteration: 
     replay(launch, observer=recorder, programs=np.array([program]))
     stores = [position for position, node in enumerate(recorder.nodes) if node.op.index == access.op]
     if iteration >= len(stores):
-        raise ValueError(f"program {program} gets to the store on line {access.line} {len(stores)} times")
+        who, often = who_name(program, launch.grid), counted(len(stores), "time")
+        raise ValueError(f"{who} gets to the store on line {access.line} {often}")
     start = stores[iteration]
     node = recorder.nodes[start]
     position = effects.operands_of(node.op).value

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.launch.places import Ints, contiguous_strides, offsets
+from triton_lab.words import count as counted
 
 if TYPE_CHECKING:
     import torch
@@ -110,7 +111,7 @@ def traits(tensor: StridedLike) -> list[str]:
     found = []
     repeats = math.prod(size for stride, size in moving if stride == 0)
     if repeats > 1:
-        found.append(f"expanded: each place read {repeats} times")
+        found.append(f"expanded: each place read {counted(repeats, 'time')}")
     kept = [(stride, size) for stride, size in moving if stride != 0]
     if kept != sorted(kept, key=lambda pair: -pair[0]):
         found.append("transposed")

@@ -19,6 +19,7 @@ from triton_lab.launch.access import Event
 from triton_lab.launch.finite import finite
 from triton_lab.launch.ranges import NOTHING, Ranges
 from triton_lab.launch.replay import Watcher
+from triton_lab.words import count
 
 Array = NDArray[Any]
 
@@ -92,7 +93,8 @@ class Tape(Watcher):
     @property
     def cut(self) -> str:
         """What was not kept, in words; empty if all was."""
-        return f"{self.dropped} accesses were not kept: use record(max_bytes=...)" if self.dropped else ""
+        told = count(self.dropped, "access was", "accesses were")
+        return f"{told} not kept: use record(max_bytes=...)" if self.dropped else ""
 
     @property
     def nbytes(self) -> int:

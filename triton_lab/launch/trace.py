@@ -17,6 +17,7 @@ from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
 from triton_lab.launch.replay import Watcher, replay
 from triton_lab.launch.values import assigned, probe_number
+from triton_lab.words import no_program
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -114,7 +115,7 @@ class _Listener(Watcher):
 def trace(launch: Launch, program: int) -> Trace:
     """See `Launch.trace`."""
     if not 0 <= program < launch.programs:
-        raise LookupError(f"{launch.kernel} was launched with programs 0 to {launch.programs - 1}, not {program}")
+        raise LookupError(f"{launch.kernel}: {no_program(program, launch.grid)}")
     listener = _Listener(launch)
     replay(
         launch,

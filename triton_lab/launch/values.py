@@ -15,6 +15,7 @@ from triton_lab.interpreter.values import Value, spread
 from triton_lab.ir import Op
 from triton_lab.launch.probes import PREFIX, Twin, Variable
 from triton_lab.launch.replay import Watcher, replay
+from triton_lab.words import count, no_program
 
 if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
@@ -42,7 +43,7 @@ class Values:
     of the assignment.
 
     >>> launch.values("mask")
-    mask on line 20: bool of shape (128,), 8 programs, 1 iterations
+    mask on line 20: bool of shape (128,), 8 programs, 1 iteration
     """
 
     def __init__(
@@ -53,12 +54,14 @@ class Values:
         assignments: Sequence[Assignment],
         fixed: Any,
         arguments: Sequence[Argument] = (),
+        grid: tuple[int, int, int] | None = None,
     ) -> None:
         self.name = name
         # Whose memory a pointer may lie in.
         self.arguments = tuple(arguments)
         self.line = line
         self.programs = programs
+        self.grid = grid or (int(programs.max(initial=0)) + 1, 1, 1)
         self.assignments = assignments
         # What the compiler knew already (a string, a type, a function): then there are no arrays.
         self.fixed = fixed
@@ -89,7 +92,8 @@ class Values:
         array([996., 997., 998., 999.,   0.,   0.], dtype=float32)
         """
         if not 0 <= iteration < max(1, self.iterations):
-            raise IndexError(f"{self.name} on line {self.line} has {self.iterations} iterations, not {iteration + 1}")
+            has = count(self.iterations, "iteration")
+            raise IndexError(f"{self.name} on line {self.line} has {has}, not {iteration + 1}")
         dtype = self.assignments[0].values.dtype if self.assignments else np.float32
         result = np.zeros((len(self.programs), *self.block), dtype)
         for assignment, counts in zip(self.assignments, self._counts, strict=True):
@@ -112,8 +116,8 @@ class Values:
         """The values as a picture; the result itself shows one, too.
 
         >>> print(launch.values("x").view(program=7).text())
-        x on line 21: float32 of shape (128,), 8 programs, 1 iterations
-        program 7: 128 float32, 0 to 999
+        x on line 21: float32 of shape (128,), 8 programs, 1 iteration
+        program (7, 0, 0): 128 float32, 0 to 999
         """
         from triton_lab.views.variable import Variable as VariableView
 
@@ -141,8 +145,8 @@ class Values:
             return f"{self.name} on line {self.line} is {self.fixed!r}, fixed when compiling"
         shape = f" of shape {self.block}" if self.block else ""
         return (
-            f"{self.name} on line {self.line}: {self.dtype}{shape}, {len(self.programs)} programs, "
-            f"{self.iterations} iterations"
+            f"{self.name} on line {self.line}: {self.dtype}{shape}, {count(len(self.programs), 'program')}, "
+            f"{count(self.iterations, 'iteration')}"
         )
 
 
@@ -204,11 +208,12 @@ def values(launch: Launch, name: str, line: int | None = None, programs: Sequenc
         raise LookupError(f"{name!r} gets no value on line {line} of {launch.kernel}, but on line {lines}")
     rows = np.arange(launch.programs) if programs is None else np.unique(np.asarray(programs, np.int64))
     if len(rows) and (rows[0] < 0 or rows[-1] >= launch.programs):
-        raise LookupError(f"{launch.kernel} was launched with programs 0 to {launch.programs - 1}")
+        beyond = int(rows[0] if rows[0] < 0 else rows[-1])
+        raise LookupError(f"{launch.kernel}: {no_program(beyond, launch.grid)}")
     wanted = frozenset(variable.number for variable in chosen)
     heard = listen(launch, twin, wanted, rows)
     fixed = next((twin.fixed[v.number] for v in chosen if v.number in twin.fixed), None)
-    return Values(name, chosen[0].line, rows, heard, None if heard else fixed, launch.arguments)
+    return Values(name, chosen[0].line, rows, heard, None if heard else fixed, launch.arguments, launch.grid)
 
 
 def _listing(twin: Twin) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from triton_lab.lazy.compile_cache import Nearest
 from triton_lab.lazy.graph import short
 from triton_lab.lazy.step import Sight, Step
+from triton_lab.words import count as counted
 
 
 def describe(step: Step) -> str:
     """The whole step as text, kernels included."""
     parts = [
         verdict(step),
-        f"graph: {len(step.traced.ops)} operations traced, {len(step.graph.ops)} left\n" + _indented(str(step.graph)),
+        f"graph: {counted(len(step.traced.ops), 'operation')} traced, {len(step.graph.ops)} left\n"
+        + _indented(str(step.graph)),
         f"hash {step.key[:16]} of\n" + _indented("\n".join(recipe(step))),
         "donors\n" + _indented("\n".join(donations(step)) or "no inputs"),
         "buffers before\n" + _indented("\n".join(map(_seen, step.before)) or "none"),
@@ -36,7 +38,7 @@ def reason(step: Step) -> str:
     if step.hit:
         return "Nothing was compiled."
     count, known = step.executable.fresh, len(step.executable.kernels) - step.executable.fresh
-    told = f"{count} kernel{'s' if count != 1 else ''} compiled"
+    told = f"{counted(count, 'kernel')} compiled"
     if known:
         told += f", {known} known from before"
     return f"{told}. {why(step.nearest)}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from triton_lab.backend import launcher
 from triton_lab.backend.progress import PATIENCE
+from triton_lab.words import count, number
 
 # A bar is drawn anew so many seconds later at the earliest.
 PAUSE = 0.1
@@ -43,7 +44,8 @@ class NotebookBar:
             self._show(self._box)
         self._bar.max, self._bar.value = total, done
         left = (now - self._start) * (total - done) / max(1, done)
-        self._words.value = f"{done} of {total} programs, {left:.0f} s to go; interrupt the kernel (■) to stop"
+        told = f"{number(done)} of {count(total, 'program')}"
+        self._words.value = f"{told}, {left:.0f} s to go; interrupt the kernel (■) to stop"
 
     def close(self) -> None:
         """Take the bar away."""

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from triton_lab.words import count as counted
+
 from .from_launch import scop_from_launch
 from .kernel_text import race_lines
 
@@ -36,5 +38,6 @@ def facts(launch: Launch) -> Iterator[str]:
     for name in sorted({a.argument for a in launch.accesses if a.kind == "load" and a.argument}):
         wanted = model.reuse(name, "load")
         if wanted.factor > 1:
-            yield f"{name}: {wanted.distinct} elements, each loaded by {wanted.factor:g} programs on average"
+            elements = counted(wanted.distinct, "element")
+            yield f"{name}: {elements}, each loaded by {wanted.factor:g} programs on average"
     yield next(race_lines(model.races))

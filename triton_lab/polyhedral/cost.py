@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.words import count as counted
+
 from .execute import extent
 from .ordered import Ordered
 from .touches import touches
@@ -26,7 +28,7 @@ class Cache:
         if self.lines < 1 or self.line_size < 1:
             raise ValueError("a cache has at least one line of one element")
         if self.ways is not None and (self.ways < 1 or self.lines % self.ways):
-            raise ValueError(f"{self.lines} lines cannot be sets of {self.ways} ways")
+            raise ValueError(f"{counted(self.lines, 'line')} cannot be sets of {counted(self.ways, 'way')}")
 
     def misses(self, lines: NDArray[np.int64]) -> NDArray[np.bool_]:
         """For each access to a memory line whether it misses.
@@ -89,7 +91,8 @@ class Cost:
     def __str__(self) -> str:
         rate = f" ({self.misses / self.accesses:.1%})" if self.accesses else ""
         parts = ", ".join(f"{name} {misses}/{accesses}" for name, (accesses, misses) in self.by_array.items())
-        return f"{self.misses} misses of {self.accesses} accesses{rate}: {parts}"
+        misses = counted(self.misses, "miss", "misses")
+        return f"{misses} of {counted(self.accesses, 'access', 'accesses')}{rate}: {parts}"
 
 
 def simulate(schedule: Ordered, cache: Cache, shapes: Mapping[str, Sequence[int]]) -> Cost:

@@ -6,6 +6,8 @@ from typing import Any, NoReturn
 
 from pycparser import c_ast
 
+from triton_lab.words import count as counted
+
 from .c_syntax import Parsed, parse
 from .nest import (
     MATHEMATICS,
@@ -241,7 +243,8 @@ class _Reader:
                 arguments = tuple(self._expression(e) for e in (node.args.exprs if node.args else ()))
                 wanted = MATHEMATICS.get(FUNCTIONS[name], len(arguments))
                 if len(arguments) != wanted or not arguments:
-                    self._refuse(f"{name} takes {wanted or 'some'} argument{'s' * (wanted != 1)}", node)
+                    takes = counted(wanted, "argument") if wanted else "some arguments"
+                    self._refuse(f"{name} takes {takes}", node)
                 return Call(FUNCTIONS[name], arguments, span)
             case c_ast.FuncCall():
                 self._refuse("a call of an unknown function may change anything", node)

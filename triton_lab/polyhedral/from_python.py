@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
+from triton_lab.words import count as counted
+
 from .nest import (
     MATHEMATICS,
     Assign,
@@ -232,7 +234,8 @@ class _Reader:
         function, arguments = _FUNCTIONS[name], tuple(self._expression(e) for e in node.args)
         wanted = MATHEMATICS.get(function, len(arguments))
         if len(arguments) != wanted or not arguments:
-            self._refuse(f"{name} takes {wanted or 'some'} argument{'s' * (wanted != 1)}", node)
+            takes = counted(wanted, "argument") if wanted else "some arguments"
+            self._refuse(f"{name} takes {takes}", node)
         in_math = isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") == "math"
         if function == "pow" and not in_math:  # Python's own and NumPy's keep integers whole, as ** does
             return Binary("**", arguments[0], arguments[1], span)

@@ -10,6 +10,9 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any, Literal, overload
 
+from triton_lab.words import count as counted
+from triton_lab.words import noun
+
 from .build import build
 from .from_c import nest_from_c
 from .from_python import nest_from_python, python_source
@@ -93,7 +96,8 @@ def _parts(source: Any, values: Mapping[str, int]) -> Maximal:
 def _refusal(source: Any) -> str:
     """What to write instead of what is no source of a scop."""
     if isinstance(source, list) and source and all(map(_is_launch, source)):
-        return f"here are {len(source)} launches, and a scop is that of one: scop(launches[0])"
+        launches = counted(len(source), "launch", "launches")
+        return f"here {noun(len(source), 'is', 'are')} {launches}, and a scop is that of one: scop(launches[0])"
     if hasattr(source, "arg_names") or (getattr(source, "__module__", None) or "").startswith("triton.runtime"):
         return (
             "a kernel has a scop with its launch, which gives it a grid, sizes and strides: "

@@ -10,6 +10,8 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.words import count as counted
+
 from .effort import effort
 
 Ints = NDArray[np.int64]
@@ -87,7 +89,9 @@ class Reuse:
         """``matrix[p, q]``: how many elements programs ``p`` and ``q`` share; on the diagonal what each touches."""
         count = int(np.prod(self.footprint.grid))
         if count > _MOST_PROGRAMS:
-            raise ValueError(f"{count} programs: a matrix of all pairs is for {_MOST_PROGRAMS} at most; use shared()")
+            raise ValueError(
+                f"{counted(count, 'program')}: a matrix of all pairs is for {_MOST_PROGRAMS} at most; use shared()"
+            )
         _, column = np.unique(self.footprint.elements, return_inverse=True)
         result = np.zeros((count, count), np.int64)
         order = np.argsort(column, kind="stable")

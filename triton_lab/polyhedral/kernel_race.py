@@ -234,7 +234,7 @@ def _encounter(scop: KernelScop, reach: Reach, values: Mapping[str, Any]) -> Enc
     assert scop.launch is not None
     grid = scop.launch.grid
     x, y, z = (values.get(program(axis), 0) for axis in range(3))
-    return Encounter(reach.statement, x + grid[0] * (y + grid[1] * z), instance(reach.statement, values))
+    return Encounter(reach.statement, x + grid[0] * (y + grid[1] * z), instance(reach.statement, values), grid)
 
 
 def _may_matter(scop: KernelScop, argument: str | None) -> bool:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from triton_lab.words import count as counted
+from triton_lab.words import span
+
 if TYPE_CHECKING:
     from .conditions import Constraint
     from .kernel_scop import KernelScop
@@ -17,7 +20,7 @@ def explain(scop: KernelScop) -> str:
     assert scop.launch is not None
     launch = scop.launch
     grid = " × ".join(str(extent) for extent in launch.grid[: max(1, len(scop.programs))])
-    lines = [f"{launch.kernel}: {launch.programs} programs ({grid})", ""]
+    lines = [f"{launch.kernel}: {counted(launch.programs, 'program')} ({grid})", ""]
     lines += [line for statement in scop.kernel_statements for line in _statement(statement)]
     if scop.gaps:
         lines += ["", "Not affine:", *(f"  {gap}" for gap in scop.gaps)]
@@ -65,7 +68,7 @@ def _footprints(scop: KernelScop) -> Iterator[str]:
                 continue
             found = scop.footprint(argument, kind)  # type: ignore[arg-type]
             low, high = int(found.counts.min()), int(found.counts.max())
-            count = f"{high}" if low == high else f"{low} to {high}"
+            count = span(low, high, "element")
             most = "at most " if found.at_most else ""
             shared = scop.reuse(argument, kind)  # type: ignore[arg-type]
             again = (
@@ -73,8 +76,7 @@ def _footprints(scop: KernelScop) -> Iterator[str]:
                 if shared.sharing[2:].any()
                 else "; no element by two programs"
             )
-            noun = "element" if low == high == 1 else "elements"
-            yield f"Each program {verb} {most}{count} {noun} of {argument}{again}."
+            yield f"Each program {verb} {most}{count} of {argument}{again}."
 
 
 def race_lines(races: Races) -> Iterator[str]:

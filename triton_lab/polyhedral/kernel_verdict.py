@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from triton_lab.words import who
+
 from .kernel_race_table import Proof
 from .kernel_statement import KernelStatement
 
@@ -19,6 +21,12 @@ class Encounter:
     statement: KernelStatement
     program: int
     point: tuple[int, ...]
+    grid: tuple[int, int, int]
+
+    @property
+    def who(self) -> str:
+        """The program, as it stands in a sentence."""
+        return who(self.program, self.grid)
 
     def __str__(self) -> str:
         names = ", ".join(f"{n} = {v}" for n, v in zip(self.statement.iterators, self.point, strict=True))
@@ -40,7 +48,7 @@ class Race:
         place = f"{self.argument}[{', '.join(map(str, self.element))}]"
         if self.other != self.argument:
             place += f", which {self.other} shares"
-        return f"programs {self.first.program} and {self.second.program} meet at {place}: {self.first}, {self.second}"
+        return f"{self.first.who} and {self.second.who} meet at {place}: {self.first}, {self.second}"
 
 
 @dataclass(frozen=True)

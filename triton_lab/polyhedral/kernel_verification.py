@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from triton_lab.words import count as counted
+
 
 @dataclass(frozen=True)
 class Check:
@@ -52,6 +54,7 @@ class Verification:
                 if within
                 else "addresses and masks equal those recorded"
             )
-            accesses = "1 access" if len(self.checks) == 1 else f"{len(self.checks)} accesses"
-            return f"all {form}, in all {sum(c.total for c in self.checks)} executions of {accesses}"
+            accesses = counted(len(self.checks), "access", "accesses")
+            executions = counted(sum(c.total for c in self.checks), "execution")
+            return f"all {form}, in all {executions} of {accesses}"
         return "; ".join([*(str(c) for c in self.checks), *self.unchecked])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from triton_lab.words import count as counted
+
 from .fresh_names import FreshNames
 from .launch_nodes import KernelNodes, Lane, depth_of
 from .nest import For, If, Node
@@ -51,7 +53,7 @@ def blocks_of(found: KernelNodes, names: FreshNames, constants: dict[str, int]) 
     for block in blocks:
         total *= block.size
     if total > _MOST_LANES:
-        raise NotABlockProgram(f"a tile of {total} lanes: Triton's blocks hold up to {_MOST_LANES}")
+        raise NotABlockProgram(f"a tile of {counted(total, 'lane')}: Triton's blocks hold up to {_MOST_LANES}")
     return tuple(blocks)
 
 

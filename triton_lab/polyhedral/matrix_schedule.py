@@ -7,6 +7,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from triton_lab.words import count as counted
+
 from .affine import Affine
 from .loop_tree import Leaf, Loop, Tree
 from .ordered import StaticPart
@@ -42,7 +44,7 @@ def _expressions(scop: StaticPart, name: str, rows: Any) -> list[Affine]:
         raise ValueError(f"{name}: a schedule is a matrix of whole numbers")
     if not len(scop[name].iterators) <= matrix.shape[1] <= len(columns) + 1:
         shown = ", ".join((*columns, "1"))
-        raise ValueError(f"{name}: rows of {matrix.shape[1]} numbers, the columns are {shown}")
+        raise ValueError(f"{name}: rows of {counted(matrix.shape[1], 'number')}, the columns are {shown}")
     padded = np.zeros((len(matrix), len(columns) + 1), dtype=np.int64)
     padded[:, : matrix.shape[1]] = matrix
     return [Affine.make(dict(zip(columns, map(int, row[:-1]), strict=True)), int(row[-1])) for row in padded]

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from triton_lab.words import count as counted
+
 from .build import build
 from .nest import Assign, For, If, Nest, Node, Opaque
 from .pictured import Pictured
@@ -105,7 +107,7 @@ class Maximal(Pictured):
             count = len(one.scop.statements)
             stands = "stand" if len(one.around) > 1 else "stands"
             around = f", in which {', '.join(one.around)} {stands} still" if one.around else ""
-            lines.append(f"part {k}: {count} statement{'s' * (count != 1)}{around}")
+            lines.append(f"part {k}: {counted(count, 'statement')}{around}")
         return "\n".join(lines)
 
 

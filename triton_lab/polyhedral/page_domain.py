@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from triton_lab.words import count as counted
+
 from .examples import PAGE, PAGE_FIGURE
 from .frontend import scop
 from .pictured import Pictured
@@ -25,8 +27,8 @@ class PageDomain(Pictured):
     def remarks(self) -> tuple[str, ...]:
         """What the page contradicts itself in."""
         return (
-            f"The loops and the constraint matrix have i ≤ 2 and j ≤ 4: {self.code.count()} instances.",
-            f"The figure beside them has i ≤ 3 and j ≤ 7: {self.drawn.count()} instances.",
+            f"The loops and the constraint matrix have i ≤ 2 and j ≤ 4: {counted(self.code.count(), 'instance')}.",
+            f"The figure beside them has i ≤ 3 and j ≤ 7: {counted(self.drawn.count(), 'instance')}.",
             "Its label i < j stands where i > j: the diagonal is the border of j − i ≥ 0, beyond it i > j.",
         )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from triton_lab.words import count as counted
+
 from .effort import TooHard
 from .frontend import scop
 from .loop_tree import every_loop
@@ -71,8 +73,8 @@ def _triton(name: str, found: Scop) -> str:
     except ValueError as refused:
         return f"none: {str(refused).splitlines()[0]}"
     count, around = len(kernel.launches), max(len(launch.host) for launch in kernel.launches)
-    inside = f", {around} loop{'s' if around > 1 else ''} on the host" if around else ""
-    return f"{how}{count} kernel{'s' if count > 1 else ''}{inside}"
+    inside = f", {counted(around, 'loop')} on the host" if around else ""
+    return f"{how}{counted(count, 'kernel')}{inside}"
 
 
 if __name__ == "__main__":

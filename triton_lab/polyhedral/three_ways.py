@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.words import count as counted
+
 from .block_record import facts, lanes, recorded
 from .cost import Cache
 from .examples import MATMUL, PAGE_SPARSE
@@ -90,8 +92,8 @@ def matmul_ways(n: int = 32, block: int = 16, seed: int = 0) -> Ways:
         ("bounds or subscripts that the data decide", "the best of its many orders without a search"),
         (
             f"schedule found and proved {'legal' if legal else 'illegal'} in {found * 1e3:.0f} ms",
-            f"{nest.count()} instances, run one by one in {seconds * 1e3:.0f} ms",
-            f"{automatic.cost(_CACHE).misses} misses in a cache of 64 lines",
+            f"{counted(nest.count(), 'instance')}, run one by one in {seconds * 1e3:.0f} ms",
+            f"{counted(automatic.cost(_CACHE).misses, 'miss', 'misses')} in a cache of 64 lines",
             _agreement(result, expected),
         ),
         result,
@@ -105,8 +107,9 @@ def matmul_ways(n: int = 32, block: int = 16, seed: int = 0) -> Ways:
         ("the algorithm once, its order apart from it", "splits, vectors and threads by name"),
         ("loops whose bounds the data decide", "a tuned order without someone (or a search) to write it"),
         (
-            f"{len(halide.order())} instances, each visited once; vectors of 8, run in {seconds * 1e3:.0f} ms",
-            f"{halide.cost(_CACHE).misses} misses in a cache of 64 lines",
+            f"{counted(len(halide.order()), 'instance')}, each visited once; "
+            f"vectors of 8, run in {seconds * 1e3:.0f} ms",
+            f"{counted(halide.cost(_CACHE).misses, 'miss', 'misses')} in a cache of 64 lines",
             _agreement(result, expected),
         ),
         result,
@@ -209,7 +212,7 @@ def _padded_way(
         ("the nest with constant bounds, once its rows are padded", "a good order for that one"),
         ("K[i] as a bound of k", "the gather of B's rows: it is done before"),
         (
-            f"{nest.count()} instances for {useful} useful ones, run in {seconds * 1e3:.1f} ms",
+            f"{counted(nest.count(), 'instance')} for {useful} useful ones, run in {seconds * 1e3:.1f} ms",
             _agreement(result, expected),
         ),
         result,
@@ -249,7 +252,7 @@ def _block_way(
         ("the nest as it is: each row's loop ends where the row does", "the gather, lane by lane"),
         ("which lanes are idle: masks say it only when it runs",),
         (
-            f"{issued} lanes load from B in blocks of {block_k} × {block_j}, {on} of them are on; "
+            f"{counted(issued, 'lane')} load from B in blocks of {block_k} × {block_j}, {on} of them are on; "
             f"run in {seconds * 1e3:.1f} ms",
             *facts(record),
             _agreement(result, expected),

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.words import count as counted
+
 from .ordered import StaticPart
 
 _HEAD = "import triton\nimport triton.language as tl\n\n\n"
@@ -141,7 +143,7 @@ def _check_tensor(tensor: Any, name: str, dtype: str | None) -> None:
         )
     reach = sum((size - 1) * abs(stride) for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
     if tensor.numel() and reach >= _MOST_ELEMENTS:
-        raise NotABlockProgram(f"{name} spans {reach + 1} elements: the kernel's offsets have 32 bits")
+        raise NotABlockProgram(f"{name} spans {counted(reach + 1, 'element')}: the kernel's offsets have 32 bits")
 
 
 def jit_kernel(text: str) -> Any:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab import words
 from triton_lab.launch.heat import BY, OVER, Heat, heat
 from triton_lab.launch.heat_cells import INSIDE, WRONG, HeatCells, heat_bins, heat_cells
 from triton_lab.launch.heat_places import LINE_BYTES, SECTOR_BYTES
@@ -70,7 +71,7 @@ class Accesses(View):
         self.argument = tensor_argument(launch, name)
         self.programs = math.prod(launch.grid)
         if program is not None and not 0 <= program < self.programs:
-            raise ValueError(f"program {program} is not in the grid: there are {self.programs}, from 0 on")
+            raise ValueError(words.no_program(program, launch.grid))
         self.by, self.over, self.program, self.iteration, self.room = by, over, program, iteration, room
         self._layers: dict[str, Layer] = {}
         self.accesses = (
@@ -156,9 +157,8 @@ class Accesses(View):
         if self.over == "shape":
             return step_names(self.argument, self.layout.wrapped)
         row = self.layout.columns * self.layout.right * self.heat.unit
-        many = row > LINE_BYTES
         thin, strong = self._rules()
-        told = f"a row is {row // LINE_BYTES} cache line{'s' if many else ''} of {LINE_BYTES} bytes"
+        told = f"a row is {words.count(row // LINE_BYTES, 'cache line')} of {LINE_BYTES} bytes"
         told += " (strong rules)" if strong else ""
         return "", told + (f" · thin rules: sectors of {SECTOR_BYTES}" if thin else "")
 
@@ -197,12 +197,14 @@ class Accesses(View):
         inside = slice(None) if found.drawn == found.shape else found.inside
         counts = found.counts[inside]
         touched = counts[counts > 0]
-        unit = "elements" if self.over == "shape" else f"units of {found.unit} bytes"
+        of = words.count(len(counts), "element")
+        if self.over != "shape":
+            of = f"{words.count(len(counts), 'unit')} of {words.count(found.unit, 'byte')}"
         lines = [self.title()]
         if not len(found.moments):
             lines.append(f"nothing touches {self.argument.name}")
             return "\n".join(lines)
-        lines.append(f"{self.programs} programs; {len(touched)} of {len(counts)} {unit} touched")
+        lines.append(f"{words.count(self.programs, 'program')}; {words.number(len(touched))} of {of} touched")
         if len(touched):
             reuse = found.by("reuse")[found.classes[inside]][counts > 0]
             lines.append(
@@ -212,13 +214,16 @@ class Accesses(View):
         if self.over == "storage" and len(touched):
             at = (np.flatnonzero(found.counts) + found.first) * found.unit
             lines.append(
-                f"{len(touched) * found.unit} bytes in {len(np.unique(at // SECTOR_BYTES))} sectors of {SECTOR_BYTES} "
-                f"and {len(np.unique(at // LINE_BYTES))} lines of {LINE_BYTES}"
+                f"{words.count(len(touched) * found.unit, 'byte')} in "
+                f"{words.count(len(np.unique(at // SECTOR_BYTES)), 'sector')} of {SECTOR_BYTES} "
+                f"and {words.count(len(np.unique(at // LINE_BYTES)), 'line')} of {LINE_BYTES}"
             )
         if found.active_elsewhere:
-            lines.append(f"{found.active_elsewhere} lanes touch memory outside {self.argument.name}")
+            lanes = words.count(found.active_elsewhere, "lane touches", "lanes touch")
+            lines.append(f"{lanes} memory outside {self.argument.name}")
         if found.masked_elsewhere:
-            lines.append(f"{found.masked_elsewhere} masked lanes stand outside {self.argument.name}")
+            lanes = words.count(found.masked_elsewhere, "masked lane stands", "masked lanes stand")
+            lines.append(f"{lanes} outside {self.argument.name}")
         return "\n".join(lines)
 
     def pieces(self) -> list[Piece]:
@@ -270,8 +275,7 @@ class Accesses(View):
 
 def _iterations(found: Heat) -> str:
     """``4 iterations``."""
-    count = max((moment.iteration for moment in found.moments), default=0) + 1
-    return f"{count} iteration{'' if count == 1 else 's'}"
+    return words.count(max((moment.iteration for moment in found.moments), default=0) + 1, "iteration")
 
 
 def access_words(access: Any) -> str:
@@ -281,10 +285,7 @@ def access_words(access: Any) -> str:
 
 def _range(numbers: npt.NDArray[np.int64], unit: str = "") -> str:
     """``1 to 4 programs``; without a unit, ``3 times``."""
-    low, high = int(numbers.min()), int(numbers.max())
-    told = str(low) if low == high else f"{low} to {high}"
-    name = unit or "time"
-    return f"{told} {name}{'' if high == 1 else 's'}"
+    return words.span(int(numbers.min()), int(numbers.max()), unit or "time")
 
 
 class AccessesPanel(Panel):

@@ -16,6 +16,7 @@ from triton_lab.views.parts import number_text, seconds_text
 from triton_lab.views.reason import attempt
 from triton_lab.views.tab import Missing, Panel, Tab
 from triton_lab.views.view import View
+from triton_lab.words import count
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,8 +60,7 @@ class Card(View):
     def facts(self) -> list[str]:
         """Target, programs, time."""
         launch = self.launch
-        programs = math.prod(launch.grid)
-        facts = [launch.target.upper(), f"{programs} program{'' if programs == 1 else 's'}"]
+        facts = [launch.target.upper(), count(math.prod(launch.grid), "program")]
         return [*facts, "failed"] if launch.error else [*facts, seconds_text(launch.seconds)]
 
     @cached_property
@@ -93,9 +93,11 @@ class Card(View):
         return found
 
     def findings(self) -> list[Mapping[str, Any]]:
-        """Errors first, as plain words."""
+        """Errors first, as plain words; before them what stopped the launch."""
         order = list(ICONS)
-        found: list[Finding] = sorted(self.launch.findings, key=lambda one: order.index(one.severity))
+        found: list[Finding] = sorted(
+            self.launch.findings, key=lambda one: (order.index(one.severity), not one.stopped)
+        )
         return [
             {
                 "severity": one.severity,
@@ -105,6 +107,7 @@ class Card(View):
                 "message": one.message,
                 "hint": one.hint,
                 "excerpt": list(one.excerpt),
+                "stopped": one.stopped,
             }
             for one in found
         ]
@@ -137,10 +140,14 @@ class Card(View):
         """The launch's error in its own words, "" if it ran."""
         return str(self.launch.error) if self.launch.error else ""
 
+    def told(self) -> bool:
+        """Whether a finding says what the error does: then the card says it once, at the finding."""
+        return any(one["stopped"] for one in self.findings())
+
     def left_out(self) -> list[str]:
         """How many findings the static forms do not print."""
         more = len(self.launch.findings) - self.MOST_FINDINGS
-        return [f"{more} more finding{'' if more == 1 else 's'}: see launch.findings"] if more > 0 else []
+        return [f"{count(more, 'more finding')}: see launch.findings"] if more > 0 else []
 
     def remarks(self) -> list[str]:
         """What was not checked, and what the pictures leave out."""
@@ -150,7 +157,7 @@ class Card(View):
         remarks = unchecked + [part for part in dropped.split("; ") if part and part not in "\n".join(unchecked)]
         left = len(self.touched) - self.MOST_ARGUMENTS
         if "tiling" in self.show and left > 0:
-            remarks.append(f"{left} more tensor arguments are not drawn here; launch.plot.tiling(name) draws one")
+            remarks.append(f"{count(left, 'more tensor argument')} not drawn here; launch.plot.tiling(name) draws one")
         return remarks + self._troubles
 
     def unchecked(self) -> str:
@@ -249,6 +256,7 @@ class Card(View):
             "scalars": self.scalars(),
             "findings": self.findings(),
             "failure": self.failure(),
+            "told": self.told(),
             "configs": [list(row) for row in self.configs()],
             "remarks": self.remarks(),
             "show": list(self.show),
@@ -268,10 +276,12 @@ class Card(View):
             for row in rows
         ]
         lines += [f"  {line}" for line in self.scalars()]
-        lines += [f"  {line}" for line in self.failure().splitlines()]
+        if not self.told():
+            lines += [f"  {line}" for line in self.failure().splitlines()]
         for one in self.findings()[: self.MOST_FINDINGS]:
             where = f"line {one['line']}: " if one["line"] is not None else ""
-            lines += [f"  {one['icon']} {one['severity']}: {where}{one['message']}", f"      {one['hint']}"]
+            lines.append(f"  {one['icon']} {one['severity']}: {where}{one['message']}")
+            lines += [f"    {line}" for line in one["excerpt"] if one["stopped"]] + [f"      {one['hint']}"]
         lines += [f"  {config}: {seconds}" for config, seconds in self.configs()]
         lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
         pictures = [line for _, panel in self.printed for line in _told(panel)]

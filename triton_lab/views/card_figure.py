@@ -63,7 +63,7 @@ def _scalars(card: Card) -> list[Piece]:
 def _findings(card: Card) -> list[Piece]:
     wide = int(WIDTH / text_width("x"))
     pieces = []
-    if card.failure():
+    if card.failure() and not card.told():
         pieces.append(lines([(line, style.LIGHT.error) for line in card.failure().splitlines()], mono=True))
     for one in card.findings()[: card.MOST_FINDINGS]:
         where = f"line {one['line']}: " if one["line"] is not None else ""
@@ -71,8 +71,12 @@ def _findings(card: Card) -> list[Piece]:
             f"{one['icon']} {one['severity']}: {where}{one['message']}", wide, subsequent_indent="    "
         )
         mend = textwrap.wrap(one["hint"], wide, initial_indent="    ", subsequent_indent="    ")
-        shown = [(line, COLOURS[one["severity"]]) for line in words] + [(line, style.LIGHT.faint) for line in mend]
-        pieces.append(lines(shown))
+        said, todo = [(line, COLOURS[one["severity"]]) for line in words], [(line, style.LIGHT.faint) for line in mend]
+        if one["stopped"]:
+            excerpt = [(f"    {line}", style.LIGHT.ink) for line in one["excerpt"]]
+            pieces += [lines(said), lines(excerpt, mono=True), lines(todo)]
+        else:
+            pieces.append(lines(said + todo))
     remarks = [*card.left_out(), *card.remarks()]
     if remarks:
         pieces.append(lines([(remark, style.LIGHT.faint) for remark in remarks]))

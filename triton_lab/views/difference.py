@@ -16,6 +16,7 @@ from triton_lab.views.parts import number_text, shape_text
 from triton_lab.views.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.values import finite_range, value_heatmap
 from triton_lab.views.view import View
+from triton_lab.words import count, number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,10 +67,10 @@ class Difference(View):
 
     def verdict(self) -> str:
         """How far the two are apart, in words."""
-        count, total = self.model.count, self.model.equal.size
-        if not count:
+        if not self.model.count:
             return "equal, every element"
-        words = f"{count} of {total} elements differ, by {number_text(self.model.largest)} at most"
+        of = f"{number(self.model.count)} of {count(self.model.equal.size, 'element')}"
+        words = f"{of} differ, by {number_text(self.model.largest)} at most"
         odd = int((~np.isfinite(self.model.delta)).sum())
         return words + (f"; {odd} of them in NaN or infinity" if odd else "")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab import words
 from triton_lab.launch.places import Ints
 from triton_lab.launch.work import Input, Wave, Work, inputs, shared, waves, work
 from triton_lab.views import style
@@ -65,7 +66,7 @@ class Grid(View):
         self.launch, self.by, self.sms, self.room = launch, by, sms, room
         self.programs = math.prod(launch.grid)
         if program is not None and not 0 <= program < self.programs:
-            raise ValueError(f"program {program} is not in the grid: there are {self.programs}, from 0 on")
+            raise ValueError(words.no_program(program, launch.grid))
         self.program = program
         stored = [one.argument for one in launch.accesses if one.kind != "load" and one.argument is not None]
         touched = stored + [one.argument for one in launch.accesses if one.argument is not None]
@@ -163,23 +164,24 @@ class Grid(View):
         return np.append(np.uint8(NORMAL), levels)
 
     def title(self) -> str:
-        picked = f" (program {self.program or 0})" if self.by == "shared" else ""
+        picked = f" ({words.program(self.program or 0, self.launch.grid)})" if self.by == "shared" else ""
         return f"{self.launch.kernel}: {SAYS[self.by]}{picked}"
 
     def text(self) -> str:
         lines = [self.title()]
         if not self.programs:
             return f"{lines[0]}\nthe grid {self.launch.grid} has no programs"
-        busy = _spread(self.work.lanes, "lanes"), _spread(self.work.iterations, "iterations")
-        lines.append("; ".join([f"{self.programs} programs", *busy]))
+        busy = _spread(self.work.lanes, "lane"), _spread(self.work.iterations, "iteration")
+        lines.append("; ".join([words.count(self.programs, "program"), *busy]))
         for number, wave in enumerate(self.waves[:MOST_WAVES]):
             once = wave.loaded / wave.distinct if wave.distinct else 0
             lines.append(
-                f"wave {number}: programs {wave.first} to {wave.last} load {bytes_text(wave.loaded)}, "
-                f"{bytes_text(wave.distinct)} of them different ({once:.3g} times each)"
+                f"wave {number}: {words.program_range(wave.first, wave.last, self.launch.grid)} "
+                f"{words.noun(wave.last - wave.first + 1, 'loads', 'load')} {bytes_text(wave.loaded)}, "
+                f"{bytes_text(wave.distinct)} of them different ({words.rounded(once, 'time')} each)"
             )
         if len(self.waves) > MOST_WAVES:
-            lines.append(f"{len(self.waves) - MOST_WAVES} more waves of {self.sms}")
+            lines.append(f"{words.count(len(self.waves) - MOST_WAVES, 'more wave')} of {self.sms}")
         return "\n".join(lines)
 
     def pieces(self) -> list[Piece]:
@@ -236,8 +238,8 @@ def _spread(numbers: Ints, unit: str) -> str:
     """``4 to 9 iterations (the most is 1.3 times the mean)``."""
     low, high = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
     if low == high:
-        return f"{high} {unit} each"
-    return f"{low} to {high} {unit} (the most is {high / numbers.mean():.3g} times the mean)"
+        return f"{words.count(high, unit)} each"
+    return f"{words.span(low, high, unit)} (the most is {high / numbers.mean():.3g} times the mean)"
 
 
 class GridPanel(Panel):

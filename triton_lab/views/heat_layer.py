@@ -13,9 +13,9 @@ from triton_lab.launch.heat_places import Flags
 from triton_lab.launch.places import Ints
 from triton_lab.views import style
 from triton_lab.views.heatmap import Heatmap, Key, Label, buffer, narrow
-from triton_lab.views.parts import program_name
 from triton_lab.views.regions import crowded, labels
 from triton_lab.views.tiling import MASKED, OUTSIDE, UNTOUCHED
+from triton_lab.words import count, mark, program
 
 FEW = 6  # distinct numbers that get a swatch each instead of a colour bar
 NAMES = {
@@ -158,12 +158,12 @@ def _fixed_keys(levels: Ints) -> list[Key]:
 def words(by: str, number: int, grid: Sequence[int]) -> str:
     """A number in the legend."""
     if by == "count":
-        return "once" if number == 1 else f"{number} times"
+        return "once" if number == 1 else count(number, "time")
     if by == "reuse":
-        return "by 1 program" if number == 1 else f"by {number} programs"
+        return f"by {count(number, 'program')}"
     if by in ("lanes", "bytes", "iterations", "shared"):
         return f"{number} {NAMES[by]}"
-    return f"{NAMES[by]} {program_name(number, grid) if by == 'program' else number}"
+    return program(number, grid) if by == "program" else f"{NAMES[by]} {number}"
 
 
 def _word(by: str, number: int, grid: Sequence[int]) -> str:
@@ -171,5 +171,5 @@ def _word(by: str, number: int, grid: Sequence[int]) -> str:
     if number < 0:
         return ""
     if by == "program":
-        return program_name(number, grid)
+        return mark(number, grid)
     return f"×{number}" if by in ("count", "reuse") else str(number)

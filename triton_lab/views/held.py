@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from triton_lab import words
 from triton_lab.views.heatmap import Heatmap
 from triton_lab.views.steps import Steps, can_replay
 from triton_lab.views.tab import NUMBERS, Panel, full_name, item, unknown
@@ -31,7 +32,8 @@ class Held(View):
 
     def title(self) -> str:
         steps = self.steps
-        return f"{steps.launch.kernel}, program {steps.program}: what its variables held at its end"
+        program = words.program(steps.program, steps.launch.grid)
+        return f"{steps.launch.kernel}, {program}: what its variables held at its end"
 
     def text(self) -> str:
         return "\n".join([self.title(), *(f"  {name} = {value} (line {line})" for name, line, value in self._alive())])
@@ -55,8 +57,8 @@ class Held(View):
         from triton_lab.views.pieces import side_by_side, table, title
 
         alive = self._alive()
-        words = [table([("", "Line", "Value"), *alive])] if alive else []
-        return [title(self.title()), *side_by_side(self.heatmaps()), *words]
+        told = [table([("", "Line", "Value"), *alive])] if alive else []
+        return [title(self.title()), *side_by_side(self.heatmaps()), *told]
 
     def figure(self) -> Figure:
         from triton_lab.views.pieces import stack

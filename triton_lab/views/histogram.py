@@ -6,6 +6,8 @@ from triton_lab.launch.histogram import Histogram
 from triton_lab.views import style
 from triton_lab.views.figure import Sheet
 from triton_lab.views.parts import number_text
+from triton_lab.words import count as plural
+from triton_lab.words import number as separated
 
 WIDTH, HEIGHT = 240.0, 120.0
 BELOW = 54.0  # for the numbers and words under the bars
@@ -32,5 +34,5 @@ def draw_histogram(sheet: Sheet, found: Histogram, x: float, y: float, colour: s
 def words(found: Histogram) -> str:
     """``512 numbers, 3 NaN``."""
     odd = ((found.nan, "NaN"), (found.plus_infinity, "+∞"), (found.minus_infinity, "-∞"))
-    numbers = f"{found.finite} number{'' if found.finite == 1 else 's'}"
-    return ", ".join([numbers, *(f"{count} {name}" for count, name in odd if count)])
+    numbers = plural(found.finite, "number")
+    return ", ".join([numbers, *(f"{separated(many)} {name}" for many, name in odd if many)])

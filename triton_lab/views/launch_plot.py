@@ -160,7 +160,7 @@ class LaunchPlot:
         Raises ValueError for a program or step that there is not, and CannotReplay.
 
         >>> launch.plot.steps(program=1, step=2).title()
-        'add_kernel, program 1: step 2 of 12'
+        'add_kernel, program (1, 0, 0): step 2 of 12'
         """
         from triton_lab.views.steps import Steps
 
@@ -176,7 +176,7 @@ class LaunchPlot:
         that there is not, and CannotReplay.
 
         >>> launch.plot.origins(program=1, lane=2).title()
-        'out_ptr[130], store in line 23, program 1: where it came from'
+        'out_ptr[130], store in line 23, program (1, 0, 0): where it came from'
         """
         from triton_lab.views.origins import Origins, followable
 

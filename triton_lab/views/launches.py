@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from triton_lab import words
 from triton_lab.views.card import Card
 from triton_lab.views.parts import seconds_text
 from triton_lab.views.view import View
@@ -36,9 +37,9 @@ class Launches(View):
             self.of_kernel.setdefault(launch.kernel, []).append(number)
 
     def title(self) -> str:
-        count = len(self.of_kernel)
-        launches = f"{len(self.launches)} launch{'' if len(self.launches) == 1 else 'es'}"
-        return f"{launches} of {count} kernel{'' if count == 1 else 's'}"
+        return (
+            f"{words.count(len(self.launches), 'launch', 'launches')} of {words.count(len(self.of_kernel), 'kernel')}"
+        )
 
     def table(self) -> list[tuple[str, ...]]:
         """One row for each kernel, below `HEADINGS`."""
@@ -55,11 +56,12 @@ class Launches(View):
 
     def remarks(self) -> list[str]:
         """What the table and the record leave out."""
-        said = [f"{len(self.of_kernel) - ROWS} more kernels"] if len(self.of_kernel) > ROWS else []
+        said = [words.count(len(self.of_kernel) - ROWS, "more kernel")] if len(self.of_kernel) > ROWS else []
         cut = sum(bool(launch.dropped) for launch in self.launches)
         if cut:
             first = next(number for number, launch in enumerate(self.launches) if launch.dropped)
-            said.append(f"{cut} launches are not kept in full, from launch {first} on: {self.launches[first].dropped}")
+            launches = words.count(cut, "launch is", "launches are")
+            said.append(f"{launches} not kept in full, from launch {first} on: {self.launches[first].dropped}")
         return said
 
     def lines(self) -> list[str]:

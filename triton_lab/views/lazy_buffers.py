@@ -11,6 +11,7 @@ from triton_lab.lazy.step import Sight, Step
 from triton_lab.views import style
 from triton_lab.views.lazy_drawing import Box, Drawing, Line, Words, widest
 from triton_lab.views.lazy_graph import memory_colour
+from triton_lab.words import count
 
 CELL, ROW = 26.0, 58.0
 CELLS = 8  # of a buffer
@@ -86,7 +87,7 @@ def _cells(
 ) -> None:
     """A row of cells; elements that differ from `was` are bold."""
     if not sight.values:
-        told = "empty" if not sight.numel else f"{sight.numel} elements"
+        told = "empty" if not sight.numel else count(sight.numel, "element")
         drawing.add(
             Box(x, y, BAR, 26, colour, colour, 0.16, radius=1),
             Words(x + BAR / 2, y + 13, told, style.SMALL, "faint", "center"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from triton_lab import words
 from triton_lab.lazy.graph import Axis, Constant, Dims, Op, short
 from triton_lab.lazy.maps import Map
 from triton_lab.lazy.regions import Region
@@ -145,7 +146,7 @@ class _Graph:
         title = ", then ".join(kernels) or "nothing to compute"
         if not self.detailed:
             assert isinstance(index, int)
-            title += f" ({len(self.placement.regions[index].members)} operations)"
+            title += f" ({words.count(len(self.placement.regions[index].members), 'operation')})"
         return title, widest([(title, style.SMALL, True)])
 
     def _outputs(self) -> list[int]:

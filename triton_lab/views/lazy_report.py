@@ -7,6 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from triton_lab import words
 from triton_lab.lazy.totals import Totals, Use
 from triton_lab.views import style
 from triton_lab.views.lazy_drawing import Drawing, Words, widest
@@ -29,20 +30,22 @@ class LazyReport(View):
 
     def title(self) -> str:
         all_ = self.totals
-        return f"{_count(all_.steps, 'step')}: {_count(all_.hits, 'hit')}, {_count(all_.misses, 'miss', 'misses')}"
+        hits, misses = words.count(all_.hits, "hit"), words.count(all_.misses, "miss", "misses")
+        return f"{words.count(all_.steps, 'step')}: {hits}, {misses}"
 
     def remarks(self) -> list[str]:
         """The sums, and what the table leaves out."""
         all_ = self.totals
-        known = _count(all_.reused_kernels, "kernel")
+        known = words.count(all_.reused_kernels, "kernel")
         reused = f" ({known} of new graphs were known already)" if all_.reused_kernels else ""
+        compiled = words.count(all_.compiled_kernels, "kernel")
         both = seconds_text(all_.run_seconds + all_.compile_seconds)
         said = [
-            f"compiling: {seconds_text(all_.compile_seconds)} for {_count(all_.compiled_kernels, 'kernel')}{reused}",
+            f"compiling: {seconds_text(all_.compile_seconds)} for {compiled}{reused}",
             f"running: {seconds_text(all_.run_seconds)}; with compiling {both}",
         ]
         if len(all_.uses) > ROWS:
-            said.append(f"{len(all_.uses) - ROWS} more graphs took less time")
+            said.append(f"{words.count(len(all_.uses) - ROWS, 'more graph')} took less time")
         return said
 
     def table(self) -> list[tuple[str, ...]]:
@@ -96,7 +99,3 @@ def _row(use: Use) -> tuple[str, ...]:
         seconds_text(use.run_seconds),
         each,
     )
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"

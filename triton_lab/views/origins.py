@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab import words
 from triton_lab.launch.stored_by import StoredBy, stored_by
 from triton_lab.views import style
 from triton_lab.views.accesses import access_words
@@ -51,7 +52,7 @@ class Origins(View):
     def __init__(self, launch: Launch, store: Access, program: int = 0, lane: int = 0, iteration: int = 0) -> None:
         lanes = math.prod(store.block)
         if not 0 <= program < launch.programs:
-            raise ValueError(f"program {program} is not in the grid: there are {launch.programs}, from 0 on")
+            raise ValueError(words.no_program(program, launch.grid))
         if not 0 <= lane < lanes:
             raise ValueError(f"{access_words(store)} has lanes 0 to {lanes - 1}, not {lane}")
         self.launch, self.store = launch, store
@@ -63,7 +64,7 @@ class Origins(View):
         found = cls(launch, store, program or 0).stored
         there = np.flatnonzero(found.first >= 0)
         if not len(there) or (program is not None and program not in there):
-            who = "" if program is None else f" in program {program}"
+            who = "" if program is None else f" in {words.program(program, launch.grid)}"
             raise ValueError(f"{access_words(store)} stored nothing to {store.argument or 'an argument'}{who}")
         return cls.of(launch, store, int(found.first[there[0] if program is None else program]), found)
 
@@ -115,8 +116,7 @@ class Origins(View):
         found = []
         for name, (elements, first) in self.needed.items():
             argument = tensor_argument(self.launch, name)
-            count = len(elements)
-            title = f"{name} ({shape_text(argument.shape)}): {count} element{'' if count == 1 else 's'}"
+            title = f"{name} ({shape_text(argument.shape)}): {words.count(len(elements), 'element')}"
             found.append(Marked(argument, elements, first, title, "loaded"))
         return found
 
@@ -140,7 +140,7 @@ class Origins(View):
 
     def title(self) -> str:
         store = access_words(self.store).removeprefix("the ")
-        return f"{self._stored()}, {store}, program {self.program}: where it came from"
+        return f"{self._stored()}, {store}, {words.program(self.program, self.launch.grid)}: where it came from"
 
     def text(self) -> str:
         lines = [self.title()]

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from triton_lab import words
+
 
 def shape_text(shape: Sequence[int]) -> str:
     """``(4, 6)`` as ``4×6``."""
@@ -25,15 +27,6 @@ def step_names(tensor: Any, wrapped: bool) -> tuple[str, str]:
     """What a step right and a step down mean in storage; "" where there is no such step."""
     right = f"→ {tensor.strides[-1]:+d}" if tensor.strides else ""
     return right, "" if wrapped else f"↓ {tensor.strides[-2]:+d}"
-
-
-def program_name(program: int, grid: Sequence[int]) -> str:
-    """The number in a 1-D grid, else the coordinates."""
-    x, y, z = grid
-    if y == z == 1:
-        return str(program)
-    coordinates = (program % x, program // x % y, program // (x * y))
-    return ",".join(str(c) for c in coordinates[: 2 if z == 1 else 3])
 
 
 def number_text(value: Any) -> str:
@@ -56,4 +49,4 @@ def bytes_text(count: int) -> str:
     for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= size:
             return f"{count / size:.3g} {unit}"
-    return f"{count} byte" if count == 1 else f"{count} bytes"
+    return words.count(count, "byte")

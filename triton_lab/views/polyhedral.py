@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from triton_lab import words
 from triton_lab.polyhedral import Schedule, Scop
 from triton_lab.views import polyhedral_style as look
 from triton_lab.views.polyhedral_arrays import Shelf, grids, touched
@@ -75,7 +76,7 @@ class IterationView(View):
             return self._title
         scop = self.schedule.scop
         values = ", ".join(f"{name} = {scop.values[name]}" for name in scop.parameters)
-        return f"{scop.count()} instances{f' at {values}' if values else ''}"
+        return f"{words.count(scop.count(), 'instance')}{f' at {values}' if values else ''}"
 
     def text(self) -> str:
         told = [self.title(), *self.picture.left_out]

@@ -170,5 +170,5 @@ def _title(scop: KernelScop, shown: Sequence[KernelStatement], race: Race | None
     assert scop.launch is not None
     what = " and ".join(dict.fromkeys(f"{s.kind} in line {s.line}" for s in shown))
     if race is not None:
-        return f"{scop.launch.kernel}: programs {race.first.program} and {race.second.program} race ({what})"
+        return f"{scop.launch.kernel}: {race.first.who} and {race.second.who} race ({what})"
     return f"{scop.launch.kernel}: {what}"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
+from triton_lab import words
 from triton_lab.polyhedral import Maximal, Part, Scop
 from triton_lab.views import polyhedral_style as look
 from triton_lab.views.polyhedral import IterationView, iteration_view
@@ -37,7 +38,7 @@ class MaximalView(View):
         parts, refused = len(self.parts.parts), len(self.parts.refusals)
         if self.parts.whole:
             return "The whole program is affine"
-        return f"{parts} affine part{'s' * (parts != 1)}, {refused} thing{'s' * (refused != 1)} between"
+        return f"{words.count(parts, 'affine part')}, {words.count(refused, 'thing')} between"
 
     def text(self) -> str:
         return f"{self.title()}\n{self.parts}"
@@ -122,6 +123,5 @@ def _domain(part: Part, number: int) -> IterationView | None:
     tries = [scop.bind(**dict(zip(missing, tried, strict=True))) for tried in _values(len(missing))]
     bound = next((one for one in tries if one.count()), tries[0])
     values = ", ".join(f"{name} = {bound.values[name]}" for name in bound.parameters)
-    count = bound.count()
-    title = f"part {number}: {count} instance{'s' * (count != 1)}{f' at {values}' if values else ''}"
+    title = f"part {number}: {words.count(bound.count(), 'instance')}{f' at {values}' if values else ''}"
     return iteration_view(bound, title=title)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from triton_lab import words
 from triton_lab.polyhedral.examples import PAGE, PAGE_FIGURE
 from triton_lab.polyhedral.page_domain import PageDomain, page_domain
 from triton_lab.views import polyhedral_style as look
@@ -32,8 +33,8 @@ class PageFigures(View):
     def views(self) -> tuple[IterationView, IterationView]:
         code, drawn = self.page.code, self.page.drawn
         return (
-            iteration_view(code, title=f"As the code says: {code.count()} instances"),
-            iteration_view(drawn, title=f"As the figure shows: {drawn.count()} instances"),
+            iteration_view(code, title=f"As the code says: {words.count(code.count(), 'instance')}"),
+            iteration_view(drawn, title=f"As the figure shows: {words.count(drawn.count(), 'instance')}"),
         )
 
     def title(self) -> str:

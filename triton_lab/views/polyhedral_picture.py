@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab import words
 from triton_lab.polyhedral import Schedule, Statement
 from triton_lab.polyhedral.affine import Affine
 from triton_lab.polyhedral.conditions import Constraint
@@ -223,7 +224,7 @@ def _left_out(schedule: Schedule, statement: Statement, dims: Sequence[str]) -> 
     """Why a statement is not in the picture."""
     count = statement.domain.count(schedule.scop.values)
     missing = " or ".join(d for d in dims if d not in statement.iterators)
-    return f"not drawn: {count} instance{'s' * (count != 1)} of {statement.name}, which has no {missing}"
+    return f"not drawn: {words.count(count, 'instance')} of {statement.name}, which has no {missing}"
 
 
 def _polyhedra(plane: _Plane, statement: Statement) -> tuple[NDArray[np.float64], ...]:

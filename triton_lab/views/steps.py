@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab import words
 from triton_lab.launch.histogram import as_float
 from triton_lab.views import style
 from triton_lab.views.heatmap import buffer
@@ -43,11 +44,14 @@ class Steps(View):
         self.trace = launch.trace(program)
         last = len(self.trace) - 1
         if step is not None and not 0 <= step <= last:
-            raise ValueError(f"program {program} has steps 0 to {last}, not {step}")
+            raise ValueError(f"{words.program(program, launch.grid)} has steps 0 to {last}, not {step}")
         self.step = last if step is None else step
 
     def title(self) -> str:
-        return f"{self.launch.kernel}, program {self.program}: step {self.step} of {len(self.trace)}"
+        return f"{self._subject()}: step {self.step} of {len(self.trace)}"
+
+    def _subject(self) -> str:
+        return f"{self.launch.kernel}, {words.program(self.program, self.launch.grid)}"
 
     def _words(self, step: Step) -> str:
         """What a step does: ``load from x_ptr``, ``acc =``."""
@@ -69,7 +73,7 @@ class Steps(View):
 
     def text(self) -> str:
         if not len(self.trace):
-            return f"{self.launch.kernel}, program {self.program}: no step was recorded"
+            return f"{self._subject()}: no step was recorded"
         step = self.trace.steps[self.step]
         lines = [self.title(), f"line {step.line}: {self._words(step)} {self.shown(step)[1]}"]
         return "\n".join([*lines, *(f"  {name} = {value} (line {line})" for name, line, value in self.alive())])
@@ -152,7 +156,7 @@ class Steps(View):
             )
         return {
             "kind": "steps",
-            "title": f"{self.launch.kernel}, program {self.program}",
+            "title": self._subject(),
             "program": self.program,
             "grid": list(self.launch.grid),
             "source": {"first": self.launch.first_line, "lines": self.source()},

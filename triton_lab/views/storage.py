@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from triton_lab import words
 from triton_lab.launch.places import Ints, offsets
 from triton_lab.launch.storage import (
     Cover,
@@ -62,7 +63,9 @@ def storage(*tensors: torch.Tensor, names: Sequence[str] | None = None) -> Stora
     if names is None:
         names = names_in(sys._getframe(1), tensors, "tensor")
     if len(names) != len(tensors):
-        raise ValueError(f"{len(tensors)} tensors, but {len(names)} names: {', '.join(names)}")
+        raise ValueError(
+            f"{words.count(len(tensors), 'tensor')}, but {words.count(len(names), 'name')}: {', '.join(names)}"
+        )
     return Storage([stored(tensor, name) for tensor, name in zip(tensors, names, strict=True)])
 
 
@@ -107,9 +110,9 @@ class Storage(View):
             mine = [found.tensors[k] for k in range(len(found.tensors)) if members >> (k + 2) & 1]
             pattern = style.HATCH if members & 2 else style.PLAIN
             styles += [_look(mine, bool(members & 1), step, pattern) for step in range(style.TENSOR_LEVELS)]
-        title = f"storage {memory.letter}: {_bytes(memory.nbytes)}"
+        title = f"storage {memory.letter}: {words.count(memory.nbytes, 'byte')}"
         if found.unit != memory.nbytes:
-            title += f", {memory.nbytes // found.unit} units of {_bytes(found.unit)}"
+            title += f", {words.count(memory.nbytes // found.unit, 'unit')} of {words.count(found.unit, 'byte')}"
         groups = np.concatenate([[0], 1 + np.repeat(np.arange(len(kinds)), style.TENSOR_LEVELS)])
         return Heatmap(
             shown,
@@ -186,7 +189,7 @@ class Storage(View):
                 tensor.name,
                 str(tuple(tensor.shape)),
                 str(tuple(tensor.strides)),
-                f"{tensor.offset} ({_bytes(tensor.offset * tensor.itemsize)})",
+                f"{tensor.offset} ({words.count(tensor.offset * tensor.itemsize, 'byte')})",
                 tensor.dtype,
                 str(elements(tensor) * tensor.itemsize),
                 str(is_contiguous(tensor)),
@@ -204,7 +207,7 @@ class Storage(View):
                     shared = covering.overlap(one, other)
                     if shared:
                         a, b = self.tensors[one].name, self.tensors[other].name
-                        found.append(f"{a} and {b} share {_bytes(shared)}")
+                        found.append(f"{a} and {b} share {words.count(shared, 'byte')}")
         return found
 
     def title(self) -> str:
@@ -328,15 +331,11 @@ def _look(tensors: Sequence[int], several: bool, level: int, pattern: int = styl
 
 def _numbers(shown: Layout, numbers: Ints, room: tuple[float, float]) -> list[Label]:
     """A number in each cell, in reading order."""
-    words = [""] * shown.cells
+    told = [""] * shown.cells
     if not shown.binned:
         for cell, number in zip(shown.cell_of_position().tolist(), numbers.tolist(), strict=True):
-            words[cell] = str(number)
-    return cell_labels(shown, words, room)
-
-
-def _bytes(count: int) -> str:
-    return f"{count} byte" if count == 1 else f"{count} bytes"
+            told[cell] = str(number)
+    return cell_labels(shown, told, room)
 
 
 class StoragePanel(Panel):

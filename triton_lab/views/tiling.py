@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab import words
 from triton_lab.launch.classes import Classes
 from triton_lab.launch.tiling import LAYERS, Touches, touches
 from triton_lab.views import style
 from triton_lab.views.heatmap import Heatmap, Key, buffer, narrow
 from triton_lab.views.layout import Layout, layout
-from triton_lab.views.parts import panel_names, program_name, shape_text, step_names
+from triton_lab.views.parts import panel_names, shape_text, step_names
 from triton_lab.views.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.regions import crowded, labels
 from triton_lab.views.tab import NUMBERS, Panel, item, unknown
@@ -59,7 +60,7 @@ class Tiling(View):
         self.programs = math.prod(launch.grid)
         self.program = program
         if program is not None and not 0 <= program < self.programs:
-            raise ValueError(f"program {program} is not in the grid: there are {self.programs}, from 0 on")
+            raise ValueError(words.no_program(program, launch.grid))
         if layer not in LAYERS:
             raise ValueError(f"layer is one of {', '.join(LAYERS)}, not {layer!r}")
         kinds = {access.kind for access in launch.accesses if access.argument == argument}
@@ -148,7 +149,7 @@ class Tiling(View):
         programs = active.members(number)
         if not len(programs):
             return ""
-        return program_name(int(programs[0]), self.launch.grid) if len(programs) == 1 else f"×{len(programs)}"
+        return words.mark(int(programs[0]), self.launch.grid) if len(programs) == 1 else f"×{len(programs)}"
 
     def _legend(self, styles: npt.NDArray[np.uint16], crowd: bool) -> list[Key]:
         most = len(style.PROGRAM_COLOURS)
@@ -156,10 +157,10 @@ class Tiling(View):
         colours = style.program_colours(shown, self.launch.grid).tolist()
         keys = []
         if not crowd and colours:
-            names = [program_name(program, self.launch.grid) for program in shown.tolist()]
-            names[0] = f"program {names[0]}"
+            names = [words.mark(program, self.launch.grid) for program in shown.tolist()]
+            names[0] = words.program(0, self.launch.grid)
             if self.programs > len(shown):
-                names[-1] += f" … {program_name(self.programs - 1, self.launch.grid)}"
+                names[-1] += f" … {words.mark(self.programs - 1, self.launch.grid)}"
             keys = [Key((c, c, c, style.PLAIN), name) for c, name in zip(colours, names, strict=True)]
         striped = styles[styles[:, 3] == style.STRIPES]
         if len(striped):
@@ -232,11 +233,15 @@ class Tiling(View):
             ((active == 0) & masked, "masked lanes only"),
             ((active == 0) & ~masked, "nobody"),
         ]
-        told = [f"{many[which].sum()} elements by {who}" for which, who in facts if many[which].sum()]
-        lines = [self.title(), f"{self.programs} programs; {', '.join(told) or 'no elements'}"]
+        told = [
+            f"{words.count(int(many[which].sum()), 'element')} by {who}" for which, who in facts if many[which].sum()
+        ]
+        lines = [self.title(), f"{words.count(self.programs, 'program')}; {', '.join(told) or 'no elements'}"]
         wrong = int((active > 0)[found.classes[~inside]].sum())
         if wrong:
-            lines.append(f"{wrong} elements outside the argument are touched")
+            lines.append(
+                f"{words.count(wrong, 'element')} outside the argument {words.noun(wrong, 'is', 'are')} touched"
+            )
         return "\n".join(lines)
 
 
@@ -319,4 +324,4 @@ class TilingPanel(Panel):
             shown = [tiling.within(self.ROOM) for tiling in shown]
         pieces = side_by_side([replace(tiling.heatmap, title=tiling.title()) for tiling in shown])
         left = len(drawn) - len(shown)
-        return pieces + ([lines([(f"{left} more tensor arguments", style.LIGHT.faint)])] if left else [])
+        return pieces + ([lines([(words.count(left, "more tensor argument"), style.LIGHT.faint)])] if left else [])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab import words
 from triton_lab.launch.access import Event, elements_at
 from triton_lab.views.heatmap import Heatmap, buffer
 from triton_lab.views.layout import Layout
@@ -42,7 +43,7 @@ class Moment:
     def __str__(self) -> str:
         """``accesses 4 to 7 (load, line 12)``."""
         count = f"access {self.first}" if self.first == self.last else f"accesses {self.first} to {self.last}"
-        lines = [f"line{'s' if len(self.lines) > 1 else ''} {', '.join(map(str, self.lines))}"] if self.lines else []
+        lines = [f"{words.noun(len(self.lines), 'line')} {', '.join(map(str, self.lines))}"] if self.lines else []
         return f"{count} ({', '.join([*self.kinds, *lines])})"
 
 
@@ -55,7 +56,7 @@ class Timeline(View):
 
     def __init__(self, launch: Launch, name: str, program: int | None = None) -> None:
         if program is not None and not 0 <= program < launch.programs:
-            raise ValueError(f"program={program}: the launch has programs 0 to {launch.programs - 1}")
+            raise ValueError(words.no_program(program, launch.grid))
         self.launch, self.program = launch, program
         self.argument = tensor_argument(launch, name)
 
@@ -123,7 +124,7 @@ class Timeline(View):
         return replace(made, ramp_name="lanes", steps=("→ elements", "↓ time"))
 
     def title(self) -> str:
-        whose = "" if self.program is None else f" by program {self.program}"
+        whose = "" if self.program is None else f" by {words.who(self.program, self.launch.grid)}"
         return f"{self.argument.name} ({shape_text(self.argument.shape)}): touched{whose} over time"
 
     def text(self) -> str:
@@ -135,7 +136,7 @@ class Timeline(View):
             where = "no element"
             if touched.size:
                 low, high = self.column(int(touched[0]))[0], self.column(int(touched[-1]))[1]
-                where = f"{int(counts.sum())} lanes, elements {low} to {high}"
+                where = f"{words.count(int(counts.sum()), 'lane')}, elements {low} to {high}"
             lines.append(f"{moment}: {where}")
         return "\n".join(lines)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from triton_lab import words
 from triton_lab.launch.histogram import as_float, histogram
 from triton_lab.launch.touched_values import ElementValues, element_values
 from triton_lab.views.accesses import Accesses
@@ -43,7 +44,10 @@ class TouchedValues(View):
         found = self.found
         if not found.everything.size:
             return f"{self.title()}\nno lane touches {self.argument.name}"
-        lines = [self.title(), f"{int(found.touched.sum())} of {len(found.touched)} elements touched"]
+        lines = [
+            self.title(),
+            f"{words.number(int(found.touched.sum()))} of {words.count(len(found.touched), 'element')} touched",
+        ]
         return "\n".join([*lines, f"all lanes: {summary(found.everything)}"])
 
     def figure(self) -> Figure:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab import words
 from triton_lab.launch.histogram import as_float, histogram
 from triton_lab.views.difference import Difference
 from triton_lab.views.heatmap import buffer
@@ -80,7 +81,7 @@ class Variable(View):
 
     def _where(self) -> str:
         several = f", iteration {self.iteration}" if self.values.iterations > 1 else ""
-        return f"program {self.program}{several}"
+        return f"{words.program(self.program, self.values.grid)}{several}"
 
     def _summary(self, block: npt.NDArray[Any]) -> str:
         return summary(block) if self.pointee is None else pointer_words(block, self.pointee.name)
@@ -147,6 +148,7 @@ class Variable(View):
             "dropped": len(values.programs) - len(rows),
             "reached": [buffer(values.reached(i)[rows].astype(np.uint8)) for i in range(iterations)],
             "values": [buffer(block.astype(np.float32 if narrow else np.float64)) for block in blocks],
+            "grid": list(values.grid),
             "program": self.program,
             "iteration": self.iteration,
         }
@@ -165,8 +167,8 @@ def compare(a: Values, b: Values, programs: tuple[int, int], iterations: tuple[i
     ]
     names = ("first", "second") if a is not b else ("", "")
     titles = [
-        f"{name} program {program}, iteration {iteration}".strip()
-        for name, program, iteration in zip(names, programs, iterations, strict=True)
+        f"{name} {words.program(program, values.grid)}, iteration {iteration}".strip()
+        for name, values, program, iteration in zip(names, (a, b), programs, iterations, strict=True)
     ]
     for block, title in zip(blocks, titles, strict=True):
         if block is None:

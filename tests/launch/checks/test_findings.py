@@ -45,7 +45,7 @@ def test_a_race_names_both_sides_and_points_at_the_store() -> None:
     assert found.line == line(shift_kernel, "tl.store")
     assert found.argument == "x_ptr"
     assert found.message.startswith(
-        f"program 1 stores to x_ptr[3, 2] and program 0 loads it (line {line(shift_kernel, 'tl.load')})"
+        f"program (1, 0, 0) stores to x_ptr[3, 2] and program (0, 0, 0) loads it (line {line(shift_kernel, 'tl.load')})"
     )
     source, caret = found.excerpt
     assert source[caret.index("^") : caret.rindex("^") + 1] == "tl.store(x_ptr + offsets, right, mask=offsets < n)"
@@ -115,7 +115,7 @@ def test_an_uninitialised_read_names_the_element_in_its_own_coordinates() -> Non
         double_kernel[(3,)](x, torch.empty(3, 8), 8, 8, BLOCK=8)
     found = only(launches[0], "uninitialized")
     assert found.severity == "error"
-    assert found.message == "program 0 loads x_ptr[0, 6], which nobody has written; 6 lanes in all"
+    assert found.message == "program (0, 0, 0) loads x_ptr[0, 6], which nobody has written; 6 lanes in all"
     assert found.line == line(double_kernel, "tl.load")
     assert found.elements.tolist() == [6, 7, 14, 15, 22, 23]
     assert np.isnan(found.values).all(), "the poison that was read"
@@ -187,7 +187,7 @@ def test_an_overflow_shows_the_numbers() -> None:
     found = only(launches[0], "overflow")
     assert found.severity == "warning"
     assert found.message.startswith(
-        "in program 2 2 * 1073741824 = 2147483648 does not fit int32 and becomes -2147483648"
+        "in program (2, 0, 0), 2 * 1073741824 = 2147483648 does not fit int32 and becomes -2147483648"
     )
     assert found.programs.tolist() == [2]
     assert found.values.tolist() == [-(1 << 31)]
@@ -221,7 +221,7 @@ def test_infinity_is_new_only_where_the_program_loaded_none_and_the_kernel_write
         hide_kernel[(1,)](torch.zeros(16), torch.zeros(16), BLOCK=16)
     found = only(launches[0], "non-finite")
     assert found.severity == "warning"
-    assert found.message == "program 0 stores inf to out_ptr[3], and all that it had loaded was finite"
+    assert found.message == "program (0, 0, 0) stores inf to out_ptr[3], and all that it had loaded was finite"
     assert found.programs.tolist() == [0]
     assert found.values.tolist() == [float("inf")]
     assert not [each for each in launches[1].findings if each.kind == "non-finite"]
@@ -247,7 +247,7 @@ def test_programs_of_a_grid_of_several_axes_are_named_by_their_coordinates() -> 
         corner_kernel[(3, 4)](torch.zeros(100, dtype=torch.int32))
     found = only(launches[0], "idle-program")
     assert found.line is None and found.argument is None
-    assert found.message == "program (2, 3, 0) touches no memory, of 12 in the grid"
+    assert found.message == "program (2, 3, 0), number 11, touches no memory, of 12 in the grid"
     assert found.programs.tolist() == [11]
 
 
@@ -265,7 +265,10 @@ def test_faults_of_all_programs_are_told_and_not_only_of_the_first_batch() -> No
     assert found.line == line(reach_kernel, "x_ptr +")
     assert found.count == 2000
     assert found.programs.tolist() == list(range(1000, 1100))
-    assert found.message.startswith("program 1000: load at element 1000 of x_ptr (x_ptr has shape (1000,)")
+    assert found.message == (
+        "load out of bounds: program (1000, 0, 0) touches element 1000 of x_ptr, whose storage ends after element 999; "
+        "2,000 lanes in all (x_ptr: float32, shape (1000,), strides (1,))"
+    )
 
 
 @triton.jit
@@ -325,9 +328,9 @@ def shifted_kernel(x_ptr, out_ptr, shift):
 @pytest.mark.parametrize(
     ("shift", "edge"),
     [
-        (-1, "element -1 of x_ptr (x_ptr has shape (6,), its storage begins at element 0)"),
-        (-4, "element -4 of x_ptr (x_ptr has shape (6,), its storage begins at element 0)"),
-        (4, "element 6 of x_ptr (x_ptr has shape (6,), its storage ends after element 5)"),
+        (-1, "element -1 of x_ptr, whose storage begins at element 0"),
+        (-4, "element -4 of x_ptr, whose storage begins at element 0"),
+        (4, "element 6 of x_ptr, whose storage ends after element 5"),
     ],
 )
 @pytest.mark.parametrize("offset", [0, 3])
@@ -339,7 +342,7 @@ def test_a_lane_out_of_bounds_is_told_the_end_that_it_is_beyond(shift: int, edge
         edge = edge.replace(f"element {shift}", f"element {shift - offset}").replace(
             "at element 0", f"at element -{offset}"
         )
-    assert edge in found.message
+    assert edge in found.message and "(x_ptr: float32, shape (6,), strides (1,)" in found.message
 
 
 class Address:

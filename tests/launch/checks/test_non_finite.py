@@ -30,6 +30,6 @@ def test_it_is_that_of_the_first_lane_that_it_names(x: list[float], element: int
     with triton_lab.record() as launches:
         inverse_kernel[(2,)](torch.tensor(x), out, BLOCK=2)
     (found,) = [one for one in launches[0].findings if one.kind == "non-finite"]
-    assert f"program 0 stores {shown} to out_ptr[{element}]" in found.message
+    assert f"program (0, 0, 0) stores {shown} to out_ptr[{element}]" in found.message
     assert str(float(out[element])).lower() == shown.lower()
     assert found.count == 4

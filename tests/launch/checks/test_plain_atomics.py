@@ -50,7 +50,7 @@ def test_a_poll_that_nobody_answers_says_what_it_waits_for() -> None:
         forgotten_kernel[(2,)](torch.zeros(1, dtype=torch.int32), torch.zeros(2, dtype=torch.int32))
     (found,) = [each for each in launches[0].findings if each.severity == "error"]
     assert found.kind == "deadlock"
-    assert found.message.startswith("program 0 and 1 other wait for flag_ptr, and no program is left")
+    assert found.message.startswith("program (0, 0, 0) and 1 other wait for flag_ptr, and no program is left")
 
 
 @triton.jit
@@ -66,7 +66,7 @@ def test_an_atomic_load_reads_and_an_atomic_store_does_not() -> None:
         copy_kernel[(1,)](x, out, BLOCK=8)
     (found,) = launches[0].findings
     assert (found.kind, found.argument, found.count) == ("uninitialized", "x_ptr", 2)
-    assert found.message.startswith("program 0 loads x_ptr[6], which nobody has written")
+    assert found.message.startswith("program (0, 0, 0) loads x_ptr[6], which nobody has written")
 
 
 @triton.jit

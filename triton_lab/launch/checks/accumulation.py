@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab import words
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
@@ -120,4 +121,4 @@ def _off(sum: Any, exact: float) -> str:
 
 
 def _others(count: int) -> str:
-    return f"; {count} programs in all" if count > 1 else ""
+    return words.in_all(count, "program")

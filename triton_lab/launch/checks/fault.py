@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from triton_lab import words
 from triton_lab.interpreter.errors import Deadlock, Fault, KernelError, StepLimit, Unsupported
 from triton_lab.ir import Op, effects
+from triton_lab.ir.masks import guard
+from triton_lab.launch.argument import Argument
 from triton_lab.launch.checks.evidence import Lanes
-from triton_lab.launch.checks.words import LISTED, element, finding, listed, others, program, programs
+from triton_lab.launch.checks.words import LISTED, element, finding, listed, programs
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.ranges import Ints
 from triton_lab.launch.replay import CannotReplay, replay
@@ -18,21 +22,8 @@ from triton_lab.launch.replay import CannotReplay, replay
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
-_MEND = {
-    "out-of-bounds": "Mask the lanes that lie beyond the argument (mask=offsets < n), or mend the offsets.",
-    "null-pointer": "The pointer is null: check the table of pointers, or pass a tensor for it.",
-    "misaligned": "Addresses must be multiples of the element's size: check the pointer's type and the offsets.",
-}
-_MEND_READ_ONLY = "Pass a copy of it (.clone()): what the system lets nobody write to, no kernel can."
-_MEND_DEADLOCK = "Release every lock on every path, and wait only for flags that some program sets."
-# What operations that touch no memory are stopped for.
-_REFUSED = {
-    "tt.assert": ("assertion", "The condition does not hold for these programs."),
-    "tt.gather": (
-        "out-of-bounds",
-        "tl.gather moves elements within one block: clamp the index to its axis, and choose with tl.where afterwards.",
-    ),
-}
+# The kinds of what operations are stopped for that touch no memory.
+_REFUSED = {"tt.assert": "assertion", "tt.gather": "out-of-bounds"}
 # A launch is replayed so many times at most to hear of all programs that fail.
 ROUNDS = 16
 
@@ -52,14 +43,23 @@ def check(launch: Launch) -> Iterator[Finding]:
 
 def _refused(launch: Launch, error: KernelError) -> Iterator[Finding]:
     """An operation that was stopped for its values and touches no memory."""
-    kind_and_mend = _REFUSED.get("" if error.op is None else error.op.name)
-    if kind_and_mend is None:
+    name = "" if error.op is None else error.op.name
+    kind = _REFUSED.get(name)
+    if kind is None:
         return
-    kind, mend = kind_and_mend
     same = [each for each in _more(launch, error) if each.fault is None and each.op is not None and each.op is error.op]
     numbers = np.unique(np.concatenate([_numbers(each) for each in (error, *same)]))
-    message = error.message if kind == "assertion" else f"{program(launch, int(numbers[0]))}: {error.message}"
-    yield finding(launch, kind, message, mend, op=error.op, count=len(numbers), programs=numbers[:LISTED])
+    message = f"{words.program(int(numbers[0]), launch.grid)}: {error.message}"
+    yield finding(
+        launch,
+        kind,
+        message,
+        words.HINT_REFUSED[name],
+        op=error.op,
+        count=len(numbers),
+        programs=numbers[:LISTED],
+        stopped=True,
+    )
 
 
 def _deadlock(launch: Launch, error: Deadlock) -> Finding:
@@ -86,15 +86,16 @@ def _deadlock(launch: Launch, error: Deadlock) -> Finding:
         op = next(one for one in launch.executable.plan.walk() if one.index == index)
         row = int(np.flatnonzero(event.programs == numbers[0])[0])
         where = f" for {element(launch.owner_of(index), int(event.addresses()[row].reshape(-1)[0]))}"
-    verb = "waits" if len(numbers) == 1 else "wait"
+    verb = words.noun(len(numbers), "waits", "wait")
     return finding(
         launch,
         "deadlock",
         f"{programs(launch, numbers)} {verb}{where}, and no program is left that could end that",
-        _MEND_DEADLOCK,
+        words.HINT_DEADLOCK,
         op=op,
         count=len(numbers),
         programs=numbers[:LISTED],
+        stopped=True,
     )
 
 
@@ -110,35 +111,51 @@ def _faults(launch: Launch, error: KernelError) -> Iterator[Finding]:
         if one.fault is not None and one.op is not None and one.programs is not None:
             lanes = Lanes.timeless(one.programs, one.fault.lanes, one.fault.addresses)
             found.setdefault((one.op.index, one.fault.kind), []).append((one.op, one.fault, lanes))
-    for (index, kind), parts in sorted(found.items()):
+    for (_, kind), parts in sorted(found.items()):
         op, fault, _ = parts[0]
         lanes = listed([part for _, _, part in parts])
         total = sum(len(part) for _, _, part in parts)
-        argument = launch.owner_of(index)
-        end, mend = "", _MEND[kind]
-        if argument is not None and argument.itemsize:
-            count = (argument.storage_bytes - argument.offset * argument.itemsize) // argument.itemsize
-            number = (int(lanes.address[0]) - argument.address) // argument.itemsize
-            edge = f"begins at element {-argument.offset}" if number < 0 else f"ends after element {count - 1}"
-            end = f" ({argument.name} has shape {argument.shape}, its storage {edge})"
-            place = f"element {number} of {argument.name}"
-            past = int(lanes.address[0]) - argument.storage_address
-            if fault.access != "load" and 0 <= past < argument.storage_bytes and kind == "out-of-bounds":
-                end, mend = ", whose memory may only be read", _MEND_READ_ONLY
-        else:
-            place = element(None, int(lanes.address[0]))
+        stray = _stray(launch, op, fault, lanes, total)
         yield finding(
             launch,
             kind,
-            f"{program(launch, int(lanes.program[0]))}: {fault.access} at {place}{end}{others(total)}",
-            mend,
+            f"{stray} ({stray.owner})" if stray.owner else str(stray),
+            stray.hint,
             op=op,
-            argument=argument,
+            argument=None if stray.owner is None else launch.argument(stray.owner.name),
             lanes=lanes,
             count=total,
+            stopped=op is error.op and error.fault is not None and kind == error.fault.kind,
         )
     if impossible is not None:
         raise impossible
+
+
+def _stray(launch: Launch, op: Op, fault: Fault, lanes: Lanes, total: int) -> words.Stray:
+    """What the first of the lanes did, in the words of the error that it is stopped with."""
+    address = int(lanes.address[0])
+    flat = launch.plan_arguments
+    tensors = [tensor for argument in launch.arguments if (tensor := _tensor(argument))]
+    origins = [tensor for k in sorted(launch.executable.roots.get(op.index) or ()) if (tensor := _tensor(flat[k]))]
+    return words.Stray(
+        fault.access,
+        fault.kind,
+        fault.itemsize,
+        address,
+        words.who(int(lanes.program[0]), launch.grid),
+        words.lane(int(lanes.lane[0]), fault.block),
+        total,
+        words.owner_of(address, origins, tensors),
+        tensors,
+        guard(op, launch.executable.plan),
+    )
+
+
+def _tensor(argument: Argument) -> words.Tensor | None:
+    """The argument as it is told; None for a scalar, and for a pointer of which only an address is known."""
+    if not argument.itemsize:
+        return None
+    return words.Tensor(**{one.name: getattr(argument, one.name) for one in fields(words.Tensor)})
 
 
 def _more(launch: Launch, error: KernelError) -> Iterator[KernelError]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from triton_lab import words
 from triton_lab.interpreter.box import Box
 from triton_lab.launch.access import Event
 from triton_lab.launch.checks.evidence import Evidence
@@ -29,11 +30,11 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     numbers = np.flatnonzero(idle)
     if not len(numbers):
         return
-    verb = "touches" if len(numbers) == 1 else "touch"
+    verb = words.noun(len(numbers), "touches", "touch")
     yield finding(
         launch,
         "idle-program",
-        f"{programs(launch, numbers)} {verb} no memory, of {launch.programs} in the grid",
+        f"{programs(launch, numbers)} {verb} no memory, of {words.number(launch.programs)} in the grid",
         _MEND,
         count=len(numbers),
         programs=numbers[:LISTED],

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab import words
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Value, elements
 from triton_lab.ir import Op, dataflow, effects
 from triton_lab.launch.checks import overflow
 from triton_lab.launch.checks.evidence import Evidence, Lanes
 from triton_lab.launch.checks.marks import inside_of_others
-from triton_lab.launch.checks.words import Tally, finding, lane, others, program
+from triton_lab.launch.checks.words import Tally, finding, lane, others
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.replay import Watcher, replay
 
@@ -45,11 +46,11 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         op = evidence.ops[index]
         lanes, count = tally.listed(), tally.count
         text, shape = looked.examples[index]
-        where = lane(shape, int(lanes.lane[0]))
+        where = f"{found} of " if (found := lane(shape, int(lanes.lane[0]))) else ""
         yield finding(
             launch,
             "overflow",
-            f"in {program(launch, int(lanes.program[0]))}{where and ', '}{where}, {text}{others(count)}",
+            f"in {where}{words.program(int(lanes.program[0]), launch.grid)}, {text}{others(count)}",
             _MEND_FLOAT if op.name in _CASTS else _MEND,
             op=op,
             lanes=lanes,

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from triton_lab import words
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.ir import Op, Plan, effects
 from triton_lab.ir.dataflow import Flow, Value
@@ -21,7 +22,7 @@ from triton_lab.launch.checks.fault import ROUNDS
 from triton_lab.launch.checks.marks import inside_of_others
 from triton_lab.launch.checks.reach import Reach, adds_up, constant_bounds
 from triton_lab.launch.checks.taint import SIGNS, Example, Taint
-from triton_lab.launch.checks.words import Tally, finding, others, program
+from triton_lab.launch.checks.words import Tally, finding, others
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.replay import replay
@@ -83,7 +84,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         found = finding(
             launch,
             "overflow",
-            f"in {program(launch, number)} {shown.words} {shown.exact} does not fit int{shown.bits} and "
+            f"in {words.program(number, launch.grid)}, {shown.words} {shown.exact} does not fit int{shown.bits} and "
             f"becomes {shown.wrapped}{others(count)}",
             _mend(op),
             op=op,

@@ -20,6 +20,8 @@ from triton_lab.launch.footprint import tensor_bytes
 from triton_lab.launch.fresh import still_poisoned
 from triton_lab.launch.ranges import Ints, Ranges
 from triton_lab.launch.snapshot import CannotReplay
+from triton_lab.words import count as counted
+from triton_lab.words import number
 
 _MEND = (
     "If another launch writes the rest, all is well; if not, start triton.cdiv(n, BLOCK) programs for n elements, and "
@@ -41,10 +43,11 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         if not count:
             continue
         first = element(argument, argument.address + int(numbers[0]) * argument.itemsize)
+        every = counted(math.prod(argument.shape), "element")
         yield finding(
             launch,
             "unwritten",
-            f"no program stored to {first}, and nobody before: {count} of {math.prod(argument.shape)} elements",
+            f"no program stored to {first}, and nobody before: {number(count)} of {every}",
             _MEND,
             op=op,
             argument=argument,

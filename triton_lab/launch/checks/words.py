@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from triton_lab import words
 from triton_lab.ir import Op
 from triton_lab.launch.access import elements_at
 from triton_lab.launch.argument import Argument
@@ -23,28 +24,22 @@ LISTED = 100
 
 
 def program(launch: Launch, number: int) -> str:
-    """``program 3``, or ``program (1, 2, 0)`` where the grid has more than one dimension."""
-    x, y, _ = launch.grid
-    if launch.grid[1:] == (1, 1):
-        return f"program {number}"
-    return f"program ({number % x}, {number // x % y}, {number // (x * y)})"
+    """``program (3, 0, 0)``, as it stands in a sentence."""
+    return words.who(number, launch.grid)
 
 
 def programs(launch: Launch, numbers: Ints) -> str:
     """The first of them, and how many more there are."""
-    different = distinct(numbers)
-    first = program(launch, int(different[0]))
-    return first if len(different) == 1 else f"{first} and {_more(len(different) - 1, 'other')}"
+    return words.programs(distinct(numbers).tolist(), launch.grid)
 
 
 def element(argument: Argument | None, address: int) -> str:
     """``x_ptr[3, 5]``, or how many bytes before or behind ``x_ptr`` an address lies."""
     if argument is None:
-        return f"address {address:#x}"
+        return words.address(address)
     number = int(elements_at(np.array([address - argument.address]), argument)[0])
     if number >= 0:
-        index = np.unravel_index(number, argument.shape) if argument.shape else ()
-        return f"{argument.name}[{', '.join(str(int(i)) for i in index)}]"
+        return words.element(argument.name, number, argument.shape)
     place, rest = divmod(address - argument.storage_address, argument.itemsize or 1)
     exact = f"element {place}" if not rest else f"byte {address - argument.storage_address}"
     return f"{exact} of the storage of {argument.name}"
@@ -52,20 +47,12 @@ def element(argument: Argument | None, address: int) -> str:
 
 def lane(shape: Sequence[int], number: int) -> str:
     """``lane 5``, or ``lane (1, 3)`` in a block of several axes; nothing for a scalar."""
-    if not shape:
-        return ""
-    if len(shape) == 1:
-        return f"lane {number}"
-    return f"lane ({', '.join(str(int(i)) for i in np.unravel_index(number, tuple(shape)))})"
-
-
-def _more(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return words.lane(number, shape)
 
 
 def others(count: int) -> str:
     """What follows the first of ``count`` lanes."""
-    return f"; {count} lanes in all" if count > 1 else ""
+    return words.in_all(count, "lane")
 
 
 def line_of(launch: Launch, op: Op) -> str:

@@ -5,7 +5,7 @@ import { make } from "./dom.js";
 import { indexOf } from "./frame.js";
 import { Heatmap } from "./heatmap.js";
 import { iterationPicker, layerPicker, programPicker } from "./pickers.js";
-import { listPrograms } from "./programs.js";
+import { countOf, listPrograms } from "./programs.js";
 import { EMPHASIS } from "./raster.js";
 import { lineOf } from "./selection.js";
 import { elementsAt } from "./strides.js";
@@ -53,7 +53,7 @@ export function accessesOf(scene, selection) {
     return [
       picked ? "Point at an element; click it to pick its program." : "Escape lets go of the program.",
       masked ? `${masked} masked lanes stand outside ${name}` : "",
-      outside ? `${outside} lanes touch memory outside ${name}` : "",
+      outside ? `${outside === 1 ? "1 lane touches" : `${countOf(outside, "lane")} touch`} memory outside ${name}` : "",
     ].filter(Boolean).join(" · ");
   };
 
@@ -152,7 +152,7 @@ export class Touched {
     if (active.length) {
       const count = this.counts[number];
       const most = heatmap.layout.down * heatmap.layout.right > 1 ? "at most " : "";
-      parts.push(`${most}${count === 1 ? "once" : `${count} times`}`, listPrograms(active, this.scene.grid));
+      parts.push(`${most}${count === 1 ? "once" : countOf(count, "time")}`, listPrograms(active, this.scene.grid));
       const told = moments.map((moment) => this.scene.moments[moment]);
       const iterations = [...new Set(told.map(([iteration]) => iteration))].sort((a, b) => a - b);
       if (this.iterations > 1) parts.push(spanOf("iteration", iterations));

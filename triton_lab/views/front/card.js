@@ -40,8 +40,11 @@ export function cardOf(scene, selection, context) {
     ),
     scene.table.length ? tableOf(scene.headings, scene.table) : "",
     ...scene.scalars.map((/** @type {string} */ words) => make("div", { class: "tl-note" }, words)),
-    scene.failure ? make("pre", { class: "tl-failure" }, scene.failure) : "",
+    scene.failure && !scene.told ? make("pre", { class: "tl-failure" }, scene.failure) : "",
     ...(scene.tabs.length ? top : scene.findings).map((/** @type {any} */ one) => findingOf(one, selection)),
+    scene.failure && scene.told
+      ? make("details", { class: "tl-section" }, make("summary", {}, "The error as it was raised"), make("pre", { class: "tl-failure" }, scene.failure))
+      : "",
     scene.configs.length ? configsOf(scene.configs) : "",
     ...scene.remarks.map((/** @type {string} */ words) => make("div", { class: "tl-note" }, words)),
     source ? source.node : "",

@@ -5,7 +5,7 @@ import { numbers } from "./data.js";
 import { make } from "./dom.js";
 import { Heatmap } from "./heatmap.js";
 import { layerPicker, programPicker } from "./pickers.js";
-import { callProgram, listPrograms } from "./programs.js";
+import { callProgram, countOf, listPrograms } from "./programs.js";
 import { EMPHASIS } from "./raster.js";
 
 const GRID_LAYERS = ["order", "wave", "lanes", "bytes", "iterations", "shared"];
@@ -103,11 +103,11 @@ export function gridOf(scene, selection) {
   const words = (program) => {
     const together = sharedWith(program);
     const others = Array.from(together.keys()).filter((other) => other !== program && together[other] > 0);
-    const lanes = `${facts.lanes[program]} lanes` + (masked[program] ? ` and ${masked[program]} masked` : "");
+    const lanes = countOf(facts.lanes[program], "lane") + (masked[program] ? ` and ${masked[program]} masked` : "");
     return [
       `${callProgram(program, scene.grid)} · wave ${Math.floor(program / sms)}`,
-      `${facts.iterations[program]} iteration${facts.iterations[program] === 1 ? "" : "s"}`, lanes,
-      `loads ${loaded[program]} bytes, stores ${stored[program]}`,
+      countOf(facts.iterations[program], "iteration"), lanes,
+      `loads ${countOf(loaded[program], "byte")}, stores ${stored[program]}`,
       others.length ? `shares inputs with ${listPrograms(others, scene.grid)}` : "shares no input",
     ].join(" · ");
   };

@@ -1,7 +1,7 @@
 /** Sliders that pick a program or an iteration for every picture that shares the selection. */
 
 import { make } from "./dom.js";
-import { callProgram } from "./programs.js";
+import { callProgram, countOf } from "./programs.js";
 
 /** @typedef {{nodes: HTMLElement[], update: () => void}} Picker */
 
@@ -13,7 +13,7 @@ import { callProgram } from "./programs.js";
 export function programPicker(grid, selection) {
   const programs = grid[0] * grid[1] * grid[2];
   return picker(
-    "program", programs, selection, (program) => (program === null ? `all ${programs} programs` : callProgram(program, grid)),
+    "program", programs, selection, (program) => (program === null ? `all ${countOf(programs, "program")}` : callProgram(program, grid)),
   );
 }
 
@@ -37,7 +37,7 @@ export function oneProgramPicker(grid, selection, shown) {
 export function iterationPicker(count, selection) {
   return picker(
     "iteration", count, selection,
-    (iteration) => (iteration === null ? `all ${count} iterations` : `iteration ${iteration}`),
+    (iteration) => (iteration === null ? `all ${countOf(count, "iteration")}` : `iteration ${iteration}`),
   );
 }
 

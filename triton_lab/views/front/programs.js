@@ -1,26 +1,26 @@
-/** Programs in words. */
+/** Programs and counts in words, as Python's `words` has them. */
 
 /**
+ * `program (3, 0, 0)`; with its number where that is another one: `program (2, 1, 0), number 5`.
  * @param {number} program
  * @param {number[]} grid
  */
-function coordinates(program, [x, y, z]) {
-  const all = [program % x, Math.floor(program / x) % y, Math.floor(program / (x * y))];
-  return z > 1 ? all : all.slice(0, y > 1 ? 2 : 1);
+export function callProgram(program, [x, y, z]) {
+  const at = [program % x, Math.floor(program / x) % y, Math.floor(program / (x * y))];
+  return `program (${at.join(", ")})${y > 1 || z > 1 ? `, number ${program}` : ""}`;
 }
 
 /**
- * `program 3`, or `program 5 (1, 2)` in a grid of several dimensions.
- * @param {number} program
- * @param {number[]} grid
+ * `1 lane`, `4,096 lanes`.
+ * @param {number} number
+ * @param {string} one
  */
-export function callProgram(program, grid) {
-  const at = coordinates(program, grid);
-  return at.length > 1 ? `program ${program} (${at.join(", ")})` : `program ${program}`;
+export function countOf(number, one) {
+  return `${number.toLocaleString("en-US")} ${one}${number === 1 ? "" : "s"}`;
 }
 
 /**
- * `programs 0–7, 12 (9)`: runs of numbers, at most six of them.
+ * `9 programs: numbers 0–7, 12`: runs of numbers, at most six of them.
  * @param {number[]} programs ascending
  * @param {number[]} grid
  */
@@ -35,5 +35,5 @@ export function listPrograms(programs, grid) {
   }
   const words = runs.slice(0, 6).map(([first, last]) => (first === last ? String(first) : `${first}–${last}`));
   if (runs.length > 6) words.push("…");
-  return `${programs.length} programs: ${words.join(", ")}`;
+  return `${countOf(programs.length, "program")}: numbers ${words.join(", ")}`;
 }

@@ -5,7 +5,7 @@ import { make } from "./dom.js";
 import { indexOf } from "./frame.js";
 import { Heatmap } from "./heatmap.js";
 import { EMPHASIS } from "./raster.js";
-import { callProgram, listPrograms } from "./programs.js";
+import { callProgram, countOf, listPrograms } from "./programs.js";
 import { lineOf } from "./selection.js";
 
 /**
@@ -51,7 +51,7 @@ export function tilingOf(scene, selection) {
     const { program } = selection.get();
     const [outside, masked] = scene.elsewhere;
     const lost = masked ? ` · ${masked} masked lanes stand outside ${scene.argument.name}` : "";
-    const wrong = outside ? ` · ${outside} lanes touch memory outside ${scene.argument.name}` : "";
+    const wrong = outside ? ` · ${outside === 1 ? "1 lane touches" : `${countOf(outside, "lane")} touch`} memory outside ${scene.argument.name}` : "";
     const picked = program == null ? "Point at an element; click it to pick its program." : "Escape lets go of the program.";
     return picked + lost + wrong;
   };
@@ -64,7 +64,7 @@ export function tilingOf(scene, selection) {
   const update = () => {
     const program = selection.get().program ?? null;
     slider.value = String(program ?? -1);
-    told.textContent = program === null ? `all ${programs} programs` : callProgram(program, scene.grid);
+    told.textContent = program === null ? `all ${countOf(programs, "program")}` : callProgram(program, scene.grid);
     const now = layer(shown);
     now.heatmap.emphasise(now.emphasis(program, lineOf(selection)));
     status.textContent = now.heatmap.cursor ? now.words(now.heatmap.cursor) : rest();

@@ -2,6 +2,7 @@
 
 import { numbers } from "./data.js";
 import { make } from "./dom.js";
+import { callProgram, countOf } from "./programs.js";
 import { themeOf } from "./theme.js";
 import { barsOf, blockHeatmap, tell } from "./valueblock.js";
 
@@ -15,6 +16,7 @@ export function variableOf(scene, selection) {
     return { node: make("div", { class: "tl-variable" }, scene.fixed ?? scene.empty), draw: () => {} };
   }
   const programs = [...numbers(scene.programs)];
+  const grid = scene.grid ?? [Infinity, 1, 1];
   const values = scene.values.map(numbers);
   const reached = scene.reached.map(numbers);
   const size = scene.block.reduce((/** @type {number} */ total, /** @type {number} */ n) => total * n, 1);
@@ -36,7 +38,7 @@ export function variableOf(scene, selection) {
   const turn = slider("iteration", values.length, (k) => selection.set({ iteration: k }));
 
   const rest = () =>
-    scene.dropped ? `${scene.dropped} more programs are not kept in this picture: ask for values(..., programs=[…]).` : "";
+    scene.dropped ? `${countOf(scene.dropped, "more program")} not kept in this picture: ask for values(..., programs=[…]).` : "";
   /** @type {{draw: (theme: "light" | "dark") => void} | null} */
   let bars = null;
   /** @type {import("./heatmap.js").Heatmap | null} */
@@ -46,12 +48,12 @@ export function variableOf(scene, selection) {
     if (picked.program != null && programs.includes(picked.program)) row = programs.indexOf(picked.program);
     if (picked.iteration != null && picked.iteration < values.length) iteration = picked.iteration;
     program.input.value = String(row);
-    program.told.textContent = `program ${programs[row]}`;
+    program.told.textContent = callProgram(programs[row], grid);
     turn.input.value = String(iteration);
     turn.told.textContent = `iteration ${iteration} of ${values.length}`;
     heatmap = bars = null;
     if (!reached[iteration][row]) {
-      place.replaceChildren(make("div", { class: "tl-note" }, `program ${programs[row]} does not get here`));
+      place.replaceChildren(make("div", { class: "tl-note" }, `${callProgram(programs[row], grid)} does not get here`));
       return;
     }
     const block = values[iteration].subarray(row * size, (row + 1) * size);

@@ -1,0 +1,95 @@
+"""How things are told: each way to spell a program, a lane or a count stands once, and everybody uses it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+import triton_lab
+from triton_lab import words
+
+PACKAGE = Path(triton_lab.__file__).parent
+GRIDS = st.tuples(*[st.integers(1, 9)] * 3)
+
+# What we count.
+COUNTED = (
+    "programs?|elements?|lanes?|iterations?|steps|findings?|launch(es)?|kernels?|arguments?|tensors?|bytes?|"
+    "operations?|instances?|statements?|sectors?|waves?|graphs?|numbers|names|units|times|lines|accesses"
+)
+AFTER = re.compile(rf"^ ({COUNTED})\b(?! as | in the grid)")
+PLURAL_BY_HAND = re.compile(r"""(['"]s['"] (if|\*) |['"]{2} if .* else ['"]s['"])""")
+# What stands before such a noun and is no number of them: a type, a grid, a block, a size that is always 128.
+NO_COUNT = {"short(self.dtype)", "' × '.join(map(str, grid))", "block", "LINE_BYTES"}
+
+
+def told() -> Iterator[tuple[str, str]]:
+    """Each f-string of the package that speaks of how many there are, with where it stands."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        if "codegen" in file.parts or file.name == "words.py":
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            parts = node.values if isinstance(node, ast.JoinedStr) else []
+            for value, text in pairwise(parts):
+                if not isinstance(value, ast.FormattedValue) or not isinstance(text, ast.Constant):
+                    continue
+                if AFTER.match(str(text.value)) and not value.format_spec and ast.unparse(value.value) not in NO_COUNT:
+                    yield f"{file.relative_to(PACKAGE)}:{node.lineno}", ast.unparse(value) + str(text.value)
+
+
+def test_whoever_counts_takes_the_words_from_one_place() -> None:
+    """A number before a noun by hand is "1 programs" one day."""
+    found = [f"{where}: {text}" for where, text in told()]
+    assert not found, "\n".join(found)
+
+
+def test_nobody_makes_plurals_by_hand() -> None:
+    found = [
+        f"{file.relative_to(PACKAGE)}:{number}: {line.strip()}"
+        for file in sorted(PACKAGE.rglob("*.py"))
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
+        if file.name != "words.py" and PLURAL_BY_HAND.search(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+@given(GRIDS, st.data())
+def test_a_program_has_one_spelling_and_its_number_only_where_that_says_more(
+    grid: tuple[int, int, int], data: st.DataObject
+) -> None:
+    number = data.draw(st.integers(0, int(np.prod(grid)) - 1))
+    z, y, x = (int(n) for n in np.unravel_index(number, grid[::-1]))
+    beside = "" if grid[1:] == (1, 1) else f", number {number}"
+    assert words.program(np.int64(number), grid) == f"program ({x}, {y}, {z}){beside}"
+    assert words.who(number, grid) == words.program(number, grid) + ("," if beside else "")
+
+
+@given(st.lists(st.integers(1, 6), max_size=4), st.data())
+def test_elements_and_lanes_are_counted_row_by_row(shape: list[int], data: st.DataObject) -> None:
+    number = data.draw(st.integers(0, int(np.prod(shape, dtype=int)) - 1))
+    expected = tuple(int(n) for n in np.unravel_index(number, tuple(shape))) if shape else ()
+    assert words.index(number, shape) == expected
+    assert words.element("x", number, shape) == f"x[{', '.join(map(str, expected))}]"
+    assert words.lane(number, shape) == (f"lane {expected if len(shape) > 1 else number}" if shape else "")
+
+
+@given(st.integers(0, 1 << 40), st.sampled_from(["program", "lane", "element"]))
+def test_one_is_not_told_as_many(number: int, noun: str) -> None:
+    told = words.count(number, noun)
+    assert told.endswith("s") == (number != 1)
+    assert int(told.split()[0].replace(",", "")) == number
+    assert words.span(number, number, noun) == told and words.span(number + 1, number, noun).endswith(told)
+    assert (number > 1) == words.in_all(number, noun).endswith("s in all")
+
+
+def test_articles_and_others() -> None:
+    assert [words.a(each) for each in ("load", "atomic", "Element")] == ["a load", "an atomic", "an Element"]
+    assert words.programs([4, 4, 1], (8, 1, 1)) == "program (1, 0, 0) and 1 other"
+    assert words.programs([5], (2, 3, 1)) == "program (1, 2, 0), number 5,"
+    assert words.program_range(0, 3, (4, 1, 1)) == "programs (0, 0, 0) to (3, 0, 0)"

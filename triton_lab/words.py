@@ -1,0 +1,257 @@
+"""How things are told, to everybody alike: programs, lanes, elements, counts, and what an access did wrong.
+
+Errors, findings, cards, static pages and scripts take their words from here, so that one thing has one spelling and
+one advice. Numbers in, text out: nothing of ours is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+# What an access of each kind of fault is.
+_WRONG = {"out-of-bounds": "out of bounds", "null-pointer": "through a null pointer", "misaligned": "misaligned"}
+
+HINT_ASSERTION = "The condition does not hold for these programs."
+HINT_DEADLOCK = "Release every lock on every path, and wait only for flags that some program sets."
+HINT_GATHER = (
+    "tl.gather moves elements within one block: clamp the index to its axis, and choose with tl.where afterwards."
+)
+# What to do about operations that touch no memory and were stopped for their values.
+HINT_REFUSED = {"tt.assert": HINT_ASSERTION, "tt.gather": HINT_GATHER}
+HINT_STEPS = (
+    "Mend the loop that does not end, or allow more: lab.limits(max_steps=...), after import triton_lab as lab."
+)
+HINT_UNSUPPORTED = "Run this kernel on a GPU, or write it without this operation."
+
+
+# --- Counts ---------------------------------------------------------------------------------------
+
+
+def number(value: int) -> str:
+    """``1,048,576``: how many. (Coordinates, lines and element numbers are names, and bear no separators.)"""
+    return f"{value:,}"
+
+
+def noun(count: int, one: str, many: str = "") -> str:
+    """``one`` or its plural, whichever ``count`` of them take; ``many`` where the plural has more than an s."""
+    return one if count == 1 else many or f"{one}s"
+
+
+def count(count: int, one: str, many: str = "") -> str:
+    """``1 program``, ``2 programs``, ``4,096 programs``."""
+    return f"{number(count)} {noun(count, one, many)}"
+
+
+def span(low: int, high: int, one: str, many: str = "") -> str:
+    """``1 to 4 programs``, or ``3 programs`` where both are the same."""
+    return count(high, one, many) if low == high else f"{number(low)} to {count(high, one, many)}"
+
+
+def rounded(value: float, one: str) -> str:
+    """``1 time``, ``1.27 times``: three digits."""
+    text = f"{value:.3g}"
+    return f"{text} {one if text == '1' else one + 's'}"
+
+
+def in_all(count_: int, one: str) -> str:
+    """What follows the first of several: ``; 12 lanes in all``; nothing after the only one."""
+    return f"; {count(count_, one)} in all" if count_ > 1 else ""
+
+
+def and_others(count: int) -> str:
+    """What follows the first of several in a list: `` and 1 other``; nothing where there are none."""
+    return f" and {number(count)} {noun(count, 'other')}" if count else ""
+
+
+def a(word: str) -> str:
+    """``word`` behind its article: ``a load``, ``an atomic``."""
+    return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"
+
+
+# --- Programs, lanes, elements --------------------------------------------------------------------
+
+
+def coordinates(program: int, grid: Sequence[int]) -> tuple[int, int, int]:
+    """Where program number ``program`` stands in ``grid``: the first axis is the quickest."""
+    x, y, _ = map(int, grid)
+    program = int(program)
+    return program % x, program // x % y, program // (x * y)
+
+
+def program(number: int, grid: Sequence[int]) -> str:
+    """``program (3, 0, 0)``; with its number where that is another one: ``program (3, 1, 0), number 7``."""
+    beside = f", number {number}" if _several_axes(grid) else ""
+    return f"program {coordinates(number, grid)}{beside}"
+
+
+def who(number: int, grid: Sequence[int]) -> str:
+    """`program` in the middle of a sentence, where a comma ends what stands beside it."""
+    return program(number, grid) + ("," if _several_axes(grid) else "")
+
+
+def programs(numbers: Iterable[int], grid: Sequence[int]) -> str:
+    """The first of them in the middle of a sentence, and how many others there are."""
+    different = sorted(set(numbers))
+    return who(different[0], grid) + and_others(len(different) - 1)
+
+
+def program_range(first: int, last: int, grid: Sequence[int]) -> str:
+    """``programs (0, 0, 0) to (7, 0, 0)`` in the middle of a sentence, in the order of their numbers."""
+    if first == last:
+        return who(first, grid)
+    numbers = f", numbers {first} to {last}," if _several_axes(grid) else ""
+    return f"programs {coordinates(first, grid)} to {coordinates(last, grid)}{numbers}"
+
+
+def no_program(number: int, grid: Sequence[int]) -> str:
+    """Why there is nothing to see of a program that somebody asked for."""
+    return f"no program has number {number}: {a_grid(grid)} has {count(prod(grid), 'program')}, counted from 0"
+
+
+def a_grid(grid: Sequence[int]) -> str:
+    """``the grid (4, 2, 1)``."""
+    return f"the grid {tuple(grid)}"
+
+
+def mark(number: int, grid: Sequence[int]) -> str:
+    """The shortest that tells a program apart, for a cell of a picture: ``3``, or ``1,2`` in a grid of two axes."""
+    if not _several_axes(grid):
+        return str(number)
+    return ",".join(map(str, coordinates(number, grid)[: 2 if grid[2] == 1 else 3]))
+
+
+def _several_axes(grid: Sequence[int]) -> bool:
+    return tuple(grid[1:]) != (1, 1)
+
+
+def lane(number: int, block: Sequence[int]) -> str:
+    """``lane 5``, or ``lane (1, 3)`` in a block of several axes; nothing for a scalar."""
+    if not block:
+        return ""
+    return f"lane {number}" if len(block) == 1 else f"lane {index(number, block)}"
+
+
+def index(number: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """The coordinates of row-major ``number`` in ``shape``."""
+    found = []
+    for extent in reversed(shape):
+        number, place = divmod(int(number), int(extent))
+        found.append(place)
+    return tuple(reversed(found))
+
+
+def element(name: str, number: int, shape: Sequence[int]) -> str:
+    """``x_ptr[3, 5]``: the element that is ``number`` in row-major order."""
+    return f"{name}[{', '.join(map(str, index(number, shape)))}]"
+
+
+def address(value: int) -> str:
+    """For what has no better name."""
+    return f"address {value:#x}"
+
+
+# --- Faults ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """What there is to tell of a tensor argument; ``offset`` counts elements, ``address`` is that of element 0."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    itemsize: int
+    address: int
+    storage_address: int
+    storage_bytes: int
+
+    def __str__(self) -> str:
+        offset = f", storage offset {self.offset}" if self.offset else ""
+        return f"{self.name}: {self.dtype}, shape {self.shape}, strides {self.strides}{offset}"
+
+    def holds(self, address: int, size: int = 1) -> bool:
+        """Whether ``size`` bytes from ``address`` on are of its storage."""
+        return self.storage_address <= address and address + size <= self.storage_address + self.storage_bytes
+
+    def distance(self, address: int) -> int:
+        """How far from its storage an address lies, in bytes."""
+        return max(self.storage_address - address, address - self.storage_address - self.storage_bytes, 0)
+
+
+def owner_of(address: int, origins: Iterable[Tensor], tensors: Iterable[Tensor]) -> Tensor | None:
+    """Which tensor an access was meant for: of its pointer's ``origins`` the nearest, else the one that it meets."""
+    nearest = min(origins, key=lambda tensor: tensor.distance(address), default=None)
+    return nearest or next((tensor for tensor in tensors if tensor.holds(address)), None)
+
+
+@dataclass(frozen=True)
+class Stray:
+    """The first lane of an access that may not touch memory, and how many there are.
+
+    ``access`` is ``load``, ``store`` or ``atomic``, ``kind`` that of the fault, ``who`` a `program`, ``owner`` the
+    tensor that it was meant for (`owner_of`), ``tensors`` all there are. ``guard`` says what should have held the lane
+    back: ``mask``, ``descriptor`` or nothing.
+    """
+
+    access: str
+    kind: str
+    itemsize: int
+    address: int
+    who: str
+    lane: str
+    count: int
+    owner: Tensor | None
+    tensors: Sequence[Tensor]
+    guard: str
+
+    def __str__(self) -> str:
+        """``load out of bounds: lane 3 of program (1, 0, 0) touches element 11 of x, ...; 42 lanes in all``."""
+        lane = f"{self.lane} of " if self.lane else ""
+        return f"{self.access} {_WRONG[self.kind]}: {lane}{self.who} {self._touches()}{in_all(self.count, 'lane')}"
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nobody may write to where the lane stores: it is in the tensor, and was stopped all the same."""
+        owned = self.owner is not None and self.owner.holds(self.address, self.itemsize)
+        return owned and self.access != "load" and self.kind == "out-of-bounds"
+
+    @property
+    def hint(self) -> str:
+        """What to do about it."""
+        if self.kind == "misaligned":
+            return "Addresses must be multiples of the element's size: look at the pointer's type and the offsets."
+        if self.owner is None:
+            if self.kind == "null-pointer":
+                return "The pointer is null: check the table of pointers, or pass a tensor for it."
+            return "Look at where the pointer comes from: it points into no tensor that is alive."
+        name = self.owner.name
+        if self.read_only:
+            return f"Pass a copy of {name} (.clone()), or map its file for writing."
+        if self.guard == "descriptor":
+            return "The descriptor's shape and strides reach further than its tensor."
+        if self.guard == "mask":
+            return f"The mask lets these lanes through: compare the offsets with the extents of {name}."
+        return f"Mask the lanes that lie beyond {name} (mask=offsets < n), or mend the offsets."
+
+    def _touches(self) -> str:
+        owner = self.owner
+        if owner is None:
+            return f"touches {address(self.address)}, which belongs to no tensor"
+        distance = self.address - owner.address
+        if self.kind == "misaligned":
+            return f"touches byte {distance} of {owner.name}, which is no multiple of {count(self.itemsize, 'byte')}"
+        touched = f"touches element {distance // owner.itemsize} of {owner.name}"
+        if not owner.address:
+            return f"{touched}, which has no elements at all"
+        if self.read_only:
+            return f"{touched}, whose memory may only be read"
+        other = next((each for each in self.tensors if each != owner and each.holds(self.address)), None)
+        there_lies = "" if other is None else f" (there lies {other.name})"
+        if distance < 0:
+            return f"{touched}, whose storage begins at element {-owner.offset}{there_lies}"
+        last = owner.storage_bytes // owner.itemsize - owner.offset - 1
+        return f"{touched}, whose storage ends after element {last}{there_lies}"

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.values import Values as Values
     from triton_lab.launch.verdict import Unchecked as Unchecked
     from triton_lab.limiting import limits as limits
-    from triton_lab.polyhedral import schedule as schedule
+    from triton_lab.polyhedral.frontend import schedule as schedule
     from triton_lab.targets import TargetError as TargetError
     from triton_lab.targets import target as target
     from triton_lab.views.interact import interact as interact

@@ -9,7 +9,7 @@ from .access import Access
 from .dependence import Dependence
 from .domain import Domain
 from .effort import NoAnswer, TooHard
-from .frontend import scop
+from .frontend import schedule, scop
 from .legality import Legality, Violation
 from .maximal import Maximal, Part
 from .schedule import Schedule
@@ -36,20 +36,6 @@ _LATER = {
     "TritonKernel": "triton_lab.polyhedral.triton_kernel",
     "Visits": "triton_lab.polyhedral.visits",
 }
-
-
-def schedule(source: Any, **values: int) -> Schedule:
-    """The schedule that a scop (or whatever `scop` takes) comes with: the order of its source.
-
-    >>> order = lab.schedule("for (int i = 0; i < n; i++) A[i] = 0;")
-    >>> order.split("i", 4)
-    // split(i, 4, io, ii)
-    for (int io = 0; io <= floord(n - 1, 4); io++)
-      for (int ii = 0; ii <= min(3, n - 4 * io - 1); ii++)
-        A[4 * io + ii] = 0;
-    legal: every dependence is kept
-    """
-    return (source.bind(**values) if isinstance(source, Scop) else scop(source, maximal=False, **values)).schedule
 
 
 __all__ = [

@@ -18,6 +18,7 @@ from .from_c import nest_from_c
 from .from_python import nest_from_python, python_source
 from .maximal import Maximal
 from .maximal import maximal as maximal_parts
+from .schedule import Schedule
 from .scop import Scop
 from .source import SourceText
 
@@ -132,3 +133,17 @@ def _constants(function: Any, parameters: tuple[str, ...]) -> Mapping[str, int]:
     defaults = {name: p.default for name, p in arguments.items() if p.default is not p.empty}
     own = {**{k: v for k, v in known.items() if k not in arguments}, **defaults}
     return {name: own[name] for name in parameters if type(own.get(name)) is int}
+
+
+def schedule(source: Any, **values: int) -> Schedule:
+    """The schedule that a scop (or whatever `scop` takes) comes with: the order of its source.
+
+    >>> order = lab.schedule("for (int i = 0; i < n; i++) A[i] = 0;")
+    >>> order.split("i", 4)
+    // split(i, 4, io, ii)
+    for (int io = 0; io <= floord(n - 1, 4); io++)
+      for (int ii = 0; ii <= min(3, n - 4 * io - 1); ii++)
+        A[4 * io + ii] = 0;
+    legal: every dependence is kept
+    """
+    return (source.bind(**values) if isinstance(source, Scop) else scop(source, maximal=False, **values)).schedule

@@ -67,7 +67,7 @@ notebooks: $(VENV)/.test ## Make the notebooks anew from their sources, and run 
 	$(BIN)/python -m tests.notebooks.course
 
 gallery: $(VENV)/.test ## Draw every view on one page
-	$(BIN)/python -m triton_lab.views.gallery
+	$(BIN)/python -m triton_lab.views.launch.gallery
 
 bench: $(VENV)/.test ## Print the speed figures of this machine
 	$(BIN)/python -m bench

@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from triton_lab.polyhedral import examples, scop
-from triton_lab.views.png import png
-from triton_lab.views.polyhedral import iteration_view
+from triton_lab.polyhedral import scop
+from triton_lab.polyhedral.page import examples
+from triton_lab.views.drawing.png import png
+from triton_lab.views.polyhedral.iteration import iteration_view
 
 from .figure import AtMost, Figure
 

@@ -73,8 +73,8 @@ def time_views(budget: float) -> dict[str, float]:
 
     import triton_lab
     from triton_lab.examples.vector_add import add
-    from triton_lab.views.accesses import Accesses
-    from triton_lab.views.card import SHOWN, Card
+    from triton_lab.views.launch.accesses import Accesses
+    from triton_lab.views.launch.card import SHOWN, Card
 
     x, y = torch.rand(SIDE, SIDE), torch.rand(SIDE, SIDE)
 

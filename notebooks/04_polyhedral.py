@@ -26,7 +26,8 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.polyhedral import NotAScop, examples
+from triton_lab.polyhedral import NotAScop
+from triton_lab.polyhedral.page import examples
 
 # %% [markdown]
 # ## A nest is a polyhedron
@@ -51,7 +52,7 @@ page.domain.matrix.coefficients(["i", "j"]), page.domain.matrix.constants, page.
 # side where `i > j`. Here are both domains, drawn as they are.
 
 # %%
-from triton_lab.polyhedral.page_domain import page_domain
+from triton_lab.polyhedral.page.domain import page_domain
 
 page_domain()
 
@@ -172,7 +173,7 @@ lab.schedule(small).tile({"i": 4, "j": 4}).plot(order=True, instance=(2, 5))
 # (Halide names loops from the innermost, we from the outermost.) It is legal, and it visits every point once.
 
 # %%
-from triton_lab.polyhedral.halide import halide_matmul
+from triton_lab.polyhedral.page.halide import halide_matmul
 
 halide = halide_matmul(32, block_size=16)
 print(halide.program("c"))
@@ -191,7 +192,7 @@ np.abs(halide.run(arrays)["C"] - arrays["A"] @ arrays["B"]).max()
 # (The page writes `B[k][j]`; it must be `B[col[i, k]][j]`.)
 
 # %%
-from triton_lab.polyhedral.ragged import PAGE_RAGGED
+from triton_lab.polyhedral.page.ragged import PAGE_RAGGED
 
 PAGE_RAGGED
 
@@ -243,7 +244,7 @@ close
 # The same matrices, three programs. First where all three can speak:
 
 # %%
-from triton_lab.polyhedral.three_ways import matmul_ways, ragged_ways
+from triton_lab.polyhedral.page.three_ways import matmul_ways, ragged_ways
 
 matmul_ways()
 

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from triton.runtime import driver
 
-from triton_lab import targets
+from triton_lab.backend import targets
 
 HAS_GPU = torch.cuda.is_available()
 _HIDING = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}

@@ -14,8 +14,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from triton_lab.interpreter.errors import KernelError, StepLimit
 from triton_lab.notebook.options import VIEWS
-from triton_lab.views.card import Card
-from triton_lab.views.launches import Launches
+from triton_lab.views.launch.card import Card
+from triton_lab.views.launch.launches import Launches
 
 KERNEL = """\
 import torch

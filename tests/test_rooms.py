@@ -1,52 +1,119 @@
-"""ARCHITECTURE.md's table of rooms is true: all are in it, and each imports only from those above it."""
+"""ARCHITECTURE.md's tables of rooms are true: all are in them, each imports only from those above it, none in a circle.
+
+`python -m tests.imports` prints the graph that is judged here.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import triton_lab
+from tests.imports import PACKAGE, Import, circles, every_import, folder_of, imports, modules, table
 
-PACKAGE = Path(triton_lab.__file__).parent
-TABLE = (PACKAGE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
-ROWS = [re.findall(r"`(\w+)(?:/|\.py)`", row.split("|")[1]) for row in TABLE.splitlines() if row.startswith("| `")]
-RANK = {room: number for number, rooms in enumerate(ROWS) for room in rooms}
-BESIDE = {"__init__", "setting"}  # the door, and what `targets` and `limiting` share
-
-
-def room_of(module: Path) -> str:
-    return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
-
-
-def modules() -> list[Path]:
-    return [path for path in sorted(PACKAGE.rglob("*.py")) if room_of(path) not in BESIDE | {"labextension"}]
+TABLE = (PACKAGE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()
+ROOMS = [re.findall(r"`(\w+)(?:/|\.py)`", row.split("|")[1]) for row in TABLE if row.startswith("| `")]
+RANK = {room: number for number, rooms in enumerate(ROOMS) for room in rooms}
+# What lies inside a room, in levels: those of one level may know each other. "." is the room's own modules.
+INSIDE = {
+    found[1]: [re.findall(r"`([\w.]+?)/?`", level) for level in row.split("|")[2].split(",")]
+    for row in TABLE
+    if (found := re.match(r"\| in `(\w+)/`", row))
+}
+EDGES = every_import()
 
 
-def imported(body: list[ast.stmt]) -> Iterator[str]:
-    """What is imported with the module itself, by full name; not what types alone or a call asks for."""
-    for node in body:
-        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield from (f"{node.module}.{name.name}" for name in node.names)
-        elif isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-        elif isinstance(node, ast.If | ast.Try | ast.With | ast.ClassDef) and "TYPE_CHECKING" not in ast.dump(node):
-            yield from imported(node.body)
+def room_of(module: str) -> str:
+    return module.split("/")[0]
+
+
+def level_of(module: str) -> int:
+    """Where a module stands inside its room: the number of its sub-room's level."""
+    room = room_of(module)
+    inner = folder_of(module).removeprefix(room).strip("/") or "."
+    return next(number for number, level in enumerate(INSIDE.get(room, [["."]])) if inner in level)
 
 
 def test_every_room_is_in_the_table() -> None:
-    assert {room_of(path) for path in modules()} == set(RANK)
+    assert {room_of(module) for module in modules()} - {"."} == set(RANK)
+
+
+def test_every_folder_of_a_room_has_its_place_inside_it() -> None:
+    folders = {folder_of(module) for module in modules()} - {"."}
+    inner = {room: {folder for folder in folders if folder.startswith(f"{room}/")} for room in RANK}
+    told = {
+        room: {f"{room}/{name}" for level in levels for name in level if name != "."} for room, levels in INSIDE.items()
+    }
+    assert {room: found for room, found in inner.items() if found} == told
 
 
 @pytest.mark.parametrize("room", RANK)
 def test_a_room_imports_from_rooms_above_it_alone(room: str) -> None:
-    for path in modules():
-        if room_of(path) != room:
-            continue
-        for name in imported(ast.parse(path.read_text(encoding="utf-8")).body):
-            parts = name.split(".")
-            if parts[0] == "triton_lab" and len(parts) > 1 and parts[1] in RANK:
-                assert RANK[parts[1]] <= RANK[room], f"{path.relative_to(PACKAGE)} imports {name}"
+    wrong = [
+        edge
+        for edge in EDGES
+        if room_of(edge.by) == room and edge.kind == "module" and edge.of != "." and RANK[room_of(edge.of)] > RANK[room]
+    ]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+@pytest.mark.parametrize("room", INSIDE)
+def test_a_sub_room_imports_from_those_before_it_alone(room: str) -> None:
+    wrong = [
+        edge
+        for edge in EDGES
+        if room_of(edge.by) == room_of(edge.of) == room
+        and edge.kind == "module"
+        and edge.by != room  # the door opens on all
+        and level_of(edge.of) > level_of(edge.by)
+    ]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def names_its_view(edge: Import) -> bool:
+    """Whether a class names, as a type, the view that shows it: the one circle that the table allows."""
+    return edge.kind == "type" and room_of(edge.of) == "views" and room_of(edge.by) != "views"
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    print(table())
+    assert circles(edge for edge in EDGES if edge.kind != "call" and not names_its_view(edge)) == []
+
+
+def test_every_package_says_what_it_is_for() -> None:
+    for module, path in modules().items():
+        if path.name == "__init__.py":
+            told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+            assert told and len(told.split()) > 8, module
+
+
+def test_imports_of_every_kind_are_read(tmp_path: Path) -> None:
+    source = """
+from . import record
+from .checks import race
+from ..ir import Plan
+import triton_lab.words
+if TYPE_CHECKING:
+    from ..views.view import View
+def call():
+    from triton_lab import magics
+"""
+    known = ["launch", "launch/record", "launch/checks", "launch/checks/race", "ir", "words", "views/view", "magics"]
+    path = tmp_path / "launch.py"
+    path.write_text(source, encoding="utf-8")
+    assert [(edge.of, edge.kind) for edge in imports("launch/launch", path, known)] == [
+        ("launch/record", "module"),
+        ("launch/checks/race", "module"),
+        ("ir", "module"),
+        ("words", "module"),
+        ("views/view", "type"),
+        ("magics", "call"),
+    ]
+
+
+def test_a_circle_is_found() -> None:
+    edges = [Import("a", "b", "module"), Import("b", "c", "type"), Import("c", "a", "call"), Import("d", "a", "module")]
+    assert circles(edges) == [["a", "b", "c"]]
+    assert circles(edges[:2]) == []

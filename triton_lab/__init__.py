@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from triton_lab import lazy as lazy
     from triton_lab import polyhedral as polyhedral
     from triton_lab.backend.arguments import ArgumentError as ArgumentError
+    from triton_lab.backend.limiting import limits as limits
     from triton_lab.backend.sm90 import NotCompilable as NotCompilable
+    from triton_lab.backend.targets import TargetError as TargetError
+    from triton_lab.backend.targets import target as target
     from triton_lab.interpreter.errors import Deadlock as Deadlock
     from triton_lab.interpreter.errors import KernelError as KernelError
     from triton_lab.interpreter.errors import StepLimit as StepLimit
@@ -52,12 +55,9 @@ if TYPE_CHECKING:
     from triton_lab.launch.unseen import NotRecorded as NotRecorded
     from triton_lab.launch.values import Values as Values
     from triton_lab.launch.verdict import Unchecked as Unchecked
-    from triton_lab.limiting import limits as limits
-    from triton_lab.polyhedral.frontend import schedule as schedule
-    from triton_lab.targets import TargetError as TargetError
-    from triton_lab.targets import target as target
-    from triton_lab.views.interact import interact as interact
-    from triton_lab.views.storage import storage as storage
+    from triton_lab.polyhedral.entry import schedule as schedule
+    from triton_lab.views.launch.interact import interact as interact
+    from triton_lab.views.launch.storage import storage as storage
 
 __version__ = "0.1.0"  # the one place: pyproject.toml reads it here
 
@@ -79,20 +79,20 @@ _PUBLIC: dict[str, str | None] = {
     "NotRecorded": "triton_lab.launch.unseen",
     "Origin": "triton_lab.launch.origin",
     "StepLimit": "triton_lab.interpreter.errors",
-    "TargetError": "triton_lab.targets",
+    "TargetError": "triton_lab.backend.targets",
     "Trace": "triton_lab.launch.trace",
     "Unchecked": "triton_lab.launch.verdict",
     "Unsupported": "triton_lab.interpreter.errors",
     "Values": "triton_lab.launch.values",
     "check": "triton_lab.launch.check",
-    "interact": "triton_lab.views.interact",
+    "interact": "triton_lab.views.launch.interact",
     "lazy": None,
-    "limits": "triton_lab.limiting",
+    "limits": "triton_lab.backend.limiting",
     "polyhedral": None,
     "record": "triton_lab.launch.record",
     "schedule": "triton_lab.polyhedral",
-    "storage": "triton_lab.views.storage",
-    "target": "triton_lab.targets",
+    "storage": "triton_lab.views.launch.storage",
+    "target": "triton_lab.backend.targets",
 }
 
 __all__ = [

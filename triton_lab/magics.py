@@ -78,13 +78,13 @@ def run_cell(shell: Any, chosen: options.Options, body: str) -> None:
     """Run ``body`` as the line says, show what was launched, and raise what the cell raised."""
     from triton import knobs
 
+    from triton_lab.backend.targets import TargetError
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.record import record
     from triton_lab.launch.unseen import NotRecorded
     from triton_lab.notebook.progress import notebook_bar
     from triton_lab.notebook.show import show_launches, show_no_launch
     from triton_lab.notebook.switch import switched
-    from triton_lab.targets import TargetError
 
     before = {name: value for name, value in shell.user_ns.items() if jit_function(value) is not None}
     try:

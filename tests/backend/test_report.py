@@ -127,7 +127,7 @@ def test_a_deadlock_says_what_to_do():
 
 
 def test_a_step_limit_says_how_to_raise_it():
-    from triton_lab.limiting import limits
+    from triton_lab.backend.limiting import limits
 
     with limits(max_steps=1000):
         error = failure(endless)

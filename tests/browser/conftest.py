@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.browser.lab import Lab
 from tests.browser.server import JupyterServer, serve
-from triton_lab.views import style
+from triton_lab.views.drawing import style
 from triton_lab.views.page import page as page_of
 from triton_lab.views.view import View
 

@@ -14,10 +14,10 @@ from playwright.sync_api import Locator, Page, expect
 
 import triton_lab as lab
 from triton_lab.launch.launch import Launch
-from triton_lab.views import style
-from triton_lab.views.card import SHOWN, Card
-from triton_lab.views.raster import CHOSEN, DIMMED, paint
-from triton_lab.views.storage import Storage
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.raster import CHOSEN, DIMMED, paint
+from triton_lab.views.launch.card import SHOWN, Card
+from triton_lab.views.launch.storage import Storage
 
 Open = Callable[..., Page]
 LEFT, TOP = 46, 18

@@ -7,9 +7,9 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.lab import Lab
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
-from triton_lab.views import style
-from triton_lab.views.raster import paint
-from triton_lab.views.tiling import Tiling
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.raster import paint
+from triton_lab.views.launch.tiling import Tiling
 
 LEFT, TOP = 46, 18  # where the cells begin on a canvas
 ADDITION, STORAGE, ADD_ONE = 3, 9, 11  # cells of the notebook

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
-
 from tests.views.test_grid import launch
-from triton_lab.views import style
-from triton_lab.views.grid import Grid
+
+from triton_lab.views.drawing import style
+from triton_lab.views.launch.grid import Grid
 
 LEFT, TOP = 46, 18
 

@@ -12,7 +12,7 @@ import triton.language as tl
 from playwright.sync_api import Page, expect
 
 import triton_lab as lab
-from triton_lab.views import style
+from triton_lab.views.drawing import style
 
 Open = Callable[..., Page]
 

@@ -10,9 +10,9 @@ from playwright.sync_api import Page, expect
 
 from triton_lab.launch.probes import Variable as Place
 from triton_lab.launch.values import Assignment, Values
-from triton_lab.views.raster import paint
-from triton_lab.views.value_picture import block_heatmap, ends
-from triton_lab.views.variable import Variable
+from triton_lab.views.drawing.raster import paint
+from triton_lab.views.drawing.value_picture import block_heatmap, ends
+from triton_lab.views.launch.variable import Variable
 
 LEFT, TOP = 46, 18
 

@@ -29,8 +29,8 @@ AUDITED = {
     "launch/access.py:_places": "shape and strides alone",
     "lazy/asking.py:_asked": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
     "lazy/asking.py:_meeting": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
-    "views/polyhedral_text.py:width_of": "a text in a font of matplotlib's own",
-    "views/style.py:palette": "constants",
+    "views/polyhedral/text.py:width_of": "a text in a font of matplotlib's own",
+    "views/drawing/style.py:palette": "constants",
     "views/widget.py:_widget_class": "files of ours; its name has their hash: tests/views/test_widget.py",
     "views/widget.py:script": "files of ours",
 }

@@ -12,7 +12,7 @@ from triton_lab.interpreter import ops
 from triton_lab.interpreter.libdevice import FUNCTIONS, bits, elementary, extremes, rounding
 from triton_lab.interpreter.ops import memory
 from triton_lab.interpreter.registry import CHECKS, REGISTRY, check, control, impl, union
-from triton_lab.polyhedral.kernel_rules import RULES, rule
+from triton_lab.polyhedral.kernels.rules import RULES, rule
 
 ops.load_all()
 

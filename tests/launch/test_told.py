@@ -19,7 +19,7 @@ import triton_lab
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.launch import Launch
-from triton_lab.views.card import Card
+from triton_lab.views.launch.card import Card
 from triton_lab.views.page import page
 
 

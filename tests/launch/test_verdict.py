@@ -16,7 +16,7 @@ from triton_lab.launch import checks
 from triton_lab.launch.check import CheckFailed, CheckIncomplete
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.snapshot import CannotReplay
-from triton_lab.views.card import SHOWN, Card
+from triton_lab.views.launch.card import SHOWN, Card
 
 
 @triton.jit
@@ -93,25 +93,25 @@ def test_what_cannot_be_replayed_is_no_fault_and_is_told(monkeypatch: pytest.Mon
 
 
 VIEWS = [
-    "triton_lab.views.tiling.Tiling.text",
-    "triton_lab.views.tiling.Tiling.scene",
-    "triton_lab.views.tiling.Tiling.title",
-    "triton_lab.views.accesses.Accesses.__init__",
-    "triton_lab.views.grid.Grid.__init__",
-    "triton_lab.views.storage.Storage.__init__",
-    "triton_lab.views.steps.Steps.__init__",
-    "triton_lab.views.origins.Origins.first",
+    "triton_lab.views.launch.tiling.Tiling.text",
+    "triton_lab.views.launch.tiling.Tiling.scene",
+    "triton_lab.views.launch.tiling.Tiling.title",
+    "triton_lab.views.launch.accesses.Accesses.__init__",
+    "triton_lab.views.launch.grid.Grid.__init__",
+    "triton_lab.views.launch.storage.Storage.__init__",
+    "triton_lab.views.launch.steps.Steps.__init__",
+    "triton_lab.views.launch.origins.Origins.first",
     "triton_lab.launch.launch.Launch.trace",
     "triton_lab.launch.launch.Launch.values",
     "triton_lab.launch.launch.Launch.owner_of",
-    "triton_lab.views.tab.Tab.panel",
-    *(f"triton_lab.views.tiling.TilingPanel.{name}" for name in ("items", "view", "drawn", "pieces")),
-    *(f"triton_lab.views.origins.OriginsPanel.{name}" for name in ("items", "scene", "many", "drawn")),
-    *(f"triton_lab.views.held.ValuesPanel.{name}" for name in ("items", "others", "many")),
-    *(f"triton_lab.views.tab.Panel.{name}" for name in ("others", "many", "text", "pieces", "scene")),
-    "triton_lab.views.steps.can_replay",
-    "triton_lab.views.pieces.side_by_side",
-    "triton_lab.views.storage_figure.storage_pieces",
+    "triton_lab.views.launch.tab.Tab.panel",
+    *(f"triton_lab.views.launch.tiling.TilingPanel.{name}" for name in ("items", "view", "drawn", "pieces")),
+    *(f"triton_lab.views.launch.origins.OriginsPanel.{name}" for name in ("items", "scene", "many", "drawn")),
+    *(f"triton_lab.views.launch.held.ValuesPanel.{name}" for name in ("items", "others", "many")),
+    *(f"triton_lab.views.launch.tab.Panel.{name}" for name in ("others", "many", "text", "pieces", "scene")),
+    "triton_lab.views.launch.steps.can_replay",
+    "triton_lab.views.drawing.pieces.side_by_side",
+    "triton_lab.views.launch.storage_figure.storage_pieces",
 ]
 
 
@@ -133,7 +133,7 @@ def test_a_picture_that_fails_leaves_the_card_and_its_page(
 
 
 def test_a_failed_picture_stands_as_a_sentence_in_its_place(monkeypatch: pytest.MonkeyPatch, told: None) -> None:
-    monkeypatch.setattr("triton_lab.views.grid.Grid.__init__", broken)
+    monkeypatch.setattr("triton_lab.views.launch.grid.Grid.__init__", broken)
     card = Card(raced(), ("grid",))
     sentence = "This could not be made: IndexError: tuple index out of range"
     assert sentence in card.text()

@@ -7,11 +7,8 @@ from pathlib import Path, PurePosixPath
 # What mirrors a room under another name, or is a room's touchstone and lies beside it.
 _BESIDE = {
     "launch/checks": ("tests/planted",),
-    "limiting": ("tests/test_limits.py",),
     "magics": ("tests/test_magics.py",),
     "notebook": ("tests/test_magics.py",),
-    "setting": ("tests/test_limits.py", "tests/test_targets.py"),
-    "targets": ("tests/test_targets.py",),
 }
 
 
@@ -26,6 +23,7 @@ def own_tests(path: str, root: Path) -> tuple[str, ...]:
     room = room_of(path)
     mirrored = f"tests/{room}"
     folders = [name for name in (mirrored, *_BESIDE.get(room, ())) if (root / name).exists()]
-    stem = PurePosixPath(path).stem
-    named = [f"{mirrored}/test_{stem}.py"] if (root / mirrored / f"test_{stem}.py").exists() else []
+    inner = PurePosixPath(path).relative_to("triton_lab").parent
+    own = PurePosixPath("tests") / inner / f"test_{PurePosixPath(path).stem}.py"
+    named = [str(own)] if (root / own).exists() else []
     return (*named, *folders)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triton_lab.notebook.options import VIEWS, Options, UsageError, parse
-from triton_lab.views.card import SHOWN
+from triton_lab.views.launch.card import SHOWN
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from triton_lab.polyhedral import examples, scop
+from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.execute import run_terms
+from triton_lab.polyhedral.page import examples
 
 MATRICES = [((a, b), (c, d)) for a, b, c, d in itertools.product(range(-2, 3), repeat=4) if a * d - b * c != 0]
 # Every element is written once at most, so that each broken dependence changes a value that survives.

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 
 import triton_lab as lab
 from tests.polyhedral.random_nests import RandomNest, random_nests
-from triton_lab.polyhedral import NotAScop, examples, scop
+from triton_lab.polyhedral import NotAScop, scop
+from triton_lab.polyhedral.page import examples
 
 PROGRAM = """\
 for (int i = 0; i < n; i++)

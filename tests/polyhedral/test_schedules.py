@@ -7,8 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from triton_lab.polyhedral import Schedule, examples, schedule, scop
-from triton_lab.polyhedral.halide import halide_matmul
+from triton_lab.polyhedral import Schedule, schedule, scop
+from triton_lab.polyhedral.page import examples
+from triton_lab.polyhedral.page.halide import halide_matmul
 
 NEST = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] = B[i][j];"
 TWO = "for (int i = 0; i < n; i++) A[i] = i;\nfor (int i = 0; i < n; i++) B[i] = A[i];"

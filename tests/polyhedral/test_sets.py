@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_lab.polyhedral import examples, scop
-from triton_lab.polyhedral.affine import Affine, isl_name, source_name
-from triton_lab.polyhedral.conditions import (
+from triton_lab.polyhedral import scop
+from triton_lab.polyhedral.core.affine import Affine, isl_name, source_name
+from triton_lab.polyhedral.core.conditions import (
     Extremum,
     Value,
     add,
@@ -22,7 +22,8 @@ from triton_lab.polyhedral.conditions import (
     scale,
     truncate_divide,
 )
-from triton_lab.polyhedral.corners import corners
+from triton_lab.polyhedral.core.corners import corners
+from triton_lab.polyhedral.page import examples
 
 _NAMES = ("i", "j", "n")
 _small = st.integers(-4, 4)

@@ -15,13 +15,13 @@ from PIL import Image
 
 import triton_lab as lab
 from triton_lab.launch.launch import Launch
-from triton_lab.views.card import SHOWN, Card
-from triton_lab.views.difference import Difference
-from triton_lab.views.held import Held
-from triton_lab.views.interact import interact
-from triton_lab.views.launches import Launches
+from triton_lab.views.launch.card import SHOWN, Card
+from triton_lab.views.launch.difference import Difference
+from triton_lab.views.launch.held import Held
+from triton_lab.views.launch.interact import interact
+from triton_lab.views.launch.launches import Launches
+from triton_lab.views.launch.storage import storage
 from triton_lab.views.page import page
-from triton_lab.views.storage import storage
 from triton_lab.views.view import View
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -17,8 +17,8 @@ PACKAGE = Path(triton_lab.__file__).parent
 
 # File 1. (Drawn by a scene that the front has; a drawing of its own is one more module in `front/`.)
 VIEW = '''
-from triton_lab.views.pieces import lines, stack, title
-from triton_lab.views.tab import NUMBERS, Panel, unknown
+from triton_lab.views.drawing.pieces import lines, stack, title
+from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
 
 

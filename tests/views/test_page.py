@@ -17,7 +17,7 @@ import triton.language as tl
 import triton_lab as lab
 from triton_lab.examples import example
 from triton_lab.launch.launch import Launch
-from triton_lab.views.gallery import launches_of, pictures
+from triton_lab.views.launch.gallery import launches_of, pictures
 
 
 @triton.jit
@@ -74,7 +74,7 @@ def test_a_page_answers_for_other_programs_and_elements(tmp_path: Path) -> None:
 
 
 def test_what_a_page_has_no_room_for_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("triton_lab.views.card.PAGE_BYTES", 6000)
+    monkeypatch.setattr("triton_lab.views.launch.card.PAGE_BYTES", 6000)
     launch = recorded(doubled, (3,), torch.zeros(20), 20, BLOCK=8)
     launch.to_html(tmp_path / "launch.html")
     found = parts((tmp_path / "launch.html").read_text(encoding="utf-8"))

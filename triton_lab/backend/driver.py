@@ -41,7 +41,7 @@ class CPUDriver(DriverBase):
 
             announce(source, metadata)
             return Launcher(source, metadata)
-        from triton_lab.targets import gpu_driver
+        from triton_lab.backend.targets import gpu_driver
 
         driver = gpu_driver()
         if driver is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import importlib
 
-from .registry import Example, Size
+from triton_lab.examples.registry import Example, Size
 
 __all__ = ["PAGES", "Example", "Size", "all_examples", "example"]
 

@@ -17,7 +17,7 @@ import torch
 import triton
 import triton.language as tl
 
-from .registry import Example, Size
+from triton_lab.examples.registry import Example, Size
 
 
 @triton.jit

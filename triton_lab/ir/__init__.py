@@ -1,4 +1,7 @@
-"""The kernel as data: a TTIR module read into a `Plan`."""
+"""The kernel as data: a TTIR module read into a `Plan`, and what can be said of it without running it.
+
+It knows no values: no NumPy, no torch, no launch.
+"""
 
 from triton_lab.ir.parse import ParseError, parse_plan
 from triton_lab.ir.plan import Bits, Block, Dense, Function, Location, Op, Plan, Region, Successor

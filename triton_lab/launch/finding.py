@@ -119,6 +119,6 @@ class FindingList(list[Finding]):
         return "\n".join(map(str, self)) if self else "no findings"
 
     def _repr_html_(self) -> str:
-        from triton_lab.views.findings import findings_html
+        from triton_lab.views.launch.findings import findings_html
 
         return findings_html(self)

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from triton_lab.launch.trace import Trace
     from triton_lab.launch.values import Values
     from triton_lab.launch.verdict import Unchecked, Verdict
-    from triton_lab.views.accesses import Accesses
-    from triton_lab.views.grid import Grid
-    from triton_lab.views.launch_plot import LaunchPlot
-    from triton_lab.views.origins import Origins
-    from triton_lab.views.steps import Steps
-    from triton_lab.views.storage import Storage
-    from triton_lab.views.tiling import Tiling
-    from triton_lab.views.touched_values import TouchedValues
+    from triton_lab.views.launch.accesses import Accesses
+    from triton_lab.views.launch.grid import Grid
+    from triton_lab.views.launch.origins import Origins
+    from triton_lab.views.launch.plot import LaunchPlot
+    from triton_lab.views.launch.steps import Steps
+    from triton_lab.views.launch.storage import Storage
+    from triton_lab.views.launch.tiling import Tiling
+    from triton_lab.views.launch.touched_values import TouchedValues
 
 Array = NDArray[Any]
 
@@ -247,7 +247,7 @@ class Launch:
     def plot(self) -> LaunchPlot:
         """The launch's pictures: ``launch.plot()`` is its card, ``launch.plot.tiling("x_ptr")`` one picture of it;
         the others are `accesses`, `storage`, `grid`, `values`, `steps` and `origins`, as in ``%%triton --show``."""
-        from triton_lab.views.launch_plot import LaunchPlot
+        from triton_lab.views.launch.plot import LaunchPlot
 
         return LaunchPlot(self)
 
@@ -294,7 +294,7 @@ class Launch:
         >>> os.path.getsize(path) > 10_000
         True
         """
-        from triton_lab.views.launch_plot import SHOWN
+        from triton_lab.views.launch.plot import SHOWN
         from triton_lab.views.page import page
 
         Path(path).write_text(page(self.plot(*SHOWN)), encoding="utf-8")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 from triton_lab.launch.launch import Launch
 
 if TYPE_CHECKING:
-    from triton_lab.views.launches import Launches as Table
+    from triton_lab.views.launch.launches import Launches as Table
 
 
 class Launches(list[Launch]):
@@ -31,7 +31,7 @@ class Launches(list[Launch]):
         1 launch of 1 kernel
         ...
         """
-        from triton_lab.views.launches import Launches as Table
+        from triton_lab.views.launch.launches import Launches as Table
 
         if not self:
             raise ValueError("no launch was recorded: there is nothing to plot")

@@ -20,8 +20,8 @@ from triton_lab.words import count, no_program
 if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
-    from triton_lab.views.difference import Difference
-    from triton_lab.views.variable import Variable as VariableView
+    from triton_lab.views.launch.difference import Difference
+    from triton_lab.views.launch.variable import Variable as VariableView
 
 Array = NDArray[Any]
 
@@ -119,7 +119,7 @@ class Values:
         x on line 21: float32 of shape (128,), 8 programs, 1 iteration
         program (7, 0, 0): 128 float32, 0 to 999
         """
-        from triton_lab.views.variable import Variable as VariableView
+        from triton_lab.views.launch.variable import Variable as VariableView
 
         return VariableView(self, program, iteration)
 
@@ -131,7 +131,7 @@ class Values:
         >>> launch.values("x").compare(programs=(0, 1)).title()
         'x (128): 128 of 128 elements differ, by 128 at most'
         """
-        from triton_lab.views.variable import compare
+        from triton_lab.views.launch.variable import compare
 
         return compare(self, other or self, programs, iterations)
 

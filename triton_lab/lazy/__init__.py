@@ -38,8 +38,8 @@ from triton_lab.lazy.step import Step, history, mark_step
 from triton_lab.lazy.tensors import Tensor, tensor
 
 if TYPE_CHECKING:
-    from triton_lab.views.lazy import StepView
-    from triton_lab.views.lazy_report import LazyReport
+    from triton_lab.views.lazy.explain import StepView
+    from triton_lab.views.lazy.report import LazyReport
 
 __all__ = [
     "Gone",
@@ -88,7 +88,7 @@ def explain(step: Step | None = None) -> StepView:
     >>> lab.lazy.explain(step).title().partition(": ")[2]
     'miss. 1 kernel compiled. The cache held no graph to compare it with.'
     """
-    from triton_lab.views.lazy import StepView  # views stand above this room: looked for when asked for
+    from triton_lab.views.lazy.explain import StepView  # views stand above this room: looked for when asked for
 
     if step is None:
         if not history:
@@ -107,6 +107,6 @@ def report() -> LazyReport:
     >>> lab.lazy.report().title()
     '1 step: 0 hits, 1 miss'
     """
-    from triton_lab.views.lazy_report import LazyReport  # as above
+    from triton_lab.views.lazy.report import LazyReport  # as above
 
     return LazyReport(cache.totals())

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from triton_lab.views.launch_plot import SHOWN, TABS
+from triton_lab.views.launch.plot import SHOWN, TABS
 
 TARGETS = ("auto", "cpu", "gpu", "both")
 # What a card can show, and nothing.

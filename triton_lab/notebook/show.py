@@ -17,9 +17,9 @@ def show_launches(launches: Sequence[Launch], chosen: Options) -> None:
     """A card for each launch, or one view of many; the cell's badge learns the target from the outputs' metadata."""
     from IPython.display import display
 
-    from triton_lab.views.card import Card
-    from triton_lab.views.difference import Difference
-    from triton_lab.views.launches import Launches
+    from triton_lab.views.launch.card import Card
+    from triton_lab.views.launch.difference import Difference
+    from triton_lab.views.launch.launches import Launches
 
     def card(launch: Launch) -> Card:
         compared = launch.outputs if chosen.target == "both" else []

@@ -35,7 +35,7 @@ def version() -> str:
 
 def gpu_name() -> str:
     """The name of the GPU, or an empty text."""
-    from triton_lab.targets import gpu_driver_class
+    from triton_lab.backend.targets import gpu_driver_class
 
     if gpu_driver_class() is None:
         return ""

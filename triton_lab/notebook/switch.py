@@ -12,8 +12,8 @@ from triton_lab.notebook.options import Options
 @contextlib.contextmanager
 def switched(chosen: Options) -> Iterator[list[str]]:
     """Launches inside run where ``chosen`` says; yields remarks to print."""
-    from triton_lab.limiting import limits
-    from triton_lab.targets import gpu_driver_class, target
+    from triton_lab.backend.limiting import limits
+    from triton_lab.backend.targets import gpu_driver_class, target
 
     notes: list[str] = []
     name = chosen.target

@@ -1,40 +1,44 @@
-"""Polyhedral compilation, to look at: scops, their domains, access functions, schedules and dependences."""
+"""Polyhedral compilation, to look at: scops, their domains, access functions, schedules and dependences.
+
+What all agree on stands here; below it the mathematics (`core`) and the readers of text (`frontends`), above it what
+is made of a scop: `kernels` (of a launch), `blocks` (Triton kernels), the examples of `page` and `polybench`.
+"""
 
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .access import Access
-from .dependence import Dependence
-from .domain import Domain
-from .effort import NoAnswer, TooHard
-from .frontend import schedule, scop
-from .legality import Legality, Violation
-from .maximal import Maximal, Part
-from .schedule import Schedule
-from .scop import Scop
-from .source import NotAScop
-from .statement import Array, Statement
+from triton_lab.polyhedral.core.access import Access
+from triton_lab.polyhedral.core.domain import Domain
+from triton_lab.polyhedral.core.effort import NoAnswer, TooHard
+from triton_lab.polyhedral.core.source import NotAScop
+from triton_lab.polyhedral.core.statement import Array, Statement
+from triton_lab.polyhedral.dependence import Dependence
+from triton_lab.polyhedral.entry import schedule, scop
+from triton_lab.polyhedral.legality import Legality, Violation
+from triton_lab.polyhedral.maximal import Maximal, Part
+from triton_lab.polyhedral.schedule import Schedule
+from triton_lab.polyhedral.scop import Scop
 
 if TYPE_CHECKING:
-    from .cost import Cache as Cache
-    from .cost import Cost as Cost
-    from .kernel_scop import KernelScop as KernelScop
-    from .kernel_statement import Gap as Gap
-    from .triton_kernel import NotABlockProgram as NotABlockProgram
-    from .triton_kernel import TritonKernel as TritonKernel
-    from .visits import Visits as Visits
+    from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram as NotABlockProgram
+    from triton_lab.polyhedral.blocks.triton_kernel import TritonKernel as TritonKernel
+    from triton_lab.polyhedral.core.visits import Visits as Visits
+    from triton_lab.polyhedral.cost import Cache as Cache
+    from triton_lab.polyhedral.cost import Cost as Cost
+    from triton_lab.polyhedral.kernels.scop import KernelScop as KernelScop
+    from triton_lab.polyhedral.kernels.statement import Gap as Gap
 
 # Found on first use: name -> where it lives.
 _LATER = {
     "Cache": "triton_lab.polyhedral.cost",
     "Cost": "triton_lab.polyhedral.cost",
-    "Gap": "triton_lab.polyhedral.kernel_statement",
-    "KernelScop": "triton_lab.polyhedral.kernel_scop",
-    "NotABlockProgram": "triton_lab.polyhedral.triton_kernel",
-    "TritonKernel": "triton_lab.polyhedral.triton_kernel",
-    "Visits": "triton_lab.polyhedral.visits",
+    "Gap": "triton_lab.polyhedral.kernels.statement",
+    "KernelScop": "triton_lab.polyhedral.kernels.scop",
+    "NotABlockProgram": "triton_lab.polyhedral.blocks.triton_kernel",
+    "TritonKernel": "triton_lab.polyhedral.blocks.triton_kernel",
+    "Visits": "triton_lab.polyhedral.core.visits",
 }
 
 

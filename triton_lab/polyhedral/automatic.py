@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 
-from .affine import Affine, source_name
-from .effort import NoAnswer, TooHard, answered
-from .loop_tree import Leaf, Loop, Mark, Tree, sequence
+from triton_lab.polyhedral.core.affine import Affine, source_name
+from triton_lab.polyhedral.core.effort import NoAnswer, TooHard, answered
+from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Mark, Tree, sequence
 
 if TYPE_CHECKING:
-    from .dependence import Dependence
-    from .scop import Scop
+    from triton_lab.polyhedral.dependence import Dependence
+    from triton_lab.polyhedral.scop import Scop
 
 
 # islpy's stubs know neither the enumerations' members nor what they are compared with.

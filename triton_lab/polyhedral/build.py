@@ -9,15 +9,14 @@ from typing import Literal, NoReturn
 
 import islpy as isl
 
-from . import conditions
-from .access import Access
-from .affine import Affine, isl_name
-from .affine_reader import AffineReader
-from .conditions import Constraint, Formula, Value
-from .domain import Domain, formula_text, space_text
-from .effort import TooHard, effort
-from .loop_tree import Leaf, Loop, Tree, sequence, statements
-from .nest import (
+from triton_lab.polyhedral.core import conditions
+from triton_lab.polyhedral.core.access import Access
+from triton_lab.polyhedral.core.affine import Affine, isl_name
+from triton_lab.polyhedral.core.conditions import Constraint, Formula, Value
+from triton_lab.polyhedral.core.domain import Domain, formula_text, space_text
+from triton_lab.polyhedral.core.effort import TooHard, effort
+from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Tree, sequence, statements
+from triton_lab.polyhedral.core.nest import (
     Assign,
     Compare,
     Declare,
@@ -34,9 +33,10 @@ from .nest import (
     substitute,
     walk,
 )
-from .scop import Scop
-from .source import NotAScop, SourceText, Span
-from .statement import Array, Statement
+from triton_lab.polyhedral.core.source import NotAScop, SourceText, Span
+from triton_lab.polyhedral.core.statement import Array, Statement
+from triton_lab.polyhedral.frontends.affine_reader import AffineReader
+from triton_lab.polyhedral.scop import Scop
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.polyhedral.core.ordered import Ordered
+from triton_lab.polyhedral.execute import extent
+from triton_lab.polyhedral.touches import touches
 from triton_lab.words import count as counted
-
-from .execute import extent
-from .ordered import Ordered
-from .touches import touches
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from .effort import OPERATIONS, TooHard, answered, effort
-from .loop_tree import path, time_text
-from .ordered import StaticPart
-from .points import relation_points, set_points
+from triton_lab.polyhedral.core.effort import OPERATIONS, TooHard, answered, effort
+from triton_lab.polyhedral.core.loop_tree import path, time_text
+from triton_lab.polyhedral.core.ordered import StaticPart
+from triton_lab.polyhedral.core.points import relation_points, set_points
 
 Kind: TypeAlias = Literal["flow", "anti", "output"]
 _KINDS: dict[tuple[str, str], Kind] = {

@@ -12,13 +12,13 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from .effort import answered
-from .from_python import shape_parameter
-from .nest import MATHEMATICS, Assign, Binary, Call, Expr, For, Load, Name, Node
-from .ordered import Ordered, StaticPart
-from .printer import PythonPrinter
-from .program import program, with_bodies
-from .visits import Visits
+from triton_lab.polyhedral.core.effort import answered
+from triton_lab.polyhedral.core.nest import MATHEMATICS, Assign, Binary, Call, Expr, For, Load, Name, Node
+from triton_lab.polyhedral.core.ordered import Ordered, StaticPart
+from triton_lab.polyhedral.core.printer import PythonPrinter
+from triton_lab.polyhedral.core.visits import Visits
+from triton_lab.polyhedral.frontends.from_python import shape_parameter
+from triton_lab.polyhedral.program import program, with_bodies
 
 
 class _Executable(PythonPrinter):
@@ -254,7 +254,7 @@ def run_terms(schedule: Ordered) -> dict[tuple[str, tuple[int, ...]], int]:
 
 def value_at(value: Any, environment: Mapping[str, Any]) -> Any:
     """An affine value, min and max included, where every name is a number or an array."""
-    from .conditions import Extremum
+    from triton_lab.polyhedral.core.conditions import Extremum
 
     if isinstance(value, Extremum):
         parts = [value_at(a, environment) for a in value.arguments]

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from .affine import Affine
-from .affine_reader import AffineReader
-from .conditions import TRUE, Constraint
-from .from_python import nest_from_python
-from .loop_tree import Leaf, Loop, Sequence, Tree, replace_loop, sequence, statements
-from .nest import Assign
-from .ordered import StaticPart
-from .source import NotAScop, SourceText
-from .statement import Statement
+from triton_lab.polyhedral.core.affine import Affine
+from triton_lab.polyhedral.core.conditions import TRUE, Constraint
+from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Sequence, Tree, replace_loop, sequence, statements
+from triton_lab.polyhedral.core.nest import Assign
+from triton_lab.polyhedral.core.ordered import StaticPart
+from triton_lab.polyhedral.core.source import NotAScop, SourceText
+from triton_lab.polyhedral.core.statement import Statement
+from triton_lab.polyhedral.frontends.affine_reader import AffineReader
+from triton_lab.polyhedral.frontends.from_python import nest_from_python
 
 # A statement -> what stands in its place.
 _Names = Callable[[str], tuple[str, ...]]

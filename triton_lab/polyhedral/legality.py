@@ -11,11 +11,11 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from .dependence import Dependence
-from .effort import answered
-from .loop_tree import Tree, path, time_text
-from .ordered import StaticPart
-from .points import relation_points
+from triton_lab.polyhedral.core.effort import answered
+from triton_lab.polyhedral.core.loop_tree import Tree, path, time_text
+from triton_lab.polyhedral.core.ordered import StaticPart
+from triton_lab.polyhedral.core.points import relation_points
+from triton_lab.polyhedral.dependence import Dependence
 
 
 @dataclass(frozen=True)

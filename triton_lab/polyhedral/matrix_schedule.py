@@ -7,11 +7,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from triton_lab.polyhedral.core.affine import Affine
+from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Tree
+from triton_lab.polyhedral.core.ordered import StaticPart
 from triton_lab.words import count as counted
-
-from .affine import Affine
-from .loop_tree import Leaf, Loop, Tree
-from .ordered import StaticPart
 
 Rows: TypeAlias = "Sequence[Sequence[int]]"
 

@@ -10,16 +10,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from triton_lab.polyhedral.build import build
+from triton_lab.polyhedral.core.nest import Assign, For, If, Nest, Node, Opaque
+from triton_lab.polyhedral.core.source import NotAScop, SourceText
+from triton_lab.polyhedral.pictured import Pictured
+from triton_lab.polyhedral.scop import Scop
 from triton_lab.words import count as counted
 
-from .build import build
-from .nest import Assign, For, If, Nest, Node, Opaque
-from .pictured import Pictured
-from .scop import Scop
-from .source import NotAScop, SourceText
-
 if TYPE_CHECKING:
-    from triton_lab.views.polyhedral_maximal import MaximalView
+    from triton_lab.views.polyhedral.maximal import MaximalView
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ class Maximal(Pictured):
         >>> lab.polyhedral.scop("for (int i = 0; i < 4; i++) A[i] = 0;", maximal=True).plot().title()
         'The whole program is affine'
         """
-        from triton_lab.views.polyhedral_maximal import MaximalView
+        from triton_lab.views.polyhedral.maximal import MaximalView
 
         return MaximalView(self)
 

@@ -8,14 +8,14 @@ from functools import partial
 
 import islpy as isl
 
-from .affine import isl_name
-from .effort import answered
-from .generate import loops
-from .loop_tree import Loop, path, statements, time_text, times
-from .nest import Assign, Expr, Load, Node, Visit, map_visits, rebuild, substitute
-from .ordered import Ordered
-from .printer import CPrinter, Printer, PythonPrinter
-from .statement import Statement
+from triton_lab.polyhedral.core.affine import isl_name
+from triton_lab.polyhedral.core.effort import answered
+from triton_lab.polyhedral.core.generate import loops
+from triton_lab.polyhedral.core.loop_tree import Loop, path, statements, time_text, times
+from triton_lab.polyhedral.core.nest import Assign, Expr, Load, Node, Visit, map_visits, rebuild, substitute
+from triton_lab.polyhedral.core.ordered import Ordered
+from triton_lab.polyhedral.core.printer import CPrinter, Printer, PythonPrinter
+from triton_lab.polyhedral.core.statement import Statement
 
 # More copies of a loop's body than anybody reads, and isl's own time for them grows with their square.
 MOST_COPIES = 1024

@@ -9,25 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from . import transform
-from .affine import Affine, latex_name
-from .effort import TooHard
-from .index_sets import border, cut
-from .legality import Legality, legality
-from .loop_tree import Loop, Tree, every_loop, times
-from .matrix import AffineMatrix
-from .matrix_schedule import Rows, tree_of_rows
-from .nest import Node
-from .pictured import Pictured
-from .program import extent, program, program_text
-from .visits import Visits
+from triton_lab.polyhedral import transform
+from triton_lab.polyhedral.core.affine import Affine, latex_name
+from triton_lab.polyhedral.core.effort import TooHard
+from triton_lab.polyhedral.core.loop_tree import Loop, Tree, every_loop, times
+from triton_lab.polyhedral.core.matrix import AffineMatrix
+from triton_lab.polyhedral.core.nest import Node
+from triton_lab.polyhedral.core.visits import Visits
+from triton_lab.polyhedral.index_sets import border, cut
+from triton_lab.polyhedral.legality import Legality, legality
+from triton_lab.polyhedral.matrix_schedule import Rows, tree_of_rows
+from triton_lab.polyhedral.pictured import Pictured
+from triton_lab.polyhedral.program import extent, program, program_text
 
 if TYPE_CHECKING:
-    from triton_lab.views.polyhedral import IterationView
-
-    from .cost import Cache, Cost
-    from .scop import Scop
-    from .triton_kernel import TritonKernel
+    from triton_lab.polyhedral.blocks.triton_kernel import TritonKernel
+    from triton_lab.polyhedral.cost import Cache, Cost
+    from triton_lab.polyhedral.scop import Scop
+    from triton_lab.views.polyhedral.iteration import IterationView
 
 
 @dataclass(frozen=True, repr=False)
@@ -306,7 +305,7 @@ class Schedule(Pictured):
           for (int t1 = 0; t1 < t0; t1++)
             A[t0][t1] = A[t0][t1] + 1;
         """
-        from .automatic import automatic_tree
+        from triton_lab.polyhedral.automatic import automatic_tree
 
         return self._next(automatic_tree(self.scop), "automatic")
 
@@ -383,7 +382,7 @@ class Schedule(Pictured):
         >>> [point for statement, point in schedule.reverse("j").order().pairs]
         [(1, 0), (2, 1), (2, 0), (3, 2), (3, 1), (3, 0)]
         """
-        from .execute import visits
+        from triton_lab.polyhedral.execute import visits
 
         return visits(self)
 
@@ -399,7 +398,7 @@ class Schedule(Pictured):
                [1., 1., 0., 0.],
                [1., 1., 1., 0.]])
         """
-        from .execute import run
+        from triton_lab.polyhedral.execute import run
 
         return run(self, arrays, values)
 
@@ -413,8 +412,8 @@ class Schedule(Pictured):
         >>> square.cost(cache).misses, square.interchange("i", "j").cost(cache).misses
         (128, 1024)
         """
-        from .cost import Cache as SomeCache
-        from .cost import simulate
+        from triton_lab.polyhedral.cost import Cache as SomeCache
+        from triton_lab.polyhedral.cost import simulate
 
         return simulate(self, cache or SomeCache(), arrays or {})
 
@@ -434,7 +433,7 @@ class Schedule(Pictured):
             ...
         NotABlockProgram: every loop carries a dependence: the programs of a grid, and the lanes of a...
         """
-        from .to_triton import to_triton
+        from triton_lab.polyhedral.blocks.to_triton import to_triton
 
         return to_triton(self)
 
@@ -466,7 +465,7 @@ class Schedule(Pictured):
         >>> schedule(examples.WAVEFRONT, n=6).interchange("i", "j").plot(order=True).title()
         '25 instances at n = 6'
         """
-        from triton_lab.views.polyhedral import IterationView
+        from triton_lab.views.polyhedral.iteration import IterationView
 
         return IterationView(self, dims, at, dependences, order, instance, title, time)
 

@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .access import Access
-from .dependence import Dependence, memory_dependences, value_dependences
-from .domain import Domain, SetOrMap, fix_parameters
-from .loop_tree import Tree
-from .ordered import Ordered
-from .pictured import Pictured
-from .points import more_than
-from .source import SourceText
-from .statement import Array, Statement
+from triton_lab.polyhedral.core.access import Access
+from triton_lab.polyhedral.core.domain import Domain, SetOrMap, fix_parameters
+from triton_lab.polyhedral.core.loop_tree import Tree
+from triton_lab.polyhedral.core.ordered import Ordered
+from triton_lab.polyhedral.core.points import more_than
+from triton_lab.polyhedral.core.source import SourceText
+from triton_lab.polyhedral.core.statement import Array, Statement
+from triton_lab.polyhedral.dependence import Dependence, memory_dependences, value_dependences
+from triton_lab.polyhedral.pictured import Pictured
 
 if TYPE_CHECKING:
-    from triton_lab.views.polyhedral import IterationView
-
-    from .legality import Legality
-    from .schedule import Schedule
+    from triton_lab.polyhedral.legality import Legality
+    from triton_lab.polyhedral.schedule import Schedule
+    from triton_lab.views.polyhedral.iteration import IterationView
 
 MOST_DRAWN = 1 << 17  # instances of a statement that are drawn without being asked for
 
@@ -88,7 +87,7 @@ class Scop(Pictured):
     @cached_property
     def schedule(self) -> Schedule:
         """The order of the source."""
-        from .schedule import Schedule
+        from triton_lab.polyhedral.schedule import Schedule
 
         return Schedule(self, self.tree)
 
@@ -121,7 +120,7 @@ class Scop(Pictured):
         illegal:
           flow S0 → S0 on A, distance (1): the target runs first
         """
-        from .legality import legality
+        from triton_lab.polyhedral.legality import legality
 
         return legality(self, self.dependences, schedule.tree)
 

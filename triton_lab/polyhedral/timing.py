@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .affine import Affine
-from .loop_tree import Step, path
+from triton_lab.polyhedral.core.affine import Affine
+from triton_lab.polyhedral.core.loop_tree import Step, path
 
 if TYPE_CHECKING:
-    from .schedule import Schedule
+    from triton_lab.polyhedral.schedule import Schedule
 
 Ints = NDArray[np.int64]
 _AT_ONCE = ("parallel", "vectorize")

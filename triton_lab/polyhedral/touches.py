@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .execute import value_at
-from .ordered import Ordered
+from triton_lab.polyhedral.core.ordered import Ordered
+from triton_lab.polyhedral.execute import value_at
 
 if TYPE_CHECKING:
-    from .access import Access
+    from triton_lab.polyhedral.core.access import Access
 
 Ints = NDArray[np.int64]
 

@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence as Several
 from dataclasses import replace
 
-from .affine import Affine
-from .loop_tree import Leaf, Loop, Mark, Sequence, Tree, every_loop, replace_loop, sequence, statements
+from triton_lab.polyhedral.core.affine import Affine
+from triton_lab.polyhedral.core.loop_tree import (
+    Leaf,
+    Loop,
+    Mark,
+    Sequence,
+    Tree,
+    every_loop,
+    replace_loop,
+    sequence,
+    statements,
+)
 
 
 def find(tree: Tree, name: str, statement: str | None = None) -> Loop:

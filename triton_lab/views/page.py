@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from triton_lab.views import style
+from triton_lab.views.drawing import style
 from triton_lab.views.view import View
 from triton_lab.views.widget import FRONT, script
 

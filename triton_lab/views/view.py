@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from triton_lab.views.pieces import Piece
+    from triton_lab.views.drawing.pieces import Piece
     from triton_lab.views.widget import SceneWidget
 
 
@@ -70,7 +70,7 @@ class View(ABC):
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Live, PNG and text; the metadata give the PNG's size in CSS pixels."""
-        from triton_lab.views.png import png
+        from triton_lab.views.drawing.png import png
 
         figure = self.figure()
         width, height = (round(inches * 96) for inches in figure.get_size_inches())

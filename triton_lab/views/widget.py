@@ -18,7 +18,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from triton_lab.views import style
+from triton_lab.views.drawing import style
 from triton_lab.views.reason import attempt
 
 FRONT = Path(__file__).parent / "front"

@@ -1,4 +1,7 @@
-"""One file per dialect (or subject of one): what each operation does."""
+"""What each operation does, one file per dialect or subject of one.
+
+They see values and frames, and know neither launches nor who watches.
+"""
 
 import importlib
 

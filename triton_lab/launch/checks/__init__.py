@@ -1,4 +1,7 @@
-"""Checks of a recorded launch: each file finds one kind of thing."""
+"""Checks of a recorded launch: each file finds one kind of thing.
+
+They read the evidence and say findings. They run no kernel by themselves and draw nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,56 @@
+"""The static picture as a palette PNG, against the pixels that matplotlib drew."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image
+
+from tests.launch.fakes import FakeArgument, FakeLaunch, tile
+from triton_lab.views.drawing.png import encoded, png
+from triton_lab.views.launch.tiling import Tiling
+
+
+def decoded(data: bytes) -> npt.NDArray[np.int64]:
+    return np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(np.int64)
+
+
+def opaque(rgb: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    return np.dstack([rgb, np.full(rgb.shape[:2], 255)]).astype(np.uint8)
+
+
+@pytest.mark.parametrize("count", [1, 2, 16, 17, 256])
+def test_up_to_256_colours_are_kept_exactly(count: int) -> None:
+    colours = np.random.default_rng(count).choice(1 << 24, count, replace=False)
+    numbers = colours[np.random.default_rng(0).integers(0, count, (37, 23))]
+    rgb = np.stack([numbers & 255, numbers >> 8 & 255, numbers >> 16], axis=2)
+    assert (decoded(encoded(opaque(rgb), 96)) == rgb).all()
+
+
+def test_of_more_colours_the_flat_areas_are_kept_and_the_rest_is_near() -> None:
+    shades = np.arange(900).reshape(30, 30)
+    few = np.stack([shades % 256, shades // 4, shades * 7 % 256], axis=2)
+    flat = np.repeat(np.array([[10, 200, 30], [250, 250, 250]]), 1000, axis=0).reshape(2, 1000, 3)
+    seen = decoded(encoded(opaque(flat), 96)), decoded(encoded(opaque(few), 96))
+    assert (seen[0] == flat).all()
+    kept = {tuple(colour) for colour in seen[1].reshape(-1, 3).tolist()}
+    assert len(kept) == 256
+    distances = np.abs(few.reshape(-1, 1, 3) - np.array(sorted(kept))).astype(float) ** 2
+    nearest = distances.sum(axis=2).min(axis=1)
+    assert np.allclose(((seen[1] - few) ** 2).sum(axis=2).reshape(-1), nearest)
+
+
+def test_a_figure_is_as_matplotlib_draws_it_in_a_fraction_of_the_bytes() -> None:
+    x = FakeArgument("x_ptr", (40, 50), (1, 64), offset=3)
+    access = tile(x, "load", 7, (5, 4, 1), (9, 13), lambda px, py, pz, i: (9 * px, 13 * py))
+    figure = Tiling(FakeLaunch((5, 4, 1), (x,), [access]), "x_ptr").figure()
+    plain = io.BytesIO()
+    figure.savefig(plain, format="png", dpi=figure.dpi)
+    ours = png(figure)
+    apart = np.abs(decoded(ours) - decoded(plain.getvalue())).max(axis=2)
+    assert apart.max() < 48 and (apart > 0).mean() < 0.02, "the edges of letters alone"
+    assert len(ours) < 0.6 * len(plain.getvalue())
+    assert Image.open(io.BytesIO(ours)).mode == "P"

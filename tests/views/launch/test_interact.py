@@ -1,0 +1,80 @@
+"""A launch that runs again when a choice changes."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+from triton import knobs
+
+import triton_lab as lab
+from triton_lab.views.launch.interact import Interact
+from triton_lab.views.launch.tiling import Tiling
+
+
+@triton.jit
+def copied(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + 2 * offsets, mask=offsets < n), mask=offsets < n)
+
+
+def run(BLOCK: int, n: int = 100) -> None:
+    with lab.target("cpu"):
+        copied[(triton.cdiv(n, BLOCK),)](torch.rand(2 * n), torch.empty(n), n, BLOCK=BLOCK)
+
+
+def made() -> Interact:
+    return lab.interact(run, draw=lambda launch: Tiling(launch, "out_ptr"), BLOCK=[16, 32, 64], n=[100, 50])
+
+
+def test_a_slider_runs_the_launch_again_and_the_live_picture_follows() -> None:
+    view = made()
+    panel = view.panel()
+    assert view.widget.scene["grid"] == [7, 1, 1]
+    panel.children[0].value = 64
+    assert view.widget.scene["grid"] == [2, 1, 1]
+    panel.children[1].value = 50
+    assert view.chosen == {"BLOCK": 64, "n": 50} and view.widget.scene["grid"] == [1, 1, 1]
+
+
+def test_a_choice_made_before_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`python -m bench --only views` measures what such a change costs."""
+    compiled = []
+    monkeypatch.setattr(knobs.compilation, "listener", lambda **what: compiled.append(what))
+    view = made()
+    for block in (32, 64):
+        view.choose(BLOCK=block)
+    compiled.clear()
+    view.choose(BLOCK=32)
+    assert compiled == [] and view.chosen["BLOCK"] == 32
+
+
+def test_there_is_a_static_picture_too() -> None:
+    view = made()
+    data, _ = view._repr_mimebundle_()
+    assert data["image/png"].startswith(b"\x89PNG")
+    assert data["text/plain"].startswith("BLOCK=16, n=100\nout_ptr (100)")
+
+
+def test_a_choice_that_fails_is_told_and_the_picture_stays() -> None:
+    def strict(BLOCK: int) -> None:
+        if BLOCK == 24:
+            raise ValueError("a block is a power of two")
+        run(BLOCK)
+
+    view = lab.interact(strict, BLOCK=[16, 24])
+    view.choose(BLOCK=24)
+    assert view.trouble == "ValueError: a block is a power of two"
+    assert view.trouble in view.text() and view.figure()
+
+
+def test_bad_requests_say_what_is_wanted() -> None:
+    with pytest.raises(TypeError, match="BLOCK needs a list of values to choose from"):
+        lab.interact(run, BLOCK=16)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="<lambda> launched no kernel"):
+        lab.interact(lambda BLOCK: None, BLOCK=[16])
+    with pytest.raises(ValueError, match="BLOCK is one of 16, 32, 64, not 8"):
+        made().choose(BLOCK=8)
+    with pytest.raises(TypeError, match="no argument 'M' to choose; there is BLOCK, n"):
+        made().choose(M=8)

@@ -1,0 +1,107 @@
+"""The storage picture: names, tables, colours by place, bad requests."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from triton_lab.views.drawing import style
+from triton_lab.views.launch.storage import Storage, storage
+
+GLOBAL_TENSOR = torch.zeros(3)
+
+
+def levels(view: Storage, number: int) -> np.ndarray:
+    """(rows, columns) how far along the storage each element's colour is."""
+    grid = view.grids[number]
+    colours = grid.styles[grid.cells, 0].astype(int)
+    return ((colours - style.TENSOR) % style.TENSOR_LEVELS).reshape(grid.layout.rows, grid.layout.columns)
+
+
+def test_names_are_those_of_the_callers_variables() -> None:
+    original = torch.arange(24.0).reshape(4, 6)
+    _hidden, seen = original.t(), original.t()
+    assert [tensor.name for tensor in storage(original, seen, GLOBAL_TENSOR).tensors] == [
+        "original",
+        "seen",
+        "GLOBAL_TENSOR",
+    ]
+    assert [tensor.name for tensor in storage(original, _hidden).tensors] == ["original", "tensor 2"]
+    assert storage(original.t()).tensors[0].name == "tensor"
+    assert [tensor.name for tensor in storage(original, seen, names=("a", "b")).tensors] == ["a", "b"]
+
+
+def test_the_table_of_the_split_demo() -> None:
+    original = torch.arange(24.0).reshape(4, 6)
+    left, right = torch.split(original, [2, 4], dim=1)
+    copy = right.contiguous()
+    view = storage(left, right, copy)
+    assert view.table() == [
+        ("left", "(4, 2)", "(6, 1)", "0 (0 bytes)", "float32", "32", "False", "A"),
+        ("right", "(4, 4)", "(6, 1)", "2 (8 bytes)", "float32", "64", "False", "A"),
+        ("copy", "(4, 4)", "(4, 1)", "0 (0 bytes)", "float32", "64", "True", "B"),
+    ]
+    assert view.overlaps() == []
+    assert "Is contiguous" in repr(view) and "0x" not in repr(view)
+
+
+def test_colours_tell_contiguous_transposed_and_expanded_apart() -> None:
+    x = torch.zeros(8, 8)
+    contiguous, transposed, expanded = (levels(storage(t), 0) for t in (x, x.t(), x[0].expand(8, 8)))
+    assert (np.diff(contiguous.reshape(-1)) >= 0).all(), "darker in reading order"
+    assert (transposed == contiguous.T).all(), "darker down the columns"
+    assert (expanded == expanded[0]).all(), "every row the same"
+
+
+def test_the_strip_shows_who_covers_each_place() -> None:
+    x = torch.zeros(4, 6)
+    left, right = x[:, :2], x[:, 1:4]
+    strip = storage(left, right).strips[0]
+    patterns = strip.styles[strip.cells, 3].reshape(4, 6).tolist()
+    assert patterns == [[style.PLAIN, style.STRIPES, style.PLAIN, style.PLAIN, style.DOTS, style.DOTS]] * 4
+    hues = (strip.styles[strip.cells, 0].reshape(4, 6)[0].astype(int) - style.TENSOR) // style.TENSOR_LEVELS
+    assert hues[[0, 2]].tolist() == [0, 1]
+    assert storage(left, right).overlaps() == ["left and right share 16 bytes"]
+
+
+def test_several_elements_at_one_place_are_striped_with_the_ground() -> None:
+    strip = storage(torch.zeros(3).expand(4, 3)).strips[0]
+    assert (strip.styles[strip.cells, 1] == style.GROUND).all()
+    assert [key.text for key in strip.legend] == ["tensor", "several elements at one place"]
+
+
+def test_labels_are_offsets_in_storage() -> None:
+    x = torch.zeros(4, 6)
+    assert [label.text for label in storage(x[1:, 2:4]).grids[0].labels] == ["8", "9", "14", "15", "20", "21"]
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        torch.tensor(1.0),
+        torch.zeros(0, 3),
+        torch.zeros(2, 3, 4).permute(2, 0, 1),
+        torch.zeros(1 << 20),
+        torch.zeros(1 << 21)[::2],
+        torch.zeros(8).as_strided((3, 4), (2, 1)),
+        torch.zeros(4, 4).view(torch.uint8),
+        torch.zeros(3, dtype=torch.bfloat16),
+        torch.zeros(3, device="meta"),
+        torch.zeros(300, 2, 2),
+    ],
+    ids=["0-d", "empty", "permuted", "million", "gaps", "windows", "bytes", "bf16", "meta", "many slices"],
+)
+def test_every_kind_of_tensor_has_a_picture(tensor: torch.Tensor) -> None:
+    data, _ = storage(tensor)._repr_mimebundle_()
+    assert data["image/png"].startswith(b"\x89PNG")
+
+
+def test_bad_requests() -> None:
+    with pytest.raises(TypeError, match=r"storage\(\) needs a tensor at least"):
+        storage()
+    with pytest.raises(ValueError, match="2 tensors, but 1 name: a"):
+        storage(GLOBAL_TENSOR, GLOBAL_TENSOR, names=["a"])
+    array = np.zeros(3)
+    with pytest.raises(TypeError, match=r"array is a ndarray, not a torch tensor"):
+        storage(array)  # type: ignore[arg-type]

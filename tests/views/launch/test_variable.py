@@ -1,0 +1,101 @@
+"""Values as pictures: variables by program and iteration, what was loaded and stored then, comparisons."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from triton_lab.launch.launch import Launch
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.value_picture import block_heatmap
+from triton_lab.views.launch.variable import Variable
+
+
+@triton.jit
+def growing(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    offsets = pid * BLOCK + tl.arange(0, BLOCK)
+    acc = tl.zeros([BLOCK], tl.float32)
+    for _ in range(pid):
+        acc += tl.load(x_ptr + 2 * offsets, mask=offsets < n)
+    word: tl.constexpr = "word"  # noqa: F841
+    tl.store(out_ptr + offsets, acc, mask=offsets < n)
+
+
+@pytest.fixture(scope="module")
+def launch() -> Launch:
+    x, out = torch.arange(20.0)[::2], torch.zeros(10)
+    x[5] = float("nan")
+    with lab.record() as launches:
+        growing[(3,)](x, out, 10, BLOCK=4)
+    x.fill_(-1)
+    out.fill_(-1)  # what happens later must not show
+    return launches[0]
+
+
+def acc(launch: Launch) -> Variable:
+    line = next(
+        v.line
+        for v in launch.variables
+        if v.name == "acc" and "+=" in launch.source.splitlines()[v.line - launch.first_line]
+    )
+    return launch.values("acc", line=line).view(program=2, iteration=1)
+
+
+def test_the_picked_program_and_iteration_are_drawn(launch: Launch) -> None:
+    view = acc(launch)
+    assert view.block is not None and view.block.tolist() == [32.0, 36.0, 0.0, 0.0]
+    data, _ = view._repr_mimebundle_()
+    assert data["image/png"].startswith(b"\x89PNG") and "[32, 36, 0, 0]" in data["text/plain"]
+    assert Variable(view.values, program=1).block is not None
+    assert "program (0, 0, 0), iteration 0: not reached" in Variable(view.values, program=0).text()
+    assert Variable(view.values, program=0)._repr_mimebundle_()[0]["image/png"]
+
+
+def test_the_scene_holds_every_program_and_iteration(launch: Launch) -> None:
+    scene = acc(launch).scene()
+    assert [np.frombuffer(one["bytes"], np.uint8).tolist() for one in scene["reached"]] == [[0, 1, 1], [0, 0, 1]]
+    assert np.frombuffer(scene["values"][1]["bytes"], np.float32).reshape(3, 4)[2].tolist() == [32, 36, 0, 0]
+
+
+def test_a_result_of_values_shows_itself(launch: Launch) -> None:
+    data, _ = launch.values("offsets")._repr_mimebundle_()
+    assert set(data) == {"application/vnd.jupyter.widget-view+json", "image/png", "text/plain"}
+    assert "fixed when compiling" in launch.values("word")._repr_mimebundle_()[0]["text/plain"]
+
+
+def test_two_programs_or_launches_side_by_side(launch: Launch) -> None:
+    offsets = launch.values("offsets")
+    assert offsets.compare(programs=(0, 2)).model.largest == 8
+    assert offsets.compare(launch.values("offsets"), programs=(1, 1)).title() == "offsets (4): equal, every element"
+    with pytest.raises(ValueError, match=r"acc on line .* is not reached: program \(0, 0, 0\)"):
+        acc(launch).values.compare()
+
+
+def test_loaded_values_are_those_of_then_and_nan_is_marked(launch: Launch) -> None:
+    view = launch.heatmap("x_ptr", by="values")
+    assert view.text().endswith("all lanes: 8 float32, 8 to 18, 1 NaN")
+    assert view._repr_mimebundle_()[0]["image/png"]
+    stored = launch.heatmap("out_ptr", by="values").found  # type: ignore[union-attr]
+    assert stored.last[8:].tolist() == [32, 36] and stored.touched.all()
+    untouched = launch.heatmap("x_ptr", by="values").found  # type: ignore[union-attr]
+    assert untouched.touched.tolist() == [False] * 4 + [True] * 6
+
+
+def test_bad_requests_say_what_there_is(launch: Launch) -> None:
+    with pytest.raises(ValueError, match="the values are of programs 0, 1, 2, not of 3"):
+        launch.values("pid").view(program=3)
+    with pytest.raises(ValueError, match="has iterations 0 to 0"):
+        launch.values("pid").view(iteration=1)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 4), (2, 3, 4), (1000, 1000)])
+def test_blocks_of_any_shape_nan_alone_included(shape: tuple[int, ...]) -> None:
+    heatmap = block_heatmap(np.full(shape, np.nan, dtype=np.float32), 0.0, 0.0)
+    assert heatmap.ramp is None
+    if heatmap.layout.positions:
+        assert set(heatmap.styles[heatmap.cells[heatmap.cells > 0], 0].tolist()) == {style.NAN}

@@ -1,0 +1,229 @@
+"""Pictures of steps: what must be on them, and that nothing on them hides anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations, pairwise
+
+import pytest
+import torch
+
+from triton_lab import lazy
+from triton_lab.views.lazy.drawing import Box, Line, Words
+from triton_lab.views.lazy.explain import StepView
+from triton_lab.views.lazy.layout import Block, Thing, lay_out
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    lazy.cache.clear()
+    lazy.history.clear()
+    with lazy.hash_includes_donors(True):
+        yield
+
+
+def tensors(*names: str) -> list[lazy.Tensor]:
+    return [lazy.tensor(torch.arange(9.0).reshape(3, 3), name=name) for name in names]
+
+
+def momentum() -> list[lazy.Tensor]:
+    weights, gradient, speed = tensors("weights", "gradient", "speed")
+    speed.mul_(0.9).add_(gradient)
+    weights.sub_(speed * 0.1)
+    return [weights, gradient, speed]
+
+
+def softmax() -> list[lazy.Tensor]:
+    (x,) = tensors("x")
+    shifted = (x - x.amax(1, keepdim=True)).exp()
+    return [x, shifted / shifted.sum(1, keepdim=True)]
+
+
+def layer() -> list[lazy.Tensor]:
+    x, weights, bias = tensors("x", "weights", "bias")
+    made = [x, weights, bias, ((x - x.mean(1, keepdim=True)).exp() @ weights.T + bias[0]).relu()]
+    x[1:].mul_(2)
+    weights.add_(1)
+    return made
+
+
+def constants() -> list[lazy.Tensor]:
+    first, second = tensors("first", "second")
+    first.fill_(7)
+    second.add_(first)
+    return [first, second]
+
+
+def long() -> list[lazy.Tensor]:
+    (x,) = tensors("x")
+    for count in range(100):
+        x = x * 1.5 + count
+    return [x]
+
+
+def many() -> list[lazy.Tensor]:
+    made = tensors(*"abcdefg")
+    return [*made, *(x + y for x, y in pairwise(made))]
+
+
+def newer() -> list[lazy.Tensor]:
+    x, y = tensors("x", "y")
+    best = x.argmax(1, keepdim=True)
+    parts = torch.cat([x, y.t(), x.gather(1, best)], 1)
+    return [
+        x,
+        y,
+        parts // 2,
+        parts.cumsum(0) % 3,
+        lazy.arange(12) * 2,
+        ~(x > y).any(0),
+        torch.stack([x, y, x, x, y, x]),
+    ]
+
+
+PROGRAMS: list[Callable[[], list[lazy.Tensor]]] = [momentum, softmax, layer, constants, long, many, newer]
+
+
+def explained(program: Callable[[], object]) -> StepView:
+    kept = program()
+    lazy.mark_step()
+    assert kept is not None
+    return lazy.explain()
+
+
+def words(view: StepView) -> list[str]:
+    return [item.text for item in view.drawing().items if isinstance(item, Words)]
+
+
+def overlap(first: Box, second: Box) -> bool:
+    return (
+        first.x < second.x + second.width
+        and second.x < first.x + first.width
+        and first.y < second.bottom
+        and second.y < first.bottom
+    )
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_no_box_of_the_graph_covers_another_and_no_line_runs_through_one(program: Callable[[], object]) -> None:
+    drawing = explained(program).drawing()
+    boxes = [item for item in drawing.items if isinstance(item, Box) and item.tag]
+    assert boxes
+    for first, second in combinations(boxes, 2):
+        assert not overlap(first, second), (first.tag, second.tag)
+    for line in (item for item in drawing.items if isinstance(item, Line) and item.curved):
+        for (x, top), (other, bottom) in pairwise(line.points[::3]):
+            if x == other:  # a gate, passed from top to bottom
+                assert not any(b.x < x < b.x + b.width and b.y < bottom and top < b.bottom for b in boxes)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_everything_stays_on_the_page(program: Callable[[], object]) -> None:
+    drawing = explained(program).drawing()
+    for item in drawing.items:
+        if isinstance(item, Box):
+            assert item.x >= 0 and item.x + item.width <= drawing.width and item.bottom <= drawing.height
+        elif isinstance(item, Line):
+            assert all(0 <= x <= drawing.width and 0 <= y <= drawing.height for x, y in item.points)
+
+
+def test_operations_are_written_as_people_write_them() -> None:
+    told = words(explained(momentum))
+    for text in ("%3 = %1 * 0.9", "%5 = %3 + %4", "in0 weights", "out1 speed", "donated", "%5: in place of in1"):
+        assert any(text == found.replace("  ", " ") for found in told), text
+
+
+def test_newer_operations_are_written_as_people_write_them() -> None:
+    told = " ".join(words(explained(newer)))
+    for text in ("argmax(%", ", dim 1)", "= cat(%", "= gather(%", " // 2", "= cumsum(%", " % 3", "0, 1, ... 11", "= ~%",
+                 "any(%", ", ..., %"):  # fmt: skip
+        assert text in told, text
+
+
+def test_the_report_stays_on_its_page() -> None:
+    kept = momentum()
+    lazy.mark_step()
+    report = lazy.report()
+    drawing = report.drawing()
+    assert kept and all(0 <= item.x < drawing.width and item.y < drawing.height for item in drawing.items
+                        if isinstance(item, Words))  # fmt: skip
+    assert report.scene()["source"] == "" and report.title() == "1 step: 0 hits, 1 miss"
+
+
+def test_what_shares_memory_shares_a_colour() -> None:
+    boxes = {item.tag: item for item in explained(momentum).drawing().items if isinstance(item, Box) and item.tag}
+    assert boxes["in0"].edge == boxes["out0"].edge == boxes["v8"].edge
+    assert boxes["in1"].edge == boxes["out1"].edge == boxes["v5"].edge
+    assert len({boxes[tag].edge for tag in ("in0", "in1", "in2")}) == 3
+
+
+def wrong_program() -> list[lazy.Tensor]:
+    t0, t1 = lazy.tensor([1], name="t0"), lazy.tensor([2], name="t1")
+    t1.add_(t0)
+    lazy.mark_step()
+    t2 = t1 + t0
+    t2.name = "t2"
+    return [t0, t1, t2]
+
+
+def test_the_donor_that_tells_two_graphs_apart_is_marked() -> None:
+    told = words(explained(wrong_program))
+    assert "MISS" in told and "nearest: in0" in told
+    assert any("donors: here none, there in0" in " ".join(pair) for pair in pairwise(told))
+
+
+def test_a_buffer_that_two_tensors_stand_on_is_shown_as_an_error() -> None:
+    with lazy.hash_includes_donors(False):
+        view = explained(wrong_program)
+    told = words(view)
+    assert "HIT" in told and "left out of the hash" in told and "t1 and t2" in told and "in0 is still in use" in told
+    red = [item for item in view.drawing().items if isinstance(item, Line) and item.colour == "error"]
+    assert len(red) == 2  # in the graph and between the buffers
+    assert "yet it was written over" in view.text()
+
+
+def test_freed_buffers_are_called_so() -> None:
+    def turned() -> list[lazy.Tensor]:
+        (x,) = tensors("x")
+        x.add_(x.t())
+        return [x]
+
+    view = explained(turned)
+    assert "another order" in view.text()
+    assert any("freed" in text for text in words(view))
+
+
+def test_a_step_shows_itself_live_as_png_and_as_text() -> None:
+    view = explained(softmax)
+    data, metadata = view._repr_mimebundle_()
+    assert data["image/png"].startswith(b"\x89PNG") and "application/vnd.jupyter.widget-view+json" in data
+    assert "tl.load" in data["text/plain"] and metadata["image/png"]["width"] > 300
+    assert view.scene()["source"] == view.source
+    drawn = view.figure()
+    assert drawn.axes[0].patches
+
+
+def test_without_a_step_there_is_nothing_to_explain() -> None:
+    with pytest.raises(RuntimeError, match="no step has run yet"):
+        lazy.explain()
+
+
+def test_an_earlier_step_can_be_explained() -> None:
+    first = lazy.tensor([1.0])
+    first.add_(1)
+    step = lazy.mark_step()
+    first.mul_(3)
+    lazy.mark_step()
+    assert lazy.explain(step).step is step and lazy.explain().step is not step
+
+
+def test_lines_pass_levels_and_rows_through_gates() -> None:
+    blocks = [
+        Block("upper", [[Thing("a", 40, 20)], [Thing("b", 60, 20)]], 30, 0),
+        Block("lower", [[Thing("c", 50, 20)]], 30, 1),
+    ]
+    edges: list[tuple[object, object]] = [("in", "a"), ("in", "b"), ("a", "b"), ("b", "c"), ("in", "c"), ("c", "out")]
+    plan = lay_out([Thing("in", 30, 20)], blocks, [Thing("out", 30, 20)], edges)
+    lengths = [len(points) for points in plan.lines]
+    assert lengths == [2, 4, 2, 2, 4, 2]
+    assert plan.things["a"].bottom < plan.things["b"].y and blocks[0].y + blocks[0].height < blocks[1].y

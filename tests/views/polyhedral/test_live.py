@@ -1,0 +1,186 @@
+"""The live iteration domain in a bare page: play, point, highlight, turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from triton_lab.polyhedral import scop
+from triton_lab.polyhedral.page import examples
+from triton_lab.polyhedral.page.three_ways import ragged_ways
+from triton_lab.views.drawing.style import rgb
+from triton_lab.views.page import page as page_of
+from triton_lab.views.polyhedral import style as look
+from triton_lab.views.polyhedral.iteration import iteration_view
+from triton_lab.views.polyhedral.page import PageFigures
+from triton_lab.views.polyhedral.ragged import RaggedView
+from triton_lab.views.polyhedral.ways import WaysView
+from triton_lab.views.view import View
+
+pytestmark = pytest.mark.browser
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def show(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    """Opens a view as a page of its own; at the end the console must be clean."""
+    context = browser.new_context(viewport={"width": 1200, "height": 1000})
+    complaints: list[str] = []
+
+    def opened(view: View, live: bool = False) -> Page:
+        """With ``live``, as in a notebook: what Python would be asked is in `selection`."""
+        path = tmp_path / "view.html"
+        text = page_of(view)
+        if live:
+            assert text.count("createSelection({}));") == 1
+            text = text.replace("createSelection({}));", "window.selection = createSelection({}), true);")
+        path.write_text(text, encoding="utf-8")
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(path.as_uri())
+        page.wait_for_selector(".tl-domain")
+        return page
+
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+# The canvas of a plane: `front/polyhedral_geometry.js` has the same numbers.
+LEFT, ABOVE = 54, 8
+
+
+def spot(view: object, i: float, j: float) -> dict[str, float]:
+    """Where (i, j) lies on the stage, for pictures that have room for the largest unit."""
+    left, _, _, top = view.scene()["box"]  # type: ignore[attr-defined]
+    return {"x": LEFT + (j - left) * look.UNIT, "y": ABOVE + (top - i) * look.UNIT}
+
+
+def pixel(page: Page, canvas: int, at: dict[str, float]) -> list[int]:
+    read = """([n, x, y]) => {
+      const pen = document.querySelectorAll('.tl-domain-stage canvas')[n].getContext('2d');
+      return [...pen.getImageData(x, y, 1, 1).data];
+    }"""
+    return list(page.evaluate(read, [canvas, round(at["x"]), round(at["y"])]))
+
+
+def step(page: Page, times: int) -> None:
+    for _ in range(times):
+        page.get_by_label("a step forward").first.click()
+
+
+def test_the_canvas_shows_points_polygon_and_ground(show: Open) -> None:
+    view = iteration_view(scop(examples.PAGE_FIGURE))
+    page = show(view)
+    *colour, opacity = pixel(page, 0, spot(view, 1.5, 4.5))
+    assert np.allclose(colour, rgb(look.POLYGON), atol=4)
+    assert round(opacity / 255, 2) == look.POLYGON_OPACITY
+    assert pixel(page, 0, spot(view, 3.5, 1.5))[3] == 0  # nothing is painted on the white ground
+
+
+def test_a_step_tells_the_instance_and_what_it_touches(show: Open) -> None:
+    page = show(iteration_view(scop(examples.WAVEFRONT, n=4)))
+    step(page, 2)
+    told = page.locator(".tl-domain-told")
+    expect(told).to_have_text("S0(1, 2), visit 2 of 9: reads A[0][2], reads A[1][1], writes A[1][2]")
+    page.get_by_label("a step back").click()
+    expect(told).to_contain_text("S0(1, 1), visit 1 of 9")
+    page.get_by_label("to the end").click()
+    expect(told).to_contain_text("S0(3, 3), visit 9 of 9")
+
+
+def test_visited_points_take_the_colour_of_their_turn(show: Open) -> None:
+    view = iteration_view(scop(examples.PAGE))
+    page = show(view)
+    assert pixel(page, 1, spot(view, 0, 0))[3] == 0
+    step(page, 1)
+    assert np.allclose(pixel(page, 1, spot(view, 0, 0))[:3], rgb(look.ORDER[0]), atol=6)
+    assert pixel(page, 1, spot(view, 2, 4))[3] == 0
+    page.get_by_label("visits made").fill("12")
+    assert np.allclose(pixel(page, 1, spot(view, 2, 4))[:3], rgb(look.ORDER[-1]), atol=6)
+
+
+def test_playing_visits_all_points_and_stops(show: Open) -> None:
+    page = show(iteration_view(scop("for (int i = 0; i < 6; i++) A[i] = 0;")))
+    page.get_by_label("play the order").click()
+    expect(page.locator(".tl-domain-bar").first).to_contain_text("6 / 6", timeout=8000)
+    expect(page.get_by_label("play the order")).to_have_text("▶")
+
+
+def test_pointing_at_an_instance_and_at_an_element(show: Open) -> None:
+    view = iteration_view(scop(examples.WAVEFRONT, n=4))
+    page = show(view)
+    stage, told = page.locator(".tl-domain-stage"), page.locator(".tl-domain-told")
+    stage.hover(position=spot(view, 2, 3))
+    expect(told).to_have_text("S0(2, 3), visit 6 of 9: reads A[1][3], reads A[2][2], writes A[2][3]")
+    box = stage.bounding_box()
+    assert box is not None
+    # The last cell of A, which only the last instance touches.
+    width = page.evaluate("() => document.querySelector('.tl-domain-stage').clientWidth")
+    stage.hover(position={"x": width - 100 + 12 - 4, "y": 20 + 3.5 * 24})
+    expect(told).to_contain_text("touched by 1 of 9 instances")
+
+
+def test_a_row_of_the_matrix_lights_its_line_and_the_line_its_row(show: Open) -> None:
+    view = iteration_view(scop(examples.PAGE))
+    page = show(view)
+    row = page.locator("[data-key='border:S0:0:3']").first
+    row.hover()
+    assert pixel(page, 2, spot(view, 1.5, 4))[:3] == [255, 0, 0]
+    page.locator(".tl-domain-stage").hover(position=spot(view, 2.5, 4))
+    expect(row).to_have_class("tl-lit")
+    expect(page.locator(".tl-domain-told")).to_have_text("beyond this line: j > 4")
+
+
+def test_space_turns_when_dragged(show: Open) -> None:
+    page = show(iteration_view(scop(examples.MATMUL, n=3)))
+    read = "() => document.querySelectorAll('.tl-domain-stage canvas')[0].toDataURL()"
+    before = page.evaluate(read)
+    page.mouse.move(300, 200)
+    page.mouse.down()
+    page.mouse.move(380, 240, steps=4)
+    page.mouse.up()
+    assert page.evaluate(read) != before
+
+
+def test_an_iterator_that_is_not_drawn_has_a_slider(show: Open) -> None:
+    page = show(iteration_view(scop(examples.MATMUL, n=3), dims=("y", "x")), live=True)
+    slider = page.get_by_label("k", exact=True)
+    expect(page.locator("label", has=slider)).to_contain_text("k = all")
+    slider.fill("1")
+    expect(page.locator("label", has=slider)).to_contain_text("k = 1")
+    page.wait_for_function("() => selection.get().at?.k === 1")
+    slider.fill("-1")
+    page.wait_for_function("() => selection.get().at && !('k' in selection.get().at)")
+    assert page.get_by_label("dimensions").input_value() != ""
+
+
+def test_a_step_in_a_domain_of_fifty_thousand_points_paints_one(show: Open) -> None:
+    page = show(iteration_view(scop("for (int i=0;i<n;i++) for (int j=0;j<=i;j++) A[i][j] = 0;", n=316)))
+    count = """() => {
+      let painted = 0;
+      const pen = CanvasRenderingContext2D.prototype;
+      for (const name of ["fillRect", "arc", "fillText", "stroke"]) {
+        const plain = pen[name];
+        pen[name] = function (...args) { painted++; return plain.apply(this, args); };
+      }
+      document.querySelector('button[aria-label="a step forward"]').click();
+      return painted;
+    }"""
+    assert 0 < page.evaluate(count) < 10
+
+
+def test_the_other_views_draw_and_step(show: Open) -> None:
+    page = show(PageFigures())
+    expect(page.locator(".tl-domain-stage")).to_have_count(2)
+    page = show(RaggedView())
+    step(page, 9)
+    expect(page.locator(".tl-domain-told")).to_have_text("i = 2, k = 2: A[2][5] times row 5 of B")
+    page = show(WaysView(ragged_ways()))
+    expect(page.locator(".tl-column img")).to_have_count(3)

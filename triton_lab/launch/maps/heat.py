@@ -1,0 +1,212 @@
+"""How often each element is touched, by which programs, in which iterations, and what comes first.
+
+Elements that are touched alike share a *class*, as in `tiling`; here a member of a class is a
+program at a *moment*: one iteration of one access. Members are numbered so that the smallest one
+of a class is its first touch, if programs are taken in the order of their numbers, in which a GPU
+starts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from triton_lab.launch.classes import Classes, distinct, grouped
+from triton_lab.launch.maps.lanes import Lanes, Moment, Timeline, TouchingLanes
+from triton_lab.launch.maps.overhang import Space
+from triton_lab.launch.maps.positions import Flags, OverShape, OverStorage, Place, StoredArgument, TimedAccess
+from triton_lab.launch.places import Ints
+
+OVER = ("shape", "storage")
+BY = ("count", "program", "iteration", "reuse", "order")
+
+
+@dataclass(frozen=True)
+class Heat:
+    """Who touches each position when, and how often.
+
+    Over the shape, positions are those of ``drawn`` in reading order (the argument and what hangs
+    over its edges), index = position - ``origin``. Over storage there is one position for each
+    ``unit`` bytes, the first of them ``first`` units after the storage's start.
+    ``classes`` (positions,) index ``table``, class 0 is touched by nobody; member p * moments + m is
+    an active lane of program p at moment m, and from ``programs * moments`` on a masked one.
+    ``counts`` (positions,) are active lanes.
+    """
+
+    shape: tuple[int, ...]
+    drawn: tuple[int, ...]
+    origin: tuple[int, ...]
+    over: str
+    unit: int
+    first: int
+    programs: int
+    moments: tuple[Moment, ...]
+    classes: Ints
+    table: Classes
+    counts: Ints
+    active_elsewhere: int = 0
+    masked_elsewhere: int = 0
+
+    @cached_property
+    def inside(self) -> Flags:
+        """(positions,) whether a position is an element of the argument (over storage: always)."""
+        return Space(self.shape, self.origin, self.drawn).inside()
+
+    def _image(self, masked: bool, of: Callable[[Ints], Ints]) -> Ints:
+        """member -> number, -1 for members of the other kind."""
+        size = self.programs * len(self.moments)
+        member = np.arange(2 * size)
+        return np.where((member >= size) == masked, of(member % max(1, size)), -1)
+
+    @cached_property
+    def active(self) -> Classes:
+        """For each class, the programs with an active lane."""
+        return self.table.mapped(self._image(False, lambda member: member // max(1, len(self.moments))))
+
+    @cached_property
+    def masked(self) -> Classes:
+        """For each class, the programs with a masked lane."""
+        return self.table.mapped(self._image(True, lambda member: member // max(1, len(self.moments))))
+
+    @cached_property
+    def iterations(self) -> Classes:
+        """For each class, the iterations in which an active lane was there."""
+        number = np.array([moment.iteration for moment in self.moments], dtype=np.int64)
+        return self.table.mapped(self._image(False, lambda member: number[member % max(1, len(self.moments))]))
+
+    def first_touch(self) -> Ints:
+        """(classes,) the smallest member that is active, -1 for none."""
+        size = self.programs * len(self.moments)
+        first = np.append(self.table.items, 2 * size)[self.table.starts[:-1]]
+        return np.where((self.table.counts > 0) & (first < size), first, -1)
+
+    def by(self, what: str) -> Ints:
+        """(classes,) the number that ``what`` asks for, -1 where no lane is active.
+
+        ``program``: the first. ``iteration``: the first. ``reuse``: how many programs. ``order``: the
+        rank of its first touch among all first touches.
+        """
+        if what == "reuse":
+            return np.where(self.active.counts > 0, self.active.counts, -1)
+        if what == "iteration":
+            items = np.append(self.iterations.items, -1)[self.iterations.starts[:-1]]
+            return np.where(self.iterations.counts > 0, items, -1)
+        touch = self.first_touch()
+        if what == "program":
+            return np.where(touch >= 0, touch // max(1, len(self.moments)), -1)
+        return np.where(touch >= 0, np.searchsorted(distinct(touch[touch >= 0]), touch), -1)
+
+
+def heat(argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int, over: str = "shape") -> Heat:
+    """What these accesses do to ``argument``, over its ``shape`` or over its ``storage``."""
+    place: Place = OverStorage(argument, accesses) if over == "storage" else OverShape(argument, accesses)
+    return _heat(place, accesses, Timeline.of_iterations(accesses), programs)
+
+
+def heat_of_accesses(argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int) -> Heat:
+    """The same over the shape, where all iterations of an access are one moment."""
+    return _heat(OverShape(argument, accesses), accesses, Timeline.of_accesses(accesses), programs)
+
+
+def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, programs: int) -> Heat:
+    lanes = TouchingLanes(place, accesses, timeline, programs)
+    tally = _Tally(place.positions, lanes.members)
+    for some in lanes:
+        tally.add(some)
+    place.alias(tally.signature, tally.counts)
+    classes, heads = grouped(tally.signature)
+    drawn, origin, window = place.crop(classes)
+    return Heat(
+        shape=place.shape,
+        drawn=drawn,
+        origin=origin,
+        over=place.over,
+        unit=place.unit,
+        first=place.first,
+        programs=programs,
+        moments=timeline.moments,
+        classes=classes.reshape(place.padded)[window].reshape(-1),
+        table=_table(lanes, heads, place.positions),
+        counts=tally.counts.reshape(place.padded)[window].reshape(-1),
+        active_elsewhere=tally.active_elsewhere,
+        masked_elsewhere=tally.masked_elsewhere,
+    )
+
+
+class _Tally:
+    """What the lanes added so far come to at each position.
+
+    ``signature`` (positions,) sums the salts of the distinct members there, per visit: positions with
+    the same members have the same. ``counts`` (positions,) are active lanes. ``active_elsewhere`` and
+    ``masked_elsewhere`` count lanes that have no position.
+    """
+
+    def __init__(self, positions: int, members: int) -> None:
+        self.signature = np.zeros(positions, dtype=np.uint64)
+        self.counts = np.zeros(positions, dtype=np.int64)
+        self.active_elsewhere = self.masked_elsewhere = 0
+        self._salt = np.random.default_rng(0).integers(1, 1 << 64, size=max(1, 2 * members), dtype=np.uint64)
+
+    def add(self, lanes: Lanes) -> None:
+        """Add lanes of one visit."""
+        if lanes.active:
+            self.active_elsewhere += lanes.elsewhere
+        else:
+            self.masked_elsewhere += lanes.elsewhere
+        run = lanes.run()
+        if run is not None:
+            self._add_run(lanes, run)
+        elif lanes.position.size:
+            self._add_scattered(lanes)
+
+    def _add_run(self, lanes: Lanes, run: slice) -> None:
+        """A whole stretch, in order: slices in place of gathers."""
+        self.signature[run].reshape(lanes.position.shape)[...] += self._salt[lanes.member]
+        if lanes.active:
+            self.counts[run] += 1
+
+    def _add_scattered(self, lanes: Lanes) -> None:
+        here = np.bincount(lanes.position.reshape(-1), minlength=len(self.counts))
+        if int(here.max()) == 1:
+            self.signature[lanes.position] += self._salt[lanes.member]
+        else:
+            self._sign_crowded(lanes)
+        if lanes.active:
+            self.counts += here
+
+    def _sign_crowded(self, lanes: Lanes) -> None:
+        """Add the salt of each distinct pair of position and member, where several lanes share a position."""
+        position, member, salt = lanes.position, lanes.member, self._salt
+        last = np.full(len(self.signature), -1, dtype=np.int64)
+        last[position] = member
+        if (last[position] == member).all():  # one member at each position
+            there = last >= 0
+            self.signature[there] += salt[last[there]]
+            return
+        keys = distinct(position * len(salt) + member)
+        np.add.at(self.signature, keys // len(salt), salt[keys % len(salt)])
+
+
+def _table(lanes: TouchingLanes, heads: Ints, positions: int) -> Classes:
+    """The members of each class; ``heads`` are the first positions of the classes from 1 up."""
+    limit = 2 * lanes.members
+    class_at = np.full(positions, -1)
+    class_at[heads] = np.arange(1, len(heads) + 1)
+    pairs = [np.zeros(0, dtype=np.int64)]
+    for some in lanes:
+        run = some.run()
+        if run is None:
+            number, member = class_at[some.position], some.members()
+            there = number > 0
+            number, member = number[there], member[there]
+        else:
+            first = heads[(heads >= run.start) & (heads < run.stop)]
+            block = some.position.size // some.member.size
+            number, member = class_at[first], some.member.reshape(-1)[(first - run.start) // block]
+        pairs.append(number * limit + member)
+    keys = distinct(np.concatenate(pairs))
+    limit = max(1, limit)
+    return Classes(np.searchsorted(keys, np.arange(len(heads) + 2) * limit), keys % limit)

@@ -1,0 +1,116 @@
+"""Who touches each element of an argument: programs, masked lanes, source lines.
+
+Elements that are touched alike share a *class*: a set of programs with an active lane on the
+element, a set of programs with a masked lane on it, and a set of accesses. There are few classes
+even where there are millions of elements, so that pictures stay small and a program's elements are
+found by looking at classes only.
+
+A block often hangs over the edge of its argument, where masks keep its lanes from memory. Those
+lanes have a place too: beside the elements, as the block's own shape says (`overhang`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab.launch.classes import Classes, classify, distinct, unions
+from triton_lab.launch.maps.heat import Heat, heat_of_accesses
+from triton_lab.launch.maps.overhang import Space
+from triton_lab.launch.maps.positions import StoredArgument, TimedAccess
+from triton_lab.launch.places import Ints
+
+ROLES = {"load": 0, "store": 1, "atomic": 1}
+LAYERS = {"loads": (0,), "stores": (1,), "both": (0, 1)}  # the roles of each
+
+
+@dataclass(frozen=True)
+class Touches:
+    """Who touches what. Positions are those of ``drawn``, in reading order.
+
+    ``drawn`` is the argument's shape and what hangs over its edges; index = position - ``origin``.
+    ``classes`` numbers the class of each position; class 0 is touched by nobody. Members of a class
+    are, for program p of n: p for an active lane of a load, n + p for one of a store or atomic,
+    2n + p and 3n + p for masked lanes, and then 4n + a for each access. ``active_elsewhere`` and
+    ``masked_elsewhere`` count lanes that no position stands for.
+    """
+
+    shape: tuple[int, ...]
+    drawn: tuple[int, ...]
+    origin: tuple[int, ...]
+    programs: int
+    accesses: tuple[tuple[int | None, str], ...]  # line and kind
+    classes: Ints
+    table: Classes
+    several: npt.NDArray[np.bool_]  # (classes, layers): whether one element has several programs
+    active_elsewhere: int = 0
+    masked_elsewhere: int = 0
+
+    def active(self, layer: str = "both") -> Classes:
+        """For each class, the programs with an active lane there."""
+        return self.table.mapped(self._image(LAYERS[layer]))
+
+    def masked(self, layer: str = "both") -> Classes:
+        """For each class, the programs with a masked lane there."""
+        return self.table.mapped(self._image([role + 2 for role in LAYERS[layer]]))
+
+    def touching(self) -> Classes:
+        """For each class, the accesses (indices into ``accesses``) with an active lane there."""
+        n = self.programs
+        return self.table.mapped(np.arange(4 * n + len(self.accesses)) - 4 * n)
+
+    def _image(self, roles: Collection[int]) -> Ints:
+        """member -> program for these roles, -1 for the rest."""
+        member = np.arange(4 * self.programs + len(self.accesses))
+        wanted = np.isin(member // max(1, self.programs), list(roles)) & (member < 4 * self.programs)
+        return np.where(wanted, member % max(1, self.programs), -1)
+
+    def inside(self) -> npt.NDArray[np.bool_]:
+        """(positions,) whether a position is an element of the argument."""
+        return Space(self.shape, self.origin, self.drawn).inside()
+
+    def binned(self, cell_of_position: Ints, cells: int) -> Touches:
+        """The same for cells of several positions: a cell's members are those of all in it."""
+        classes, table, several = unions(self.classes, self.table, self.several, cell_of_position, cells)
+        return replace(self, classes=classes, table=table, several=several)
+
+
+def touches(argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int) -> Touches:
+    """Who touches each element of ``argument`` through these accesses."""
+    ours = [one for one in accesses if one.argument == argument.name]
+    return touches_of(heat_of_accesses(argument, ours, programs), tuple((one.line, one.kind) for one in ours))
+
+
+def touches_of(found: Heat, accesses: tuple[tuple[int | None, str], ...]) -> Touches:
+    """The same as `heat` knows it over the shape, with iterations left out."""
+    programs, moments = found.programs, len(found.moments)
+    size, limit = programs * moments, 4 * programs + len(accesses)
+    member = np.arange(2 * size)
+    role = np.array([ROLES[moment.kind] for moment in found.moments], dtype=np.int64)
+    access = np.array([moment.access for moment in found.moments], dtype=np.int64)
+    moment = member % max(1, moments)
+    who = (role[moment] + 2 * (member >= size)) * programs + member % max(1, size) // max(1, moments)
+    by = np.where(member < size, 4 * programs + access[moment], who)
+    owners, items = found.table.owners * limit, found.table.items
+    keys = distinct(np.concatenate([owners + who[items], owners + by[items]]))
+    # Classes that only iterations told apart become one.
+    numbers, table = classify(keys // limit, keys % limit, limit)
+    renumber = np.zeros(len(found.table), dtype=np.int64)
+    renumber[distinct(keys // limit)] = numbers
+    bare = Touches(
+        shape=found.shape,
+        drawn=found.drawn,
+        origin=found.origin,
+        programs=programs,
+        accesses=accesses,
+        classes=renumber[found.classes],
+        table=table,
+        several=np.zeros((len(table), len(LAYERS)), dtype=bool),
+        active_elsewhere=found.active_elsewhere,
+        masked_elsewhere=found.masked_elsewhere,
+    )
+    several = [bare.active(layer).counts > 1 for layer in LAYERS]
+    return replace(bare, several=np.stack(several, axis=1))

@@ -1,0 +1,112 @@
+"""What each program of a launch does: lanes, bytes, iterations, and what it shares with others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from triton_lab.launch.classes import Classes, distinct
+from triton_lab.launch.maps.positions import AccessLike, StoredArgument, TimedAccess
+from triton_lab.launch.maps.tiling import touches
+from triton_lab.launch.places import Ints
+
+
+@dataclass(frozen=True)
+class Work:
+    """(programs,) each. ``lanes`` and ``masked`` count over all accesses and iterations; ``loaded`` and
+    ``stored`` are bytes, an atomic's counted in both; ``iterations`` is the most often that any access ran."""
+
+    lanes: Ints
+    masked: Ints
+    loaded: Ints
+    stored: Ints
+    iterations: Ints
+
+
+def work(accesses: Sequence[AccessLike], programs: int) -> Work:
+    """Add up what every program does."""
+    total = Work(*(np.zeros(programs, dtype=np.int64) for _ in range(5)))
+    for access in accesses:
+        done = np.zeros(programs, dtype=np.int64)
+        for iteration in range(access.iterations):
+            mask = access.mask(iteration)
+            ran = access.executed(iteration).reshape(-1)
+            active = mask.reshape(programs, -1).sum(axis=1)
+            total.lanes[:] += active
+            total.masked[:] += ran * (mask.size // max(1, programs)) - active
+            if access.kind != "store":
+                total.loaded[:] += active * access.itemsize
+            if access.kind != "load":
+                total.stored[:] += active * access.itemsize
+            done += ran
+        np.maximum(total.iterations, done, out=total.iterations)
+    return total
+
+
+@dataclass(frozen=True)
+class Input:
+    """An argument that is loaded from: elements that the same programs load are a class.
+
+    ``nbytes`` (classes,) is what a class's elements take; ``table`` has its programs.
+    """
+
+    name: str
+    nbytes: Ints
+    table: Classes
+
+
+def inputs(arguments: Sequence[StoredArgument], accesses: Sequence[TimedAccess], programs: int) -> list[Input]:
+    """The arguments that anything loads from."""
+    found = []
+    for argument in arguments:
+        loads = [access for access in accesses if access.argument == argument.name and access.kind == "load"]
+        if not loads:
+            continue
+        seen = touches(argument, loads, programs)
+        sizes = np.bincount(seen.classes[seen.inside()], minlength=len(seen.table)) * argument.itemsize
+        found.append(Input(argument.name, sizes, seen.active("loads")))
+    return found
+
+
+def shared(found: Sequence[Input], program: int, programs: int) -> Ints:
+    """(programs,) how many bytes of its inputs ``program`` has in common with each program, itself included."""
+    total = np.zeros(programs, dtype=np.int64)
+    for one in found:
+        mine = np.zeros(len(one.table), dtype=bool)
+        mine[one.table.owners[one.table.items == program]] = True
+        kept = mine[one.table.owners]
+        sizes = one.nbytes[one.table.owners[kept]]
+        total += np.bincount(one.table.items[kept], weights=sizes, minlength=programs).astype(np.int64)
+    return total
+
+
+@dataclass(frozen=True)
+class Wave:
+    """Programs ``first`` to ``last``, which run at the same time: bytes that they load, each program's
+    counted for itself, and bytes that differ."""
+
+    first: int
+    last: int
+    loaded: int
+    distinct: int
+
+
+def waves(found: Sequence[Input], programs: int, sms: int) -> list[Wave]:
+    """The launch cut into waves of ``sms`` programs, as if each program took as long as any other."""
+    count = -(-programs // sms)
+    loaded, different = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    for one in found:
+        if not count:
+            break
+        owners = one.table.owners
+        wave = one.table.items // sms
+        loaded += np.bincount(wave, weights=one.nbytes[owners], minlength=count).astype(np.int64)
+        pairs = distinct(owners * count + wave)
+        sizes = one.nbytes[pairs // count]
+        different += np.bincount(pairs % count, weights=sizes, minlength=count).astype(np.int64)
+    return [
+        Wave(number * sms, min(programs, (number + 1) * sms) - 1, int(loaded[number]), int(different[number]))
+        for number in range(count)
+    ]

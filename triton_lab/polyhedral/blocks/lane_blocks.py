@@ -1,0 +1,94 @@
+"""How the lanes of a kernel are laid out: its grid, and the dimensions of its blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from triton_lab.polyhedral.blocks.fresh_names import FreshNames
+from triton_lab.polyhedral.blocks.launch_nodes import KernelNodes, Lane, depth_of
+from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
+from triton_lab.polyhedral.core.nest import For, If, Node
+from triton_lab.words import count as counted
+
+# How many lanes a block has along its only dimension, and along each of two.
+_ALONE, _OF_TWO = 256, 16
+# More are more than Triton makes one tensor of.
+_MOST_LANES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Block:
+    """How one lane loop is laid out: ``size`` lanes (``constant`` names their number, "" for a number per program) in
+    the block's dimension ``axis``; ``grid`` is the axis of the grid, or None where one block holds the whole loop."""
+
+    lane: Lane
+    constant: str
+    size: int
+    axis: int
+    grid: int | None
+
+
+def blocks_of(found: KernelNodes, names: FreshNames, constants: dict[str, int]) -> tuple[Block, ...]:
+    """Tiles become blocks where the schedule has tiles, else the innermost one or two of the loops are cut to blocks.
+
+    ``constants`` are the sizes of the kernels before by the names of constants; what is new comes to them.
+    """
+    there = _lanes_in(found.nodes) if is_one_nest(found) else set(range(len(found.lanes)))
+    lanes = [lane for k, lane in enumerate(found.lanes) if k in there]
+    tiled = any(lane.whole for lane in lanes)
+    cut = set() if tiled else {lane.name for lane in lanes[-2:]}
+    blocks: list[Block] = []
+    for lane in lanes:
+        size = _power_of_two(lane.extent) if lane.whole else (_ALONE if len(lanes) == 1 else _OF_TWO)
+        is_block = lane.whole or lane.name in cut
+        axis = sum(bool(b.constant) for b in blocks)
+        grid = None if lane.whole else sum(b.grid is not None for b in blocks)
+        constant = f"BLOCK_{lane.name.upper()}" if is_block else ""
+        if is_block and constants.get(constant) != size:
+            constant = names(constant)
+            constants[constant] = size
+        blocks.append(Block(lane, constant, size if is_block else 1, axis, grid))
+    total = 1
+    for block in blocks:
+        total *= block.size
+    if total > _MOST_LANES:
+        raise NotABlockProgram(f"a tile of {counted(total, 'lane')}: Triton's blocks hold up to {_MOST_LANES}")
+    return tuple(blocks)
+
+
+def is_one_nest(found: KernelNodes) -> bool:
+    """Whether each lane has one loop or none, the loops stand right inside one another, and the rest inside them."""
+    try:
+        _lanes_in(found.nodes)
+    except _SeveralNests:
+        return False
+    return True
+
+
+class _SeveralNests(Exception):
+    pass
+
+
+def _lanes_in(nodes: tuple[Node, ...]) -> set[int]:
+    """The lanes that have a loop. (One of a single iteration has none.)"""
+    match nodes:
+        case (If(body=body, orelse=()),):
+            return _lanes_in(body)
+        case (For() as node,) if depth_of(node) is not None:
+            return {depth_of(node) or 0} | _lanes_in(node.body)
+    if any(_has_lane(node) for node in nodes):
+        raise _SeveralNests
+    return set()
+
+
+def _has_lane(node: Node) -> bool:
+    match node:
+        case For():
+            return depth_of(node) is not None or any(map(_has_lane, node.body))
+        case If():
+            return any(map(_has_lane, (*node.body, *node.orelse)))
+    return False
+
+
+def _power_of_two(size: int) -> int:
+    return 1 << max(0, size - 1).bit_length()

@@ -1,0 +1,330 @@
+"""The text of one kernel: its loops over lanes become blocks with masks, the others loops that all lanes run together.
+
+Every iterator of a lane is a block in its own dimension (``i[:, None]``, ``j[None, :]``), so that expressions in them
+broadcast by themselves; ``axes`` of a text are the dimensions that it varies over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from triton_lab.polyhedral.blocks.fresh_names import FreshNames
+from triton_lab.polyhedral.blocks.lane_blocks import Block
+from triton_lab.polyhedral.blocks.lane_values import IndexPrinter, ValuePrinter, names_in
+from triton_lab.polyhedral.blocks.launch_nodes import depth_of
+from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
+from triton_lab.polyhedral.core.loop_tree import Loop
+from triton_lab.polyhedral.core.nest import (
+    Assign,
+    Binary,
+    Call,
+    Compare,
+    Expr,
+    For,
+    If,
+    Load,
+    Name,
+    Node,
+    Number,
+    Visit,
+    substitute,
+    walk,
+)
+from triton_lab.polyhedral.core.printer import shifted
+from triton_lab.polyhedral.program import instance
+
+if TYPE_CHECKING:
+    from triton_lab.polyhedral.scop import Scop
+
+
+@dataclass(frozen=True)
+class Text:
+    """A piece of the kernel; ``axes`` are the block's dimensions that its value varies over."""
+
+    text: str
+    axes: frozenset[int] = frozenset()
+
+
+class KernelWriter:
+    """Writes the body of one kernel. ``arguments``: array -> what the kernel calls it; ``waits``: the statements after
+    whose stores the lanes must wait for one another, with whether that holds but for its own next instance."""
+
+    def __init__(
+        self,
+        scop: Scop,
+        blocks: tuple[Block, ...],
+        arguments: Mapping[str, str],
+        strides: Mapping[tuple[str, int], str],
+        names: FreshNames,
+        waits: Collection[tuple[str, str]],
+        loops: tuple[Loop, ...] = (),
+    ) -> None:
+        self.scop = scop
+        # Where lanes have no loops of their own, or several: the schedule's loops that they are, to know them by.
+        self.shared = loops
+        self.blocks = {block.lane.name: block for block in blocks}
+        self.rank = sum(bool(block.constant) for block in blocks)
+        self.shape = [block.constant for block in blocks if block.constant]
+        self.arguments = arguments
+        self.strides = strides
+        self.names = names
+        self.waits = waits
+        self.axes: dict[str, frozenset[int]] = {}
+        self.index = IndexPrinter(scop.language)
+        self.dtypes = {a.name: a.dtype for a in scop.arrays}
+        self.entered: frozenset[str] = frozenset()
+        self.lines: list[str] = []
+        self.depth = 0
+
+    def write(self, nodes: tuple[Node, ...]) -> list[str]:
+        """The lines of the body, without the head's indentation."""
+        for name, block in self.blocks.items() if self.shared else ():
+            self._place(name, block, block.lane.low, 1)
+        self._nodes(nodes, None, 0)
+        return self.lines
+
+    # Text.
+
+    def _line(self, text: str) -> None:
+        self.lines.append(f"{'    ' * self.depth}{text}")
+
+    def _text(self, expression: Expr, around: int = 0) -> Text:
+        return Text(self.index.text(expression, around), self._axes(expression))
+
+    def _axes(self, expression: Expr) -> frozenset[int]:
+        return frozenset(axis for name in names_in(expression) for axis in self.axes.get(name, ()))
+
+    def _set(self, wanted: str, value: Text) -> Text:
+        """A name for ``value``."""
+        name = self.names(wanted)
+        self._line(f"{name} = {value.text}")
+        return Text(name, value.axes)
+
+    def _mask(self, outer: Text | None, conditions: list[Text]) -> Text | None:
+        """``outer`` and ``conditions``, under a name."""
+        parts = [outer.text] if outer else []
+        parts += [f"({c.text})" if outer or len(conditions) > 1 else c.text for c in conditions]
+        if not conditions:
+            return outer
+        axes = frozenset().union(*(c.axes for c in conditions), outer.axes if outer else ())
+        return self._set("mask", Text(" & ".join(parts), axes))
+
+    def _broadcast(self, value: Text, axes: frozenset[int]) -> Text:
+        """``value`` with the dimensions ``axes`` and its own."""
+        whole = value.axes | axes
+        if whole == value.axes:
+            return value
+        sizes = [size if k in whole else "1" for k, size in enumerate(self.shape)]
+        return Text(f"tl.broadcast_to({value.text}, ({', '.join(sizes)}{',' if len(sizes) == 1 else ''}))", whole)
+
+    # Loops and conditions.
+
+    def _nodes(self, nodes: tuple[Node, ...], mask: Text | None, loops: int) -> None:
+        """``loops`` counts the loops around that are no lanes."""
+        for node in nodes:
+            match node:
+                case If():
+                    self._nodes(node.body, self._mask(mask, [self._text(node.condition)]), loops)
+                    if node.orelse:
+                        no = Text(f"~({self.index.text(node.condition)})", self._axes(node.condition))
+                        self._nodes(node.orelse, self._mask(mask, [no]), loops)
+                case For() if depth_of(node) is not None:
+                    self._lane(node, mask)
+                case For():
+                    self._loop(node, mask, loops)
+                case Visit():
+                    self._statement(node, mask, loops)
+
+    def _place(self, name: str, block: Block, origin: Expr, step: int) -> None:
+        """The line that says which iterations of the loop ``name`` a program has."""
+        parts = [] if origin == Number(0) else [self.index.text(origin, 5)]
+        times = "" if step == 1 else f" * {step}"
+        if block.grid is not None:
+            size = f" * {block.constant}" if block.constant else ""
+            parts.append(f"tl.program_id({block.grid}){size}{times}")
+        own: frozenset[int] = frozenset()
+        if block.constant:
+            own = frozenset({block.axis})
+            place = ", ".join(":" if k == block.axis else "None" for k in range(self.rank))
+            parts.append(f"tl.arange(0, {block.constant}){f'[{place}]' if self.rank > 1 else ''}{times}")
+        self.axes[name] = own | self._axes(origin)
+        self._line(f"{name} = {' + '.join(parts)}")
+
+    def _lane(self, node: For, mask: Text | None) -> None:
+        block = self.blocks[node.iterator]
+        name = Name(node.iterator)
+        together = node.step == 1 or bool(self.shared)
+        if not self.shared:
+            self._place(node.iterator, block, block.lane.low if together else node.start, node.step)
+        conditions = [self._text(condition) for condition in node.conditions]
+        if together and node.start != block.lane.low:
+            conditions.insert(0, self._text(Compare(">=", name, node.start)))
+        if together and node.step != 1:
+            away = Binary("-", name, node.start)
+            conditions.append(self._text(Compare("==", Binary("%", away, Number(node.step)), Number(0))))
+        entered = self.entered
+        self.entered = entered | {node.iterator}
+        self._nodes(node.body, self._mask(mask, conditions), 0)
+        self.entered = entered
+
+    def _loop(self, node: For, mask: Text | None, loops: int) -> None:
+        """A loop that all lanes run together, from the first one's start to the last one's end."""
+        stop = _stop(node)
+        start = node.start
+        inside: list[Text] = []
+        counted = bool(self._axes(start)) and node.step != 1
+        if counted:  # the lanes' iterators differ: they count together
+            count = self.names(f"{node.iterator}_count")
+            rounds = Binary("//", Binary("+", Binary("-", stop, start), Number(node.step - 1)), Number(node.step))
+            header = f"for {count} in range(0, {self._extreme('max', rounds, mask)}):"
+        else:
+            low = self._extreme("min", start, mask) if self._axes(start) else self.index.text(start)
+            high = self._extreme("max", stop, mask) if self._axes(stop) else self.index.text(stop)
+            header = f"for {node.iterator} in range({low}, {high}{f', {node.step}' if node.step != 1 else ''}):"
+        sums = None if counted else self._sum(node)
+        held = self._held(sums, mask) if sums else None
+        self._line(header)
+        self.depth += 1
+        if counted:
+            self._line(f"{node.iterator} = {self.index.text(start, 5)} + {count} * {node.step}")
+            self.axes[node.iterator] = self._axes(start)
+        else:
+            self.axes[node.iterator] = frozenset()
+            if self._axes(start):
+                inside.append(self._text(Compare(">=", Name(node.iterator), start)))
+        if counted or self._axes(stop):
+            inside.append(self._text(Compare("<", Name(node.iterator), stop)))
+        own = self._mask(mask, inside)
+        if sums and held:
+            self._add(sums, held, own, bool(inside))
+        else:
+            self._nodes(node.body, own, loops + 1)
+        self.depth -= 1
+        if sums and held:
+            self._store(sums, held, mask)
+            self._wait(sums.name, alone=loops == 0)
+
+    def _extreme(self, which: str, value: Expr, mask: Text | None) -> str:
+        """The least or greatest ``value`` of the lanes that are on."""
+        text = self._text(value)
+        if not text.axes:
+            return text.text
+        shown = text.text
+        if mask:
+            shown = f"tl.where({mask.text}, {shown}, {'2147483647' if which == 'min' else '-2147483648'})"
+        return f"tl.{which}({shown})"
+
+    # Statements.
+
+    def _instance(self, visit: Visit) -> Assign:
+        made = instance(self.scop[visit.statement], visit.arguments)
+        return replace(made, name=visit.statement)
+
+    def _statement(self, visit: Visit, mask: Text | None, loops: int) -> None:
+        assign = self._instance(visit)
+        mask = self._mask(mask, self._own_lane(visit))
+        value = _value(assign)
+        loaded = self._loads(value, mask, {})
+        self._store(assign, self._value(value, loaded), mask)
+        self._wait(assign.name, alone=False)
+
+    def _own_lane(self, visit: Visit) -> list[Text]:
+        """Which lane runs an instance that stands outside the loops of (some) lanes."""
+        if not self.shared:
+            return []
+        arguments = dict(zip(self.scop[visit.statement].iterators, visit.arguments, strict=True))
+        return [
+            self._text(
+                Compare("==", Name(name), substitute(loop.expressions[visit.statement].as_expression(), arguments))
+            )
+            for name, loop in zip(self.blocks, self.shared, strict=True)
+            if name not in self.entered
+        ]
+
+    def _loads(self, value: Expr, mask: Text | None, loaded: dict[Load, Text]) -> dict[Load, Text]:
+        """What ``value`` reads, each element once. Lanes that are off hold a number that nothing trips over."""
+        neutral = (
+            "1" if any(isinstance(e, Call) or (isinstance(e, Binary) and e.op in "/%//") for e in walk(value)) else "0"
+        )
+        for load in walk(value):
+            if not isinstance(load, Load) or load in loaded:
+                continue
+            pointer = self._pointer(load)
+            if load.indices and mask:
+                pointer = self._broadcast(pointer, mask.axes)
+            guard = f", mask={mask.text}, other={neutral}" if load.indices and mask else ""
+            text = f"tl.load({pointer.text}{guard})"
+            loaded[load] = self._set(f"{load.array.lower()}_value", Text(text, pointer.axes))
+        return loaded
+
+    def _value(self, value: Expr, loaded: Mapping[Load, Text]) -> Text:
+        printer = ValuePrinter(self.scop.language, {k: v.text for k, v in loaded.items()}, self.dtypes)
+        axes = self._axes(value).union(*(loaded[e].axes for e in walk(value) if isinstance(e, Load)))
+        return Text(printer.text(value), axes)
+
+    def _pointer(self, load: Load) -> Text:
+        parts = [self.arguments[load.array]]
+        for k, subscript in enumerate(load.indices):
+            if subscript != Number(0):
+                parts.append(f"{self.index.text(subscript, 7)} * {self.strides[load.array, k]}")
+        axes = frozenset().union(*(self._axes(index) for index in load.indices))
+        return Text(" + ".join(parts), axes)
+
+    def _store(self, assign: Assign, value: Text, mask: Text | None) -> None:
+        pointer = self._broadcast(self._pointer(assign.target), value.axes | (mask.axes if mask else frozenset()))
+        guard = f", mask={mask.text}" if mask else ""
+        self._line(f"tl.store({pointer.text}, {value.text}{guard})")
+
+    def _wait(self, statement: str, *, alone: bool) -> None:
+        """Lanes of one program are threads: what one stores another reads only after a barrier. ``alone``: no instance
+        of the same statement follows."""
+        if any(source == statement and not (alone and target == statement) for source, target in self.waits):
+            self._line("tl.debug_barrier()")
+
+    # Sums: a loop that only changes one element per lane keeps it in a register.
+
+    def _sum(self, node: For) -> Assign | None:
+        match node.body:
+            case (Visit() as visit,) if not self._own_lane(visit):
+                assign = self._instance(visit)
+            case _:
+                return None
+        value = _value(assign)
+        reads = [e for e in walk(value) if isinstance(e, Load) and e.array == assign.target.array]
+        stays = not any(node.iterator in names_in(index) for index in assign.target.indices)
+        return assign if stays and reads and all(load == assign.target for load in reads) else None
+
+    def _held(self, assign: Assign, mask: Text | None) -> Text:
+        pointer = self._pointer(assign.target)
+        every = frozenset(range(self.rank)) if pointer.axes or (mask and mask.axes) else frozenset()
+        if not every and self.rank:
+            every = frozenset(range(self.rank))
+        pointer = self._broadcast(pointer, every)
+        guard = f", mask={mask.text}, other=0" if mask else ""
+        return self._set("total", Text(f"tl.load({pointer.text}{guard})", pointer.axes))
+
+    def _add(self, assign: Assign, held: Text, mask: Text | None, differ: bool) -> None:
+        value = _value(assign)
+        loaded = self._loads(value, mask, {assign.target: held})
+        text = f"tl.cast({self._value(value, loaded).text}, {held.text}.dtype)"
+        if differ and mask:
+            text = f"tl.where({mask.text}, {text}, {held.text})"
+        self._line(f"{held.text} = {text}")
+
+
+def _value(assign: Assign) -> Expr:
+    return Binary(assign.op, assign.target, assign.value) if assign.op else assign.value
+
+
+def _stop(node: For) -> Expr:
+    """The first value past the end."""
+    stops: list[Expr] = []
+    for condition in node.conditions:
+        if condition.left != Name(node.iterator) or condition.op not in ("<", "<="):
+            raise NotABlockProgram(f"the end of the loop over {node.iterator} is none that can be written")
+        stops.append(condition.right if condition.op == "<" else shifted(condition.right, 1))
+    if not stops:
+        raise NotABlockProgram(f"the loop over {node.iterator} has no end")
+    return stops[0] if len(stops) == 1 else Call("min", tuple(stops))

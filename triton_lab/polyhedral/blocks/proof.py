@@ -1,0 +1,157 @@
+"""The last proof of a generated program: it runs once on small numbers, beside the schedule that it was written from.
+
+That its loops visit the schedule's instances, each once, and that what runs at once is independent, isl has shown by
+then, for all sizes. What is left are the words: expressions, types, masks, addresses. So the sizes are odd and fit no
+block, blocks are small, so that there are several, and arrays lie in larger ones with strides of their own, whose other
+elements must not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram, TritonKernel
+from triton_lab.polyhedral.core.effort import TooHard
+from triton_lab.polyhedral.core.loop_tree import every_loop
+
+if TYPE_CHECKING:
+    from triton_lab.polyhedral.schedule import Schedule
+    from triton_lab.polyhedral.scop import Scop
+
+# Executing the schedule takes about a microsecond per instance and access.
+_MOST_INSTANCES = 40_000
+_SMALL_BLOCK = 4
+_FILLING = 77
+
+
+def prove(kernel: TritonKernel, schedule: Schedule) -> None:
+    """Raises `NotABlockProgram` where the kernel does not compute what the executed schedule does."""
+    bound = schedule.scop.bind(**sizes(schedule))
+    arrays = example(bound)
+    try:
+        with np.errstate(all="ignore"):
+            expected = schedule.run(arrays, **bound.values)
+    except (IndexError, KeyError, ZeroDivisionError) as error:
+        raise NotABlockProgram(f"the schedule itself cannot be run on {_shown(bound)}: {error}") from error
+    tiled = {q.divisor for loop in every_loop(schedule.tree) for e in loop.expressions.values() for q in e.quotients}
+    small = {} if tiled else {name: min(size, _SMALL_BLOCK) for name, size in kernel.constants.items()}
+    found = _run(kernel, bound, arrays, small)
+    for name, value in expected.items():
+        if name not in found:
+            continue
+        place = _difference(found[name], value)
+        if place is not None:
+            where = f"{name}[{', '.join(map(str, place))}]" if place else name
+            raise NotABlockProgram(
+                f"the kernel written for this schedule gives {found[name][place]!r} for {where}, and the schedule "
+                f"{value[place]!r} ({_shown(bound)}): it is not handed out"
+            )
+
+
+def _shown(scop: Scop) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in scop.values.items()) or "no parameters"
+
+
+def sizes(schedule: Schedule) -> dict[str, int]:
+    """Odd values for the parameters: above the tiles, different, and such that every statement runs, if possible."""
+    scop = schedule.scop
+    tiles = [q.divisor for loop in every_loop(schedule.tree) for e in loop.expressions.values() for q in e.quotients]
+    best: dict[str, int] = {}
+    for least in (max(tiles, default=0) + more for more in (8, 4, 2)):
+        values = {p: (least + 2 * (len(scop.parameters) - k)) | 1 for k, p in enumerate(scop.parameters)}
+        bound = scop.bind(**values)
+        try:
+            counts = [s.domain.count(bound.values) for s in scop.statements]
+        except (TooHard, ValueError):
+            continue
+        if sum(counts) <= _MOST_INSTANCES and _starts_at_zero(bound):
+            if all(counts):
+                return values
+            best = best or values
+    return best or dict.fromkeys(scop.parameters, 5)
+
+
+def _starts_at_zero(scop: Scop) -> bool:
+    from triton_lab.polyhedral.execute import extent
+
+    return all(bool(np.all(extent(scop, a.name)[0] >= 0)) for a in scop.arrays)
+
+
+def example(scop: Scop, seed: int = 0) -> dict[str, NDArray[Any]]:
+    """Arrays for the scop: numbers around 1, and square matrices that can be factored (their diagonals weigh most)."""
+    from triton_lab.polyhedral.execute import least_shape
+
+    rng = np.random.default_rng(seed)
+    arrays: dict[str, NDArray[Any]] = {}
+    for array in scop.arrays:
+        shape = least_shape(scop, array.name)
+        if array.local:
+            continue
+        if (array.dtype or "").startswith("int"):
+            arrays[array.name] = np.array(rng.integers(1, 9, shape), array.dtype)
+            continue
+        value = rng.random(shape) + 0.5
+        if len(shape) == 2 and shape[0] == shape[1]:
+            value = value + value.T + 4 * shape[0] * np.eye(shape[0])
+        arrays[array.name] = np.array(value, array.dtype or np.float64)
+    return arrays
+
+
+def _run(
+    kernel: TritonKernel, scop: Scop, arrays: Mapping[str, NDArray[Any]], constants: Mapping[str, int]
+) -> dict[str, NDArray[Any]]:
+    """The arrays after the kernel has run on them with other strides."""
+    import torch
+
+    from triton_lab.backend.launcher import recorders
+    from triton_lab.backend.targets import target
+
+    holders: dict[str, torch.Tensor] = {}
+    tensors: dict[str, torch.Tensor] = {}
+    for name, array in arrays.items():
+        holder = torch.full((*(size + 1 for size in array.shape), 2), _FILLING, dtype=torch.tensor(array).dtype)
+        holders[name] = holder
+        inner = holder[..., 1]
+        for k, size in enumerate(array.shape):
+            inner = inner.narrow(k, 0, size)
+        tensors[name] = inner
+        tensors[name].copy_(torch.tensor(array))
+    try:
+        with target("cpu"), recorders.unrecorded():
+            kernel.launch(tensors, scop, **constants)
+    except Exception as error:
+        raise NotABlockProgram(f"what would be written does not run: {_reason(error)}") from error
+    found = {name: tensor.numpy().copy() for name, tensor in tensors.items()}
+    for name, holder in holders.items():
+        tensors[name].fill_(_FILLING)
+        if not bool((holder == _FILLING).all()):
+            raise NotABlockProgram(f"the kernel written for this schedule stores beside {name}: it is not handed out")
+    return found
+
+
+def _reason(error: BaseException) -> str:
+    """The last line in words of what went wrong, at its root: Triton shows the source first, then a caret."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    lines = [line.strip() for line in str(error).splitlines() if line.strip(" ^")]
+    return lines[-1] if lines else repr(error)
+
+
+def _difference(found: NDArray[Any], expected: NDArray[Any]) -> tuple[int, ...] | None:
+    """The first place in which the two differ by more than rounding."""
+    if not np.issubdtype(expected.dtype, np.floating):
+        wrong = found != expected
+    else:
+        finite = expected[np.isfinite(expected)]
+        size = float(np.abs(finite).max()) if finite.size else 0.0
+        bound = 4096 * float(np.finfo(expected.dtype).eps)
+        with np.errstate(all="ignore"):
+            wrong = ~np.isclose(found, expected, rtol=bound, atol=bound * size / 16, equal_nan=True)
+    places = np.argwhere(np.atleast_1d(wrong)) if expected.ndim == 0 else np.argwhere(wrong)
+    if not len(places):
+        return None
+    return tuple(int(k) for k in places[0]) if expected.ndim else ()

@@ -1,0 +1,43 @@
+"""From a schedule to Triton kernels: loops that carry no dependence become grids and blocks.
+
+Whatever is written proves itself before it is handed out: see `proof`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from triton_lab.polyhedral.blocks.contraction import contraction_of
+from triton_lab.polyhedral.blocks.contraction_text import write_contraction
+from triton_lab.polyhedral.blocks.launch_plan import launch_plan
+from triton_lab.polyhedral.blocks.launch_text import write
+from triton_lab.polyhedral.blocks.proof import prove
+from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram, TritonKernel
+from triton_lab.polyhedral.blocks.written import Written
+
+if TYPE_CHECKING:
+    from triton_lab.polyhedral.schedule import Schedule
+
+
+def to_triton(schedule: Schedule) -> TritonKernel:
+    """See `Schedule.to_triton`. Raises `NotABlockProgram`."""
+    if not schedule.is_legal:
+        raise NotABlockProgram(f"the schedule is {schedule.legality}")
+    try:
+        written = _contraction(schedule) or write(schedule, launch_plan(schedule))
+        kernel = TritonKernel(written.text, schedule.scop, written.launches, written.constants)
+        prove(kernel, schedule)
+    except (isl.Error, NotImplementedError) as error:
+        raise NotABlockProgram(f"isl has no loops for this order that can be written: {error}") from error
+    return kernel
+
+
+def _contraction(schedule: Schedule) -> Written | None:
+    """A tiled sum of products, whose tiles a dot can multiply."""
+    found = contraction_of(schedule)
+    try:
+        return write_contraction(schedule.scop, *found) if found else None
+    except NotABlockProgram:  # lanes can say more
+        return None

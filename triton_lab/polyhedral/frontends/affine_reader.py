@@ -1,0 +1,116 @@
+"""Expressions of a nest as affine values, refused at the character where they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import NoReturn
+
+import islpy as isl
+
+from triton_lab.polyhedral.core import conditions
+from triton_lab.polyhedral.core.affine import Affine, isl_name
+from triton_lab.polyhedral.core.conditions import Extremum, Formula, Value, add, floor_divide, scale, truncate_divide
+from triton_lab.polyhedral.core.domain import formula_text, space_text
+from triton_lab.polyhedral.core.effort import TooHard, effort
+from triton_lab.polyhedral.core.nest import Assign, Binary, Call, Compare, Expr, Load, Logic, Name, Number, Unary, walk
+from triton_lab.polyhedral.core.source import NotAScop, SourceText
+
+
+@dataclass(frozen=True)
+class AffineReader:
+    """Reads expressions where ``iterators`` run over ``context``; ``changed`` are the scalars that the nest assigns."""
+
+    source: SourceText
+    language: str
+    iterators: tuple[str, ...]
+    context: Formula
+    changed: Collection[str]
+
+    def value(self, expression: Expr, role: str) -> Value:
+        """``expression`` as an affine value. ``role`` says in an error what it was to be: "a bound of i"."""
+        match expression:
+            case Number(value=int() as number):
+                return Affine((), number)
+            case Name(id=name) if name not in self.changed or name in self.iterators:
+                return Affine.of(name)
+            case Name(id=name):
+                self.refuse(f"{role} must be affine, and {name} is changed by the program", expression)
+            case Unary(op="-"):
+                return scale(self.value(expression.operand, role), -1)
+            case Binary(op=("+" | "-") as op):
+                left, right = self.value(expression.left, role), self.value(expression.right, role)
+                return add(left, right if op == "+" else scale(right, -1))
+            case Binary(op="*"):
+                return self._product(expression, role)
+            case Binary(op=("/" | "//" | "%")):
+                return self._quotient(expression, role)
+            case Call(function=("min" | "max") as kind, arguments=arguments):
+                return Extremum(kind, tuple(self.value(a, role) for a in arguments))
+            case Call(function=("floord" | "ceild"), arguments=(numerator, Number(value=int() as divisor))):
+                if divisor > 0:
+                    value = self.value(numerator, role)
+                    if expression.function == "floord":
+                        return floor_divide(value, divisor)
+                    return scale(floor_divide(scale(value, -1), divisor), -1)
+            case Load():
+                self.refuse(f"{role} must be affine in iterators and parameters, and this reads memory", expression)
+        self.refuse(f"{role} must be affine in iterators and parameters", expression)
+
+    def _product(self, expression: Binary, role: str) -> Value:
+        left, right = self.value(expression.left, role), self.value(expression.right, role)
+        for value, factor in ((left, right), (right, left)):
+            if isinstance(factor, Affine) and factor.is_constant:
+                return scale(value, factor.constant)
+        self.refuse(f"{role} must be affine, and this multiplies two variables", expression)
+
+    def _quotient(self, expression: Binary, role: str) -> Value:
+        left, right = self.value(expression.left, role), self.value(expression.right, role)
+        if not isinstance(right, Affine) or not right.is_constant:
+            self.refuse(f"{role} must be affine, and this divides by a variable", expression)
+        divisor = right.constant
+        if divisor <= 0:
+            self.refuse(f"{role}: a divisor must be positive", expression.right)
+        if expression.op == "/" and self.language == "python":
+            self.refuse(f"{role} must be an integer, and / gives a float: write //", expression)
+        truncates = self.language == "c" and expression.op != "//" and not self._never_negative(left)
+        quotient = truncate_divide(left, divisor) if truncates else floor_divide(left, divisor)
+        return add(left, scale(quotient, -divisor)) if expression.op == "%" else quotient
+
+    def _never_negative(self, value: Value) -> bool:
+        negative = conditions.at_least_zero(add(scale(value, -1), Affine((), -1)))
+        both = conditions.conjunction(self.context, negative)
+        names = sorted({n for case in both for c in case for n in c.expression.names} - set(self.iterators))
+        head = f"[{', '.join(isl_name(i) for i in self.iterators)}]"
+        try:
+            with effort("whether a dividend is negative"):
+                return isl.Set(f"{space_text(names)}{{ {head} : {formula_text(both)} }}").is_empty()
+        except TooHard:
+            return False
+
+    def condition(self, expression: Expr, holds: bool = True) -> Formula:
+        """Where ``expression`` is true (or, ``holds=False``, where it is not)."""
+        match expression:
+            case Compare():
+                role = "a condition"
+                left, right = self.value(expression.left, role), self.value(expression.right, role)
+                op = expression.op if holds else conditions.opposite(expression.op)
+                return conditions.compare(op, left, right, self.text(expression), expression.span)
+            case Logic():
+                parts = [self.condition(operand, holds) for operand in expression.operands]
+                both = (expression.op == "and") == holds
+                return conditions.conjunction(*parts) if both else conditions.disjunction(*parts)
+            case Unary(op="not"):
+                return self.condition(expression.operand, not holds)
+        memory = next((e for e in walk(expression) if isinstance(e, Load)), None)
+        if memory is not None:
+            self.refuse("a condition must be affine in iterators and parameters, and this reads memory", memory)
+        self.refuse("a condition must compare affine expressions", expression)
+
+    def text(self, expression: Expr | Assign) -> str:
+        """What the source says there."""
+        span = expression.span
+        return self.source.line(span.line)[span.column - 1 : span.end - 1]
+
+    def refuse(self, reason: str, expression: Expr) -> NoReturn:
+        raise NotAScop(reason, self.source, expression.span)

@@ -1,0 +1,295 @@
+"""C text to a loop nest."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from pycparser import c_ast
+
+from triton_lab.polyhedral.core.nest import (
+    MATHEMATICS,
+    Assign,
+    Binary,
+    Call,
+    Choose,
+    Compare,
+    Declare,
+    Expr,
+    For,
+    If,
+    Load,
+    Logic,
+    Name,
+    Nest,
+    Node,
+    Number,
+    Opaque,
+    Unary,
+)
+from triton_lab.polyhedral.core.source import NotAScop, SourceText, Span
+from triton_lab.polyhedral.frontends.c_syntax import Parsed, parse
+from triton_lab.words import count as counted
+
+# C's name -> the name in our expressions.
+FUNCTIONS = {
+    "min": "min", "max": "max", "fmin": "min", "fmax": "max", "fminf": "min", "fmaxf": "max",
+    "fabs": "abs", "fabsf": "abs", "abs": "abs", "labs": "abs", "floord": "floord", "ceild": "ceild",
+    **{spelled: name for name in MATHEMATICS for spelled in (name, f"{name}f")},
+}  # fmt: skip
+_REFUSED = {
+    "Break": "break leaves the loop early: the iterations would no longer be those that the bounds say",
+    "Continue": "continue skips the rest of an iteration: write the condition as an affine if",
+    "Goto": "goto: control must be loops and affine conditions",
+    "Label": "a label: control must be loops and affine conditions",
+    "Return": "return leaves the nest early: the iterations would no longer be those that the bounds say",
+    "While": "while has no bounds that are known before it runs: write a for with affine bounds",
+    "DoWhile": "do-while has no bounds that are known before it runs: write a for with affine bounds",
+    "Switch": "switch: write affine conditions with if",
+}
+_INTEGERS = {"int": "int32", "long": "int64", "short": "int16"}
+_REALS = {"float": "float32", "double": "float64"}
+
+
+def nest_from_c(source: SourceText, lenient: bool = False) -> Nest:
+    """The loop nest (or the one function) in ``source``. Raises `NotAScop`; where ``lenient``, only for what is no C,
+    and what it refuses otherwise is an `Opaque` node."""
+    parsed = parse(source)
+    return _Reader(parsed, lenient).nest()
+
+
+class _Reader:
+    def __init__(self, parsed: Parsed, lenient: bool) -> None:
+        self.parsed = parsed
+        self.lenient = lenient
+
+    def nest(self) -> Nest:
+        declaration = self.parsed.function.decl.type
+        arguments = declaration.args.params if declaration.args else []
+        types = tuple((a.name, self._element_type(a)) for a in arguments if getattr(a, "name", None))
+        return Nest(self._block(self.parsed.function.body), "c", types)
+
+    def _element_type(self, argument: Any) -> str:
+        kind = argument.type
+        while isinstance(kind, (c_ast.ArrayDecl, c_ast.PtrDecl)):
+            kind = kind.type
+        return self._dtype(kind.type, argument)
+
+    def _dtype(self, kind: Any, where: Any) -> str:
+        names = set(getattr(kind, "names", ())) - {"const", "signed"}
+        if "unsigned" in names:
+            self._refuse("unsigned arithmetic wraps around: it is not affine", where)
+        for name in ("long", "short", "int"):
+            if name in names and "double" not in names:
+                return _INTEGERS[name]
+        for name in ("double", "float"):
+            if name in names:
+                return _REALS[name]
+        self._refuse(f"type {' '.join(sorted(names)) or 'unknown'}: int, long, float and double are known", where)
+
+    # Statements.
+
+    def _block(self, node: Any) -> tuple[Node, ...]:
+        items = (node.block_items or []) if isinstance(node, c_ast.Compound) else [node]
+        return tuple(out for item in items for out in self._item(item))
+
+    def _item(self, node: Any) -> tuple[Node, ...]:
+        try:
+            return self._statement(node)
+        except NotAScop as refused:
+            if not self.lenient:
+                raise
+            inside = [getattr(node, name, None) for name in ("stmt", "iftrue", "iffalse")]
+            body = tuple(out for part in inside if part is not None for out in self._block(part))
+            start = getattr(node, "init", None)
+            iterators = tuple(d.name for d in start.decls) if isinstance(start, c_ast.DeclList) else ()
+            return (Opaque(refused, body, iterators, self._span(node)),)
+
+    def _statement(self, node: Any) -> tuple[Node, ...]:
+        match node:
+            case c_ast.Compound():
+                return self._block(node)
+            case c_ast.EmptyStatement() | c_ast.Pragma() | None:
+                return ()
+            case c_ast.For():
+                return (self._for(node),)
+            case c_ast.If():
+                orelse = self._block(node.iffalse) if node.iffalse else ()
+                return (If(self._expression(node.cond), self._block(node.iftrue), orelse, self._span(node)),)
+            case c_ast.Assignment():
+                return self._assignment(node)
+            case c_ast.UnaryOp() if node.op in ("p++", "++", "p--", "--"):
+                one = Number(1, self._span(node))
+                return (Assign(self._target(node.expr), one, node.op.strip("p")[0], self._span(node)),)
+            case c_ast.Decl():
+                return self._declaration(node)
+            case c_ast.FuncCall():
+                self._refuse("a call may change anything: a statement must be an assignment", node)
+        kind = type(node).__name__
+        self._refuse(_REFUSED.get(kind, f"{kind}: a statement must be a loop, an if or an assignment"), node)
+
+    def _assignment(self, node: Any) -> tuple[Assign, ...]:
+        """``a = b = c`` is ``b = c`` and then ``a = b``: an assignment's value is what its target then holds."""
+        op = node.op[:-1]
+        if op not in ("", "+", "-", "*", "/"):
+            self._refuse(f"the assignment {node.op} is not known: = += -= *= /= are", node)
+        before, value = self._chained(node.rvalue)
+        return (*before, Assign(self._target(node.lvalue), value, op, self._span(node)))
+
+    def _chained(self, value: Any) -> tuple[tuple[Assign, ...], Expr]:
+        """The assignments that ``value`` makes first, and the value."""
+        if not isinstance(value, c_ast.Assignment):
+            return (), self._expression(value)
+        before = self._assignment(value)
+        return before, before[-1].target if before[-1].target.indices else self._expression(value.lvalue)
+
+    def _declaration(self, node: Any) -> tuple[Node, ...]:
+        if not isinstance(node.type, c_ast.TypeDecl):
+            self._refuse("arrays are given, not declared inside the nest: only scalars may be local", node)
+        span = self._span(node)
+        declared = Declare(node.name, self._dtype(node.type.type, node), span)
+        if node.init is None:
+            return (declared,)
+        before, value = self._chained(node.init)
+        span = self._span(c_ast.Assignment("=", c_ast.ID(node.name), node.init, node.coord))
+        return *before, declared, Assign(Load(node.name, (), span), value, "", span)
+
+    def _for(self, node: Any) -> For:
+        iterator, start = self._start(node)
+        if node.cond is None:
+            self._refuse(f"the loop over {iterator} has no bound", node)
+        conditions = tuple(self._conditions(node.cond))
+        return For(iterator, start, conditions, self._step(node, iterator), self._block(node.stmt), self._span(node))
+
+    def _start(self, node: Any) -> tuple[str, Expr]:
+        match node.init:
+            case c_ast.DeclList(decls=[c_ast.Decl() as declared]) if declared.init is not None:
+                if not self._dtype(declared.type.type, declared).startswith("int"):
+                    self._refuse(f"the iterator {declared.name} must be an integer", declared)
+                return declared.name, self._expression(declared.init)
+            case c_ast.Assignment(op="=", lvalue=c_ast.ID() as name):
+                return name.name, self._expression(node.init.rvalue)
+        self._refuse("a loop must start by giving one iterator its first value", node.init or node)
+
+    def _conditions(self, node: Any) -> list[Compare]:
+        if isinstance(node, c_ast.BinaryOp) and node.op == "&&":
+            return self._conditions(node.left) + self._conditions(node.right)
+        condition = self._expression(node)
+        if not isinstance(condition, Compare) or condition.op in ("!=", "=="):
+            self._refuse("a loop's condition must be <, <=, > or >= (or several, joined with &&)", node)
+        return [condition]
+
+    def _step(self, node: Any, iterator: str) -> int:
+        change = node.next
+        match change:
+            case c_ast.UnaryOp(op=("p++" | "++"), expr=c_ast.ID(name=name)) if name == iterator:
+                return 1
+            case c_ast.UnaryOp(op=("p--" | "--"), expr=c_ast.ID(name=name)) if name == iterator:
+                return -1
+            case c_ast.Assignment(op=("+=" | "-="), lvalue=c_ast.ID(name=name)) if name == iterator:
+                step = self._integer(change.rvalue)
+                return self._nonzero(step if change.op == "+=" else -step, change)
+            case c_ast.Assignment(
+                op="=", lvalue=c_ast.ID(name=name), rvalue=c_ast.BinaryOp(op=("+" | "-"), left=c_ast.ID(name=again))
+            ) if name == again == iterator:
+                step = self._integer(change.rvalue.right)
+                return self._nonzero(step if change.rvalue.op == "+" else -step, change)
+        self._refuse(f"the loop must advance its own iterator {iterator} by a constant", change or node)
+
+    def _integer(self, node: Any) -> int:
+        value = self._expression(node)
+        if isinstance(value, Unary) and value.op == "-" and isinstance(value.operand, Number):
+            value = Number(-value.operand.value)
+        if not isinstance(value, Number) or not isinstance(value.value, int):
+            self._refuse("a step must be a whole number, known now", node)
+        return value.value
+
+    def _nonzero(self, step: int, node: Any) -> int:
+        if step == 0:
+            self._refuse("a step of 0 never ends", node)
+        return step
+
+    def _target(self, node: Any) -> Load:
+        if isinstance(node, c_ast.ID):
+            return Load(node.name, (), self._span(node))
+        target = self._expression(node)
+        if not isinstance(target, Load):
+            self._refuse("only array elements and scalars can be assigned", node)
+        return target
+
+    # Expressions.
+
+    def _expression(self, node: Any) -> Expr:
+        span = self._span(node)
+        match node:
+            case c_ast.Constant():
+                return Number(self._number(node), span)
+            case c_ast.ID():
+                return Name(node.name, span)
+            case c_ast.ArrayRef():
+                return self._load(node)
+            case c_ast.UnaryOp(op="-"):
+                return Unary("-", self._expression(node.expr), span)
+            case c_ast.UnaryOp(op="+"):
+                return self._expression(node.expr)
+            case c_ast.UnaryOp(op="!"):
+                return Unary("not", self._expression(node.expr), span)
+            case c_ast.BinaryOp():
+                return self._binary(node, span)
+            case c_ast.TernaryOp():
+                condition, yes, no = (self._expression(e) for e in (node.cond, node.iftrue, node.iffalse))
+                return Choose(condition, yes, no, span)
+            case c_ast.FuncCall(name=c_ast.ID(name=name)) if name in FUNCTIONS:
+                arguments = tuple(self._expression(e) for e in (node.args.exprs if node.args else ()))
+                wanted = MATHEMATICS.get(FUNCTIONS[name], len(arguments))
+                if len(arguments) != wanted or not arguments:
+                    takes = counted(wanted, "argument") if wanted else "some arguments"
+                    self._refuse(f"{name} takes {takes}", node)
+                return Call(FUNCTIONS[name], arguments, span)
+            case c_ast.FuncCall():
+                self._refuse("a call of an unknown function may change anything", node)
+            case c_ast.Cast():
+                return Call(self._dtype(node.to_type.type.type, node), (self._expression(node.expr),), span)
+            case c_ast.UnaryOp(op=("*" | "&")):
+                self._refuse("pointers may alias: use array subscripts", node)
+            case c_ast.UnaryOp(op=("p++" | "++" | "p--" | "--")) | c_ast.Assignment():
+                self._refuse("an expression must not change anything: write this as a statement of its own", node)
+        self._refuse("this expression has no place in a loop nest", node)
+
+    def _binary(self, node: Any, span: Span) -> Expr:
+        left, right = self._expression(node.left), self._expression(node.right)
+        if node.op in ("<", "<=", ">", ">=", "==", "!="):
+            return Compare(node.op, left, right, span)
+        if node.op in ("&&", "||"):
+            return Logic({"&&": "and", "||": "or"}[node.op], (left, right), span)
+        if node.op in ("+", "-", "*", "/", "%"):
+            return Binary(node.op, left, right, span)
+        self._refuse(f"the operator {node.op} is not known: + - * / % and comparisons are", node)
+
+    def _load(self, node: Any) -> Load:
+        indices: list[Expr] = []
+        base = node
+        while isinstance(base, c_ast.ArrayRef):
+            # A[i, j] is read as the two subscripts that its writer means.
+            subscripts = base.subscript.exprs if isinstance(base.subscript, c_ast.ExprList) else [base.subscript]
+            indices = [self._expression(e) for e in subscripts] + indices
+            base = base.name
+        if not isinstance(base, c_ast.ID):
+            self._refuse("pointers may alias: subscript an array by its name", node)
+        return Load(base.name, tuple(indices), self._span(node))
+
+    def _number(self, node: Any) -> int | float:
+        text = node.value.lower()
+        if node.type in ("float", "double", "long double"):
+            return float(text.rstrip("fl"))
+        if "unsigned" in node.type:
+            self._refuse("unsigned arithmetic wraps around: it is not affine", node)
+        if "int" not in node.type:
+            self._refuse(f"{node.value} is not a number", node)
+        digits = text.rstrip("l")
+        return int(digits, 8) if digits.startswith("0") and digits.isdigit() else int(digits, 0)
+
+    def _span(self, node: Any) -> Span:
+        return self.parsed.span(node)
+
+    def _refuse(self, reason: str, node: Any) -> NoReturn:
+        raise NotAScop(reason, self.parsed.source, self._span(node))

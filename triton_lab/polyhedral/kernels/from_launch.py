@@ -1,0 +1,200 @@
+"""From a recorded launch to a scop: dimensions are program ids, loop variables and lanes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from triton_lab.ir import effects
+from triton_lab.polyhedral.core.access import Access
+from triton_lab.polyhedral.core.affine import Affine
+from triton_lab.polyhedral.core.conditions import Constraint, Formula, conjunction
+from triton_lab.polyhedral.core.domain import Domain
+from triton_lab.polyhedral.core.source import SourceText, Span
+from triton_lab.polyhedral.core.statement import Array
+from triton_lab.polyhedral.kernels.domain import path_of, symbol_domain
+from triton_lab.polyhedral.kernels.model import Model, numbers, symbols
+from triton_lab.polyhedral.kernels.names import Naming
+from triton_lab.polyhedral.kernels.places import coordinates, elements
+from triton_lab.polyhedral.kernels.scop import KernelScop
+from triton_lab.polyhedral.kernels.statement import AccessKind, Gap, KernelStatement
+from triton_lab.polyhedral.kernels.touch import Touch
+from triton_lab.polyhedral.kernels.tree import kernel_tree
+from triton_lab.polyhedral.kernels.values import Number, Piece, Unknown
+
+if TYPE_CHECKING:
+    from triton_lab.launch.argument import Argument
+    from triton_lab.launch.launch import Launch
+
+
+def scop_from_launch(launch: Launch, **values: int) -> KernelScop:
+    """The scop of a recorded launch. With ``values``: of its kernel at other sizes (`KernelScop.general`)."""
+    if values:
+        return general_scop(launch).bind(**values)
+    return _Builder(numbers(launch)).scop()
+
+
+def general_scop(launch: Launch) -> KernelScop:
+    """The scop with names for sizes and grid."""
+    return _Builder(symbols(launch)).scop()
+
+
+class _Builder:
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.launch = model.launch
+        self.naming = Naming(model)
+        self.linear = self._linear()
+
+    def scop(self) -> KernelScop:
+        gaps: list[Gap] = []
+        found: list[KernelStatement] = []
+        for touch in self.model.touches:
+            own = self._gaps(touch)
+            gaps += own
+            if isinstance(touch.pointer, Number) and all(p.root is not None for p in touch.pointer.pieces):
+                found.append(self._statement(f"S{len(found)}", touch, tuple(own)))
+        launch, programs = self.launch, tuple(self.naming.programs.values())
+        arrays = {
+            a.array: Array(a.array, len(a.subscripts), launch.argument(a.array).dtype)
+            for s in found
+            for a in s.accesses
+        }
+        return KernelScop(
+            tuple(found),
+            self.naming.parameters,
+            tuple(arrays.values()),
+            kernel_tree(found, programs, self.naming.loops),
+            SourceText(launch.source, launch.first_line),
+            "python",
+            dict(self.model.parameters),
+            launch=launch,
+            model=self.model,
+            gaps=tuple(gaps),
+            programs=programs,
+            context=tuple(self._context()),
+        )
+
+    def _context(self) -> list[Constraint]:
+        grids = {name for extent in self.model.grid for name in extent.names}
+        return [
+            Constraint(Affine.of(name) - (1 if name in grids else 0))
+            for name, value in self.model.parameters.items()
+            if value >= 0
+        ]
+
+    def _line(self, op: int | None) -> int | None:
+        found = None if op is None else self.launch.lines.get(op)
+        return None if found is None else found.line
+
+    def _owner(self, touch: Touch) -> str | None:
+        if isinstance(touch.pointer, Number):
+            roots = {p.root for p in touch.pointer.pieces}
+            if len(roots) == 1 and None not in roots:
+                return self._argument(touch.pointer.pieces[0]).name
+            return None
+        owner = self.launch.owner_of(touch.op.index)
+        return None if owner is None else owner.name
+
+    def _argument(self, piece: Piece) -> Argument:
+        assert piece.root is not None
+        return self.launch.plan_arguments[piece.root]
+
+    def _gaps(self, touch: Touch) -> list[Gap]:
+        path = path_of(touch)
+        address = touch.pointer if isinstance(touch.pointer, Unknown) else None
+        if address is None and isinstance(touch.pointer, Number) and any(p.root is None for p in touch.pointer.pieces):
+            address = Unknown("it is no argument's pointer", touch.op.index)
+        reasons: list[tuple[Literal["address", "mask", "whether", "often"], Unknown | None]] = [
+            ("address", address),
+            ("mask", touch.mask.unknown),
+            ("whether", path.unknown),
+            ("often", path.repeats),
+        ]
+        return [
+            Gap(
+                self._line(touch.op.index),
+                _kind(touch),
+                self._owner(touch),
+                what,
+                reason.reason,
+                self._line(reason.op),
+            )
+            for what, reason in reasons
+            if reason is not None
+        ]
+
+    def _statement(self, name: str, touch: Touch, gaps: tuple[Gap, ...]) -> KernelStatement:
+        names = self.naming.of(touch)
+        whole = names.formula(self._domain(touch))
+        domain = Domain(name, names.iterators, self.naming.parameters, whole)
+        line = self._line(touch.op.index)
+        text = SourceText(self.launch.source, self.launch.first_line).line(line or 0)
+        indent = len(text) - len(text.lstrip())
+        span = Span(line or 0, indent + 1, len(text.rstrip()) + 1)
+        accesses: list[Access] = []
+        assert isinstance(touch.pointer, Number)
+        for piece in touch.pointer.pieces:
+            where = conjunction(self._domain(touch), (piece.when,))
+            own = Domain(name, names.iterators, self.naming.parameters, names.formula(where))
+            argument = self._argument(piece)
+            places = self._places(touch, piece)
+            subscripts = tuple(names.expression(e) for e in places)
+            shown = f"{argument.name}[{', '.join(map(str, subscripts))}]"
+            for kind in _effects(touch):
+                accesses.append(Access(kind, argument.name, subscripts, own, shown, span))
+        return KernelStatement(
+            name,
+            domain,
+            tuple(dict.fromkeys(accesses)),
+            text.strip(),
+            span,
+            op=touch.op.index,
+            line=line,
+            kind=_kind(touch),
+            argument=self._owner(touch),
+            block=touch.shape,
+            gaps=gaps,
+            touch=touch,
+        )
+
+    def _domain(self, touch: Touch) -> Formula:
+        return symbol_domain(touch, self.model.grid_formula())
+
+    def _places(self, touch: Touch, piece: Piece) -> tuple[Affine, ...]:
+        argument = self._argument(piece)
+        if argument.name not in self.linear:
+            found = self._coordinates(touch, piece)
+            if found is not None:
+                return found
+        offset = elements(piece.value, max(1, argument.itemsize))
+        return (piece.value if offset is None else offset,)
+
+    def _coordinates(self, touch: Touch, piece: Piece) -> tuple[Affine, ...] | None:
+        argument = self._argument(piece)
+        offset = elements(piece.value, max(1, argument.itemsize))
+        if offset is None or touch.itemsize != argument.itemsize:
+            return None
+        if len(touch.mask.cases) > 1:
+            return coordinates(offset, argument, touch.facts, piece.when)
+        mask = touch.mask.cases[0] if touch.mask.cases else ()
+        return coordinates(offset, argument, touch.facts, (*piece.when, *mask))
+
+    def _linear(self) -> frozenset[str]:
+        """The arguments whose elements are only counted: their coordinates do not follow from every address."""
+        return frozenset(
+            self._argument(piece).name
+            for touch in self.model.touches
+            if isinstance(touch.pointer, Number)
+            for piece in touch.pointer.pieces
+            if piece.root is not None and self._coordinates(touch, piece) is None
+        )
+
+
+def _kind(touch: Touch) -> AccessKind:
+    return touch.kind  # type: ignore[return-value]
+
+
+def _effects(touch: Touch) -> tuple[Literal["read", "write"], ...]:
+    reads: tuple[Literal["read"], ...] = ("read",) if effects.reads(touch.op) else ()
+    writes: tuple[Literal["write"], ...] = ("write",) if effects.writes(touch.op) else ()
+    return (*reads, *writes)

@@ -1,0 +1,264 @@
+"""Figure parts for matplotlib: a sheet measured in CSS pixels, and a heatmap drawn on it.
+
+Nothing here touches pyplot: a figure is an object that the caller owns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.artist import Artist
+from matplotlib.backend_bases import RendererBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+from matplotlib.figure import Figure
+
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.frame import Frame, ticks
+from triton_lab.views.drawing.heatmap import Heatmap, Key
+from triton_lab.views.drawing.layout import layout
+from triton_lab.views.drawing.raster import DIMMED, paint
+from triton_lab.views.drawing.words import number_text
+
+SCALE = 2  # image pixels to a CSS pixel in a PNG, so that it stays sharp on dense screens
+MARGIN = 16.0
+LEFT = 46.0  # room for row numbers
+TOP = 18.0  # room for column numbers
+
+
+class Sheet:
+    """A figure of fixed size; places are CSS pixels from its upper left corner.
+
+    Images, swatches and rules are collected in one raster and words drawn over it: an axes for
+    each would cost more time than all the rest.
+    """
+
+    def __init__(self, width: float, height: float) -> None:
+        self.width, self.height = width, height
+        self._figure = Figure(figsize=(width / 96, height / 96), dpi=96 * SCALE)
+        FigureCanvasAgg(self._figure)
+        self._pixels = np.full((round(height), round(width), 3), style.rgb(style.LIGHT.ground), dtype=np.uint8)
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        words: str,
+        size: float = style.TEXT,
+        colour: str = style.LIGHT.ink,
+        align: str = "left",
+        bold: bool = False,
+        mono: bool = False,
+    ) -> None:
+        """One line of words, its middle at height y; dollars are dollars, not mathematics."""
+        self._figure.text(
+            x / self.width,
+            1 - y / self.height,
+            words,
+            fontsize=size,
+            color=colour,
+            ha=align,
+            va="center_baseline",
+            family=style.MONO if mono else style.FONT,
+            weight="bold" if bold else "normal",
+            parse_math=False,
+        )
+
+    def image(self, x: float, y: float, pixels: npt.NDArray[np.uint8]) -> None:
+        """An RGB image at its own size, with a thin line around it."""
+        height, width = pixels.shape[:2]
+        self.rectangle(x - 1, y - 1, width + 2, height + 2, style.LIGHT.mark)
+        self._pixels[round(y) : round(y) + height, round(x) : round(x) + width] = pixels
+
+    def rectangle(self, x: float, y: float, width: float, height: float, colour: str) -> None:
+        """A filled rectangle."""
+        rows, columns = slice(round(y), round(y + height)), slice(round(x), round(x + width))
+        self._pixels[rows, columns] = style.rgb(colour)
+
+    def swatch(self, x: float, y: float, look: tuple[int, int, int, int], side: int = 12) -> None:
+        """A small square in a cell's style, its middle at height y."""
+        styles = np.array([(0, 0, 0, 0), look], dtype=np.uint16)
+        one = Heatmap(layout((1, 1)), np.ones(1, dtype=np.uint8), styles)
+        self.image(x, y - side / 2, paint(one, Frame(one.layout, side, side)))
+
+    def finish(self) -> Figure:
+        """The figure, with everything in it."""
+        self._figure.patch.set_visible(False)
+        self._figure.add_artist(_Backdrop(self._pixels))
+        return self._figure
+
+
+class _Backdrop(Artist):
+    """An image over the whole figure, without the resampling that takes matplotlib half a second."""
+
+    def __init__(self, pixels: npt.NDArray[np.uint8]) -> None:
+        super().__init__()
+        self.set_zorder(-1)
+        rgba = np.dstack([pixels, np.full(pixels.shape[:2], 255, dtype=np.uint8)])
+        self._pixels = rgba.view(np.uint32)[..., 0]  # copied as one number each
+
+    def draw(self, renderer: RendererBase) -> None:
+        figure = self.get_figure(root=True)
+        assert figure is not None
+        if isinstance(renderer, RendererAgg):  # nothing is under it: no blending
+            buffer: npt.NDArray[np.uint8] = np.asarray(renderer.buffer_rgba())  # type: ignore[no-untyped-call]
+            buffer.view(np.uint32)[..., 0] = self._sized(*buffer.shape[:2])
+            return
+        dots = figure.dpi * renderer.get_image_magnification()
+        height, width = (round(inches * dots) for inches in figure.get_size_inches()[::-1])
+        context = renderer.new_gc()
+        # Images are drawn from the lowest row up.
+        pixels = np.ascontiguousarray(self._sized(height, width)[::-1])
+        renderer.draw_image(context, 0, 0, pixels.view(np.uint8).reshape(height, width, 4))
+        context.restore()
+
+    def _sized(self, height: int, width: int) -> npt.NDArray[np.uint32]:
+        """The nearest pixel for each of an image of this size."""
+        y = np.arange(height) * len(self._pixels) // height
+        x = np.arange(width) * self._pixels.shape[1] // width
+        pixels: npt.NDArray[np.uint32] = self._pixels.take(x, axis=1)[y]
+        return pixels
+
+
+def text_width(words: str, size: float = style.TEXT, mono: bool = False) -> float:
+    """About how many CSS pixels the words take (a little more than they do)."""
+    return len(words) * size * 4 / 3 * (0.62 if mono else 0.58)
+
+
+def _key_width(key: Key) -> float:
+    return 30 + text_width(key.text, style.SMALL + 0.5)
+
+
+def _row_width(keys: Sequence[Key]) -> float:
+    return sum(map(_key_width, keys))
+
+
+def _legend_of(heatmap: Heatmap) -> list[list[Key]]:
+    """The legend's entries, broken into rows no wider than the heatmap's room."""
+    rows: list[list[Key]] = []
+    for key in heatmap.legend:
+        if not rows or _row_width([*rows[-1], key]) > max(heatmap.room[0], 240):
+            rows.append([])
+        rows[-1].append(key)
+    return rows
+
+
+def _bar_words(heatmap: Heatmap) -> tuple[str, str]:
+    """What stands before and after the colour bar."""
+    if heatmap.ramp is None:
+        return "", ""
+    _, _, low, high = heatmap.ramp
+    return f"{heatmap.ramp_name} {number_text(low)}".strip(), number_text(high)
+
+
+def _bar_width(heatmap: Heatmap) -> float:
+    """How wide the colour bar is, its words included."""
+    if heatmap.ramp is None:
+        return 0
+    before, after = (text_width(words, style.SMALL) for words in _bar_words(heatmap))
+    return before + 4 + 3 * heatmap.ramp[1] + 8 + after
+
+
+def width_of(heatmap: Heatmap) -> float:
+    """How many pixels `draw` will need to the right of ``x``."""
+    note = 12 + text_width(heatmap.steps[0], style.SMALL) if heatmap.steps[0] else 0
+    below = max(heatmap.frame.width + note, _bar_width(heatmap), *map(_row_width, _legend_of(heatmap)), 0)
+    return max(LEFT + below, text_width(heatmap.title))
+
+
+def height_of(heatmap: Heatmap) -> float:
+    """How many pixels `draw` will need below ``y``."""
+    seen = heatmap.frame
+    title = 24 if heatmap.title else 0
+    names = 18 if any(heatmap.panel_names) else 0
+    legend = 22 * len(_legend_of(heatmap)) + (8 if heatmap.legend else 0)
+    return title + names + TOP + seen.height + legend + (26 if heatmap.ramp else 0) + (20 if heatmap.steps[1] else 0)
+
+
+def draw(
+    sheet: Sheet,
+    heatmap: Heatmap,
+    x: float,
+    y: float,
+    emphasis: npt.NDArray[np.uint8] | None = None,
+) -> None:
+    """Draw title, numbers, cells, labels and legend; (x, y) is the upper left corner of it all."""
+    seen = heatmap.frame
+    if heatmap.title:
+        sheet.text(x, y + 9, heatmap.title, bold=True)
+        y += 24
+    if any(heatmap.panel_names):
+        y += 18
+    y += TOP
+    left = x + LEFT
+    if not heatmap.layout.positions:
+        sheet.text(left, y, "no elements", colour=style.LIGHT.faint)
+        return
+    for panel in range(heatmap.layout.panels):
+        right, down = seen.corner(panel)
+        sheet.image(left + right, y + down, paint(heatmap, seen, panel, emphasis))
+        if panel < len(heatmap.panel_names):
+            numbered = TOP if down == 0 else 0
+            sheet.text(
+                left + right, y + down - 8 - numbered, heatmap.panel_names[panel], style.SMALL, style.LIGHT.faint
+            )
+    _numbers(sheet, heatmap, seen, left, y)
+    _labels(sheet, heatmap, seen, left, y, emphasis)
+    if heatmap.steps[0]:
+        sheet.text(
+            left + seen.width + 8, y + min(8, seen.height / 2), heatmap.steps[0], style.SMALL, style.LIGHT.accent
+        )
+    if heatmap.steps[1]:
+        sheet.text(left, y + seen.height + 10, heatmap.steps[1], style.SMALL, style.LIGHT.accent)
+    y += seen.height + (20 if heatmap.steps[1] else 0)
+    if heatmap.ramp:
+        _colour_bar(sheet, heatmap, left, y + 8)
+        y += 26
+    _legend(sheet, _legend_of(heatmap), left, y + 18)
+
+
+def _numbers(sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float) -> None:
+    """Row and column indices along the upper left panel."""
+    layout = heatmap.layout
+    for column in ticks(layout.columns, seen.cell_width, 24 + 6 * len(str(layout.columns * layout.right)) - 6):
+        at = x + (column + 0.5) * seen.cell_width if seen.cell_width >= 8 else x + column * seen.cell_width
+        sheet.text(at, y - 9, layout.column_number(column), style.SMALL, style.LIGHT.faint, "center")
+    for row in ticks(layout.rows, seen.cell_height, 18):
+        at = y + (row + 0.5) * seen.cell_height if seen.cell_height >= 8 else y + row * seen.cell_height
+        sheet.text(x - 6, at, layout.row_number(row), style.SMALL, style.LIGHT.faint, "right")
+
+
+def _labels(
+    sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float, emphasis: npt.NDArray[np.uint8] | None
+) -> None:
+    """Words in the middle of their rectangles."""
+    for label in heatmap.labels:
+        right, down = seen.corner(label.panel)
+        middle = (label.column + label.columns / 2) * seen.cell_width, (label.row + label.rows / 2) * seen.cell_height
+        cell = (label.panel * heatmap.layout.rows + label.row) * heatmap.layout.columns + label.column
+        colour = style.label_colour(heatmap.styles[heatmap.cells[cell]].tolist())
+        if emphasis is not None and emphasis[heatmap.cells[cell]] == DIMMED:
+            colour = style.LIGHT.faint
+        sheet.text(x + right + middle[0], y + down + middle[1], label.text, style.SMALL, colour, "center")
+
+
+def _legend(sheet: Sheet, rows: Sequence[Sequence[Key]], x: float, y: float) -> None:
+    for row in rows:
+        at = x
+        for key in row:
+            sheet.swatch(at, y, key.style)
+            sheet.text(at + 18, y, key.text, style.SMALL + 0.5, style.LIGHT.faint)
+            at += _key_width(key)
+        y += 22
+
+
+def _colour_bar(sheet: Sheet, heatmap: Heatmap, x: float, y: float) -> None:
+    assert heatmap.ramp is not None
+    start, levels, _, _ = heatmap.ramp
+    bar = np.repeat(style.palette()[start : start + levels][None].repeat(10, axis=0), 3, axis=1)
+    before, after = _bar_words(heatmap)
+    left = x + text_width(before, style.SMALL) + 4
+    sheet.text(x, y + 5, before, style.SMALL, style.LIGHT.faint)
+    sheet.image(left, y, bar)
+    sheet.text(left + bar.shape[1] + 8, y + 5, after, style.SMALL, style.LIGHT.faint)

@@ -1,0 +1,99 @@
+"""A heatmap as plain data: cells of few classes, each class with a style; what both drawers read.
+
+`Heatmap` is what a view hands to `figure.draw` (matplotlib) and, through `as_scene`, to the
+browser. A sequential map is one whose classes are the levels of a ramp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.frame import Frame, frame
+from triton_lab.views.drawing.layout import Layout
+
+
+@dataclass(frozen=True)
+class Label:
+    """Words over a rectangle of cells of one panel."""
+
+    panel: int
+    row: int
+    column: int
+    rows: int
+    columns: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Key:
+    """One entry of the legend: a style and what it means."""
+
+    style: tuple[int, int, int, int]
+    text: str
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """Cells and what they look like.
+
+    ``cells``: (layout.cells,) unsigned, the class of each cell; class 0 is no cell at all.
+    ``styles``: (classes, 4) uint16: three palette indices and a pattern. ``ramp``: palette start,
+    levels, and the values at both ends, for a map with a colour bar.
+    """
+
+    layout: Layout
+    cells: npt.NDArray[Any]
+    styles: npt.NDArray[np.uint16]
+    title: str = ""
+    labels: Sequence[Label] = ()
+    legend: Sequence[Key] = ()
+    ramp: tuple[int, int, float, float] | None = None
+    ramp_name: str = ""
+    steps: tuple[str, str] = ("", "")  # what a step right and a step down mean, in words
+    panel_names: Sequence[str] = ()
+    room: tuple[float, float] = style.ROOM
+    groups: npt.NDArray[Any] | None = None  # (classes,): a dark line parts cells whose groups differ
+    rules: tuple[int, int] = (0, 0)  # a thin and a strong upright line every so many columns; 0 for none
+
+    @property
+    def frame(self) -> Frame:
+        """Where the cells fall."""
+        return frame(self.layout, self.room)
+
+    def as_scene(self) -> Mapping[str, Any]:
+        """The same as plain numbers, words and bytes."""
+        return {
+            "kind": "heatmap",
+            "layout": self.layout.as_scene(),
+            "cells": buffer(self.cells),
+            "styles": buffer(self.styles),
+            "title": self.title,
+            "labels": [list(vars(label).values()) for label in self.labels],
+            "legend": [[list(key.style), key.text] for key in self.legend],
+            "ramp": list(self.ramp) if self.ramp else None,
+            "rampName": self.ramp_name,
+            "right": self.steps[0],
+            "down": self.steps[1],
+            "panelNames": list(self.panel_names),
+            "room": list(self.room),
+            "rules": list(self.rules),
+            "groups": None if self.groups is None else buffer(narrow(self.groups)),
+        }
+
+
+def buffer(array: npt.NDArray[Any]) -> Mapping[str, Any]:
+    """An array as bytes with the name of its type, such as ``"u2"``; the browser gets a typed array."""
+    little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    return {"type": array.dtype.str[1:], "bytes": little.tobytes()}
+
+
+def narrow(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same unsigned numbers in the smallest type that holds them."""
+    most = int(numbers.max(initial=0))
+    return numbers.astype(np.min_scalar_type(most))

@@ -1,0 +1,93 @@
+"""Blocks of numbers as data for the browser, which paints them itself: many blocks, one layout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab.launch.maps.histogram import Histogram, as_float, histogram
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.heatmap import Heatmap, buffer
+from triton_lab.views.drawing.layout import Layout, layout
+from triton_lab.views.drawing.values import MARKS, UNKNOWN, finite_range, value_heatmap
+from triton_lab.views.drawing.words import number_text, panel_names, shape_text
+
+ROOM = (420.0, 320.0)
+
+
+def block_layout(shape: tuple[int, ...], room: tuple[float, float] = ROOM) -> Layout:
+    """Where the elements of a block stand; a scalar is one cell."""
+    return layout(tuple(shape), room=room)
+
+
+def block_heatmap(
+    block: npt.NDArray[Any],
+    low: float,
+    high: float,
+    title: str = "",
+    mask: npt.NDArray[np.bool_] | None = None,
+    room: tuple[float, float] = ROOM,
+) -> Heatmap:
+    """One block; where a cell stands for several elements it shows the first of them."""
+    shown = block_layout(block.shape, room)
+    first = first_of_cell(shown)
+    numbers = as_float(block).reshape(-1)
+    there = first >= 0
+    if mask is not None:
+        there = there & mask.reshape(-1)[np.maximum(first, 0)]
+    values = numbers[np.maximum(first, 0)] if numbers.size else np.zeros(len(first))
+    return value_heatmap(shown, values, there, title, low, high, diverging=low < 0 < high, room=room)
+
+
+def first_of_cell(shown: Layout) -> npt.NDArray[np.int64]:
+    """(cells,) the first position in each cell, -1 for none."""
+    cell = shown.cell_of_position()
+    first = np.full(shown.cells, -1, dtype=np.int64)
+    first[cell[::-1]] = np.arange(len(cell) - 1, -1, -1)
+    return first
+
+
+def block_scene(shape: tuple[int, ...], room: tuple[float, float] = ROOM) -> Mapping[str, Any]:
+    """What the browser needs to paint any block of this shape."""
+    shown = block_layout(shape, room)
+    return {
+        "layout": shown.as_scene(),
+        "first": buffer((first_of_cell(shown) + 1).astype(np.uint32)),
+        "panelNames": panel_names(shown.shape, shown.origin, shown.panels),
+        "room": list(room),
+    }
+
+
+def painting() -> Mapping[str, Any]:
+    """The palette's places that the browser needs to paint values."""
+    return {
+        "sequential": [style.SEQUENTIAL, style.LEVELS],
+        "diverging": [style.DIVERGING, style.DIVERGING_LEVELS],
+        "marks": [[list(look), word] for look, word in MARKS],
+        "unknown": list(UNKNOWN),
+    }
+
+
+def ends(*blocks: npt.NDArray[Any]) -> tuple[float, float]:
+    """The ends of the ramp: symmetric about 0 where there are both signs."""
+    low, high = finite_range(*(as_float(block) for block in blocks))
+    if low < 0 < high:
+        most = max(-low, high)
+        return -most, most
+    return low, high
+
+
+def summary(block: npt.NDArray[Any]) -> str:
+    """A block in a few words: its number, or shape, type and range."""
+    if block.shape == ():
+        return f"{number_text(as_float(block))} ({block.dtype})"
+    told = f"{shape_text(block.shape)} {block.dtype}"
+    found: Histogram = histogram(block)
+    if found.finite:
+        low, high = finite_range(as_float(block))
+        told += f", {number_text(low)}" + (f" to {number_text(high)}" if high != low else " everywhere")
+    odd = ((found.nan, "NaN"), (found.plus_infinity, "+∞"), (found.minus_infinity, "-∞"))
+    return ", ".join([told, *(f"{count} {name}" for count, name in odd if count)])

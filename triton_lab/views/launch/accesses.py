@@ -1,0 +1,315 @@
+"""Accesses: how often, by whom, when and in which order the elements of an argument are touched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab import words
+from triton_lab.launch.maps.cells import INSIDE, WRONG, HeatCells, heat_bins, heat_cells
+from triton_lab.launch.maps.heat import BY, OVER, Heat, heat
+from triton_lab.launch.maps.positions import LINE_BYTES, SECTOR_BYTES
+from triton_lab.launch.places import Ints
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.heatmap import Heatmap, buffer, narrow
+from triton_lab.views.drawing.layout import Layout, layout
+from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
+from triton_lab.views.drawing.words import panel_names, shape_text, step_names
+from triton_lab.views.launch.heat_layer import Layer, layer_of
+from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
+from triton_lab.views.launch.tiling import TilingPanel, tensor_argument
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.launch import Launch
+    from triton_lab.views.drawing.pieces import Piece
+
+SAYS = {
+    "count": "how often each element is touched",
+    "program": "which program touches each element first",
+    "iteration": "in which iteration each element is first touched",
+    "reuse": "how many programs touch each element",
+    "order": "in which order elements are first touched",
+}
+
+
+class Accesses(View):
+    """One access of a launch, or all accesses to one argument (given by name), as a heatmap.
+
+    ``by`` is one of `BY`, ``over`` the argument's ``"shape"`` or its ``"storage"``, where the lines
+    and sectors of a GPU's cache are ruled. ``program`` and ``iteration`` pick what stands out.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        what: Access | str,
+        by: str = "count",
+        over: str = "shape",
+        program: int | None = None,
+        iteration: int | None = None,
+        room: tuple[float, float] = style.ROOM,
+    ) -> None:
+        if by not in BY:
+            raise ValueError(f"by is one of {', '.join(BY)} (launch.plot.accesses has values, too), not {by!r}")
+        if over not in OVER:
+            raise ValueError(f"over is one of {', '.join(OVER)}, not {over!r}")
+        self.launch = launch
+        self.access = None if isinstance(what, str) else what
+        name = what if isinstance(what, str) else what.argument
+        if name is None:
+            raise ValueError(f"{access_words(what)} touches memory of no one argument: there is nothing to draw it on")
+        self.argument = tensor_argument(launch, name)
+        self.programs = math.prod(launch.grid)
+        if program is not None and not 0 <= program < self.programs:
+            raise ValueError(words.no_program(program, launch.grid))
+        self.by, self.over, self.program, self.iteration, self.room = by, over, program, iteration, room
+        self._layers: dict[str, Layer] = {}
+        self.accesses = (
+            [self.access]
+            if self.access is not None
+            else [access for access in launch.accesses if access.argument == name]
+        )
+
+    @cached_property
+    def heat(self) -> Heat:
+        """What is drawn, for each position."""
+        return heat(self.argument, self.accesses, self.programs, self.over)
+
+    @cached_property
+    def layout(self) -> Layout:
+        if self.over == "shape":
+            return layout(self.heat.drawn, self.heat.origin, room=self.room)
+        shown = layout(self.heat.drawn, (-self.heat.first,), room=self.room)
+        # A row is a whole number of cache lines, so that their borders stand below each other.
+        line = max(1, LINE_BYTES // (self.heat.unit * shown.right))
+        columns = max(line, shown.columns if shown.columns % line == 0 else line)
+        return layout(self.heat.drawn, (-self.heat.first,), columns, self.room)
+
+    @cached_property
+    def cells(self) -> HeatCells:
+        """What is drawn, for each cell."""
+        shown = self.layout
+        gathered = heat_bins if shown.binned else heat_cells
+        return gathered(self.heat, shown.cell_of_position(), shown.cells)
+
+    @cached_property
+    def numbers(self) -> npt.NDArray[Any]:
+        """(cells,) the class of each cell."""
+        return narrow(self.cells.numbers)
+
+    def layer(self, by: str) -> Layer:
+        """One way of colouring; the cells are the same for all."""
+        if by not in self._layers:
+            self._layers[by] = self.layer_for(by, self.cells.by[by])
+        return self._layers[by]
+
+    def layer_for(self, by: str, numbers: Ints) -> Layer:
+        """Colour the classes by ``numbers``, -1 where no lane is active."""
+        blank = Heatmap(self.layout, self.numbers, np.zeros((1, 4), dtype=np.uint16), room=self.room)
+        members = np.diff(self.cells.members.starts) > 0
+        state = self.cells.state
+        return layer_of(by, numbers, state == WRONG, state == INSIDE, members, blank, self.launch.grid)
+
+    @cached_property
+    def heatmap(self) -> Heatmap:
+        """The layer asked for."""
+        return self.heatmap_of(self.layer(self.by))
+
+    def heatmap_of(self, layer: Layer, title: str = "") -> Heatmap:
+        """A layer as a heatmap of its own."""
+        return Heatmap(
+            self.layout,
+            self.numbers,
+            layer.styles[layer.levels],
+            title=title,
+            labels=[] if self.over == "storage" else layer.labels,
+            legend=layer.legend,
+            ramp=layer.ramp,
+            ramp_name=layer.ramp_name,
+            groups=layer.groups,
+            panel_names=panel_names(self.heat.drawn, self.heat.origin, self.layout.panels),
+            steps=self._steps(),
+            room=self.room,
+            rules=self._rules(),
+        )
+
+    def _rules(self) -> tuple[int, int]:
+        """Columns to a sector and to a line, where that can be seen."""
+        if self.over == "shape":
+            return 0, 0
+        cell = self.heat.unit * self.layout.right
+        wide = Heatmap(self.layout, self.numbers, np.zeros((1, 4), dtype=np.uint16), room=self.room).frame.cell_width
+        sector, line = (size // cell for size in (SECTOR_BYTES, LINE_BYTES))
+        several = line < self.layout.columns
+        return (sector if sector * wide >= 6 else 0), (line if several and line * wide >= 16 else 0)
+
+    def _steps(self) -> tuple[str, str]:
+        if self.over == "shape":
+            return step_names(self.argument, self.layout.wrapped)
+        row = self.layout.columns * self.layout.right * self.heat.unit
+        thin, strong = self._rules()
+        told = f"a row is {words.count(row // LINE_BYTES, 'cache line')} of {LINE_BYTES} bytes"
+        told += " (strong rules)" if strong else ""
+        return "", told + (f" · thin rules: sectors of {SECTOR_BYTES}" if thin else "")
+
+    def emphasis(self, program: int | None, iteration: int | None = None) -> npt.NDArray[np.uint8]:
+        """(classes,) CHOSEN where the program has an active lane in that iteration, NORMAL where a masked one."""
+        members, moments = self.cells.members, max(1, len(self.heat.moments))
+        size = self.programs * moments
+        active = members.items < size
+        number = np.array([moment.iteration for moment in self.heat.moments] or [0])[members.items % moments]
+        own = np.ones(len(members.items), dtype=bool)
+        if program is not None:
+            own &= members.items % max(1, size) // moments == program
+        if iteration is not None:
+            own &= number == iteration
+        levels = np.full(len(members), DIMMED, dtype=np.uint8)
+        levels[members.owners[own & ~active]] = NORMAL
+        levels[members.owners[own & active]] = CHOSEN
+        return levels
+
+    # --- Words ------------------------------------------------------------------------------------
+
+    def subject(self) -> str:
+        """``x (3×4)``, or ``load of x (3×4) in line 7``."""
+        told = f"{self.argument.name} ({shape_text(self.argument.shape)})"
+        if self.access is None:
+            return told
+        where = "" if self.access.line is None else f" in line {self.access.line}"
+        return f"{self.access.kind} of {told}{where}"
+
+    def title(self) -> str:
+        place = ", over its storage" if self.over == "storage" else ""
+        return f"{self.subject()}: {SAYS[self.by]}{place}"
+
+    def text(self) -> str:
+        found = self.heat
+        inside = slice(None) if found.drawn == found.shape else found.inside
+        counts = found.counts[inside]
+        touched = counts[counts > 0]
+        of = words.count(len(counts), "element")
+        if self.over != "shape":
+            of = f"{words.count(len(counts), 'unit')} of {words.count(found.unit, 'byte')}"
+        lines = [self.title()]
+        if not len(found.moments):
+            lines.append(f"nothing touches {self.argument.name}")
+            return "\n".join(lines)
+        lines.append(f"{words.count(self.programs, 'program')}; {words.number(len(touched))} of {of} touched")
+        if len(touched):
+            reuse = found.by("reuse")[found.classes[inside]][counts > 0]
+            lines.append(
+                f"each {_range(touched)} ({touched.mean():.3g} on average), "
+                f"by {_range(reuse, 'program')}, in {_iterations(found)}"
+            )
+        if self.over == "storage" and len(touched):
+            at = (np.flatnonzero(found.counts) + found.first) * found.unit
+            lines.append(
+                f"{words.count(len(touched) * found.unit, 'byte')} in "
+                f"{words.count(len(np.unique(at // SECTOR_BYTES)), 'sector')} of {SECTOR_BYTES} "
+                f"and {words.count(len(np.unique(at // LINE_BYTES)), 'line')} of {LINE_BYTES}"
+            )
+        if found.active_elsewhere:
+            lanes = words.count(found.active_elsewhere, "lane touches", "lanes touch")
+            lines.append(f"{lanes} memory outside {self.argument.name}")
+        if found.masked_elsewhere:
+            lanes = words.count(found.masked_elsewhere, "masked lane stands", "masked lanes stand")
+            lines.append(f"{lanes} outside {self.argument.name}")
+        return "\n".join(lines)
+
+    def pieces(self) -> list[Piece]:
+        """The heatmap under its title."""
+        from triton_lab.views.drawing.pieces import one_row, title
+
+        picked = self.program is not None or self.iteration is not None
+        emphasis = self.emphasis(self.program, self.iteration) if picked else None
+        return [title(self.title()), one_row([self.heatmap], emphasis=[emphasis])]
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.pieces import stack
+
+        return stack(self.pieces(), least=0)
+
+    def scene(self) -> Mapping[str, Any]:
+        argument, found, members = self.argument, self.heat, self.cells.members
+        several = max((moment.iteration for moment in found.moments), default=0) > 0
+        layers = [by for by in BY if several or by != "iteration" or by == self.by]
+        bare: dict[str, Any] = (
+            {"labels": []} if self.over == "storage" else {}
+        )  # a word among gaps would name one cell of many
+        return {
+            "kind": "accesses",
+            "title": self.subject(),
+            "says": SAYS,
+            "over": self.over,
+            "unit": found.unit,
+            "argument": {
+                "name": argument.name,
+                "shape": list(argument.shape),
+                "strides": list(argument.strides),
+                "offset": argument.offset,
+                "itemsize": argument.itemsize,
+            },
+            "grid": list(self.launch.grid),
+            "program": self.program,
+            "iteration": self.iteration,
+            "layer": self.by,
+            "heatmap": {**self.heatmap.as_scene(), "styles": None, "groups": None, "labels": [], "legend": []},
+            "layers": {by: {**self.layer(by).as_scene(), **bare} for by in layers},
+            "counts": buffer(narrow(np.maximum(self.cells.by["count"], 0))),
+            "starts": buffer(members.starts.astype(np.uint32)),
+            "items": buffer(narrow(members.items)),
+            "moments": [[moment.iteration, moment.line, moment.kind] for moment in found.moments],
+            "elsewhere": [found.active_elsewhere, found.masked_elsewhere],
+        }
+
+
+def _iterations(found: Heat) -> str:
+    """``4 iterations``."""
+    return words.count(max((moment.iteration for moment in found.moments), default=0) + 1, "iteration")
+
+
+def access_words(access: Any) -> str:
+    """``the load in line 7``."""
+    return f"the {access.kind}" + ("" if access.line is None else f" in line {access.line}")
+
+
+def _range(numbers: npt.NDArray[np.int64], unit: str = "") -> str:
+    """``1 to 4 programs``; without a unit, ``3 times``."""
+    return words.span(int(numbers.min()), int(numbers.max()), unit or "time")
+
+
+class AccessesPanel(Panel):
+    """A heatmap for each argument that is touched."""
+
+    @property
+    def there(self) -> bool:
+        return bool(self.card.touched)
+
+    def items(self) -> list[dict[str, Any]]:
+        return [item(f"accesses/{name}", name, self.card.lines(name)) for name in self.card.drawn]
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Accesses:
+        match path:
+            case ["accesses", argument]:
+                return Accesses(self.launch, argument)
+        raise unknown(path)
+
+    def drawn(self) -> list[Accesses]:
+        return [Accesses(self.launch, name, room=TilingPanel.ROOM) for name in self.card.drawn]
+
+    def pieces(self) -> list[Piece]:
+        """Side by side, as many as of tilings."""
+        from triton_lab.views.drawing.pieces import side_by_side
+
+        drawn = self.drawn()[: TilingPanel.MOST]
+        return side_by_side([replace(one.heatmap, title=one.title()) for one in drawn])

@@ -1,0 +1,306 @@
+"""The launch card: what ran, on what, what is wrong with it, and the pictures asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from triton_lab.launch.maps.storage import memories
+from triton_lab.views.drawing.words import number_text, seconds_text
+from triton_lab.views.launch.difference import Difference
+from triton_lab.views.launch.findings import ICONS
+from triton_lab.views.launch.parts import KEPT_NUMBERS, is_there, kept, opened, part, tabs, words
+from triton_lab.views.launch.plot import SHOWN, TABS
+from triton_lab.views.launch.tab import Missing, Panel, Tab
+from triton_lab.views.reason import attempt
+from triton_lab.views.view import View
+from triton_lab.words import count
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.argument import Argument
+    from triton_lab.launch.finding import Finding
+    from triton_lab.launch.launch import Launch
+
+PAGE_BYTES = 2_700_000  # of pictures in a page, which script and style bring close to 3 MB
+UNCHECKED = "The CPU target does not check what a GPU has of registers, shared memory and threads."
+
+
+class Card(View):
+    """A launch as one panel. ``show`` names what to print, in order: any of `SHOWN`.
+
+    The live card has a tab for everything and opens the first that ``show`` names; a tab's picture is
+    made when it is opened. ``differences`` are comparisons of two results, shown first.
+    """
+
+    MOST_ARGUMENTS: ClassVar[int] = 12  # tensor arguments that get a picture
+    MOST_FINDINGS: ClassVar[int] = 8  # findings in the static forms
+
+    def __init__(
+        self, launch: Launch, show: Sequence[str] = ("tiling",), differences: Sequence[Difference] = ()
+    ) -> None:
+        unknown = [name for name in show if name not in SHOWN]
+        if unknown:
+            raise ValueError(f"a card has no {unknown[0]!r}; it shows {', '.join(SHOWN)}")
+        self.launch = launch
+        self.show = tuple(dict.fromkeys(show))
+        self.differences = tuple(differences)
+        self._troubles: list[str] = []
+
+    # --- What it says -------------------------------------------------------------------------------
+
+    def title(self) -> str:
+        launch = self.launch
+        return f"{launch.kernel}[{', '.join(map(str, launch.grid))}]"
+
+    def facts(self) -> list[str]:
+        """Target, programs, time."""
+        launch = self.launch
+        facts = [launch.target.upper(), count(math.prod(launch.grid), "program")]
+        return [*facts, "failed"] if launch.error else [*facts, seconds_text(launch.seconds)]
+
+    @cached_property
+    def tensors(self) -> list[Argument]:
+        """The arguments that are tensors."""
+        return [argument for argument in self.launch.arguments if argument.kind in ("tensor", "descriptor")]
+
+    HEADINGS = ("", "Shape", "Stride", "dtype", "Offset", "Storage")
+
+    def table(self) -> list[tuple[str, ...]]:
+        """One row for each tensor argument, below `HEADINGS`; a letter names the storage."""
+        letters: dict[str, str] = {}
+        for memory in memories(self.tensors):
+            several = len(memory.tensors) > 1
+            for number in memory.tensors:
+                letters[self.tensors[number].name] = memory.letter + (" (shared)" if several else "")
+        rows: list[tuple[str, ...]] = []
+        for argument in self.tensors:
+            shape, strides = str(tuple(argument.shape)), str(tuple(argument.strides))
+            rows.append((argument.name, shape, strides, argument.dtype, str(argument.offset), letters[argument.name]))
+        return rows
+
+    def scalars(self) -> list[str]:
+        """The other arguments: one line of scalars and one of constexprs, where there are any."""
+        found = []
+        for kind in ("scalar", "constexpr"):
+            told = [f"{one.name} = {_value(one.value)}" for one in self.launch.arguments if one.kind == kind]
+            if told:
+                found.append(f"{kind}: {', '.join(told)}")
+        return found
+
+    def findings(self) -> list[Mapping[str, Any]]:
+        """Errors first, as plain words; before them what stopped the launch."""
+        order = list(ICONS)
+        found: list[Finding] = sorted(
+            self.launch.findings, key=lambda one: (order.index(one.severity), not one.stopped)
+        )
+        return [
+            {
+                "severity": one.severity,
+                "icon": ICONS[one.severity],
+                "line": one.line,
+                "program": next((int(program) for program in one.programs), None),
+                "message": one.message,
+                "hint": one.hint,
+                "excerpt": list(one.excerpt),
+                "stopped": one.stopped,
+            }
+            for one in found
+        ]
+
+    def source(self) -> Mapping[str, Any]:
+        """The kernel's lines, each with its marks: accesses, and the worst finding."""
+        marks: dict[int, list[str]] = {}
+        for access in self.accesses:
+            if access.line is not None and access.kind not in marks.setdefault(access.line, []):
+                marks[access.line].append(access.kind)
+        worst: dict[int, str] = {}
+        for finding in reversed(self.findings()):
+            if finding["line"] is not None:
+                worst[finding["line"]] = finding["severity"]
+        lines = self.launch.source.rstrip("\n").split("\n") if self.launch.source else []
+        first = self.launch.first_line
+        return {
+            "first": first,
+            "lines": [
+                [line, marks.get(number, []), worst.get(number)] for number, line in enumerate(lines, start=first)
+            ],
+        }
+
+    def configs(self) -> list[tuple[str, str]]:
+        """What an autotuner tried, fastest first."""
+        tried = sorted(getattr(self.launch, "configs", ()), key=lambda pair: pair[1])
+        return [(config, seconds_text(seconds)) for config, seconds in tried]
+
+    def failure(self) -> str:
+        """The launch's error in its own words, "" if it ran."""
+        return str(self.launch.error) if self.launch.error else ""
+
+    def told(self) -> bool:
+        """Whether a finding says what the error does: then the card says it once, at the finding."""
+        return any(one["stopped"] for one in self.findings())
+
+    def left_out(self) -> list[str]:
+        """How many findings the static forms do not print."""
+        more = len(self.launch.findings) - self.MOST_FINDINGS
+        return [f"{count(more, 'more finding')}: see launch.findings"] if more > 0 else []
+
+    def remarks(self) -> list[str]:
+        """What was not checked, and what the pictures leave out."""
+        unchecked = [str(each) for each in getattr(self.launch, "unchecked", ())]
+        dropped = getattr(self.launch, "dropped", "")
+        # What was dropped is mostly why something was not checked: told once.
+        remarks = unchecked + [part for part in dropped.split("; ") if part and part not in "\n".join(unchecked)]
+        left = len(self.touched) - self.MOST_ARGUMENTS
+        if "tiling" in self.show and left > 0:
+            remarks.append(f"{count(left, 'more tensor argument')} not drawn here; launch.plot.tiling(name) draws one")
+        return remarks + self._troubles
+
+    def unchecked(self) -> str:
+        """What a GPU might still refuse, "" of a launch that ran on one."""
+        return UNCHECKED if self.launch.target == "cpu" else ""
+
+    # --- What it draws ------------------------------------------------------------------------------
+
+    @cached_property
+    def accesses(self) -> list[Access]:
+        """What the launch touched."""
+        return attempt(lambda: self.launch.accesses, self._without)
+
+    def _without(self, reason: str) -> list[Any]:
+        """Go on with nothing where something could not be made, and say so below."""
+        self._troubles.append(reason)
+        return []
+
+    @cached_property
+    def touched(self) -> list[str]:
+        """The tensor arguments that the kernel touches."""
+        touched = {access.argument for access in self.accesses}
+        return [argument.name for argument in self.tensors if argument.name in touched]
+
+    @property
+    def drawn(self) -> list[str]:
+        """Those of them that get a picture."""
+        return self.touched[: self.MOST_ARGUMENTS]
+
+    def lines(self, argument: str) -> list[int]:
+        """The lines that touch an argument."""
+        touching = (one.line for one in self.accesses if one.argument == argument)
+        return sorted({line for line in touching if line is not None})
+
+    @cached_property
+    def panels(self) -> list[tuple[Tab, Panel]]:
+        """The tabs of `TABS` that open something, each with what it opens."""
+        return [(tab, attempt(partial(tab.panel, self), partial(Missing, self))) for tab in TABS if tab.home]
+
+    def panel(self, word: str) -> Panel:
+        """The panel of the tab called so, or whose pictures' names begin so. Raises LookupError."""
+        for tab, panel in self.panels:
+            if word == tab.name or word in panel.words:
+                return panel
+        raise LookupError(f"a card has no part {word!r}")
+
+    @property
+    def tilings(self) -> Sequence[View]:
+        """A tiling for each tensor argument that is drawn, if tilings are asked for."""
+        return self.panel("tiling").drawn() if "tiling" in self.show else []
+
+    @property
+    def printed(self) -> list[tuple[str, Panel]]:
+        """What the static forms draw, in order: comparisons, then what was asked for."""
+        named = {tab.name: panel for tab, panel in self.panels}
+        return [(name, named[name]) for name in ("differences", *self.show) if name in named and is_there(named[name])]
+
+    @property
+    def first(self) -> str | None:
+        """The name of the tab that opens, if any."""
+        there = [tab["name"] for tab in tabs(self)]
+        return next((name for name in ("differences", *self.show) if name in there), None)
+
+    def scene(self) -> Mapping[str, Any]:
+        """What the card says, and the tab that it opens; `part` has the rest."""
+        return self._scene(opened(self, self.first) if self.first else {})
+
+    def standalone(self) -> Mapping[str, Any]:
+        """With all pictures for which a page has room."""
+        from triton_lab.views.page import size
+
+        parts: dict[str, Mapping[str, Any]] = {}
+        left = PAGE_BYTES
+        for name in kept(self) if self.show or self.differences else ():
+            made = part(self, name, KEPT_NUMBERS)
+            needed = size(made)
+            if needed > left:
+                made = words("Left out: the page would be too large. A running kernel makes this picture.")
+                needed = size(made)
+            parts[name] = made
+            left -= needed
+        return self._scene(parts)
+
+    def part(self, name: str) -> Mapping[str, Any]:
+        """The scene of one tab, or of one picture in it."""
+        return part(self, name)
+
+    def _scene(self, parts: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {
+            "kind": "card",
+            "title": self.title(),
+            "facts": self.facts(),
+            "grid": list(self.launch.grid),
+            "headings": list(self.HEADINGS),
+            "table": [list(row) for row in self.table()],
+            "scalars": self.scalars(),
+            "findings": self.findings(),
+            "failure": self.failure(),
+            "told": self.told(),
+            "configs": [list(row) for row in self.configs()],
+            "remarks": self.remarks(),
+            "show": list(self.show),
+            "source": self.source(),
+            "unchecked": self.unchecked(),
+            "tabs": tabs(self) if self.show or self.differences else [],
+            "opened": self.first,
+            "parts": dict(parts),
+        }
+
+    def text(self) -> str:
+        rows = [self.HEADINGS, *self.table()]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
+        lines = [" · ".join([self.title(), *self.facts()])]
+        lines += [
+            "  " + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        lines += [f"  {line}" for line in self.scalars()]
+        if not self.told():
+            lines += [f"  {line}" for line in self.failure().splitlines()]
+        for one in self.findings()[: self.MOST_FINDINGS]:
+            where = f"line {one['line']}: " if one["line"] is not None else ""
+            lines.append(f"  {one['icon']} {one['severity']}: {where}{one['message']}")
+            lines += [f"    {line}" for line in one["excerpt"] if one["stopped"]] + [f"      {one['hint']}"]
+        lines += [f"  {config}: {seconds}" for config, seconds in self.configs()]
+        lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
+        pictures = [line for _, panel in self.printed for line in _told(panel)]
+        lines += [f"  {line}" for line in (*pictures, *filter(None, [self.unchecked()]))]
+        return "\n".join(lines)
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.pieces import stack
+        from triton_lab.views.launch.card_figure import card_pieces
+
+        return stack(card_pieces(self))
+
+
+def _told(panel: Panel) -> list[str]:
+    """A panel in words, or why there is nothing in it."""
+    return attempt(panel.text, lambda why: [why])
+
+
+def _value(value: Any) -> str:
+    """A scalar argument as text, short."""
+    text = number_text(value) if isinstance(value, float) else str(value)
+    return text if len(text) <= 40 else text[:39] + "…"

@@ -1,0 +1,254 @@
+"""Grid: the programs of a launch in the order in which they start, what each does and shares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab import words
+from triton_lab.launch.maps.work import Input, Wave, Work, inputs, shared, waves, work
+from triton_lab.launch.places import Ints
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.heatmap import Heatmap, buffer, narrow
+from triton_lab.views.drawing.layout import Layout, layout
+from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
+from triton_lab.views.drawing.words import bytes_text, panel_names
+from triton_lab.views.launch.accesses import Accesses
+from triton_lab.views.launch.heat_layer import Layer, layer_of
+from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.launch import Launch
+    from triton_lab.views.drawing.pieces import Piece
+
+LAYERS = ("order", "wave", "lanes", "bytes", "iterations", "shared")
+SAYS = {
+    "order": "the order in which programs start",
+    "wave": "which programs run together",
+    "lanes": "how many lanes each program has at work",
+    "bytes": "how many bytes each program loads and stores",
+    "iterations": "how many iterations each program makes",
+    "shared": "how many bytes of input each program has in common with the picked one",
+}
+SMS = 132  # of an H100
+ROOM = (360.0, 320.0)
+MOST_WAVES = 6  # told in words
+
+
+class Grid(View):
+    """The launch's grid coloured by one of `LAYERS`, and an argument with the colours of its programs.
+
+    ``sms``: how many programs run at once. ``argument`` names the argument beside the grid: by
+    itself the first one stored to. ``program`` picks a program; ``shared`` is about it.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        by: str = "order",
+        sms: int = SMS,
+        argument: str | None = None,
+        program: int | None = None,
+        room: tuple[float, float] = ROOM,
+    ) -> None:
+        if by not in LAYERS:
+            raise ValueError(f"by is one of {', '.join(LAYERS)}, not {by!r}")
+        if sms < 1:
+            raise ValueError(f"sms={sms}: a GPU has one multiprocessor at least")
+        self.launch, self.by, self.sms, self.room = launch, by, sms, room
+        self.programs = math.prod(launch.grid)
+        if program is not None and not 0 <= program < self.programs:
+            raise ValueError(words.no_program(program, launch.grid))
+        self.program = program
+        stored = [one.argument for one in launch.accesses if one.kind != "load" and one.argument is not None]
+        touched = stored + [one.argument for one in launch.accesses if one.argument is not None]
+        name = argument or (touched[0] if touched else None)
+        self.target = None if name is None else Accesses(launch, name, "program", room=room)
+
+    # --- What it knows ------------------------------------------------------------------------------
+
+    @cached_property
+    def work(self) -> Work:
+        """What each program does."""
+        return work(self.launch.accesses, self.programs)
+
+    @cached_property
+    def inputs(self) -> list[Input]:
+        """What programs load, and who loads the same."""
+        tensors = [one for one in self.launch.arguments if one.kind in ("tensor", "descriptor")]
+        return inputs(tensors, self.launch.accesses, self.programs)
+
+    @cached_property
+    def waves(self) -> list[Wave]:
+        return waves(self.inputs, self.programs, self.sms)
+
+    def numbers(self, by: str) -> Ints:
+        """(programs,) the number that a layer shows."""
+        order = np.arange(self.programs)
+        if by == "shared":
+            return shared(self.inputs, self.program or 0, self.programs) if self.programs else order
+        return {
+            "order": order,
+            "wave": order // self.sms,
+            "lanes": self.work.lanes,
+            "bytes": self.work.loaded + self.work.stored,
+            "iterations": self.work.iterations,
+        }[by]
+
+    # --- Pictures -----------------------------------------------------------------------------------
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Programs in reading order: x to the right, y down, z in panels."""
+        x, y, z = self.launch.grid
+        return layout((z, y, x) if z > 1 else (y, x) if y > 1 else (x,), room=self.room)
+
+    @cached_property
+    def cells(self) -> npt.NDArray[Any]:
+        """(cells,) program + 1 (the first of them in a cell that stands for several)."""
+        cells = np.zeros(self.layout.cells, dtype=np.int64)
+        cells[self.layout.cell_of_position()[::-1]] = np.arange(self.programs, 0, -1)
+        return narrow(cells)
+
+    def layer(self, by: str) -> Layer:
+        numbers = np.append(-1, self.numbers(by))
+        blank = Heatmap(self.layout, self.cells, np.zeros((1, 4), dtype=np.uint16), room=self.room)
+        nothing = np.zeros(len(numbers), dtype=bool)
+        return layer_of(by, numbers, nothing, ~nothing, nothing, blank, self.launch.grid)
+
+    def target_layer(self, by: str) -> Layer | None:
+        """The same numbers on the argument, each element with its first program's."""
+        if self.target is None:
+            return None
+        first = self.target.cells.by["program"]
+        numbers = np.where(first >= 0, np.append(self.numbers(by), -1)[first], -1)
+        return self.target.layer_for(by, numbers)
+
+    def _heatmap(self, layer: Layer) -> Heatmap:
+        return Heatmap(
+            self.layout,
+            self.cells,
+            layer.styles[layer.levels],
+            title=f"grid ({', '.join(map(str, self.launch.grid))})",
+            labels=layer.labels,
+            legend=layer.legend,
+            ramp=layer.ramp,
+            ramp_name=layer.ramp_name,
+            groups=layer.groups,
+            panel_names=panel_names(self.layout.shape, self.layout.origin, self.layout.panels),
+            steps=("→ x", "" if self.layout.wrapped else "↓ y"),
+            room=self.room,
+        )
+
+    @cached_property
+    def heatmaps(self) -> list[Heatmap]:
+        """The grid, and the argument beside it."""
+        found = [self._heatmap(self.layer(self.by))]
+        layer = self.target_layer(self.by)
+        if self.target is not None and layer is not None:
+            found.append(self.target.heatmap_of(layer, f"{self.target.subject()}: the program that touches it first"))
+        return found
+
+    def emphasis(self, program: int) -> npt.NDArray[np.uint8]:
+        """(programs + 1,) the program itself CHOSEN, those that share its inputs NORMAL."""
+        levels = np.where(shared(self.inputs, program, self.programs) > 0, NORMAL, DIMMED).astype(np.uint8)
+        levels[program] = CHOSEN
+        return np.append(np.uint8(NORMAL), levels)
+
+    def title(self) -> str:
+        picked = f" ({words.program(self.program or 0, self.launch.grid)})" if self.by == "shared" else ""
+        return f"{self.launch.kernel}: {SAYS[self.by]}{picked}"
+
+    def text(self) -> str:
+        lines = [self.title()]
+        if not self.programs:
+            return f"{lines[0]}\nthe grid {self.launch.grid} has no programs"
+        busy = _spread(self.work.lanes, "lane"), _spread(self.work.iterations, "iteration")
+        lines.append("; ".join([words.count(self.programs, "program"), *busy]))
+        for number, wave in enumerate(self.waves[:MOST_WAVES]):
+            once = wave.loaded / wave.distinct if wave.distinct else 0
+            lines.append(
+                f"wave {number}: {words.program_range(wave.first, wave.last, self.launch.grid)} "
+                f"{words.noun(wave.last - wave.first + 1, 'loads', 'load')} {bytes_text(wave.loaded)}, "
+                f"{bytes_text(wave.distinct)} of them different ({words.rounded(once, 'time')} each)"
+            )
+        if len(self.waves) > MOST_WAVES:
+            lines.append(f"{words.count(len(self.waves) - MOST_WAVES, 'more wave')} of {self.sms}")
+        return "\n".join(lines)
+
+    def pieces(self) -> list[Piece]:
+        """The heatmaps side by side under their title."""
+        from triton_lab.views.drawing.pieces import one_row, title
+
+        emphasis: list[npt.NDArray[np.uint8] | None] = [None] * len(self.heatmaps)
+        if self.program is not None:
+            emphasis = [self.emphasis(self.program), self._on_target(self.program)][: len(self.heatmaps)]
+        return [title(self.title()), one_row(self.heatmaps, 28, emphasis)]
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.pieces import stack
+
+        return stack(self.pieces(), least=0)
+
+    def _on_target(self, program: int) -> npt.NDArray[np.uint8] | None:
+        return None if self.target is None else self.target.emphasis(program)
+
+    def scene(self) -> Mapping[str, Any]:
+        done = self.work
+        target = None
+        if self.target is not None:
+            target = {**self.target.scene(), "first": buffer((self.target.cells.by["program"] + 1).astype(np.uint32))}
+        ramp = self.layer("order")
+        return {
+            "kind": "grid",
+            "kernel": self.launch.kernel,
+            "says": SAYS,
+            "grid": list(self.launch.grid),
+            "program": self.program,
+            "layer": self.by,
+            "sms": self.sms,
+            "heatmap": {**self._heatmap(ramp).as_scene(), "labels": [], "groups": None},
+            "ramp": {"styles": buffer(ramp.styles), "start": style.SEQUENTIAL, "levels": style.LEVELS},
+            "numbers": {by: buffer(narrow(self.numbers(by))) for by in ("lanes", "bytes", "iterations")},
+            "masked": buffer(narrow(done.masked)),
+            "loaded": buffer(narrow(done.loaded)),
+            "stored": buffer(narrow(done.stored)),
+            "inputs": [
+                {
+                    "name": one.name,
+                    "nbytes": buffer(one.nbytes.astype(np.uint32)),
+                    "starts": buffer(one.table.starts.astype(np.uint32)),
+                    "items": buffer(narrow(one.table.items)),
+                }
+                for one in self.inputs
+            ],
+            "target": target,
+        }
+
+
+def _spread(numbers: Ints, unit: str) -> str:
+    """``4 to 9 iterations (the most is 1.3 times the mean)``."""
+    low, high = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
+    if low == high:
+        return f"{words.count(high, unit)} each"
+    return f"{words.span(low, high, unit)} (the most is {high / numbers.mean():.3g} times the mean)"
+
+
+class GridPanel(Panel):
+    """The programs and the first argument stored to."""
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Grid:
+        if len(path) > 1:
+            raise unknown(path)
+        return Grid(self.launch)
+
+    def drawn(self) -> list[Grid]:
+        return [Grid(self.launch)]

@@ -1,0 +1,175 @@
+"""A way of colouring classes by a number each: levels of a ramp, a legend, words in the regions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab.launch.maps.positions import Flags
+from triton_lab.launch.places import Ints
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, buffer, narrow
+from triton_lab.views.drawing.regions import crowded, labels
+from triton_lab.views.launch.tiling import MASKED, OUTSIDE, UNTOUCHED
+from triton_lab.words import count, mark, program
+
+FEW = 6  # distinct numbers that get a swatch each instead of a colour bar
+NAMES = {
+    "count": "times",
+    "program": "program",
+    "iteration": "iteration",
+    "reuse": "programs",
+    "order": "order",
+    "wave": "wave",
+    "lanes": "lanes",
+    "bytes": "bytes",
+    "iterations": "iterations",
+    "shared": "bytes shared",
+}
+BLANK, NOBODY, MASKED_ONLY, OUTSIDE_TOUCHED, FIRST = range(5)  # the first levels; those of the ramp follow
+FIXED = ((0, 0, 0, 0), UNTOUCHED, MASKED, OUTSIDE)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """``levels`` (classes,) index ``styles``; the rest is as in `Heatmap`."""
+
+    levels: npt.NDArray[np.uint8]
+    styles: npt.NDArray[np.uint16]
+    ramp: tuple[int, int, float, float] | None
+    ramp_name: str
+    legend: Sequence[Key]
+    labels: Sequence[Label]
+    groups: Ints | None
+
+    def as_scene(self) -> Mapping[str, Any]:
+        """What takes the place of the same fields in a heatmap's scene."""
+        return {
+            "levels": buffer(self.levels),
+            "styles": buffer(self.styles),
+            "ramp": list(self.ramp) if self.ramp else None,
+            "rampName": self.ramp_name,
+            "legend": [[list(key.style), key.text] for key in self.legend],
+            "labels": [list(vars(label).values()) for label in self.labels],
+            "groups": None if self.groups is None else buffer(narrow(self.groups)),
+        }
+
+
+def layer_of(
+    by: str,
+    numbers: Ints,
+    wrong: Flags,
+    inside: Flags,
+    members: Flags,
+    blank: Heatmap,
+    grid: Sequence[int],
+) -> Layer:
+    """Colour ``numbers`` (classes,), -1 for untouched classes; class 0 is no cell.
+
+    ``wrong`` classes are touched outside the argument; ``members`` have a lane, masked or not.
+    """
+    touched = numbers >= 0
+    touched[:1] = False
+    right = touched & ~wrong
+    distinct = np.unique(numbers[touched])
+    few = len(distinct) <= FEW
+    low, high = (int(distinct[0]), int(distinct[-1])) if len(distinct) else (0, 0)
+    colours = _program_colours(numbers, grid) if by == "program" and high < _MOST_HUES else _ramp(numbers, low, high)
+    levels = np.where(touched, colours.levels, np.where(members, MASKED_ONLY, np.where(inside, NOBODY, BLANK)))
+    levels[wrong & touched] = OUTSIDE_TOUCHED
+    levels[:1] = BLANK
+    groups = _regions(numbers, levels, right)
+    parted = len(groups) > 1 and not crowded(groups[blank.cells], blank.frame)
+    looks = [*FIXED, *colours.looks]
+    told = _numbers_of(levels[right], numbers[right]) if few else {}
+    return Layer(
+        levels=levels.astype(np.uint8),
+        styles=np.array(looks, dtype=np.uint16),
+        ramp=None if few else (style.SEQUENTIAL, style.LEVELS, low, high),
+        ramp_name=NAMES[by],
+        legend=[
+            *(Key(looks[level], words(by, number, grid)) for level, number in told.items()),
+            *_fixed_keys(levels),
+        ],
+        labels=labels(blank.frame, groups[blank.cells], lambda group: _word(by, group - FIRST, grid)) if parted else [],
+        groups=groups if parted else None,
+    )
+
+
+@dataclass(frozen=True)
+class _Colours:
+    """``levels`` (classes,) for touched classes, and how the levels from `FIRST` on look."""
+
+    levels: Ints
+    looks: Sequence[tuple[int, int, int, int]]
+
+
+# Numbers of programs below this are told apart by hue, beyond by a ramp.
+_MOST_HUES = 2 * len(style.PROGRAM_COLOURS)
+
+
+def _program_colours(numbers: Ints, grid: Sequence[int]) -> _Colours:
+    """The colours that programs have in all pictures."""
+    hues = style.program_colours(np.maximum(numbers, 0), grid) - style.PROGRAM
+    return _Colours(FIRST + hues, _plain(style.PROGRAM, len(style.PROGRAM_COLOURS)))
+
+
+def _ramp(numbers: Ints, low: int, high: int) -> _Colours:
+    """From dark to light; one colour beyond the middle where all numbers are one."""
+    one = np.full(len(numbers), style.LEVELS * 5 // 8)
+    steps = (style.LEVELS - 1) * (numbers - low) // (high - low) if high > low else one
+    return _Colours(FIRST + steps, _plain(style.SEQUENTIAL, style.LEVELS))
+
+
+def _plain(first: int, count: int) -> list[tuple[int, int, int, int]]:
+    """The styles without a pattern of ``count`` colours of the palette."""
+    return [(colour, colour, colour, style.PLAIN) for colour in range(first, first + count)]
+
+
+def _regions(numbers: Ints, levels: Ints, right: Flags) -> Ints:
+    """(classes,) the region of each class: what looks the same is one, -1 and beyond are regions, too."""
+    groups = np.where(right, numbers + FIRST, levels)
+    groups[:1] = 0
+    return groups
+
+
+def _numbers_of(levels: Ints, numbers: Ints) -> dict[int, int]:
+    """A number for each level, that of its last class; in the order of the numbers."""
+    distinct, last = np.unique(levels[::-1], return_index=True)
+    found = zip(distinct.tolist(), numbers[::-1][last].tolist(), strict=True)
+    return dict(sorted(found, key=lambda pair: pair[1]))
+
+
+def _fixed_keys(levels: Ints) -> list[Key]:
+    """The legend of what has no number, where there is some."""
+    keys = (
+        (MASKED_ONLY, "masked lanes only"),
+        (NOBODY, "touched by nobody"),
+        (OUTSIDE_TOUCHED, "outside the argument"),
+    )
+    used = set(np.unique(levels).tolist())
+    return [Key(FIXED[level], text) for level, text in keys if level in used]
+
+
+def words(by: str, number: int, grid: Sequence[int]) -> str:
+    """A number in the legend."""
+    if by == "count":
+        return "once" if number == 1 else count(number, "time")
+    if by == "reuse":
+        return f"by {count(number, 'program')}"
+    if by in ("lanes", "bytes", "iterations", "shared"):
+        return f"{number} {NAMES[by]}"
+    return program(number, grid) if by == "program" else f"{NAMES[by]} {number}"
+
+
+def _word(by: str, number: int, grid: Sequence[int]) -> str:
+    """A number within its region."""
+    if number < 0:
+        return ""
+    if by == "program":
+        return mark(number, grid)
+    return f"×{number}" if by in ("count", "reuse") else str(number)

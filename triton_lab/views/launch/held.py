@@ -1,0 +1,113 @@
+"""Held: what a program's variables held at its end, as blocks and in words. The static form of the Values tab."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from triton_lab import words
+from triton_lab.views.drawing.heatmap import Heatmap
+from triton_lab.views.drawing.value_picture import block_heatmap, ends
+from triton_lab.views.launch.steps import Steps, can_replay
+from triton_lab.views.launch.tab import NUMBERS, Panel, full_name, item, unknown
+from triton_lab.views.launch.touched_values import TouchedValues
+from triton_lab.views.launch.variable import Variable
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.launch import Launch
+    from triton_lab.views.drawing.pieces import Piece
+
+ROOM = (200.0, 180.0)
+MOST = 9  # variables that get a picture, the last ones assigned
+
+
+class Held(View):
+    """The variables of ``program`` at its end. Live, it is the program's `Steps`."""
+
+    def __init__(self, launch: Launch, program: int = 0) -> None:
+        self.steps = Steps(launch, program)
+
+    def title(self) -> str:
+        steps = self.steps
+        program = words.program(steps.program, steps.launch.grid)
+        return f"{steps.launch.kernel}, {program}: what its variables held at its end"
+
+    def text(self) -> str:
+        return "\n".join([self.title(), *(f"  {name} = {value} (line {line})" for name, line, value in self._alive())])
+
+    def _alive(self) -> list[tuple[str, str, str]]:
+        return self.steps.alive() if len(self.steps.trace) else []
+
+    def heatmaps(self) -> list[Heatmap]:
+        """Blocks of numbers; pointers are told in words alone."""
+        trace = self.steps.trace
+        if not len(trace):
+            return []
+        blocks = [
+            (f"{name} · line {step.line}", step.values)
+            for name, step in trace.alive(len(trace) - 1).items()
+            if step.values.size > 1 and self.steps.shown(step)[0] is step.values
+        ]
+        return [block_heatmap(block, *ends(block), title, room=ROOM) for title, block in blocks[-MOST:]]
+
+    def pieces(self) -> list[Piece]:
+        from triton_lab.views.drawing.pieces import side_by_side, table, title
+
+        alive = self._alive()
+        told = [table([("", "Line", "Value"), *alive])] if alive else []
+        return [title(self.title()), *side_by_side(self.heatmaps()), *told]
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.pieces import stack
+
+        return stack(self.pieces())
+
+    def scene(self) -> Mapping[str, Any]:
+        return self.steps.live()
+
+    def part(self, name: str) -> Mapping[str, Any]:
+        return self.steps.part(name)
+
+
+class ValuesPanel(Panel):
+    """Variables by line, then the kernel's parameters, then what each argument was loaded and stored with.
+
+    The static form is what program 0 held at its end.
+    """
+
+    WINDOW: ClassVar[int] = 64  # programs whose values are fetched together
+    words = ("value", "touched")
+
+    @property
+    def there(self) -> bool:
+        return can_replay(self.launch)
+
+    def items(self) -> list[dict[str, Any]]:
+        parameters = {one.name for one in self.launch.arguments}
+        places = dict.fromkeys((one.name, one.line) for one in self.launch.variables)
+        ordered = sorted(places, key=lambda place: place[0] in parameters)
+        found = [item(f"value/{name}/{line}", f"{name} · line {line}", [line], self.WINDOW) for name, line in ordered]
+        drawn = self.card.drawn
+        return found + [item(f"touched/{name}", f"{name}: touched then", self.card.lines(name)) for name in drawn]
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> View:
+        match path:
+            case ["value", name, line]:
+                window = range(first, min(first + self.WINDOW, self.launch.programs))
+                return Variable(self.launch.values(name, int(line), window), numbers=numbers)
+            case ["touched", argument]:
+                return TouchedValues(self.launch, argument)
+        raise unknown(path)
+
+    def others(self) -> Iterator[str]:
+        yield from ()
+
+    def many(self) -> Iterator[str]:
+        """A kernel may have hundreds of variables."""
+        yield from map(full_name, self.items()[1:])
+
+    def drawn(self) -> list[Held]:
+        return [Held(self.launch)]

@@ -1,0 +1,363 @@
+"""Origins: one stored element, and the elements of every argument that it was made from.
+
+The live picture carries who stored which element, so that a click or another program asks for the
+origins of that element alone: a part called ``origin/<op>/<element>``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab import words
+from triton_lab.launch.maps.stored_by import StoredBy, stored_by
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.heatmap import Heatmap, Key, buffer, narrow
+from triton_lab.views.drawing.layout import Layout, layout
+from triton_lab.views.drawing.words import panel_names, shape_text
+from triton_lab.views.launch.accesses import access_words
+from triton_lab.views.launch.steps import StepsPanel, can_replay
+from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
+from triton_lab.views.launch.tiling import UNTOUCHED, tensor_argument
+from triton_lab.views.reason import attempt
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.argument import Argument
+    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.origin import Origin
+    from triton_lab.views.drawing.pieces import Piece
+
+Ints = npt.NDArray[np.int64]
+
+ROOM = (300.0, 260.0)
+STORED = (style.tensor_colour(0, 3),) * 3 + (style.PLAIN,)
+NOT_NEEDED, STORED_HERE, FIRST = 1, 2, 3  # classes: after no cell; one for each of the ramp's levels follows
+LOOKS = ((0, 0, 0, 0), UNTOUCHED, STORED, *((style.SEQUENTIAL + k,) * 3 + (style.PLAIN,) for k in range(style.LEVELS)))
+ONE = FIRST + style.LEVELS // 2  # where there is one iteration alone
+
+
+class Origins(View):
+    """Where the value that ``program`` stored in ``lane`` (row-major) of the store came from."""
+
+    def __init__(self, launch: Launch, store: Access, program: int = 0, lane: int = 0, iteration: int = 0) -> None:
+        lanes = math.prod(store.block)
+        if not 0 <= program < launch.programs:
+            raise ValueError(words.no_program(program, launch.grid))
+        if not 0 <= lane < lanes:
+            raise ValueError(f"{access_words(store)} has lanes 0 to {lanes - 1}, not {lane}")
+        self.launch, self.store = launch, store
+        self.program, self.lane, self.iteration = program, lane, iteration
+
+    @classmethod
+    def first(cls, launch: Launch, store: Access, program: int | None = None) -> Origins:
+        """Of the first element that ``program`` stored to (by itself the first that did)."""
+        found = cls(launch, store, program or 0).stored
+        there = np.flatnonzero(found.first >= 0)
+        if not len(there) or (program is not None and program not in there):
+            who = "" if program is None else f" in {words.program(program, launch.grid)}"
+            raise ValueError(f"{access_words(store)} stored nothing to {store.argument or 'an argument'}{who}")
+        return cls.of(launch, store, int(found.first[there[0] if program is None else program]), found)
+
+    @classmethod
+    def of(cls, launch: Launch, store: Access, element: int, stored: StoredBy | None = None) -> Origins:
+        """Of an element (row-major) of the store's argument, as the last lane left it that stored to it."""
+        stored = stored or cls(launch, store).stored
+        if not 0 <= element < len(stored.program) or stored.program[element] < 0:
+            raise LookupError(f"{access_words(store)} did not store to element {element} of {store.argument}")
+        made = cls(launch, store, *(int(one[element]) for one in (stored.program, stored.lane, stored.iteration)))
+        made.__dict__["stored"] = stored
+        return made
+
+    @cached_property
+    def stored(self) -> StoredBy:
+        """Which lane stored each element of the argument."""
+        shape = () if self.store.argument is None else tensor_argument(self.launch, self.store.argument).shape
+        return stored_by(self.store, tuple(shape), self.launch.programs)
+
+    @cached_property
+    def origins(self) -> list[Origin]:
+        """The loads that matter."""
+        return self.launch.origins(self.store, self.program, self.lane, self.iteration)
+
+    @cached_property
+    def needed(self) -> dict[str, tuple[Ints, Ints]]:
+        """For each argument that matters: its elements, ascending, and the iterations that first brought them in."""
+        found: dict[str, list[tuple[Ints, int]]] = {}
+        for origin in self.origins:
+            if origin.argument is not None:
+                inside = origin.elements[origin.elements >= 0]
+                found.setdefault(origin.argument, []).append((inside, origin.iteration))
+        result = {}
+        for name, brought in found.items():
+            together = np.concatenate([elements for elements, _ in brought])
+            iterations = np.concatenate([np.full(len(elements), iteration) for elements, iteration in brought])
+            elements, first = np.unique(together, return_index=True)
+            result[name] = elements, iterations[first]
+        return result
+
+    @cached_property
+    def element(self) -> int:
+        """The element of the store's argument, -1 where there is none."""
+        return self.store.element_of(self.program, self.lane, self.iteration)
+
+    @cached_property
+    def pictures(self) -> list[Marked]:
+        """The arguments that were loaded from."""
+        found = []
+        for name, (elements, first) in self.needed.items():
+            argument = tensor_argument(self.launch, name)
+            title = f"{name} ({shape_text(argument.shape)}): {words.count(len(elements), 'element')}"
+            found.append(Marked(argument, elements, first, title, "loaded"))
+        return found
+
+    @property
+    def heatmaps(self) -> list[Heatmap]:
+        """The stored argument, then those that were loaded from."""
+        drawn = [one.heatmap() for one in self.pictures]
+        if self.store.argument is None:
+            return drawn
+        argument = tensor_argument(self.launch, self.store.argument)
+        mark = np.array([e for e in [self.element] if e >= 0], np.int64)
+        stored = Marked(argument, mark, np.zeros_like(mark), f"stored: {self._stored()}", "stored here")
+        return [stored.heatmap(also=self.stored.program >= 0), *drawn]
+
+    def _stored(self) -> str:
+        name = self.store.argument or "memory"
+        if self.store.argument is None or self.element < 0:
+            return f"{name}, lane {self.lane}"
+        shape = tensor_argument(self.launch, name).shape
+        return f"{name}[{', '.join(str(int(i)) for i in np.unravel_index(self.element, shape))}]" if shape else name
+
+    def title(self) -> str:
+        store = access_words(self.store).removeprefix("the ")
+        return f"{self._stored()}, {store}, {words.program(self.program, self.launch.grid)}: where it came from"
+
+    def text(self) -> str:
+        lines = [self.title()]
+        for origin in self.origins:
+            some = ", ".join(map(str, origin.elements[:8].tolist())) + (" …" if len(origin.elements) > 8 else "")
+            turn = f", iteration {origin.iteration}" if origin.iteration else ""
+            lines.append(
+                f"line {origin.line}{turn}: {len(origin.lanes)} of {origin.argument or 'memory'}: elements {some}"
+            )
+        if not self.origins:
+            lines.append("from no load: it was computed from scalars and program numbers alone")
+        return "\n".join(lines)
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.pieces import stack
+
+        return stack(self.pieces())
+
+    def pieces(self) -> list[Piece]:
+        """The arguments side by side."""
+        from triton_lab.views.drawing.pieces import lines, side_by_side, title
+
+        pieces = [title(self.title()), *side_by_side(self.heatmaps)]
+        if not self.origins:
+            pieces.append(lines([(self.text().splitlines()[-1], style.LIGHT.faint)]))
+        return pieces
+
+    @property
+    def name(self) -> str:
+        """What its parts' names begin with."""
+        return f"origin/{self.store.op}"
+
+    def scene(self) -> Mapping[str, Any]:
+        """Whom to ask about, and one element's origins."""
+        base: dict[str, Any] = {"kind": "origins", "name": self.name, "stored": None, "looks": list(map(list, LOOKS))}
+        if self.store.argument is not None:
+            argument = tensor_argument(self.launch, self.store.argument)
+            nothing = np.zeros(0, np.int64)
+            blank = Marked(argument, nothing, nothing, "", "")
+            base["stored"] = {
+                **blank.as_scene(),
+                "argument": argument.name,
+                "shape": list(argument.shape),
+                "line": self.store.line,
+                # The cell's first element that this store wrote, + 1; and each program's.
+                "elements": buffer(narrow(self._first_of_cell + 1)),
+                "first": buffer((self.stored.first + 1).astype(np.uint32)),
+                "grid": list(self.launch.grid),
+            }
+        return {**base, "shown": self.shown(), "parts": {}}
+
+    @cached_property
+    def _first_of_cell(self) -> Ints:
+        """(cells,) the first stored element in each cell of the argument, -1 for none."""
+        argument = tensor_argument(self.launch, self.store.argument or "")
+        shown = layout(argument.shape, room=ROOM)
+        elements = np.flatnonzero(self.stored.program >= 0)
+        found = np.full(shown.cells, -1, dtype=np.int64)
+        found[shown.cells_at(elements[::-1])] = elements[::-1]
+        return found
+
+    def askable(self) -> npt.NDArray[np.int64]:
+        """The elements that a click can ask about, ascending."""
+        cells = self._first_of_cell
+        return np.sort(cells[cells >= 0])
+
+    def shown(self) -> Mapping[str, Any]:
+        """This element's origins alone."""
+        return {
+            "kind": "origin",
+            "title": self.title(),
+            "stored": self._stored(),
+            "program": self.program,
+            "element": self.element,
+            "pictures": [one.as_scene() for one in self.pictures],
+            "lines": self.text().splitlines()[1:],
+        }
+
+    def part(self, name: str) -> Mapping[str, Any]:
+        start, _, element = name.rpartition("/")
+        if start != self.name:
+            return super().part(name)
+        return self.of(self.launch, self.store, int(element), self.stored).shown()
+
+
+@dataclass(frozen=True)
+class Marked:
+    """An argument with some ``elements`` marked, ascending, each with a number: an iteration."""
+
+    argument: Argument
+    elements: Ints
+    first: Ints
+    title: str
+    word: str
+
+    @property
+    def layout(self) -> Layout:
+        return layout(self.argument.shape, room=ROOM)
+
+    @property
+    def most(self) -> int:
+        return int(self.first.max(initial=0))
+
+    def levels(self) -> Ints:
+        """The classes of the marked elements."""
+        if not self.most:
+            return np.full(len(self.elements), ONE)
+        return FIRST + (style.LEVELS - 1) * self.first // self.most
+
+    def legend(self) -> Sequence[Key]:
+        middle = style.SEQUENTIAL + style.LEVELS // 2
+        return [] if self.most or not self.word else [Key((middle, middle, middle, style.PLAIN), self.word)]
+
+    def heatmap(self, also: npt.NDArray[np.bool_] | None = None) -> Heatmap:
+        """The marked elements; those of ``also`` (elements,) told from the rest."""
+        shown = self.layout
+        cell = shown.cell_of_position()
+        cells = np.zeros(shown.cells, dtype=np.uint8)
+        cells[cell] = NOT_NEEDED
+        legend = list(self.legend())
+        if also is not None and also.any():
+            cells[cell[also]] = STORED_HERE
+            legend.append(Key(STORED, "stored by this line"))
+        np.maximum.at(cells, cell[self.elements], self.levels().astype(np.uint8))
+        return Heatmap(
+            shown,
+            cells,
+            np.array(LOOKS, dtype=np.uint16),
+            title=self.title,
+            legend=legend,
+            ramp=(style.SEQUENTIAL, style.LEVELS, 0, self.most) if self.most else None,
+            ramp_name="iteration",
+            panel_names=panel_names(shown.shape, shown.origin, shown.panels),
+            room=ROOM,
+            groups=np.minimum(np.arange(len(LOOKS)), FIRST),
+        )
+
+    def as_scene(self) -> Mapping[str, Any]:
+        """The marked cells alone: a page holds many of these."""
+        shown = self.layout
+        return {
+            "layout": shown.as_scene(),
+            "room": list(ROOM),
+            "title": self.title,
+            "there": shown.there,
+            "cells": buffer(narrow(shown.cells_at(self.elements))),
+            "levels": buffer(self.levels().astype(np.uint8)),
+            "legend": [[list(key.style), key.text] for key in self.legend()],
+            "ramp": [style.SEQUENTIAL, style.LEVELS, 0, self.most] if self.most else None,
+            "panelNames": panel_names(shown.shape, shown.origin, shown.panels),
+        }
+
+
+class OriginsPanel(Panel):
+    """The stores whose values can be followed back; static, the last of them."""
+
+    KEPT_ELEMENTS: ClassVar[int] = 120  # of all stores together, in a page without a kernel
+    words = ("origin",)
+
+    @property
+    def there(self) -> bool:
+        return can_replay(self.launch) and bool(self._stores)
+
+    @property
+    def _stores(self) -> list[Access]:
+        return followable(self.launch, self.card.accesses)
+
+    def items(self) -> list[dict[str, Any]]:
+        return [
+            item(f"origin/{one.op}", f"{one.argument} · line {one.line}", [one.line] if one.line else [])
+            for one in self._stores
+        ]
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Origins:
+        match path:
+            case ["origin", op, *_]:
+                return self._origins(int(op))
+        raise unknown(path)
+
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Mapping[str, Any]:
+        """Of one element alone, if one is named."""
+        view = self.view(path, first, numbers)
+        return view.part("/".join(path)) if len(path) == 3 else view.scene()
+
+    def _origins(self, op: int) -> Origins:
+        """Made once: who stored what takes a while."""
+        if op not in self._made:
+            access = next((one for one in self.card.accesses if one.op == op), None)
+            if access is None:
+                raise LookupError(f"{self.launch.kernel} has no access {op}")
+            self._made[op] = Origins.first(self.launch, access)
+        return self._made[op]
+
+    @cached_property
+    def _made(self) -> dict[int, Origins]:
+        return {}
+
+    def many(self) -> Iterator[str]:
+        for store in self._stores:
+            most = self.KEPT_ELEMENTS // len(self._stores)
+            chosen = attempt(partial(self._sample, store, most), lambda _: [])  # its own part says why
+            yield from (f"origin/{store.op}/{one}" for one in chosen)
+
+    def _sample(self, store: Access, most: int) -> list[int]:
+        """Each program's first element, and others from all over, about ``most``."""
+        found = self._origins(store.op)
+        first = found.stored.first[found.stored.first >= 0][: min(StepsPanel.KEPT_PROGRAMS, most)]
+        others = found.askable()
+        # At random: every n-th would stand in lines.
+        spread = np.random.default_rng(0).choice(others, min(len(others), most - len(first)), replace=False)
+        return list(dict.fromkeys([*first.tolist(), *spread.tolist()]))
+
+    def drawn(self) -> list[Origins]:
+        return [self._origins(self._stores[-1].op)]
+
+
+def followable(launch: Launch, accesses: Sequence[Access]) -> list[Access]:
+    """Those of the launch's ``accesses`` that are stores to tensor arguments, in their order."""
+    drawn = {argument.name for argument in launch.arguments if argument.kind in ("tensor", "descriptor")}
+    return [one for one in accesses if one.kind == "store" and one.argument in drawn]

@@ -1,0 +1,81 @@
+"""The pictures behind a card's tabs. Each has a name and is made when somebody asks for it.
+
+A name is a path such as ``tiling/x_ptr``; the panel whose tab or word comes first in it makes the picture. A part of
+kind ``choice`` lists others. What depends on the picked program is asked for with the first program of a window:
+``steps@3``, ``value/acc/17@64``; ``origin/12/417`` is where element 417 of what access 12 stored came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.views.launch.tab import NUMBERS, Panel, full_name
+from triton_lab.views.reason import attempt
+
+if TYPE_CHECKING:
+    from triton_lab.views.launch.card import Card
+
+KEPT_NUMBERS = 1 << 15  # of a picture in a page without a kernel
+
+
+def tabs(card: Card) -> list[dict[str, Any]]:
+    """The tabs in their order: ``name`` of the part, ``label``, and ``window`` where it has one."""
+    return [
+        {"name": tab.name, "label": tab.label} | ({"window": panel.window} if panel.window else {})
+        for tab, panel in card.panels
+        if is_there(panel)
+    ]
+
+
+def is_there(panel: Panel) -> bool:
+    """Whether the panel has anything to show; one that cannot tell has its tab, where its part says why."""
+    return attempt(lambda: panel.there, lambda _: True)
+
+
+def part(card: Card, name: str, numbers: int = NUMBERS) -> Mapping[str, Any]:
+    """The scene called ``name``; where it cannot be made, one that says why."""
+    return attempt(lambda: _part(card, name, numbers), words)
+
+
+def _part(card: Card, name: str, numbers: int) -> Mapping[str, Any]:
+    panel = card.panel(name.partition("@")[0].partition("/")[0])
+    items = panel.items() if any(name == tab.name for tab, _ in card.panels) else None
+    if items is not None:
+        nothing = f"{card.launch.kernel} has no variables, and touches no argument"
+        return {"kind": "choice", "items": items} if items else words(nothing)
+    path, _, start = name.partition("@")
+    return panel.scene(path.split("/"), int(start) if start.isdigit() else 0, numbers)
+
+
+def words(text: str) -> Mapping[str, Any]:
+    """A part that only says something."""
+    return {"kind": "words", "text": text}
+
+
+def opened(card: Card, name: str) -> dict[str, Mapping[str, Any]]:
+    """What a tab needs to be drawn at first: the part, and where that is a choice, its first item."""
+    return {each: part(card, each) for each in _first_of(name, card.panel(name))}
+
+
+def kept(card: Card) -> Iterator[str]:
+    """What a page without a kernel keeps, as far as there is room, the most telling first."""
+    there = [(tab.name, panel) for tab, panel in card.panels if is_there(panel)]
+    for name, panel in there:
+        yield from _first_of(name, panel)
+    for _, panel in there:
+        yield from _found(panel.others)
+    for _, panel in reversed(there):
+        yield from _found(panel.many)
+
+
+def _first_of(name: str, panel: Panel) -> list[str]:
+    """A tab's part, and where that is a choice, the first item; where it has windows, the first of them."""
+    if panel.window:
+        return [f"{name}@0"]
+    return [name, *_found(lambda: map(full_name, (panel.items() or ())[:1]))]
+
+
+def _found(names: Callable[[], Iterable[str]]) -> list[str]:
+    """Names of pictures; none where they cannot be made: the part itself says why."""
+    return attempt(lambda: list(names()), lambda _: [])

@@ -1,0 +1,194 @@
+"""Steps: one program's operations in their order, with the variables alive after each.
+
+The live picture asks for the steps of another program when one is picked: a part called ``steps@3``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab import words
+from triton_lab.launch.maps.histogram import as_float
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.heatmap import buffer
+from triton_lab.views.drawing.value_picture import block_heatmap, block_scene, ends, painting, summary
+from triton_lab.views.launch.pointers import offsets_in, pointee, pointer_words
+from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.trace import Step
+    from triton_lab.views.drawing.pieces import Piece
+
+MOST = 1 << 18
+ROOM = (300.0, 260.0)
+VERBS = {"assign": "", "load": "load from ", "store": "store to ", "atomic": "atomic on "}
+
+
+class Steps(View):
+    """``program`` of a launch, step by step; ``step`` is where the picture stands, by itself at the end.
+
+    The live picture carries ``numbers`` at most; steps beyond have words alone.
+    """
+
+    def __init__(self, launch: Launch, program: int = 0, step: int | None = None, numbers: int = MOST) -> None:
+        self.launch, self.numbers = launch, numbers
+        self.program = program
+        self.trace = launch.trace(program)
+        last = len(self.trace) - 1
+        if step is not None and not 0 <= step <= last:
+            raise ValueError(f"{words.program(program, launch.grid)} has steps 0 to {last}, not {step}")
+        self.step = last if step is None else step
+
+    def title(self) -> str:
+        return f"{self._subject()}: step {self.step} of {len(self.trace)}"
+
+    def _subject(self) -> str:
+        return f"{self.launch.kernel}, {words.program(self.program, self.launch.grid)}"
+
+    def _words(self, step: Step) -> str:
+        """What a step does: ``load from x_ptr``, ``acc =``."""
+        name = step.name or "memory"
+        return f"{name} =" if step.kind == "assign" else VERBS[step.kind] + name
+
+    def shown(self, step: Step) -> tuple[npt.NDArray[Any], str]:
+        """A step's block as it is drawn, and in words. Addresses become offsets in the argument's elements."""
+        values = step.values
+        to = pointee(values, self.launch.arguments)
+        if to is not None:
+            offsets = offsets_in(to, values)
+            return offsets, pointer_words(offsets, to.name)
+        return values, summary(values)
+
+    def alive(self) -> list[tuple[str, str, str]]:
+        """Name, line and value of each variable after the step."""
+        return [(name, str(step.line or ""), self.shown(step)[1]) for name, step in self.trace.alive(self.step).items()]
+
+    def text(self) -> str:
+        if not len(self.trace):
+            return f"{self._subject()}: no step was recorded"
+        step = self.trace.steps[self.step]
+        lines = [self.title(), f"line {step.line}: {self._words(step)} {self.shown(step)[1]}"]
+        return "\n".join([*lines, *(f"  {name} = {value} (line {line})" for name, line, value in self.alive())])
+
+    def source(self) -> list[str]:
+        """The kernel's lines."""
+        return self.launch.source.rstrip("\n").split("\n") if self.launch.source else []
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.pieces import stack
+
+        return stack(self.pieces())
+
+    def pieces(self) -> list[Piece]:
+        """Source, variables, and the step's block."""
+        from triton_lab.views.drawing.pieces import lines, one_row, table, title
+
+        if not len(self.trace):
+            return [title(self.text())]
+        step = self.trace.steps[self.step]
+        told = []
+        for number, line in enumerate(self.source(), start=self.launch.first_line):
+            here = number == step.line
+            told.append((f"{number:>5} {'▶' if here else ' '} {line}", style.LIGHT.accent if here else style.LIGHT.ink))
+        pieces = [title(self.title()), lines(told, mono=True)]
+        alive = self.alive()
+        if alive:
+            pieces.append(table([("", "Line", "Value"), *alive]))
+        if step.values.size > 1:
+            where = "" if step.line is None else f"line {step.line}: "
+            block = self.shown(step)[0]
+            drawn = block_heatmap(block, *ends(block), f"{where}{self._words(step)}", step.mask, ROOM)
+            pieces.append(one_row([drawn]))
+        return pieces
+
+    def live(self) -> Mapping[str, Any]:
+        """This program's steps, which give way to another program's."""
+        return {
+            "kind": "follow",
+            "name": "steps",
+            "window": 1,
+            "program": self.program,
+            "parts": {f"steps@{self.program}": self.scene()},
+        }
+
+    def part(self, name: str) -> Mapping[str, Any]:
+        tab, _, program = name.partition("@")
+        if tab != "steps":
+            return super().part(name)
+        return Steps(self.launch, int(program), 0, self.numbers).scene()
+
+    def scene(self) -> Mapping[str, Any]:
+        """This program's steps alone."""
+        shapes: list[tuple[int, ...]] = []
+        steps, left = [], self.numbers
+        for step in self.trace.steps:
+            if step.values.shape not in shapes:
+                shapes.append(step.values.shape)
+            kept = step.values.size <= left
+            left -= step.values.size if kept else 0
+            block, value = self.shown(step)
+            low, high = ends(block)
+            exact = block.dtype.itemsize > 4 or block.dtype.kind in "iu"
+            steps.append(
+                {
+                    "kind": step.kind,
+                    "line": step.line,
+                    "name": step.name,
+                    "words": self._words(step),
+                    "value": value,
+                    "shape": shapes.index(step.values.shape),
+                    "ends": [low, high],
+                    "block": buffer(as_float(block).astype(np.float64 if exact else np.float32).reshape(-1))
+                    if kept
+                    else None,
+                    "mask": None
+                    if step.mask is None or step.mask.all()
+                    else buffer(step.mask.astype(np.uint8).reshape(-1)),
+                }
+            )
+        return {
+            "kind": "steps",
+            "title": self._subject(),
+            "program": self.program,
+            "grid": list(self.launch.grid),
+            "source": {"first": self.launch.first_line, "lines": self.source()},
+            "steps": steps,
+            "pictures": [block_scene(shape, ROOM) for shape in shapes],
+            "painting": painting(),
+            "step": self.step,
+        }
+
+
+class StepsPanel(Panel):
+    """The steps of the picked program."""
+
+    KEPT_PROGRAMS: ClassVar[int] = 24  # in a page without a kernel
+    window = 1
+
+    @property
+    def there(self) -> bool:
+        return can_replay(self.launch)
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Steps:
+        if len(path) > 1:
+            raise unknown(path)
+        return Steps(self.launch, first, 0, numbers)
+
+    def many(self) -> Iterator[str]:
+        yield from (f"steps@{program}" for program in range(1, min(self.launch.programs, self.KEPT_PROGRAMS)))
+
+    def drawn(self) -> list[Steps]:
+        return [Steps(self.launch)]
+
+
+def can_replay(launch: Launch) -> bool:
+    """Whether there are programs to be replayed."""
+    return launch.programs > 0 and hasattr(launch, "trace")

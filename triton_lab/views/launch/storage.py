@@ -1,0 +1,362 @@
+"""Storage: tensors as they lie in memory, with the arithmetic that leads from an index to its place.
+
+The colour of an element is its place in storage, pale at the start and strong at the end: a
+contiguous tensor darkens in reading order, a transposed one down its columns, an expanded one
+repeats itself, and a slice leaves gaps in the storage's strip.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from triton_lab import words
+from triton_lab.launch.maps.storage import (
+    Cover,
+    Memory,
+    StridedLike,
+    cover,
+    elements,
+    is_contiguous,
+    memories,
+    stored,
+    traits,
+)
+from triton_lab.launch.maps.storage_touches import CellTouches, StorageTouches
+from triton_lab.launch.places import Ints, offsets
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, buffer, narrow
+from triton_lab.views.drawing.layout import Layout, layout
+from triton_lab.views.drawing.regions import cell_labels
+from triton_lab.views.drawing.words import panel_names, shape_text, step_names
+from triton_lab.views.launch.names import names_in
+from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
+from triton_lab.views.launch.tiling import tensor_argument
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    import torch
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.launch import Launch
+    from triton_lab.views.drawing.pieces import Piece
+
+GRID_ROOM = (290.0, 240.0)  # for one tensor beside others
+BARE = (style.UNTOUCHED, style.UNTOUCHED, style.UNTOUCHED, style.DOTS)
+
+
+def storage(*tensors: torch.Tensor, names: Sequence[str] | None = None) -> Storage:
+    """A picture of where ``tensors`` lie in storage. Names are those of the caller's variables.
+
+    >>> halves = torch.zeros(4, 6).split([2, 4], dim=1)
+    >>> print(lab.storage(*halves, names=["left", "right"]).text())
+           Shape   Stride  Offset       dtype    Bytes  Is contiguous  Storage
+    left   (4, 2)  (6, 1)  0 (0 bytes)  float32  32     False          A
+    right  (4, 4)  (6, 1)  2 (8 bytes)  float32  64     False          A
+    """
+    if not tensors:
+        raise TypeError("storage() needs a tensor at least: storage(x)")
+    if names is None:
+        names = names_in(sys._getframe(1), tensors, "tensor")
+    if len(names) != len(tensors):
+        raise ValueError(
+            f"{words.count(len(tensors), 'tensor')}, but {words.count(len(names), 'name')}: {', '.join(names)}"
+        )
+    return Storage([stored(tensor, name) for tensor, name in zip(tensors, names, strict=True)])
+
+
+class Storage(View):
+    """Tensors in their storages. With a launch whose arguments they are, the live picture follows
+    the picked program, iteration and line."""
+
+    def __init__(self, tensors: Sequence[StridedLike], launch: Launch | None = None) -> None:
+        self.tensors = tuple(tensors)
+        self.memories = memories(self.tensors)
+        self.launch = launch
+
+    @cached_property
+    def covers(self) -> list[Cover]:
+        """What covers each memory."""
+        return [cover(self.tensors, memory) for memory in self.memories]
+
+    # --- Pictures ---------------------------------------------------------------------------------
+
+    @cached_property
+    def strips(self) -> list[Heatmap]:
+        """Each memory as a line of units, wrapped into rows."""
+        return [self._strip(memory, found) for memory, found in zip(self.memories, self.covers, strict=True)]
+
+    def _strip(self, memory: Memory, found: Cover) -> Heatmap:
+        units = len(found.sets)
+        shown = layout((units,), (-found.first,), self._row(found))
+        starts = np.arange(0, units, shown.right)
+        sets, several = found.sets, (found.counts > 1).any(axis=0)
+        partly = np.zeros(units, dtype=bool)
+        if shown.binned:
+            several = np.logical_or.reduceat(several, starts)
+            partly = np.logical_or.reduceat(sets == 0, starts)
+            sets = np.bitwise_or.reduceat(sets, starts)
+            partly &= sets != 0
+        level = np.arange(len(sets)) * style.TENSOR_LEVELS // max(1, len(sets))
+        kinds, kind = np.unique(sets * 4 + partly * 2 + several, return_inverse=True)
+        cells = np.zeros(shown.cells, dtype=np.int64)
+        cells[: len(sets)] = 1 + kind.reshape(-1) * style.TENSOR_LEVELS + level
+        styles = [(0, 0, 0, 0)]
+        for members in kinds.tolist():
+            mine = [found.tensors[k] for k in range(len(found.tensors)) if members >> (k + 2) & 1]
+            pattern = style.HATCH if members & 2 else style.PLAIN
+            styles += [_look(mine, bool(members & 1), step, pattern) for step in range(style.TENSOR_LEVELS)]
+        title = f"storage {memory.letter}: {words.count(memory.nbytes, 'byte')}"
+        if found.unit != memory.nbytes:
+            title += f", {words.count(memory.nbytes // found.unit, 'unit')} of {words.count(found.unit, 'byte')}"
+        groups = np.concatenate([[0], 1 + np.repeat(np.arange(len(kinds)), style.TENSOR_LEVELS)])
+        return Heatmap(
+            shown,
+            narrow(cells),
+            np.array(styles, dtype=np.uint16),
+            title=title,
+            labels=_numbers(shown, np.arange(units) + found.first, style.ROOM),
+            legend=self._legend(found, kinds),
+            groups=groups,
+        )
+
+    def _row(self, found: Cover) -> int | None:
+        """A row length that is a multiple of the longest stride, so that rows of tensors line up."""
+        strides = [
+            stride * self.tensors[t].itemsize // found.unit
+            for t in found.tensors
+            for stride, size in zip(self.tensors[t].strides, self.tensors[t].shape, strict=True)
+            if size > 1
+        ]
+        longest = max(strides, default=0)
+        row = longest * max(1, 32 // max(1, longest))
+        return row if 2 <= longest <= 256 and 32 < len(found.sets) <= 100 * row else None
+
+    def _legend(self, found: Cover, kinds: np.ndarray[Any, Any]) -> list[Key]:
+        keys = [Key(_look([t], False, 11), self.tensors[t].name) for t in found.tensors if elements(self.tensors[t])]
+        if (np.bitwise_count(kinds >> 2) > 1).any():
+            keys.append(Key(_look(list(found.tensors[:3]), False, 11), "shared by several tensors"))
+        if (kinds & 1).any():
+            keys.append(Key(_look([found.tensors[0]], True, 11), "several elements at one place"))
+        if (kinds & 2).any():
+            keys.append(Key(_look([found.tensors[0]], False, 11, style.HATCH), "partly"))
+        if (kinds >> 2 == 0).any():
+            keys.append(Key(BARE, "in none of them"))
+        return keys
+
+    @cached_property
+    def grids(self) -> list[Heatmap]:
+        """Each tensor in its own shape, coloured by place in storage."""
+        return [self._grid(number) for number in range(len(self.tensors))]
+
+    def _grid(self, number: int) -> Heatmap:
+        tensor = self.tensors[number]
+        which = next(k for k, memory in enumerate(self.memories) if number in memory.tensors)
+        found = self.covers[which]
+        room = GRID_ROOM if len(self.tensors) > 1 else (style.ROOM[0], 320.0)
+        shown = layout(tuple(tensor.shape), room=room)
+        own = tensor.offset + offsets(tuple(tensor.shape), tuple(tensor.strides))
+        level = np.clip(
+            self._first_unit(number) * style.TENSOR_LEVELS // max(1, len(found.sets)), 0, style.TENSOR_LEVELS - 1
+        )
+        cells = np.zeros(shown.cells, dtype=np.uint8)
+        cells[shown.cell_of_position()[::-1]] = 1 + level[::-1]
+        styles = [(0, 0, 0, 0), *(_look([number], False, step) for step in range(style.TENSOR_LEVELS))]
+        return Heatmap(
+            shown,
+            cells,
+            np.array(styles, dtype=np.uint16),
+            title=f"{tensor.name} ({shape_text(tensor.shape)}): {', '.join(traits(tensor))}",
+            labels=_numbers(shown, own, room),
+            panel_names=panel_names(tensor.shape, (0,) * len(tensor.shape), shown.panels),
+            steps=step_names(tensor, shown.wrapped),
+            room=room,
+        )
+
+    # --- Words ------------------------------------------------------------------------------------
+
+    HEADINGS = ("", "Shape", "Stride", "Offset", "dtype", "Bytes", "Is contiguous", "Storage")
+
+    def table(self) -> list[tuple[str, ...]]:
+        """One row for each tensor, below `HEADINGS`."""
+        letters = {number: memory.letter for memory in self.memories for number in memory.tensors}
+        return [
+            (
+                tensor.name,
+                str(tuple(tensor.shape)),
+                str(tuple(tensor.strides)),
+                f"{tensor.offset} ({words.count(tensor.offset * tensor.itemsize, 'byte')})",
+                tensor.dtype,
+                str(elements(tensor) * tensor.itemsize),
+                str(is_contiguous(tensor)),
+                letters[number],
+            )
+            for number, tensor in enumerate(self.tensors)
+        ]
+
+    def overlaps(self) -> list[str]:
+        """A sentence for each two tensors that have bytes in common."""
+        found = []
+        for covering in self.covers:
+            for place, one in enumerate(covering.tensors):
+                for other in covering.tensors[place + 1 :]:
+                    shared = covering.overlap(one, other)
+                    if shared:
+                        a, b = self.tensors[one].name, self.tensors[other].name
+                        found.append(f"{a} and {b} share {words.count(shared, 'byte')}")
+        return found
+
+    def title(self) -> str:
+        return f"Storage of {', '.join(tensor.name for tensor in self.tensors)}"
+
+    def text(self) -> str:
+        rows = [self.HEADINGS, *self.table()]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
+        lines = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([*lines, *self.overlaps()])
+
+    def scene(self) -> Mapping[str, Any]:
+        return {
+            "kind": "storage",
+            "headings": list(self.HEADINGS),
+            "table": [list(row) for row in self.table()],
+            "overlaps": self.overlaps(),
+            "tensors": [
+                {
+                    "name": tensor.name,
+                    "shape": list(tensor.shape),
+                    "strides": list(tensor.strides),
+                    "offset": tensor.offset,
+                    "itemsize": tensor.itemsize,
+                    "memory": next(k for k, memory in enumerate(self.memories) if number in memory.tensors),
+                    "start": tensor.storage_address - self._memory_of(number).address,
+                }
+                for number, tensor in enumerate(self.tensors)
+            ],
+            "memories": [
+                {"letter": memory.letter, "unit": found.unit, "tensors": list(found.tensors)}
+                for memory, found in zip(self.memories, self.covers, strict=True)
+            ],
+            "strips": [strip.as_scene() for strip in self.strips],
+            "grids": [grid.as_scene() for grid in self.grids],
+            **self._touched_scene(),
+        }
+
+    def _touched_scene(self) -> Mapping[str, Any]:
+        """Who touches the cells, where a launch does: these take the place of the plain pictures."""
+        if self.launch is None or not any(access.argument for access in self.launch.accesses):
+            return {}
+        programs = self.launch.programs
+        named = [tensor_argument(self.launch, tensor.name) for tensor in self.tensors]
+        found = StorageTouches(named, self.launch.accesses, programs)
+        grids = [
+            told_apart(grid, found.of_elements(number, grid.layout.cell_of_position(), grid.layout.cells))
+            for number, grid in enumerate(self.grids)
+        ]
+        strips = []
+        for which, strip in enumerate(self.strips):
+            places = [(number, self._units(number) // strip.layout.right) for number in self.covers[which].tensors]
+            strips.append(told_apart(strip, found.of_storage(places, strip.layout.cells)))
+        return {"launchGrid": list(self.launch.grid), "strips": strips, "grids": grids}
+
+    def _units(self, number: int) -> Ints:
+        """(elements, n) the units of its memory's cover that each element of a tensor takes."""
+        tensor = self.tensors[number]
+        found = self.covers[next(k for k, memory in enumerate(self.memories) if number in memory.tensors)]
+        return self._first_unit(number)[:, None] + np.arange(tensor.itemsize // found.unit)
+
+    def _first_unit(self, number: int) -> Ints:
+        """(elements,) counted from the first unit that the cover has."""
+        tensor = self.tensors[number]
+        which = next(k for k, memory in enumerate(self.memories) if number in memory.tensors)
+        found = self.covers[which]
+        own = tensor.offset + offsets(tuple(tensor.shape), tuple(tensor.strides))
+        base = (tensor.storage_address - self.memories[which].address) // found.unit
+        return base + own * (tensor.itemsize // found.unit) - found.first
+
+    def _memory_of(self, number: int) -> Memory:
+        return next(memory for memory in self.memories if number in memory.tensors)
+
+    def pieces(self) -> list[Piece]:
+        """The table, each storage's strip, and each tensor in its shape."""
+        from triton_lab.views.launch.storage_figure import storage_pieces
+
+        return storage_pieces(self)
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.pieces import stack
+
+        return stack(self.pieces())
+
+
+def told_apart(heatmap: Heatmap, touched: CellTouches) -> Mapping[str, Any]:
+    """The heatmap's scene, its classes told apart by who touches their cells, so that some can stand out."""
+    sets = len(touched.table)
+    key = heatmap.cells.astype(np.int64) * sets + touched.classes
+    key[heatmap.cells == 0] = 0
+    present = np.bincount(key, minlength=1) > 0
+    present[0] = True  # class 0 is no cell
+    kept = np.flatnonzero(present)
+    look = kept // sets
+    table = touched.table
+    return {
+        **heatmap.as_scene(),
+        "cells": buffer(narrow((np.cumsum(present) - 1)[key])),
+        "levels": buffer(narrow(look)),
+        "groups": None if heatmap.groups is None else buffer(narrow(heatmap.groups[look])),
+        "touched": {
+            "of": buffer(narrow(kept % sets)),
+            "starts": buffer(table.starts.astype(np.uint32)),
+            "items": buffer(narrow(table.items)),
+            "moments": [[moment.iteration, moment.line, moment.kind] for moment in touched.moments],
+        },
+    }
+
+
+def _look(tensors: Sequence[int], several: bool, level: int, pattern: int = style.PLAIN) -> tuple[int, int, int, int]:
+    """The style of a place that these tensors cover."""
+    if not tensors:
+        return BARE
+    colours = [style.tensor_colour(tensor, level) for tensor in tensors]
+    if len(colours) > 1:
+        return colours[0], colours[1], colours[-1], style.STRIPES
+    if several:
+        return colours[0], style.GROUND, style.GROUND, style.STRIPES
+    return colours[0], colours[0], colours[0], pattern
+
+
+def _numbers(shown: Layout, numbers: Ints, room: tuple[float, float]) -> list[Label]:
+    """A number in each cell, in reading order."""
+    told = [""] * shown.cells
+    if not shown.binned:
+        for cell, number in zip(shown.cell_of_position().tolist(), numbers.tolist(), strict=True):
+            told[cell] = str(number)
+    return cell_labels(shown, told, room)
+
+
+class StoragePanel(Panel):
+    """The tensor arguments in their storages, and who touches them."""
+
+    @property
+    def there(self) -> bool:
+        return bool(self.card.tensors)
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Storage:
+        if len(path) > 1:
+            raise unknown(path)
+        return self._storage
+
+    @cached_property
+    def _storage(self) -> Storage:
+        return Storage(self.card.tensors[: self.card.MOST_ARGUMENTS], self.launch)
+
+    def drawn(self) -> list[Storage]:
+        return [self._storage]
+
+    def text(self) -> list[str]:
+        """Nothing: the card's own table has it."""
+        return []

@@ -1,0 +1,122 @@
+"""A tab of a launch's card: its row in the table (`launch_plot`), and the panel that it opens."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from triton_lab.views.drawing.pieces import Piece
+    from triton_lab.views.launch.card import Card
+    from triton_lab.views.view import View
+
+NUMBERS = 1 << 18  # of a variable or of a program's steps that go to the browser together
+
+
+@dataclass(frozen=True)
+class Tab:
+    """``name`` is the word of ``--show`` and of `launch.plot`, ``label`` stands on the tab, ``help`` is the line of
+    ``%%triton --help`` ("" for what is never asked for by name), and ``home`` says which `Panel` opens, as
+    ``module:class``; "" for what a card shows beside its tabs."""
+
+    name: str
+    label: str
+    help: str
+    home: str = ""
+
+    def panel(self, card: Card) -> Panel:
+        """The panel of ``card``. Its module is imported here: the table itself costs nothing."""
+        module, _, name = self.home.partition(":")
+        made: Panel = getattr(importlib.import_module(module), name)(card)
+        return made
+
+
+class Panel:
+    """What a tab of ``card`` opens: one picture, or several to choose from; live and static.
+
+    Pictures have names such as ``tiling/x_ptr``: words between slashes, the first of them the tab's name or one of
+    ``words``. With a ``window``, the picture follows the picked program, so many programs at a time.
+    """
+
+    words: ClassVar[tuple[str, ...]] = ()
+    window: ClassVar[int] = 0
+
+    def __init__(self, card: Card) -> None:
+        self.card, self.launch = card, card.launch
+
+    @property
+    def there(self) -> bool:
+        """Whether the launch has anything of the kind."""
+        return self.launch.programs > 0
+
+    # --- Live -----------------------------------------------------------------------------------------
+
+    def items(self) -> list[dict[str, Any]] | None:
+        """The pictures to choose from, each an `item`; None where there is one alone."""
+        return None
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> View:
+        """The picture called ``path``, of the programs from ``first`` on, with so many ``numbers`` at most.
+
+        Raises LookupError where there is none of that name.
+        """
+        raise unknown(path)
+
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Mapping[str, Any]:
+        """The same as data for the browser."""
+        return self.view(path, first, numbers).scene()
+
+    # --- A page without a kernel ----------------------------------------------------------------------
+
+    def others(self) -> Iterator[str]:
+        """What a page keeps besides the first picture."""
+        yield from (full_name(one) for one in (self.items() or ())[1:])
+
+    def many(self) -> Iterator[str]:
+        """What it keeps of pictures that come in large numbers, if there is room for more."""
+        yield from ()
+
+    # --- Static ---------------------------------------------------------------------------------------
+
+    def drawn(self) -> Sequence[View]:
+        """What stands in the card's PNG and words; nothing where the launch has nothing of the kind."""
+        return []
+
+    def text(self) -> list[str]:
+        """The lines in the card's words."""
+        return [line for one in self.drawn() for line in one.text().splitlines()]
+
+    def pieces(self) -> list[Piece]:
+        """The pieces in the card's PNG."""
+        return [piece for one in self.drawn() for piece in one.pieces()]
+
+
+class Missing(Panel):
+    """Stands for a panel that could not be made, and says ``why``."""
+
+    def __init__(self, card: Card, why: str) -> None:
+        super().__init__(card)
+        self.why = why
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> View:
+        raise LookupError(self.why)
+
+    def drawn(self) -> Sequence[View]:
+        raise LookupError(self.why)
+
+
+def item(name: str, label: str, lines: Sequence[int] = (), window: int = 0) -> dict[str, Any]:
+    """One of several pictures: ``lines`` of the source lead to it."""
+    return {"name": name, "label": label, "lines": list(lines)} | ({"window": window} if window else {})
+
+
+def full_name(one: Mapping[str, Any]) -> str:
+    """An item's name as it is asked for at first."""
+    return f"{one['name']}@0" if "window" in one else str(one["name"])
+
+
+def unknown(path: Sequence[str]) -> LookupError:
+    """What to raise for a name that no picture has."""
+    return LookupError(f"a card has no part {'/'.join(path)!r}")

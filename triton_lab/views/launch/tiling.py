@@ -1,0 +1,327 @@
+"""Tiling: an argument's elements coloured by the program that touches them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab import words
+from triton_lab.launch.classes import Classes
+from triton_lab.launch.maps.tiling import LAYERS, Touches, touches
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.heatmap import Heatmap, Key, buffer, narrow
+from triton_lab.views.drawing.layout import Layout, layout
+from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
+from triton_lab.views.drawing.regions import crowded, labels
+from triton_lab.views.drawing.words import panel_names, shape_text, step_names
+from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.argument import Argument
+    from triton_lab.launch.launch import Launch
+    from triton_lab.views.drawing.pieces import Piece
+
+Ints = npt.NDArray[np.int64]
+
+UNTOUCHED = (style.UNTOUCHED, style.UNTOUCHED, style.UNTOUCHED, style.DOTS)
+MASKED = (style.MASKED, style.MASKED, style.MASKED, style.HATCH)
+OUTSIDE = (style.ERROR, style.ERROR, style.ERROR, style.CROSS)
+
+INSIDE_STATE, OUTSIDE_STATE, ERROR_STATE = range(3)
+VERBS = {"loads": "loads", "stores": "stores", "both": "touches"}
+
+
+class Tiling(View):
+    """The elements of ``argument`` coloured by program; ``program`` picks one, ``layer`` what to show.
+
+    ``layer`` is ``"loads"``, ``"stores"`` or ``"both"``; ``room`` is the width and height, in CSS
+    pixels, that the heatmap may take.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        argument: str,
+        program: int | None = None,
+        layer: str = "both",
+        room: tuple[float, float] = style.ROOM,
+    ) -> None:
+        self.launch = launch
+        self.argument = tensor_argument(launch, argument)
+        self.programs = math.prod(launch.grid)
+        self.program = program
+        if program is not None and not 0 <= program < self.programs:
+            raise ValueError(words.no_program(program, launch.grid))
+        if layer not in LAYERS:
+            raise ValueError(f"layer is one of {', '.join(LAYERS)}, not {layer!r}")
+        kinds = {access.kind for access in launch.accesses if access.argument == argument}
+        shown = [name for name, there in (("loads", {"load"}), ("stores", {"store", "atomic"})) if kinds & there]
+        self.layers = ("both", *shown) if len(shown) == 2 else tuple(shown) or ("both",)
+        self.layer = layer if layer in self.layers else self.layers[0]
+        self.room = room
+
+    def within(self, room: tuple[float, float]) -> Tiling:
+        """The same picture in another size."""
+        other = Tiling(self.launch, self.argument.name, self.program, self.layer, room)
+        other.__dict__["touches"] = self.touches
+        return other
+
+    @cached_property
+    def touches(self) -> Touches:
+        """Who touches each position."""
+        return touches(self.argument, self.launch.accesses, self.programs)
+
+    @cached_property
+    def cells(self) -> Cells:
+        """Who touches each cell of the picture."""
+        return Cells.of(self.touches, layout(self.touches.drawn, self.touches.origin, room=self.room))
+
+    @cached_property
+    def heatmap(self) -> Heatmap:
+        """The layer asked for."""
+        return self.heatmap_of(self.layer)
+
+    def heatmap_of(self, layer: str) -> Heatmap:
+        """How one layer looks. The cells are the same for all, their styles are not."""
+        cells = self.cells
+        active = cells.touches.active(layer)
+        masked = cells.touches.masked(layer).counts[cells.class_of] > 0
+        count = active.counts[cells.class_of]
+        # What looks the same belongs together, even where other lines or masked lanes come to it.
+        groups = 3 * active.groups()[cells.class_of] + cells.state
+        groups = np.where(count == 0, 3 * (groups.max(initial=0) // 3 + 1 + masked) + cells.state, groups)
+        groups[0] = 0
+        blank = Heatmap(cells.layout, cells.numbers, np.zeros((1, 4), dtype=np.uint16), room=self.room)
+        crowd = crowded(groups[cells.numbers], blank.frame)
+        first = np.zeros(int(groups.max()) + 1, dtype=np.int64)
+        first[groups[::-1]] = cells.class_of[::-1]
+        several = cells.touches.several[cells.class_of, list(LAYERS).index(layer)]
+        styles = self._styles(active, crowd)
+        styles[:, 3] = np.where(several, style.STRIPES, style.PLAIN)
+        styles[count == 0] = UNTOUCHED
+        styles[(count == 0) & masked] = MASKED
+        styles[(cells.state == ERROR_STATE) & (count > 0)] = OUTSIDE
+        styles[(cells.state != INSIDE_STATE) & (count == 0) & ~masked] = 0
+        return Heatmap(
+            cells.layout,
+            cells.numbers,
+            styles,
+            labels=labels(
+                blank.frame,
+                groups[cells.numbers],
+                # Cells outside the argument are crossed: a word on them could not be read.
+                lambda group: "" if group % 3 == ERROR_STATE else self._word(active, int(first[group])),
+            ),
+            legend=self._legend(styles, crowd),
+            ramp=(style.SEQUENTIAL, style.LEVELS, 0, self.programs - 1) if crowd else None,
+            ramp_name="program",
+            groups=None if crowd else groups,
+            panel_names=panel_names(cells.touches.drawn, cells.touches.origin, cells.layout.panels),
+            steps=step_names(self.argument, cells.layout.wrapped),
+            room=self.room,
+        )
+
+    def _styles(self, active: Classes, crowd: bool) -> npt.NDArray[np.uint16]:
+        """The colours of the first three programs of each class; in a crowd they come from a ramp."""
+        items = np.append(active.items, 0)
+        first, count = active.starts[self.cells.class_of], active.counts[self.cells.class_of]
+        styles = np.zeros((len(first), 4), dtype=np.uint16)
+        for place in range(3):
+            program = items[first + np.where(place < count, place, 0)]
+            styles[:, place] = (
+                style.SEQUENTIAL + program * style.LEVELS // max(1, self.programs)
+                if crowd
+                else style.program_colours(program, self.launch.grid)
+            )
+        return styles
+
+    def _word(self, active: Classes, number: int) -> str:
+        """What a tile bears: its program, or how many share it."""
+        programs = active.members(number)
+        if not len(programs):
+            return ""
+        return words.mark(int(programs[0]), self.launch.grid) if len(programs) == 1 else f"×{len(programs)}"
+
+    def _legend(self, styles: npt.NDArray[np.uint16], crowd: bool) -> list[Key]:
+        most = len(style.PROGRAM_COLOURS)
+        shown = np.arange(self.programs if self.programs <= most else 4)
+        colours = style.program_colours(shown, self.launch.grid).tolist()
+        keys = []
+        if not crowd and colours:
+            names = [words.mark(program, self.launch.grid) for program in shown.tolist()]
+            names[0] = words.program(0, self.launch.grid)
+            if self.programs > len(shown):
+                names[-1] += f" … {words.mark(self.programs - 1, self.launch.grid)}"
+            keys = [Key((c, c, c, style.PLAIN), name) for c, name in zip(colours, names, strict=True)]
+        striped = styles[styles[:, 3] == style.STRIPES]
+        if len(striped):
+            first, second = striped[0, :2].tolist() if crowd else colours[:2]
+            keys.append(Key((first, second, second, style.STRIPES), "several programs"))
+        used = {tuple(row) for row in np.unique(styles, axis=0).tolist()}
+        rest = ((MASKED, "masked lanes only"), (UNTOUCHED, "touched by nobody"), (OUTSIDE, "outside the argument"))
+        return [*keys, *(Key(look, words) for look, words in rest if look in used)]
+
+    def emphasis(self, program: int) -> npt.NDArray[np.uint8]:
+        """(heatmap classes,) CHOSEN where the program has an active lane, NORMAL where a masked one."""
+        active, masked = self.cells.touches.active(self.layer), self.cells.touches.masked(self.layer)
+        levels = np.full(len(active), DIMMED, dtype=np.uint8)
+        levels[masked.owners[masked.items == program]] = NORMAL
+        levels[active.owners[active.items == program]] = CHOSEN
+        return levels[self.cells.class_of]
+
+    def title(self) -> str:
+        name, shape = self.argument.name, shape_text(self.argument.shape)
+        return f"{name} ({shape}): which program {VERBS[self.layer]} each element"
+
+    def figure(self) -> Figure:
+        """The layer asked for; the chosen program outlined, if one is chosen."""
+        from triton_lab.views.drawing.figure import MARGIN, Sheet, draw, height_of, width_of
+
+        sheet = Sheet(width_of(self.heatmap) + 2 * MARGIN, height_of(self.heatmap) + 2 * MARGIN + 26)
+        sheet.text(MARGIN, MARGIN + 8, self.title(), bold=True)
+        emphasis = None if self.program is None else self.emphasis(self.program)
+        draw(sheet, self.heatmap, MARGIN, MARGIN + 26, emphasis)
+        return sheet.finish()
+
+    def scene(self) -> Mapping[str, Any]:
+        argument, found = self.argument, self.cells.touches
+        return {
+            "kind": "tiling",
+            "title": f"{argument.name} ({shape_text(argument.shape)})",
+            "argument": {
+                "name": argument.name,
+                "shape": list(argument.shape),
+                "strides": list(argument.strides),
+                "offset": argument.offset,
+            },
+            "grid": list(self.launch.grid),
+            "program": self.program,
+            "layer": self.layer,
+            "layers": {name: self._heatmap_scene(name) for name in self.layers},
+            "verbs": VERBS,
+            "cells": buffer(self.cells.numbers),
+            "classOf": buffer(self.cells.class_of.astype(np.uint32)),
+            "starts": buffer(found.table.starts.astype(np.uint32)),
+            "items": buffer(narrow(found.table.items)),
+            "accesses": [list(access) for access in found.accesses],
+            "elsewhere": [found.active_elsewhere, found.masked_elsewhere],
+        }
+
+    def _heatmap_scene(self, layer: str) -> Mapping[str, Any]:
+        """One layer without its cells, which all layers share."""
+        heatmap = self.heatmap if layer == self.layer else self.heatmap_of(layer)
+        return {**heatmap.as_scene(), "cells": None}
+
+    def text(self) -> str:
+        found = self.touches
+        active, masked = found.active(self.layer).counts, found.masked(self.layer).counts > 0
+        several = found.several[:, list(LAYERS).index(self.layer)]
+        inside = found.inside()
+        many = np.bincount(found.classes[inside], minlength=len(active))
+        facts = [
+            ((active > 0) & ~several, "one program"),
+            (several, "several programs"),
+            ((active == 0) & masked, "masked lanes only"),
+            ((active == 0) & ~masked, "nobody"),
+        ]
+        told = [
+            f"{words.count(int(many[which].sum()), 'element')} by {who}" for which, who in facts if many[which].sum()
+        ]
+        lines = [self.title(), f"{words.count(self.programs, 'program')}; {', '.join(told) or 'no elements'}"]
+        wrong = int((active > 0)[found.classes[~inside]].sum())
+        if wrong:
+            lines.append(
+                f"{words.count(wrong, 'element')} outside the argument {words.noun(wrong, 'is', 'are')} touched"
+            )
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A picture's cells: ``numbers`` (cells,) are classes of the heatmap; for each of those,
+    ``class_of`` is the class in ``touches``, and ``state`` whether it is inside the argument."""
+
+    touches: Touches
+    layout: Layout
+    numbers: npt.NDArray[Any]
+    class_of: Ints
+    state: Ints
+
+    @classmethod
+    def of(cls, found: Touches, shown: Layout) -> Cells:
+        """Bin the positions into cells, and keep apart what is inside, outside, and wrongly touched."""
+        inside, cell = found.inside(), shown.cell_of_position()
+        state = np.full(shown.cells, OUTSIDE_STATE)
+        state[cell[inside]] = INSIDE_STATE
+        state[cell[~inside & (found.active().counts > 0)[found.classes]]] = ERROR_STATE
+        found = found.binned(cell, shown.cells)
+        key = found.classes * 3 + state
+        present = np.bincount(key, minlength=len(found.table) * 3) > 0
+        present[OUTSIDE_STATE] = False  # class 0 outside the argument: no cell at all
+        numbers = np.where(present, np.cumsum(present), 0)[key]
+        kept = np.flatnonzero(present)
+        class_of, states = np.append(0, kept // 3), np.append(OUTSIDE_STATE, kept % 3)
+        return cls(found, shown, narrow(numbers), class_of, states)
+
+
+def tensor_argument(launch: Launch, name: str) -> Argument:
+    """The tensor argument of that name; says which there are if there is none."""
+    tensors = {argument.name: argument for argument in launch.arguments if argument.kind in ("tensor", "descriptor")}
+    if name not in tensors:
+        there = ", ".join(tensors) or "none"
+        raise ValueError(f"{launch.kernel} has no tensor argument {name!r}; tensor arguments: {there}")
+    return tensors[name]
+
+
+class TilingPanel(Panel):
+    """A tiling for each argument that is touched; static, as many as have room."""
+
+    MOST = 6  # in the static picture
+    ROOM = (290.0, 240.0)  # for one of several
+
+    @property
+    def there(self) -> bool:
+        return bool(self.card.touched)
+
+    def items(self) -> list[dict[str, Any]]:
+        return [item(f"tiling/{name}", name, self.card.lines(name)) for name in self.card.drawn]
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Tiling:
+        match path:
+            case ["tiling", argument]:
+                return self._tiling(argument)
+        raise unknown(path)
+
+    def _tiling(self, argument: str) -> Tiling:
+        """Made once: who touches what takes a while."""
+        if argument not in self._made:
+            self._made[argument] = Tiling(self.launch, argument)
+        return self._made[argument]
+
+    @cached_property
+    def _made(self) -> dict[str, Tiling]:
+        return {}
+
+    def drawn(self) -> list[Tiling]:
+        return [self._tiling(name) for name in self.card.drawn]
+
+    def pieces(self) -> list[Piece]:
+        """One at full width, or several side by side."""
+        from triton_lab.views.drawing.pieces import lines, side_by_side
+
+        drawn = self.drawn()
+        shown = drawn[: self.MOST]
+        if len(shown) > 1:
+            shown = [tiling.within(self.ROOM) for tiling in shown]
+        pieces = side_by_side([replace(tiling.heatmap, title=tiling.title()) for tiling in shown])
+        left = len(drawn) - len(shown)
+        return pieces + ([lines([(words.count(left, "more tensor argument"), style.LIGHT.faint)])] if left else [])

@@ -1,0 +1,59 @@
+"""`lab.lazy.explain()`: a step as a picture - graph, hash, buffers before and after - and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from triton_lab.lazy.describing import describe, verdict
+from triton_lab.lazy.step import Step
+from triton_lab.views.drawing import style
+from triton_lab.views.lazy.buffers import draw_buffers
+from triton_lab.views.lazy.drawing import Drawing, Words
+from triton_lab.views.lazy.graph import draw_graph
+from triton_lab.views.lazy.ingredients import draw_card
+from triton_lab.views.view import View
+
+MARGIN, GUTTER = 16.0, 30.0
+
+
+class StepView(View):
+    """One step. `source` holds its kernels, `step` everything else."""
+
+    front = "lazy.js"
+
+    def __init__(self, step: Step):
+        self.step = step
+
+    @property
+    def source(self) -> str:
+        """The generated kernels."""
+        return self.step.executable.source
+
+    def drawing(self) -> Drawing:
+        """Graph and hash side by side, the buffers below."""
+        graph, card, buffers = draw_graph(self.step), draw_card(self.step), draw_buffers(self.step)
+        page = Drawing()
+        page.add(Words(MARGIN, 22, f"Step {self.step.number}", style.TITLE, bold=True))
+        page.place(graph, MARGIN, 44)
+        page.place(card, MARGIN + graph.width + GUTTER, 48)
+        y = page.height + 26
+        page.add(Words(MARGIN, y, "Buffers", style.TITLE, bold=True))
+        page.place(buffers, MARGIN, y + 20)
+        page.width += MARGIN
+        page.height += 4
+        return page
+
+    def figure(self) -> Figure:
+        return self.drawing().figure()
+
+    def scene(self) -> Mapping[str, Any]:
+        return {**self.drawing().scene(), "source": self.source, "label": verdict(self.step)}
+
+    def title(self) -> str:
+        return verdict(self.step)
+
+    def text(self) -> str:
+        return describe(self.step)

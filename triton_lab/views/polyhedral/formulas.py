@@ -1,0 +1,117 @@
+"""Formulas as data: what stands beside the picture, for matplotlib and for the browser alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from triton_lab.polyhedral import Access, Schedule, Statement
+from triton_lab.polyhedral.core.affine import Affine, Symbol
+from triton_lab.polyhedral.core.conditions import Extremum
+from triton_lab.polyhedral.core.matrix import AffineMatrix
+
+
+@dataclass(frozen=True)
+class Words:
+    """A piece of a line. ``key`` is what lights up with it (see `Formula`)."""
+
+    text: str
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A matrix or a column vector in round brackets; ``keys`` names what each row stands for."""
+
+    rows: tuple[tuple[str, ...], ...]
+    keys: tuple[str, ...] = ()
+
+
+Part: TypeAlias = "Words | Block"
+
+
+@dataclass(frozen=True)
+class Formula:
+    """``name`` says what it is; ``lines`` are its parts.
+
+    Keys join it to the picture: ``border:S0:0:2`` is the third constraint of the first polyhedron of S0,
+    ``access:S0:1`` the second access of S0, ``time:S0:0`` its first time dimension.
+    """
+
+    name: str
+    lines: tuple[tuple[Part, ...], ...]
+
+
+def formulas(schedule: Schedule, statement: Statement) -> tuple[Formula, ...]:
+    """Domain, access functions and schedule of ``statement``."""
+    accesses = tuple(_access(statement, k, access) for k, access in enumerate(statement.accesses))
+    return (_domain(statement), *accesses, _schedule(schedule, statement))
+
+
+def minus(number: int) -> str:
+    """A number with a minus sign that is one."""
+    return str(number).replace("-", "−")
+
+
+def spoken(expression: Affine) -> str:
+    return str(expression).replace("-", "−")
+
+
+def _product(matrix: AffineMatrix, keep: Sequence[Symbol], keys: tuple[str, ...]) -> tuple[Part, ...]:
+    """``M x + b``, zero columns and a zero ``b`` left out."""
+    small = matrix.trimmed(keep)
+    constants = Block(tuple((minus(row[-1]),) for row in small.rows), keys)
+    if not small.columns:
+        return (constants,)
+    coefficients = Block(tuple(tuple(map(minus, row[:-1])) for row in small.rows), keys)
+    vector = Block(tuple((str(c),) for c in small.columns))
+    shift: tuple[Part, ...] = (Words("+"), constants) if any(row[-1] for row in small.rows) else ()
+    return (coefficients, vector, *shift)
+
+
+def _domain(statement: Statement) -> Formula:
+    domain = statement.domain
+    power = {1: "", 2: "²", 3: "³"}.get(len(domain.iterators), f"^{len(domain.iterators)}")
+    names = ", ".join(domain.iterators) or "()"
+    lines: list[tuple[Part, ...]] = [(Words(f"P = {{ {names} ∈ ℤ{power} |"),)]
+    for p, piece in enumerate(domain.pieces):
+        last = "}" if p == len(domain.pieces) - 1 else "or"
+        keys = tuple(f"border:{statement.name}:{p}:{r}" for r in range(len(piece)))
+        if not piece:
+            lines.append((Words(f"everywhere {last}"),))
+            continue
+        signs = ["=" if c.equality else "≥" for c in piece]
+        relation: Part = Words(signs[0]) if len(set(signs)) == 1 else Block(tuple((s,) for s in signs), keys)
+        product = _product(domain.piece_matrix(p), domain.iterators, keys)
+        lines.append((*product, relation, Words(f"0 {last}")))
+    return Formula("Iteration domain", tuple(lines))
+
+
+def _access(statement: Statement, number: int, access: Access) -> Formula:
+    key = f"access:{statement.name}:{number}"
+    head = Words(f"{access.array}[f({', '.join(statement.iterators)})],  f = ", key)
+    name = f"Access function: {access.kind} of {access.text}"
+    if not access.subscripts:
+        return Formula(name, ((Words(f"{access.array}, one element", key),),))
+    if not access.is_affine:
+        return Formula(name, ((Words(" , ".join(_spoken_value(s) for s in access.subscripts), key),),))
+    keys = (key,) * len(access.subscripts)
+    values = ", ".join(spoken(e) for e in access.expressions)
+    product = _product(access.matrix, statement.iterators, keys)
+    return Formula(name, ((head, *product, Words(f"= ({values})", key)),))
+
+
+def _spoken_value(value: object) -> str:
+    if isinstance(value, Extremum):
+        return f"{value.kind}({', '.join(map(_spoken_value, value.arguments))})"
+    return str(value)
+
+
+def _schedule(schedule: Schedule, statement: Statement) -> Formula:
+    expressions = schedule.expressions(statement.name)
+    keys = tuple(f"time:{statement.name}:{k}" for k in range(len(expressions)))
+    head = Words(f"Θ({', '.join(statement.iterators)}) = ")
+    matrix = schedule.theta(statement.name)
+    values = ", ".join(spoken(e) for e in expressions)
+    return Formula("Schedule", ((head, *_product(matrix, statement.iterators, keys), Words(f"= ({values})")),))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
-from tests.views.test_grid import launch
 
+from tests.views.launch.test_grid import launch
 from triton_lab.views.drawing import style
 from triton_lab.views.launch.grid import Grid
 

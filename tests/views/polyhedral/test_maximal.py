@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from playwright.sync_api import expect
-from tests.views.test_polyhedral import at, near, pixels
-from tests.views.test_polyhedral_live import Open, show  # noqa: F401 - `show` is a fixture
 
 from tests.polyhedral.test_maximal import PROGRAM
+from tests.views.polyhedral.test_iteration import at, near, pixels
+from tests.views.polyhedral.test_live import Open, show  # noqa: F401 - `show` is a fixture
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.page import examples
 from triton_lab.views.polyhedral import style as look

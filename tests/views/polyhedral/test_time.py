@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, expect
-from tests.views.test_polyhedral_live import Open, show, spot, step  # noqa: F401 - `show` is a fixture
 
 from tests.polyhedral.random_nests import RandomNest, random_nests
+from tests.views.polyhedral.test_live import Open, show, spot, step  # noqa: F401 - `show` is a fixture
 from triton_lab.polyhedral import Schedule, scop
 from triton_lab.polyhedral.page import examples
 from triton_lab.polyhedral.timing import timing

@@ -12,6 +12,7 @@ from triton_lab.polyhedral.core.affine import isl_name
 from triton_lab.polyhedral.core.conditions import TRUE, Formula
 from triton_lab.polyhedral.core.domain import formula_text
 from triton_lab.polyhedral.core.effort import TooHard, effort
+from triton_lab.polyhedral.kernels import shapes  # noqa: F401 - registers its rules
 from triton_lab.polyhedral.kernels.loops import Environment, run_for, run_while
 from triton_lab.polyhedral.kernels.path import Path
 from triton_lab.polyhedral.kernels.rules import Scene, apply

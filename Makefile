@@ -62,6 +62,8 @@ hooks: $(VENV)/.test ## Lint before each commit, type-check before each push (pr
 check-extension: $(VENV)/.test ## Type-check and test the JupyterLab extension and the views' scripts
 	cd labextension && { test -d node_modules || jlpm install --immutable; } && jlpm check && jlpm test
 	labextension/node_modules/.bin/tsc -p triton_lab/views/front/jsconfig.json
+	labextension/node_modules/.bin/tsc -p tests/views/front
+	node --test 'tests/views/front/*.test.ts'
 
 notebooks: $(VENV)/.test ## Make the notebooks anew from their sources, and run them
 	$(BIN)/python -m tests.notebooks.course

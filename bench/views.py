@@ -150,7 +150,6 @@ class _Live:
     """A card as a notebook opens it: with the first picture alone."""
 
     card: Any
-    front: str = "view.js"
 
     def title(self) -> str:
         return ""

@@ -1,11 +1,13 @@
 /**
  * Where a cell's launches ran, as the saved outputs of the cell tell it.
  *
- * `%%triton` writes `{"triton_lab": {"target": "cpu"}}` into the metadata of every output that
+ * `%%triton` writes `{"triton_lab": {"target": "cpu"}}` (`Ran` in `scenes.py`) into the metadata of every output that
  * shows a launch. Metadata are saved with the notebook, so the badge needs no kernel and outlives a reload.
  */
 
-export type Target = 'cpu' | 'gpu' | 'both';
+import type { Ran } from '../../triton_lab/views/front/scenes.d.ts';
+
+export type Target = Ran['target'];
 
 /** The metadata of one output, as far as we look into it. */
 export type OutputMetadata = Readonly<Record<string, unknown>>;

@@ -13,13 +13,13 @@ import torch
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
+from triton_lab.views.assembly import script
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.raster import paint
 from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.difference import Difference
 from triton_lab.views.launch.storage import storage
 from triton_lab.views.launch.tiling import Tiling
-from triton_lab.views.widget import script
 
 LEFT, TOP = 46, 18  # where the cells begin on a canvas
 

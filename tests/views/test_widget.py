@@ -1,29 +1,16 @@
-"""The script of a widget: one text made of modules, and nothing that touches pyplot."""
+"""What a widget is made of, and nothing that touches pyplot."""
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from triton_lab.views import widget
-from triton_lab.views.widget import FRONT, script
-
-DECLARATION = re.compile(r"^(?:export )?(?:const|let|class|function) (\w+)", re.MULTILINE)
-
-
-def test_no_two_modules_declare_the_same_name() -> None:
-    names = DECLARATION.findall(script("view.js"))
-    assert len(names) == len(set(names))
-
-
-def test_a_script_imports_nothing_and_exports_its_default_alone() -> None:
-    text = script("view.js")
-    assert "import {" not in text
-    assert re.findall(r"^export .*", text, re.MULTILINE) == ["export default { render };"]
+from triton_lab.views import assembly, widget
+from triton_lab.views.assembly import FRONT
+from triton_lab.views.scenes import WordsScene
 
 
 def test_words_never_become_markup() -> None:
@@ -48,8 +35,8 @@ def test_another_style_sheet_is_another_name_to_the_page(monkeypatch: pytest.Mon
         for path in FRONT.iterdir():
             (tmp_path / path.name).write_bytes(path.read_bytes())
         (tmp_path / "view.css").write_text(rule)
-        monkeypatch.setattr(widget, "FRONT", tmp_path)
+        monkeypatch.setattr(assembly, "FRONT", tmp_path)
         widget._widget_class.cache_clear()
-        names.append(widget.scene_widget({}, "view.js")._anywidget_id)
+        names.append(widget.scene_widget(WordsScene(kind="words", text=""))._anywidget_id)
     widget._widget_class.cache_clear()
     assert names[0] == names[2] != names[1]

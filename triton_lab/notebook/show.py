@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from triton_lab.launch.launch import Launch
 from triton_lab.notebook.freshness import jit_function
 from triton_lab.notebook.options import Options
+
+if TYPE_CHECKING:
+    from triton_lab.views.scenes import Ran, Target
 
 # More cards than this in one cell help nobody: then a table of the launches has them all behind it.
 MOST_CARDS = 12
@@ -32,7 +35,8 @@ def show_launches(launches: Sequence[Launch], chosen: Options) -> None:
     views = [Launches(launches, card)] if len(launches) > MOST_CARDS else list(map(card, launches))
     for view, launch in zip(views, launches, strict=False):
         both = chosen.target == "both" and launch.outputs
-        how = {"triton_lab": {"target": "both" if both else launch.target}}
+        ran: Ran = {"target": cast("Target", "both" if both else launch.target)}
+        how = {"triton_lab": ran}
         display(view, metadata=how)  # type: ignore[no-untyped-call]
 
 

@@ -1,15 +1,16 @@
 """What all views share: a live widget, a static picture and words, from one scene.
 
-A *scene* is a nested dict of plain values in which bulk data is bytes. The widget sends it to the
+A *scene* is a nested dict of plain values in which bulk data is bytes (see `scenes`). The widget sends it to the
 browser as it is; `figure` draws the same model with matplotlib.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.views.scenes import Scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,21 +22,19 @@ if TYPE_CHECKING:
 class View(ABC):
     """A picture of a model. Shown in a notebook it is live; a static page keeps its PNG."""
 
-    front: ClassVar[str] = "view.js"  # the module in `front/` that draws the scene
-
     @abstractmethod
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> Scene:
         """The picture as data for the browser; ``"kind"`` names what draws it."""
 
-    def part(self, name: str) -> Mapping[str, Any]:
+    def part(self, name: str) -> Scene:
         """A scene that the widget fetches when it needs it."""
         raise LookupError(f"{self.title()} has no part {name!r}")
 
-    def live(self) -> Mapping[str, Any]:
+    def live(self) -> Scene:
         """The scene that a widget begins with."""
         return self.scene()
 
-    def standalone(self) -> Mapping[str, Any]:
+    def standalone(self) -> Scene:
         """The scene with all that can be had without a kernel behind it."""
         return self.live()
 
@@ -61,7 +60,7 @@ class View(ABC):
         from triton_lab.views.widget import scene_widget
 
         has_parts = type(self).part is not View.part
-        return scene_widget(self.live(), self.front, self.part if has_parts else None)
+        return scene_widget(self.live(), self.part if has_parts else None)
 
     def __repr__(self) -> str:
         return self.text()

@@ -57,9 +57,9 @@ def test_source_lines_bear_their_accesses_and_findings() -> None:
     source = Card(launch(findings=[finding])).source()
     assert source["first"] == 11
     assert source["lines"] == [
-        ["def kernel(x_ptr):", [], None],
-        ["    a = tl.load(x_ptr)", ["load"], None],
-        ["    tl.store(y_ptr, a < 3)", ["store"], "warning"],
+        ("def kernel(x_ptr):", [], None),
+        ("    a = tl.load(x_ptr)", ["load"], None),
+        ("    tl.store(y_ptr, a < 3)", ["store"], "warning"),
     ]
 
 

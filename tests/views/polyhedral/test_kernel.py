@@ -11,7 +11,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import triton_lab as lab
 from tests.polyhedral.races import CASES
 from triton_lab.polyhedral.kernels.scop import KernelScop
-from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.kernel import KernelView
 
 
@@ -37,7 +36,7 @@ def test_the_offending_pair_is_joined_by_a_red_arrow() -> None:
     (source, target) = arrows.ends[0]
     # Blocks of 16 that begin every 12 elements: both touch one element.
     assert source[0] != target[0] and 12 * source[0] + source[1] == 12 * target[0] + target[1]
-    assert any("meet at out_ptr[12]" in text and colour == look.VIOLATED for text, colour in view.notes), view.notes
+    assert any("meet at out_ptr[12]" in text and tone == "violated" for text, tone in view.notes), view.notes
     canvas = FigureCanvasAgg(view.figure())
     canvas.draw()
     reds = np.asarray(canvas.buffer_rgba())[..., :3] == np.array([255, 0, 0])

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.page import examples
 from triton_lab.polyhedral.page.three_ways import ragged_ways
+from triton_lab.views.drawing import style
 from triton_lab.views.drawing.style import rgb
 from triton_lab.views.page import page as page_of
 from triton_lab.views.polyhedral import style as look
@@ -32,13 +33,14 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     context = browser.new_context(viewport={"width": 1200, "height": 1000})
     complaints: list[str] = []
 
-    def opened(view: View, live: bool = False) -> Page:
+    def opened(view: View, live: bool = False, theme: style.Theme = style.LIGHT) -> Page:
         """With ``live``, as in a notebook: what Python would be asked is in `selection`."""
         path = tmp_path / "view.html"
-        text = page_of(view)
+        text = page_of(view, theme)
         if live:
             assert text.count("createSelection({}));") == 1
-            text = text.replace("createSelection({}));", "window.selection = createSelection({}), true);")
+            kernel = "{ on() {}, off() {}, send() {} }"
+            text = text.replace("createSelection({}));", f"window.selection = createSelection({{}}), {kernel});")
         path.write_text(text, encoding="utf-8")
         page = context.new_page()
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
@@ -79,9 +81,33 @@ def test_the_canvas_shows_points_polygon_and_ground(show: Open) -> None:
     view = iteration_view(scop(examples.PAGE_FIGURE))
     page = show(view)
     *colour, opacity = pixel(page, 0, spot(view, 1.5, 4.5))
-    assert np.allclose(colour, rgb(look.POLYGON), atol=4)
+    assert np.allclose(colour, rgb(look.LIGHT.polygon), atol=4)
     assert round(opacity / 255, 2) == look.POLYGON_OPACITY
     assert pixel(page, 0, spot(view, 3.5, 1.5))[3] == 0  # nothing is painted on the white ground
+
+
+def test_a_dark_page_has_a_dark_picture_and_another_theme_paints_anew(show: Open) -> None:
+    view = iteration_view(scop(examples.PAGE))
+    page = show(view, theme=style.DARK)
+    step(page, 1)
+    middle, first = spot(view, 0.5, 2.5), spot(view, 0, 0)
+    assert np.allclose(pixel(page, 0, middle)[:3], rgb(look.DARK.polygon), atol=4)
+    assert np.allclose(pixel(page, 1, first)[:3], rgb(look.DARK.order[0]), atol=6)
+    ground = "() => getComputedStyle(document.querySelector('.tl-domain')).backgroundColor"
+    assert page.evaluate(ground) == "rgba(0, 0, 0, 0)"  # the page's own
+    page.evaluate("() => { document.body.dataset.jpThemeLight = 'true' }")
+    page.wait_for_selector(".tl-view[data-theme=light]")
+    assert np.allclose(pixel(page, 0, middle)[:3], rgb(look.LIGHT.polygon), atol=4)
+    assert np.allclose(pixel(page, 1, first)[:3], rgb(look.LIGHT.order[0]), atol=6)  # what was visited still is
+
+
+def test_pictures_of_the_ways_follow_the_theme(show: Open) -> None:
+    page = show(WaysView(ragged_ways()), theme=style.DARK)
+    image = page.locator(".tl-column img").first
+    dark = image.get_attribute("src")
+    page.evaluate("() => { document.body.dataset.jpThemeLight = 'true' }")
+    page.wait_for_selector(".tl-view[data-theme=light]")
+    assert image.get_attribute("src") != dark
 
 
 def test_a_step_tells_the_instance_and_what_it_touches(show: Open) -> None:
@@ -100,10 +126,10 @@ def test_visited_points_take_the_colour_of_their_turn(show: Open) -> None:
     page = show(view)
     assert pixel(page, 1, spot(view, 0, 0))[3] == 0
     step(page, 1)
-    assert np.allclose(pixel(page, 1, spot(view, 0, 0))[:3], rgb(look.ORDER[0]), atol=6)
+    assert np.allclose(pixel(page, 1, spot(view, 0, 0))[:3], rgb(look.LIGHT.order[0]), atol=6)
     assert pixel(page, 1, spot(view, 2, 4))[3] == 0
     page.get_by_label("visits made").fill("12")
-    assert np.allclose(pixel(page, 1, spot(view, 2, 4))[:3], rgb(look.ORDER[-1]), atol=6)
+    assert np.allclose(pixel(page, 1, spot(view, 2, 4))[:3], rgb(look.LIGHT.order[-1]), atol=6)
 
 
 def test_playing_visits_all_points_and_stops(show: Open) -> None:

@@ -21,7 +21,7 @@ def test_each_line_has_the_bar_of_its_part() -> None:
     image = pixels(view.figure())
     y = MARGIN + 30
     for text, part, reasons in view.parts.marks():
-        colour = look.GROUND if part is None else look.PARTS[part]
+        colour = look.LIGHT.ground if part is None else look.LIGHT.parts[part]
         assert near(at(image, np.array([MARGIN + 3, y + ROW / 2])), colour), text
         y += ROW * (1 + len(reasons))
     assert BAR > 6

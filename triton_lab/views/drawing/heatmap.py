@@ -6,16 +6,17 @@ browser. A sequential map is one whose classes are the levels of a ramp.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.views.drawing import style
+from triton_lab.views.drawing import scenes, style
 from triton_lab.views.drawing.frame import Frame, frame
 from triton_lab.views.drawing.layout import Layout
+from triton_lab.views.drawing.scenes import Buffer, Cells, Dress, HeatmapScene, Place
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,9 @@ class Label:
     columns: int
     text: str
 
+    def as_scene(self) -> scenes.Label:
+        return self.panel, self.row, self.column, self.rows, self.columns, self.text
+
 
 @dataclass(frozen=True)
 class Key:
@@ -36,6 +40,9 @@ class Key:
 
     style: tuple[int, int, int, int]
     text: str
+
+    def as_scene(self) -> scenes.Key:
+        return list(self.style), self.text
 
 
 @dataclass(frozen=True)
@@ -66,31 +73,42 @@ class Heatmap:
         """Where the cells fall."""
         return frame(self.layout, self.room)
 
-    def as_scene(self) -> Mapping[str, Any]:
+    def as_scene(self) -> HeatmapScene:
         """The same as plain numbers, words and bytes."""
+        return {**self.place_scene(), **self.dress_scene(), "cells": buffer(self.cells)}
+
+    def cells_scene(self) -> Cells:
+        """Without what the cells look like."""
+        return {**self.place_scene(), "cells": buffer(self.cells)}
+
+    def place_scene(self) -> Place:
+        """How cells are arranged, and the words around them."""
         return {
-            "kind": "heatmap",
             "layout": self.layout.as_scene(),
-            "cells": buffer(self.cells),
-            "styles": buffer(self.styles),
             "title": self.title,
-            "labels": [list(vars(label).values()) for label in self.labels],
-            "legend": [[list(key.style), key.text] for key in self.legend],
-            "ramp": list(self.ramp) if self.ramp else None,
-            "rampName": self.ramp_name,
             "right": self.steps[0],
             "down": self.steps[1],
             "panelNames": list(self.panel_names),
-            "room": list(self.room),
-            "rules": list(self.rules),
+            "room": self.room,
+            "rules": self.rules,
+        }
+
+    def dress_scene(self) -> Dress:
+        """What the cells look like."""
+        return {
+            "styles": buffer(self.styles),
+            "labels": [label.as_scene() for label in self.labels],
+            "legend": [key.as_scene() for key in self.legend],
+            "ramp": self.ramp,
+            "rampName": self.ramp_name,
             "groups": None if self.groups is None else buffer(narrow(self.groups)),
         }
 
 
-def buffer(array: npt.NDArray[Any]) -> Mapping[str, Any]:
+def buffer(array: npt.NDArray[Any]) -> Buffer:
     """An array as bytes with the name of its type, such as ``"u2"``; the browser gets a typed array."""
     little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-    return {"type": array.dtype.str[1:], "bytes": little.tobytes()}
+    return cast(Buffer, {"type": array.dtype.str[1:], "bytes": little.tobytes()})
 
 
 def narrow(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:

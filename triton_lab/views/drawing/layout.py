@@ -8,14 +8,12 @@ to show apart is binned: a cell then stands for a rectangle of elements.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.views.drawing import style
+from triton_lab.views.drawing import scenes, style
 
 MOST_PANELS = 256
 
@@ -102,7 +100,7 @@ class Layout:
         start = 0 if self.wrapped and self.rows > 1 else sum(self.origin[-1:])
         return str(column * self.right - start)
 
-    def as_scene(self) -> Mapping[str, Any]:
+    def as_scene(self) -> scenes.Layout:
         """The plain numbers that the browser needs."""
         return {
             "shape": list(self.shape),

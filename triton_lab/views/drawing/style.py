@@ -11,7 +11,6 @@ follow viridis and his "BuRd" (https://personal.sron.nl/~pault/).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -37,6 +36,7 @@ class Theme:
     mark: str  # what hatches and dots are drawn with
     error: str
     warning: str
+    good: str
 
 
 LIGHT = Theme(
@@ -51,6 +51,7 @@ LIGHT = Theme(
     mark="#9aa1a9",
     error="#b42318",
     warning="#8a5a00",
+    good="#228833",
 )
 DARK = Theme(
     ground="#15181c",
@@ -64,6 +65,7 @@ DARK = Theme(
     mark="#6c757f",
     error="#ff8a7a",
     warning="#e8b64c",
+    good="#5fc56f",
 )
 
 # --- Patterns: the last number of a style ---------------------------------------------------------
@@ -91,6 +93,7 @@ TENSOR = DIVERGING + DIVERGING_LEVELS
 PALETTE_SIZE = TENSOR + TENSOR_LEVELS * len(TENSOR_COLOURS)
 
 DARKEST_UNDER_INK = 110  # a label on a darker ground (weighted mean of 0 to 255) is white, else black
+DARK_LABEL, LIGHT_LABEL = "#000000", "#ffffff"
 
 # --- Sizes ------------------------------------------------------------------------------------------
 
@@ -129,7 +132,7 @@ def rgb(colour: str) -> tuple[int, int, int]:
 def label_colour(look: Sequence[int], theme: Theme = LIGHT) -> str:
     """Black or white, whichever can be read on a style's first colour."""
     red, green, blue = palette(theme)[look[0]].tolist()
-    return "#000000" if 0.3 * red + 0.59 * green + 0.11 * blue >= DARKEST_UNDER_INK else "#ffffff"
+    return DARK_LABEL if 0.3 * red + 0.59 * green + 0.11 * blue >= DARKEST_UNDER_INK else LIGHT_LABEL
 
 
 def ramp(anchors: tuple[str, ...], levels: int) -> npt.NDArray[np.uint8]:
@@ -169,23 +172,3 @@ def palette(theme: Theme = LIGHT) -> npt.NDArray[np.uint8]:
         table[start : start + TENSOR_LEVELS] = ramp(anchors, TENSOR_LEVELS)
     table.flags.writeable = False
     return table
-
-
-def javascript() -> str:
-    """The same constants as the text of an ES module that exports ``STYLE``."""
-    constants = {
-        "themes": {
-            name: {**vars(theme), "palette": palette(theme).ravel().tolist()}
-            for name, theme in (("light", LIGHT), ("dark", DARK))
-        },
-        "pattern": {"plain": PLAIN, "stripes": STRIPES, "hatch": HATCH, "dots": DOTS, "cross": CROSS},
-        "font": WEB_FONT,
-        "mono": WEB_MONO,
-        "largestCell": LARGEST_CELL,
-        "darkestUnderInk": DARKEST_UNDER_INK,
-        "gapRight": PANEL_GAP_RIGHT,
-        "gapDown": PANEL_GAP_DOWN,
-        "small": SMALL * 4 / 3,
-        "text": TEXT * 4 / 3,
-    }
-    return f"export const STYLE = {json.dumps(constants, separators=(',', ':'))};\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from triton_lab.launch.maps.histogram import Histogram, as_float, histogram
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, buffer
 from triton_lab.views.drawing.layout import Layout, layout
+from triton_lab.views.drawing.scenes import BlockScene, Painting
 from triton_lab.views.drawing.values import MARKS, UNKNOWN, finite_range, value_heatmap
 from triton_lab.views.drawing.words import number_text, panel_names, shape_text
 
@@ -50,23 +50,23 @@ def first_of_cell(shown: Layout) -> npt.NDArray[np.int64]:
     return first
 
 
-def block_scene(shape: tuple[int, ...], room: tuple[float, float] = ROOM) -> Mapping[str, Any]:
+def block_scene(shape: tuple[int, ...], room: tuple[float, float] = ROOM) -> BlockScene:
     """What the browser needs to paint any block of this shape."""
     shown = block_layout(shape, room)
     return {
         "layout": shown.as_scene(),
         "first": buffer((first_of_cell(shown) + 1).astype(np.uint32)),
         "panelNames": panel_names(shown.shape, shown.origin, shown.panels),
-        "room": list(room),
+        "room": room,
     }
 
 
-def painting() -> Mapping[str, Any]:
+def painting() -> Painting:
     """The palette's places that the browser needs to paint values."""
     return {
-        "sequential": [style.SEQUENTIAL, style.LEVELS],
-        "diverging": [style.DIVERGING, style.DIVERGING_LEVELS],
-        "marks": [[list(look), word] for look, word in MARKS],
+        "sequential": (style.SEQUENTIAL, style.LEVELS),
+        "diverging": (style.DIVERGING, style.DIVERGING_LEVELS),
+        "marks": [(list(look), word) for look, word in MARKS],
         "unknown": list(UNKNOWN),
     }
 

@@ -11,12 +11,12 @@ import { lineOf } from "./selection.js";
 import { elementsAt } from "./strides.js";
 
 /**
- * @param {any} scene
+ * @param {import("./scenes.js").AccessesScene} scene
  * @param {import("./selection.js").Selection} selection
  * @returns {{node: HTMLElement, draw: () => void}}
  */
 export function accessesOf(scene, selection) {
-  const touched = new Touched(scene);
+  const touched = new TouchedArgument(scene);
   const place = make("div");
   const status = make("div", { class: "tl-status", "aria-live": "polite" });
   const title = make("div", { class: "tl-title" });
@@ -89,7 +89,7 @@ export function accessesOf(scene, selection) {
 
 /** Who touches the cells of each class, and when. */
 export class Touched {
-  /** @param {any} scene */
+  /** @param {import("./scenes.js").Touches & {grid: number[], counts?: import("./scenes.js").Buffer}} scene */
   constructor(scene) {
     this.scene = scene;
     this.programs = scene.grid[0] * scene.grid[1] * scene.grid[2];
@@ -97,7 +97,7 @@ export class Touched {
     this.starts = numbers(scene.starts);
     this.items = numbers(scene.items);
     this.size = this.programs * scene.moments.length;
-    this.iterations = scene.moments.reduce((/** @type {number} */ most, /** @type {any} */ one) => Math.max(most, one[0] + 1), 0);
+    this.iterations = scene.moments.reduce((most, [iteration]) => Math.max(most, iteration + 1), 0);
   }
 
   /** @param {number} number a class */
@@ -122,7 +122,7 @@ export class Touched {
   emphasis(program, iteration, line = null) {
     const { moments } = this.scene;
     if (iteration !== null && iteration >= this.iterations) iteration = null;
-    if (!moments.some((/** @type {any} */ moment) => moment[1] === line)) line = null;
+    if (!moments.some((moment) => moment[1] === line)) line = null;
     if (program === null && iteration === null && line === null) return null;
     const levels = new Uint8Array(this.starts.length - 1).fill(EMPHASIS.dimmed);
     for (let number = 1; number < levels.length; number++) {
@@ -138,6 +138,18 @@ export class Touched {
       }
     }
     return levels;
+  }
+
+}
+
+/** The same where the cells are those of an argument, or of its storage. */
+export class TouchedArgument extends Touched {
+  /** @param {import("./scenes.js").AccessesScene} scene */
+  constructor(scene) {
+    super(scene);
+    this.argument = scene.argument;
+    this.over = scene.over;
+    this.unit = scene.unit;
   }
 
   /**
@@ -166,7 +178,7 @@ export class Touched {
 
   /** @param {{index: number[], down: number, right: number}} at */
   where({ index, down, right }) {
-    const { argument, over, unit } = this.scene;
+    const { argument, over, unit } = this;
     if (over === "storage") {
       const byte = index[0] * unit;
       const end = byte + unit * right - 1;

@@ -11,7 +11,7 @@ import { tabsOf } from "./tabs.js";
 const ON_TOP = 2; // findings that stand above the tabs, if they are errors or warnings
 
 /**
- * @param {any} scene
+ * @param {import("./scenes.js").CardScene} scene
  * @param {import("./selection.js").Selection} selection
  * @param {import("./part.js").Context} context
  * @returns {import("./part.js").Part}
@@ -19,9 +19,9 @@ const ON_TOP = 2; // findings that stand above the tabs, if they are errors or w
 export function cardOf(scene, selection, context) {
   const picked = pickedOf(scene.grid, selection);
   /** @type {{name: string, make: () => import("./part.js").Part}[]} */
-  const tabs = scene.tabs.map((/** @type {any} */ tab) => ({ name: tab.label, make: () => partOf(tab, selection, context) }));
-  let first = Math.max(0, scene.tabs.findIndex((/** @type {any} */ tab) => tab.name === scene.opened));
-  const top = scene.findings.filter((/** @type {any} */ one) => one.severity !== "note").slice(0, ON_TOP);
+  const tabs = scene.tabs.map((tab) => ({ name: tab.label, make: () => partOf(tab, selection, context) }));
+  let first = Math.max(0, scene.tabs.findIndex((tab) => tab.name === scene.opened));
+  const top = scene.findings.filter((one) => one.severity !== "note").slice(0, ON_TOP);
   if (scene.tabs.length && scene.findings.length > top.length) {
     tabs.push({ name: `Findings (${scene.findings.length})`, make: () => listOf(scene.findings, selection) });
     if (scene.show[0] === "findings") first = tabs.length - 1;
@@ -39,14 +39,14 @@ export function cardOf(scene, selection, context) {
       tabs.length ? picked.node : "",
     ),
     scene.table.length ? tableOf(scene.headings, scene.table) : "",
-    ...scene.scalars.map((/** @type {string} */ words) => make("div", { class: "tl-note" }, words)),
+    ...scene.scalars.map((words) => make("div", { class: "tl-note" }, words)),
     scene.failure && !scene.told ? make("pre", { class: "tl-failure" }, scene.failure) : "",
-    ...(scene.tabs.length ? top : scene.findings).map((/** @type {any} */ one) => findingOf(one, selection)),
+    ...(scene.tabs.length ? top : scene.findings).map((one) => findingOf(one, selection)),
     scene.failure && scene.told
       ? make("details", { class: "tl-section" }, make("summary", {}, "The error as it was raised"), make("pre", { class: "tl-failure" }, scene.failure))
       : "",
     scene.configs.length ? configsOf(scene.configs) : "",
-    ...scene.remarks.map((/** @type {string} */ words) => make("div", { class: "tl-note" }, words)),
+    ...scene.remarks.map((words) => make("div", { class: "tl-note" }, words)),
     source ? source.node : "",
     tabs.length ? panel.node : "",
     scene.unchecked ? make("div", { class: "tl-note tl-unchecked" }, scene.unchecked) : "",
@@ -63,7 +63,7 @@ export function cardOf(scene, selection, context) {
 
 /**
  * The source, open if it was asked for; it stands above the tabs so that any picture can answer it.
- * @param {any} scene
+ * @param {import("./scenes.js").CardScene} scene
  * @param {import("./selection.js").Selection} selection
  */
 function sectionOf(scene, selection) {
@@ -76,12 +76,12 @@ function sectionOf(scene, selection) {
   return { node, draw: source.draw };
 }
 
-/** @param {any[]} findings @param {import("./selection.js").Selection} selection */
+/** @param {import("./scenes.js").FindingScene[]} findings @param {import("./selection.js").Selection} selection */
 function listOf(findings, selection) {
   return { node: make("div", {}, ...findings.map((one) => findingOf(one, selection))), draw: () => {} };
 }
 
-/** @param {[string, string][]} configs */
+/** @param {string[][]} configs */
 function configsOf(configs) {
   return make(
     "details", { class: "tl-configs" },

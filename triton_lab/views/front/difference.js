@@ -6,7 +6,7 @@ import { unravel } from "./frame.js";
 import { Heatmap } from "./heatmap.js";
 
 /**
- * @param {any} scene
+ * @param {import("./scenes.js").DifferenceScene} scene
  * @returns {{node: HTMLElement, draw: () => void}}
  */
 export function differenceOf(scene) {
@@ -14,7 +14,7 @@ export function differenceOf(scene) {
   const [first, second] = scene.values.map(numbers);
   const worst = numbers(scene.worst);
   /** @type {Heatmap[]} */
-  const heatmaps = scene.heatmaps.map((/** @type {any} */ heatmap) => new Heatmap(heatmap));
+  const heatmaps = scene.heatmaps.map((heatmap) => new Heatmap(heatmap));
   const { layout } = heatmaps[0];
   const rest = "Point at an element.";
   status.textContent = rest;

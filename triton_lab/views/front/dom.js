@@ -1,18 +1,32 @@
 /** Elements made from plain values; words are always text, never markup. */
 
+/** @typedef {Record<string, string | number | boolean | ((event: never) => void)>} Attributes `on...` are listeners */
+
 /**
- * @param {string} tag
- * @param {Record<string, string | number | boolean | ((event: any) => void)>} attributes `on...` are listeners
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} attributes
  * @param {...(Node | string)} children
- * @returns {any}
+ * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    if (typeof value === "function") element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false) element.setAttribute(name, String(value));
   }
   element.append(...children);
   return element;
+}
+
+/**
+ * What draws on a canvas.
+ * @param {HTMLCanvasElement} canvas
+ * @returns {CanvasRenderingContext2D}
+ */
+export function penOf(canvas) {
+  const pen = canvas.getContext("2d");
+  if (!pen) throw new Error("this browser has no 2D canvas");
+  return pen;
 }

@@ -3,7 +3,7 @@
 import { make } from "./dom.js";
 
 /**
- * @param {any} finding
+ * @param {import("./scenes.js").FindingScene} finding
  * @param {import("./selection.js").Selection} selection
  */
 export function findingOf(finding, selection) {

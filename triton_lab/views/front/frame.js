@@ -3,10 +3,7 @@
 import { STYLE } from "./style.js";
 
 /**
- * @typedef {{
- *   shape: number[], origin: number[], panels: number, across: number,
- *   rows: number, columns: number, down: number, right: number,
- * }} Layout
+ * @typedef {import("./scenes.js").Layout} Layout
  * @typedef {{
  *   layout: Layout, cellWidth: number, cellHeight: number,
  *   panelWidth: number, panelHeight: number, width: number, height: number,
@@ -105,6 +102,7 @@ export function indexOf(layout, panel, row, column) {
     return { index: shape.length ? [first - origin[0]] : [], down: 1, right: Math.min(layout.right, total - first) };
   }
   const last = shape.length - 1;
+  /** @type {number[]} */
   const index = new Array(shape.length);
   index[last] = column * layout.right;
   let rest = row * layout.down;

@@ -1,6 +1,6 @@
 /** Grid: the programs of a launch, beside an argument in the colours of its programs. */
 
-import { Touched } from "./accesses.js";
+import { TouchedArgument } from "./accesses.js";
 import { numbers } from "./data.js";
 import { make } from "./dom.js";
 import { Heatmap } from "./heatmap.js";
@@ -13,7 +13,7 @@ const FIRST_LEVEL = 4; // after: no cell, nobody, masked, outside
 const LEVEL_NAMES = /** @type {Record<string, string>} */ ({ shared: "bytes shared" });
 
 /**
- * @param {any} scene
+ * @param {import("./scenes.js").GridScene} scene
  * @param {import("./selection.js").Selection} selection
  * @returns {{node: HTMLElement, draw: () => void}}
  */
@@ -23,10 +23,10 @@ export function gridOf(scene, selection) {
     ["lanes", "bytes", "iterations"].map((name) => [name, numbers(scene.numbers[name])]),
   );
   const [masked, loaded, stored] = [scene.masked, scene.loaded, scene.stored].map(numbers);
-  const inputs = scene.inputs.map((/** @type {any} */ one) => ({
+  const inputs = scene.inputs.map((one) => ({
     nbytes: numbers(one.nbytes), starts: numbers(one.starts), items: numbers(one.items),
   }));
-  const touched = scene.target ? new Touched(scene.target) : null;
+  const touched = scene.target ? new TouchedArgument(scene.target.accesses) : null;
   const first = scene.target ? numbers(scene.target.first) : null;
   let shown = scene.layer;
   let sms = scene.sms;
@@ -62,6 +62,7 @@ export function gridOf(scene, selection) {
     const { styles, start, levels } = scene.ramp;
     const level = (/** @type {number} */ value) =>
       FIRST_LEVEL + (high > low ? Math.floor(((levels - 1) * (value - low)) / (high - low)) : Math.floor((levels * 5) / 8));
+    /** @type {import("./scenes.js").Dress} */
     const dress = {
       styles, labels: [], legend: [], groups: null,
       ramp: programs ? [start, levels, low, high] : null, rampName: LEVEL_NAMES[shown] ?? shown,
@@ -72,12 +73,13 @@ export function gridOf(scene, selection) {
     const own = Uint8Array.from({ length: programs + 1 }, (_, k) => (k ? level(now[k - 1]) : 0));
     heatmaps = [new Heatmap({ ...scene.heatmap, ...dress, levels: packed(own) })];
     if (scene.target && first) {
-      const base = numbers(scene.target.layers.program.levels);
+      const { accesses } = scene.target;
+      const base = numbers(accesses.layers.program.levels);
       const theirs = Uint8Array.from(first, (program, k) => (program ? level(now[program - 1]) : base[k]));
       heatmaps.push(new Heatmap({
-        ...scene.target.heatmap, ...dress, ramp: null, levels: packed(theirs), title: scene.target.title,
+        ...accesses.heatmap, ...dress, ramp: null, levels: packed(theirs), title: accesses.title,
       }));
-      const { name } = scene.target.argument;
+      const { name } = accesses.argument;
       heatmaps[1].onpoint = (cell) => (status.textContent = cell && touched ? touched.words(heatmaps[1], cell) : rest());
       heatmaps[1].onpick = (cell) => pick(first[heatmaps[1].classAt(cell)] - 1);
       heatmaps[1].overlay.setAttribute("aria-label", `${name}: arrow keys move from cell to cell, Enter picks its program`);
@@ -153,5 +155,5 @@ export function gridOf(scene, selection) {
   return { node, draw: update };
 }
 
-/** As Python hands over bytes. @param {Uint8Array} bytes */
+/** As Python hands over bytes. @param {Uint8Array} bytes @returns {import("./scenes.js").Buffer} */
 const packed = (bytes) => ({ type: "u1", bytes });

@@ -2,7 +2,7 @@
 
 import { STYLE } from "./style.js";
 import { numbers } from "./data.js";
-import { make } from "./dom.js";
+import { make, penOf } from "./dom.js";
 import { cellAt, cornerOf, frameOf, ticksOf } from "./frame.js";
 import { paint } from "./raster.js";
 import { themeOf } from "./theme.js";
@@ -10,12 +10,13 @@ import { legendOf } from "./legend.js";
 
 /** @typedef {[number, number, number]} Cell panel, row, column */
 /** @typedef {import("./frame.js").Layout} Layout */
+/** @typedef {import("./scenes.js").HeatmapScene & {levels?: import("./scenes.js").Buffer | null}} Dressed as Python makes it */
 
 const LEFT = 46;
 const TOP = 18;
 
 export class Heatmap {
-  /** @param {any} scene as `Heatmap.as_scene` in Python makes it */
+  /** @param {Dressed} scene */
   constructor(scene) {
     this.scene = scene;
     /** @type {Layout} */
@@ -63,7 +64,7 @@ export class Heatmap {
     this.node.append(this.legend.node);
   }
 
-  /** @param {Record<string, any>} attributes */
+  /** @param {import("./dom.js").Attributes} attributes */
   _canvas(attributes) {
     const ratio = window.devicePixelRatio || 1;
     return make("canvas", {
@@ -81,7 +82,7 @@ export class Heatmap {
   draw() {
     this.theme = themeOf(this.node);
     const ratio = window.devicePixelRatio || 1;
-    const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
+    const context = penOf(this.canvas);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
     context.imageSmoothingEnabled = false;
@@ -149,7 +150,7 @@ export class Heatmap {
       const light = 0.3 * palette[at] + 0.59 * palette[at + 1] + 0.11 * palette[at + 2] >= STYLE.darkestUnderInk;
       // A dimmed cell is mixed with the ground; its label goes with the ground's ink.
       const dimmed = this.emphasis !== null && this.emphasis[look / 4] === 2;
-      context.fillStyle = dimmed ? STYLE.themes[this.theme ?? "light"].faint : light ? "#000000" : "#ffffff";
+      context.fillStyle = dimmed ? STYLE.themes[this.theme ?? "light"].faint : light ? STYLE.darkLabel : STYLE.lightLabel;
       const [x, y] = cornerOf(frame, panel);
       context.fillText(
         text, LEFT + x + (column + columns / 2) * frame.cellWidth, this.top + y + (row + rows / 2) * frame.cellHeight + 0.5,
@@ -172,7 +173,7 @@ export class Heatmap {
 
   _overlay() {
     const ratio = window.devicePixelRatio || 1;
-    const context = /** @type {CanvasRenderingContext2D} */ (this.overlay.getContext("2d"));
+    const context = penOf(this.overlay);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
     const { ink, ground } = STYLE.themes[this.theme ?? "light"];

@@ -6,7 +6,7 @@ import { createSelection } from "./selection.js";
 import { tableOf } from "./storage.js";
 
 /**
- * @param {any} scene
+ * @param {import("./scenes.js").LaunchesScene} scene
  * @param {import("./selection.js").Selection} _ of the view; each launch has one of its own
  * @param {import("./part.js").Context} context
  * @returns {import("./part.js").Part}
@@ -23,10 +23,11 @@ export function launchesOf(scene, _, context) {
     if (wanted === shown) return;
     shown = wanted;
     part?.stop?.();
-    part = partOf({ name: `launch/${wanted}`, label: "" }, createSelection({}), same);
+    part = partOf({ name: `launch/${wanted}` }, createSelection({}), same);
     place.replaceChildren(part.node);
     part.draw();
   };
+  /** @type {HTMLInputElement} */
   const slider = make("input", {
     type: "range", min: 0, max: scene.count - 1, step: 1, "aria-label": "launch", onchange: () => show(Number(slider.value)),
     oninput: () => (field.value = slider.value),
@@ -39,7 +40,7 @@ export function launchesOf(scene, _, context) {
   const on = make("button", { type: "button", class: "tl-step", onclick: () => show(shown + 1) }, "on ▶");
   const table = tableOf(scene.headings, scene.table);
   // A kernel's name leads to its first launch.
-  table.querySelectorAll("tbody th").forEach((/** @type {HTMLElement} */ head, /** @type {number} */ k) => {
+  table.querySelectorAll("tbody th").forEach((head, k) => {
     head.replaceChildren(
       make("button", { type: "button", class: "tl-link", onclick: () => show(scene.first[k]) }, head.textContent ?? ""),
     );
@@ -47,7 +48,7 @@ export function launchesOf(scene, _, context) {
   const node = make(
     "div", { class: "tl-launches" },
     make("div", { class: "tl-title" }, scene.title), make("div", { class: "tl-scroll" }, table),
-    ...scene.remarks.map((/** @type {string} */ words) => make("div", { class: "tl-note" }, words)),
+    ...scene.remarks.map((words) => make("div", { class: "tl-note" }, words)),
     make(
       "div", { class: "tl-controls" },
       back, make("label", { class: "tl-slide" }, "launch ", slider), field, on, make("span", { class: "tl-note" }, `of ${scene.count}, from 0 on`),
@@ -63,17 +64,18 @@ export function launchesOf(scene, _, context) {
 
 /**
  * A scene within a scene: its parts are asked for behind its own name.
- * @param {{name: string, scene: any}} outer
+ * @param {import("./scenes.js").NestedScene} outer
  * @param {import("./selection.js").Selection} selection
  * @param {import("./part.js").Context} context
  * @returns {import("./part.js").Part}
  */
 export function nestedOf({ name, scene }, selection, context) {
-  const own = scene.parts ?? {};
+  const own = "parts" in scene ? scene.parts : {};
   return context.draw(scene, selection, {
     ask: (part, then) => (own[part] ? then(own[part]) : context.ask(`${name}/${part}`, then)),
     has: (part) => Boolean(own[part]) || context.has(`${name}/${part}`),
     draw: context.draw,
+    live: context.live,
     open: context.open,
   });
 }

@@ -1,7 +1,7 @@
 /** The legend under a heatmap: swatches in the cells' own styles, and the colour bar of a ramp. */
 
 import { STYLE } from "./style.js";
-import { make } from "./dom.js";
+import { make, penOf } from "./dom.js";
 import { frameOf } from "./frame.js";
 import { paint } from "./raster.js";
 
@@ -11,7 +11,7 @@ const SWATCH = frameOf(
 );
 
 /**
- * @param {any} scene
+ * @param {Pick<import("./scenes.js").Dress, "legend" | "ramp" | "rampName">} scene
  * @returns {{node: HTMLElement, draw: (theme: "light" | "dark") => void}}
  */
 export function legendOf(scene) {
@@ -32,12 +32,12 @@ export function legendOf(scene) {
     draw(theme) {
       for (const { look, canvas } of swatches) {
         const heat = { cells: Uint8Array.of(1), styles: Uint16Array.of(0, 0, 0, 0, ...look), groups: null };
-        canvas.getContext("2d").putImageData(paint(heat, SWATCH, 0, null, theme), 0, 0);
+        penOf(canvas).putImageData(paint(heat, SWATCH, 0, null, theme), 0, 0);
       }
       if (!scene.ramp) return;
       const [start, levels] = scene.ramp;
       const { palette } = STYLE.themes[theme];
-      const pen = bar.getContext("2d");
+      const pen = penOf(bar);
       for (let k = 0; k < levels; k++) {
         pen.fillStyle = `rgb(${palette.slice(3 * (start + k), 3 * (start + k) + 3).join(",")})`;
         pen.fillRect((k * 192) / levels, 0, Math.ceil(192 / levels), 10);

@@ -12,7 +12,7 @@ const STORED_HERE = 2;
 const FIRST = 3;
 
 /**
- * @param {any} scene
+ * @param {import("./scenes.js").OriginsScene} scene
  * @param {import("./selection.js").Selection} selection
  * @param {import("./part.js").Context} context
  * @returns {import("./part.js").Part}
@@ -45,7 +45,7 @@ export function originsOf(scene, selection, context) {
       if (wanted !== element) return;
       row.removeAttribute("aria-busy");
       if (answer.kind !== "origin") {
-        status.textContent = answer.text;
+        status.textContent = answer.kind === "words" ? answer.text : "";
         wanted = shown.element;
         return;
       }
@@ -60,7 +60,7 @@ export function originsOf(scene, selection, context) {
     title.textContent = shown.title;
     const held = heatmaps[0]?.overlay === document.activeElement ? heatmaps[0].cursor : null;
     const focused = heatmaps[0]?.overlay === document.activeElement;
-    heatmaps = shown.pictures.map((/** @type {any} */ picture) => markedOf(picture, scene.looks));
+    heatmaps = shown.pictures.map((picture) => markedOf(picture, scene.looks));
     for (const heatmap of heatmaps) {
       heatmap.onpoint = (cell) => {
         if (!cell) return rest();
@@ -68,7 +68,7 @@ export function originsOf(scene, selection, context) {
       };
     }
     if (stored && elements) {
-      const own = markedOf({ ...stored, title: `stored: ${shown.stored}` }, scene.looks, elements, shown.element);
+      const own = markedOf({ ...stored, title: `stored: ${shown.stored}` }, scene.looks, elements, shown.element ?? -1);
       own.onpoint = (cell) => {
         if (!cell) return rest();
         const here = own.classAt(cell) === NOT_NEEDED ? "cannot be asked about" : "click to ask where it came from";
@@ -86,7 +86,7 @@ export function originsOf(scene, selection, context) {
     if (focused) heatmaps[0].overlay.focus();
     words.replaceChildren(
       make("summary", {}, "The same in words"),
-      ...shown.lines.map((/** @type {string} */ line) => make("div", { class: "tl-note" }, line)),
+      ...shown.lines.map((line) => make("div", { class: "tl-note" }, line)),
     );
     rest();
   };
@@ -112,12 +112,17 @@ export function originsOf(scene, selection, context) {
   };
 }
 
+/** One element's origins alone, as words. @param {import("./scenes.js").OriginScene} scene @returns {import("./part.js").Part} */
+export function originOf({ title }) {
+  return { node: make("div", { class: "tl-words" }, title), draw: () => {} };
+}
+
 /** @param {Heatmap} heatmap @param {import("./heatmap.js").Cell} cell */
 const at = (heatmap, cell) => `[${indexOf(heatmap.layout, ...cell).index.join(", ")}]`;
 
 /**
  * An argument with its marked cells.
- * @param {any} picture as `Marked.as_scene` in Python makes it
+ * @param {import("./scenes.js").MarkedScene} picture
  * @param {number[][]} looks
  * @param {ArrayLike<number> | null} elements (cells,) not 0 where the store came
  * @param {number} element the one that is picked

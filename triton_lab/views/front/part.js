@@ -6,21 +6,27 @@ import { tabsOf } from "./tabs.js";
 
 /**
  * @typedef {import("./selection.js").Selection} Selection
+ * @typedef {import("./scenes.js").Scene} Scene
  * @typedef {{node: HTMLElement, draw: () => void, stop?: () => void}} Part
  * @typedef {{
  *   ask: import("./supply.js").Supply,
  *   has: (name: string) => boolean,
  *   open?: {tab?: string},
- *   draw: (scene: any, selection: Selection, context: Context) => Part,
- * }} Context where `open` remembers a card's open tab for the card that takes its place
- * @typedef {{name: string, label: string, lines?: number[], window?: number}} Item
+ *   live: boolean,
+ *   draw: Draw<Scene>,
+ * }} Context where `open` remembers a card's open tab for the card that takes its place, and `live` is whether Python answers
+ * @typedef {import("./scenes.js").ItemScene} Item
+ */
+/**
+ * @template One
+ * @typedef {(scene: One, selection: Selection, context: Context) => Part} Draw
  */
 
 const PATIENCE = 4000; // ms until we say what may be the matter
 
 /**
  * The part called `name`. With a window it follows the picked program: `name@0`, `name@64`, ...
- * @param {Item} item
+ * @param {{name: string, window?: number}} item
  * @param {Selection} selection
  * @param {Context} context
  * @returns {Part}
@@ -32,7 +38,7 @@ export function partOf({ name, window: wide }, selection, context) {
   /** @type {string | null} */
   let wanted = null;
   let stop = () => {};
-  const place = (/** @type {any} */ scene) => {
+  const place = (/** @type {Scene} */ scene) => {
     stop();
     part?.stop?.();
     const own = scoped(selection, () => node.isConnected);
@@ -78,7 +84,7 @@ const MOST_BUTTONS = 8;
 
 /**
  * One of several parts, by name; picking a line goes to a part that the line concerns.
- * @param {{items: Item[]}} scene
+ * @param {import("./scenes.js").ChoiceScene} scene
  * @param {Selection} selection
  * @param {Context} context
  * @returns {Part}
@@ -134,7 +140,7 @@ function menuOf(items, selection, context) {
 
 /**
  * A picture of one program that follows the picked one: another program is another part.
- * @param {Item & {program: number}} scene
+ * @param {import("./scenes.js").FollowScene} scene
  * @param {Selection} selection
  * @param {Context} context
  * @returns {Part}
@@ -144,7 +150,7 @@ export function followOf(scene, selection, context) {
   return partOf(scene, selection, context);
 }
 
-/** Words in place of a picture. @param {{text: string}} scene @returns {Part} */
+/** Words in place of a picture. @param {import("./scenes.js").WordsScene} scene @returns {Part} */
 export function wordsOf({ text }) {
   return { node: make("div", { class: "tl-words" }, text), draw: () => {} };
 }

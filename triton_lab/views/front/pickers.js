@@ -50,9 +50,10 @@ export function iterationPicker(count, selection) {
  * @returns {Picker}
  */
 function picker(name, count, selection, words, one = null) {
+  /** @type {HTMLInputElement} */
   const slider = make("input", {
     type: "range", min: one ? 0 : -1, max: count - 1, step: 1, "aria-label": name,
-    oninput: () => selection.set({ [name]: slider.value < 0 ? null : Number(slider.value) }),
+    oninput: () => selection.set({ [name]: Number(slider.value) < 0 ? null : Number(slider.value) }),
   });
   const told = make("output", { class: "tl-told" });
   const nodes = count > 1 ? [make("label", { class: "tl-slide" }, `${name} `, slider), told] : [];

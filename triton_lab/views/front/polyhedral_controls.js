@@ -5,13 +5,12 @@ import { make } from "./dom.js";
 const FRAME = 1000 / 60;
 
 /**
- * @param {any} scene
  * @param {{count: number, done: number, go: (done: number) => void}} stage
- * @param {any} selection
- * @param {boolean} live
+ * @param {HTMLElement | null} asked what only Python can change
  */
-export function controlsOf(scene, stage, selection, live) {
+export function controlsOf(stage, asked = null) {
   let timer = 0;
+  /** @type {HTMLInputElement} */
   const scrub = make("input", {
     type: "range", min: 0, max: stage.count, value: stage.done, "aria-label": "visits made",
     oninput: () => {
@@ -57,7 +56,7 @@ export function controlsOf(scene, stage, selection, live) {
     button("+1", "a step forward", () => step(1)), button("»", "to the end", () => step(stage.count)), scrub, count,
   ));
   count.textContent = `${stage.done} / ${stage.count}`;
-  if (live) node.append(asked(scene, selection));
+  if (asked) node.append(asked);
   return { node, stop: pause };
 }
 
@@ -69,6 +68,7 @@ export function controlsOf(scene, stage, selection, live) {
 function sliderOf(name, value, low, high, told, choose) {
   const shown = make("span", {}, told(value));
   let waiting = 0;
+  /** @type {HTMLInputElement} */
   const slider = make("input", {
     type: "range", min: low, max: high, value, "aria-label": name,
     oninput: () => {
@@ -80,8 +80,12 @@ function sliderOf(name, value, low, high, told, choose) {
   return make("label", {}, `${name} = `, shown, " ", slider);
 }
 
-/** What only Python can change. @param {any} scene @param {any} selection */
-function asked(scene, selection) {
+/**
+ * What only Python can change.
+ * @param {import("./scenes.js").IterationScene} scene
+ * @param {import("./selection.js").Selection} selection
+ */
+export function askedOf(scene, selection) {
   const bar = make("div", { class: "tl-domain-bar" });
   const { parameters, iterators, hidden } = scene.controls;
   const automatic = Boolean(selection.get().automatic);
@@ -106,6 +110,7 @@ function asked(scene, selection) {
     const choices = [];
     for (const a of iterators) for (const b of iterators) if (a !== b) choices.push([a, b]);
     if (iterators.length >= 3) choices.unshift(iterators.slice(0, 3));
+    /** @type {HTMLSelectElement} */
     const select = make(
       "select", {
         "aria-label": "dimensions",

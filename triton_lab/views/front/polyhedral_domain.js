@@ -2,17 +2,24 @@
 
 import { numbers } from "./data.js";
 import { make } from "./dom.js";
+import { askedOf, controlsOf } from "./polyhedral_controls.js";
 import { DomainStage } from "./polyhedral_stage.js";
-import { DOMAIN_CSS, domainLegendOf, formulasOf } from "./polyhedral_words.js";
-import { controlsOf } from "./polyhedral_controls.js";
+import { domainLegendOf, formulasOf } from "./polyhedral_words.js";
+import { STYLE } from "./style.js";
+import { themeOf } from "./theme.js";
+
+/** @typedef {import("./scenes.js").IterationScene} Scene */
+/** @typedef {import("./part.js").Part} Part */
+
+/** The layers with their points as numbers. @param {import("./scenes.js").PlaneScene} scene */
+const layersOf = (scene) => scene.layers.map((layer) => ({ ...layer, points: numbers(layer.points) }));
 
 /**
  * The transformed space: the same visits, where the schedule puts them.
- * @param {any} scene @param {any[]} layers @param {DomainStage} domain @param {(words: string) => void} tell
+ * @param {Scene} scene @param {import("./scenes.js").PlaneScene} time @param {DomainStage} domain @param {(words: string) => void} tell
  */
-function timeOf(scene, layers, domain, tell) {
-  const { style, order, time } = scene;
-  const stage = new DomainStage({ ...time, style, order, arrays: [], accesses: [] }, layers, (words) => tell(words));
+function timeOf(scene, time, domain, tell) {
+  const stage = new DomainStage({ ...time, order: scene.order, arrays: [], accesses: [] }, layersOf(time), tell);
   stage.other = domain;
   domain.other = stage;
   const own = stage.describe.bind(stage);
@@ -20,12 +27,15 @@ function timeOf(scene, layers, domain, tell) {
     const there = domain.turns.get(stage.places[v]);
     return there === undefined ? `${own(v)} in time` : domain.describe(there);
   };
-  stage.node.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
-    const box = stage.node.getBoundingClientRect();
-    stage.point(event.clientX - box.left, event.clientY - box.top);
-  });
+  stage.node.addEventListener("pointermove", (event) => pointAt(stage, event));
   stage.node.addEventListener("pointerleave", () => stage.point(-100, -100));
   return stage;
+}
+
+/** @param {DomainStage} stage @param {PointerEvent} event */
+function pointAt(stage, event) {
+  const box = stage.node.getBoundingClientRect();
+  stage.point(event.clientX - box.left, event.clientY - box.top);
 }
 
 /** @param {DomainStage} domain @param {DomainStage} time */
@@ -47,15 +57,33 @@ function inInstants(stage) {
   };
 }
 
+/** Pointing at a domain, and turning it where it is a space. @param {DomainStage} stage */
+function follow(stage) {
+  /** @type {{x: number, y: number} | null} */
+  let grip = null;
+  stage.node.addEventListener("pointerdown", (event) => {
+    if (stage.space) grip = { x: event.clientX, y: event.clientY };
+  });
+  stage.node.addEventListener("pointermove", (event) => {
+    if (grip && event.buttons) {
+      stage.drag(event.clientX - grip.x, event.clientY - grip.y);
+      grip = { x: event.clientX, y: event.clientY };
+      return;
+    }
+    grip = null;
+    pointAt(stage, event);
+  });
+  stage.node.addEventListener("pointerleave", () => stage.point(-100, -100));
+}
+
 /**
  * The domain with its controls and words.
- * @param {any} scene
- * @param {any} selection
+ * @param {Scene} scene
+ * @param {import("./selection.js").Selection} selection
  * @param {boolean} live whether Python answers
- * @returns {{node: HTMLElement, stop: () => void}}
+ * @returns {Part}
  */
-export function domainOf(scene, selection, live) {
-  const unpacked = (/** @type {any} */ part) => part.layers.map((/** @type {any} */ layer) => ({ ...layer, points: numbers(layer.points) }));
+export function domainOf(scene, selection, live = false) {
   /** @type {Map<string, Element[]>} */
   const elements = new Map();
   const told = make("div", { class: "tl-domain-told", "aria-live": "polite" });
@@ -67,53 +95,60 @@ export function domainOf(scene, selection, live) {
     for (const element of elements.get(key) ?? []) element.classList.add("tl-lit");
     lit = key;
   };
-  const stage = new DomainStage(scene, unpacked(scene), (words, key) => {
+  const stage = new DomainStage(scene, layersOf(scene), (words, key) => {
     told.textContent = words || rest;
     light(key);
   });
-  const time = scene.time ? timeOf(scene, unpacked(scene.time), stage, (/** @type {string} */ words) => (told.textContent = words || rest)) : null;
+  const time = scene.time ? timeOf(scene, scene.time, stage, (words) => (told.textContent = words || rest)) : null;
   told.textContent = rest;
   for (const [key, found] of elements) {
     for (const element of found) {
-      element.addEventListener("pointerenter", () => {
-        stage.light(key);
+      const lightBoth = (/** @type {string} */ now) => {
+        stage.light(now);
         stage.top([]);
-        light(key);
-      });
-      element.addEventListener("pointerleave", () => {
-        stage.light("");
-        stage.top([]);
-        light("");
-      });
+        light(now);
+      };
+      element.addEventListener("pointerenter", () => lightBoth(key));
+      element.addEventListener("pointerleave", () => lightBoth(""));
     }
   }
-  /** @type {{x: number, y: number} | null} */
-  let grip = null;
-  stage.node.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
-    if (stage.space) grip = { x: event.clientX, y: event.clientY };
-  });
-  stage.node.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
-    if (grip && event.buttons) {
-      stage.drag(event.clientX - grip.x, event.clientY - grip.y);
-      grip = { x: event.clientX, y: event.clientY };
-      return;
-    }
-    grip = null;
-    const box = stage.node.getBoundingClientRect();
-    stage.point(event.clientX - box.left, event.clientY - box.top);
-  });
-  stage.node.addEventListener("pointerleave", () => stage.point(-100, -100));
-  const controls = controlsOf(scene, inInstants(stage), selection, live);
-  const notes = scene.notes.map((/** @type {[string, string]} */ [text, colour]) => make("div", { style: `color:${colour}` }, text));
+  follow(stage);
+  const controls = controlsOf(inInstants(stage), live ? askedOf(scene, selection) : null);
+  const notes = scene.notes.map(([text, tone]) => make("div", { class: `tl-tone-${tone}` }, text));
+  const legend = make("div");
   const node = make(
     "div", { class: "tl-domain" },
-    make("style", {}, DOMAIN_CSS),
-    make("div", { style: "font-weight:600;margin-bottom:4px" }, scene.title),
+    make("div", { class: "tl-domain-title" }, scene.title),
     make(
       "div", { class: "tl-domain-row" },
       make("div", {}, time ? beside(stage, time) : stage.node, controls.node, told, make("pre", {}, scene.program), ...notes),
-      make("div", {}, domainLegendOf(scene), ...formulas),
+      make("div", {}, legend, ...formulas),
     ),
   );
-  return { node, stop: controls.stop };
+  return {
+    node,
+    draw() {
+      const look = STYLE.themes[themeOf(node)].domain;
+      legend.replaceChildren(domainLegendOf(scene, look));
+      stage.draw(look);
+      time?.draw(look);
+    },
+    stop: controls.stop,
+  };
+}
+
+/** @type {import("./part.js").Draw<Scene>} */
+export function iterationOf(scene, selection, context) {
+  return domainOf(scene, selection, context.live);
+}
+
+/** Several domains and remarks below them. @type {import("./part.js").Draw<import("./scenes.js").PairScene>} */
+export function pairOf(scene, selection) {
+  const parts = scene.scenes.map((one) => domainOf(one, selection));
+  const remarks = scene.remarks.map((remark) => make("div", {}, remark));
+  return {
+    node: make("div", { class: "tl-domain" }, ...parts.map((part) => part.node), ...remarks),
+    draw: () => parts.forEach((part) => part.draw()),
+    stop: () => parts.forEach((part) => part.stop?.()),
+  };
 }

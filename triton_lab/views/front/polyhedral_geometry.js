@@ -1,6 +1,9 @@
 /** Where instances fall on the canvas: the plane seen from above, or space seen from an angle. */
 
+import { STYLE } from "./style.js";
+
 /** @typedef {{x: number, y: number}} Spot */
+/** @typedef {Pick<import("./scenes.js").PlaneScene, "box" | "dims" | "lines" | "layers" | "low" | "high">} Shown */
 
 // At least: words beside the plane may take more.
 const MARGIN_LEFT = 54;
@@ -10,24 +13,24 @@ const MARGIN_ABOVE = 8;
 
 /** A plane: the first dimension goes up, the second to the right; one dimension alone goes to the right. */
 export class Plane {
-  /** @param {any} scene @param {number} width @param {number} height */
+  /** @param {Shown} scene @param {number} width @param {number} height */
   constructor(scene, width, height) {
-    const [left, bottom, right, top] = scene.box;
-    this.box = scene.box;
+    this.box = scene.box ?? [0, 0, 1, 1];
+    const [left, bottom, right, top] = this.box;
     this.flat = scene.dims.length === 1;
-    this.unit = Math.min(scene.style.unit, (width - MARGIN_LEFT - MARGIN_RIGHT) / (right - left), (height - MARGIN_BELOW) / (top - bottom));
+    this.unit = Math.min(STYLE.domain.unit, (width - MARGIN_LEFT - MARGIN_RIGHT) / (right - left), (height - MARGIN_BELOW) / (top - bottom));
     const half = (/** @type {string} */ words, /** @type {number} */ size) => words.length * size * 0.29 + 4;
-    const labels = scene.lines.map((/** @type {any} */ line) => ({ x: line.at[0], half: half(line.label, 16) }));
+    const labels = scene.lines.map((line) => ({ x: line.at[0], half: half(line.label, 16) }));
     // How far left of the plane the middle of the first dimension's name stands: beyond the numbers.
     this.aside = Math.max(34, 18 + half(scene.dims[0], 19));
-    this.start = Math.max(MARGIN_LEFT, this.flat ? 0 : this.aside + half(scene.dims[0], 19), ...labels.map((/** @type {any} */ label) => (left - label.x) * this.unit + label.half));
-    const after = Math.max(MARGIN_RIGHT, ...labels.map((/** @type {any} */ label) => (label.x - right) * this.unit + label.half));
+    this.start = Math.max(MARGIN_LEFT, this.flat ? 0 : this.aside + half(scene.dims[0], 19), ...labels.map((label) => (left - label.x) * this.unit + label.half));
+    const after = Math.max(MARGIN_RIGHT, ...labels.map((label) => (label.x - right) * this.unit + label.half));
     this.width = this.start + (right - left) * this.unit + after;
     this.height = MARGIN_ABOVE + (top - bottom) * this.unit + MARGIN_BELOW;
     const rings = this.unit >= 5;
-    const share = scene.style.radius * (rings ? (scene.layers.length > 1 ? 0.75 : 1) : 1.6);
+    const share = STYLE.domain.radius * (rings ? (scene.layers.length > 1 ? 0.75 : 1) : 1.6);
     this.rings = rings;
-    this.apart = scene.style.shift;
+    this.apart = STYLE.domain.shift;
     this.radius = Math.max(share * this.unit, 0.5);
   }
 
@@ -50,16 +53,16 @@ export class Plane {
 
 /** Space: the first dimension goes up, the second to the right, the third towards the reader. */
 export class Orthographic {
-  /** @param {any} scene @param {number} width @param {number} height */
+  /** @param {Shown} scene @param {number} width @param {number} height */
   constructor(scene, width, height) {
     this.width = width;
     this.height = height;
-    this.low = scene.low.map((/** @type {number} */ v) => Math.min(v, 0));
-    this.high = scene.high.map((/** @type {number} */ v, /** @type {number} */ k) => v + Math.max(1, (v - this.low[k]) * 0.15));
+    this.low = scene.low.map((v) => Math.min(v, 0));
+    this.high = scene.high.map((v, k) => v + Math.max(1, (v - this.low[k]) * 0.15));
     this.rings = true;
-    this.middle = this.low.map((/** @type {number} */ v, /** @type {number} */ k) => (v + this.high[k]) / 2);
+    this.middle = this.low.map((v, k) => (v + this.high[k]) / 2);
     // One scale for all angles, so that turning does not zoom.
-    const reach = Math.hypot(...this.low.map((/** @type {number} */ v, /** @type {number} */ k) => this.high[k] - v));
+    const reach = Math.hypot(...this.low.map((v, k) => this.high[k] - v));
     this.unit = (Math.min(width, height) - 70) / reach;
     this.radius = Math.max(1.2, Math.min(7, this.unit * 0.13));
     this.azimuth = 0;

@@ -1,9 +1,22 @@
 /** Painting the still part of an iteration domain: grid, axes, points, polygon, borders, arrows. */
 
 import { hullOf, tickStep } from "./polyhedral_geometry.js";
+import { STYLE } from "./style.js";
 
 /** @typedef {CanvasRenderingContext2D} Pen */
 /** @typedef {import("./polyhedral_geometry.js").Spot} Spot */
+/** @typedef {typeof STYLE.themes.light.domain} Look the colours of a theme */
+/** @typedef {import("./scenes.js").PlaneScene} Scene */
+/** @typedef {Omit<import("./scenes.js").DomainLayer, "points"> & {points: import("./data.js").Numbers}} Layer */
+
+/** @type {{dashes: Record<string, number[]>, beside: Record<string, number>}} by the kind of a dependence */
+const KINDS_OF_ARROWS = STYLE.domain;
+
+/** What a kind of dependence is drawn in. @param {Look} look @param {string} kind */
+export const arrowColour = (look, kind) => /** @type {Record<string, string>} */ (look.arrows)[kind];
+
+/** The dashes of a kind of dependence: drawn, left out. @param {string} kind */
+export const arrowDashes = (kind) => KINDS_OF_ARROWS.dashes[kind];
 
 const SANS = "'DejaVu Sans', system-ui, sans-serif";
 
@@ -42,15 +55,15 @@ export function paintArrow(pen, a, b, colour, width, head, gap) {
 
 /**
  * An arrow of a dependence: its kind tells colour, dashes and on which side of the way it runs.
- * @param {Pen} pen @param {any} style @param {any} arrows @param {Spot} a @param {Spot} b @param {number} head @param {number} gap
+ * @param {Pen} pen @param {Look} look @param {{kind: string, violated: boolean}} arrows @param {Spot} a @param {Spot} b @param {number} head @param {number} gap
  */
-export function paintDependence(pen, style, arrows, a, b, head, gap) {
-  if (arrows.violated) return paintArrow(pen, a, b, style.violated, 2, head, gap);
+export function paintDependence(pen, look, arrows, a, b, head, gap) {
+  if (arrows.violated) return paintArrow(pen, a, b, look.violated, 2, head, gap);
   const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
-  const beside = style.beside[arrows.kind] / length;
+  const beside = KINDS_OF_ARROWS.beside[arrows.kind] / length;
   const [dx, dy] = [-(b.y - a.y) * beside, (b.x - a.x) * beside];
-  pen.setLineDash(style.dashes[arrows.kind]);
-  paintArrow(pen, { x: a.x + dx, y: a.y + dy }, { x: b.x + dx, y: b.y + dy }, style.arrows[arrows.kind], 1.3, head, gap);
+  pen.setLineDash(arrowDashes(arrows.kind));
+  paintArrow(pen, { x: a.x + dx, y: a.y + dy }, { x: b.x + dx, y: b.y + dy }, arrowColour(look, arrows.kind), 1.3, head, gap);
   pen.setLineDash([]);
 }
 
@@ -80,45 +93,45 @@ export function paintCircle(pen, at, radius, fill, ring) {
 
 /**
  * The plane with everything that does not move.
- * @param {Pen} pen @param {any} scene @param {any} plane @param {any[]} layers with `points` unpacked
+ * @param {Pen} pen @param {Scene} scene @param {import("./polyhedral_geometry.js").Plane} plane @param {Layer[]} layers @param {Look} look
  */
-export function paintPlane(pen, scene, plane, layers) {
-  const { style } = scene;
+export function paintPlane(pen, scene, plane, layers, look) {
   const [left, bottom, right, top] = plane.box;
   const step = tickStep(plane.unit);
   pen.setLineDash([5, 4]);
-  for (let x = Math.ceil(left / step) * step; x < right; x += step) paintLine(pen, plane.spot(x, bottom), plane.spot(x, top), style.grid, 1);
-  for (let y = Math.ceil(bottom / step) * step; !plane.flat && y < top; y += step) paintLine(pen, plane.spot(left, y), plane.spot(right, y), style.grid, 1);
+  for (let x = Math.ceil(left / step) * step; x < right; x += step) paintLine(pen, plane.spot(x, bottom), plane.spot(x, top), look.grid, 1);
+  for (let y = Math.ceil(bottom / step) * step; !plane.flat && y < top; y += step) paintLine(pen, plane.spot(left, y), plane.spot(right, y), look.grid, 1);
   pen.setLineDash([]);
   layers.forEach((layer, k) => {
-    const fill = plane.rings ? style.statements[k % style.statements.length] : "#59636e";
+    const fill = plane.rings ? look.statements[k % look.statements.length] : look.faint;
     const shift = plane.shift(k, layers.length);
     for (let p = 0; p < layer.points.length; p += scene.dims.length) {
       const at = plane.place(layer.points, p);
-      paintCircle(pen, { x: at.x + shift.x, y: at.y + shift.y }, plane.radius, fill, style.ring);
+      paintCircle(pen, { x: at.x + shift.x, y: at.y + shift.y }, plane.radius, fill, look.ring);
     }
   });
+  /** @type {Map<string, number[][]>} */
   const polygons = new Map();
   for (const layer of layers) for (const polygon of layer.polygons) polygons.set(JSON.stringify(polygon), polygon);
-  pen.globalAlpha = style.opacity;
+  pen.globalAlpha = STYLE.domain.opacity;
   for (const polygon of polygons.values()) {
-    const outline = hullOf(polygon.map((/** @type {number[]} */ corner) => plane.place(corner, 0)));
+    const outline = hullOf(polygon.map((corner) => plane.place(corner, 0)));
     trace(pen, outline);
     pen.closePath();
-    pen.fillStyle = style.polygon;
+    pen.fillStyle = look.polygon;
     pen.fill();
-    if (outline.length === 2) paintLine(pen, outline[0], outline[1], style.polygon, Math.max(2, plane.radius));
+    if (outline.length === 2) paintLine(pen, outline[0], outline[1], look.polygon, Math.max(2, plane.radius));
   }
   pen.globalAlpha = 1;
-  paintAxes(pen, scene, plane);
+  paintAxes(pen, scene, plane, look);
   for (const tile of scene.tiles) {
-    const outline = tile.map((/** @type {number[]} */ [up, right]) => plane.spot(right, up));
+    const outline = tile.map(([up, right]) => plane.spot(right, up));
     trace(pen, [...outline, outline[0]]);
-    pen.strokeStyle = style.tile;
+    pen.strokeStyle = look.tile;
     pen.lineWidth = 1.4;
     pen.stroke();
   }
-  for (const line of scene.lines) paintBorder(pen, scene, plane, line, false);
+  for (const line of scene.lines) paintBorder(pen, plane, line, look, false);
 }
 
 /**
@@ -134,28 +147,31 @@ export function paintFront(pen, spots, colour) {
   pen.globalAlpha = 1;
 }
 
-/** @param {Pen} pen @param {any} scene @param {any} plane @param {any} line @param {boolean} lit */
-export function paintBorder(pen, scene, plane, line, lit) {
-  const [a, b] = line.ends.map((/** @type {number[]} */ [x, y]) => plane.spot(x, y));
-  const colour = lit ? "#ff0000" : scene.style.border;
+/**
+ * @param {Pen} pen @param {import("./polyhedral_geometry.js").Plane} plane @param {import("./scenes.js").BorderLine} line
+ * @param {Look} look @param {boolean} lit
+ */
+export function paintBorder(pen, plane, line, look, lit) {
+  const [a, b] = line.ends.map(([x, y]) => plane.spot(x, y));
+  const colour = lit ? look.lit : look.border;
   paintLine(pen, a, b, colour, lit ? 4 : 1.6);
   const at = plane.spot(line.at[0], line.at[1]);
   paintWords(pen, line.label, at.x, at.y, 16, colour);
 }
 
-/** @param {Pen} pen @param {any} scene @param {any} plane */
-function paintAxes(pen, scene, plane) {
-  const { style, dims } = scene;
+/** @param {Pen} pen @param {Scene} scene @param {import("./polyhedral_geometry.js").Plane} plane @param {Look} look */
+function paintAxes(pen, scene, plane, look) {
+  const { dims } = scene;
   const [left, bottom, right, top] = plane.box;
   const [x0, y0] = [Math.max(left, 0), Math.max(bottom, 0)];
   const corner = plane.spot(left, bottom);
   const far = plane.spot(right, top);
   const end = plane.spot(right, y0);
-  paintArrow(pen, plane.spot(left, y0), { x: end.x + 9, y: end.y }, style.axis, 1, 9, 0);
-  paintWords(pen, plane.flat ? dims[0] : dims[1], (corner.x + far.x) / 2, corner.y + 38, 19, "#1f2328");
+  paintArrow(pen, plane.spot(left, y0), { x: end.x + 9, y: end.y }, look.axis, 1, 9, 0);
+  paintWords(pen, plane.flat ? dims[0] : dims[1], (corner.x + far.x) / 2, corner.y + 38, 19, look.ink);
   const step = tickStep(plane.unit) * (plane.unit > 24 ? 1 : 2);
   const named = (/** @type {Spot} */ at) =>
-    scene.lines.some((/** @type {any} */ line) => {
+    scene.lines.some((line) => {
       const label = plane.spot(line.at[0], line.at[1]);
       return Math.abs(label.x - at.x) < line.label.length * 5 + 12 && Math.abs(label.y - at.y) < 16;
     });
@@ -163,44 +179,44 @@ function paintAxes(pen, scene, plane) {
     const at = plane.spot(x, bottom);
     const origin = x === 0 && left === 0;
     at.y += 15;
-    if (!named(at)) paintWords(pen, String(x), at.x - (origin ? 10 : 0), at.y, origin ? 19 : 10, origin ? "#1f2328" : "#59636e");
+    if (!named(at)) paintWords(pen, String(x), at.x - (origin ? 10 : 0), at.y, origin ? 19 : 10, origin ? look.ink : look.faint);
   }
   if (plane.flat) return;
   const up = plane.spot(x0, top);
-  paintArrow(pen, plane.spot(x0, bottom), { x: up.x, y: up.y - 9 }, style.axis, 1, 9, 0);
-  paintWords(pen, dims[0], corner.x - plane.aside, (corner.y + far.y) / 2, 19, "#1f2328");
+  paintArrow(pen, plane.spot(x0, bottom), { x: up.x, y: up.y - 9 }, look.axis, 1, 9, 0);
+  paintWords(pen, dims[0], corner.x - plane.aside, (corner.y + far.y) / 2, 19, look.ink);
   for (let y = Math.ceil(bottom / step) * step; y < top - 0.5; y += step) {
     const at = plane.spot(left, y);
     at.x -= 13;
-    if ((y || bottom < 0) && !named(at)) paintWords(pen, String(y), at.x, at.y, 10, "#59636e");
+    if ((y || bottom < 0) && !named(at)) paintWords(pen, String(y), at.x, at.y, 10, look.faint);
   }
 }
 
 /**
  * Space with everything that does not move.
- * @param {Pen} pen @param {any} scene @param {any} space @param {any[]} layers
+ * @param {Pen} pen @param {Scene} scene @param {import("./polyhedral_geometry.js").Orthographic} space @param {Layer[]} layers @param {Look} look
  */
-export function paintSpace(pen, scene, space, layers) {
-  const { style, dims } = scene;
+export function paintSpace(pen, scene, space, layers, look) {
+  const { dims } = scene;
   const origin = space.place(space.low);
-  dims.forEach((/** @type {string} */ name, /** @type {number} */ d) => {
+  dims.forEach((name, d) => {
     const end = [...space.low];
     end[d] = space.high[d];
     const tip = space.place(end);
-    paintArrow(pen, origin, tip, style.axis, 1, 9, 0);
+    paintArrow(pen, origin, tip, look.axis, 1, 9, 0);
     const length = Math.hypot(tip.x - origin.x, tip.y - origin.y) || 1;
-    if (length > 12) paintWords(pen, name, tip.x + ((tip.x - origin.x) / length) * 14, tip.y + ((tip.y - origin.y) / length) * 14, 17, "#1f2328");
+    if (length > 12) paintWords(pen, name, tip.x + ((tip.x - origin.x) / length) * 14, tip.y + ((tip.y - origin.y) / length) * 14, 17, look.ink);
   });
   const faces = layers.flatMap((layer) => layer.faces);
   for (const [, corners] of faces) {
-    const outline = hullOf(corners.map((/** @type {number[]} */ corner) => space.place(corner)));
+    const outline = hullOf(corners.map((corner) => space.place(corner)));
     if (outline.length < 3) continue;
     trace(pen, [...outline, outline[0]]);
-    pen.globalAlpha = style.opacity / 3;
-    pen.fillStyle = style.polygon;
+    pen.globalAlpha = STYLE.domain.opacity / 3;
+    pen.fillStyle = look.polygon;
     pen.fill();
     pen.globalAlpha = 0.65;
-    pen.strokeStyle = style.border;
+    pen.strokeStyle = look.border;
     pen.lineWidth = 1;
     pen.stroke();
     pen.globalAlpha = 1;
@@ -211,7 +227,7 @@ export function paintSpace(pen, scene, space, layers) {
     const shift = space.shift(k, layers.length);
     for (const p of order) {
       const at = space.place(layer.points, 3 * p);
-      paintCircle(pen, { x: at.x + shift.x, y: at.y + shift.y }, space.radius, style.statements[k % style.statements.length], style.ring);
+      paintCircle(pen, { x: at.x + shift.x, y: at.y + shift.y }, space.radius, look.statements[k % look.statements.length], look.ring);
     }
   });
 }

@@ -2,45 +2,46 @@
 
 import { paintWords } from "./polyhedral_paint.js";
 
+/** @typedef {import("./polyhedral_paint.js").Look} Look */
+
 const GAP = 24;
 const NAME = 20;
 
 export class Shelf {
-  /** @param {any} scene @param {number} x where the shelf starts */
-  constructor(scene, x) {
-    this.scene = scene;
+  /** @param {import("./scenes.js").ArrayScene[]} arrays @param {number} x where the shelf starts */
+  constructor(arrays, x) {
     this.x = x;
     let y = NAME;
-    this.grids = scene.arrays.map((/** @type {any} */ array) => {
+    this.grids = arrays.map((array) => {
       const side = Math.max(1, Math.min(24, 220 / array.columns, 190 / array.rows));
       const grid = { ...array, side, y };
       y += array.rows * side + NAME + GAP;
       return grid;
     });
     this.height = y;
-    this.width = Math.max(0, ...this.grids.map((/** @type {any} */ grid) => Math.max(grid.side * grid.columns, this.label(grid).length * 8)));
+    this.width = Math.max(0, ...this.grids.map((grid) => Math.max(grid.side * grid.columns, this.label(grid).length * 8)));
   }
 
-  /** @param {any} grid */
+  /** @param {import("./scenes.js").ArrayScene} grid */
   label(grid) {
-    return grid.shape.length ? `${grid.name}[${grid.shape.map((/** @type {number} */ n, /** @type {number} */ k) => `${grid.low[k]}..${grid.low[k] + n - 1}`).join(", ")}]` : grid.name;
+    return grid.shape.length ? `${grid.name}[${grid.shape.map((n, k) => `${grid.low[k]}..${grid.low[k] + n - 1}`).join(", ")}]` : grid.name;
   }
 
-  /** @param {CanvasRenderingContext2D} pen */
-  paint(pen) {
+  /** @param {CanvasRenderingContext2D} pen @param {Look} look */
+  paint(pen, look) {
     for (const grid of this.grids) {
-      paintWords(pen, this.label(grid), this.x, grid.y - 10, 12, "#1f2328", "left");
-      pen.fillStyle = this.scene.style.statements[0];
+      paintWords(pen, this.label(grid), this.x, grid.y - 10, 12, look.ink, "left");
+      pen.fillStyle = look.statements[0];
       pen.fillRect(this.x, grid.y, grid.side * grid.columns, grid.side * grid.rows);
       if (grid.side >= 4) {
-        pen.strokeStyle = "#ffffff";
+        pen.strokeStyle = look.ground;
         pen.lineWidth = 1;
         pen.beginPath();
         for (let c = 1; c < grid.columns; c++) pen.moveTo(this.x + c * grid.side, grid.y), pen.lineTo(this.x + c * grid.side, grid.y + grid.rows * grid.side);
         for (let r = 1; r < grid.rows; r++) pen.moveTo(this.x, grid.y + r * grid.side), pen.lineTo(this.x + grid.columns * grid.side, grid.y + r * grid.side);
         pen.stroke();
       }
-      pen.strokeStyle = this.scene.style.axis;
+      pen.strokeStyle = look.axis;
       pen.lineWidth = 1;
       pen.strokeRect(this.x, grid.y, grid.side * grid.columns, grid.side * grid.rows);
     }
@@ -52,20 +53,20 @@ export class Shelf {
     return { x: this.x + ((cell % grid.columns) + 0.5) * grid.side, y: grid.y + (Math.floor(cell / grid.columns) + 0.5) * grid.side };
   }
 
-  /** @param {CanvasRenderingContext2D} pen @param {number} number @param {number} cell @param {string} colour @param {boolean} framed */
-  fill(pen, number, cell, colour, framed) {
+  /** @param {CanvasRenderingContext2D} pen @param {number} number @param {number} cell @param {string} colour @param {string} frame its colour, "" for none */
+  fill(pen, number, cell, colour, frame = "") {
     const { side } = this.grids[number];
     const { x, y } = this.centre(number, cell);
-    const inset = side >= 4 && !framed ? 0.5 : 0;
+    const inset = side >= 4 && !frame ? 0.5 : 0;
     pen.fillStyle = colour;
     pen.fillRect(x - side / 2 + inset, y - side / 2 + inset, side - 2 * inset, side - 2 * inset);
-    if (!framed) return;
-    pen.strokeStyle = this.scene.style.axis;
+    if (!frame) return;
+    pen.strokeStyle = frame;
     pen.lineWidth = 1.2;
     pen.strokeRect(x - side / 2, y - side / 2, side, side);
   }
 
-  /** The cell under a place of the canvas, as [grid, cell], or null. @param {number} x @param {number} y */
+  /** The cell under a place of the canvas, as [grid, cell], or null. @param {number} x @param {number} y @returns {[number, number] | null} */
   at(x, y) {
     for (const [number, grid] of this.grids.entries()) {
       const column = Math.floor((x - this.x) / grid.side);

@@ -1,34 +1,46 @@
 /** One scene of instances on its canvases: what is painted, visited and pointed at. */
 
 import { numbers } from "./data.js";
-import { make } from "./dom.js";
+import { make, penOf } from "./dom.js";
 import { alongRamp, Orthographic, Plane } from "./polyhedral_geometry.js";
 import { paintBorder, paintCircle, paintDependence, paintFront, paintPlane, paintSpace } from "./polyhedral_paint.js";
 import { Shelf } from "./polyhedral_shelf.js";
+import { STYLE } from "./style.js";
+
+/** @typedef {import("./scenes.js").PlaneScene & Pick<import("./scenes.js").IterationScene, "order" | "arrays" | "accesses">} Staged */
+/** @typedef {import("./polyhedral_paint.js").Layer} Layer */
+/** @typedef {Omit<import("./scenes.js").AccessScene, "visits" | "cells"> & {visits: import("./data.js").Numbers, cells: import("./data.js").Numbers}} Access */
 
 const PLOT_WIDTH = 560;
 const PLOT_HEIGHT = 460;
 
 /** One scene on its canvases: still, trail (what has been visited) and top (what is pointed at). */
 export class DomainStage {
-  /** @param {any} scene @param {any[]} layers @param {(told: string, key: string) => void} tell */
+  /** @param {Staged} scene @param {Layer[]} layers @param {(told: string, key: string) => void} tell */
   constructor(scene, layers, tell) {
     this.scene = scene;
     this.layers = layers;
     this.tell = tell;
+    /** The colours, until the theme is known: those of a light page. */
+    this.look = STYLE.themes.light.domain;
     this.visits = numbers(scene.visits);
     this.places = numbers(scene.places);
-    this.accesses = scene.accesses.map((/** @type {any} */ a) => ({ ...a, visits: numbers(a.visits), cells: numbers(a.cells) }));
-    this.arrows = scene.arrows.map((/** @type {any} */ a) => ({ ...a, ends: numbers(a.ends) }));
+    /** @type {Access[]} */
+    this.accesses = scene.accesses.map((a) => ({ ...a, visits: numbers(a.visits), cells: numbers(a.cells) }));
+    this.arrows = scene.arrows.map((a) => ({ ...a, ends: numbers(a.ends) }));
     this.instants = numbers(scene.instants);
     this.count = this.visits.length / 2;
     /** What else shows the same visits. @type {DomainStage | null} */
     this.other = null;
-    this.turns = new Map(Array.from(this.places, (/** @type {number} */ place, /** @type {number} */ v) => [place, v]));
+    /** @type {Map<number, number>} */
+    this.turns = new Map();
+    this.places.forEach((place, v) => this.turns.set(place, v));
     this.done = scene.order ? this.count : 0;
     this.space = scene.dims.length === 3;
-    this.view = this.space ? new Orthographic(scene, PLOT_WIDTH, PLOT_HEIGHT) : new Plane(scene, PLOT_WIDTH, PLOT_HEIGHT);
-    this.shelf = new Shelf(scene, this.view.width + 24);
+    this.view = this.space
+      ? new Orthographic(scene, PLOT_WIDTH, PLOT_HEIGHT)
+      : new Plane(scene, PLOT_WIDTH, PLOT_HEIGHT);
+    this.shelf = new Shelf(scene.arrays, this.view.width + 24);
     this.width = this.view.width + 24 + this.shelf.width + 4;
     this.height = Math.max(this.view.height, this.shelf.height);
     this.key = "";
@@ -40,17 +52,31 @@ export class DomainStage {
     this.pens = [0, 1, 2].map(() => {
       const canvas = make("canvas", { width: this.width * ratio, height: this.height * ratio, style: `width:${this.width}px;height:${this.height}px` });
       this.node.append(canvas);
-      const pen = canvas.getContext("2d");
+      const pen = penOf(canvas);
       pen.scale(ratio, ratio);
       return pen;
     });
     this.lookup = layers.map((layer) => {
+      /** @type {Map<string, number>} */
       const found = new Map();
       const size = scene.dims.length;
       for (let p = 0; p * size < layer.points.length; p++) found.set(layer.points.slice(p * size, (p + 1) * size).join(), p);
       return found;
     });
+  }
+
+  /** Paint everything, for instance after a change of theme. @param {import("./polyhedral_paint.js").Look} look */
+  draw(look) {
+    this.look = look;
     this.still();
+    this.again();
+    this.top([]);
+  }
+
+  /** What has been visited, painted anew. */
+  again() {
+    this.pens[1].clearRect(0, 0, this.width, this.height);
+    this.written.clear();
     this.trail(0, this.done);
   }
 
@@ -64,8 +90,8 @@ export class DomainStage {
   still() {
     const pen = this.pens[0];
     pen.clearRect(0, 0, this.width, this.height);
-    if (this.space) paintSpace(pen, this.scene, this.view, this.layers);
-    else paintPlane(pen, this.scene, this.view, this.layers);
+    if (this.view instanceof Orthographic) paintSpace(pen, this.scene, this.view, this.layers, this.look);
+    else paintPlane(pen, this.scene, this.view, this.layers, this.look);
     const names = this.layers.map((layer) => layer.name);
     const size = this.scene.dims.length;
     if (this.scene.fronts && !this.space) this.fronts(pen);
@@ -74,17 +100,17 @@ export class DomainStage {
       for (let k = 0; k < arrows.ends.length; k += 2 * size) {
         const a = this.view.place(arrows.ends, k);
         const b = this.view.place(arrows.ends, k + size);
-        paintDependence(pen, this.scene.style, arrows, { x: a.x + from.x, y: a.y + from.y }, { x: b.x + to.x, y: b.y + to.y }, Math.max(3, Math.min(9, this.view.unit * 0.17)), this.view.radius + 1);
+        paintDependence(pen, this.look, arrows, { x: a.x + from.x, y: a.y + from.y }, { x: b.x + to.x, y: b.y + to.y }, Math.max(3, Math.min(9, this.view.unit * 0.17)), this.view.radius + 1);
       }
     }
-    this.shelf.paint(pen);
+    this.shelf.paint(pen, this.look);
   }
 
   /** A line through the visits of each instant. @param {CanvasRenderingContext2D} pen */
   fronts(pen) {
     for (let first = 0, v = 1; v <= this.count; v++) {
       if (v < this.count && this.instants[v] === this.instants[first]) continue;
-      if (v - first > 1) paintFront(pen, this.spots(first, v), this.scene.style.axis);
+      if (v - first > 1) paintFront(pen, this.spots(first, v), this.look.axis);
       first = v;
     }
   }
@@ -105,9 +131,10 @@ export class DomainStage {
     return low;
   }
 
-  /** What visit `v` touches: [access, cell]. @param {number} v @returns {[any, number][]} */
+  /** What visit `v` touches: [access, cell]. @param {number} v @returns {[Access, number][]} */
   touched(v) {
     const time = this.places[v];
+    /** @type {[Access, number][]} */
     const found = [];
     for (const access of this.accesses) {
       let [low, high] = [0, access.visits.length - 1];
@@ -121,22 +148,22 @@ export class DomainStage {
         else high = middle - 1;
       }
     }
-    return /** @type {[any, number][]} */ (found);
+    return found;
   }
 
   /** Mark the visits from `first` up to `last` as done. @param {number} first @param {number} last */
   trail(first, last) {
     const pen = this.pens[1];
-    const { style } = this.scene;
+    const { look } = this;
     for (let v = first; v < last; v++) {
       const last = this.instants[this.count - 1];
-      const colour = alongRamp(style.order, last ? this.instants[v] / last : 1);
-      paintCircle(pen, this.centre(this.visits[2 * v], this.visits[2 * v + 1]), this.view.radius, colour, style.ring);
+      const colour = alongRamp(look.order, last ? this.instants[v] / last : 1);
+      paintCircle(pen, this.centre(this.visits[2 * v], this.visits[2 * v + 1]), this.view.radius, colour, look.ring);
       // Cells keep the colour of the strongest thing that happened to them.
       if (this.count > 20000) continue;
       for (const [access, cell] of this.touched(v)) {
-        if (access.kind === "write") this.shelf.fill(pen, access.array, cell, "#fce5cd", false);
-        else if (!this.written.has(`${access.array}:${cell}`)) this.shelf.fill(pen, access.array, cell, "#d6e4f7", false);
+        if (access.kind === "write") this.shelf.fill(pen, access.array, cell, look.was_written);
+        else if (!this.written.has(`${access.array}:${cell}`)) this.shelf.fill(pen, access.array, cell, look.was_read);
         if (access.kind === "write") this.written.add(`${access.array}:${cell}`);
       }
     }
@@ -145,9 +172,8 @@ export class DomainStage {
   /** Go to where `done` visits have been made. @param {number} done */
   go(done) {
     if (done < this.done) {
-      this.pens[1].clearRect(0, 0, this.width, this.height);
-      this.written.clear();
-      this.trail(0, done);
+      this.done = done;
+      this.again();
     } else this.trail(this.done, done);
     this.done = done;
     this.other?.follow(done > 0 ? this.instants[done - 1] : -1);
@@ -191,27 +217,30 @@ export class DomainStage {
     if (echo && this.other) this.other.top(visits.flatMap((v) => this.other?.turns.get(this.places[v]) ?? []), false);
     const pen = this.pens[2];
     pen.clearRect(0, 0, this.width, this.height);
-    if (!this.space) for (const line of this.scene.lines) if (line.key === this.key) paintBorder(pen, this.scene, this.view, line, true);
+    if (this.view instanceof Plane) for (const line of this.scene.lines) if (line.key === this.key) paintBorder(pen, this.view, line, this.look, true);
     if (this.key.startsWith("access:")) {
-      const access = this.accesses.find((/** @type {any} */ a) => a.key === this.key);
-      const colour = access?.kind === "write" ? this.scene.style.written : this.scene.style.read;
-      for (const cell of new Set(access?.cells)) this.shelf.fill(pen, access.array, cell, colour, false);
+      const access = this.accesses.find((a) => a.key === this.key);
+      if (access) for (const cell of new Set(access.cells)) this.shelf.fill(pen, access.array, cell, this.cellColour(access));
     }
     for (const v of visits) {
       const spot = this.centre(this.visits[2 * v], this.visits[2 * v + 1]);
       for (const [access, cell] of this.touched(v)) {
-        const colour = access.kind === "write" ? this.scene.style.written : this.scene.style.read;
         const end = this.shelf.centre(access.array, cell);
-        this.shelf.fill(pen, access.array, cell, colour, true);
-        pen.strokeStyle = access.kind === "write" ? "#b45f06" : "#1155cc";
+        this.shelf.fill(pen, access.array, cell, this.cellColour(access), this.look.axis);
+        pen.strokeStyle = access.kind === "write" ? this.look.writing : this.look.reading;
         pen.lineWidth = 1.4;
         pen.beginPath();
         pen.moveTo(spot.x, spot.y);
         pen.bezierCurveTo((spot.x + end.x) / 2, spot.y, (spot.x + end.x) / 2, end.y, end.x, end.y);
         pen.stroke();
       }
-      paintCircle(pen, spot, Math.max(this.view.radius * 1.3, 3), this.scene.style.written, "#000000");
+      paintCircle(pen, spot, Math.max(this.view.radius * 1.3, 3), this.look.written, this.look.strong);
     }
+  }
+
+  /** What a cell is painted in that an access touches. @param {Access} access */
+  cellColour(access) {
+    return access.kind === "write" ? this.look.written : this.look.read;
   }
 
   /** Point at a place of the canvas. @param {number} x @param {number} y */
@@ -229,7 +258,7 @@ export class DomainStage {
     this.light(line);
     this.top(v >= 0 ? [v] : this.done > 0 && this.done < this.count ? this.latest() : []);
     if (v >= 0) this.tell(this.describe(v), "");
-    else this.tell(line ? `beyond this line: ${this.scene.lines.find((/** @type {any} */ l) => l.key === line).label}` : "", line);
+    else this.tell(line ? `beyond this line: ${this.scene.lines.find((l) => l.key === line)?.label}` : "", line);
   }
 
   /** @param {string} key */
@@ -276,7 +305,7 @@ export class DomainStage {
   lineAt(x, y) {
     const plane = /** @type {Plane} */ (this.view);
     for (const line of this.scene.lines) {
-      const [a, b] = line.ends.map((/** @type {number[]} */ [u, v]) => plane.spot(u, v));
+      const [a, b] = line.ends.map(([u, v]) => plane.spot(u, v));
       const length = Math.hypot(b.x - a.x, b.y - a.y);
       const away = Math.abs((b.x - a.x) * (a.y - y) - (a.x - x) * (b.y - a.y)) / length;
       const along = ((x - a.x) * (b.x - a.x) + (y - a.y) * (b.y - a.y)) / length;
@@ -290,10 +319,6 @@ export class DomainStage {
   drag(dx, dy) {
     const space = /** @type {Orthographic} */ (this.view);
     space.turn(space.azimuth - dx * 0.5, space.elevation + dy * 0.5);
-    this.pens[1].clearRect(0, 0, this.width, this.height);
-    this.written.clear();
-    this.still();
-    this.trail(0, this.done);
-    this.top([]);
+    this.draw(this.look);
   }
 }

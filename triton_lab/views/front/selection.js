@@ -1,11 +1,8 @@
 /** What is picked in a picture, shared by all parts of one view. */
 
 /**
- * `pointed` is the line under the pointer, which passes; the others stay until they are let go.
- * @typedef {{
- *   program?: number | null, line?: number | null, iteration?: number | null, step?: number | null,
- *   pointed?: number | null,
- * }} Picked
+ * `pointed` is the line under the pointer, which passes; the others stay until they are let go, and Python hears of them.
+ * @typedef {import("./scenes.js").Picked & {pointed?: number | null}} Picked
  * @typedef {{
  *   get: () => Picked,
  *   set: (change: Picked) => void,

@@ -3,7 +3,7 @@
 import { make } from "./dom.js";
 
 /**
- * @param {{first: number, lines: [string, string[], string | null][]}} source
+ * @param {import("./scenes.js").MarkedSource} source
  * @param {import("./selection.js").Selection} selection
  * @returns {{node: HTMLElement, draw: () => void}}
  */

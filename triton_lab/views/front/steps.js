@@ -6,7 +6,7 @@ import { oneProgramPicker } from "./pickers.js";
 import { blockHeatmap, tell } from "./valueblock.js";
 
 /**
- * @param {any} scene
+ * @param {import("./scenes.js").StepsScene} scene
  * @param {import("./selection.js").Selection} selection
  * @returns {{node: HTMLElement, draw: () => void}}
  */
@@ -23,7 +23,7 @@ export function stepsOf(scene, selection) {
   const status = make("div", { class: "tl-status", "aria-live": "polite" });
   const told = make("output", { class: "tl-told" });
   const place = make("div", { class: "tl-stage" });
-  const rows = scene.source.lines.map((/** @type {string} */ text, /** @type {number} */ k) => make(
+  const rows = scene.source.lines.map((text, k) => make(
     "div", { class: "tl-line" },
     make("span", { class: "tl-number" }, String(scene.source.first + k)), make("span", { class: "tl-marks" }),
     make("span", { class: "tl-code" }, text),
@@ -54,7 +54,7 @@ export function stepsOf(scene, selection) {
     const step = steps[at];
     slider.value = String(at);
     told.textContent = `step ${at} of ${steps.length}: line ${step.line ?? "?"}, ${step.words} ${step.value}`;
-    rows.forEach((/** @type {HTMLElement} */ row, /** @type {number} */ k) => {
+    rows.forEach((row, k) => {
       const here = scene.source.first + k === step.line;
       row.classList.toggle("tl-here", here);
       if (here) row.setAttribute("aria-current", "step");

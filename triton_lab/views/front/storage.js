@@ -15,16 +15,17 @@ import { elementsAt } from "./strides.js";
 const MOST_MARKED = 64;
 
 /**
- * @param {any} scene
+ * @param {import("./scenes.js").StorageScene} scene
  * @param {import("./selection.js").Selection} selection
  * @returns {{node: HTMLElement, draw: () => void}}
  */
 export function storageOf(scene, selection) {
   const status = make("div", { class: "tl-status", "aria-live": "polite" });
-  const strips = scene.strips.map((/** @type {any} */ strip) => new Heatmap(strip));
-  const grids = scene.grids.map((/** @type {any} */ grid) => new Heatmap(grid));
+  const grid = scene.launchGrid ?? [1, 1, 1];
+  const strips = scene.strips.map((strip) => new Heatmap(strip));
+  const grids = scene.grids.map((grid) => new Heatmap(grid));
   const all = [...strips, ...grids];
-  const touches = all.map((heatmap) => (heatmap.scene.touched ? new TouchedCells(heatmap.scene.touched, scene.launchGrid) : null));
+  const touches = [...scene.strips, ...scene.grids].map(({ touched }) => (touched ? new TouchedCells(touched, grid) : null));
   /** @type {import("./pickers.js").Picker[]} */
   const pickers = [];
   if (scene.launchGrid) {
@@ -40,13 +41,13 @@ export function storageOf(scene, selection) {
   const point = (memory, byte, length, source, lead, trail) => {
     const words = [lead];
     const { unit } = scene.memories[memory];
-    strips.forEach((/** @type {Heatmap} */ strip, /** @type {number} */ k) => {
+    strips.forEach((strip, k) => {
       if (strip === source) return;
       const first = Math.floor(byte / unit);
       const places = Array.from({ length: Math.max(1, Math.min(MOST_MARKED, Math.floor(length / unit))) }, (_, n) => first + n);
       strip.mark(k === memory ? present(places.map((place) => cellOf(strip.layout, [place]))) : []);
     });
-    scene.tensors.forEach((/** @type {Tensor} */ tensor, /** @type {number} */ k) => {
+    scene.tensors.forEach((tensor, k) => {
       const marked = [];
       if (tensor.memory === memory) {
         const base = tensor.start + tensor.offset * tensor.itemsize;
@@ -88,10 +89,10 @@ export function storageOf(scene, selection) {
     const touched = touches[all.indexOf(heatmap)];
     if (!touched) return "";
     const there = touched.programsAt(heatmap.classAt(cell));
-    return there.length ? listPrograms(there, scene.launchGrid) : "touched by nobody";
+    return there.length ? listPrograms(there, grid) : "touched by nobody";
   };
 
-  strips.forEach((/** @type {Heatmap} */ strip, /** @type {number} */ memory) => {
+  strips.forEach((strip, memory) => {
     const { letter, unit } = scene.memories[memory];
     strip.onpoint = (cell) => {
       if (!cell) return clear();
@@ -99,26 +100,26 @@ export function storageOf(scene, selection) {
       point(memory, index[0] * unit, unit * right, strip, `storage ${letter}, ${stretch(index[0] * unit, unit * right)}`, touchers(strip, cell));
     };
   });
-  grids.forEach((/** @type {Heatmap} */ grid, /** @type {number} */ k) => {
+  grids.forEach((picture, k) => {
     /** @type {Tensor} */
     const tensor = scene.tensors[k];
-    grid.onpoint = (cell) => {
+    picture.onpoint = (cell) => {
       if (!cell) return clear();
-      const { index } = indexOf(grid.layout, ...cell);
+      const { index } = indexOf(picture.layout, ...cell);
       const offset = index.reduce((sum, value, axis) => sum + value * tensor.strides[axis], tensor.offset);
       const byte = tensor.start + offset * tensor.itemsize;
       const where = `storage ${scene.memories[tensor.memory].letter}, ${stretch(byte, tensor.itemsize)}`;
-      point(tensor.memory, byte, tensor.itemsize, grid, `${arithmeticOf(tensor, index)} · ${where}`, touchers(grid, cell));
+      point(tensor.memory, byte, tensor.itemsize, picture, `${arithmeticOf(tensor, index)} · ${where}`, touchers(picture, cell));
     };
   });
   clear();
   const node = make(
     "div", { class: "tl-storage" },
     tableOf(scene.headings, scene.table),
-    ...scene.overlaps.slice(0, 4).map((/** @type {string} */ words) => make("div", { class: "tl-note" }, words)),
+    ...scene.overlaps.slice(0, 4).map((words) => make("div", { class: "tl-note" }, words)),
     ...pickers.filter((picker) => picker.nodes.length).map((picker) => make("div", { class: "tl-controls" }, ...picker.nodes)),
-    ...strips.map((/** @type {Heatmap} */ strip) => strip.node),
-    make("div", { class: "tl-row" }, ...grids.map((/** @type {Heatmap} */ grid) => grid.node)),
+    ...strips.map((strip) => strip.node),
+    make("div", { class: "tl-row" }, ...grids.map((grid) => grid.node)),
     status,
   );
   return {
@@ -132,7 +133,7 @@ export function storageOf(scene, selection) {
 
 /** Who touches the cells of a picture whose classes are told apart by that. */
 class TouchedCells {
-  /** @param {any} scene as `told_apart` in Python makes it @param {number[]} grid */
+  /** @param {import("./scenes.js").ToldTouches} scene @param {number[]} grid */
   constructor(scene, grid) {
     this.of = numbers(scene.of);
     this.touched = new Touched({ ...scene, grid });

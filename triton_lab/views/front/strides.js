@@ -1,10 +1,10 @@
 /** From an offset in storage back to the elements there. */
 
-/** @typedef {{name: string, shape: number[], strides: number[], offset: number, itemsize: number, memory: number, start: number}} Tensor */
+/** @typedef {import("./scenes.js").TensorScene} Tensor */
 
 /**
  * The indices of up to `limit` elements of a tensor at an offset counted from its element 0.
- * @param {Tensor} tensor
+ * @param {{shape: number[], strides: number[]}} tensor
  * @param {number} offset
  * @param {number} limit
  * @returns {number[][]}

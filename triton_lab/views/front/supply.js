@@ -1,25 +1,36 @@
 /** Scenes by name: some came along, the others Python makes when they are first asked for. */
 
-/** @typedef {(name: string, then: (scene: any) => void) => void} Supply */
+/** @typedef {import("./scenes.js").Scene} Scene */
+/** @typedef {(name: string, then: (scene: Scene) => void) => void} Supply */
+/** @typedef {(message: import("./scenes.js").Answer, buffers: DataView[]) => void} Heard */
+
+/**
+ * To whom parts are asked for.
+ * @typedef {{
+ *   on: (name: "msg:custom", then: Heard) => void,
+ *   off: (name: "msg:custom", then: Heard) => void,
+ *   send: (message: import("./scenes.js").Question) => void,
+ * }} Channel
+ */
 
 const KEPT = 24; // fetched scenes; those that are shown are held by their pictures anyway
 
 /**
- * @param {Record<string, any>} known
- * @param {any} model the widget's, null on a page without a kernel
+ * @param {Record<string, Scene>} known
+ * @param {Channel | null} model the widget's, null on a page without a kernel
  * @returns {{ask: Supply, has: (name: string) => boolean, stop: () => void}}
  */
 export function createSupply(known, model) {
-  /** @type {Map<string, any>} */
+  /** @type {Map<string, Scene>} */
   const fetched = new Map();
-  /** @type {Map<string, ((scene: any) => void)[]>} */
+  /** @type {Map<string, ((scene: Scene) => void)[]>} */
   const waiting = new Map();
-  /** @param {any} message @param {DataView[]} buffers */
+  /** @type {Heard} */
   const onMessage = (message, buffers) => {
     const listeners = waiting.get(message.part);
     if (!listeners) return;
     waiting.delete(message.part);
-    const scene = unpacked(message.scene, buffers);
+    const scene = /** @type {Scene} */ (unpacked(message.scene, buffers));
     fetched.set(message.part, scene);
     if (fetched.size > KEPT) fetched.delete([...fetched.keys()][0]);
     for (const listener of listeners) listener(scene);
@@ -46,13 +57,14 @@ export function createSupply(known, model) {
 
 /**
  * The scene with `{buffer: k}` replaced by the k-th buffer.
- * @param {any} value
+ * @param {unknown} value
  * @param {DataView[]} buffers
- * @returns {any}
+ * @returns {unknown}
  */
 function unpacked(value, buffers) {
-  if (Array.isArray(value)) return value.map((item) => unpacked(item, buffers));
+  if (Array.isArray(value)) return /** @type {unknown[]} */ (value).map((item) => unpacked(item, buffers));
   if (value === null || typeof value !== "object") return value;
-  if (typeof value.buffer === "number") return buffers[value.buffer];
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unpacked(item, buffers)]));
+  if ("buffer" in value && typeof value.buffer === "number") return buffers[value.buffer];
+  const entries = Object.entries(/** @type {Record<string, unknown>} */ (value));
+  return Object.fromEntries(entries.map(([key, item]) => [key, unpacked(item, buffers)]));
 }

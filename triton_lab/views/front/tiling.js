@@ -9,7 +9,7 @@ import { callProgram, countOf, listPrograms } from "./programs.js";
 import { lineOf } from "./selection.js";
 
 /**
- * @param {any} scene
+ * @param {import("./scenes.js").TilingScene} scene
  * @param {import("./selection.js").Selection} selection
  * @returns {{node: HTMLElement, draw: () => void}}
  */
@@ -56,9 +56,10 @@ export function tilingOf(scene, selection) {
     return picked + lost + wrong;
   };
 
+  /** @type {HTMLInputElement} */
   const slider = make("input", {
     type: "range", min: -1, max: programs - 1, step: 1, "aria-label": "program",
-    oninput: () => selection.set({ program: slider.value < 0 ? null : Number(slider.value) }),
+    oninput: () => selection.set({ program: Number(slider.value) < 0 ? null : Number(slider.value) }),
   });
   const told = make("output", { class: "tl-told" });
   const update = () => {
@@ -97,7 +98,7 @@ const ROLES = /** @type {Record<string, number[]>} */ ({ loads: [0], stores: [1]
 
 /** Loads, stores or both. */
 class Layer {
-  /** @param {any} scene @param {string} name @param {number} programs */
+  /** @param {import("./scenes.js").TilingScene} scene @param {string} name @param {number} programs */
   constructor(scene, name, programs) {
     this.scene = scene;
     this.programs = programs;
@@ -114,7 +115,9 @@ class Layer {
    */
   members(number) {
     const own = this.classOf[number];
+    /** @type {Set<number>} */
     const active = new Set();
+    /** @type {Set<number>} */
     const masked = new Set();
     const accesses = [];
     for (let k = this.starts[own]; k < this.starts[own + 1]; k++) {

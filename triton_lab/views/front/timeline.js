@@ -5,7 +5,7 @@ import { make } from "./dom.js";
 import { Heatmap } from "./heatmap.js";
 
 /**
- * @param {any} scene
+ * @param {import("./scenes.js").TimelineScene} scene
  * @returns {import("./part.js").Part}
  */
 export function timelineOf(scene) {

@@ -2,17 +2,18 @@
 
 import { STYLE } from "./style.js";
 import { numbers } from "./data.js";
-import { make } from "./dom.js";
+import { make, penOf } from "./dom.js";
 import { Heatmap } from "./heatmap.js";
 import { short } from "./legend.js";
 
 /**
  * The scene of a heatmap of one block.
- * @param {any} picture as `block_scene` in Python makes it
- * @param {any} painting as `painting` in Python makes it
+ * @param {import("./scenes.js").BlockScene} picture
+ * @param {import("./scenes.js").Painting} painting
  * @param {ArrayLike<number>} values in reading order
  * @param {[number, number]} ends of the ramp
  * @param {ArrayLike<number> | null} mask 0 where there is no number
+ * @returns {import("./scenes.js").HeatmapScene}
  */
 export function blockScene(picture, painting, values, [low, high], mask = null) {
   const diverging = low < 0 && high > 0;
@@ -28,6 +29,7 @@ export function blockScene(picture, painting, values, [low, high], mask = null) 
   for (let cell = 0; cell < first.length; cell++) {
     if (!first[cell]) continue;
     const value = values[first[cell] - 1];
+    /** @type {number} */
     let level;
     if (mask && !mask[first[cell] - 1]) level = levels + painting.marks.length;
     else if (Number.isNaN(value)) level = levels;
@@ -38,7 +40,7 @@ export function blockScene(picture, painting, values, [low, high], mask = null) 
     cells[cell] = 1 + level;
     seen.add(level - levels);
   }
-  const legend = painting.marks.filter((/** @type {any} */ _, /** @type {number} */ k) => seen.has(k));
+  const legend = painting.marks.filter((_, k) => seen.has(k));
   if (seen.has(painting.marks.length)) legend.push([painting.unknown, "not touched"]);
   return {
     layout: picture.layout, room: picture.room, panelNames: picture.panelNames, title: "", labels: [], groups: null,
@@ -50,7 +52,7 @@ export function blockScene(picture, painting, values, [low, high], mask = null) 
 
 /**
  * A heatmap of one block; the pointer tells the element and its value.
- * @param {any} picture @param {any} painting @param {ArrayLike<number>} values @param {[number, number]} ends
+ * @param {import("./scenes.js").BlockScene} picture @param {import("./scenes.js").Painting} painting @param {ArrayLike<number>} values @param {[number, number]} ends
  * @param {ArrayLike<number> | null} mask
  * @param {(index: number[] | null, position: number) => void} onpoint
  */
@@ -94,6 +96,7 @@ export function barsOf(values, whole) {
   }
   const few = whole && high - low < BAR_BINS;
   const bins = !finite ? 0 : few ? high - low + 1 : high > low ? BAR_BINS : 1;
+  /** @type {number[]} */
   const counts = new Array(bins).fill(0);
   for (let k = 0; k < values.length; k++) {
     if (!Number.isFinite(values[k])) continue;
@@ -116,7 +119,7 @@ export function barsOf(values, whole) {
   return {
     node,
     draw(theme) {
-      const pen = canvas.getContext("2d");
+      const pen = penOf(canvas);
       pen.clearRect(0, 0, width, height);
       pen.fillStyle = STYLE.themes[theme].accent;
       counts.forEach((count, k) => {

@@ -7,7 +7,7 @@ import { themeOf } from "./theme.js";
 import { barsOf, blockHeatmap, tell } from "./valueblock.js";
 
 /**
- * @param {any} scene
+ * @param {import("./scenes.js").VariableScene} scene
  * @param {import("./selection.js").Selection} selection
  * @returns {{node: HTMLElement, draw: () => void}}
  */
@@ -16,10 +16,10 @@ export function variableOf(scene, selection) {
     return { node: make("div", { class: "tl-variable" }, scene.fixed ?? scene.empty), draw: () => {} };
   }
   const programs = [...numbers(scene.programs)];
-  const grid = scene.grid ?? [Infinity, 1, 1];
+  const grid = scene.grid;
   const values = scene.values.map(numbers);
   const reached = scene.reached.map(numbers);
-  const size = scene.block.reduce((/** @type {number} */ total, /** @type {number} */ n) => total * n, 1);
+  const size = scene.block.reduce((total, n) => total * n, 1);
   const whole = !scene.dtype.startsWith("float") && !scene.dtype.startsWith("bfloat");
   const status = make("div", { class: "tl-status", "aria-live": "polite" });
   const place = make("div", { class: "tl-row" });
@@ -39,7 +39,7 @@ export function variableOf(scene, selection) {
 
   const rest = () =>
     scene.dropped ? `${countOf(scene.dropped, "more program")} not kept in this picture: ask for values(..., programs=[…]).` : "";
-  /** @type {{draw: (theme: "light" | "dark") => void} | null} */
+  /** @type {ReturnType<typeof barsOf> | null} */
   let bars = null;
   /** @type {import("./heatmap.js").Heatmap | null} */
   let heatmap = null;
@@ -62,10 +62,11 @@ export function variableOf(scene, selection) {
       const value = scene.mask && !numbers(scene.mask)[position] ? "was not touched" : `= ${tell(block[position])}`;
       status.textContent = index ? `${scene.name}${at} ${value}` : rest();
     });
+    /** @type {HTMLElement[]} */
     const shown = [heatmap.node];
     if (size > 1) {
       bars = barsOf(scene.spread ? numbers(scene.spread) : block, whole);
-      shown.push(/** @type {any} */ (bars).node);
+      shown.push(bars.node);
     } else shown.push(make("div", { class: "tl-single" }, tell(block[0])));
     place.replaceChildren(...shown);
     heatmap.draw();

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.words import panel_names, shape_text, step_names
 from triton_lab.views.launch.heat_layer import Layer, layer_of
+from triton_lab.views.launch.scenes import AccessesScene, ItemScene, LayerScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.tiling import TilingPanel, tensor_argument
 from triton_lab.views.view import View
@@ -239,13 +240,10 @@ class Accesses(View):
 
         return stack(self.pieces(), least=0)
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> AccessesScene:
         argument, found, members = self.argument, self.heat, self.cells.members
         several = max((moment.iteration for moment in found.moments), default=0) > 0
         layers = [by for by in BY if several or by != "iteration" or by == self.by]
-        bare: dict[str, Any] = (
-            {"labels": []} if self.over == "storage" else {}
-        )  # a word among gaps would name one cell of many
         return {
             "kind": "accesses",
             "title": self.subject(),
@@ -263,14 +261,20 @@ class Accesses(View):
             "program": self.program,
             "iteration": self.iteration,
             "layer": self.by,
-            "heatmap": {**self.heatmap.as_scene(), "styles": None, "groups": None, "labels": [], "legend": []},
-            "layers": {by: {**self.layer(by).as_scene(), **bare} for by in layers},
+            "heatmap": self.heatmap.cells_scene(),
+            "layers": {by: self._layer_scene(by) for by in layers},
             "counts": buffer(narrow(np.maximum(self.cells.by["count"], 0))),
             "starts": buffer(members.starts.astype(np.uint32)),
             "items": buffer(narrow(members.items)),
-            "moments": [[moment.iteration, moment.line, moment.kind] for moment in found.moments],
-            "elsewhere": [found.active_elsewhere, found.masked_elsewhere],
+            "moments": [(moment.iteration, moment.line, moment.kind) for moment in found.moments],
+            "elsewhere": (found.active_elsewhere, found.masked_elsewhere),
         }
+
+    def _layer_scene(self, by: str) -> LayerScene:
+        scene = self.layer(by).as_scene()
+        if self.over == "storage":
+            scene["labels"] = []  # a word among gaps would name one cell of many
+        return scene
 
 
 def _iterations(found: Heat) -> str:
@@ -295,7 +299,7 @@ class AccessesPanel(Panel):
     def there(self) -> bool:
         return bool(self.card.touched)
 
-    def items(self) -> list[dict[str, Any]]:
+    def items(self) -> list[ItemScene]:
         return [item(f"accesses/{name}", name, self.card.lines(name)) for name in self.card.drawn]
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Accesses:

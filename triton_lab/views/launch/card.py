@@ -13,8 +13,10 @@ from triton_lab.views.launch.difference import Difference
 from triton_lab.views.launch.findings import ICONS
 from triton_lab.views.launch.parts import KEPT_NUMBERS, is_there, kept, opened, part, tabs, words
 from triton_lab.views.launch.plot import SHOWN, TABS
+from triton_lab.views.launch.scenes import CardScene, FindingScene, MarkedSource
 from triton_lab.views.launch.tab import Missing, Panel, Tab
 from triton_lab.views.reason import attempt
+from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 from triton_lab.words import count
 
@@ -92,7 +94,7 @@ class Card(View):
                 found.append(f"{kind}: {', '.join(told)}")
         return found
 
-    def findings(self) -> list[Mapping[str, Any]]:
+    def findings(self) -> list[FindingScene]:
         """Errors first, as plain words; before them what stopped the launch."""
         order = list(ICONS)
         found: list[Finding] = sorted(
@@ -112,7 +114,7 @@ class Card(View):
             for one in found
         ]
 
-    def source(self) -> Mapping[str, Any]:
+    def source(self) -> MarkedSource:
         """The kernel's lines, each with its marks: accesses, and the worst finding."""
         marks: dict[int, list[str]] = {}
         for access in self.accesses:
@@ -127,7 +129,7 @@ class Card(View):
         return {
             "first": first,
             "lines": [
-                [line, marks.get(number, []), worst.get(number)] for number, line in enumerate(lines, start=first)
+                (line, marks.get(number, []), worst.get(number)) for number, line in enumerate(lines, start=first)
             ],
         }
 
@@ -221,15 +223,15 @@ class Card(View):
         there = [tab["name"] for tab in tabs(self)]
         return next((name for name in ("differences", *self.show) if name in there), None)
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> CardScene:
         """What the card says, and the tab that it opens; `part` has the rest."""
         return self._scene(opened(self, self.first) if self.first else {})
 
-    def standalone(self) -> Mapping[str, Any]:
+    def standalone(self) -> CardScene:
         """With all pictures for which a page has room."""
         from triton_lab.views.page import size
 
-        parts: dict[str, Mapping[str, Any]] = {}
+        parts: dict[str, Scene] = {}
         left = PAGE_BYTES
         for name in kept(self) if self.show or self.differences else ():
             made = part(self, name, KEPT_NUMBERS)
@@ -241,11 +243,11 @@ class Card(View):
             left -= needed
         return self._scene(parts)
 
-    def part(self, name: str) -> Mapping[str, Any]:
+    def part(self, name: str) -> Scene:
         """The scene of one tab, or of one picture in it."""
         return part(self, name)
 
-    def _scene(self, parts: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _scene(self, parts: Mapping[str, Scene]) -> CardScene:
         return {
             "kind": "card",
             "title": self.title(),

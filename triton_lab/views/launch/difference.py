@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
@@ -12,8 +12,10 @@ from triton_lab.launch.maps import difference as model
 from triton_lab.launch.places import Ints
 from triton_lab.views.drawing.heatmap import Heatmap, buffer
 from triton_lab.views.drawing.layout import Layout, layout
+from triton_lab.views.drawing.scenes import Buffer, HeatmapScene
 from triton_lab.views.drawing.values import finite_range, value_heatmap
 from triton_lab.views.drawing.words import number_text, shape_text
+from triton_lab.views.launch.scenes import ItemScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.view import View
 from triton_lab.words import count, number
@@ -24,6 +26,18 @@ if TYPE_CHECKING:
     from triton_lab.views.drawing.pieces import Piece
 
 ROOM = (270.0, 300.0)  # for one of the three
+
+
+class DifferenceScene(TypedDict):
+    """``values``: of both, for the ``worst`` element of each cell."""
+
+    kind: Literal["difference"]
+    title: str
+    name: str
+    titles: list[str]
+    heatmaps: list[HeatmapScene]
+    values: list[Buffer]
+    worst: Buffer
 
 
 class Difference(View):
@@ -84,7 +98,7 @@ class Difference(View):
             lines.append(f"most at {self.name}[{', '.join(str(int(i)) for i in index)}]: {told}")
         return "\n".join(lines)
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> DifferenceScene:
         numbers = [
             array.reshape(-1)[np.maximum(self.worst, 0)] if array.size else array
             for array in (self.model.a, self.model.b)
@@ -119,7 +133,7 @@ class DifferencePanel(Panel):
     def there(self) -> bool:
         return bool(self.card.differences)
 
-    def items(self) -> list[dict[str, Any]]:
+    def items(self) -> list[ItemScene]:
         return [item(f"differences/{number}", one.name) for number, one in enumerate(self.card.differences)]
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Difference:

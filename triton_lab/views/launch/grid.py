@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,11 @@ from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
+from triton_lab.views.drawing.scenes import Buffer, Cells
 from triton_lab.views.drawing.words import bytes_text, panel_names
 from triton_lab.views.launch.accesses import Accesses
 from triton_lab.views.launch.heat_layer import Layer, layer_of
+from triton_lab.views.launch.scenes import AccessesScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
 
@@ -41,6 +43,46 @@ SAYS = {
 SMS = 132  # of an H100
 ROOM = (360.0, 320.0)
 MOST_WAVES = 6  # told in words
+
+
+class TargetScene(TypedDict):
+    """``first``: a program of each class of the accesses, + 1."""
+
+    accesses: AccessesScene
+    first: Buffer
+
+
+class GridRamp(TypedDict):
+    styles: Buffer
+    start: int
+    levels: int
+
+
+class InputScene(TypedDict):
+    """Which programs read which parts of an argument, and how many bytes each part has."""
+
+    name: str
+    nbytes: Buffer
+    starts: Buffer
+    items: Buffer
+
+
+class GridScene(TypedDict):
+    kind: Literal["grid"]
+    kernel: str
+    says: dict[str, str]
+    grid: list[int]
+    program: int | None
+    layer: str
+    sms: int
+    heatmap: Cells
+    ramp: GridRamp
+    numbers: dict[str, Buffer]
+    masked: Buffer
+    loaded: Buffer
+    stored: Buffer
+    inputs: list[InputScene]
+    target: TargetScene | None
 
 
 class Grid(View):
@@ -201,11 +243,12 @@ class Grid(View):
     def _on_target(self, program: int) -> npt.NDArray[np.uint8] | None:
         return None if self.target is None else self.target.emphasis(program)
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> GridScene:
         done = self.work
-        target = None
+        target: TargetScene | None = None
         if self.target is not None:
-            target = {**self.target.scene(), "first": buffer((self.target.cells.by["program"] + 1).astype(np.uint32))}
+            first = buffer((self.target.cells.by["program"] + 1).astype(np.uint32))
+            target = {"accesses": self.target.scene(), "first": first}
         ramp = self.layer("order")
         return {
             "kind": "grid",
@@ -215,7 +258,7 @@ class Grid(View):
             "program": self.program,
             "layer": self.by,
             "sms": self.sms,
-            "heatmap": {**self._heatmap(ramp).as_scene(), "labels": [], "groups": None},
+            "heatmap": self._heatmap(ramp).cells_scene(),
             "ramp": {"styles": buffer(ramp.styles), "start": style.SEQUENTIAL, "levels": style.LEVELS},
             "numbers": {by: buffer(narrow(self.numbers(by))) for by in ("lanes", "bytes", "iterations")},
             "masked": buffer(narrow(done.masked)),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,7 @@ from triton_lab.launch.places import Ints
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, buffer, narrow
 from triton_lab.views.drawing.regions import crowded, labels
+from triton_lab.views.launch.scenes import LayerScene
 from triton_lab.views.launch.tiling import MASKED, OUTSIDE, UNTOUCHED
 from triton_lab.words import count, mark, program
 
@@ -46,15 +46,15 @@ class Layer:
     labels: Sequence[Label]
     groups: Ints | None
 
-    def as_scene(self) -> Mapping[str, Any]:
+    def as_scene(self) -> LayerScene:
         """What takes the place of the same fields in a heatmap's scene."""
         return {
             "levels": buffer(self.levels),
             "styles": buffer(self.styles),
-            "ramp": list(self.ramp) if self.ramp else None,
+            "ramp": self.ramp,
             "rampName": self.ramp_name,
-            "legend": [[list(key.style), key.text] for key in self.legend],
-            "labels": [list(vars(label).values()) for label in self.labels],
+            "legend": [key.as_scene() for key in self.legend],
+            "labels": [label.as_scene() for label in self.labels],
             "groups": None if self.groups is None else buffer(narrow(self.groups)),
         }
 

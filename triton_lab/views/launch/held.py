@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from triton_lab import words
 from triton_lab.views.drawing.heatmap import Heatmap
 from triton_lab.views.drawing.value_picture import block_heatmap, ends
+from triton_lab.views.launch.scenes import ItemScene
 from triton_lab.views.launch.steps import Steps, can_replay
 from triton_lab.views.launch.tab import NUMBERS, Panel, full_name, item, unknown
 from triton_lab.views.launch.touched_values import TouchedValues
 from triton_lab.views.launch.variable import Variable
+from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -65,10 +67,10 @@ class Held(View):
 
         return stack(self.pieces())
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> Scene:
         return self.steps.live()
 
-    def part(self, name: str) -> Mapping[str, Any]:
+    def part(self, name: str) -> Scene:
         return self.steps.part(name)
 
 
@@ -85,7 +87,7 @@ class ValuesPanel(Panel):
     def there(self) -> bool:
         return can_replay(self.launch)
 
-    def items(self) -> list[dict[str, Any]]:
+    def items(self) -> list[ItemScene]:
         parameters = {one.name for one in self.launch.arguments}
         places = dict.fromkeys((one.name, one.line) for one in self.launch.variables)
         ordered = sorted(places, key=lambda place: place[0] in parameters)

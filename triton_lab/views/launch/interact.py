@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.record import record
 from triton_lab.views.launch.card import Card
+from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -93,11 +94,7 @@ class Interact(View):
 
     # --- A view like any other ------------------------------------------------------------------------
 
-    @property
-    def front(self) -> str:  # type: ignore[override]
-        return self.shown.front
-
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> Scene:
         return self.shown.scene()
 
     def figure(self) -> Figure:

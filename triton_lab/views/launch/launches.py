@@ -5,13 +5,15 @@ The card's parts are those of the card itself behind ``launch/17/``; a card is m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab import words
 from triton_lab.views.drawing.words import seconds_text
 from triton_lab.views.launch.card import Card
+from triton_lab.views.launch.scenes import CardScene
+from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -22,6 +24,27 @@ if TYPE_CHECKING:
 CARDS = 4  # that are kept: looking at a launch again costs nothing
 FEW = 3  # grids that a row names
 ROWS = 40  # of the table; a program that makes kernels by the hundred gets the first of them
+
+
+class NestedScene(TypedDict):
+    """A scene in a scene: its parts are asked for behind its name."""
+
+    kind: Literal["nested"]
+    name: str
+    scene: Scene
+
+
+class LaunchesScene(TypedDict):
+    """``first``: the number of each kernel's first launch."""
+
+    kind: Literal["launches"]
+    title: str
+    headings: list[str]
+    table: list[list[str]]
+    first: list[int]
+    remarks: list[str]
+    count: int
+    parts: dict[str, Scene]
 
 
 class Launches(View):
@@ -86,13 +109,13 @@ class Launches(View):
         head = [title(self.title()), table([self.HEADINGS, *self.table()]), *said]
         return stack([*head, title("launch 0"), *card_pieces(self.card(0))])
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> LaunchesScene:
         return self._scene(self.card(0).scene())
 
-    def standalone(self) -> Mapping[str, Any]:
+    def standalone(self) -> LaunchesScene:
         return self._scene(self.card(0).standalone())
 
-    def _scene(self, first: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _scene(self, first: CardScene) -> LaunchesScene:
         return {
             "kind": "launches",
             "title": self.title(),
@@ -104,7 +127,7 @@ class Launches(View):
             "parts": {"launch/0": {"kind": "nested", "name": "launch/0", "scene": first}},
         }
 
-    def part(self, name: str) -> Mapping[str, Any]:
+    def part(self, name: str) -> Scene:
         start, _, behind = name.partition("/")
         number, _, rest = behind.partition("/")
         if start != "launch" or not number.isdigit() or int(number) >= len(self.launches):

@@ -7,10 +7,10 @@ origins of that element alone: a part called ``origin/<op>/<element>``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +22,12 @@ from triton_lab.views.drawing.heatmap import Heatmap, Key, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.words import panel_names, shape_text
 from triton_lab.views.launch.accesses import access_words
+from triton_lab.views.launch.scenes import ItemScene, MarkedScene, OriginScene, OriginsScene, StoredScene
 from triton_lab.views.launch.steps import StepsPanel, can_replay
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.tiling import UNTOUCHED, tensor_argument
 from triton_lab.views.reason import attempt
+from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -173,14 +175,14 @@ class Origins(View):
         """What its parts' names begin with."""
         return f"origin/{self.store.op}"
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> OriginsScene:
         """Whom to ask about, and one element's origins."""
-        base: dict[str, Any] = {"kind": "origins", "name": self.name, "stored": None, "looks": list(map(list, LOOKS))}
+        stored: StoredScene | None = None
         if self.store.argument is not None:
             argument = tensor_argument(self.launch, self.store.argument)
             nothing = np.zeros(0, np.int64)
             blank = Marked(argument, nothing, nothing, "", "")
-            base["stored"] = {
+            stored = {
                 **blank.as_scene(),
                 "argument": argument.name,
                 "shape": list(argument.shape),
@@ -190,7 +192,14 @@ class Origins(View):
                 "first": buffer((self.stored.first + 1).astype(np.uint32)),
                 "grid": list(self.launch.grid),
             }
-        return {**base, "shown": self.shown(), "parts": {}}
+        return {
+            "kind": "origins",
+            "name": self.name,
+            "stored": stored,
+            "looks": list(map(list, LOOKS)),
+            "shown": self.shown(),
+            "parts": {},
+        }
 
     @cached_property
     def _first_of_cell(self) -> Ints:
@@ -207,7 +216,7 @@ class Origins(View):
         cells = self._first_of_cell
         return np.sort(cells[cells >= 0])
 
-    def shown(self) -> Mapping[str, Any]:
+    def shown(self) -> OriginScene:
         """This element's origins alone."""
         return {
             "kind": "origin",
@@ -219,7 +228,7 @@ class Origins(View):
             "lines": self.text().splitlines()[1:],
         }
 
-    def part(self, name: str) -> Mapping[str, Any]:
+    def part(self, name: str) -> Scene:
         start, _, element = name.rpartition("/")
         if start != self.name:
             return super().part(name)
@@ -278,18 +287,18 @@ class Marked:
             groups=np.minimum(np.arange(len(LOOKS)), FIRST),
         )
 
-    def as_scene(self) -> Mapping[str, Any]:
+    def as_scene(self) -> MarkedScene:
         """The marked cells alone: a page holds many of these."""
         shown = self.layout
         return {
             "layout": shown.as_scene(),
-            "room": list(ROOM),
+            "room": ROOM,
             "title": self.title,
             "there": shown.there,
             "cells": buffer(narrow(shown.cells_at(self.elements))),
             "levels": buffer(self.levels().astype(np.uint8)),
-            "legend": [[list(key.style), key.text] for key in self.legend()],
-            "ramp": [style.SEQUENTIAL, style.LEVELS, 0, self.most] if self.most else None,
+            "legend": [key.as_scene() for key in self.legend()],
+            "ramp": (style.SEQUENTIAL, style.LEVELS, 0, self.most) if self.most else None,
             "panelNames": panel_names(shown.shape, shown.origin, shown.panels),
         }
 
@@ -308,7 +317,7 @@ class OriginsPanel(Panel):
     def _stores(self) -> list[Access]:
         return followable(self.launch, self.card.accesses)
 
-    def items(self) -> list[dict[str, Any]]:
+    def items(self) -> list[ItemScene]:
         return [
             item(f"origin/{one.op}", f"{one.argument} · line {one.line}", [one.line] if one.line else [])
             for one in self._stores
@@ -320,7 +329,7 @@ class OriginsPanel(Panel):
                 return self._origins(int(op))
         raise unknown(path)
 
-    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Mapping[str, Any]:
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
         """Of one element alone, if one is named."""
         view = self.view(path, first, numbers)
         return view.part("/".join(path)) if len(path) == 3 else view.scene()

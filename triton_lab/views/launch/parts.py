@@ -7,11 +7,13 @@ kind ``choice`` lists others. What depends on the picked program is asked for wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
+from triton_lab.views.launch.scenes import ChoiceScene, TabScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, full_name
 from triton_lab.views.reason import attempt
+from triton_lab.views.scenes import Scene, WordsScene
 
 if TYPE_CHECKING:
     from triton_lab.views.launch.card import Card
@@ -19,10 +21,12 @@ if TYPE_CHECKING:
 KEPT_NUMBERS = 1 << 15  # of a picture in a page without a kernel
 
 
-def tabs(card: Card) -> list[dict[str, Any]]:
+def tabs(card: Card) -> list[TabScene]:
     """The tabs in their order: ``name`` of the part, ``label``, and ``window`` where it has one."""
     return [
-        {"name": tab.name, "label": tab.label} | ({"window": panel.window} if panel.window else {})
+        TabScene(name=tab.name, label=tab.label, window=panel.window)
+        if panel.window
+        else TabScene(name=tab.name, label=tab.label)
         for tab, panel in card.panels
         if is_there(panel)
     ]
@@ -33,27 +37,27 @@ def is_there(panel: Panel) -> bool:
     return attempt(lambda: panel.there, lambda _: True)
 
 
-def part(card: Card, name: str, numbers: int = NUMBERS) -> Mapping[str, Any]:
+def part(card: Card, name: str, numbers: int = NUMBERS) -> Scene:
     """The scene called ``name``; where it cannot be made, one that says why."""
     return attempt(lambda: _part(card, name, numbers), words)
 
 
-def _part(card: Card, name: str, numbers: int) -> Mapping[str, Any]:
+def _part(card: Card, name: str, numbers: int) -> Scene:
     panel = card.panel(name.partition("@")[0].partition("/")[0])
     items = panel.items() if any(name == tab.name for tab, _ in card.panels) else None
     if items is not None:
         nothing = f"{card.launch.kernel} has no variables, and touches no argument"
-        return {"kind": "choice", "items": items} if items else words(nothing)
+        return ChoiceScene(kind="choice", items=items) if items else words(nothing)
     path, _, start = name.partition("@")
     return panel.scene(path.split("/"), int(start) if start.isdigit() else 0, numbers)
 
 
-def words(text: str) -> Mapping[str, Any]:
+def words(text: str) -> WordsScene:
     """A part that only says something."""
     return {"kind": "words", "text": text}
 
 
-def opened(card: Card, name: str) -> dict[str, Mapping[str, Any]]:
+def opened(card: Card, name: str) -> dict[str, Scene]:
     """What a tab needs to be drawn at first: the part, and where that is a choice, its first item."""
     return {each: part(card, each) for each in _first_of(name, card.panel(name))}
 

@@ -5,8 +5,8 @@ The live picture asks for the steps of another program when one is picked: a par
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,11 @@ from triton_lab import words
 from triton_lab.launch.maps.histogram import as_float
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import buffer
+from triton_lab.views.drawing.scenes import BlockScene, Buffer, Ends, Painting
 from triton_lab.views.drawing.value_picture import block_heatmap, block_scene, ends, painting, summary
 from triton_lab.views.launch.pointers import offsets_in, pointee, pointer_words
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
+from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -30,6 +32,47 @@ if TYPE_CHECKING:
 MOST = 1 << 18
 ROOM = (300.0, 260.0)
 VERBS = {"assign": "", "load": "load from ", "store": "store to ", "atomic": "atomic on "}
+
+
+class StepScene(TypedDict):
+    """``shape`` numbers the scene's pictures."""
+
+    kind: str
+    line: int | None
+    name: str | None
+    words: str
+    value: str
+    shape: int
+    ends: Ends
+    block: Buffer | None
+    mask: Buffer | None
+
+
+class SourceLines(TypedDict):
+    first: int
+    lines: list[str]
+
+
+class StepsScene(TypedDict):
+    kind: Literal["steps"]
+    title: str
+    program: int
+    grid: list[int]
+    source: SourceLines
+    steps: list[StepScene]
+    pictures: list[BlockScene]
+    painting: Painting
+    step: int
+
+
+class FollowScene(TypedDict):
+    """A part of one program, which gives way to another program's."""
+
+    kind: Literal["follow"]
+    name: str
+    window: int
+    program: int
+    parts: dict[str, Scene]
 
 
 class Steps(View):
@@ -109,7 +152,7 @@ class Steps(View):
             pieces.append(one_row([drawn]))
         return pieces
 
-    def live(self) -> Mapping[str, Any]:
+    def live(self) -> FollowScene | StepsScene:
         """This program's steps, which give way to another program's."""
         return {
             "kind": "follow",
@@ -119,16 +162,17 @@ class Steps(View):
             "parts": {f"steps@{self.program}": self.scene()},
         }
 
-    def part(self, name: str) -> Mapping[str, Any]:
+    def part(self, name: str) -> Scene:
         tab, _, program = name.partition("@")
         if tab != "steps":
             return super().part(name)
         return Steps(self.launch, int(program), 0, self.numbers).scene()
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> StepsScene:
         """This program's steps alone."""
         shapes: list[tuple[int, ...]] = []
-        steps, left = [], self.numbers
+        steps: list[StepScene] = []
+        left = self.numbers
         for step in self.trace.steps:
             if step.values.shape not in shapes:
                 shapes.append(step.values.shape)
@@ -145,7 +189,7 @@ class Steps(View):
                     "words": self._words(step),
                     "value": value,
                     "shape": shapes.index(step.values.shape),
-                    "ends": [low, high],
+                    "ends": (low, high),
                     "block": buffer(as_float(block).astype(np.float64 if exact else np.float32).reshape(-1))
                     if kept
                     else None,

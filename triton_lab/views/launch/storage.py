@@ -8,7 +8,7 @@ repeats itself, and a slice leaves gaps in the storage's strip.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.regions import cell_labels
 from triton_lab.views.drawing.words import panel_names, shape_text, step_names
 from triton_lab.views.launch.names import names_in
+from triton_lab.views.launch.scenes import StorageHeatmap, StorageScene, TouchedScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.launch.tiling import tensor_argument
 from triton_lab.views.view import View
@@ -219,7 +220,7 @@ class Storage(View):
         lines = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([*lines, *self.overlaps()])
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> StorageScene:
         return {
             "kind": "storage",
             "headings": list(self.HEADINGS),
@@ -241,15 +242,13 @@ class Storage(View):
                 {"letter": memory.letter, "unit": found.unit, "tensors": list(found.tensors)}
                 for memory, found in zip(self.memories, self.covers, strict=True)
             ],
-            "strips": [strip.as_scene() for strip in self.strips],
-            "grids": [grid.as_scene() for grid in self.grids],
             **self._touched_scene(),
         }
 
-    def _touched_scene(self) -> Mapping[str, Any]:
-        """Who touches the cells, where a launch does: these take the place of the plain pictures."""
+    def _touched_scene(self) -> TouchedScene:
+        """The pictures, which tell who touches their cells where a launch does."""
         if self.launch is None or not any(access.argument for access in self.launch.accesses):
-            return {}
+            return {"launchGrid": None, "strips": [*map(_plain, self.strips)], "grids": [*map(_plain, self.grids)]}
         programs = self.launch.programs
         named = [tensor_argument(self.launch, tensor.name) for tensor in self.tensors]
         found = StorageTouches(named, self.launch.accesses, programs)
@@ -293,7 +292,11 @@ class Storage(View):
         return stack(self.pieces())
 
 
-def told_apart(heatmap: Heatmap, touched: CellTouches) -> Mapping[str, Any]:
+def _plain(heatmap: Heatmap) -> StorageHeatmap:
+    return {**heatmap.as_scene(), "levels": None, "touched": None}
+
+
+def told_apart(heatmap: Heatmap, touched: CellTouches) -> StorageHeatmap:
     """The heatmap's scene, its classes told apart by who touches their cells, so that some can stand out."""
     sets = len(touched.table)
     key = heatmap.cells.astype(np.int64) * sets + touched.classes
@@ -312,7 +315,7 @@ def told_apart(heatmap: Heatmap, touched: CellTouches) -> Mapping[str, Any]:
             "of": buffer(narrow(kept % sets)),
             "starts": buffer(table.starts.astype(np.uint32)),
             "items": buffer(narrow(table.items)),
-            "moments": [[moment.iteration, moment.line, moment.kind] for moment in touched.moments],
+            "moments": [(moment.iteration, moment.line, moment.kind) for moment in touched.moments],
         },
     }
 

@@ -1,15 +1,18 @@
-"""A tab of a launch's card: its row in the table (`launch_plot`), and the panel that it opens."""
+"""A tab of a launch's card: its row in the table (`plot`), and the panel that it opens."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+from triton_lab.views.launch.scenes import ItemScene
 
 if TYPE_CHECKING:
     from triton_lab.views.drawing.pieces import Piece
     from triton_lab.views.launch.card import Card
+    from triton_lab.views.scenes import Scene
     from triton_lab.views.view import View
 
 NUMBERS = 1 << 18  # of a variable or of a program's steps that go to the browser together
@@ -53,7 +56,7 @@ class Panel:
 
     # --- Live -----------------------------------------------------------------------------------------
 
-    def items(self) -> list[dict[str, Any]] | None:
+    def items(self) -> list[ItemScene] | None:
         """The pictures to choose from, each an `item`; None where there is one alone."""
         return None
 
@@ -64,7 +67,7 @@ class Panel:
         """
         raise unknown(path)
 
-    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Mapping[str, Any]:
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
         """The same as data for the browser."""
         return self.view(path, first, numbers).scene()
 
@@ -107,14 +110,17 @@ class Missing(Panel):
         raise LookupError(self.why)
 
 
-def item(name: str, label: str, lines: Sequence[int] = (), window: int = 0) -> dict[str, Any]:
+def item(name: str, label: str, lines: Sequence[int] = (), window: int = 0) -> ItemScene:
     """One of several pictures: ``lines`` of the source lead to it."""
-    return {"name": name, "label": label, "lines": list(lines)} | ({"window": window} if window else {})
+    found = ItemScene(name=name, label=label, lines=list(lines))
+    if window:
+        found["window"] = window
+    return found
 
 
-def full_name(one: Mapping[str, Any]) -> str:
+def full_name(one: ItemScene) -> str:
     """An item's name as it is asked for at first."""
-    return f"{one['name']}@0" if "window" in one else str(one["name"])
+    return f"{one['name']}@0" if "window" in one else one["name"]
 
 
 def unknown(path: Sequence[str]) -> LookupError:

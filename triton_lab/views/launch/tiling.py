@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,9 @@ from triton_lab.views.drawing.heatmap import Heatmap, Key, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.regions import crowded, labels
+from triton_lab.views.drawing.scenes import DressedPlace
 from triton_lab.views.drawing.words import panel_names, shape_text, step_names
+from triton_lab.views.launch.scenes import ItemScene, TilingScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.view import View
 
@@ -192,7 +194,7 @@ class Tiling(View):
         draw(sheet, self.heatmap, MARGIN, MARGIN + 26, emphasis)
         return sheet.finish()
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> TilingScene:
         argument, found = self.argument, self.cells.touches
         return {
             "kind": "tiling",
@@ -212,14 +214,14 @@ class Tiling(View):
             "classOf": buffer(self.cells.class_of.astype(np.uint32)),
             "starts": buffer(found.table.starts.astype(np.uint32)),
             "items": buffer(narrow(found.table.items)),
-            "accesses": [list(access) for access in found.accesses],
-            "elsewhere": [found.active_elsewhere, found.masked_elsewhere],
+            "accesses": list(found.accesses),
+            "elsewhere": (found.active_elsewhere, found.masked_elsewhere),
         }
 
-    def _heatmap_scene(self, layer: str) -> Mapping[str, Any]:
+    def _heatmap_scene(self, layer: str) -> DressedPlace:
         """One layer without its cells, which all layers share."""
         heatmap = self.heatmap if layer == self.layer else self.heatmap_of(layer)
-        return {**heatmap.as_scene(), "cells": None}
+        return {**heatmap.place_scene(), **heatmap.dress_scene()}
 
     def text(self) -> str:
         found = self.touches
@@ -292,7 +294,7 @@ class TilingPanel(Panel):
     def there(self) -> bool:
         return bool(self.card.touched)
 
-    def items(self) -> list[dict[str, Any]]:
+    def items(self) -> list[ItemScene]:
         return [item(f"tiling/{name}", name, self.card.lines(name)) for name in self.card.drawn]
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Tiling:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ from triton_lab import words
 from triton_lab.launch.access import Event, elements_at
 from triton_lab.views.drawing.heatmap import Heatmap, buffer
 from triton_lab.views.drawing.layout import Layout
+from triton_lab.views.drawing.scenes import Buffer, HeatmapScene
 from triton_lab.views.drawing.values import value_heatmap
 from triton_lab.views.drawing.words import shape_text
 from triton_lab.views.launch.tiling import tensor_argument
@@ -29,6 +29,17 @@ ROWS, COLUMNS = 48, 96  # at most: a row then stands for several accesses, a col
 ROOM = (720.0, 420.0)
 
 Ints = npt.NDArray[np.int64]
+
+
+class TimelineScene(TypedDict):
+    """``counts`` of lanes by row and column, ``columns``: each one's first and last element."""
+
+    kind: Literal["timeline"]
+    title: str
+    heatmap: HeatmapScene | None
+    counts: Buffer
+    moments: list[str]
+    columns: list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -140,14 +151,14 @@ class Timeline(View):
             lines.append(f"{moment}: {where}")
         return "\n".join(lines)
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> TimelineScene:
         return {
             "kind": "timeline",
             "title": self.title(),
             "heatmap": self.heatmap.as_scene() if self.events else None,
             "counts": buffer(self.counts.astype(np.uint32)),
             "moments": [str(moment) for moment in self.moments],
-            "columns": [list(self.column(number)) for number in range(self.layout.columns)],
+            "columns": [self.column(number) for number in range(self.layout.columns)],
         }
 
     def figure(self) -> Figure:

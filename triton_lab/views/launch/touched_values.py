@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from triton_lab.launch.maps.touched_values import ElementValues, element_values
 from triton_lab.views.drawing.heatmap import buffer
 from triton_lab.views.drawing.value_picture import block_heatmap, block_scene, ends, painting, summary
 from triton_lab.views.launch.accesses import Accesses
+from triton_lab.views.launch.variable import VariableScene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class TouchedValues(View):
         draw_histogram(sheet, histogram(found.everything), MARGIN + width_of(heatmap) + 40, MARGIN + 52)
         return sheet.finish()
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> VariableScene:
         found, shape = self.found, self.argument.shape
         every = -(-found.everything.size // MOST) or 1
         low, high = ends(found.last[found.touched])
@@ -80,10 +80,11 @@ class TouchedValues(View):
             "block": list(shape),
             "picture": block_scene(shape),
             "painting": painting(),
-            "ends": [low, high],
+            "ends": (low, high),
             "programs": buffer(np.zeros(1, dtype=np.uint32)),
             "dropped": 0,
             "reached": [buffer(np.ones(1, dtype=np.uint8))],
+            "grid": list(self.accesses.launch.grid),
             "values": [buffer(found.last.astype(np.float32))],
             "mask": buffer(found.touched.astype(np.uint8)),
             "spread": buffer(as_float(found.everything[::every]).astype(np.float32)),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from triton_lab import words
 from triton_lab.launch.maps.histogram import as_float, histogram
 from triton_lab.views.drawing.heatmap import buffer
+from triton_lab.views.drawing.scenes import BlockScene, Buffer, Ends, Painting
 from triton_lab.views.drawing.value_picture import block_heatmap, block_scene, ends, painting, summary
 from triton_lab.views.drawing.words import number_text
 from triton_lab.views.launch.difference import Difference
@@ -24,6 +24,33 @@ if TYPE_CHECKING:
     from triton_lab.launch.values import Values
 
 MOST = 1 << 18  # numbers that a live picture carries
+
+
+class _Variable(TypedDict):
+    kind: Literal["variable"]
+    title: str
+    name: str
+    fixed: str | None
+    empty: str
+    dtype: str
+    block: list[int]
+    picture: BlockScene
+    painting: Painting
+    ends: Ends
+    programs: Buffer
+    dropped: int
+    reached: list[Buffer]
+    values: list[Buffer]
+    grid: list[int]
+    program: int
+    iteration: int
+
+
+class VariableScene(_Variable, total=False):
+    """``mask``: 0 where an element was not touched; ``spread``: all values, for the bars."""
+
+    mask: Buffer
+    spread: Buffer
 
 
 class Variable(View):
@@ -122,7 +149,7 @@ class Variable(View):
             draw_histogram(sheet, histogram(self.block), x, MARGIN + 26 + 26)
         return sheet.finish()
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> VariableScene:
         values = self.values
         size = max(1, int(np.prod(values.block)))
         iterations = values.iterations if values.assignments else 0
@@ -143,7 +170,7 @@ class Variable(View):
             "block": list(values.block),
             "picture": block_scene(values.block),
             "painting": painting(),
-            "ends": [low, high],
+            "ends": (low, high),
             "programs": buffer(values.programs[rows].astype(np.uint32)),
             "dropped": len(values.programs) - len(rows),
             "reached": [buffer(values.reached(i)[rows].astype(np.uint8)) for i in range(iterations)],

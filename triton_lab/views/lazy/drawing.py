@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Literal, TypedDict, cast
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgba
@@ -17,9 +17,63 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.scenes import Ends
 
 SCALE = 2  # image pixels to a CSS pixel
 POINTS = 0.75  # to a CSS pixel
+
+
+class BoxItem(TypedDict):
+    """Colours are a theme's, by name, or "#rrggbb"."""
+
+    what: Literal["box"]
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str
+    edge: str
+    opacity: float
+    line: float
+    radius: float
+    dashed: bool
+    tag: str
+
+
+class WordsItem(TypedDict):
+    what: Literal["words"]
+    x: float
+    y: float
+    text: str
+    size: float
+    colour: str
+    align: Literal["left", "center", "right"]
+    bold: bool
+    mono: bool
+
+
+class LineItem(TypedDict):
+    what: Literal["line"]
+    points: list[Ends]
+    colour: str
+    width: float
+    curved: bool
+    dashed: bool
+    arrow: bool
+
+
+Item = BoxItem | WordsItem | LineItem
+
+
+class DrawingScene(TypedDict):
+    """``source``: the generated kernels, "" for none."""
+
+    kind: Literal["drawing"]
+    width: float
+    height: float
+    items: list[Item]
+    source: str
+    label: str
 
 
 @dataclass(frozen=True)
@@ -95,13 +149,15 @@ class Drawing:
         self.width = max(self.width, x + other.width)
         self.height = max(self.height, y + other.height)
 
-    def scene(self) -> dict[str, Any]:
-        """The drawing for `front/lazy.js`."""
+    def scene(self, source: str, label: str) -> DrawingScene:
+        """The drawing for `front/drawing.js`, with kernels and words about it."""
         return {
             "kind": "drawing",
             "width": self.width,
             "height": self.height,
-            "items": [{"what": type(item).__name__.lower(), **asdict(item)} for item in self.items],
+            "items": [cast(Item, {"what": type(item).__name__.lower(), **asdict(item)}) for item in self.items],
+            "source": source,
+            "label": label,
         }
 
     def figure(self) -> Figure:

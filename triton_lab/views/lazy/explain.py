@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from matplotlib.figure import Figure
 
 from triton_lab.lazy.describing import describe, verdict
 from triton_lab.lazy.step import Step
 from triton_lab.views.drawing import style
 from triton_lab.views.lazy.buffers import draw_buffers
-from triton_lab.views.lazy.drawing import Drawing, Words
+from triton_lab.views.lazy.drawing import Drawing, DrawingScene, Words
 from triton_lab.views.lazy.graph import draw_graph
 from triton_lab.views.lazy.ingredients import draw_card
 from triton_lab.views.view import View
@@ -21,8 +18,6 @@ MARGIN, GUTTER = 16.0, 30.0
 
 class StepView(View):
     """One step. `source` holds its kernels, `step` everything else."""
-
-    front = "lazy.js"
 
     def __init__(self, step: Step):
         self.step = step
@@ -49,8 +44,8 @@ class StepView(View):
     def figure(self) -> Figure:
         return self.drawing().figure()
 
-    def scene(self) -> Mapping[str, Any]:
-        return {**self.drawing().scene(), "source": self.source, "label": verdict(self.step)}
+    def scene(self) -> DrawingScene:
+        return self.drawing().scene(self.source, verdict(self.step))
 
     def title(self) -> str:
         return verdict(self.step)

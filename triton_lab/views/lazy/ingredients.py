@@ -17,7 +17,7 @@ LINES = 3  # of an ingredient
 def draw_card(step: Step) -> Drawing:
     """Hit or miss and why, the key, and what it is made of."""
     drawing = Drawing(width=WIDTH)
-    colour = "#228833" if step.hit and not step.stale else "error" if step.stale else "warning"
+    colour = "good" if step.hit and not step.stale else "error" if step.stale else "warning"
     badge = "HIT" if step.hit else "MISS"
     drawing.add(
         Box(0, 0, 46, 20, colour, colour, 0.14, radius=5),

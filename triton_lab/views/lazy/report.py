@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from matplotlib.figure import Figure
 
 from triton_lab import words
 from triton_lab.lazy.totals import Totals, Use
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.words import seconds_text
-from triton_lab.views.lazy.drawing import Drawing, Words, widest
+from triton_lab.views.lazy.drawing import Drawing, DrawingScene, Words, widest
 from triton_lab.views.view import View
 
 MARGIN, LINE, GAP = 16.0, 22.0, 22.0
@@ -83,8 +80,8 @@ class LazyReport(View):
     def figure(self) -> Figure:
         return self.drawing().figure()
 
-    def scene(self) -> Mapping[str, Any]:
-        return {**self.drawing().scene(), "source": "", "label": self.title()}
+    def scene(self) -> DrawingScene:
+        return self.drawing().scene("", self.title())
 
 
 def _row(use: Use) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.execute import extent
 from triton_lab.polyhedral.touches import touches
-from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.canvas import Canvas
 
 GAP = 26.0  # CSS pixels between two arrays
@@ -110,19 +109,29 @@ class Shelf:
         for number, grid in enumerate(self.grids):
             side, top = self.cell(grid), y + self.corner(number)
             label = f"{grid.name}[{', '.join(f'{a}..{a + n - 1}' for a, n in zip(grid.low, grid.shape, strict=True))}]"
-            canvas.text(x, top - 10, label if grid.shape else grid.name, 9.0, look.INK, bold=True)
-            canvas.rectangle(x, top, side * grid.columns, side * grid.rows, look.STATEMENT, look.AXIS, 1.2)
+            canvas.text(x, top - 10, label if grid.shape else grid.name, 9.0, canvas.look.ink, bold=True)
+            canvas.rectangle(
+                x, top, side * grid.columns, side * grid.rows, canvas.look.statement, canvas.look.axis, 1.2
+            )
             if side >= 4:
                 upright = [
                     [(x + c * side, top), (x + c * side, top + grid.rows * side)] for c in range(1, grid.columns)
                 ]
                 level = [[(x, top + r * side), (x + grid.columns * side, top + r * side)] for r in range(1, grid.rows)]
                 if upright or level:
-                    canvas.lines(upright + level, look.GROUND, 1.0)
+                    canvas.lines(upright + level, canvas.look.ground, 1.0)
         for number, cell, kind in marked:
             side = self.cell(self.grids[number])
             left, top = self.centre(number, cell) + np.array([x, y]) - side / 2
-            canvas.rectangle(left, top, side, side, look.WRITTEN if kind == "write" else look.READ, look.AXIS, 1.0)
+            canvas.rectangle(
+                left,
+                top,
+                side,
+                side,
+                canvas.look.written if kind == "write" else canvas.look.read,
+                canvas.look.axis,
+                1.0,
+            )
         if start is None:
             return
         for number, cell, kind in marked:

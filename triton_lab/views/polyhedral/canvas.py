@@ -12,7 +12,7 @@ from matplotlib.patches import Polygon
 from numpy.typing import ArrayLike, NDArray
 
 from triton_lab.views.drawing import style
-from triton_lab.views.polyhedral import style as look
+from triton_lab.views.polyhedral.style import LIGHT, Look
 
 POINTS = 0.75  # points to a CSS pixel
 
@@ -20,9 +20,9 @@ POINTS = 0.75  # points to a CSS pixel
 class Canvas:
     """One axes over the whole figure; later shapes lie over earlier ones."""
 
-    def __init__(self, width: float, height: float) -> None:
-        self.width, self.height = width, height
-        self._figure = Figure(figsize=(width / 96, height / 96), dpi=192, facecolor=look.GROUND)
+    def __init__(self, width: float, height: float, look: Look = LIGHT) -> None:
+        self.width, self.height, self.look = width, height, look
+        self._figure = Figure(figsize=(width / 96, height / 96), dpi=192, facecolor=look.ground)
         FigureCanvasAgg(self._figure)
         self._axes = self._figure.add_axes((0, 0, 1, 1))
         self._axes.set_xlim(0, width)
@@ -121,17 +121,17 @@ class Canvas:
         y: float,
         words: str,
         size: float = style.TEXT,
-        colour: str = look.INK,
+        colour: str | None = None,
         align: str = "left",
         bold: bool = False,
         mono: bool = False,
         italic: bool = False,
         ground: bool = False,
     ) -> None:
-        """One line of words, its middle at height y; ``ground`` keeps what lies under it away."""
-        box = {"facecolor": look.GROUND, "edgecolor": "none", "pad": 1.0, "alpha": 0.8} if ground else None
+        """One line of words, in ink by itself, its middle at height y; ``ground`` keeps what is under it away."""
+        box = {"facecolor": self.look.ground, "edgecolor": "none", "pad": 1.0, "alpha": 0.8} if ground else None
         self._axes.text(
-            x, y, words, fontsize=size, color=colour, ha=align, va="center_baseline", parse_math=False,
+            x, y, words, fontsize=size, color=colour or self.look.ink, ha=align, va="center_baseline", parse_math=False,
             family=style.MONO if mono else style.FONT, weight="bold" if bold else "normal",
             style="italic" if italic else "normal", zorder=self._above(), bbox=box,
         )  # fmt: skip

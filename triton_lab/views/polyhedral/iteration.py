@@ -11,12 +11,13 @@ import numpy as np
 
 from triton_lab import words
 from triton_lab.polyhedral import Schedule, Scop
-from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.arrays import Shelf, grids, touched
 from triton_lab.views.polyhedral.formulas import formulas
 from triton_lab.views.polyhedral.picture import Picture, picture
 from triton_lab.views.polyhedral.plot import Plot
+from triton_lab.views.polyhedral.scenes import Controls, IterationScene
 from triton_lab.views.polyhedral.space import Space
+from triton_lab.views.polyhedral.style import Note
 from triton_lab.views.polyhedral.time import time_picture
 from triton_lab.views.view import View
 
@@ -36,8 +37,6 @@ class IterationView(View):
     shows the arrays beside the domain, with what that instance reads and writes. ``time`` shows the transformed space
     beside it, all visits where the schedule puts them (by default where the order is not that of the source).
     """
-
-    front = "polyhedral.js"
 
     def __init__(
         self,
@@ -88,15 +87,15 @@ class IterationView(View):
         return "\n".join([*told, str(self.schedule.scop), str(self.schedule)])
 
     @property
-    def notes(self) -> tuple[tuple[str, str], ...]:
-        """What is to be said below the program: text and colour."""
-        out = tuple((words, look.FAINT) for words in self.picture.left_out)
+    def notes(self) -> tuple[Note, ...]:
+        """What is to be said below the program: text and tone."""
+        out: tuple[Note, ...] = tuple((words, "faint") for words in self.picture.left_out)
         if not self.schedule.steps:
             return out
         violations = self.schedule.legality.violations
         if not violations:
-            return (*out, ("legal: every dependence is kept", "#38761d"))
-        return (*out, ("illegal:", look.VIOLATED), *((str(v), look.VIOLATED) for v in violations[:4]))
+            return (*out, ("legal: every dependence is kept", "legal"))
+        return (*out, ("illegal:", "violated"), *((str(v), "violated") for v in violations[:4]))
 
     def figure(self) -> Figure:
         from triton_lab.views.polyhedral.sheet import Sheet
@@ -128,16 +127,16 @@ class IterationView(View):
             raise ValueError(f"there is no instance ({', '.join(map(str, self.instance))})")
         return Links(Shelf(every), tuple(sorted(marked, key=lambda m: m[2])), point)
 
-    def controls(self) -> Mapping[str, Any]:
+    def controls(self) -> Controls:
         """What the live view lets change: parameters with a range, the dimensions that are drawn, and at which values
         the others stand (None: at all of them), with their range."""
         scop = self.schedule.scop
         deepest = max(scop.statements, key=lambda s: len(s.iterators))
-        ranges = {p: [scop.values[p], min(0, scop.values[p]), max(12, 2 * scop.values[p])] for p in scop.parameters}
+        ranges = {p: (scop.values[p], min(0, scop.values[p]), max(12, 2 * scop.values[p])) for p in scop.parameters}
         order = self.schedule.order()
         points = order.points[order.statements == order.names.index(deepest.name)]
         hidden = {
-            name: [self.at.get(name), int(points[:, k].min()), int(points[:, k].max())]
+            name: (self.at.get(name), int(points[:, k].min()), int(points[:, k].max()))
             for k, name in enumerate(deepest.iterators)
             if name not in self.picture.dims and len(points)
         }
@@ -168,7 +167,7 @@ class IterationView(View):
         """The same view of other values or dimensions."""
         return IterationView(schedule, dims, at, self.dependences, self.order, title=self._title, time=self._time)
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> IterationScene:
         from triton_lab.views.polyhedral.scene import scene
 
         return scene(self)

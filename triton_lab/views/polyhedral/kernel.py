@@ -18,6 +18,7 @@ from triton_lab.polyhedral.kernels.statement import KernelStatement
 from triton_lab.polyhedral.kernels.verdict import Race
 from triton_lab.views.polyhedral.iteration import IterationView
 from triton_lab.views.polyhedral.picture import Arrows, Picture, picture
+from triton_lab.views.polyhedral.style import Note, Tone
 
 if TYPE_CHECKING:
     from triton_lab.views.polyhedral.sheet import Links
@@ -61,14 +62,13 @@ class KernelView(IterationView):
         return found if self.race is None else replace(found, arrows=(_pair(self.race, found.dims),))
 
     @property
-    def notes(self) -> tuple[tuple[str, str], ...]:
+    def notes(self) -> tuple[Note, ...]:
         from triton_lab.polyhedral.kernels.text import race_lines
-        from triton_lab.views.polyhedral import style as look
 
         verdict, *rest = race_lines(self.scop.races)
         lines = (verdict, str(self.race)) if self.race is not None else (verdict, *rest[:2])
-        colour = "#38761d" if self.scop.races.free else look.VIOLATED
-        return tuple((part, colour) for line in lines for part in textwrap.wrap(line.strip(), _WIDTH))
+        tone: Tone = "legal" if self.scop.races.free else "violated"
+        return tuple((part, tone) for line in lines for part in textwrap.wrap(line.strip(), _WIDTH))
 
     def _links(self) -> Links | None:
         found = super()._links()

@@ -12,6 +12,7 @@ from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.canvas import Canvas, mixed
 from triton_lab.views.polyhedral.picture import Picture
 from triton_lab.views.polyhedral.plot import MOST_STEPS
+from triton_lab.views.polyhedral.style import LIGHT, Look
 from triton_lab.views.polyhedral.text import width_of
 
 SIZE = 10.0
@@ -28,29 +29,31 @@ class Entry:
     dashes: tuple[float, ...] = ()
 
 
-def entries(picture: Picture, coloured: bool) -> tuple[Entry, ...]:
+def entries(picture: Picture, coloured: bool, colours: Look = LIGHT) -> tuple[Entry, ...]:
     """What the legend of ``picture`` has to explain."""
     layers = picture.layers
     found: list[Entry] = []
     if coloured:
         found.append(Entry("ramp", "", "first to last visit"))
     elif len(layers) == 1:
-        found.append(Entry("circle", look.STATEMENT, "statement"))
+        found.append(Entry("circle", colours.statement, "statement"))
     else:
         for k, layer in enumerate(layers):
-            found.append(Entry("circle", look.STATEMENTS[k % len(look.STATEMENTS)], f"statement {layer.statement}"))
-    for kind, colour in look.ARROWS.items():
+            found.append(
+                Entry("circle", colours.statements[k % len(colours.statements)], f"statement {layer.statement}")
+            )
+    for kind, colour in colours.arrows.items():
         if any(a.kind == kind and not a.violated for a in picture.arrows):
             found.append(Entry("arrow", colour, f"{kind} dependence", look.DASHES[kind]))
     for text in dict.fromkeys("race" if a.kind == "race" else "violated" for a in picture.arrows if a.violated):
-        found.append(Entry("arrow", look.VIOLATED, text))
+        found.append(Entry("arrow", colours.violated, text))
     if picture.tiles:
-        found.append(Entry("line", look.TILE, "tile"))
+        found.append(Entry("line", colours.tile, "tile"))
     if picture.fronts and len(picture.dims) < 3 and len(picture.visits) <= MOST_STEPS:
-        found.append(Entry("line", look.AXIS, "one instant"))
+        found.append(Entry("line", colours.axis, "one instant"))
     hidden = sum(a.total - len(a.ends) for a in picture.arrows)
     if hidden:
-        found.append(Entry("arrow", look.GRID, f"{hidden} more not drawn"))
+        found.append(Entry("arrow", colours.grid, f"{hidden} more not drawn"))
     return tuple(found)
 
 
@@ -62,20 +65,20 @@ def legend_size(signs: Sequence[Entry]) -> tuple[float, float]:
 def draw_legend(canvas: Canvas, signs: Sequence[Entry], x: float, y: float) -> None:
     """Draw with the upper left corner at (x, y)."""
     width, height = legend_size(signs)
-    canvas.rectangle(x, y, width, height, look.GROUND, look.AXIS, 1.5)
+    canvas.rectangle(x, y, width, height, canvas.look.ground, canvas.look.axis, 1.5)
     middle, under = x + width / 2, y + 24
-    canvas.text(middle, y + 6 + ROW / 2, "legend", SIZE + 1, "#000000", "center", bold=True)
+    canvas.text(middle, y + 6 + ROW / 2, "legend", SIZE + 1, canvas.look.strong, "center", bold=True)
     half = width_of("legend", SIZE + 1) * 0.56
-    canvas.lines([[(middle - half, under), (middle + half, under)]], "#000000", 1.3)
+    canvas.lines([[(middle - half, under), (middle + half, under)]], canvas.look.strong, 1.3)
     for k, entry in enumerate(signs):
         at = y + 6 + ROW * (k + 1.5)
         if entry.sign == "circle":
-            canvas.circles(np.array([[x + 24, at]]), 8.0, entry.colour, look.RING, 1.5)
+            canvas.circles(np.array([[x + 24, at]]), 8.0, entry.colour, canvas.look.ring, 1.5)
         elif entry.sign == "arrow":
             canvas.arrows(np.array([[[x + 8, at], [x + 42, at]]]), entry.colour, 1.5, 9.0, 0.0, entry.dashes)
         elif entry.sign == "line":
             canvas.lines([[(x + 8, at), (x + 42, at)]], entry.colour, 2.0)
         else:
-            for c, colour in enumerate(mixed(look.ORDER, 32)):
+            for c, colour in enumerate(mixed(canvas.look.order, 32)):
                 canvas.rectangle(x + 8 + c, at - 5, 1.5, 10, "#" + "".join(f"{round(v * 255):02x}" for v in colour))
-        canvas.text(x + 50, at, entry.text, SIZE, "#000000")
+        canvas.text(x + 50, at, entry.text, SIZE, canvas.look.strong)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab import words
 from triton_lab.polyhedral import Maximal, Part, Scop
-from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.iteration import IterationView, iteration_view
+from triton_lab.views.polyhedral.scenes import IterationScene
+from triton_lab.views.polyhedral.style import LIGHT, Look
 from triton_lab.views.polyhedral.text import width_of
 from triton_lab.views.view import View
 
@@ -25,11 +25,22 @@ MOST_DRAWN = 3  # domains in the static picture
 CHARACTERS = 88
 
 
+class ProgramLine(TypedDict):
+    text: str
+    part: int | None
+    reasons: list[str]
+
+
+class MaximalScene(TypedDict):
+    kind: Literal["maximal"]
+    title: str
+    lines: list[ProgramLine]
+    scenes: list[IterationScene | None]
+
+
 class MaximalView(View):
     """A program's lines, with a bar in the colour of the part that each belongs to; what keeps parts apart stands below
     its line. Beside them the domains of the parts; in the live view that of the part that is pointed at."""
-
-    front = "polyhedral.js"
 
     def __init__(self, parts: Maximal) -> None:
         self.parts = parts
@@ -47,8 +58,8 @@ class MaximalView(View):
         """The domain of each part; None for one without loops."""
         return tuple(map(_domain, self.parts.parts, range(len(self.parts.parts))))
 
-    def colour(self, part: int) -> str:
-        return look.PARTS[part % len(look.PARTS)]
+    def colour(self, part: int, look: Look = LIGHT) -> str:
+        return look.parts[part % len(look.parts)]
 
     def figure(self) -> Figure:
         lines = [(text, part, _wrapped(reasons)) for text, part, reasons in self.parts.marks()]
@@ -71,32 +82,31 @@ class MaximalView(View):
         before: int | None = None
         for text, part, reasons in lines:
             if part is not None:
-                canvas.rectangle(MARGIN, y, 6, ROW, self.colour(part))
+                canvas.rectangle(MARGIN, y, 6, ROW, self.colour(part, canvas.look))
                 if part != before:
-                    canvas.text(MARGIN + 12, y + ROW / 2, str(part), SIZE, look.INK, bold=True)
+                    canvas.text(MARGIN + 12, y + ROW / 2, str(part), SIZE, bold=True)
             before = part
-            canvas.text(MARGIN + BAR, y + ROW / 2, text, SIZE, look.INK if part is not None else look.FAINT, mono=True)
+            tone = canvas.look.ink if part is not None else canvas.look.faint
+            canvas.text(MARGIN + BAR, y + ROW / 2, text, SIZE, tone, mono=True)
             y += ROW
             for reason in reasons:
-                canvas.text(MARGIN + BAR + 16, y + ROW / 2, reason, SIZE, look.BORDER)
+                canvas.text(MARGIN + BAR + 16, y + ROW / 2, reason, SIZE, canvas.look.border)
                 y += ROW
         x, y = MARGIN + BAR + wide + 28, MARGIN + 30
         for part, view, plot in plots:
-            canvas.rectangle(x, y + 2, 6, ROW - 4, self.colour(part))
+            canvas.rectangle(x, y + 2, 6, ROW - 4, self.colour(part, canvas.look))
             canvas.text(x + 12, y + ROW / 2, view.title(), 9.0, bold=True)
             plot.draw(canvas, x, y + 24)
             y += plot.size[1] + 24
         return canvas.finish()
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> MaximalScene:
         return {
             "kind": "maximal",
             "title": self.title(),
             "lines": [
                 {"text": text, "part": part, "reasons": list(reasons)} for text, part, reasons in self.parts.marks()
             ],
-            "colours": [self.colour(k) for k in range(len(self.parts.parts))],
-            "refused": look.BORDER,
             "scenes": [None if view is None else view.scene() for view in self.views()],
         }
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab import words
 from triton_lab.polyhedral.page.domain import PageDomain, page_domain
 from triton_lab.polyhedral.page.examples import PAGE, PAGE_FIGURE
-from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.iteration import IterationView, iteration_view
 from triton_lab.views.polyhedral.legend import draw_legend, entries, legend_size
+from triton_lab.views.polyhedral.scenes import IterationScene
 from triton_lab.views.polyhedral.text import draw_program, width_of
 from triton_lab.views.view import View
 
@@ -21,10 +20,14 @@ if TYPE_CHECKING:
 MARGIN, GAP = 16.0, 28.0
 
 
+class PairScene(TypedDict):
+    kind: Literal["pair"]
+    scenes: list[IterationScene]
+    remarks: list[str]
+
+
 class PageFigures(View):
     """Both domains side by side. The code and the matrix agree on 12 instances; the figure draws 26."""
-
-    front = "polyhedral.js"
 
     def __init__(self, page: PageDomain | None = None) -> None:
         self.page = page or page_domain()
@@ -66,8 +69,9 @@ class PageFigures(View):
             x += plot.size[0] + GAP
         draw_legend(canvas, signs, x - GAP, MARGIN)
         for k, remark in enumerate(self.remarks):
-            canvas.text(MARGIN, foot + program + 20 * (k + 0.5), remark, 9.0, look.BORDER if k == 2 else look.INK)
+            tone = canvas.look.border if k == 2 else canvas.look.ink
+            canvas.text(MARGIN, foot + program + 20 * (k + 0.5), remark, 9.0, tone)
         return canvas.finish()
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> PairScene:
         return {"kind": "pair", "scenes": [view.scene() for view in self.views], "remarks": list(self.remarks)}

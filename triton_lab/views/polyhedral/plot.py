@@ -148,29 +148,29 @@ class Plot:
         layers = range(len(self.picture.layers))
         if not self.coloured:
             for k in layers:
-                fill = look.STATEMENTS[k % len(look.STATEMENTS)] if self.rings else look.FAINT
-                canvas.circles(self.centres(k) + corner, self.radius, fill, look.RING, self.ring)
+                fill = canvas.look.statements[k % len(canvas.look.statements)] if self.rings else canvas.look.faint
+                canvas.circles(self.centres(k) + corner, self.radius, fill, canvas.look.ring, self.ring)
         # Two statements of one domain share its polygon.
         every = {polygon.tobytes(): polygon for layer in self.picture.layers for polygon in layer.corners}
         for polygon in every.values():
             outline = hull(self.place(polygon)) + corner
             if len(outline) > 2:
-                canvas.polygon(outline, look.POLYGON, look.POLYGON_OPACITY)
+                canvas.polygon(outline, canvas.look.polygon, look.POLYGON_OPACITY)
             elif len(outline) == 2:
-                canvas.lines(outline[None], look.POLYGON, max(2.0, self.radius))
+                canvas.lines(outline[None], canvas.look.polygon, max(2.0, self.radius))
         self._axes(canvas, corner)
         for tile in self.picture.tiles:
             outline = self.pixels(tile[:, ::-1]) + corner
-            canvas.path(np.concatenate([outline, outline[:1]]), look.TILE, 1.4)
+            canvas.path(np.concatenate([outline, outline[:1]]), canvas.look.tile, 1.4)
         if self.lines:
-            canvas.lines([self.pixels(line.ends) + corner for line in self.lines], look.BORDER, 1.6)
+            canvas.lines([self.pixels(line.ends) + corner for line in self.lines], canvas.look.border, 1.6)
         if self.coloured:
             self._order(canvas, corner)
         self._fronts(canvas, corner)
         self._arrows(canvas, corner)
         for line in self.lines:
             right, down = self.pixels(np.array(line.label)) + corner
-            canvas.text(right, down, line.border.excluded, LABEL, look.BORDER, "center")
+            canvas.text(right, down, line.border.excluded, LABEL, canvas.look.border, "center")
 
     def _grid(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
         left, bottom, right, top = self.box
@@ -180,24 +180,26 @@ class Plot:
         upright = [[(c, bottom), (c, top)] for c in columns]
         level = [[(left, r), (right, r)] for r in rows]
         if upright or level:
-            canvas.lines(self.pixels(np.array(upright + level, dtype=float)) + corner, look.GRID, 1.0, (4.0, 3.0))
+            canvas.lines(
+                self.pixels(np.array(upright + level, dtype=float)) + corner, canvas.look.grid, 1.0, (4.0, 3.0)
+            )
 
     def _axes(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
         left, bottom, right, top = self.box
         x0, y0 = max(left, 0.0), max(bottom, 0.0)
         ends = [[(left, y0), (right, y0)]] + ([] if self.flat else [[(x0, bottom), (x0, top)]])
         places = self.pixels(np.array(ends)) + corner
-        canvas.lines(places, look.AXIS, 1.0)
+        canvas.lines(places, canvas.look.axis, 1.0)
         tips = [(places[0, 1], np.array([1.0, 0.0]))] + ([] if self.flat else [(places[1, 1], np.array([0.0, -1.0]))])
         for tip, along in tips:
             side = np.array([-along[1], along[0]])
-            canvas.polygon([tip + along * 9, tip + side * 4, tip - side * 4], look.AXIS)
+            canvas.polygon([tip + along * 9, tip + side * 4, tip - side * 4], canvas.look.axis)
         origin = self.pixels(np.array([left, bottom])) + corner
         end = self.pixels(np.array([right, top])) + corner
         names = self.picture.dims if self.flat else self.picture.dims[::-1]
-        canvas.text((origin[0] + end[0]) / 2, origin[1] + 42, names[0], 15, look.INK, "center")
+        canvas.text((origin[0] + end[0]) / 2, origin[1] + 42, names[0], 15, canvas.look.ink, "center")
         if not self.flat:
-            canvas.text(origin[0] - self._aside, (origin[1] + end[1]) / 2, names[1], 15, look.INK, "center")
+            canvas.text(origin[0] - self._aside, (origin[1] + end[1]) / 2, names[1], 15, canvas.look.ink, "center")
         self._numbers(canvas, corner)
 
     def _numbers(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
@@ -211,7 +213,7 @@ class Plot:
 
         for column in np.arange(np.ceil(left / step) * step, right - 0.5, step):
             at = self.pixels(np.array([column, bottom])) + corner
-            size, colour = (15.0, look.INK) if column == 0 == left else (7.5, look.FAINT)
+            size, colour = (15.0, canvas.look.ink) if column == 0 == left else (7.5, canvas.look.faint)
             shift = -10 if column == 0 == left else 0
             if not named(at - corner + np.array([0, 16])):
                 canvas.text(at[0] + shift, at[1] + 16, f"{column:g}", size, colour, "center")
@@ -221,7 +223,7 @@ class Plot:
             if row or bottom < 0:
                 at = self.pixels(np.array([left, row])) + corner
                 if not named(at - corner - np.array([14, 0])):
-                    canvas.text(at[0] - 14, at[1], f"{row:g}", 7.5, look.FAINT, "center")
+                    canvas.text(at[0] - 14, at[1], f"{row:g}", 7.5, canvas.look.faint, "center")
 
     def _order(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
         """Circles coloured from the first visit to the last, and the way between them."""
@@ -229,14 +231,14 @@ class Plot:
         places = self.visited + corner
         _, turns = np.unique(self.picture.instants, return_inverse=True)
         turns = turns.reshape(-1) if len(turns) else np.arange(len(visits))
-        colours = mixed(look.ORDER, int(turns.max(initial=0)) + 1)[turns]
+        colours = mixed(canvas.look.order, int(turns.max(initial=0)) + 1)[turns]
         if 1 < len(visits) <= MOST_STEPS and not self.picture.fronts:
-            canvas.path(places, look.AXIS, 1.1, 0.75)
+            canvas.path(places, canvas.look.axis, 1.1, 0.75)
         for k, layer in enumerate(self.picture.layers):
             own = np.flatnonzero(visits[:, 0] == k)
             first = np.full(len(layer.points), -1)
             first[visits[own[::-1], 1]] = own[::-1]
-            canvas.circles(self.centres(k) + corner, self.radius, colours[first], look.RING, self.ring)
+            canvas.circles(self.centres(k) + corner, self.radius, colours[first], canvas.look.ring, self.ring)
 
     @cached_property
     def visited(self) -> NDArray[np.float64]:
@@ -254,7 +256,7 @@ class Plot:
             return
         for front in self.picture.fronts:
             places = self.visited[front] + corner
-            canvas.path(places[np.lexsort((places[:, 1], places[:, 0]))], look.AXIS, 2.2, 0.75)
+            canvas.path(places[np.lexsort((places[:, 1], places[:, 0]))], canvas.look.axis, 2.2, 0.75)
 
     def _arrows(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
         number = {layer.statement: k for k, layer in enumerate(self.picture.layers)}
@@ -267,10 +269,10 @@ class Plot:
 def draw_arrows(canvas: Canvas, arrows: Arrows, places: NDArray[np.float64], head: float, gap: float) -> None:
     """The pairs of one dependence, from and to ``places``, (count, 2, 2) pixels."""
     if arrows.violated:
-        canvas.arrows(places, look.VIOLATED, 2.0, head, gap)
+        canvas.arrows(places, canvas.look.violated, 2.0, head, gap)
         return
     kind = arrows.kind
-    canvas.arrows(places, look.ARROWS[kind], 1.3, head, gap, look.DASHES[kind], look.BESIDE[kind])
+    canvas.arrows(places, canvas.look.arrows[kind], 1.3, head, gap, look.DASHES[kind], look.BESIDE[kind])
 
 
 def tick_step(unit: float) -> int:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab.polyhedral import NotAScop, scop
 from triton_lab.polyhedral.page.examples import PAGE_SPARSE
 from triton_lab.polyhedral.page.ragged import PAGE_RAGGED, Ragged
-from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.text import draw_program, width_of
 from triton_lab.views.view import View
@@ -20,10 +18,19 @@ MARGIN, GAP = 16.0, 56.0
 DENSE_COLUMNS = 4
 
 
+class RaggedScene(TypedDict):
+    """``columns`` of each row."""
+
+    kind: Literal["ragged"]
+    title: str
+    columns: list[list[int]]
+    width: int
+    remark: str
+    program: str
+
+
 class RaggedView(View):
     """``A``'s rows with as many entries as the data say, times a dense ``B``. Why it is no scop stands below."""
-
-    front = "polyhedral.js"
 
     def __init__(self, ragged: Ragged = PAGE_RAGGED, program: str = PAGE_SPARSE, cell: float = 40.0) -> None:
         self.ragged, self.program, self.cell = ragged, program, cell
@@ -63,18 +70,20 @@ class RaggedView(View):
         top = y + max(0.0, (ragged.width - rows) / 2) * cell
         for i, row in enumerate(ragged.columns):
             for column in row:
-                colour = look.ROWS[i % len(look.ROWS)]
+                colour = canvas.look.rows[i % len(canvas.look.rows)]
                 canvas.rectangle(x + column * cell, top + i * cell, cell, cell, colour, colour, 0.4)
-        canvas.rectangle(x, top, width, rows * cell, "none", look.AXIS, 1.5)
+        canvas.rectangle(x, top, width, rows * cell, "none", canvas.look.axis, 1.5)
         left = x + width + GAP
-        canvas.rectangle(left, y, DENSE_COLUMNS * cell, ragged.width * cell, look.DENSE, look.AXIS, 1.5)
+        canvas.rectangle(left, y, DENSE_COLUMNS * cell, ragged.width * cell, canvas.look.dense, canvas.look.axis, 1.5)
         size = cell * 0.33
         for i, row in enumerate(ragged.columns):
-            canvas.text(x + 2.1 * cell, top + (i + 0.5) * cell, f"K[i] = {len(row)}", size, "#000000", "center")
-        canvas.text(x + width * 0.55, top + rows * cell / 2, "A", size * 1.15, "#000000", "center", bold=True)
+            canvas.text(
+                x + 2.1 * cell, top + (i + 0.5) * cell, f"K[i] = {len(row)}", size, canvas.look.strong, "center"
+            )
+        canvas.text(x + width * 0.55, top + rows * cell / 2, "A", size * 1.15, canvas.look.strong, "center", bold=True)
         middle = y + ragged.width * cell / 2
-        canvas.text(x + width + GAP / 2, middle, "x", size * 1.15, "#000000", "center")
-        canvas.text(left + DENSE_COLUMNS * cell / 2, middle, "B", size * 1.15, "#000000", "center", bold=True)
+        canvas.text(x + width + GAP / 2, middle, "x", size * 1.15, canvas.look.strong, "center")
+        canvas.text(left + DENSE_COLUMNS * cell / 2, middle, "B", size * 1.15, canvas.look.strong, "center", bold=True)
 
     def figure(self) -> Figure:
         program, refusal = self.program.splitlines(), self.refusal.splitlines()
@@ -88,19 +97,15 @@ class RaggedView(View):
         draw_program(canvas, program, MARGIN, y + 22)
         y += 22 + 16 * len(program) + 8
         for k, line in enumerate(refusal):
-            canvas.text(MARGIN, y + 16 * (k + 0.5), line, 8.0, look.BORDER, mono=True)
+            canvas.text(MARGIN, y + 16 * (k + 0.5), line, 8.0, canvas.look.border, mono=True)
         return canvas.finish()
 
-    def scene(self) -> Mapping[str, Any]:
+    def scene(self) -> RaggedScene:
         return {
             "kind": "ragged",
             "title": self.title(),
             "columns": [list(row) for row in self.ragged.columns],
             "width": self.ragged.width,
-            "rows": list(look.ROWS),
-            "outline": look.AXIS,
-            "dense": look.DENSE,
             "remark": self.remark,
             "program": f"{self.program}\n{self.refusal}",
-            "controls": {"parameters": {}, "iterators": []},
         }

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from triton_lab.polyhedral import Schedule
 from triton_lab.views.drawing.heatmap import buffer
-from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.arrays import Grid, grids, touched
 from triton_lab.views.polyhedral.formulas import Block, Formula, Part, formulas
 from triton_lab.views.polyhedral.labels import Line
 from triton_lab.views.polyhedral.picture import Arrows, Layer, Picture
 from triton_lab.views.polyhedral.plot import MOST_STEPS, Plot
+from triton_lab.views.polyhedral.scenes import (
+    AccessScene,
+    ArrayScene,
+    BorderLine,
+    DomainArrows,
+    DomainLayer,
+    FormulaMatrix,
+    FormulaScene,
+    FormulaWords,
+    IterationScene,
+    PlaneScene,
+)
 from triton_lab.views.polyhedral.space import Space, faces
 
 if TYPE_CHECKING:
@@ -23,8 +34,8 @@ if TYPE_CHECKING:
 MOST_ARRAY_CELLS = 40_000
 
 
-def scene(view: IterationView) -> Mapping[str, Any]:
-    """Everything that `front/polyhedral.js` draws."""
+def scene(view: IterationView) -> IterationScene:
+    """Everything that `front/polyhedral_domain.js` draws."""
     schedule = view.schedule
     shown = [grid for grid in grids(schedule) if grid.rows * grid.columns <= MOST_ARRAY_CELLS]
     return {
@@ -35,20 +46,19 @@ def scene(view: IterationView) -> Mapping[str, Any]:
         "time": None if view.time is None else _plane(view.time.picture, view.time),
         "arrays": [_array(grid) for grid in shown],
         "accesses": _accesses(schedule, [grid.name for grid in shown]),
-        "formulas": [[layer.statement, _formulas(schedule, layer.statement)] for layer in view.picture.layers],
+        "formulas": [(layer.statement, _formulas(schedule, layer.statement)) for layer in view.picture.layers],
         "program": schedule.program(),
-        "notes": [list(note) for note in view.notes],
+        "notes": list(view.notes),
         "controls": view.controls(),
-        "style": _style(),
     }
 
 
-def _plane(picture: Picture, plot: Plot | Space) -> Mapping[str, Any]:
+def _plane(picture: Picture, plot: Plot | Space) -> PlaneScene:
     """What lies in the plane (or space): of the domain, or of time."""
     low, high = picture.reach
     return {
         "dims": list(picture.dims),
-        "box": list(plot.box) if isinstance(plot, Plot) else None,
+        "box": plot.box if isinstance(plot, Plot) else None,
         "low": low.tolist(),
         "high": high.tolist(),
         "layers": [_layer(layer, picture) for layer in picture.layers],
@@ -62,29 +72,29 @@ def _plane(picture: Picture, plot: Plot | Space) -> Mapping[str, Any]:
     }
 
 
-def _layer(layer: Layer, picture: Picture) -> Mapping[str, Any]:
+def _layer(layer: Layer, picture: Picture) -> DomainLayer:
     """The instances of a statement; in space with the faces of its polyhedra."""
     around = faces(layer, picture.borders) if len(picture.dims) == 3 else ()
     return {
         "name": layer.statement,
         "points": buffer(layer.points.astype(np.float32)),
         "polygons": [polygon.tolist() for polygon in layer.corners],
-        "faces": [[border.excluded, corners.tolist()] for border, corners in around],
+        "faces": [(border.excluded, corners.tolist()) for border, corners in around],
     }
 
 
-def _line(line: Line) -> Mapping[str, Any]:
+def _line(line: Line) -> BorderLine:
     """A border in the plane."""
     border = line.border
     return {
         "ends": line.ends.tolist(),
         "label": border.excluded,
-        "at": list(line.label),
+        "at": line.label,
         "key": f"border:{border.statement}:{border.piece}:{border.row}",
     }
 
 
-def _arrows(arrows: Arrows) -> Mapping[str, Any]:
+def _arrows(arrows: Arrows) -> DomainArrows:
     """Dependences of one kind between two statements."""
     return {
         "kind": arrows.kind,
@@ -95,7 +105,7 @@ def _arrows(arrows: Arrows) -> Mapping[str, Any]:
     }
 
 
-def _array(grid: Grid) -> Mapping[str, Any]:
+def _array(grid: Grid) -> ArrayScene:
     """An array that is drawn beside the domain."""
     return {
         "name": grid.name,
@@ -106,7 +116,7 @@ def _array(grid: Grid) -> Mapping[str, Any]:
     }
 
 
-def _accesses(schedule: Schedule, arrays: Sequence[str]) -> list[Mapping[str, Any]]:
+def _accesses(schedule: Schedule, arrays: Sequence[str]) -> list[AccessScene]:
     """Which cells of these arrays each access touches, visit by visit."""
     return [
         {
@@ -123,40 +133,16 @@ def _accesses(schedule: Schedule, arrays: Sequence[str]) -> list[Mapping[str, An
     ]
 
 
-def _formulas(schedule: Schedule, statement: str) -> list[Mapping[str, Any]]:
+def _formulas(schedule: Schedule, statement: str) -> list[FormulaScene]:
     return [_formula(formula) for formula in formulas(schedule, schedule.scop[statement])]
 
 
-def _formula(formula: Formula) -> Mapping[str, Any]:
+def _formula(formula: Formula) -> FormulaScene:
     """A formula by lines, of words and of matrices."""
     return {"name": formula.name, "lines": [[_words(part) for part in line] for line in formula.lines]}
 
 
-def _words(part: Part) -> Mapping[str, Any]:
+def _words(part: Part) -> FormulaWords | FormulaMatrix:
     if isinstance(part, Block):
         return {"rows": [list(row) for row in part.rows], "keys": list(part.keys)}
     return {"text": part.text, "key": part.key}
-
-
-def _style() -> Mapping[str, Any]:
-    """The colours and measures that the front draws with."""
-    return {
-        "grid": look.GRID,
-        "axis": look.AXIS,
-        "statements": list(look.STATEMENTS),
-        "ring": look.RING,
-        "polygon": look.POLYGON,
-        "opacity": look.POLYGON_OPACITY,
-        "border": look.BORDER,
-        "arrows": look.ARROWS,
-        "dashes": {kind: list(dashes) for kind, dashes in look.DASHES.items()},
-        "beside": look.BESIDE,
-        "shift": look.SHIFT,
-        "tile": look.TILE,
-        "violated": look.VIOLATED,
-        "order": list(look.ORDER),
-        "read": look.READ,
-        "written": look.WRITTEN,
-        "radius": look.RADIUS,
-        "unit": look.UNIT,
-    }

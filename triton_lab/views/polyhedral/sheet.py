@@ -9,13 +9,13 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.arrays import Shelf
 from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.formulas import Formula
 from triton_lab.views.polyhedral.legend import draw_legend, entries, legend_size
 from triton_lab.views.polyhedral.plot import Plot
 from triton_lab.views.polyhedral.space import Space
+from triton_lab.views.polyhedral.style import Note
 from triton_lab.views.polyhedral.text import draw_formula, draw_program, formula_size, program_size, width_of
 
 MARGIN = 16.0
@@ -38,7 +38,7 @@ class Sheet:
     plot: Plot | Space
     formulas: Sequence[Formula]
     program: Sequence[str]
-    notes: Sequence[tuple[str, str]]  # text, colour
+    notes: Sequence[Note]
     links: Links | None = None
     time: Plot | None = None  # the transformed space
 
@@ -65,8 +65,8 @@ class Sheet:
         canvas = Canvas(width, height)
         canvas.text(MARGIN, MARGIN + 6, self.title, 11.0, bold=True)
         if self.time:
-            canvas.text(MARGIN, top + 6, "Domain", 8.0, look.FAINT)
-            canvas.text(MARGIN + self.plot.size[0], top + 6, "Time", 8.0, look.FAINT)
+            canvas.text(MARGIN, top + 6, "Domain", 8.0, canvas.look.faint)
+            canvas.text(MARGIN + self.plot.size[0], top + 6, "Time", 8.0, canvas.look.faint)
             self.time.draw(canvas, MARGIN + self.plot.size[0], top + plotted - time[1])
         self.plot.draw(canvas, MARGIN, top + head)
         if self.links:
@@ -74,14 +74,14 @@ class Sheet:
             start = self.plot.place(self.links.point) + corner
             beside = MARGIN + self.plot.size[0] + time[0] + 10
             self.links.shelf.draw(canvas, beside, top, self.links.marked, start)
-            canvas.circles(start[None], 1.3 * self.plot.radius, look.WRITTEN, look.RING, 1.8)
+            canvas.circles(start[None], 1.3 * self.plot.radius, canvas.look.written, canvas.look.ring, 1.8)
         y = top + plotted + 6
         if self.program:
-            canvas.text(MARGIN, y + 9, "Program", 8.0, look.FAINT)
+            canvas.text(MARGIN, y + 9, "Program", 8.0, canvas.look.faint)
             draw_program(canvas, self.program, MARGIN, y + 20)
             y += code[1] + 24
-        for text, colour in self.notes:
-            canvas.text(MARGIN, y + 9, text, 8.5, colour)
+        for text, tone in self.notes:
+            canvas.text(MARGIN, y + 9, text, 8.5, getattr(canvas.look, tone))
             y += 18
         x, y = MARGIN + left + 12, top
         draw_legend(canvas, signs, x, y)

@@ -76,18 +76,18 @@ class Space:
             end = low.copy()
             end[d] = high[d]
             ends = self.place(np.stack([low, end])) + corner
-            canvas.lines(ends[None], look.AXIS, 1.0)
+            canvas.lines(ends[None], canvas.look.axis, 1.0)
             along = (ends[1] - ends[0]) / max(np.hypot(*(ends[1] - ends[0])), 1e-9)
             side = np.array([-along[1], along[0]])
-            canvas.polygon([ends[1] + along * 9, ends[1] + side * 4, ends[1] - side * 4], look.AXIS)
+            canvas.polygon([ends[1] + along * 9, ends[1] + side * 4, ends[1] - side * 4], canvas.look.axis)
             at = ends[1] + along * 22
-            canvas.text(at[0], at[1], name, 15, look.INK, "center")
+            canvas.text(at[0], at[1], name, 15, canvas.look.ink, "center")
         for layer in self.picture.layers:
             for _, face in faces(layer, self.picture.borders):
                 outline = hull(self.place(face)) + corner
                 if len(outline) > 2:
-                    canvas.polygon(outline, look.POLYGON, look.POLYGON_OPACITY / 3)
-                    canvas.path(np.concatenate([outline, outline[:1]]), look.BORDER, 1.0, 0.65)
+                    canvas.polygon(outline, canvas.look.polygon, look.POLYGON_OPACITY / 3)
+                    canvas.path(np.concatenate([outline, outline[:1]]), canvas.look.border, 1.0, 0.65)
         self._points(canvas, corner)
         self._arrows(canvas, corner)
         self._labels(canvas, corner)
@@ -104,17 +104,17 @@ class Space:
 
     def _points(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
         visits = self.picture.visits
-        colours = mixed(look.ORDER, len(visits))
+        colours = mixed(canvas.look.order, len(visits))
         for k, layer in enumerate(self.picture.layers):
             back_to_front = np.argsort(self.depth(layer.points), kind="stable")
-            fill: str | NDArray[np.float64] = look.STATEMENTS[k % len(look.STATEMENTS)]
+            fill: str | NDArray[np.float64] = canvas.look.statements[k % len(canvas.look.statements)]
             if self.coloured:
                 own = np.flatnonzero(visits[:, 0] == k)
                 first = np.full(len(layer.points), -1)
                 first[visits[own[::-1], 1]] = own[::-1]
                 fill = colours[first][back_to_front]
             places = self.place(layer.points[back_to_front]) + self.shifts[k] + corner
-            canvas.circles(places, self.radius, fill, look.RING, max(0.4, self.radius / 5))
+            canvas.circles(places, self.radius, fill, canvas.look.ring, max(0.4, self.radius / 5))
 
     def _arrows(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
         number = {layer.statement: k for k, layer in enumerate(self.picture.layers)}
@@ -130,7 +130,7 @@ class Space:
                 if outward @ self._turn[2] < -0.05 and abs(outward @ self._turn[1]) < 0.5:
                     continue
                 at = self.place(face.mean(axis=0) + outward * 24 / self._frame[0]) + corner
-                canvas.text(at[0], at[1], border.excluded, LABEL, look.BORDER, "center", ground=True)
+                canvas.text(at[0], at[1], border.excluded, LABEL, canvas.look.border, "center", ground=True)
 
 
 def faces(layer: Layer, borders: tuple[Border, ...]) -> list[tuple[Border, NDArray[np.float64]]]:

@@ -10,7 +10,6 @@ from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.font_manager import FontProperties
 
 from triton_lab.views.drawing import style
-from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.formulas import Block, Formula, Part
 
@@ -55,7 +54,7 @@ def formula_size(formula: Formula) -> tuple[float, float]:
 
 def draw_formula(canvas: Canvas, formula: Formula, x: float, y: float) -> None:
     """Draw with the upper left corner at (x, y)."""
-    canvas.text(x, y + NAME / 2, formula.name, 8.0, look.FAINT)
+    canvas.text(x, y + NAME / 2, formula.name, 8.0, canvas.look.faint)
     y += NAME
     for line in formula.lines:
         height = max(part_height(p) for p in line)
@@ -76,7 +75,7 @@ def _draw_block(canvas: Canvas, block: Block, x: float, middle: float) -> None:
     top = middle - height / 2
     for side, at in ((1, x), (-1, x + width)):
         curve = [(at + side * 5 * (2 * t - 1) ** 2 + side * 0.5, top + height * t) for t in (k / 16 for k in range(17))]
-        canvas.path(curve, look.INK, 1.0)
+        canvas.path(curve, canvas.look.ink, 1.0)
     for r, row in enumerate(block.rows):
         left = x + 8
         for entry, room in zip(row, columns, strict=True):

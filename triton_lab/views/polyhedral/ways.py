@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
 
 from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.page.ragged import PAGE_RAGGED
 from triton_lab.polyhedral.page.three_ways import Way, Ways
 from triton_lab.views.drawing.png import png
-from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.picture import picture
 from triton_lab.views.polyhedral.plot import Plot
 from triton_lab.views.polyhedral.ragged import RaggedView
 from triton_lab.views.polyhedral.space import Space
+from triton_lab.views.polyhedral.style import DARK, LIGHT, Look
 from triton_lab.views.polyhedral.text import draw_program, program_size, width_of
 from triton_lab.views.view import View
 
@@ -30,6 +29,26 @@ CHARACTERS = 64
 MOST_IN_SPACE = 8  # the largest parameter for which a domain in space is drawn
 
 
+class ColumnScene(TypedDict):
+    """``picture`` is a PNG for light pages, ``dark`` for dark ones."""
+
+    title: str
+    picture: bytes
+    dark: bytes
+    width: int
+    alt: str
+    program: str
+    can: list[str]
+    cannot: list[str]
+    measured: list[str]
+
+
+class ColumnsScene(TypedDict):
+    kind: Literal["columns"]
+    title: str
+    columns: list[ColumnScene]
+
+
 class _Drawable(Protocol):
     @property
     def size(self) -> tuple[float, float]: ...
@@ -39,8 +58,6 @@ class _Drawable(Protocol):
 
 class WaysView(View):
     """A problem three ways. Pictures show the order, first to last visit from pale to dark."""
-
-    front = "polyhedral.js"
 
     def __init__(self, ways: Ways) -> None:
         self.ways = ways
@@ -91,21 +108,21 @@ class WaysView(View):
             draw_program(canvas, programs[k], x, y, 7.0)
             y += tall + 12
             for line, bold in lists[k]:
-                canvas.text(x, y + 8, line, SIZE, look.INK, bold=bold)
+                canvas.text(x, y + 8, line, SIZE, canvas.look.ink, bold=bold)
                 y += 16
         return canvas.finish()
 
-    def scene(self) -> Mapping[str, Any]:
-        columns = []
+    def scene(self) -> ColumnsScene:
+        columns: list[ColumnScene] = []
         for way in self.ways.every:
             drawable = self.drawable(way)
-            canvas = Canvas(max(drawable.size[0], 40) + 8, max(drawable.size[1], 40) + 8)
-            drawable.draw(canvas, 4, 4)
+            width, height = max(drawable.size[0], 40) + 8, max(drawable.size[1], 40) + 8
             columns.append(
                 {
                     "title": way.title + self.drawn_at(way),
-                    "picture": png(canvas.finish()),
-                    "width": round(canvas.width),
+                    "picture": _painted(drawable, width, height, LIGHT),
+                    "dark": _painted(drawable, width, height, DARK),
+                    "width": round(width),
                     "alt": f"{way.title}: the order of execution",
                     "program": way.program,
                     "can": list(way.can),
@@ -114,6 +131,12 @@ class WaysView(View):
                 }
             )
         return {"kind": "columns", "title": self.title(), "columns": columns}
+
+
+def _painted(drawable: _Drawable, width: float, height: float, look: Look) -> bytes:
+    canvas = Canvas(width, height, look)
+    drawable.draw(canvas, 4, 4)
+    return png(canvas.finish())
 
 
 def small(schedule: Schedule) -> Schedule:

@@ -1,9 +1,8 @@
 /** A step of the lazy graph: the drawing as SVG; point at an operation and its lines in the kernels light up. */
 
 import { make } from "./dom.js";
-import { createSelection } from "./selection.js";
 import { STYLE } from "./style.js";
-import { onThemeChange, themeOf } from "./theme.js";
+import { themeOf } from "./theme.js";
 
 /**
  * An SVG element.
@@ -55,13 +54,13 @@ export function mentions(line, tag) {
 }
 
 /**
- * @param {any} item
+ * @param {import("./scenes.js").DrawingScene["items"][number]} item
  * @param {(colour: string) => string} colour
  * @returns {SVGElement[]}
  */
-function drawn(item, colour) {
+function drawnItem(item, colour) {
   /** @type {Record<string, string>} */
-  const dash = item.dashed ? { "stroke-dasharray": "4 3" } : {};
+  const dash = "dashed" in item && item.dashed ? { "stroke-dasharray": "4 3" } : {};
   if (item.what === "box") {
     const box = shape("rect", {
       x: item.x, y: item.y, width: item.width, height: item.height, rx: item.radius,
@@ -71,7 +70,7 @@ function drawn(item, colour) {
     return [box];
   }
   if (item.what === "words") {
-    const anchor = { left: "start", center: "middle", right: "end" }[/** @type {"left"} */ (item.align)];
+    const anchor = { left: "start", center: "middle", right: "end" }[item.align];
     const words = shape("text", {
       x: item.x, y: item.y, fill: colour(item.colour), "text-anchor": anchor, "dominant-baseline": "central",
       "font-size": (item.size * 4) / 3, "font-weight": item.bold ? 600 : 400, "pointer-events": "none",
@@ -85,74 +84,45 @@ function drawn(item, colour) {
 }
 
 /**
- * Put a step into an element; what is clicked stays lit and is `selection`'s `operation`.
- * @param {any} scene
- * @param {HTMLElement} place
- * @param {any} selection
- * @returns {() => void} takes it out again
+ * A step's drawing; what is clicked stays lit and is `selection`'s `operation`.
+ * @type {import("./part.js").Draw<import("./scenes.js").DrawingScene>}
  */
-export function show(scene, place, selection) {
+export function drawingOf(scene, selection) {
   const plot = make("div", { class: "tl-scroll" });
-  /** @type {HTMLElement[]} */
-  const lines = scene.source.split("\n").map((/** @type {string} */ line) => make("div", {}, line || " "));
-  const source = make("pre", { style: "margin: 4px 0; font-size: 12px; line-height: 1.45; overflow-x: auto" }, ...lines);
-  const kernels = make("details", {}, make("summary", { style: "cursor: pointer" }, "The generated kernels"), source);
-  const root = make("div", { class: "tl-view" }, plot, ...(scene.source ? [kernels] : []));
-  place.append(root);
+  const lines = scene.source.split("\n").map((line) => make("div", {}, line || " "));
+  const kernels = make(
+    "details", { class: "tl-kernels" }, make("summary", {}, "The generated kernels"), make("pre", {}, ...lines),
+  );
+  const node = make("div", {}, plot, ...(scene.source ? [kernels] : []));
 
   /** @param {string} tag */
   const light = (tag) => {
-    for (const box of plot.querySelectorAll("[data-tag]")) {
-      box.style.filter = box.dataset.tag === tag ? "drop-shadow(0 0 4px var(--tl-accent))" : "";
-    }
-    for (const line of lines) {
-      line.style.background = mentions(line.textContent ?? "", tag) ? "color-mix(in srgb, var(--tl-accent) 18%, transparent)" : "";
-    }
+    for (const box of plot.querySelectorAll("[data-tag]")) box.classList.toggle("tl-glow", box.getAttribute("data-tag") === tag);
+    for (const line of lines) line.classList.toggle("tl-mentioned", mentions(line.textContent ?? "", tag));
   };
   const pinned = () => selection.get().operation ?? "";
   const tagOf = (/** @type {Event} */ event) => /** @type {SVGElement} */ (event.target).dataset.tag ?? "";
-  const draw = () => {
-    const mode = themeOf(root);
-    root.dataset.theme = mode;
-    const theme = STYLE.themes[mode];
-    const colour = (/** @type {string} */ name) => (name.startsWith("#") ? name : String(theme[/** @type {"ink"} */ (name)]));
-    // Wider than its place, it shrinks: a table cut in the middle reads worse than small words.
-    const picture = shape("svg", {
-      width: scene.width, viewBox: `0 0 ${scene.width} ${scene.height}`, style: "max-width: 100%; height: auto",
-      role: "img", "aria-label": scene.label,
-    });
-    picture.append(...scene.items.flatMap((/** @type {any} */ item) => drawn(item, colour)));
-    picture.addEventListener("pointermove", (event) => light(tagOf(event) || pinned()));
-    picture.addEventListener("pointerleave", () => light(pinned()));
-    picture.addEventListener("click", (event) => {
-      selection.set({ operation: tagOf(event) });
-      kernels.open ||= pinned() !== "";
-    });
-    plot.replaceChildren(picture);
-    light(pinned());
-  };
-  draw();
-  const stop = onThemeChange(draw);
-  const unsubscribe = selection.subscribe(() => light(pinned()));
-  return () => {
-    stop();
-    unsubscribe();
-    root.remove();
+  selection.subscribe(() => light(pinned()));
+  return {
+    node,
+    draw() {
+      const theme = STYLE.themes[themeOf(node)];
+      /** @param {string} name */
+      const colour = (name) => (name.startsWith("#") ? name : String(theme[/** @type {keyof typeof theme} */ (name)]));
+      // Wider than its place, it shrinks: a table cut in the middle reads worse than small words.
+      const picture = shape("svg", {
+        width: scene.width, viewBox: `0 0 ${scene.width} ${scene.height}`, style: "max-width: 100%; height: auto",
+        role: "img", "aria-label": scene.label,
+      });
+      picture.append(...scene.items.flatMap((item) => drawnItem(item, colour)));
+      picture.addEventListener("pointermove", (event) => light(tagOf(event) || pinned()));
+      picture.addEventListener("pointerleave", () => light(pinned()));
+      picture.addEventListener("click", (event) => {
+        selection.set({ operation: tagOf(event) });
+        kernels.open ||= pinned() !== "";
+      });
+      plot.replaceChildren(picture);
+      light(pinned());
+    },
   };
 }
-
-/** @param {{model: any, el: HTMLElement}} widget */
-function render({ model, el }) {
-  const selection = createSelection(model.get("selection"));
-  const stop = selection.subscribe((picked) => {
-    model.set("selection", picked);
-    model.save_changes();
-  });
-  const remove = show(model.get("scene"), el, selection);
-  return () => {
-    stop();
-    remove();
-  };
-}
-
-export default { render };

@@ -1,0 +1,108 @@
+"""One script from many modules: for every entry, and never a wrong one in silence."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from triton_lab.views import assembly
+from triton_lab.views.assembly import ENTRIES, FRONT, PAGE, VIEW, WIDGET, CannotAssemble, script
+
+HANDED_OVER = {WIDGET: ["export default { render };"], PAGE: [], VIEW: []}
+
+
+def node() -> str:
+    """Node comes with the environment that runs the tests."""
+    found = shutil.which("node", path=f"{Path(sys.executable).parent}:{Path('/usr/bin')}") or shutil.which("node")
+    if found is None:
+        pytest.skip("no Node beside this Python: it comes with the test requirements")
+    return found
+
+
+def parses(text: str, path: Path) -> subprocess.CompletedProcess[str]:
+    """What Node says of a module."""
+    path.write_text(text, encoding="utf-8")
+    return subprocess.run([node(), "--check", str(path)], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_a_script_is_one_module_that_needs_no_other(entry: str, tmp_path: Path) -> None:
+    text = script(entry)
+    assert not re.search(r"^import\b|\bfrom \"", text, re.MULTILINE)
+    assert re.findall(r"^export .*", text, re.MULTILINE) == HANDED_OVER[entry]
+    # Node refuses a module that declares a name twice.
+    found = parses(text, tmp_path / "script.mjs")
+    assert found.returncode == 0, found.stderr
+
+
+def test_every_module_is_part_of_every_picture() -> None:
+    """No module that nobody imports, and no entry that draws less than another."""
+    adapters = {WIDGET, PAGE}
+    every = {path.name for path in FRONT.glob("*.js")}
+    needed = {VIEW}
+    left = [VIEW]
+    while left:
+        found = set(assembly._IMPORT.findall((FRONT / left.pop()).read_text()))
+        left += {name for _, name in found} - needed
+        needed |= {name for _, name in found}
+    assert every - adapters == needed
+    assert all('import { show } from "./view.js";' in (FRONT / name).read_text() for name in adapters)
+
+
+def test_code_is_kept_where_comments_go(tmp_path: Path) -> None:
+    lines = [
+        "/** Told. */",
+        "/** @type {any} */ (a).b = 1;",
+        "  /** Two",
+        "   * lines. */",
+        "c = '*/';",
+        "/** x */",
+        "",
+    ]
+    (tmp_path / "one.js").write_text("\n".join(lines))
+    assert script("one.js", tmp_path).splitlines() == ["/** @type {any} */ (a).b = 1;", "c = '*/';"]
+
+
+MODULES = {
+    "main.js": 'import { twice } from "./helper.js";\nconst four = twice(2);\n',
+    "helper.js": "export function twice(x) {\n  return 2 * x;\n}\nconst own = 1;\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "told"),
+    [
+        ("main.js", "const four", "const own", "own is declared in helper.js and in main.js"),
+        ("main.js", "const four", "async function twice", "twice is declared in helper.js and in main.js"),
+        ("helper.js", "function twice", "function double", "main.js imports 'twice', which helper.js does not export"),
+        ("helper.js", "export function", "function", "main.js imports 'twice', which helper.js does not export"),
+        ("main.js", "{ twice }", "{ twice as two }", "main.js imports 'twice as two', which"),
+        ("main.js", "import { twice }", "import * as helper", "is not a way to import"),
+        ("main.js", "import { twice }", "import twice", "is not a way to import"),
+        ("main.js", "const four", "const { four }", "is not a way to import, export or declare"),
+        ("helper.js", "const own = 1;", "const own = 1;\nexport { own };", "is not a way to import, export"),
+        (
+            "helper.js",
+            "export function",
+            'import { four } from "./main.js";\nexport function',
+            "main.js imports itself",
+        ),
+    ],
+)
+def test_what_would_join_wrongly_is_refused(tmp_path: Path, file: str, old: str, new: str, told: str) -> None:
+    for name, text in MODULES.items():
+        (tmp_path / name).write_text(text.replace(old, new) if name == file else text)
+    with pytest.raises(CannotAssemble, match=re.escape(told)):
+        script("main.js", tmp_path)
+
+
+def test_what_is_refused_would_have_been_wrong(tmp_path: Path) -> None:
+    """The same fault to Node: a name that two modules declare."""
+    joined = "".join(MODULES.values()).replace('import { twice } from "./helper.js";\n', "").replace("export ", "")
+    assert parses(joined, tmp_path / "one.mjs").returncode == 0
+    assert "already been declared" in parses(joined.replace("four", "own"), tmp_path / "two.mjs").stderr

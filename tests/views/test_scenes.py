@@ -1,0 +1,154 @@
+"""Scenes and their types: what is sent is what the browser's declarations say, for every kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+import torch
+
+import triton_lab as lab
+from tests.views.contract import wrongs
+from triton_lab import lazy
+from triton_lab.examples import example
+from triton_lab.polyhedral import scop
+from triton_lab.polyhedral.page import examples
+from triton_lab.polyhedral.page.three_ways import ragged_ways
+from triton_lab.views.assembly import FRONT
+from triton_lab.views.declarations import FILES, kinds, written
+from triton_lab.views.launch.card import SHOWN, Card
+from triton_lab.views.launch.difference import Difference
+from triton_lab.views.launch.gallery import launches_of
+from triton_lab.views.launch.launches import Launches
+from triton_lab.views.launch.steps import Steps
+from triton_lab.views.launch.storage import storage
+from triton_lab.views.launch.timeline import Timeline
+from triton_lab.views.polyhedral.iteration import iteration_view
+from triton_lab.views.polyhedral.kernel import KernelView
+from triton_lab.views.polyhedral.maximal import maximal_view
+from triton_lab.views.polyhedral.page import PageFigures
+from triton_lab.views.polyhedral.ragged import RaggedView
+from triton_lab.views.polyhedral.ways import WaysView
+from triton_lab.views.view import View
+
+PARTLY_AFFINE = "for (int i = 0; i < n; i++) A[i] = 0;\nwhile (p) x = f(x);\nfor (int i = 0; i < n; i++) B[i] = A[i];\n"
+
+
+def softmax() -> Any:
+    return launches_of(example("softmax"))[0]
+
+
+def illegal() -> View:
+    return iteration_view(scop(examples.WAVEFRONT, n=4).schedule.matrix([[0, -1], [1, 0]]), dependences="memory")
+
+
+def difference() -> View:
+    return Difference(torch.tensor([[1.0, 2.0]]), torch.tensor([[1.0, float("nan")]]), "out")
+
+
+def kernel() -> View:
+    from tests.polyhedral.races import CASES
+
+    with lab.target("cpu"), lab.record() as launches:
+        CASES["blocks_overlap"].run()
+    found = lab.polyhedral.scop(launches[0])
+    return KernelView(found)  # type: ignore[arg-type]
+
+
+def step() -> View:
+    x = lazy.tensor(torch.arange(4.0), name="x")
+    kept = x * 2 + 1
+    lazy.mark_step()
+    del kept
+    return lazy.explain()
+
+
+MAKERS: dict[str, Callable[[], View]] = {
+    "card": lambda: Card(softmax(), SHOWN),
+    "two outputs": lambda: Card(launches_of(example("producer_consumer"))[0], SHOWN),
+    "launches": lambda: Launches(launches_of(example("softmax")) * 2),
+    "steps": lambda: Steps(softmax()),
+    "heat": lambda: softmax().plot.accesses("y_ptr", "count", "storage"),
+    "timeline": lambda: Timeline(softmax(), "y_ptr"),
+    "grid": lambda: softmax().plot.grid("shared", program=0),
+    "storage": lambda: storage(torch.zeros(4, 6).t()[::2], torch.zeros(0)),
+    "difference": difference,
+    "page": PageFigures,
+    "space": lambda: iteration_view(scop(examples.MATMUL, n=3), dependences="value"),
+    "hidden": lambda: iteration_view(scop(examples.MATMUL, n=3), dims=("y", "x")),
+    "time": illegal,
+    "kernel": kernel,
+    "ragged": RaggedView,
+    "ways": lambda: WaysView(ragged_ways()),
+    "maximal": lambda: maximal_view(scop(PARTLY_AFFINE, maximal=True)),
+    "lazy": step,
+    "report": lazy.report,
+}
+
+
+def kinds_in(value: Any) -> Iterator[str]:
+    """Every ``kind`` of a scene in ``value``."""
+    if isinstance(value, Mapping):
+        yield from filter(None, [value.get("kind")])
+        for item in value.values():
+            yield from kinds_in(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from kinds_in(item)
+
+
+@pytest.fixture(scope="module")
+def sent() -> dict[str, Any]:
+    """What each view begins with, and what a page of it carries."""
+    found: dict[str, Any] = {"what is not there": Card(softmax()).part("nothing")}
+    for name, make in MAKERS.items():
+        view = make()
+        found[name] = view.live()
+        if not name.startswith(("ways", "two")):
+            found[f"{name}, alone"] = view.standalone()
+    return found
+
+
+def test_what_is_sent_is_what_was_declared(sent: dict[str, Any]) -> None:
+    assert {name: wrongs(scene)[:3] for name, scene in sent.items() if wrongs(scene)} == {}
+
+
+def test_every_kind_of_scene_is_tried(sent: dict[str, Any]) -> None:
+    assert set(kinds()) <= set(kinds_in(list(sent.values())))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"kind": "odd"}, "no scene is of kind 'odd'"),
+        ({"text": 3}, "scene.text: 3 (int) is no str"),
+        ({"colour": "red"}, "WordsScene has no colour"),
+    ],
+)
+def test_what_was_not_declared_is_found(change: dict[str, object], told: str) -> None:
+    assert wrongs({"kind": "words", "text": "told"}) == []
+    assert any(told in wrong for wrong in wrongs({"kind": "words", "text": "told", **change}))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_the_front_is_given_is_what_python_has(name: str) -> None:
+    made = FILES[name]()
+    assert (FRONT / name).read_text(encoding="utf-8") == made, "python -m triton_lab.views.declarations writes it anew"
+
+
+def test_types_become_those_of_the_browser() -> None:
+    assert written(list[int | None]) == "(number | null)[]"
+    assert written(dict[str, tuple[int, str]]) == "Record<string, [number, string]>"
+    with pytest.raises(TypeError, match="cannot hold"):
+        written(set[int])
+
+
+def test_colours_have_one_source() -> None:
+    """No file of the front has a colour of its own: they come from the two `style`s."""
+    ours = [path for path in FRONT.iterdir() if path.suffix in (".js", ".css") and path.name not in FILES]
+    extension = [*(FRONT.parents[2] / "labextension" / "style").glob("*.css")]
+    assert len(ours) > 30 and extension
+    for path in (*ours, *extension):
+        assert not re.findall(r"#[0-9a-fA-F]{3,8}\b|\brgba?\(\s*\d", path.read_text(encoding="utf-8")), path.name

@@ -1,0 +1,757 @@
+/** Made from the scenes of all views by `python -m triton_lab.views.declarations`: not to be edited. */
+
+/** Bytes: from a widget a DataView, from a page's own data an array. */
+export type Bytes = DataView | Uint8Array;
+
+/** ``elsewhere``: active and masked lanes outside the argument. */
+export interface AccessesScene {
+  starts: Buffer;
+  items: Buffer;
+  moments: ([number, number | null, string])[];
+  kind: "accesses";
+  title: string;
+  says: Record<string, string>;
+  over: string;
+  unit: number;
+  argument: StoredArgument;
+  grid: number[];
+  program: number | null;
+  iteration: number | null;
+  layer: string;
+  heatmap: Cells;
+  layers: Record<string, LayerScene>;
+  counts: Buffer;
+  elsewhere: [number, number];
+}
+
+/** Which cell of its array each of these visits touches. */
+export interface AccessScene {
+  statement: string;
+  key: string;
+  kind: string;
+  text: string;
+  array: number;
+  visits: Buffer;
+  cells: Buffer;
+}
+
+/** The part; in ``scene``, ``{"buffer": k}`` stands for the k-th buffer of the message. */
+export interface Answer {
+  part: string;
+  scene: unknown;
+}
+
+/** A tensor argument; strides and offset in elements. */
+export interface ArgumentScene {
+  name: string;
+  shape: number[];
+  strides: number[];
+  offset: number;
+}
+
+export interface ArrayScene {
+  name: string;
+  low: number[];
+  shape: number[];
+  rows: number;
+  columns: number;
+}
+
+/** What any block of one shape needs: ``first`` is the first position in each cell, + 1. */
+export interface BlockScene {
+  layout: Layout;
+  first: Buffer;
+  panelNames: string[];
+  room: [number, number];
+}
+
+/** ``ends`` and ``at``, where its label stands, as (x, y) in units. */
+export interface BorderLine {
+  ends: number[][];
+  label: string;
+  at: [number, number];
+  key: string;
+}
+
+/** Colours are a theme's, by name, or "#rrggbb". */
+export interface BoxItem {
+  what: "box";
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  fill: string;
+  edge: string;
+  opacity: number;
+  line: number;
+  radius: number;
+  dashed: boolean;
+  tag: string;
+}
+
+/** Numbers: little-endian bytes and the name of their type. */
+export interface Buffer {
+  type: "u1" | "u2" | "u4" | "u8" | "i4" | "i8" | "f4" | "f8";
+  bytes: Bytes;
+}
+
+/** ``told``: whether a finding says what ``failure`` does. */
+export interface CardScene {
+  kind: "card";
+  title: string;
+  facts: string[];
+  grid: number[];
+  headings: string[];
+  table: string[][];
+  scalars: string[];
+  findings: FindingScene[];
+  failure: string;
+  told: boolean;
+  configs: string[][];
+  remarks: string[];
+  show: string[];
+  source: MarkedSource;
+  unchecked: string;
+  tabs: TabScene[];
+  opened: string | null;
+  parts: Record<string, Scene>;
+}
+
+/** A heatmap that is still to be dressed: ``cells`` has the class of each cell. */
+export interface Cells {
+  layout: Layout;
+  title: string;
+  panelNames: string[];
+  right: string;
+  down: string;
+  room: [number, number];
+  rules: [number, number];
+  cells: Buffer;
+}
+
+export interface ChoiceScene {
+  kind: "choice";
+  items: ItemScene[];
+}
+
+/** ``picture`` is a PNG for light pages, ``dark`` for dark ones. */
+export interface ColumnScene {
+  title: string;
+  picture: Bytes;
+  dark: Bytes;
+  width: number;
+  alt: string;
+  program: string;
+  can: string[];
+  cannot: string[];
+  measured: string[];
+}
+
+export interface ColumnsScene {
+  kind: "columns";
+  title: string;
+  columns: ColumnScene[];
+}
+
+/** Parameters as (value, least, most); iterators that are not drawn alike, null where they stand at all values. */
+export interface Controls {
+  parameters: Record<string, [number, number, number]>;
+  iterators: string[];
+  hidden: Record<string, [number | null, number, number]>;
+}
+
+/** ``values``: of both, for the ``worst`` element of each cell. */
+export interface DifferenceScene {
+  kind: "difference";
+  title: string;
+  name: string;
+  titles: string[];
+  heatmaps: HeatmapScene[];
+  values: Buffer[];
+  worst: Buffer;
+}
+
+/** ``ends``: from and to, in instances. */
+export interface DomainArrows {
+  kind: string;
+  source: string;
+  target: string;
+  violated: boolean;
+  ends: Buffer;
+}
+
+/** A statement's instances; polygons and faces by their corners. */
+export interface DomainLayer {
+  name: string;
+  points: Buffer;
+  polygons: number[][][];
+  faces: [string, number[][]][];
+}
+
+/** ``source``: the generated kernels, "" for none. */
+export interface DrawingScene {
+  kind: "drawing";
+  width: number;
+  height: number;
+  items: (BoxItem | WordsItem | LineItem)[];
+  source: string;
+  label: string;
+}
+
+/** What cells look like: a style for each class (or for each of its levels), labels, legend, colour bar. */
+export interface Dress {
+  styles: Buffer;
+  labels: [number, number, number, number, number, string][];
+  legend: [number[], string][];
+  ramp: [number, number, number, number] | null;
+  rampName: string;
+  groups: Buffer | null;
+}
+
+/** A heatmap whose cells stand elsewhere. */
+export interface DressedPlace {
+  layout: Layout;
+  title: string;
+  panelNames: string[];
+  right: string;
+  down: string;
+  room: [number, number];
+  rules: [number, number];
+  styles: Buffer;
+  labels: [number, number, number, number, number, string][];
+  legend: [number[], string][];
+  ramp: [number, number, number, number] | null;
+  rampName: string;
+  groups: Buffer | null;
+}
+
+/** ``hint``: what to do. ``stopped``: whether it is what ended the launch, as an error. */
+export interface FindingScene {
+  severity: string;
+  icon: string;
+  line: number | null;
+  program: number | null;
+  message: string;
+  hint: string;
+  excerpt: string[];
+  stopped: boolean;
+}
+
+/** A part of one program, which gives way to another program's. */
+export interface FollowScene {
+  kind: "follow";
+  name: string;
+  window: number;
+  program: number;
+  parts: Record<string, Scene>;
+}
+
+export interface FormulaMatrix {
+  rows: string[][];
+  keys: string[];
+}
+
+export interface FormulaScene {
+  name: string;
+  lines: ((FormulaWords | FormulaMatrix)[])[];
+}
+
+export interface FormulaWords {
+  text: string;
+  key: string;
+}
+
+export interface GridRamp {
+  styles: Buffer;
+  start: number;
+  levels: number;
+}
+
+export interface GridScene {
+  kind: "grid";
+  kernel: string;
+  says: Record<string, string>;
+  grid: number[];
+  program: number | null;
+  layer: string;
+  sms: number;
+  heatmap: Cells;
+  ramp: GridRamp;
+  numbers: Record<string, Buffer>;
+  masked: Buffer;
+  loaded: Buffer;
+  stored: Buffer;
+  inputs: InputScene[];
+  target: TargetScene | null;
+}
+
+/** See `heatmap.Heatmap`. */
+export interface HeatmapScene {
+  layout: Layout;
+  title: string;
+  panelNames: string[];
+  right: string;
+  down: string;
+  room: [number, number];
+  rules: [number, number];
+  cells: Buffer;
+  styles: Buffer;
+  labels: [number, number, number, number, number, string][];
+  legend: [number[], string][];
+  ramp: [number, number, number, number] | null;
+  rampName: string;
+  groups: Buffer | null;
+}
+
+/** Which programs read which parts of an argument, and how many bytes each part has. */
+export interface InputScene {
+  name: string;
+  nbytes: Buffer;
+  starts: Buffer;
+  items: Buffer;
+}
+
+/** ``lines`` that the part concerns. */
+export interface ItemScene {
+  name: string;
+  label: string;
+  window?: number;
+  lines: number[];
+}
+
+export interface IterationScene {
+  dims: string[];
+  box: [number, number, number, number] | null;
+  low: number[];
+  high: number[];
+  layers: DomainLayer[];
+  lines: BorderLine[];
+  arrows: DomainArrows[];
+  tiles: number[][][];
+  visits: Buffer;
+  places: Buffer;
+  instants: Buffer;
+  fronts: boolean;
+  kind: "iteration";
+  title: string;
+  order: boolean;
+  time: PlaneScene | null;
+  arrays: ArrayScene[];
+  accesses: AccessScene[];
+  formulas: [string, FormulaScene[]][];
+  program: string;
+  notes: ([string, "faint" | "legal" | "violated"])[];
+  controls: Controls;
+}
+
+/** ``first``: the number of each kernel's first launch. */
+export interface LaunchesScene {
+  kind: "launches";
+  title: string;
+  headings: string[];
+  table: string[][];
+  first: number[];
+  remarks: string[];
+  count: number;
+  parts: Record<string, Scene>;
+}
+
+/** ``levels``: which style each class has. */
+export interface LayerScene {
+  styles: Buffer;
+  labels: [number, number, number, number, number, string][];
+  legend: [number[], string][];
+  ramp: [number, number, number, number] | null;
+  rampName: string;
+  groups: Buffer | null;
+  levels: Buffer;
+}
+
+/** See `layout.Layout`. */
+export interface Layout {
+  shape: number[];
+  origin: number[];
+  panels: number;
+  across: number;
+  rows: number;
+  columns: number;
+  down: number;
+  right: number;
+}
+
+export interface LineItem {
+  what: "line";
+  points: [number, number][];
+  colour: string;
+  width: number;
+  curved: boolean;
+  dashed: boolean;
+  arrow: boolean;
+}
+
+/** An argument's marked cells; ``there`` is how many cells it has. */
+export interface MarkedScene {
+  layout: Layout;
+  room: [number, number];
+  title: string;
+  there: number;
+  cells: Buffer;
+  levels: Buffer;
+  legend: [number[], string][];
+  ramp: [number, number, number, number] | null;
+  panelNames: string[];
+}
+
+/** Lines, each with the kinds of its accesses and the worst finding. */
+export interface MarkedSource {
+  first: number;
+  lines: ([string, string[], string | null])[];
+}
+
+export interface MaximalScene {
+  kind: "maximal";
+  title: string;
+  lines: ProgramLine[];
+  scenes: (IterationScene | null)[];
+}
+
+export interface MemoryScene {
+  letter: string;
+  unit: number;
+  tensors: number[];
+}
+
+/** A scene in a scene: its parts are asked for behind its name. */
+export interface NestedScene {
+  kind: "nested";
+  name: string;
+  scene: Scene;
+}
+
+/** One element's origins. */
+export interface OriginScene {
+  kind: "origin";
+  title: string;
+  stored: string;
+  program: number;
+  element: number | null;
+  pictures: MarkedScene[];
+  lines: string[];
+}
+
+export interface OriginsScene {
+  kind: "origins";
+  name: string;
+  stored: StoredScene | null;
+  looks: number[][];
+  shown: OriginScene;
+  parts: Record<string, OriginScene>;
+}
+
+/** Where the palette has what values are painted with: start and levels of the ramps, the marks. */
+export interface Painting {
+  sequential: [number, number];
+  diverging: [number, number];
+  marks: [number[], string][];
+  unknown: number[];
+}
+
+export interface PairScene {
+  kind: "pair";
+  scenes: IterationScene[];
+  remarks: string[];
+}
+
+/** What is picked in a picture, and what Python is asked to draw: parameters' values, iterators and where. */
+export interface Picked {
+  program?: number | null;
+  line?: number | null;
+  iteration?: number | null;
+  step?: number | null;
+  operation?: string;
+  parameters?: Record<string, number>;
+  at?: Record<string, number>;
+  dims?: string[];
+  automatic?: boolean;
+}
+
+/** A heatmap without cells: how they are arranged, and the words around them. */
+export interface Place {
+  layout: Layout;
+  title: string;
+  panelNames: string[];
+  right: string;
+  down: string;
+  room: [number, number];
+  rules: [number, number];
+}
+
+/** What lies in the plane (or in space, which has no box). Of each visit: (layer, point), its time, its instant. */
+export interface PlaneScene {
+  dims: string[];
+  box: [number, number, number, number] | null;
+  low: number[];
+  high: number[];
+  layers: DomainLayer[];
+  lines: BorderLine[];
+  arrows: DomainArrows[];
+  tiles: number[][][];
+  visits: Buffer;
+  places: Buffer;
+  instants: Buffer;
+  fronts: boolean;
+}
+
+export interface ProgramLine {
+  text: string;
+  part: number | null;
+  reasons: string[];
+}
+
+/** The browser asks for a part by its name. */
+export interface Question {
+  part: string;
+}
+
+/** ``columns`` of each row. */
+export interface RaggedScene {
+  kind: "ragged";
+  title: string;
+  columns: number[][];
+  width: number;
+  remark: string;
+  program: string;
+}
+
+/** What an output's metadata say below ``triton_lab``: where its launch ran. */
+export interface Ran {
+  target: "cpu" | "gpu" | "both";
+}
+
+export interface SourceLines {
+  first: number;
+  lines: string[];
+}
+
+/** ``shape`` numbers the scene's pictures. */
+export interface StepScene {
+  kind: string;
+  line: number | null;
+  name: string | null;
+  words: string;
+  value: string;
+  shape: number;
+  ends: [number, number];
+  block: Buffer | null;
+  mask: Buffer | null;
+}
+
+export interface StepsScene {
+  kind: "steps";
+  title: string;
+  program: number;
+  grid: number[];
+  source: SourceLines;
+  steps: StepScene[];
+  pictures: BlockScene[];
+  painting: Painting;
+  step: number;
+}
+
+/** Where a launch touches the cells, classes tell that apart; ``levels`` has their styles then. */
+export interface StorageHeatmap {
+  layout: Layout;
+  title: string;
+  panelNames: string[];
+  right: string;
+  down: string;
+  room: [number, number];
+  rules: [number, number];
+  cells: Buffer;
+  styles: Buffer;
+  labels: [number, number, number, number, number, string][];
+  legend: [number[], string][];
+  ramp: [number, number, number, number] | null;
+  rampName: string;
+  groups: Buffer | null;
+  levels: Buffer | null;
+  touched: ToldTouches | null;
+}
+
+export interface StorageScene {
+  strips: StorageHeatmap[];
+  grids: StorageHeatmap[];
+  launchGrid: number[] | null;
+  kind: "storage";
+  headings: string[];
+  table: string[][];
+  overlaps: string[];
+  tensors: TensorScene[];
+  memories: MemoryScene[];
+}
+
+/** ``itemsize`` in bytes. */
+export interface StoredArgument {
+  name: string;
+  shape: number[];
+  strides: number[];
+  offset: number;
+  itemsize: number;
+}
+
+/** What was stored: the first element in each cell, + 1, and each program's. */
+export interface StoredScene {
+  layout: Layout;
+  room: [number, number];
+  title: string;
+  there: number;
+  cells: Buffer;
+  levels: Buffer;
+  legend: [number[], string][];
+  ramp: [number, number, number, number] | null;
+  panelNames: string[];
+  argument: string;
+  shape: number[];
+  line: number | null;
+  elements: Buffer;
+  first: Buffer;
+  grid: number[];
+}
+
+/** ``window``: how many programs a part of it covers, where it follows the picked program. */
+export interface TabScene {
+  name: string;
+  label: string;
+  window?: number;
+}
+
+/** ``first``: a program of each class of the accesses, + 1. */
+export interface TargetScene {
+  accesses: AccessesScene;
+  first: Buffer;
+}
+
+/** ``start``: bytes from the start of the memory to the tensor's storage. */
+export interface TensorScene {
+  name: string;
+  shape: number[];
+  strides: number[];
+  offset: number;
+  itemsize: number;
+  memory: number;
+  start: number;
+}
+
+export interface TilingScene {
+  kind: "tiling";
+  title: string;
+  argument: ArgumentScene;
+  grid: number[];
+  program: number | null;
+  layer: string;
+  layers: Record<string, DressedPlace>;
+  verbs: Record<string, string>;
+  cells: Buffer;
+  classOf: Buffer;
+  starts: Buffer;
+  items: Buffer;
+  accesses: ([number | null, string])[];
+  elsewhere: [number, number];
+}
+
+/** ``counts`` of lanes by row and column, ``columns``: each one's first and last element. */
+export interface TimelineScene {
+  kind: "timeline";
+  title: string;
+  heatmap: HeatmapScene | null;
+  counts: Buffer;
+  moments: string[];
+  columns: [number, number][];
+}
+
+/** ``of``: the class here of each class of a heatmap. */
+export interface ToldTouches {
+  starts: Buffer;
+  items: Buffer;
+  moments: ([number, number | null, string])[];
+  of: Buffer;
+}
+
+/** ``launchGrid``: of the launch that touches the cells, null for none. */
+export interface TouchedScene {
+  strips: StorageHeatmap[];
+  grids: StorageHeatmap[];
+  launchGrid: number[] | null;
+}
+
+/** Who touches the cells of each class, and when: runs of ``items`` from ``starts``. */
+export interface Touches {
+  starts: Buffer;
+  items: Buffer;
+  moments: ([number, number | null, string])[];
+}
+
+/** ``mask``: 0 where an element was not touched; ``spread``: all values, for the bars. */
+export interface VariableScene {
+  kind: "variable";
+  title: string;
+  name: string;
+  fixed: string | null;
+  empty: string;
+  dtype: string;
+  block: number[];
+  picture: BlockScene;
+  painting: Painting;
+  ends: [number, number];
+  programs: Buffer;
+  dropped: number;
+  reached: Buffer[];
+  values: Buffer[];
+  grid: number[];
+  program: number;
+  iteration: number;
+  mask?: Buffer;
+  spread?: Buffer;
+}
+
+export interface WordsItem {
+  what: "words";
+  x: number;
+  y: number;
+  text: string;
+  size: number;
+  colour: string;
+  align: "left" | "center" | "right";
+  bold: boolean;
+  mono: boolean;
+}
+
+export interface WordsScene {
+  kind: "words";
+  text: string;
+}
+
+/** Whatever draws itself. */
+export type Scene =
+  | AccessesScene
+  | CardScene
+  | ChoiceScene
+  | ColumnsScene
+  | DifferenceScene
+  | DrawingScene
+  | FollowScene
+  | GridScene
+  | IterationScene
+  | LaunchesScene
+  | MaximalScene
+  | NestedScene
+  | OriginScene
+  | OriginsScene
+  | PairScene
+  | RaggedScene
+  | StepsScene
+  | StorageScene
+  | TilingScene
+  | TimelineScene
+  | VariableScene
+  | WordsScene;

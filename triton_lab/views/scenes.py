@@ -1,0 +1,53 @@
+"""What Python and the browser say to each other: scenes, selections and messages, by type.
+
+A *scene* is a picture as plain data; ``kind`` names what draws it. Its type, a TypedDict, stands in the module of its
+view; what several share, in the ``scenes`` of a folder. `front/scenes.d.ts` is made from these classes (see
+`declarations`), so both sides hold one contract. Tuples arrive in the browser as lists of that length, None as null;
+bulk data is bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypedDict
+
+Target = Literal["cpu", "gpu", "both"]
+Scene = Mapping[str, object]  # any of them: which there are, `declarations` finds by their ``kind``
+
+
+class WordsScene(TypedDict):
+    kind: Literal["words"]
+    text: str
+
+
+class Picked(TypedDict, total=False):
+    """What is picked in a picture, and what Python is asked to draw: parameters' values, iterators and where."""
+
+    program: int | None
+    line: int | None
+    iteration: int | None
+    step: int | None
+    operation: str
+    parameters: dict[str, int]
+    at: dict[str, int]
+    dims: list[str]
+    automatic: bool
+
+
+class Question(TypedDict):
+    """The browser asks for a part by its name."""
+
+    part: str
+
+
+class Answer(TypedDict):
+    """The part; in ``scene``, ``{"buffer": k}`` stands for the k-th buffer of the message."""
+
+    part: str
+    scene: object
+
+
+class Ran(TypedDict):
+    """What an output's metadata say below ``triton_lab``: where its launch ran."""
+
+    target: Target

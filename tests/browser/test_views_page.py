@@ -53,7 +53,7 @@ def test_canvas_and_figure_are_painted_alike(browser: Browser, layer: str, dark:
     theme, name = (style.DARK, "dark") if dark else (style.LIGHT, "light")
     heatmap, emphasis = view.heatmap, view.emphasis(4)
     page = browser.new_page()
-    page.set_content(f"<script type=module>{script('raster.js')}{script_tail()}</script>")
+    page.set_content(f"<script type=module>{script('drawing/raster.js')}{script_tail()}</script>")
     page.wait_for_function("() => window.paintTo")
     for levels in (None, emphasis):
         painted = page.evaluate(

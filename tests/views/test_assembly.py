@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shutil
 import subprocess
@@ -10,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_lab.views import assembly
-from triton_lab.views.assembly import ENTRIES, FRONT, PAGE, VIEW, WIDGET, CannotAssemble, script
+from triton_lab.views.assembly import ENTRIES, FRONT, PAGE, VIEW, WIDGET, CannotAssemble, needs, script
 
+KINDS = "kinds.js"
 HANDED_OVER = {WIDGET: ["export default { render };"], PAGE: [], VIEW: []}
 
 
@@ -43,15 +44,28 @@ def test_a_script_is_one_module_that_needs_no_other(entry: str, tmp_path: Path) 
 def test_every_module_is_part_of_every_picture() -> None:
     """No module that nobody imports, and no entry that draws less than another."""
     adapters = {WIDGET, PAGE}
-    every = {path.name for path in FRONT.glob("*.js")}
+    every = {path.relative_to(FRONT).as_posix() for path in FRONT.rglob("*.js")}
     needed = {VIEW}
     left = [VIEW]
     while left:
-        found = set(assembly._IMPORT.findall((FRONT / left.pop()).read_text()))
-        left += {name for _, name in found} - needed
-        needed |= {name for _, name in found}
+        name = left.pop()
+        found = {needed for _, needed in needs(name, (FRONT / name).read_text())}
+        left += found - needed
+        needed |= found
     assert every - adapters == needed
     assert all('import { show } from "./view.js";' in (FRONT / name).read_text() for name in adapters)
+
+
+def test_the_scripts_lie_in_the_folders_of_the_views() -> None:
+    """Folder by folder as in Python; what draws cells knows no view, and views of one kind none of another."""
+    folders = {path.parent.name for path in FRONT.parent.glob("*/__init__.py")}
+    assert {path.name for path in FRONT.iterdir() if path.is_dir()} == folders
+    doors = {WIDGET, PAGE, VIEW, KINDS}
+    for path in FRONT.rglob("*.js"):
+        name = path.relative_to(FRONT).as_posix()
+        known = {"drawing", path.parent.name} | ({""} if path.parent.name != "drawing" else set())
+        for _, needed in needs(name, path.read_text(encoding="utf-8")):
+            assert name in doors or (posixpath.dirname(needed) in known and needed not in doors), (name, needed)
 
 
 def test_code_is_kept_where_comments_go(tmp_path: Path) -> None:
@@ -82,6 +96,7 @@ MODULES = {
         ("helper.js", "function twice", "function double", "main.js imports 'twice', which helper.js does not export"),
         ("helper.js", "export function", "function", "main.js imports 'twice', which helper.js does not export"),
         ("main.js", "{ twice }", "{ twice as two }", "main.js imports 'twice as two', which"),
+        ("main.js", "./helper.js", "../front/helper.js", "main.js imports ../front/helper.js, which is not there"),
         ("main.js", "import { twice }", "import * as helper", "is not a way to import"),
         ("main.js", "import { twice }", "import twice", "is not a way to import"),
         ("main.js", "const four", "const { four }", "is not a way to import, export or declare"),
@@ -99,6 +114,22 @@ def test_what_would_join_wrongly_is_refused(tmp_path: Path, file: str, old: str,
         (tmp_path / name).write_text(text.replace(old, new) if name == file else text)
     with pytest.raises(CannotAssemble, match=re.escape(told)):
         script("main.js", tmp_path)
+
+
+def test_folders_are_joined_by_the_way_between_them(tmp_path: Path) -> None:
+    """Each module once, in whichever folder it is asked for, and two of one name in two folders."""
+    main = 'import { twice } from "./helper.js";\nimport { four } from "./inner/main.js";\nconst eight = twice(four);\n'
+    inner = 'import { twice } from "../helper.js";\nexport const four = twice(2);\n'
+    modules = {"main.js": main, "inner/main.js": inner, "helper.js": MODULES["helper.js"]}
+    (tmp_path / "inner").mkdir()
+    for name, text in modules.items():
+        (tmp_path / name).write_text(text)
+    lines = [line for line in script("main.js", tmp_path).splitlines() if line.startswith(("function", "const"))]
+    assert lines == ["function twice(x) {", "const own = 1;", "const four = twice(2);", "const eight = twice(four);"]
+    (tmp_path / "inner/main.js").write_text(inner + "const eight = 8;\n")
+    (tmp_path / "door.js").write_text('import { four } from "./inner/main.js";\nconst eight = four;\n')
+    with pytest.raises(CannotAssemble, match=r"eight is declared in inner/main\.js and in door\.js"):
+        script("door.js", tmp_path)
 
 
 def test_what_is_refused_would_have_been_wrong(tmp_path: Path) -> None:

@@ -147,7 +147,11 @@ def test_types_become_those_of_the_browser() -> None:
 
 def test_colours_have_one_source() -> None:
     """No file of the front has a colour of its own: they come from the two `style`s."""
-    ours = [path for path in FRONT.iterdir() if path.suffix in (".js", ".css") and path.name not in FILES]
+    ours = [
+        path
+        for path in FRONT.rglob("*")
+        if path.suffix in (".js", ".css") and path.relative_to(FRONT).as_posix() not in FILES
+    ]
     extension = [*(FRONT.parents[2] / "labextension" / "style").glob("*.css")]
     assert len(ours) > 30 and extension
     for path in (*ours, *extension):

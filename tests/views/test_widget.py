@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,8 +33,7 @@ def test_another_style_sheet_is_another_name_to_the_page(monkeypatch: pytest.Mon
     """A page keeps the first sheet of a name; a notebook may hold pictures of an older version beside new ones."""
     names = []
     for rule in ("a {}", "b {}", "a {}"):
-        for path in FRONT.iterdir():
-            (tmp_path / path.name).write_bytes(path.read_bytes())
+        shutil.copytree(FRONT, tmp_path, dirs_exist_ok=True)
         (tmp_path / "view.css").write_text(rule)
         monkeypatch.setattr(assembly, "FRONT", tmp_path)
         widget._widget_class.cache_clear()

@@ -7,6 +7,7 @@ extension) take them as they are; `script` joins an entry with what it imports, 
 
 from __future__ import annotations
 
+import posixpath
 import re
 from functools import cache
 from pathlib import Path
@@ -17,7 +18,7 @@ FRONT = Path(__file__).parent / "front"
 WIDGET, PAGE, VIEW = "widget.js", "page.js", "view.js"
 ENTRIES = (WIDGET, PAGE, VIEW)
 
-_IMPORT = re.compile(r"""^import \{([^}]*)\} from "\./([\w-]+\.js)";\n""", re.MULTILINE)
+_IMPORT = re.compile(r"""^import \{([^}]*)\} from "(\.{1,2}/[\w./-]+\.js)";\n""", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
 _OTHER = re.compile(r"^(?:import\b|export (?:\{|\*|let|var)|(?:let|const|var) [{\[]).*", re.MULTILINE)
 _DECLARED = re.compile(r"^(export )?(?:async )?(?:const|let|var|class|function\*?) (\w+)", re.MULTILINE)
@@ -31,8 +32,9 @@ class CannotAssemble(ValueError):
 def script(entry: str, folder: Path | None = None) -> str:
     """One ES module from ``entry`` and all that it imports.
 
-    Modules import each other as ``import { a, b } from "./c.js";`` with no renaming, and no name is declared in two of
-    them; so leaving out the import lines and ``export`` words is enough. Raises CannotAssemble where that is not so.
+    Modules import each other as ``import { a, b } from "../launch/c.js";`` with no renaming, and no name is declared in
+    two of them; so leaving out the import lines and ``export`` words is enough. Raises CannotAssemble where that is not
+    so.
     """
     return _joined(entry, folder or FRONT)
 
@@ -40,6 +42,12 @@ def script(entry: str, folder: Path | None = None) -> str:
 def stylesheet(folder: Path | None = None) -> str:
     """The style sheet of all views: the colours of the themes, then the rules."""
     return "".join(((folder or FRONT) / name).read_text(encoding="utf-8") for name in ("theme.css", "view.css"))
+
+
+def needs(name: str, text: str) -> list[tuple[str, str]]:
+    """What module ``name`` imports: the words between the braces, and the module, by its path in the folder."""
+    here = posixpath.dirname(name)
+    return [(words, posixpath.normpath(posixpath.join(here, path))) for words, path in _IMPORT.findall(text)]
 
 
 @cache
@@ -56,7 +64,9 @@ def _joined(entry: str, folder: Path) -> str:
             return
         open_.append(name)
         text = (folder / name).read_text(encoding="utf-8")
-        for words, needed in _IMPORT.findall(text):
+        for words, needed in needs(name, text):
+            if not (folder / needed).is_file():
+                raise CannotAssemble(f"{name} imports {needed}, which is not there")
             add(needed)
             for word in filter(None, (word.strip() for word in words.split(","))):
                 if word not in exported[needed]:

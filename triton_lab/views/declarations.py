@@ -208,7 +208,7 @@ def theme_sheet() -> str:
 FILES: dict[str, Callable[[], str]] = {
     "scenes.d.ts": scene_types,
     "kinds.js": kinds_module,
-    "style.js": style_module,
+    "drawing/style.js": style_module,
     "theme.css": theme_sheet,
 }
 

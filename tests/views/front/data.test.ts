@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { numbers } from '../../../triton_lab/views/front/data.js';
+import { numbers } from '../../../triton_lab/views/front/drawing/data.js';
 import { createSupply } from '../../../triton_lab/views/front/supply.js';
 import type { Channel, Heard } from '../../../triton_lab/views/front/supply.js';
 import type { Buffer, Scene } from '../../../triton_lab/views/front/scenes.d.ts';

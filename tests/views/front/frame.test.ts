@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { cellAt, cellOf, cornerOf, frameOf, indexOf, ticksOf, unravel } from '../../../triton_lab/views/front/frame.js';
+import { cellAt, cellOf, cornerOf, frameOf, indexOf, ticksOf, unravel } from '../../../triton_lab/views/front/drawing/frame.js';
 import type { Layout } from '../../../triton_lab/views/front/scenes.d.ts';
 
 const layout = (change: Partial<Layout>): Layout => ({

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { headOf, mentions, pathOf } from '../../../triton_lab/views/front/drawing.js';
-import { alongRamp, hullOf, Orthographic, Plane, tickStep } from '../../../triton_lab/views/front/polyhedral_geometry.js';
+import { headOf, mentions, pathOf } from '../../../triton_lab/views/front/lazy/drawing.js';
+import { alongRamp, hullOf, Orthographic, Plane, tickStep } from '../../../triton_lab/views/front/polyhedral/geometry.js';
 import type { BorderLine } from '../../../triton_lab/views/front/scenes.d.ts';
-import { STYLE } from '../../../triton_lab/views/front/style.js';
+import { STYLE } from '../../../triton_lab/views/front/drawing/style.js';
 
 const SCENE: ConstructorParameters<typeof Plane>[0] = { dims: ['i', 'j'], box: [-0.5, -0.5, 6, 4], low: [0, 0], high: [3, 5], lines: [], layers: [] };
 type Shown = ConstructorParameters<typeof Plane>[0];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { iterationPicker, layerPicker, oneProgramPicker, programPicker } from '../../../triton_lab/views/front/pickers.js';
-import { callProgram, listPrograms } from '../../../triton_lab/views/front/programs.js';
+import { iterationPicker, layerPicker, oneProgramPicker, programPicker } from '../../../triton_lab/views/front/launch/pickers.js';
+import { callProgram, listPrograms } from '../../../triton_lab/views/front/launch/programs.js';
 import { createSelection } from '../../../triton_lab/views/front/selection.js';
 import { fake, fakePage } from './page.ts';
 

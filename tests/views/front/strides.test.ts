@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { elementsAt } from '../../../triton_lab/views/front/strides.js';
+import { elementsAt } from '../../../triton_lab/views/front/launch/strides.js';
 
 /** All indices of a shape, in reading order. */
 function indices(shape: number[]): number[][] {

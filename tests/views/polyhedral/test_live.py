@@ -54,7 +54,7 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     assert complaints == []
 
 
-# The canvas of a plane: `front/polyhedral_geometry.js` has the same numbers.
+# The canvas of a plane: `front/polyhedral/geometry.js` has the same numbers.
 LEFT, ABOVE = 54, 8
 
 

@@ -1,6 +1,6 @@
 """Where a layout's cells fall on the picture, in CSS pixels from the heatmap's upper left corner.
 
-`front/frame.js` holds the same formulas for the browser.
+`front/drawing/frame.js` holds the same formulas for the browser.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A heatmap's pixels: classes, patterns, borders and emphasis as one RGB image.
 
-`front/raster.js` paints by the same rules, pixel for pixel.
+`front/drawing/raster.js` paints by the same rules, pixel for pixel.
 """
 
 from __future__ import annotations

@@ -1,22 +1,22 @@
 /** Made from the scenes of all views and the names in `front/` by `python -m triton_lab.views.declarations`: not to be edited. */
 
-import { accessesOf } from "./accesses.js";
-import { cardOf } from "./card.js";
-import { columnsOf } from "./columns.js";
-import { differenceOf } from "./difference.js";
-import { drawingOf } from "./drawing.js";
-import { gridOf } from "./grid.js";
-import { launchesOf, nestedOf } from "./launches.js";
-import { originOf, originsOf } from "./origins.js";
+import { accessesOf } from "./launch/accesses.js";
+import { cardOf } from "./launch/card.js";
+import { differenceOf } from "./launch/difference.js";
+import { gridOf } from "./launch/grid.js";
+import { launchesOf, nestedOf } from "./launch/launches.js";
+import { originOf, originsOf } from "./launch/origins.js";
+import { stepsOf } from "./launch/steps.js";
+import { storageOf } from "./launch/storage.js";
+import { tilingOf } from "./launch/tiling.js";
+import { timelineOf } from "./launch/timeline.js";
+import { variableOf } from "./launch/variable.js";
+import { drawingOf } from "./lazy/drawing.js";
 import { choiceOf, followOf, wordsOf } from "./part.js";
-import { iterationOf, pairOf } from "./polyhedral_domain.js";
-import { maximalOf } from "./polyhedral_maximal.js";
-import { raggedOf } from "./polyhedral_ragged.js";
-import { stepsOf } from "./steps.js";
-import { storageOf } from "./storage.js";
-import { tilingOf } from "./tiling.js";
-import { timelineOf } from "./timeline.js";
-import { variableOf } from "./variable.js";
+import { iterationOf, pairOf } from "./polyhedral/domain.js";
+import { maximalOf } from "./polyhedral/maximal.js";
+import { raggedOf } from "./polyhedral/ragged.js";
+import { columnsOf } from "./polyhedral/ways.js";
 
 /** @typedef {import("./scenes.js").Scene} Scene */
 /** @type {{[Kind in Scene["kind"]]: import("./part.js").Draw<Extract<Scene, {kind: Kind}>>}} */

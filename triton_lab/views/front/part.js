@@ -1,8 +1,8 @@
 /** A picture that is asked for when it is first shown, and one of several such pictures. */
 
-import { make } from "./dom.js";
+import { make } from "./drawing/dom.js";
+import { tabsOf } from "./drawing/tabs.js";
 import { scoped } from "./selection.js";
-import { tabsOf } from "./tabs.js";
 
 /**
  * @typedef {import("./selection.js").Selection} Selection

@@ -1,9 +1,9 @@
 /** Draws a scene by its kind, and follows the theme. */
 
-import { make } from "./dom.js";
+import { make } from "./drawing/dom.js";
+import { onThemeChange, themeOf } from "./drawing/theme.js";
 import { KINDS } from "./kinds.js";
 import { createSupply } from "./supply.js";
-import { onThemeChange, themeOf } from "./theme.js";
 
 /** @typedef {import("./scenes.js").Scene} Scene */
 

@@ -19,7 +19,6 @@ NAMES = 3  # kernels that a row names
 class LazyReport(View):
     """What steps cost. `totals` holds the numbers."""
 
-    front = "lazy.js"
     HEADINGS = ("graph", "kernels", "runs", "compiling", "running", "a run")
 
     def __init__(self, totals: Totals):

@@ -35,7 +35,7 @@ MOST_ARRAY_CELLS = 40_000
 
 
 def scene(view: IterationView) -> IterationScene:
-    """Everything that `front/polyhedral_domain.js` draws."""
+    """Everything that `front/polyhedral/domain.js` draws."""
     schedule = view.schedule
     shown = [grid for grid in grids(schedule) if grid.rows * grid.columns <= MOST_ARRAY_CELLS]
     return {

@@ -1,0 +1,211 @@
+/** Accesses: how often, by whom and when elements are touched; all pictures have the same cells. */
+
+import { numbers } from "../drawing/data.js";
+import { make } from "../drawing/dom.js";
+import { indexOf } from "../drawing/frame.js";
+import { Heatmap } from "../drawing/heatmap.js";
+import { EMPHASIS } from "../drawing/raster.js";
+import { iterationPicker, layerPicker, programPicker } from "./pickers.js";
+import { countOf, listPrograms } from "./programs.js";
+import { elementsAt } from "./strides.js";
+import { lineOf } from "../selection.js";
+
+/**
+ * @param {import("../scenes.js").AccessesScene} scene
+ * @param {import("../selection.js").Selection} selection
+ * @returns {{node: HTMLElement, draw: () => void}}
+ */
+export function accessesOf(scene, selection) {
+  const touched = new TouchedArgument(scene);
+  const place = make("div");
+  const status = make("div", { class: "tl-status", "aria-live": "polite" });
+  const title = make("div", { class: "tl-title" });
+  /** @type {Record<string, Heatmap>} */
+  const layers = {};
+  let shown = scene.layer;
+
+  const layer = () => {
+    if (!layers[shown]) {
+      const heatmap = new Heatmap({ ...scene.heatmap, ...scene.layers[shown] });
+      heatmap.onpoint = (cell) => (status.textContent = cell ? touched.words(heatmap, cell) : rest());
+      heatmap.onpick = (cell) => {
+        const there = touched.members(heatmap.classAt(cell)).active;
+        // Clicking again goes on to the next program on the same element.
+        const next = there[there.indexOf(selection.get().program ?? -1) + 1] ?? null;
+        if (there.length) selection.set({ program: next });
+      };
+      heatmap.onkey = (key) => {
+        if (key !== "Escape") return false;
+        selection.set({ program: null, iteration: null });
+        return true;
+      };
+      layers[shown] = heatmap;
+    }
+    return layers[shown];
+  };
+
+  /** What the status line says while the pointer is elsewhere. */
+  const rest = () => {
+    const [outside, masked] = scene.elsewhere;
+    const { name } = scene.argument;
+    if (!scene.moments.length) return `Nothing touches ${name}.`;
+    const picked = selection.get().program == null;
+    return [
+      picked ? "Point at an element; click it to pick its program." : "Escape lets go of the program.",
+      masked ? `${masked} masked lanes stand outside ${name}` : "",
+      outside ? `${outside === 1 ? "1 lane touches" : `${countOf(outside, "lane")} touch`} memory outside ${name}` : "",
+    ].filter(Boolean).join(" · ");
+  };
+
+  const { program, iteration } = scene;
+  if (program !== null && selection.get().program === undefined) selection.set({ program });
+  if (iteration !== null && selection.get().iteration === undefined) selection.set({ iteration });
+  const pickers = [programPicker(scene.grid, selection), iterationPicker(touched.iterations, selection)];
+  const update = () => {
+    for (const picker of pickers) picker.update();
+    const now = layer();
+    const picked = selection.get();
+    now.emphasise(touched.emphasis(picked.program ?? null, picked.iteration ?? null, lineOf(selection)));
+    status.textContent = now.cursor ? touched.words(now, now.cursor) : rest();
+  };
+  const show = (/** @type {string} */ name) => {
+    shown = name;
+    place.replaceChildren(layer().node);
+    title.textContent = `${scene.title}: ${scene.says[name]}${scene.over === "storage" ? ", over its storage" : ""}`;
+  };
+  const radios = layerPicker(Object.keys(scene.layers), shown, (name) => {
+    show(name);
+    update();
+  });
+  show(shown);
+  selection.subscribe(update);
+  const controls = [radios, ...pickers.map((picker) => picker.nodes)].filter((nodes) => nodes.length);
+  const node = make(
+    "div", { class: "tl-accesses" }, title,
+    ...controls.map((nodes) => make("div", { class: "tl-controls" }, ...nodes)), place, status,
+  );
+  return { node, draw: update };
+}
+
+/** Who touches the cells of each class, and when. */
+export class Touched {
+  /** @param {import("../scenes.js").Touches & {grid: number[], counts?: import("../scenes.js").Buffer}} scene */
+  constructor(scene) {
+    this.scene = scene;
+    this.programs = scene.grid[0] * scene.grid[1] * scene.grid[2];
+    this.counts = scene.counts ? numbers(scene.counts) : [];
+    this.starts = numbers(scene.starts);
+    this.items = numbers(scene.items);
+    this.size = this.programs * scene.moments.length;
+    this.iterations = scene.moments.reduce((most, [iteration]) => Math.max(most, iteration + 1), 0);
+  }
+
+  /** @param {number} number a class */
+  members(number) {
+    const count = this.scene.moments.length;
+    const active = new Set();
+    const masked = new Set();
+    const moments = new Set();
+    for (let k = this.starts[number]; k < this.starts[number + 1]; k++) {
+      const item = this.items[k];
+      if (item >= this.size) masked.add(Math.floor((item - this.size) / count));
+      else {
+        active.add(Math.floor(item / count));
+        moments.add(item % count);
+      }
+    }
+    const sorted = (/** @type {Set<number>} */ set) => [...set].sort((a, b) => a - b);
+    return { active: sorted(active), masked: sorted(masked), moments: sorted(moments) };
+  }
+
+  /** @param {number | null} program @param {number | null} iteration @param {number | null} line */
+  emphasis(program, iteration, line = null) {
+    const { moments } = this.scene;
+    if (iteration !== null && iteration >= this.iterations) iteration = null;
+    if (!moments.some((moment) => moment[1] === line)) line = null;
+    if (program === null && iteration === null && line === null) return null;
+    const levels = new Uint8Array(this.starts.length - 1).fill(EMPHASIS.dimmed);
+    for (let number = 1; number < levels.length; number++) {
+      for (let k = this.starts[number]; k < this.starts[number + 1]; k++) {
+        const masked = this.items[k] >= this.size;
+        const item = masked ? this.items[k] - this.size : this.items[k];
+        if (program !== null && Math.floor(item / moments.length) !== program) continue;
+        const [when, where] = moments[item % moments.length];
+        if (iteration !== null && when !== iteration) continue;
+        if (line !== null && where !== line) continue;
+        if (!masked) levels[number] = EMPHASIS.chosen;
+        else if (levels[number] !== EMPHASIS.chosen) levels[number] = EMPHASIS.normal;
+      }
+    }
+    return levels;
+  }
+
+}
+
+/** The same where the cells are those of an argument, or of its storage. */
+export class TouchedArgument extends Touched {
+  /** @param {import("../scenes.js").AccessesScene} scene */
+  constructor(scene) {
+    super(scene);
+    this.argument = scene.argument;
+    this.over = scene.over;
+    this.unit = scene.unit;
+  }
+
+  /**
+   * Everything about one cell.
+   * @param {Heatmap} heatmap
+   * @param {import("../drawing/heatmap.js").Cell} cell
+   */
+  words(heatmap, cell) {
+    const number = heatmap.classAt(cell);
+    const { active, masked, moments } = this.members(number);
+    const parts = [this.where(indexOf(heatmap.layout, ...cell))];
+    if (active.length) {
+      const count = this.counts[number];
+      const most = heatmap.layout.down * heatmap.layout.right > 1 ? "at most " : "";
+      parts.push(`${most}${count === 1 ? "once" : countOf(count, "time")}`, listPrograms(active, this.scene.grid));
+      const told = moments.map((moment) => this.scene.moments[moment]);
+      const iterations = [...new Set(told.map(([iteration]) => iteration))].sort((a, b) => a - b);
+      if (this.iterations > 1) parts.push(spanOf("iteration", iterations));
+      told.sort((a, b) => (a[1] ?? 0) - (b[1] ?? 0));
+      const kinds = told.map(([, line, kind]) => (line === null ? kind : `${kind} in line ${line}`));
+      parts.push([...new Set(kinds)].join(", "));
+    } else parts.push("touched by nobody");
+    if (masked.length) parts.push(`masked lanes of ${listPrograms(masked, this.scene.grid)}`);
+    return parts.join(" · ");
+  }
+
+  /** @param {{index: number[], down: number, right: number}} at */
+  where({ index, down, right }) {
+    const { argument, over, unit } = this;
+    if (over === "storage") {
+      const byte = index[0] * unit;
+      const end = byte + unit * right - 1;
+      const bytes = byte === end ? `byte ${byte}` : `bytes ${byte}–${end}`;
+      const offset = Math.floor(byte / argument.itemsize) - argument.offset;
+      const [first] = right === 1 ? elementsAt(argument, offset, 1) : [];
+      const element = first ? ` · ${argument.name}[${first.join(", ")}]` : "";
+      return `storage ${bytes}, line ${Math.floor(byte / 128)}, sector ${Math.floor((byte % 128) / 32)}${element}`;
+    }
+    const last = index.length - 1;
+    /** @param {number} value @param {number} axis */
+    const span = (value, axis) => {
+      const extent = axis === last ? right : axis === last - 1 ? down : 1;
+      return extent > 1 ? `${value}:${value + extent}` : String(value);
+    };
+    const outside = index.some((value, axis) => value < 0 || value >= argument.shape[axis]);
+    return `${argument.name}[${index.map(span).join(", ")}]${outside ? ", outside the argument" : ""}`;
+  }
+}
+
+/**
+ * `iteration 3`, `iterations 0–4` or `iterations 0, 2, 5`.
+ * @param {string} name @param {number[]} list ascending
+ */
+function spanOf(name, list) {
+  if (list.length === 1) return `${name} ${list[0]}`;
+  const whole = list[list.length - 1] - list[0] === list.length - 1;
+  const some = list.slice(0, 6).join(", ") + (list.length > 6 ? " …" : "");
+  return `${name}s ${whole ? `${list[0]}–${list[list.length - 1]}` : some}`;
+}

@@ -1,0 +1,159 @@
+/** Grid: the programs of a launch, beside an argument in the colours of its programs. */
+
+import { numbers } from "../drawing/data.js";
+import { make } from "../drawing/dom.js";
+import { Heatmap } from "../drawing/heatmap.js";
+import { EMPHASIS } from "../drawing/raster.js";
+import { TouchedArgument } from "./accesses.js";
+import { layerPicker, programPicker } from "./pickers.js";
+import { callProgram, countOf, listPrograms } from "./programs.js";
+
+const GRID_LAYERS = ["order", "wave", "lanes", "bytes", "iterations", "shared"];
+const FIRST_LEVEL = 4; // after: no cell, nobody, masked, outside
+const LEVEL_NAMES = /** @type {Record<string, string>} */ ({ shared: "bytes shared" });
+
+/**
+ * @param {import("../scenes.js").GridScene} scene
+ * @param {import("../selection.js").Selection} selection
+ * @returns {{node: HTMLElement, draw: () => void}}
+ */
+export function gridOf(scene, selection) {
+  const programs = scene.grid[0] * scene.grid[1] * scene.grid[2];
+  const facts = Object.fromEntries(
+    ["lanes", "bytes", "iterations"].map((name) => [name, numbers(scene.numbers[name])]),
+  );
+  const [masked, loaded, stored] = [scene.masked, scene.loaded, scene.stored].map(numbers);
+  const inputs = scene.inputs.map((one) => ({
+    nbytes: numbers(one.nbytes), starts: numbers(one.starts), items: numbers(one.items),
+  }));
+  const touched = scene.target ? new TouchedArgument(scene.target.accesses) : null;
+  const first = scene.target ? numbers(scene.target.first) : null;
+  let shown = scene.layer;
+  let sms = scene.sms;
+  const title = make("div", { class: "tl-title" });
+  const status = make("div", { class: "tl-status", "aria-live": "polite" });
+  const place = make("div", { class: "tl-row" });
+  /** @type {Heatmap[]} */
+  let heatmaps = [];
+
+  /** Bytes of input in common with each program. @param {number} program */
+  const sharedWith = (program) => {
+    const total = new Float64Array(programs);
+    for (const { nbytes, starts, items } of inputs) {
+      for (let number = 1; number < nbytes.length; number++) {
+        const members = items.subarray(starts[number], starts[number + 1]);
+        if (members.includes(program)) for (const other of members) total[other] += nbytes[number];
+      }
+    }
+    return total;
+  };
+
+  /** @returns {ArrayLike<number>} */
+  const values = () => {
+    if (shown === "shared") return sharedWith(selection.get().program ?? 0);
+    if (facts[shown]) return facts[shown];
+    return Float64Array.from({ length: programs }, (_, p) => (shown === "wave" ? Math.floor(p / sms) : p));
+  };
+
+  const build = () => {
+    const now = values();
+    let [low, high] = [Infinity, -Infinity];
+    for (let p = 0; p < programs; p++) [low, high] = [Math.min(low, now[p]), Math.max(high, now[p])];
+    const { styles, start, levels } = scene.ramp;
+    const level = (/** @type {number} */ value) =>
+      FIRST_LEVEL + (high > low ? Math.floor(((levels - 1) * (value - low)) / (high - low)) : Math.floor((levels * 5) / 8));
+    /** @type {import("../scenes.js").Dress} */
+    const dress = {
+      styles, labels: [], legend: [], groups: null,
+      ramp: programs ? [start, levels, low, high] : null, rampName: LEVEL_NAMES[shown] ?? shown,
+    };
+    // The keyboard stays where it was.
+    const held = heatmaps.findIndex((heatmap) => heatmap.overlay === document.activeElement);
+    const cursor = heatmaps[held]?.cursor ?? null;
+    const own = Uint8Array.from({ length: programs + 1 }, (_, k) => (k ? level(now[k - 1]) : 0));
+    heatmaps = [new Heatmap({ ...scene.heatmap, ...dress, levels: packed(own) })];
+    if (scene.target && first) {
+      const { accesses } = scene.target;
+      const base = numbers(accesses.layers.program.levels);
+      const theirs = Uint8Array.from(first, (program, k) => (program ? level(now[program - 1]) : base[k]));
+      heatmaps.push(new Heatmap({
+        ...accesses.heatmap, ...dress, ramp: null, levels: packed(theirs), title: accesses.title,
+      }));
+      const { name } = accesses.argument;
+      heatmaps[1].onpoint = (cell) => (status.textContent = cell && touched ? touched.words(heatmaps[1], cell) : rest());
+      heatmaps[1].onpick = (cell) => pick(first[heatmaps[1].classAt(cell)] - 1);
+      heatmaps[1].overlay.setAttribute("aria-label", `${name}: arrow keys move from cell to cell, Enter picks its program`);
+    }
+    heatmaps[0].onpoint = (cell) => (status.textContent = cell ? words(heatmaps[0].classAt(cell) - 1) : rest());
+    heatmaps[0].onpick = (cell) => pick(heatmaps[0].classAt(cell) - 1);
+    for (const heatmap of heatmaps) {
+      heatmap.onkey = (key) => key === "Escape" && (selection.set({ program: null }), true);
+    }
+    place.replaceChildren(...heatmaps.map((heatmap) => heatmap.node));
+    if (held >= 0) {
+      heatmaps[held].cursor = cursor;
+      heatmaps[held].mark(cursor ? [cursor] : []);
+      heatmaps[held].overlay.focus();
+    }
+    title.textContent = `${scene.kernel}: ${scene.says[shown]}`;
+  };
+  const pick = (/** @type {number} */ program) => {
+    if (program >= 0) selection.set({ program: selection.get().program === program ? null : program });
+  };
+
+  /** @param {number} program */
+  const words = (program) => {
+    const together = sharedWith(program);
+    const others = Array.from(together.keys()).filter((other) => other !== program && together[other] > 0);
+    const lanes = countOf(facts.lanes[program], "lane") + (masked[program] ? ` and ${masked[program]} masked` : "");
+    return [
+      `${callProgram(program, scene.grid)} · wave ${Math.floor(program / sms)}`,
+      countOf(facts.iterations[program], "iteration"), lanes,
+      `loads ${countOf(loaded[program], "byte")}, stores ${stored[program]}`,
+      others.length ? `shares inputs with ${listPrograms(others, scene.grid)}` : "shares no input",
+    ].join(" · ");
+  };
+  const rest = () => {
+    if (!programs) return "The grid has no programs.";
+    const { program } = selection.get();
+    return program == null ? "Point at a program; click it to see with whom it shares its inputs." : words(program);
+  };
+
+  const slider = programPicker(scene.grid, selection);
+  const update = () => {
+    slider.update();
+    if (shown === "shared") build();
+    const program = selection.get().program ?? null;
+    const together = program === null ? null : sharedWith(program);
+    const levels = together && Uint8Array.from({ length: programs + 1 }, (_, k) =>
+      k - 1 === program ? EMPHASIS.chosen : k && !together[k - 1] ? EMPHASIS.dimmed : EMPHASIS.normal);
+    heatmaps[0].emphasise(levels);
+    heatmaps[1]?.emphasise(touched && program !== null ? touched.emphasis(program, null) : null);
+    status.textContent = rest();
+  };
+  if (scene.program !== null && selection.get().program === undefined) selection.set({ program: scene.program });
+  const count = make("input", {
+    type: "number", min: 1, value: sms, class: "tl-count", "aria-label": "multiprocessors",
+    oninput: () => {
+      sms = Math.max(1, Math.floor(Number(count.value)) || 1);
+      build();
+      update();
+    },
+  });
+  const radios = layerPicker(GRID_LAYERS, shown, (name) => {
+    shown = name;
+    build();
+    update();
+  });
+  build();
+  selection.subscribe(update);
+  const node = make(
+    "div", { class: "tl-grid" }, title,
+    make("div", { class: "tl-controls" }, ...radios, make("label", {}, "SMs ", count)),
+    make("div", { class: "tl-controls" }, ...slider.nodes), place, status,
+  );
+  return { node, draw: update };
+}
+
+/** As Python hands over bytes. @param {Uint8Array} bytes @returns {import("../scenes.js").Buffer} */
+const packed = (bytes) => ({ type: "u1", bytes });

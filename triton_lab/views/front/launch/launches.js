@@ -1,0 +1,81 @@
+/** Many launches: a table by kernel, and the card of the launch that is picked. */
+
+import { make } from "../drawing/dom.js";
+import { tableOf } from "./storage.js";
+import { partOf } from "../part.js";
+import { createSelection } from "../selection.js";
+
+/**
+ * @param {import("../scenes.js").LaunchesScene} scene
+ * @param {import("../selection.js").Selection} _ of the view; each launch has one of its own
+ * @param {import("../part.js").Context} context
+ * @returns {import("../part.js").Part}
+ */
+export function launchesOf(scene, _, context) {
+  const place = make("div");
+  /** @type {import("../part.js").Part | null} */
+  let part = null;
+  let shown = -1;
+  const same = { ...context, open: {} }; // the next launch shows what this one showed
+  const show = (/** @type {number} */ number) => {
+    const wanted = Math.min(scene.count - 1, Math.max(0, Math.round(number) || 0));
+    slider.value = field.value = String(wanted);
+    if (wanted === shown) return;
+    shown = wanted;
+    part?.stop?.();
+    part = partOf({ name: `launch/${wanted}` }, createSelection({}), same);
+    place.replaceChildren(part.node);
+    part.draw();
+  };
+  /** @type {HTMLInputElement} */
+  const slider = make("input", {
+    type: "range", min: 0, max: scene.count - 1, step: 1, "aria-label": "launch", onchange: () => show(Number(slider.value)),
+    oninput: () => (field.value = slider.value),
+  });
+  const field = make("input", {
+    type: "number", class: "tl-count", min: 0, max: scene.count - 1, "aria-label": "number of the launch",
+    oninput: () => field.value !== "" && show(Number(field.value)),
+  });
+  const back = make("button", { type: "button", class: "tl-step", onclick: () => show(shown - 1) }, "◀ back");
+  const on = make("button", { type: "button", class: "tl-step", onclick: () => show(shown + 1) }, "on ▶");
+  const table = tableOf(scene.headings, scene.table);
+  // A kernel's name leads to its first launch.
+  table.querySelectorAll("tbody th").forEach((head, k) => {
+    head.replaceChildren(
+      make("button", { type: "button", class: "tl-link", onclick: () => show(scene.first[k]) }, head.textContent ?? ""),
+    );
+  });
+  const node = make(
+    "div", { class: "tl-launches" },
+    make("div", { class: "tl-title" }, scene.title), make("div", { class: "tl-scroll" }, table),
+    ...scene.remarks.map((words) => make("div", { class: "tl-note" }, words)),
+    make(
+      "div", { class: "tl-controls" },
+      back, make("label", { class: "tl-slide" }, "launch ", slider), field, on, make("span", { class: "tl-note" }, `of ${scene.count}, from 0 on`),
+    ),
+    place,
+  );
+  return {
+    node,
+    draw: () => (part ? part.draw() : show(0)),
+    stop: () => part?.stop?.(),
+  };
+}
+
+/**
+ * A scene within a scene: its parts are asked for behind its own name.
+ * @param {import("../scenes.js").NestedScene} outer
+ * @param {import("../selection.js").Selection} selection
+ * @param {import("../part.js").Context} context
+ * @returns {import("../part.js").Part}
+ */
+export function nestedOf({ name, scene }, selection, context) {
+  const own = "parts" in scene ? scene.parts : {};
+  return context.draw(scene, selection, {
+    ask: (part, then) => (own[part] ? then(own[part]) : context.ask(`${name}/${part}`, then)),
+    has: (part) => Boolean(own[part]) || context.has(`${name}/${part}`),
+    draw: context.draw,
+    live: context.live,
+    open: context.open,
+  });
+}

@@ -1,0 +1,150 @@
+/** Origins: a stored element and all that it was made from; a click on another one asks for its origins. */
+
+import { numbers } from "../drawing/data.js";
+import { make } from "../drawing/dom.js";
+import { cellOf, indexOf, unravel } from "../drawing/frame.js";
+import { Heatmap } from "../drawing/heatmap.js";
+import { oneProgramPicker } from "./pickers.js";
+import { callProgram } from "./programs.js";
+
+const NOT_NEEDED = 1;
+const STORED_HERE = 2;
+const FIRST = 3;
+
+/**
+ * @param {import("../scenes.js").OriginsScene} scene
+ * @param {import("../selection.js").Selection} selection
+ * @param {import("../part.js").Context} context
+ * @returns {import("../part.js").Part}
+ */
+export function originsOf(scene, selection, context) {
+  const { stored } = scene;
+  // A page without a kernel keeps some elements' origins: the others cannot be asked about.
+  const keeps = (/** @type {number} */ element) => (element && context.has(`${scene.name}/${element - 1}`) ? element : 0);
+  const elements = stored ? Uint32Array.from(numbers(stored.elements), keeps) : null;
+  const firstOf = stored ? numbers(stored.first) : null;
+  const title = make("div", { class: "tl-title" });
+  const row = make("div", { class: "tl-row" });
+  const status = make("div", { class: "tl-status", "aria-live": "polite" });
+  const words = make("details", {});
+  let shown = scene.shown;
+  const picker = stored ? oneProgramPicker(stored.grid, selection, () => shown.program) : null;
+  /** @type {number | null} the element that was asked for last */
+  let wanted = shown.element;
+  /** @type {Heatmap[]} */
+  let heatmaps = [];
+
+  const rest = () => (status.textContent = stored ? "Click an element of the store to ask where it came from." : "");
+
+  /** @param {number} element */
+  const ask = (element) => {
+    if (element === wanted) return;
+    wanted = element;
+    row.setAttribute("aria-busy", "true");
+    context.ask(`${scene.name}/${element}`, (answer) => {
+      if (wanted !== element) return;
+      row.removeAttribute("aria-busy");
+      if (answer.kind !== "origin") {
+        status.textContent = answer.kind === "words" ? answer.text : "";
+        wanted = shown.element;
+        return;
+      }
+      shown = answer;
+      build();
+      draw();
+      selection.set({ program: shown.program });
+    });
+  };
+
+  const build = () => {
+    title.textContent = shown.title;
+    const held = heatmaps[0]?.overlay === document.activeElement ? heatmaps[0].cursor : null;
+    const focused = heatmaps[0]?.overlay === document.activeElement;
+    heatmaps = shown.pictures.map((picture) => markedOf(picture, scene.looks));
+    for (const heatmap of heatmaps) {
+      heatmap.onpoint = (cell) => {
+        if (!cell) return rest();
+        status.textContent = `${at(heatmap, cell)} ${heatmap.classAt(cell) >= FIRST ? "is part of it" : "is not needed"}`;
+      };
+    }
+    if (stored && elements) {
+      const own = markedOf({ ...stored, title: `stored: ${shown.stored}` }, scene.looks, elements, shown.element ?? -1);
+      own.onpoint = (cell) => {
+        if (!cell) return rest();
+        const here = own.classAt(cell) === NOT_NEEDED ? "cannot be asked about" : "click to ask where it came from";
+        status.textContent = `${stored.argument}${at(own, cell)} ${here}`;
+      };
+      own.onpick = ([panel, down, right]) => {
+        const element = elements[(panel * own.layout.rows + down) * own.layout.columns + right];
+        if (element) ask(element - 1);
+      };
+      own.overlay.setAttribute("aria-label", `${stored.argument}: arrow keys move from cell to cell, Enter asks where it came from`);
+      heatmaps.unshift(own);
+      own.cursor = held;
+    }
+    row.replaceChildren(...heatmaps.map((heatmap) => heatmap.node));
+    if (focused) heatmaps[0].overlay.focus();
+    words.replaceChildren(
+      make("summary", {}, "The same in words"),
+      ...shown.lines.map((line) => make("div", { class: "tl-note" }, line)),
+    );
+    rest();
+  };
+  const draw = () => heatmaps.forEach((heatmap) => heatmap.draw());
+  const update = () => {
+    picker?.update();
+    const program = selection.get().program ?? null;
+    if (program === null || !firstOf || !stored || program === shown.program) return;
+    if (firstOf[program]) ask(firstOf[program] - 1);
+    else status.textContent = `${callProgram(program, stored.grid)} stored nothing here.`;
+  };
+  build();
+  selection.subscribe(update);
+  const node = make(
+    "div", { class: "tl-origins" }, title, make("div", { class: "tl-controls" }, ...(picker?.nodes ?? [])), row, status, words,
+  );
+  return {
+    node,
+    draw() {
+      draw();
+      update();
+    },
+  };
+}
+
+/** One element's origins alone, as words. @param {import("../scenes.js").OriginScene} scene @returns {import("../part.js").Part} */
+export function originOf({ title }) {
+  return { node: make("div", { class: "tl-words" }, title), draw: () => {} };
+}
+
+/** @param {Heatmap} heatmap @param {import("../drawing/heatmap.js").Cell} cell */
+const at = (heatmap, cell) => `[${indexOf(heatmap.layout, ...cell).index.join(", ")}]`;
+
+/**
+ * An argument with its marked cells.
+ * @param {import("../scenes.js").MarkedScene} picture
+ * @param {number[][]} looks
+ * @param {ArrayLike<number> | null} elements (cells,) not 0 where the store came
+ * @param {number} element the one that is picked
+ */
+function markedOf(picture, looks, elements = null, element = -1) {
+  const { layout } = picture;
+  const cells = new Uint8Array(layout.panels * layout.rows * layout.columns).fill(NOT_NEEDED, 0, picture.there);
+  const legend = [...picture.legend];
+  if (elements) {
+    const middle = FIRST + Math.floor((looks.length - FIRST) / 2);
+    for (let cell = 0; cell < cells.length; cell++) if (elements[cell]) cells[cell] = STORED_HERE;
+    const here = element < 0 ? null : cellOf(layout, unravel(element, layout.shape));
+    if (here) cells[(here[0] * layout.rows + here[1]) * layout.columns + here[2]] = middle;
+    legend.push([looks[middle], "asked about"], [looks[STORED_HERE], "can be asked about"]);
+  }
+  const [places, levels] = [numbers(picture.cells), numbers(picture.levels)];
+  for (let k = 0; k < places.length; k++) cells[places[k]] = Math.max(cells[places[k]], levels[k]);
+  return new Heatmap({
+    layout, room: picture.room, title: picture.title, panelNames: picture.panelNames, legend, labels: [], right: "", down: "",
+    rules: [0, 0], ramp: picture.ramp, rampName: "iteration",
+    cells: { type: "u1", bytes: cells },
+    styles: { type: "u2", bytes: new Uint8Array(Uint16Array.from(looks.flat()).buffer) },
+    groups: { type: "u1", bytes: Uint8Array.from(looks, (_, k) => Math.min(k, FIRST)) },
+  });
+}

@@ -1,0 +1,62 @@
+/** The kernel's source: point at a line and its accesses light up; letters say what a line does. */
+
+import { make } from "../drawing/dom.js";
+
+/**
+ * @param {import("../scenes.js").MarkedSource} source
+ * @param {import("../selection.js").Selection} selection
+ * @returns {{node: HTMLElement, draw: () => void}}
+ */
+export function sourceOf(source, selection) {
+  const lineOfRow = (/** @type {number} */ k) => source.first + k;
+  const pick = (/** @type {number} */ k) =>
+    selection.set({ line: selection.get().line === lineOfRow(k) ? null : lineOfRow(k), pointed: null });
+  /** @type {HTMLElement[]} */
+  const rows = source.lines.map(([text, kinds, severity], k) =>
+    make(
+      "div",
+      {
+        class: severity ? `tl-line tl-${severity}` : "tl-line", role: "option", tabindex: -1,
+        onpointerenter: () => selection.set({ pointed: kinds.length ? lineOfRow(k) : null }),
+        onpointerleave: () => selection.set({ pointed: null }),
+        onfocus: () => (reach = k),
+        onclick: () => pick(k),
+      },
+      make("span", { class: "tl-number" }, String(lineOfRow(k))),
+      make("span", { class: "tl-marks", title: kinds.join(", ") }, kinds.map((kind) => kind[0].toUpperCase()).join("")),
+      make("span", { class: "tl-code" }, text),
+    ),
+  );
+  let reach = 0; // the line that the Tab key comes to
+  /** @param {KeyboardEvent} event */
+  const onkeydown = (event) => {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (step) {
+      rows[Math.min(rows.length - 1, Math.max(0, reach + step))].focus();
+      selection.set({ pointed: source.lines[reach][1].length ? lineOfRow(reach) : null });
+    } else if (event.key === "Enter" || event.key === " ") pick(reach);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const update = () => {
+    const { line } = selection.get();
+    rows.forEach((row, k) => {
+      row.setAttribute("aria-selected", String(lineOfRow(k) === line));
+      row.tabIndex = k === reach ? 0 : -1;
+    });
+  };
+  selection.subscribe(update);
+  const list = make(
+    "div",
+    {
+      class: "tl-source tl-pickable", role: "listbox", "aria-label": "source: Enter picks a line", onkeydown,
+      onfocusout: () => selection.set({ pointed: null }),
+    },
+    ...rows,
+  );
+  const key = make(
+    "div", { class: "tl-note" }, "L load · S store · A atomic: point at such a line to see its accesses light up, click to keep them lit",
+  );
+  return { node: make("div", {}, list, key), draw: update };
+}

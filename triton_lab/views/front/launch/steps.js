@@ -1,0 +1,116 @@
+/** Steps: a scrubber over one program's operations; the source and the variables alive follow it. */
+
+import { numbers } from "../drawing/data.js";
+import { make } from "../drawing/dom.js";
+import { blockHeatmap, tell } from "../drawing/valueblock.js";
+import { oneProgramPicker } from "./pickers.js";
+
+/**
+ * @param {import("../scenes.js").StepsScene} scene
+ * @param {import("../selection.js").Selection} selection
+ * @returns {{node: HTMLElement, draw: () => void}}
+ */
+export function stepsOf(scene, selection) {
+  const { steps } = scene;
+  const programs = oneProgramPicker(scene.grid, selection, () => scene.program);
+  if (!steps.length) {
+    const told = make("div", {}, `${scene.title}: no step was recorded`);
+    return { node: make("div", { class: "tl-steps" }, make("div", { class: "tl-controls" }, ...programs.nodes), told), draw: programs.update };
+  }
+  let at = scene.step;
+  /** @type {string | null} a variable that is looked at instead of what the step gives */
+  let watched = null;
+  const status = make("div", { class: "tl-status", "aria-live": "polite" });
+  const told = make("output", { class: "tl-told" });
+  const place = make("div", { class: "tl-stage" });
+  const rows = scene.source.lines.map((text, k) => make(
+    "div", { class: "tl-line" },
+    make("span", { class: "tl-number" }, String(scene.source.first + k)), make("span", { class: "tl-marks" }),
+    make("span", { class: "tl-code" }, text),
+  ));
+  const body = make("tbody");
+  const table = make(
+    "table", { class: "tl-table" },
+    make("thead", {}, make("tr", {}, ...["variable", "line", "value"].map((word) => make("th", { scope: "col" }, word)))), body,
+  );
+  const go = (/** @type {number} */ step) => selection.set({ step: Math.min(steps.length - 1, Math.max(0, step)) });
+  const slider = make("input", {
+    type: "range", min: 0, max: steps.length - 1, step: 1, "aria-label": "step", oninput: () => go(Number(slider.value)),
+  });
+  const back = make("button", { type: "button", class: "tl-step", onclick: () => go(at - 1) }, "◀ back");
+  const on = make("button", { type: "button", class: "tl-step", onclick: () => go(at + 1) }, "on ▶");
+
+  /** The step that last gave each variable its value. @returns {Map<string, number>} */
+  const alive = () => {
+    const found = new Map();
+    for (let k = 0; k <= at; k++) if (steps[k].kind === "assign" && steps[k].name) found.set(steps[k].name, k);
+    return found;
+  };
+
+  const update = () => {
+    programs.update();
+    const picked = selection.get().step;
+    if (picked != null) at = Math.min(picked, steps.length - 1);
+    const step = steps[at];
+    slider.value = String(at);
+    told.textContent = `step ${at} of ${steps.length}: line ${step.line ?? "?"}, ${step.words} ${step.value}`;
+    rows.forEach((row, k) => {
+      const here = scene.source.first + k === step.line;
+      row.classList.toggle("tl-here", here);
+      if (here) row.setAttribute("aria-current", "step");
+      else row.removeAttribute("aria-current");
+      /** @type {HTMLElement} */ (row.children[1]).textContent = here ? "▶" : "";
+    });
+    const now = alive();
+    if (watched !== null && !now.has(watched)) watched = null;
+    const held = body.contains(document.activeElement) ? document.activeElement?.textContent : null;
+    body.replaceChildren(...[...now].map(([name, k]) => {
+      const look = make("button", {
+        type: "button", class: "tl-watch", "aria-pressed": String(name === watched),
+        onclick: () => {
+          watched = watched === name ? null : name;
+          update();
+        },
+      }, name);
+      return make(
+        "tr", { class: k === at ? "tl-new" : "" }, make("th", { scope: "row" }, look),
+        make("td", {}, String(steps[k].line ?? "")), make("td", {}, steps[k].value),
+      );
+    }));
+    // The keyboard stays where it was.
+    if (held) [...body.querySelectorAll("button")].find((button) => button.textContent === held)?.focus();
+    const shown = watched === null ? step : steps[now.get(watched) ?? at];
+    status.textContent = "";
+    if (!shown.block) {
+      place.replaceChildren(make("div", { class: "tl-note" }, "the numbers of this step are not kept in the picture"));
+      return;
+    }
+    const block = numbers(shown.block);
+    const mask = shown.mask ? numbers(shown.mask) : null;
+    const heatmap = blockHeatmap(scene.pictures[shown.shape], scene.painting, block, shown.ends, mask, (index, position) => {
+      if (!index) status.textContent = "";
+      else if (mask && !mask[position]) status.textContent = `[${index.join(", ")}] is masked`;
+      else status.textContent = `${shown.name ?? "memory"}[${index.join(", ")}] = ${tell(block[position])}`;
+    });
+    place.replaceChildren(make("div", { class: "tl-title" }, `${shown.words} ${shown.value}`));
+    if (block.length !== 1) place.append(heatmap.node);
+    heatmap.draw();
+  };
+  selection.subscribe(update);
+  /** @param {KeyboardEvent} event */
+  const onkeydown = (event) => {
+    const step = event.key === "," ? -1 : event.key === "." ? 1 : 0;
+    if (!step) return;
+    go(at + step);
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const node = make(
+    "div", { class: "tl-steps", onkeydown }, make("div", { class: "tl-title" }, scene.title),
+    make("div", { class: "tl-controls" }, ...programs.nodes),
+    make("div", { class: "tl-controls" }, back, make("label", { class: "tl-slide" }, slider), on, told),
+    make("div", { class: "tl-row" }, make("div", { class: "tl-source" }, ...rows), make("div", {}, place, table)),
+    status, make("div", { class: "tl-note" }, ", and . go a step back and on; click a variable to keep looking at it"),
+  );
+  return { node, draw: update };
+}

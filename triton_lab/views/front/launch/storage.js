@@ -1,0 +1,190 @@
+/** Storage: tensors in memory; point at an element and see the arithmetic and every place it shares. */
+
+import { numbers } from "../drawing/data.js";
+import { make } from "../drawing/dom.js";
+import { cellOf, indexOf } from "../drawing/frame.js";
+import { Heatmap } from "../drawing/heatmap.js";
+import { Touched } from "./accesses.js";
+import { iterationPicker, programPicker } from "./pickers.js";
+import { listPrograms } from "./programs.js";
+import { elementsAt } from "./strides.js";
+import { lineOf } from "../selection.js";
+
+/** @typedef {import("./strides.js").Tensor} Tensor */
+
+const MOST_MARKED = 64;
+
+/**
+ * @param {import("../scenes.js").StorageScene} scene
+ * @param {import("../selection.js").Selection} selection
+ * @returns {{node: HTMLElement, draw: () => void}}
+ */
+export function storageOf(scene, selection) {
+  const status = make("div", { class: "tl-status", "aria-live": "polite" });
+  const grid = scene.launchGrid ?? [1, 1, 1];
+  const strips = scene.strips.map((strip) => new Heatmap(strip));
+  const grids = scene.grids.map((grid) => new Heatmap(grid));
+  const all = [...strips, ...grids];
+  const touches = [...scene.strips, ...scene.grids].map(({ touched }) => (touched ? new TouchedCells(touched, grid) : null));
+  /** @type {import("./pickers.js").Picker[]} */
+  const pickers = [];
+  if (scene.launchGrid) {
+    const iterations = Math.max(0, ...touches.map((touched) => touched?.iterations ?? 0));
+    pickers.push(programPicker(scene.launchGrid, selection), iterationPicker(iterations, selection));
+  }
+
+  /**
+   * Mark a stretch of bytes of a memory everywhere, and tell what lies there.
+   * @param {number} memory @param {number} byte @param {number} length @param {Heatmap | null} source
+   * @param {string} lead @param {string} trail
+   */
+  const point = (memory, byte, length, source, lead, trail) => {
+    const words = [lead];
+    const { unit } = scene.memories[memory];
+    strips.forEach((strip, k) => {
+      if (strip === source) return;
+      const first = Math.floor(byte / unit);
+      const places = Array.from({ length: Math.max(1, Math.min(MOST_MARKED, Math.floor(length / unit))) }, (_, n) => first + n);
+      strip.mark(k === memory ? present(places.map((place) => cellOf(strip.layout, [place]))) : []);
+    });
+    scene.tensors.forEach((tensor, k) => {
+      const marked = [];
+      if (tensor.memory === memory) {
+        const base = tensor.start + tensor.offset * tensor.itemsize;
+        const low = Math.floor((byte - base) / tensor.itemsize);
+        const high = Math.floor((byte + length - 1 - base) / tensor.itemsize);
+        for (let offset = low; offset <= high && marked.length < MOST_MARKED; offset++) {
+          marked.push(...elementsAt(tensor, offset, MOST_MARKED - marked.length));
+        }
+        if (marked.length && grids[k] !== source) words.push(sentence(tensor, marked));
+      }
+      if (grids[k] !== source) grids[k].mark(present(marked.map((index) => cellOf(grids[k].layout, index))));
+    });
+    status.textContent = [...words, trail].filter(Boolean).join(" · ");
+  };
+  const clear = () => {
+    for (const heatmap of all) heatmap.mark([]);
+    status.textContent = `Point at an element or at a place in storage${scene.launchGrid ? "; click it to pick its program" : ""}.`;
+  };
+  all.forEach((heatmap, k) => {
+    heatmap.onpick = (/** @type {import("../drawing/heatmap.js").Cell} */ cell) => {
+      const there = touches[k]?.programsAt(heatmap.classAt(cell)) ?? [];
+      // Clicking again goes on to the next program on the same element.
+      const next = there[there.indexOf(selection.get().program ?? -1) + 1] ?? null;
+      if (there.length) selection.set({ program: next });
+    };
+    heatmap.onkey = (/** @type {string} */ key) => key === "Escape" && Boolean(scene.launchGrid) && (selection.set({ program: null }), true);
+  });
+  const update = () => {
+    for (const picker of pickers) picker.update();
+    const { program, iteration } = selection.get();
+    all.forEach((heatmap, k) => {
+      const levels = touches[k]?.emphasis(program ?? null, iteration ?? null, lineOf(selection)) ?? null;
+      if (levels || heatmap.emphasis) heatmap.emphasise(levels);
+    });
+  };
+  if (scene.launchGrid) selection.subscribe(update);
+  /** Who touches a cell. @param {Heatmap} heatmap @param {import("../drawing/heatmap.js").Cell} cell */
+  const touchers = (heatmap, cell) => {
+    const touched = touches[all.indexOf(heatmap)];
+    if (!touched) return "";
+    const there = touched.programsAt(heatmap.classAt(cell));
+    return there.length ? listPrograms(there, grid) : "touched by nobody";
+  };
+
+  strips.forEach((strip, memory) => {
+    const { letter, unit } = scene.memories[memory];
+    strip.onpoint = (cell) => {
+      if (!cell) return clear();
+      const { index, right } = indexOf(strip.layout, ...cell);
+      point(memory, index[0] * unit, unit * right, strip, `storage ${letter}, ${stretch(index[0] * unit, unit * right)}`, touchers(strip, cell));
+    };
+  });
+  grids.forEach((picture, k) => {
+    /** @type {Tensor} */
+    const tensor = scene.tensors[k];
+    picture.onpoint = (cell) => {
+      if (!cell) return clear();
+      const { index } = indexOf(picture.layout, ...cell);
+      const offset = index.reduce((sum, value, axis) => sum + value * tensor.strides[axis], tensor.offset);
+      const byte = tensor.start + offset * tensor.itemsize;
+      const where = `storage ${scene.memories[tensor.memory].letter}, ${stretch(byte, tensor.itemsize)}`;
+      point(tensor.memory, byte, tensor.itemsize, picture, `${arithmeticOf(tensor, index)} · ${where}`, touchers(picture, cell));
+    };
+  });
+  clear();
+  const node = make(
+    "div", { class: "tl-storage" },
+    tableOf(scene.headings, scene.table),
+    ...scene.overlaps.slice(0, 4).map((words) => make("div", { class: "tl-note" }, words)),
+    ...pickers.filter((picker) => picker.nodes.length).map((picker) => make("div", { class: "tl-controls" }, ...picker.nodes)),
+    ...strips.map((strip) => strip.node),
+    make("div", { class: "tl-row" }, ...grids.map((grid) => grid.node)),
+    status,
+  );
+  return {
+    node,
+    draw() {
+      all.forEach((heatmap) => heatmap.draw());
+      update();
+    },
+  };
+}
+
+/** Who touches the cells of a picture whose classes are told apart by that. */
+class TouchedCells {
+  /** @param {import("../scenes.js").ToldTouches} scene @param {number[]} grid */
+  constructor(scene, grid) {
+    this.of = numbers(scene.of);
+    this.touched = new Touched({ ...scene, grid });
+    this.iterations = this.touched.iterations;
+  }
+
+  /** @param {number} number a class of the heatmap */
+  programsAt(number) {
+    return this.touched.members(this.of[number]).active;
+  }
+
+  /** @param {number | null} program @param {number | null} iteration @param {number | null} line */
+  emphasis(program, iteration, line) {
+    const levels = this.touched.emphasis(program, iteration, line);
+    return levels && Uint8Array.from(this.of, (own) => levels[own]);
+  }
+}
+
+/** @param {(import("../drawing/heatmap.js").Cell | null)[]} cells */
+const present = (cells) => /** @type {import("../drawing/heatmap.js").Cell[]} */ (cells.filter((cell) => cell !== null));
+
+/** @param {number} byte @param {number} length */
+const stretch = (byte, length) => (length === 1 ? `byte ${byte}` : `bytes ${byte}–${byte + length - 1}`);
+
+/**
+ * `x[1, 3] is at 2 + 1·6 + 3·1 = 11`
+ * @param {Tensor} tensor
+ * @param {number[]} index
+ */
+export function arithmeticOf(tensor, index) {
+  const terms = [tensor.offset, ...index.map((value, axis) => `${value}·${tensor.strides[axis]}`)];
+  const total = index.reduce((sum, value, axis) => sum + value * tensor.strides[axis], tensor.offset);
+  return `${tensor.name}[${index.join(", ")}] is at ${terms.join(" + ")} = ${total}`;
+}
+
+/** @param {Tensor} tensor @param {number[][]} marked */
+function sentence(tensor, marked) {
+  if (marked.length === 1) return arithmeticOf(tensor, marked[0]);
+  const some = marked.slice(0, 3).map((index) => `[${index.join(", ")}]`);
+  const more = marked.length > 3 ? " …" : "";
+  return `${tensor.name} ${some.join(", ")}${more} (${marked.length}${marked.length === MOST_MARKED ? " or more" : ""} elements)`;
+}
+
+/**
+ * @param {string[]} headings
+ * @param {string[][]} rows
+ */
+export function tableOf(headings, rows) {
+  const head = make("tr", {}, ...headings.map((words) => make("th", { scope: "col" }, words)));
+  const body = rows.map((row) =>
+    make("tr", {}, ...row.map((words, k) => (k ? make("td", {}, words) : make("th", { scope: "row" }, words)))),
+  );
+  return make("table", { class: "tl-table" }, make("thead", {}, head), make("tbody", {}, ...body));
+}

@@ -1,0 +1,39 @@
+/** From an offset in storage back to the elements there. */
+
+/** @typedef {import("../scenes.js").TensorScene} Tensor */
+
+/**
+ * The indices of up to `limit` elements of a tensor at an offset counted from its element 0.
+ * @param {{shape: number[], strides: number[]}} tensor
+ * @param {number} offset
+ * @param {number} limit
+ * @returns {number[][]}
+ */
+export function elementsAt({ shape, strides }, offset, limit) {
+  /** @type {number[][]} */
+  const found = [];
+  if (shape.includes(0)) return found;
+  const order = shape.map((_, axis) => axis).sort((a, b) => strides[b] - strides[a]);
+  const reach = order.map((_, k) => order.slice(k).reduce((sum, axis) => sum + (shape[axis] - 1) * strides[axis], 0));
+  const index = new Array(shape.length).fill(0);
+  /** @param {number} k @param {number} rest */
+  const search = (k, rest) => {
+    if (found.length === limit) return;
+    if (k === order.length) {
+      if (rest === 0) found.push([...index]);
+      return;
+    }
+    const axis = order[k];
+    const stride = strides[axis];
+    const below = reach[k + 1] ?? 0;
+    const first = stride ? Math.max(0, Math.ceil((rest - below) / stride)) : 0;
+    const last = Math.min(shape[axis] - 1, stride ? Math.floor(rest / stride) : shape[axis] - 1);
+    for (index[axis] = first; index[axis] <= last; index[axis]++) search(k + 1, rest - index[axis] * stride);
+    index[axis] = 0;
+  };
+  search(0, offset);
+  return found.sort((a, b) => {
+    const axis = a.findIndex((value, k) => value !== b[k]);
+    return a[axis] - b[axis];
+  });
+}

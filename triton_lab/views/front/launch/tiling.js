@@ -1,0 +1,193 @@
+/** Tiling: elements coloured by program; a slider or a click picks a program, the pointer tells all. */
+
+import { numbers } from "../drawing/data.js";
+import { make } from "../drawing/dom.js";
+import { indexOf } from "../drawing/frame.js";
+import { Heatmap } from "../drawing/heatmap.js";
+import { EMPHASIS } from "../drawing/raster.js";
+import { callProgram, countOf, listPrograms } from "./programs.js";
+import { lineOf } from "../selection.js";
+
+/**
+ * @param {import("../scenes.js").TilingScene} scene
+ * @param {import("../selection.js").Selection} selection
+ * @returns {{node: HTMLElement, draw: () => void}}
+ */
+export function tilingOf(scene, selection) {
+  const programs = scene.grid[0] * scene.grid[1] * scene.grid[2];
+  const names = Object.keys(scene.layers);
+  /** @type {Record<string, Layer>} */
+  const layers = {};
+  let shown = scene.layer;
+  const place = make("div");
+  const status = make("div", { class: "tl-status", "aria-live": "polite" });
+  const title = make("div", { class: "tl-title" });
+  const controls = make("div", { class: "tl-controls" });
+
+  /** @param {string} name */
+  const layer = (name) => {
+    if (!layers[name]) {
+      layers[name] = new Layer(scene, name, programs);
+      layers[name].heatmap.onpoint = (cell) => {
+        status.textContent = cell ? layers[name].words(cell) : rest();
+      };
+      layers[name].heatmap.onpick = (cell) => {
+        const there = layers[name].programsAt(cell);
+        // Clicking again goes on to the next program on the same element.
+        const next = there[there.indexOf(selection.get().program ?? -1) + 1] ?? null;
+        if (there.length) selection.set({ program: next });
+      };
+      layers[name].heatmap.onkey = (key) => {
+        if (key !== "Escape") return false;
+        selection.set({ program: null });
+        return true;
+      };
+    }
+    return layers[name];
+  };
+
+  /** What the status line says while the pointer is elsewhere. */
+  const rest = () => {
+    const { program } = selection.get();
+    const [outside, masked] = scene.elsewhere;
+    const lost = masked ? ` · ${masked} masked lanes stand outside ${scene.argument.name}` : "";
+    const wrong = outside ? ` · ${outside === 1 ? "1 lane touches" : `${countOf(outside, "lane")} touch`} memory outside ${scene.argument.name}` : "";
+    const picked = program == null ? "Point at an element; click it to pick its program." : "Escape lets go of the program.";
+    return picked + lost + wrong;
+  };
+
+  /** @type {HTMLInputElement} */
+  const slider = make("input", {
+    type: "range", min: -1, max: programs - 1, step: 1, "aria-label": "program",
+    oninput: () => selection.set({ program: Number(slider.value) < 0 ? null : Number(slider.value) }),
+  });
+  const told = make("output", { class: "tl-told" });
+  const update = () => {
+    const program = selection.get().program ?? null;
+    slider.value = String(program ?? -1);
+    told.textContent = program === null ? `all ${countOf(programs, "program")}` : callProgram(program, scene.grid);
+    const now = layer(shown);
+    now.heatmap.emphasise(now.emphasis(program, lineOf(selection)));
+    status.textContent = now.heatmap.cursor ? now.words(now.heatmap.cursor) : rest();
+  };
+
+  /** @param {string} name */
+  const show = (name) => {
+    shown = name;
+    place.replaceChildren(layer(name).heatmap.node);
+    title.textContent = `${scene.title}: which program ${scene.verbs[name]} each element`;
+    update();
+  };
+  if (names.length > 1) {
+    const group = `tl-${Math.random().toString(36).slice(2)}`;
+    for (const name of names) {
+      const radio = make("input", { type: "radio", name: group, checked: name === shown, onchange: () => show(name) });
+      controls.append(make("label", {}, radio, name));
+    }
+  }
+  if (programs > 1) controls.append(make("label", { class: "tl-slide" }, "program ", slider), told);
+  selection.subscribe(update);
+  const node = make("div", { class: "tl-tiling" }, title, controls, place, status);
+  place.append(layer(shown).heatmap.node);
+  title.textContent = `${scene.title}: which program ${scene.verbs[shown]} each element`;
+  return { node, draw: update };
+}
+
+/** Which roles a layer has: 0 load, 1 store or atomic; two more is the masked lane of the same. */
+const ROLES = /** @type {Record<string, number[]>} */ ({ loads: [0], stores: [1], both: [0, 1] });
+
+/** Loads, stores or both. */
+class Layer {
+  /** @param {import("../scenes.js").TilingScene} scene @param {string} name @param {number} programs */
+  constructor(scene, name, programs) {
+    this.scene = scene;
+    this.programs = programs;
+    this.roles = ROLES[name];
+    this.heatmap = new Heatmap({ ...scene.layers[name], cells: scene.cells });
+    this.classOf = numbers(scene.classOf);
+    this.starts = numbers(scene.starts);
+    this.items = numbers(scene.items);
+  }
+
+  /**
+   * The programs with an active or a masked lane, ascending, and the accesses of a class.
+   * @param {number} number a class of the heatmap
+   */
+  members(number) {
+    const own = this.classOf[number];
+    /** @type {Set<number>} */
+    const active = new Set();
+    /** @type {Set<number>} */
+    const masked = new Set();
+    const accesses = [];
+    for (let k = this.starts[own]; k < this.starts[own + 1]; k++) {
+      const role = Math.floor(this.items[k] / this.programs);
+      const program = this.items[k] % this.programs;
+      if (role > 3) accesses.push(this.scene.accesses[this.items[k] - 4 * this.programs]);
+      else if (this.roles.includes(role)) active.add(program);
+      else if (this.roles.includes(role - 2)) masked.add(program);
+    }
+    const kinds = /** @type {Record<string, number>} */ ({ load: 0, store: 1, atomic: 1 });
+    return {
+      active: [...active].sort((a, b) => a - b),
+      masked: [...masked].sort((a, b) => a - b),
+      accesses: accesses.filter(([, kind]) => this.roles.includes(kinds[kind])),
+    };
+  }
+
+  /** @param {import("../drawing/heatmap.js").Cell} cell @returns {number[]} */
+  programsAt(cell) {
+    return this.members(this.heatmap.classAt(cell)).active;
+  }
+
+  /**
+   * What a program touches, what a line touches, or what both have in common; null for no emphasis.
+   * @param {number | null} program @param {number | null} line
+   */
+  emphasis(program, line) {
+    const lines = this.scene.accesses.map((/** @type {[number | null, string]} */ [at]) => at);
+    if (!lines.includes(line)) line = null;
+    if (program === null && line === null) return null;
+    const levels = new Uint8Array(this.classOf.length).fill(EMPHASIS.dimmed);
+    const active = program === null ? [] : this.roles.map((role) => role * this.programs + program);
+    const masked = active.map((item) => item + 2 * this.programs);
+    for (let number = 1; number < levels.length; number++) {
+      const own = this.classOf[number];
+      let [touches, misses, there] = [program === null, false, line === null];
+      for (let k = this.starts[own]; k < this.starts[own + 1]; k++) {
+        const item = this.items[k];
+        if (item >= 4 * this.programs) there ||= lines[item - 4 * this.programs] === line;
+        else if (active.includes(item)) touches = true;
+        else if (masked.includes(item)) misses = true;
+      }
+      if (touches && there) levels[number] = EMPHASIS.chosen;
+      else if (misses && line === null) levels[number] = EMPHASIS.normal;
+    }
+    return levels;
+  }
+
+  /**
+   * Everything about one cell: element, storage offset, programs, lines.
+   * @param {import("../drawing/heatmap.js").Cell} cell
+   */
+  words(cell) {
+    const { argument, grid } = this.scene;
+    const { index, down, right } = indexOf(this.heatmap.layout, ...cell);
+    const last = index.length - 1;
+    /** @param {number} value @param {number} axis */
+    const span = (value, axis) => {
+      const extent = axis === last ? right : axis === last - 1 ? down : 1;
+      return extent > 1 ? `${value}:${value + extent}` : String(value);
+    };
+    const outside = index.some((value, axis) => value < 0 || value >= argument.shape[axis]);
+    const where = `${argument.name}[${index.map(span).join(", ")}]`;
+    const offset = index.reduce((total, value, axis) => total + value * argument.strides[axis], argument.offset);
+    const { active, masked, accesses } = this.members(this.heatmap.classAt(cell));
+    const parts = [outside ? `${where}, outside the argument` : `${where} · storage offset ${offset}`];
+    parts.push(active.length ? listPrograms(active, grid) : "touched by nobody");
+    const words = accesses.map(([line, kind]) => (line === null ? kind : `${kind} in line ${line}`));
+    if (words.length) parts.push([...new Set(words)].join(", "));
+    if (masked.length) parts.push(`masked lanes of ${listPrograms(masked, grid)}`);
+    return parts.join(" · ");
+  }
+}

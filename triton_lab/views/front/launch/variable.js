@@ -1,0 +1,83 @@
+/** Variable: the values that a kernel's variable held, one program and iteration at a time. */
+
+import { numbers } from "../drawing/data.js";
+import { make } from "../drawing/dom.js";
+import { themeOf } from "../drawing/theme.js";
+import { barsOf, blockHeatmap, tell } from "../drawing/valueblock.js";
+import { callProgram, countOf } from "./programs.js";
+
+/**
+ * @param {import("../scenes.js").VariableScene} scene
+ * @param {import("../selection.js").Selection} selection
+ * @returns {{node: HTMLElement, draw: () => void}}
+ */
+export function variableOf(scene, selection) {
+  if (scene.fixed !== null || scene.empty) {
+    return { node: make("div", { class: "tl-variable" }, scene.fixed ?? scene.empty), draw: () => {} };
+  }
+  const programs = [...numbers(scene.programs)];
+  const grid = scene.grid;
+  const values = scene.values.map(numbers);
+  const reached = scene.reached.map(numbers);
+  const size = scene.block.reduce((total, n) => total * n, 1);
+  const whole = !scene.dtype.startsWith("float") && !scene.dtype.startsWith("bfloat");
+  const status = make("div", { class: "tl-status", "aria-live": "polite" });
+  const place = make("div", { class: "tl-row" });
+  let [row, iteration] = [Math.max(0, programs.indexOf(scene.program)), scene.iteration];
+
+  /** @param {string} name @param {number} count @param {(k: number) => void} onpick */
+  const slider = (name, count, onpick) => {
+    const input = make("input", {
+      type: "range", min: 0, max: count - 1, step: 1, "aria-label": name, oninput: () => onpick(Number(input.value)),
+    });
+    const told = make("output", { class: "tl-told" });
+    const nodes = count > 1 ? [make("label", { class: "tl-slide" }, `${name} `, input), told] : [];
+    return { input, told, nodes };
+  };
+  const program = slider("program", programs.length, (k) => selection.set({ program: programs[k] }));
+  const turn = slider("iteration", values.length, (k) => selection.set({ iteration: k }));
+
+  const rest = () =>
+    scene.dropped ? `${countOf(scene.dropped, "more program")} not kept in this picture: ask for values(..., programs=[…]).` : "";
+  /** @type {ReturnType<typeof barsOf> | null} */
+  let bars = null;
+  /** @type {import("../drawing/heatmap.js").Heatmap | null} */
+  let heatmap = null;
+  const update = () => {
+    const picked = selection.get();
+    if (picked.program != null && programs.includes(picked.program)) row = programs.indexOf(picked.program);
+    if (picked.iteration != null && picked.iteration < values.length) iteration = picked.iteration;
+    program.input.value = String(row);
+    program.told.textContent = callProgram(programs[row], grid);
+    turn.input.value = String(iteration);
+    turn.told.textContent = `iteration ${iteration} of ${values.length}`;
+    heatmap = bars = null;
+    if (!reached[iteration][row]) {
+      place.replaceChildren(make("div", { class: "tl-note" }, `${callProgram(programs[row], grid)} does not get here`));
+      return;
+    }
+    const block = values[iteration].subarray(row * size, (row + 1) * size);
+    heatmap = blockHeatmap(scene.picture, scene.painting, block, scene.ends, scene.mask ? numbers(scene.mask) : null, (index, position) => {
+      const at = index && index.length ? `[${index.join(", ")}]` : "";
+      const value = scene.mask && !numbers(scene.mask)[position] ? "was not touched" : `= ${tell(block[position])}`;
+      status.textContent = index ? `${scene.name}${at} ${value}` : rest();
+    });
+    /** @type {HTMLElement[]} */
+    const shown = [heatmap.node];
+    if (size > 1) {
+      bars = barsOf(scene.spread ? numbers(scene.spread) : block, whole);
+      shown.push(bars.node);
+    } else shown.push(make("div", { class: "tl-single" }, tell(block[0])));
+    place.replaceChildren(...shown);
+    heatmap.draw();
+    bars?.draw(themeOf(place));
+    status.textContent = rest();
+  };
+  selection.subscribe(update);
+  const node = make(
+    "div", { class: "tl-variable" }, make("div", { class: "tl-title" }, `${scene.title} (${scene.dtype})`),
+    make("div", { class: "tl-controls" }, ...program.nodes), make("div", { class: "tl-controls" }, ...turn.nodes),
+    place, status,
+  );
+  return { node, draw: update };
+}

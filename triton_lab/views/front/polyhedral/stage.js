@@ -1,0 +1,324 @@
+/** One scene of instances on its canvases: what is painted, visited and pointed at. */
+
+import { numbers } from "../drawing/data.js";
+import { make, penOf } from "../drawing/dom.js";
+import { STYLE } from "../drawing/style.js";
+import { alongRamp, Orthographic, Plane } from "./geometry.js";
+import { paintBorder, paintCircle, paintDependence, paintFront, paintPlane, paintSpace } from "./paint.js";
+import { Shelf } from "./shelf.js";
+
+/** @typedef {import("../scenes.js").PlaneScene & Pick<import("../scenes.js").IterationScene, "order" | "arrays" | "accesses">} Staged */
+/** @typedef {import("./paint.js").Layer} Layer */
+/** @typedef {Omit<import("../scenes.js").AccessScene, "visits" | "cells"> & {visits: import("../drawing/data.js").Numbers, cells: import("../drawing/data.js").Numbers}} Access */
+
+const PLOT_WIDTH = 560;
+const PLOT_HEIGHT = 460;
+
+/** One scene on its canvases: still, trail (what has been visited) and top (what is pointed at). */
+export class DomainStage {
+  /** @param {Staged} scene @param {Layer[]} layers @param {(told: string, key: string) => void} tell */
+  constructor(scene, layers, tell) {
+    this.scene = scene;
+    this.layers = layers;
+    this.tell = tell;
+    /** The colours, until the theme is known: those of a light page. */
+    this.look = STYLE.themes.light.domain;
+    this.visits = numbers(scene.visits);
+    this.places = numbers(scene.places);
+    /** @type {Access[]} */
+    this.accesses = scene.accesses.map((a) => ({ ...a, visits: numbers(a.visits), cells: numbers(a.cells) }));
+    this.arrows = scene.arrows.map((a) => ({ ...a, ends: numbers(a.ends) }));
+    this.instants = numbers(scene.instants);
+    this.count = this.visits.length / 2;
+    /** What else shows the same visits. @type {DomainStage | null} */
+    this.other = null;
+    /** @type {Map<number, number>} */
+    this.turns = new Map();
+    this.places.forEach((place, v) => this.turns.set(place, v));
+    this.done = scene.order ? this.count : 0;
+    this.space = scene.dims.length === 3;
+    this.view = this.space
+      ? new Orthographic(scene, PLOT_WIDTH, PLOT_HEIGHT)
+      : new Plane(scene, PLOT_WIDTH, PLOT_HEIGHT);
+    this.shelf = new Shelf(scene.arrays, this.view.width + 24);
+    this.width = this.view.width + 24 + this.shelf.width + 4;
+    this.height = Math.max(this.view.height, this.shelf.height);
+    this.key = "";
+    /** @type {Set<string>} */
+    this.written = new Set();
+    this.node = make("div", { class: "tl-domain-stage", style: `width:${this.width}px;height:${this.height}px`, tabindex: 0 });
+    const ratio = Math.max(1, window.devicePixelRatio || 1);
+    /** @type {CanvasRenderingContext2D[]} */
+    this.pens = [0, 1, 2].map(() => {
+      const canvas = make("canvas", { width: this.width * ratio, height: this.height * ratio, style: `width:${this.width}px;height:${this.height}px` });
+      this.node.append(canvas);
+      const pen = penOf(canvas);
+      pen.scale(ratio, ratio);
+      return pen;
+    });
+    this.lookup = layers.map((layer) => {
+      /** @type {Map<string, number>} */
+      const found = new Map();
+      const size = scene.dims.length;
+      for (let p = 0; p * size < layer.points.length; p++) found.set(layer.points.slice(p * size, (p + 1) * size).join(), p);
+      return found;
+    });
+  }
+
+  /** Paint everything, for instance after a change of theme. @param {import("./paint.js").Look} look */
+  draw(look) {
+    this.look = look;
+    this.still();
+    this.again();
+    this.top([]);
+  }
+
+  /** What has been visited, painted anew. */
+  again() {
+    this.pens[1].clearRect(0, 0, this.width, this.height);
+    this.written.clear();
+    this.trail(0, this.done);
+  }
+
+  /** @param {number} layer @param {number} point */
+  centre(layer, point) {
+    const at = this.view.place(this.layers[layer].points, point * this.scene.dims.length);
+    const shift = this.view.shift(layer, this.layers.length);
+    return { x: at.x + shift.x, y: at.y + shift.y };
+  }
+
+  still() {
+    const pen = this.pens[0];
+    pen.clearRect(0, 0, this.width, this.height);
+    if (this.view instanceof Orthographic) paintSpace(pen, this.scene, this.view, this.layers, this.look);
+    else paintPlane(pen, this.scene, this.view, this.layers, this.look);
+    const names = this.layers.map((layer) => layer.name);
+    const size = this.scene.dims.length;
+    if (this.scene.fronts && !this.space) this.fronts(pen);
+    for (const arrows of this.arrows) {
+      const [from, to] = [arrows.source, arrows.target].map((name) => this.view.shift(names.indexOf(name), names.length));
+      for (let k = 0; k < arrows.ends.length; k += 2 * size) {
+        const a = this.view.place(arrows.ends, k);
+        const b = this.view.place(arrows.ends, k + size);
+        paintDependence(pen, this.look, arrows, { x: a.x + from.x, y: a.y + from.y }, { x: b.x + to.x, y: b.y + to.y }, Math.max(3, Math.min(9, this.view.unit * 0.17)), this.view.radius + 1);
+      }
+    }
+    this.shelf.paint(pen, this.look);
+  }
+
+  /** A line through the visits of each instant. @param {CanvasRenderingContext2D} pen */
+  fronts(pen) {
+    for (let first = 0, v = 1; v <= this.count; v++) {
+      if (v < this.count && this.instants[v] === this.instants[first]) continue;
+      if (v - first > 1) paintFront(pen, this.spots(first, v), this.look.axis);
+      first = v;
+    }
+  }
+
+  /** Where the visits from `first` up to `last` are. @param {number} first @param {number} last */
+  spots(first, last) {
+    return Array.from({ length: last - first }, (_, k) => this.centre(this.visits[2 * (first + k)], this.visits[2 * (first + k) + 1]));
+  }
+
+  /** How many visits are made once those of `instant` are. @param {number} instant */
+  until(instant) {
+    let [low, high] = [0, this.count];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.instants[middle] <= instant) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** What visit `v` touches: [access, cell]. @param {number} v @returns {[Access, number][]} */
+  touched(v) {
+    const time = this.places[v];
+    /** @type {[Access, number][]} */
+    const found = [];
+    for (const access of this.accesses) {
+      let [low, high] = [0, access.visits.length - 1];
+      while (low <= high) {
+        const middle = (low + high) >> 1;
+        if (access.visits[middle] === time) {
+          found.push([access, access.cells[middle]]);
+          break;
+        }
+        if (access.visits[middle] < time) low = middle + 1;
+        else high = middle - 1;
+      }
+    }
+    return found;
+  }
+
+  /** Mark the visits from `first` up to `last` as done. @param {number} first @param {number} last */
+  trail(first, last) {
+    const pen = this.pens[1];
+    const { look } = this;
+    for (let v = first; v < last; v++) {
+      const last = this.instants[this.count - 1];
+      const colour = alongRamp(look.order, last ? this.instants[v] / last : 1);
+      paintCircle(pen, this.centre(this.visits[2 * v], this.visits[2 * v + 1]), this.view.radius, colour, look.ring);
+      // Cells keep the colour of the strongest thing that happened to them.
+      if (this.count > 20000) continue;
+      for (const [access, cell] of this.touched(v)) {
+        if (access.kind === "write") this.shelf.fill(pen, access.array, cell, look.was_written);
+        else if (!this.written.has(`${access.array}:${cell}`)) this.shelf.fill(pen, access.array, cell, look.was_read);
+        if (access.kind === "write") this.written.add(`${access.array}:${cell}`);
+      }
+    }
+  }
+
+  /** Go to where `done` visits have been made. @param {number} done */
+  go(done) {
+    if (done < this.done) {
+      this.done = done;
+      this.again();
+    } else this.trail(this.done, done);
+    this.done = done;
+    this.other?.follow(done > 0 ? this.instants[done - 1] : -1);
+    this.top(this.latest());
+    this.tell(done > 0 ? this.describe(done - 1) : "", this.key);
+  }
+
+  /** The visits of the instant that was made last. */
+  latest() {
+    if (this.done === 0) return [];
+    const visits = [this.done - 1];
+    while (visits[0] > 0 && this.instants[visits[0] - 1] === this.instants[this.done - 1]) visits.unshift(visits[0] - 1);
+    return visits.slice(-200);
+  }
+
+  /** Mark what is done by `instant`, as the other picture goes there. @param {number} instant */
+  follow(instant) {
+    const done = this.until(instant);
+    if (done < this.done) this.pens[1].clearRect(0, 0, this.width, this.height);
+    this.trail(done < this.done ? 0 : this.done, done);
+    this.done = done;
+  }
+
+  /** In words. @param {number} v */
+  describe(v) {
+    const layer = this.layers[this.visits[2 * v]];
+    const size = this.scene.dims.length;
+    const at = this.visits[2 * v + 1] * size;
+    const parts = this.touched(v).map(([access, cell]) => `${access.kind}s ${this.shelf.element(access.array, cell)}`);
+    const point = Array.from(layer.points.slice(at, at + size)).join(", ");
+    const together = this.scene.fronts ? this.until(this.instants[v]) - this.until(this.instants[v] - 1) : 1;
+    const at_once = together > 1 ? `, one of ${together} at once` : "";
+    return `${layer.name}(${point}), visit ${v + 1} of ${this.count}${at_once}${parts.length ? `: ${parts.join(", ")}` : ""}`;
+  }
+
+  /**
+   * What is pointed at: visits with links to their cells.
+   * @param {number[]} visits @param {boolean} [echo] whether the other picture lights up, too
+   */
+  top(visits, echo = true) {
+    if (echo && this.other) this.other.top(visits.flatMap((v) => this.other?.turns.get(this.places[v]) ?? []), false);
+    const pen = this.pens[2];
+    pen.clearRect(0, 0, this.width, this.height);
+    if (this.view instanceof Plane) for (const line of this.scene.lines) if (line.key === this.key) paintBorder(pen, this.view, line, this.look, true);
+    if (this.key.startsWith("access:")) {
+      const access = this.accesses.find((a) => a.key === this.key);
+      if (access) for (const cell of new Set(access.cells)) this.shelf.fill(pen, access.array, cell, this.cellColour(access));
+    }
+    for (const v of visits) {
+      const spot = this.centre(this.visits[2 * v], this.visits[2 * v + 1]);
+      for (const [access, cell] of this.touched(v)) {
+        const end = this.shelf.centre(access.array, cell);
+        this.shelf.fill(pen, access.array, cell, this.cellColour(access), this.look.axis);
+        pen.strokeStyle = access.kind === "write" ? this.look.writing : this.look.reading;
+        pen.lineWidth = 1.4;
+        pen.beginPath();
+        pen.moveTo(spot.x, spot.y);
+        pen.bezierCurveTo((spot.x + end.x) / 2, spot.y, (spot.x + end.x) / 2, end.y, end.x, end.y);
+        pen.stroke();
+      }
+      paintCircle(pen, spot, Math.max(this.view.radius * 1.3, 3), this.look.written, this.look.strong);
+    }
+  }
+
+  /** What a cell is painted in that an access touches. @param {Access} access */
+  cellColour(access) {
+    return access.kind === "write" ? this.look.written : this.look.read;
+  }
+
+  /** Point at a place of the canvas. @param {number} x @param {number} y */
+  point(x, y) {
+    const cell = this.shelf.at(x, y);
+    if (cell) {
+      const visits = this.visitsOf(cell[0], cell[1]);
+      this.light("");
+      this.top(visits.slice(0, 200));
+      this.tell(`${this.shelf.element(cell[0], cell[1])}: ${visits.length ? `touched by ${visits.length} of ${this.count} instances` : "untouched"}`, "");
+      return;
+    }
+    const v = this.visitAt(x, y);
+    const line = v < 0 && !this.space ? this.lineAt(x, y) : "";
+    this.light(line);
+    this.top(v >= 0 ? [v] : this.done > 0 && this.done < this.count ? this.latest() : []);
+    if (v >= 0) this.tell(this.describe(v), "");
+    else this.tell(line ? `beyond this line: ${this.scene.lines.find((l) => l.key === line)?.label}` : "", line);
+  }
+
+  /** @param {string} key */
+  light(key) {
+    this.key = key;
+  }
+
+  /** @param {number} array @param {number} cell */
+  visitsOf(array, cell) {
+    const times = new Set();
+    for (const access of this.accesses) {
+      if (access.array !== array) continue;
+      for (let k = 0; k < access.cells.length; k++) if (access.cells[k] === cell) times.add(access.visits[k]);
+    }
+    const found = [];
+    for (let v = 0; v < this.count; v++) if (times.has(this.places[v])) found.push(v);
+    return found;
+  }
+
+  /** The first visit of the instance under a place, or -1. @param {number} x @param {number} y */
+  visitAt(x, y) {
+    let [best, distance] = [-1, Math.max(9, this.view.radius * 1.6) ** 2];
+    if (this.count > 20000 && !this.space) return this.nearest(x, y);
+    for (let v = 0; v < this.count; v++) {
+      const at = this.centre(this.visits[2 * v], this.visits[2 * v + 1]);
+      const apart = (at.x - x) ** 2 + (at.y - y) ** 2;
+      if (apart < distance) [best, distance] = [v, apart];
+    }
+    return best;
+  }
+
+  /** The same in a plane of many points. @param {number} x @param {number} y */
+  nearest(x, y) {
+    const plane = /** @type {Plane} */ (this.view);
+    const origin = plane.spot(0, 0);
+    const [right, up] = [Math.round((x - origin.x) / plane.unit), Math.round((origin.y - y) / plane.unit)];
+    const point = this.lookup[0].get(plane.flat ? `${right}` : `${up},${right}`);
+    if (point === undefined) return -1;
+    for (let v = 0; v < this.count; v++) if (this.visits[2 * v] === 0 && this.visits[2 * v + 1] === point) return v;
+    return -1;
+  }
+
+  /** The key of the border near a place. @param {number} x @param {number} y */
+  lineAt(x, y) {
+    const plane = /** @type {Plane} */ (this.view);
+    for (const line of this.scene.lines) {
+      const [a, b] = line.ends.map(([u, v]) => plane.spot(u, v));
+      const length = Math.hypot(b.x - a.x, b.y - a.y);
+      const away = Math.abs((b.x - a.x) * (a.y - y) - (a.x - x) * (b.y - a.y)) / length;
+      const along = ((x - a.x) * (b.x - a.x) + (y - a.y) * (b.y - a.y)) / length;
+      const label = plane.spot(line.at[0], line.at[1]);
+      if ((away < 5 && along > 0 && along < length) || (Math.abs(label.x - x) < 26 && Math.abs(label.y - y) < 10)) return line.key;
+    }
+    return "";
+  }
+
+  /** Turn space by pixels dragged. @param {number} dx @param {number} dy */
+  drag(dx, dy) {
+    const space = /** @type {Orthographic} */ (this.view);
+    space.turn(space.azimuth - dx * 0.5, space.elevation + dy * 0.5);
+    this.draw(this.look);
+  }
+}

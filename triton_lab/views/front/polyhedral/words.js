@@ -1,0 +1,102 @@
+/** What stands beside the picture: legend, formulas as MathML, and the program. */
+
+import { make } from "../drawing/dom.js";
+import { arrowColour, arrowDashes } from "./paint.js";
+
+/** @typedef {import("../scenes.js").FormulaWords | import("../scenes.js").FormulaMatrix} Part */
+
+/**
+ * A MathML element.
+ * @param {string} tag
+ * @param {...(Node | string)} children
+ */
+function math(tag, ...children) {
+  const element = document.createElementNS("http://www.w3.org/1998/Math/MathML", tag);
+  element.append(...children);
+  return element;
+}
+
+/** @param {string} text */
+function token(text) {
+  return math(/^[−\d]+$/.test(text) ? "mn" : /^[=≥+<>≤]$/.test(text) ? "mo" : "mtext", text.replaceAll(" ", "\u00a0"));
+}
+
+/** @param {Part} part @param {(key: string, element: Element) => void} keep */
+function formulaPart(part, keep) {
+  if ("text" in part) {
+    const element = token(part.text);
+    if (part.key) keep(part.key, element);
+    return element;
+  }
+  const rows = part.rows.map((row, k) => {
+    const element = math("mtr", ...row.map((entry) => math("mtd", token(entry))));
+    if (part.keys[k]) keep(part.keys[k], element);
+    return element;
+  });
+  // Round brackets are borders: few math fonts have brackets that grow.
+  const table = math("mtable", ...rows);
+  table.setAttribute("class", "tl-bracketed");
+  return math("mrow", table);
+}
+
+/**
+ * The formulas of all statements; `elements` gets the elements of each key.
+ * @param {import("../scenes.js").IterationScene} scene
+ * @param {Map<string, Element[]>} elements
+ */
+export function formulasOf(scene, elements) {
+  const keep = (/** @type {string} */ key, /** @type {Element} */ element) => {
+    elements.set(key, [...(elements.get(key) ?? []), element]);
+    element.setAttribute("data-key", key);
+  };
+  return scene.formulas.map(([statement, formulas]) =>
+    make(
+      "details", { open: statement === scene.formulas[scene.formulas.length - 1][0], class: "tl-formulas" },
+      make("summary", {}, `Statement ${statement}`),
+      ...formulas.map((formula) =>
+        make(
+          "div", {}, make("div", { class: "tl-note" }, formula.name),
+          ...formula.lines.map((line) => {
+            const node = math("math", math("mrow", ...line.map((part) => formulaPart(part, keep))));
+            return make("div", { class: "tl-formula" }, node);
+          }),
+        ),
+      ),
+    ),
+  );
+}
+
+/** A background with the dashes of a line. @param {string} colour @param {number[]} dashes drawn, left out */
+function dashed(colour, dashes) {
+  if (!dashes.length) return colour;
+  const [drawn, free] = dashes;
+  return `repeating-linear-gradient(90deg,${colour} 0 ${drawn}px,transparent ${drawn}px ${drawn + free}px)`;
+}
+
+/** @param {import("../scenes.js").IterationScene} scene @param {import("./paint.js").Look} look */
+export function domainLegendOf(scene, look) {
+  const box = make("div", { class: "tl-boxed" }, make("div", { class: "tl-boxed-title" }, "legend"));
+  const add = (/** @type {string} */ css, /** @type {string} */ text) =>
+    box.append(make("div", { class: "tl-boxed-row" }, make("span", { class: "tl-boxed-sign" }, make("span", { style: css })), text));
+  const { layers } = scene.time ?? scene;
+  layers.forEach((layer, k) => {
+    const fill = look.statements[k % look.statements.length];
+    add(`width:12px;height:12px;border-radius:50%;background:${fill};border:1.5px solid ${look.ring}`, layers.length > 1 ? `statement ${layer.name}` : "statement");
+  });
+  const ramp = `linear-gradient(90deg, ${look.order.join(",")})`;
+  add(`width:28px;height:10px;background:${ramp}`, "first to last visit");
+  for (const kind of Object.keys(look.arrows)) {
+    if (scene.arrows.some((a) => a.kind === kind && !a.violated)) add(`width:28px;height:2px;background:${dashed(arrowColour(look, kind), arrowDashes(kind))}`, `${kind} dependence`);
+  }
+  if (scene.tiles.length || scene.time?.tiles.length) add(`width:28px;height:2px;background:${look.tile}`, "tile");
+  if (scene.time?.fronts || (scene.fronts && scene.dims.length < 3)) add(`width:28px;height:2px;background:${look.axis}`, "one instant");
+  const wrong = scene.arrows.filter((a) => a.violated);
+  for (const text of new Set(wrong.map((a) => (a.kind === "race" ? "race" : "violated")))) {
+    add(`width:28px;height:3px;background:${look.violated}`, text);
+  }
+  if (scene.arrays.length) {
+    add(`width:12px;height:12px;background:${look.read}`, "read");
+    add(`width:12px;height:12px;background:${look.written}`, "written");
+  }
+  return box;
+}

@@ -1,6 +1,7 @@
-"""A new picture of launches is a module and its row and method in the table; all else follows.
+"""A new picture of launches is two modules, its Python and its script, and its row and method in the table.
 
-It is added to a copy of the package, file by file, as somebody would do it.
+All else follows: tabs, words and help, the declarations for the browser and the table of who draws what. It is added to
+a copy of the package, file by file, as somebody would do it.
 """
 
 from __future__ import annotations
@@ -11,15 +12,29 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import triton_lab
+from triton_lab.views.declarations import FILES
 
 PACKAGE = Path(triton_lab.__file__).parent
+REPOSITORY = PACKAGE.parent
 
-# File 1. (Drawn by a scene that the front has; a drawing of its own is one more module in `front/`.)
+# File 1.
 VIEW = '''
+from typing import Literal, TypedDict
+
 from triton_lab.views.drawing.pieces import lines, stack, title
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
+
+
+class CensusScene(TypedDict):
+    """How many accesses of this ``sort`` there are."""
+
+    kind: Literal["census"]
+    sort: str
+    count: int
 
 
 class Census(View):
@@ -28,11 +43,14 @@ class Census(View):
     def __init__(self, launch, kind="load"):
         self.launch, self.kind = launch, kind
 
+    def count(self):
+        return sum(one.kind == self.kind for one in self.launch.accesses)
+
     def title(self):
         return f"{self.launch.kernel}: {self.kind}s"
 
     def text(self):
-        return f"{self.title()}\\n{sum(one.kind == self.kind for one in self.launch.accesses)} of them"
+        return f"{self.title()}\\n{self.count()} of them"
 
     def pieces(self):
         return [title(self.title()), lines([(self.text(), "#000000")])]
@@ -40,8 +58,8 @@ class Census(View):
     def figure(self):
         return stack(self.pieces())
 
-    def scene(self):
-        return {"kind": "words", "text": self.text()}
+    def scene(self) -> CensusScene:
+        return {"kind": "census", "sort": self.kind, "count": self.count()}
 
 
 class CensusPanel(Panel):
@@ -54,15 +72,33 @@ class CensusPanel(Panel):
         return [Census(self.launch)]
 '''
 
-# File 2: a row, and a method.
-ROW = '    Tab("census", "Census", "how many accesses there are", "triton_lab.views.census:CensusPanel"),\n'
-METHOD = '''
+# File 2.
+SCRIPT = """/** Census: how many accesses of each kind there are. */
+
+import { make } from "../drawing/dom.js";
+import { countOf } from "./programs.js";
+
+/**
+ * @param {import("../scenes.js").CensusScene} scene
+ * @returns {import("../part.js").Part}
+ */
+export function censusOf(scene) {
+  return { node: make("div", { class: "tl-census" }, countOf(scene.count, scene.sort)), draw: () => {} };
+}
+"""
+
+# The table: a row, and a method. (File 3 is its test.)
+HOME = "triton_lab.views.launch.census"
+ROW = f'    Tab("census", "Census", "how many accesses there are", "{HOME}:CensusPanel"),\n'
+METHOD = f'''
     def census(self, kind="load"):
         """Accesses of a kind. Example: ``launch.plot.census("store")``"""
-        from triton_lab.views.census import Census
+        from {HOME} import Census
 
         return Census(self._launch, kind)
 '''
+TABLE = "views/launch/plot.py"
+ADDED = {"views/launch/census.py": VIEW, "views/front/launch/census.js": SCRIPT}
 
 ASKED = """
 import torch, triton_lab as lab
@@ -79,32 +115,66 @@ card = launch.plot("census")
 scene = card.scene()
 assert scene["tabs"][-1] == {"name": "census", "label": "Census"} and scene["opened"] == "census"
 assert scene["parts"]["census"] == launch.plot.census().scene() == card.part("census")
+assert scene["parts"]["census"] == {"kind": "census", "sort": "load", "count": 2}
 assert card.part("census/3")["text"] == "a card has no part 'census/3'"
 assert "add_kernel: loads\\n  2 of them" in card.text()
 height = lambda shown: shown.figure().get_size_inches()[1]
 assert height(card) > height(launch.plot("findings")) + 0.5
 assert launch.plot.census("store").text() == "add_kernel: stores\\n1 of them"
 assert ".plot.census(...)" in repr(launch.plot) and "census" in card.standalone()["parts"]
-assert page(card)
+assert "function censusOf(scene)" in page(card)
 print(lab.__file__)
 """
 
 
-def test_a_new_view_is_one_module_and_its_entry_in_the_table(tmp_path: Path) -> None:
-    copy = tmp_path / "triton_lab"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "labextension"))
-    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package with the new view in it; its generated files are made anew."""
+    package = tmp_path_factory.mktemp("new") / "triton_lab"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "labextension"))
+    before = {path: path.read_bytes() for path in package.rglob("*") if path.is_file()}
 
-    (copy / "views" / "census.py").write_text(VIEW, encoding="utf-8")
-    table = copy / "views" / "launch_plot.py"
+    for name, text in ADDED.items():
+        (package / name).write_text(text, encoding="utf-8")
+    table = package / TABLE
     text = table.read_text(encoding="utf-8")
     beside, last = "    # A card shows these beside its tabs.\n", "\n    def __repr__"
     assert text.count(beside) == text.count(last) == 1
     table.write_text(text.replace(beside, ROW + beside).replace(last, METHOD + last), encoding="utf-8")
+    ran(package, "-m", "triton_lab.views.declarations")
 
-    touched = [path for path in copy.rglob("*") if path.is_file() and before.get(path) != path.read_bytes()]
-    assert {path.name for path in touched} == {"census.py", "launch_plot.py"}
-    env = {**os.environ, "PYTHONPATH": str(tmp_path), "TRITON_CACHE_DIR": str(tmp_path / "cache")}
-    done = subprocess.run([sys.executable, "-c", ASKED], capture_output=True, text=True, env=env, cwd=tmp_path)
+    files = [path for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    touched = {path.relative_to(package).as_posix() for path in files if before.get(path) != path.read_bytes()}
+    generated = {f"views/front/{name}" for name in FILES}
+    assert touched - generated == {*ADDED, TABLE}
+    assert touched & generated == {"views/front/scenes.d.ts", "views/front/kinds.js"}
+    return package
+
+
+def ran(package: Path, *arguments: str) -> str:
+    """What Python prints that has the copy for its package."""
+    env = {**os.environ, "PYTHONPATH": str(package.parent), "TRITON_CACHE_DIR": str(package.parent / "cache")}
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=package.parent)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(copy / "__init__.py")
+    return done.stdout.strip()
+
+
+def test_all_that_a_view_has_follows_from_its_modules_and_its_row(copy: Path) -> None:
+    assert ran(copy, "-c", ASKED) == str(copy / "__init__.py")
+
+
+def test_its_script_is_held_to_the_type_that_python_declares(copy: Path) -> None:
+    compiler = REPOSITORY / "labextension" / "node_modules" / ".bin" / "tsc"
+    if not compiler.exists():
+        pytest.skip("no TypeScript beside the extension: `make check-extension` installs it")
+
+    def told() -> str:
+        config = copy / "views" / "front" / "jsconfig.json"
+        return subprocess.run([compiler, "-p", config], capture_output=True, text=True).stdout
+
+    assert told() == ""
+    script = copy / "views/front/launch/census.js"
+    script.write_text(SCRIPT.replace("scene.count", "scene.number"), encoding="utf-8")
+    assert "Property 'number' does not exist on type 'CensusScene'" in told()
+    script.write_text(SCRIPT, encoding="utf-8")

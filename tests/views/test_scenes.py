@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, TypedDict
 
 import pytest
 import torch
@@ -16,8 +18,10 @@ from triton_lab.examples import example
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.page import examples
 from triton_lab.polyhedral.page.three_ways import ragged_ways
+from triton_lab.views import declarations
 from triton_lab.views.assembly import FRONT
-from triton_lab.views.declarations import FILES, kinds, written
+from triton_lab.views.declarations import FILES, contract, kinds, kinds_module, written
+from triton_lab.views.launch import tiling
 from triton_lab.views.launch.card import SHOWN, Card
 from triton_lab.views.launch.difference import Difference
 from triton_lab.views.launch.gallery import launches_of
@@ -136,6 +140,41 @@ def test_what_was_not_declared_is_found(change: dict[str, object], told: str) ->
 def test_what_the_front_is_given_is_what_python_has(name: str) -> None:
     made = FILES[name]()
     assert (FRONT / name).read_text(encoding="utf-8") == made, "python -m triton_lab.views.declarations writes it anew"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("export function timelineOf(", "export function tableOf(", "no module of front/ exports timelineOf"),
+        ("export function timelineOf(", "function timelineOf(", "no module of front/ exports timelineOf"),
+        (
+            "export function t",
+            "export function tilingOf() {}\nexport function t",
+            "launch/tiling.js and launch/timeline.js",
+        ),
+    ],
+)
+def test_a_kind_is_drawn_by_one_function(tmp_path: Path, old: str, new: str, told: str) -> None:
+    front = tmp_path / "front"
+    shutil.copytree(FRONT, front)
+    assert kinds_module(front) == FILES["kinds.js"]()
+    timeline = front / "launch" / "timeline.js"
+    timeline.write_text(timeline.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    with pytest.raises(TypeError, match=told):
+        kinds_module(front)
+
+
+def test_two_scenes_of_one_name_or_kind_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    class WordsScene(TypedDict):
+        kind: Literal["words"]
+
+    monkeypatch.setattr(WordsScene, "__module__", tiling.__name__)
+    monkeypatch.setattr(tiling, "WordsScene", WordsScene, raising=False)
+    with pytest.raises(TypeError, match=r"WordsScene is a type of triton_lab\.views\.\S+ and of triton_lab\.views\."):
+        contract.__wrapped__()
+    monkeypatch.setattr(declarations, "contract", lambda: {"WordsScene": WordsScene, "Told": WordsScene})
+    with pytest.raises(TypeError, match="are both of the kind 'words'"):
+        kinds.__wrapped__()
 
 
 def test_types_become_those_of_the_browser() -> None:

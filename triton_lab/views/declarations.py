@@ -196,7 +196,8 @@ def theme_sheet() -> str:
     """The colours as CSS variables: ``--tl-ink``, ``--tl-domain-axis`` and so on."""
     parts = [f"/* {_MADE_OF_STYLE} */\n"]
     for name, theme, look in _themes():
-        rules = [f"--tl-{key}: var({theirs}, {getattr(theme, key)});" for key, theirs in _OF_THE_NOTEBOOK.items()]
+        rules = [f"color-scheme: {name};"]  # of the browser's own controls and scroll bars
+        rules += [f"--tl-{key}: var({theirs}, {getattr(theme, key)});" for key, theirs in _OF_THE_NOTEBOOK.items()]
         rules += [f"--tl-{key}: {getattr(theme, key)};" for key in ("error", "warning")]
         plain = {key: value for key, value in vars(look).items() if isinstance(value, str)}
         rules += [f"--tl-domain-{key.replace('_', '-')}: {value};" for key, value in plain.items()]

@@ -115,7 +115,9 @@ def test_a_trace_has_the_steps_of_one_program_in_order() -> None:
 
 def test_a_trace_of_a_program_outside_the_grid_is_refused() -> None:
     launch = recorded(moves, (2,), torch.rand(32), torch.empty(32), BLOCK=4)
-    with pytest.raises(LookupError, match="programs 0 to 1, not 2"):
+    with pytest.raises(
+        LookupError, match=r"no program has number 2: the grid \(2, 1, 1\) has 2 programs, counted from 0"
+    ):
         launch.trace(2)
 
 

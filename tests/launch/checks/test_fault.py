@@ -30,8 +30,11 @@ def test_elements_are_counted_from_the_views_start_and_the_end_is_the_storages(
         far_kernel[(1,)](view, torch.zeros(1), 24 - start + beyond)
     (found,) = [one for one in launches[0].findings if one.kind == "out-of-bounds"]
     last = 23 - start
-    assert f"load at element {last + 1 + beyond} of x_ptr" in found.message
-    assert f"(x_ptr has shape (4,), its storage ends after element {last})" in found.message
+    assert found.message.startswith("load out of bounds: program (0, 0, 0) touches element ")
+    assert f"touches element {last + 1 + beyond} of x_ptr, whose storage ends after element {last} (" in found.message
+    offset = f", storage offset {start}" if start else ""
+    told = str(dtype).removeprefix("torch.")
+    assert found.message.endswith(f"(x_ptr: {told}, shape (4,), strides (1,){offset})")
     # The oracle: torch reaches the last element from the view, and no further one.
     view.as_strided((1,), (1,), start + last)
     with pytest.raises(RuntimeError, match="out of bounds"):

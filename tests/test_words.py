@@ -21,7 +21,7 @@ GRIDS = st.tuples(*[st.integers(1, 9)] * 3)
 # What we count.
 COUNTED = (
     "programs?|elements?|lanes?|iterations?|steps|findings?|launch(es)?|kernels?|arguments?|tensors?|bytes?|"
-    "operations?|instances?|statements?|sectors?|waves?|graphs?|numbers|names|units|times|lines|accesses"
+    "operations?|executions?|terms|additions|visits|conflicts|instances?|statements?|sectors?|waves?|graphs?|numbers|names|units|times|lines|accesses"
 )
 AFTER = re.compile(rf"^ ({COUNTED})\b(?! as | in the grid)")
 PLURAL_BY_HAND = re.compile(r"""(['"]s['"] (if|\*) |['"]{2} if .* else ['"]s['"])""")
@@ -79,6 +79,14 @@ def test_elements_and_lanes_are_counted_row_by_row(shape: list[int], data: st.Da
     assert words.lane(number, shape) == (f"lane {expected if len(shape) > 1 else number}" if shape else "")
 
 
+@given(st.integers(0, 99), st.integers(0, 99), st.sampled_from(["step", "lane", "element"]))
+def test_numbers_of_things_are_one_or_from_to(first: int, more: int, noun: str) -> None:
+    told = words.numbered(first, first + more, noun)
+    assert told == (f"{noun}s {first} to {first + more}" if more else f"{noun} {first}")
+    assert words.has(first, first + more, noun, 7) == f"has {told}, not 7"
+    assert words.numbered(0, more, "access", "accesses").startswith("accesses 0 to" if more else "access 0")
+
+
 @given(st.integers(0, 1 << 40), st.sampled_from(["program", "lane", "element"]))
 def test_one_is_not_told_as_many(number: int, noun: str) -> None:
     told = words.count(number, noun)
@@ -86,6 +94,7 @@ def test_one_is_not_told_as_many(number: int, noun: str) -> None:
     assert int(told.split()[0].replace(",", "")) == number
     assert words.span(number, number, noun) == told and words.span(number + 1, number, noun).endswith(told)
     assert (number > 1) == words.in_all(number, noun).endswith("s in all")
+    assert words.all_of(number, noun) == (told if number == 1 else f"all {told}")
 
 
 def test_articles_and_others() -> None:

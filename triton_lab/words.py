@@ -49,6 +49,16 @@ def span(low: int, high: int, one: str, many: str = "") -> str:
     return count(high, one, many) if low == high else f"{number(low)} to {count(high, one, many)}"
 
 
+def numbered(first: int, last: int, one: str, many: str = "") -> str:
+    """Things by their numbers, both ends included: ``element 5``, ``elements 5 to 9``."""
+    return f"{one} {first}" if first == last else f"{many or one + 's'} {first} to {last}"
+
+
+def has(first: int, last: int, one: str, asked: int) -> str:
+    """Why there is nothing to see of the ``asked`` one: ``has steps 0 to 11, not 12``."""
+    return f"has {numbered(first, last, one)}, not {asked}"
+
+
 def rounded(value: float, one: str) -> str:
     """``1 time``, ``1.27 times``: three digits."""
     text = f"{value:.3g}"
@@ -58,6 +68,11 @@ def rounded(value: float, one: str) -> str:
 def in_all(count_: int, one: str) -> str:
     """What follows the first of several: ``; 12 lanes in all``; nothing after the only one."""
     return f"; {count(count_, one)} in all" if count_ > 1 else ""
+
+
+def all_of(count_: int, one: str) -> str:
+    """``all 24 executions``; of one alone, ``1 execution``."""
+    return f"all {count(count_, one)}" if count_ != 1 else count(count_, one)
 
 
 def and_others(count: int) -> str:
@@ -144,7 +159,12 @@ def index(number: int, shape: Sequence[int]) -> tuple[int, ...]:
 
 def element(name: str, number: int, shape: Sequence[int]) -> str:
     """``x_ptr[3, 5]``: the element that is ``number`` in row-major order."""
-    return f"{name}[{', '.join(map(str, index(number, shape)))}]"
+    return element_at(name, index(number, shape))
+
+
+def element_at(name: str, place: Iterable[int]) -> str:
+    """``x_ptr[3, 5]``: the element with these coordinates."""
+    return f"{name}[{', '.join(map(str, place))}]"
 
 
 def address(value: int) -> str:

@@ -17,6 +17,7 @@ from triton_lab.interpreter.printing import Printer
 from triton_lab.interpreter.strands import Strand, Wait
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
+from triton_lab.words import count
 
 Array = NDArray[Any]
 
@@ -109,7 +110,9 @@ class Machine:
         """Called once an iteration of every loop."""
         self.steps += 1
         if self.limits.steps is not None and self.steps > self.limits.steps:
-            raise StepLimit(f"the launch took more than {self.limits.steps} loop iterations", loop, frame.programs)
+            raise StepLimit(
+                f"the launch took more than {count(self.limits.steps, 'loop iteration')}", loop, frame.programs
+            )
 
     def explain(self, error: Exception, op: Op, frame: Frame) -> KernelError:
         """``error``, with the operation and the programs that it happened in."""

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { iterationPicker, layerPicker, oneProgramPicker, programPicker } from '../../../triton_lab/views/front/launch/pickers.js';
-import { callProgram, listPrograms } from '../../../triton_lab/views/front/launch/programs.js';
+import { callProgram, listPrograms } from '../../../triton_lab/views/front/drawing/words.js';
 import { createSelection } from '../../../triton_lab/views/front/selection.js';
 import { fake, fakePage } from './page.ts';
 

@@ -66,7 +66,7 @@ def cell(kernel: Any) -> Iterator[Callable[[str], dict[str, Any]]]:
         ("scop(examples.PAGE)", "12 instances\n"),
         ("lab.schedule(scop(examples.WAVEFRONT, n=5)).reverse('i')", "16 instances at n = 5\n"),
         ("scop(examples.PAGE, maximal=True)", "The whole program is affine\n"),
-        ("kernel", "rows: programs "),
+        ("kernel", "rows: program (0, 0, 0) and program (1, 0, 0) race (store in line "),
         ("kernel.general", "rows: store in line "),
         ("page_domain()", "The page's iteration domain\n"),
         ("ragged", "The irregular nest: K = 4, 2, 5, 1\n"),

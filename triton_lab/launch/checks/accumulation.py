@@ -84,7 +84,7 @@ def _of_a_loop(launch: Launch, op: Op, losses: list[Loss]) -> Finding:
         )
     else:
         text = (
-            f"{program(launch, worst.program)} adds up {worst.terms} terms in {worst.type} "
+            f"{program(launch, worst.program)} adds up {words.count(worst.terms, 'term')} in {worst.type} "
             f"and gets {_number(worst.sum)}; in float64 they make {worst.exact:.8g}{_off(worst.sum, worst.exact)}"
         )
     numbers = np.array([loss.program for loss in losses], np.int64)
@@ -97,7 +97,8 @@ def _of_atomics(evidence: Evidence, op: Op, totals: list[Total]) -> Finding:
     worst = max(totals, key=lambda total: total.cost)
     argument = evidence.owner(op)
     text = (
-        f"{worst.terms} atomic additions in {worst.type} bring {element(argument, worst.address)} "
+        f"{words.count(worst.terms, 'atomic addition')} in {worst.type} "
+        f"{words.noun(worst.terms, 'brings', 'bring')} {element(argument, worst.address)} "
         f"to {_number(worst.sum)}; in float64 they make {worst.exact:.8g}{_off(worst.sum, worst.exact)}"
         f"{others(len(totals))}"
     )

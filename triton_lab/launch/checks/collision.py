@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from triton_lab import words
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Op, effects
@@ -22,7 +23,7 @@ from triton_lab.launch.access import Event
 from triton_lab.launch.checks.barriers import Barriers, results_used
 from triton_lab.launch.checks.evidence import Evidence, Lanes, Sight
 from triton_lab.launch.checks.race import Races
-from triton_lab.launch.checks.words import Found, element, finding, lane, others, program
+from triton_lab.launch.checks.words import Found, element, finding, others, program
 from triton_lab.launch.classes import distinct, ordering
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.ranges import Flags, Ints
@@ -225,7 +226,7 @@ def _described(evidence: Evidence, collisions: list[_Collision]) -> Finding:
     ((op, lanes, count),) = found
     first = collisions[0].meeting.where(collisions[0].different | collisions[0].lost)
     argument, shape = evidence.owner(op), first.sight.event.shape
-    one, two = (lane(shape, number) for number in sorted((int(first.lanes.lane[0]), int(first.there[0]))))
+    one, two = (words.lane(number, shape) for number in sorted((int(first.lanes.lane[0]), int(first.there[0]))))
     who, place = program(launch, int(first.lanes.program[0])), element(argument, int(first.lanes.address[0]))
     if lost:
         what = f"{one} and {two} of {who} both load {place}, and both store to it: what one of them did is lost"

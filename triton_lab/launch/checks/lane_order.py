@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab import words
 from triton_lab.interpreter.affine import Affine
 from triton_lab.ir import effects
 from triton_lab.launch.access import Event
@@ -22,7 +23,7 @@ from triton_lab.launch.checks.evidence import Evidence, Lanes, Sight
 from triton_lab.launch.checks.lane_paths import never_meet
 from triton_lab.launch.checks.race import Races
 from triton_lab.launch.checks.threads import Threads
-from triton_lab.launch.checks.words import Found, element, finding, lane, line_of, others, program
+from triton_lab.launch.checks.words import Found, element, finding, line_of, others, program
 from triton_lab.launch.classes import distinct
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.ranges import Flags, Ints, Ranges
@@ -275,11 +276,13 @@ def _told(evidence: Evidence, sight: Sight, one: Lanes, before: Sight, threads: 
     launch = evidence.launch
     place = element(evidence.owner(sight.op), int(one.address[0]))
     who = program(launch, int(one.program[0]))
-    mine = lane(sight.event.shape, int(one.lane[0])) or ("every thread" if threads.all_load(sight) else "one thread")
+    mine = words.lane(int(one.lane[0]), sight.event.shape) or (
+        "every thread" if threads.all_load(sight) else "one thread"
+    )
     there = evidence.lanes(before, Ranges.of([one.address[0]], [one.address[0] + sight.itemsize]))
     there = there.where(there.program == one.program[0])
     other = [k for k in there.lane.tolist() if before.event.shape != sight.event.shape or k != int(one.lane[0])]
-    theirs = lane(before.event.shape, other[0]) if other else ""
+    theirs = words.lane(other[0], before.event.shape) if other else ""
     theirs = theirs or ("every thread" if threads.all_load(before) else "one thread")
     deed, past = _DEED[sight.kind], _PAST[before.kind]
     return f"{mine} of {who} {deed} {place}, which {theirs} {past} ({line_of(launch, before.op)})"

@@ -19,7 +19,7 @@ from triton_lab.ir import Op, dataflow, effects
 from triton_lab.launch.checks import overflow
 from triton_lab.launch.checks.evidence import Evidence, Lanes
 from triton_lab.launch.checks.marks import inside_of_others
-from triton_lab.launch.checks.words import Tally, finding, lane, others
+from triton_lab.launch.checks.words import Tally, finding, others
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.replay import Watcher, replay
 
@@ -46,7 +46,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         op = evidence.ops[index]
         lanes, count = tally.listed(), tally.count
         text, shape = looked.examples[index]
-        where = f"{found} of " if (found := lane(shape, int(lanes.lane[0]))) else ""
+        where = f"{found} of " if (found := words.lane(int(lanes.lane[0]), shape)) else ""
         yield finding(
             launch,
             "overflow",

@@ -1,4 +1,4 @@
-"""How findings name things: programs, lanes, elements, lines."""
+"""How findings name what they have at hand: of a launch its programs and lines, of addresses the elements."""
 
 from __future__ import annotations
 
@@ -43,11 +43,6 @@ def element(argument: Argument | None, address: int) -> str:
     place, rest = divmod(address - argument.storage_address, argument.itemsize or 1)
     exact = f"element {place}" if not rest else f"byte {address - argument.storage_address}"
     return f"{exact} of the storage of {argument.name}"
-
-
-def lane(shape: Sequence[int], number: int) -> str:
-    """``lane 5``, or ``lane (1, 3)`` in a block of several axes; nothing for a scalar."""
-    return words.lane(number, shape)
 
 
 def others(count: int) -> str:

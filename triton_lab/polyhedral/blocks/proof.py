@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram, TritonKernel
 from triton_lab.polyhedral.core.effort import TooHard
 from triton_lab.polyhedral.core.loop_tree import every_loop
+from triton_lab.words import element_at
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.schedule import Schedule
@@ -45,7 +46,7 @@ def prove(kernel: TritonKernel, schedule: Schedule) -> None:
             continue
         place = _difference(found[name], value)
         if place is not None:
-            where = f"{name}[{', '.join(map(str, place))}]" if place else name
+            where = element_at(name, place) if place else name
             raise NotABlockProgram(
                 f"the kernel written for this schedule gives {found[name][place]!r} for {where}, and the schedule "
                 f"{value[place]!r} ({_shown(bound)}): it is not handed out"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from triton_lab.polyhedral.kernels.from_launch import scop_from_launch
 from triton_lab.polyhedral.kernels.text import race_lines
 from triton_lab.words import count as counted
+from triton_lab.words import rounded
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -38,5 +39,5 @@ def facts(launch: Launch) -> Iterator[str]:
         wanted = model.reuse(name, "load")
         if wanted.factor > 1:
             elements = counted(wanted.distinct, "element")
-            yield f"{name}: {elements}, each loaded by {wanted.factor:g} programs on average"
+            yield f"{name}: {elements}, each loaded by {rounded(wanted.factor, 'program')} on average"
     yield next(race_lines(model.races))

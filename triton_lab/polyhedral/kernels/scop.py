@@ -117,7 +117,7 @@ class KernelScop(Scop):
         """All of it in words.
 
         >>> print(lab.polyhedral.scop(launch).explain())
-        add_kernel: 8 programs (8)
+        add_kernel: 8 programs
         <BLANKLINE>
         S0  line 21, load x_ptr[lane + 128pid]
               for 0 ≤ pid ≤ 7, 0 ≤ lane ≤ 127, lane + 128pid ≤ 999

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from triton_lab import words
 from triton_lab.words import count as counted
 from triton_lab.words import span
 
@@ -19,8 +20,9 @@ def explain(scop: KernelScop) -> str:
     """The whole text."""
     assert scop.launch is not None
     launch = scop.launch
-    grid = " × ".join(str(extent) for extent in launch.grid[: max(1, len(scop.programs))])
-    lines = [f"{launch.kernel}: {counted(launch.programs, 'program')} ({grid})", ""]
+    grid = " × ".join(map(str, launch.grid[: max(1, len(scop.programs))]))
+    shape = f" ({grid})" if "×" in grid else ""
+    lines = [f"{launch.kernel}: {counted(launch.programs, 'program')}{shape}", ""]
     lines += [line for statement in scop.kernel_statements for line in _statement(statement)]
     if scop.gaps:
         lines += ["", "Not affine:", *(f"  {gap}" for gap in scop.gaps)]
@@ -72,7 +74,8 @@ def _footprints(scop: KernelScop) -> Iterator[str]:
             most = "at most " if found.at_most else ""
             shared = scop.reuse(argument, kind)  # type: ignore[arg-type]
             again = (
-                f"; {int(shared.sharing[2:].sum())} of {shared.distinct} by several, on average by {shared.factor:.3g}"
+                f"; {words.number(int(shared.sharing[2:].sum()))} of {words.number(shared.distinct)} by several, "
+                f"on average by {shared.factor:.3g}"
                 if shared.sharing[2:].any()
                 else "; no element by two programs"
             )

@@ -9,7 +9,7 @@ import islpy as isl
 
 from triton_lab.polyhedral.kernels.race_table import Proof
 from triton_lab.polyhedral.kernels.statement import KernelStatement
-from triton_lab.words import who
+from triton_lab.words import element_at, who
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Race:
     other: str
 
     def __str__(self) -> str:
-        place = f"{self.argument}[{', '.join(map(str, self.element))}]"
+        place = element_at(self.argument, self.element)
         if self.other != self.argument:
             place += f", which {self.other} shares"
         return f"{self.first.who} and {self.second.who} meet at {place}: {self.first}, {self.second}"

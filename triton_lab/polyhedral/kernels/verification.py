@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from triton_lab.words import all_of, number
 from triton_lab.words import count as counted
 
 
@@ -22,9 +23,11 @@ class Check:
     difference: str = ""
 
     def __str__(self) -> str:
-        scope = f"all {self.total}" if self.compared == self.total else f"{self.compared} of {self.total}, at random,"
+        scope = all_of(self.total, "execution")
+        if self.compared != self.total:
+            scope = f"{number(self.compared)} of {counted(self.total, 'execution')}, at random,"
         verdict = self.difference or ("within the model" if self.within else "equal")
-        return f"{self.statement}, line {self.line}: {scope} executions {verdict}"
+        return f"{self.statement}, line {self.line}: {scope} {verdict}"
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,6 @@ class Verification:
                 else "addresses and masks equal those recorded"
             )
             accesses = counted(len(self.checks), "access", "accesses")
-            executions = counted(sum(c.total for c in self.checks), "execution")
-            return f"all {form}, in all {executions} of {accesses}"
+            executions = all_of(sum(c.total for c in self.checks), "execution")
+            return f"all {form}, in {executions} of {accesses}"
         return "; ".join([*(str(c) for c in self.checks), *self.unchecked])

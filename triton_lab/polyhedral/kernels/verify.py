@@ -11,6 +11,7 @@ from triton_lab.polyhedral.kernels.points import Instances, Ints, absolute, inst
 from triton_lab.polyhedral.kernels.statement import KernelStatement
 from triton_lab.polyhedral.kernels.values import Number
 from triton_lab.polyhedral.kernels.verification import Check, Verification
+from triton_lab.words import count as counted
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
@@ -84,7 +85,8 @@ def _one_by_one(found: Instances, access: Access, times: int, programs: Ints, la
             return compared, difference
         compared += len(part)
     if len(found) and int(found.number.max()) >= times:
-        return compared, f"differ: the model has {int(found.number.max()) + 1} executions, the record {times}"
+        modelled = counted(int(found.number.max()) + 1, "execution")
+        return compared, f"differ: the model has {modelled}, the record {times}"
     return compared, ""
 
 

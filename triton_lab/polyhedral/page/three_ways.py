@@ -21,6 +21,7 @@ from triton_lab.polyhedral.page.ragged import PAGE_RAGGED, Ragged
 from triton_lab.polyhedral.pictured import Pictured
 from triton_lab.polyhedral.schedule import Schedule
 from triton_lab.words import count as counted
+from triton_lab.words import noun, number
 
 if TYPE_CHECKING:
     from triton_lab.views.polyhedral.ways import WaysView
@@ -251,7 +252,8 @@ def _block_way(
         ("the nest as it is: each row's loop ends where the row does", "the gather, lane by lane"),
         ("which lanes are idle: masks say it only when it runs",),
         (
-            f"{counted(issued, 'lane')} load from B in blocks of {block_k} × {block_j}, {on} of them are on; "
+            f"{counted(issued, 'lane')} load from B in blocks of {block_k} × {block_j}, "
+            f"{number(on)} of them {noun(on, 'is', 'are')} on; "
             f"run in {seconds * 1e3:.1f} ms",
             *facts(record),
             _agreement(result, expected),

@@ -18,7 +18,7 @@ from triton_lab.views.drawing.words import number_text, shape_text
 from triton_lab.views.launch.scenes import ItemScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.view import View
-from triton_lab.words import count, number
+from triton_lab.words import count, element_at, number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -95,7 +95,7 @@ class Difference(View):
             index = np.unravel_index(at, self.model.a.shape)
             values = (number_text(array.reshape(-1)[at]) for array in (self.model.a, self.model.b))
             told = ", ".join(f"{title} {value}" for title, value in zip(self.titles, values, strict=True))
-            lines.append(f"most at {self.name}[{', '.join(str(int(i)) for i in index)}]: {told}")
+            lines.append(f"most at {element_at(self.name, map(int, index))}: {told}")
         return "\n".join(lines)
 
     def scene(self) -> DifferenceScene:

@@ -212,7 +212,7 @@ class Grid(View):
     def text(self) -> str:
         lines = [self.title()]
         if not self.programs:
-            return f"{lines[0]}\nthe grid {self.launch.grid} has no programs"
+            return f"{lines[0]}\n{words.a_grid(self.launch.grid)} has no programs"
         busy = _spread(self.work.lanes, "lane"), _spread(self.work.iterations, "iteration")
         lines.append("; ".join([words.count(self.programs, "program"), *busy]))
         for number, wave in enumerate(self.waves[:MOST_WAVES]):

@@ -56,7 +56,7 @@ class Origins(View):
         if not 0 <= program < launch.programs:
             raise ValueError(words.no_program(program, launch.grid))
         if not 0 <= lane < lanes:
-            raise ValueError(f"{access_words(store)} has lanes 0 to {lanes - 1}, not {lane}")
+            raise ValueError(f"{access_words(store)} {words.has(0, lanes - 1, 'lane', lane)}")
         self.launch, self.store = launch, store
         self.program, self.lane, self.iteration = program, lane, iteration
 
@@ -136,9 +136,9 @@ class Origins(View):
     def _stored(self) -> str:
         name = self.store.argument or "memory"
         if self.store.argument is None or self.element < 0:
-            return f"{name}, lane {self.lane}"
+            return ", ".join(filter(None, [name, words.lane(self.lane, self.store.block)]))
         shape = tensor_argument(self.launch, name).shape
-        return f"{name}[{', '.join(str(int(i)) for i in np.unravel_index(self.element, shape))}]" if shape else name
+        return words.element(name, self.element, shape) if shape else name
 
     def title(self) -> str:
         store = access_words(self.store).removeprefix("the ")
@@ -149,9 +149,8 @@ class Origins(View):
         for origin in self.origins:
             some = ", ".join(map(str, origin.elements[:8].tolist())) + (" …" if len(origin.elements) > 8 else "")
             turn = f", iteration {origin.iteration}" if origin.iteration else ""
-            lines.append(
-                f"line {origin.line}{turn}: {len(origin.lanes)} of {origin.argument or 'memory'}: elements {some}"
-            )
+            many = words.count(len(origin.lanes), "element")
+            lines.append(f"line {origin.line}{turn}: {many} of {origin.argument or 'memory'}: {some}")
         if not self.origins:
             lines.append("from no load: it was computed from scalars and program numbers alone")
         return "\n".join(lines)

@@ -87,7 +87,7 @@ class Steps(View):
         self.trace = launch.trace(program)
         last = len(self.trace) - 1
         if step is not None and not 0 <= step <= last:
-            raise ValueError(f"{words.program(program, launch.grid)} has steps 0 to {last}, not {step}")
+            raise ValueError(f"{words.who(program, launch.grid)} {words.has(0, last, 'step', step)}")
         self.step = last if step is None else step
 
     def title(self) -> str:

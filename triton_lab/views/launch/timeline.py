@@ -53,7 +53,7 @@ class Moment:
 
     def __str__(self) -> str:
         """``accesses 4 to 7 (load, line 12)``."""
-        count = f"access {self.first}" if self.first == self.last else f"accesses {self.first} to {self.last}"
+        count = words.numbered(self.first, self.last, "access", "accesses")
         lines = [f"{words.noun(len(self.lines), 'line')} {', '.join(map(str, self.lines))}"] if self.lines else []
         return f"{count} ({', '.join([*self.kinds, *lines])})"
 
@@ -147,7 +147,7 @@ class Timeline(View):
             where = "no element"
             if touched.size:
                 low, high = self.column(int(touched[0]))[0], self.column(int(touched[-1]))[1]
-                where = f"{words.count(int(counts.sum()), 'lane')}, elements {low} to {high}"
+                where = f"{words.count(int(counts.sum()), 'lane')}, {words.numbered(low, high, 'element')}"
             lines.append(f"{moment}: {where}")
         return "\n".join(lines)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -64,10 +65,15 @@ class Variable(View):
         self.values, self.numbers = values, numbers
         reached = [int(p) for p in values.programs] or [0]
         self.program = reached[0] if program is None else program
+        if not 0 <= self.program < math.prod(values.grid):
+            raise ValueError(words.no_program(self.program, values.grid))
         if values.assignments and self.program not in reached:
-            raise ValueError(f"the values are of programs {_some(reached)}, not of {self.program}")
+            seen = f"{words.programs(reached, values.grid)} {words.noun(len(reached), 'was', 'were')} looked at"
+            asked = words.program(self.program, values.grid)
+            raise ValueError(f"{seen}, and not {asked}: ask for values(..., programs=[...])")
         if values.assignments and not 0 <= iteration < values.iterations:
-            raise ValueError(f"{values.name} on line {values.line} has iterations 0 to {values.iterations - 1}")
+            has = words.has(0, values.iterations - 1, "iteration", iteration)
+            raise ValueError(f"{values.name} on line {values.line} {has}")
         self.iteration = iteration
 
     @cached_property
@@ -179,11 +185,6 @@ class Variable(View):
             "program": self.program,
             "iteration": self.iteration,
         }
-
-
-def _some(programs: list[int]) -> str:
-    told = ", ".join(map(str, programs[:8]))
-    return told + (f" … {programs[-1]}" if len(programs) > 8 else "")
 
 
 def compare(a: Values, b: Values, programs: tuple[int, int], iterations: tuple[int, int]) -> Difference:

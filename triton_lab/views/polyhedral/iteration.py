@@ -81,7 +81,7 @@ class IterationView(View):
         told = [self.title(), *self.picture.left_out]
         if self.picture.fronts:
             instants = len(np.unique(self.picture.instants))
-            told.append(f"instants: {instants} for {len(self.picture.visits)} visits")
+            told.append(f"instants: {instants} for {words.count(len(self.picture.visits), 'visit')}")
         if self.picture.tiles:
             told.append(f"tiles: {len(self.picture.tiles)}")
         return "\n".join([*told, str(self.schedule.scop), str(self.schedule)])

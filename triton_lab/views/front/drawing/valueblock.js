@@ -4,6 +4,7 @@ import { numbers } from "./data.js";
 import { make, penOf } from "./dom.js";
 import { Heatmap } from "./heatmap.js";
 import { short } from "./legend.js";
+import { countOf } from "./words.js";
 import { STYLE } from "./style.js";
 
 /**
@@ -107,7 +108,7 @@ export function barsOf(values, whole) {
   const [width, height] = BARS;
   const canvas = make("canvas", { width, height, class: "tl-bars", role: "img" });
   const odd = [[nan, "NaN"], [plus, "+∞"], [minus, "-∞"]].filter(([count]) => count).map(([count, name]) => `${count} ${name}`);
-  const words = [`${finite} number${finite === 1 ? "" : "s"}`, ...odd].join(", ");
+  const words = [countOf(finite, "number"), ...odd].join(", ");
   canvas.setAttribute("aria-label", `histogram of ${words}`);
   const node = make(
     "div", { class: "tl-histogram" },

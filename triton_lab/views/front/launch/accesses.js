@@ -6,7 +6,7 @@ import { indexOf } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
 import { iterationPicker, layerPicker, programPicker } from "./pickers.js";
-import { countOf, listPrograms } from "./programs.js";
+import { countOf, listPrograms } from "../drawing/words.js";
 import { elementsAt } from "./strides.js";
 import { lineOf } from "../selection.js";
 
@@ -52,7 +52,7 @@ export function accessesOf(scene, selection) {
     const picked = selection.get().program == null;
     return [
       picked ? "Point at an element; click it to pick its program." : "Escape lets go of the program.",
-      masked ? `${masked} masked lanes stand outside ${name}` : "",
+      masked ? `${countOf(masked, "masked lane")} ${masked === 1 ? "stands" : "stand"} outside ${name}` : "",
       outside ? `${outside === 1 ? "1 lane touches" : `${countOf(outside, "lane")} touch`} memory outside ${name}` : "",
     ].filter(Boolean).join(" · ");
   };

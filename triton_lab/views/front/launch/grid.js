@@ -6,7 +6,7 @@ import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
 import { TouchedArgument } from "./accesses.js";
 import { layerPicker, programPicker } from "./pickers.js";
-import { callProgram, countOf, listPrograms } from "./programs.js";
+import { callProgram, countOf, listPrograms } from "../drawing/words.js";
 
 const GRID_LAYERS = ["order", "wave", "lanes", "bytes", "iterations", "shared"];
 const FIRST_LEVEL = 4; // after: no cell, nobody, masked, outside

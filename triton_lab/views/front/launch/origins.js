@@ -5,7 +5,7 @@ import { make } from "../drawing/dom.js";
 import { cellOf, indexOf, unravel } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { oneProgramPicker } from "./pickers.js";
-import { callProgram } from "./programs.js";
+import { callProgram } from "../drawing/words.js";
 
 const NOT_NEEDED = 1;
 const STORED_HERE = 2;

@@ -1,7 +1,7 @@
 /** What is picked in a card, in words, and the keys that change it from anywhere in the card. */
 
 import { make } from "../drawing/dom.js";
-import { callProgram } from "./programs.js";
+import { callProgram } from "../drawing/words.js";
 
 /**
  * @param {number[]} grid

@@ -1,7 +1,7 @@
 /** Sliders that pick a program or an iteration for every picture that shares the selection. */
 
 import { make } from "../drawing/dom.js";
-import { callProgram, countOf } from "./programs.js";
+import { callProgram, countOf } from "../drawing/words.js";
 
 /** @typedef {{nodes: HTMLElement[], update: () => void}} Picker */
 

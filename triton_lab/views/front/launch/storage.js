@@ -6,7 +6,7 @@ import { cellOf, indexOf } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { Touched } from "./accesses.js";
 import { iterationPicker, programPicker } from "./pickers.js";
-import { listPrograms } from "./programs.js";
+import { listPrograms } from "../drawing/words.js";
 import { elementsAt } from "./strides.js";
 import { lineOf } from "../selection.js";
 

@@ -5,7 +5,7 @@ import { make } from "../drawing/dom.js";
 import { indexOf } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
-import { callProgram, countOf, listPrograms } from "./programs.js";
+import { callProgram, countOf, listPrograms } from "../drawing/words.js";
 import { lineOf } from "../selection.js";
 
 /**
@@ -50,7 +50,7 @@ export function tilingOf(scene, selection) {
   const rest = () => {
     const { program } = selection.get();
     const [outside, masked] = scene.elsewhere;
-    const lost = masked ? ` · ${masked} masked lanes stand outside ${scene.argument.name}` : "";
+    const lost = masked ? ` · ${countOf(masked, "masked lane")} ${masked === 1 ? "stands" : "stand"} outside ${scene.argument.name}` : "";
     const wrong = outside ? ` · ${outside === 1 ? "1 lane touches" : `${countOf(outside, "lane")} touch`} memory outside ${scene.argument.name}` : "";
     const picked = program == null ? "Point at an element; click it to pick its program." : "Escape lets go of the program.";
     return picked + lost + wrong;

@@ -4,7 +4,7 @@ import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { themeOf } from "../drawing/theme.js";
 import { barsOf, blockHeatmap, tell } from "../drawing/valueblock.js";
-import { callProgram, countOf } from "./programs.js";
+import { callProgram, countOf } from "../drawing/words.js";
 
 /**
  * @param {import("../scenes.js").VariableScene} scene

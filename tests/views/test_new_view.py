@@ -76,7 +76,7 @@ class CensusPanel(Panel):
 SCRIPT = """/** Census: how many accesses of each kind there are. */
 
 import { make } from "../drawing/dom.js";
-import { countOf } from "./programs.js";
+import { countOf } from "../drawing/words.js";
 
 /**
  * @param {import("../scenes.js").CensusScene} scene

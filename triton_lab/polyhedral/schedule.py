@@ -461,7 +461,8 @@ class Schedule(Pictured):
         Raises ValueError, when it is drawn, for iterators that no statement has together and for parameters without
         values.
 
-        >>> from triton_lab.polyhedral import examples, schedule
+        >>> from triton_lab.polyhedral import schedule
+        >>> from triton_lab.polyhedral.page import examples
         >>> schedule(examples.WAVEFRONT, n=6).interchange("i", "j").plot(order=True).title()
         '25 instances at n = 6'
         """

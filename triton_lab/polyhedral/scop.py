@@ -162,7 +162,8 @@ class Scop(Pictured):
     ) -> IterationView:
         """The instances as points in the order of the source: `Schedule.plot`.
 
-        >>> from triton_lab.polyhedral import examples, scop
+        >>> from triton_lab.polyhedral import scop
+        >>> from triton_lab.polyhedral.page import examples
         >>> scop(examples.WAVEFRONT, n=6).plot(dependences="value").title()
         '25 instances at n = 6'
         """

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab.launch.access import Event
+
 Ints = npt.NDArray[np.int64]
 
 
@@ -61,6 +63,15 @@ class FakeAccess:
 
     def mask(self, iteration: int) -> npt.NDArray[np.bool_]:
         return self.lanes[iteration][1] & self._ran(iteration)
+
+    @property
+    def events(self) -> list[Event]:
+        """One for each iteration, of all programs."""
+        found = []
+        for iteration, (offsets, _) in enumerate(self.lanes):
+            programs, shape = np.arange(len(offsets)), offsets.shape[1:]
+            found.append(Event(self.order(iteration), programs, self.address(iteration), self.mask(iteration), shape))
+        return found
 
     def executed(self, iteration: int) -> npt.NDArray[np.bool_]:
         return self._ran(iteration)

@@ -64,6 +64,7 @@ VIEWS: dict[str, Callable[[Launch], View]] = {
         for by in ("count", "program", "iteration", "reuse", "order", "values")
     },
     "heatmap over storage": lambda one: one.heatmap("x_ptr", over="storage"),
+    "timeline": lambda one: one.plot.timeline("x_ptr", program=2),
     "grid": lambda one: one.grid_view("shared", program=1),
     "variable": lambda one: one.values("total").view(),
     "held": lambda one: Held(one),

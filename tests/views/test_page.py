@@ -49,7 +49,7 @@ def test_an_example_fits_into_one_small_file(name: str, tmp_path: Path) -> None:
         assert set(TABS) <= set(parts(text)) | {"steps@0"}
 
 
-TABS = ("tiling", "accesses", "storage", "grid", "values", "steps@0", "origins")
+TABS = ("tiling", "accesses", "timeline", "storage", "grid", "values", "steps@0", "origins")
 
 
 def parts(page: str) -> dict[str, Any]:

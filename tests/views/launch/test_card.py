@@ -101,12 +101,16 @@ def test_every_form_for_every_choice(show: tuple[str, ...]) -> None:
 def test_a_card_opens_with_one_picture_and_makes_the_others_when_asked() -> None:
     card = Card(launch(), show=("tiling", "storage"))
     scene = card.scene()
-    assert [tab["name"] for tab in scene["tabs"]] == ["tiling", "accesses", "storage", "grid"]
+    assert [tab["name"] for tab in scene["tabs"]] == ["tiling", "accesses", "timeline", "storage", "grid"]
     assert list(scene["parts"]) == ["tiling", "tiling/x_ptr"]
     assert [item["lines"] for item in scene["parts"]["tiling"]["items"]] == [[12], [13]]
-    kinds = {name: card.part(name)["kind"] for name in ("tiling/y_ptr", "accesses/x_ptr", "storage", "grid")}
-    assert list(kinds.values()) == ["tiling", "accesses", "storage", "grid"]
-    assert set(card.standalone()["parts"]) == {"tiling", "accesses", "tiling/x_ptr", "accesses/y_ptr", *kinds}
+    kinds = {
+        name: card.part(name)["kind"]
+        for name in ("tiling/y_ptr", "accesses/x_ptr", "timeline/x_ptr", "storage", "grid")
+    }
+    assert list(kinds.values()) == ["tiling", "accesses", "timeline", "storage", "grid"]
+    first = {"tiling", "accesses", "timeline", "tiling/x_ptr"}
+    assert set(card.standalone()["parts"]) == {*first, "accesses/y_ptr", "timeline/y_ptr", *kinds}
 
 
 @pytest.mark.parametrize("name", ["nonsense", "tiling/nobody", "value/acc/3", "steps@7", "steps@x", "differences/4"])
@@ -117,7 +121,9 @@ def test_a_part_that_cannot_be_made_says_why(name: str, monkeypatch: pytest.Monk
 
 
 def test_an_unknown_picture_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="a card has no 'tilings'; it shows tiling, accesses, storage, grid, values,"):
+    with pytest.raises(
+        ValueError, match="a card has no 'tilings'; it shows tiling, accesses, timeline, storage, grid, values,"
+    ):
         Card(launch(), show=("tilings",))
 
 

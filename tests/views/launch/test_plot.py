@@ -55,6 +55,7 @@ def launch(launches: Launches) -> Launch:
 SAME: dict[str, tuple[Callable[[Launch], View], Callable[[Launch], str]]] = {
     "tiling": (lambda one: one.plot.tiling("x_ptr"), lambda one: "tiling/x_ptr"),
     "accesses": (lambda one: one.plot.accesses("x_ptr"), lambda one: "accesses/x_ptr"),
+    "timeline": (lambda one: one.plot.timeline("x_ptr"), lambda one: "timeline/x_ptr"),
     "storage": (lambda one: one.plot.storage(), lambda one: "storage"),
     "grid": (lambda one: one.plot.grid(), lambda one: "grid"),
     "values": (lambda one: one.plot.values("twice"), lambda one: f"value/twice/{one.values('twice').line}@0"),

@@ -82,6 +82,18 @@ def test_every_form(name: str) -> None:
     assert len(scene["counts"]["bytes"]) == 4 * view.counts.size
 
 
+def test_a_card_has_one_for_each_argument_and_tells_how_they_begin() -> None:
+    card = launch(12, 96 * 3).plot("timeline")
+    assert card.scene()["opened"] == "timeline"
+    assert [one["label"] for one in card.part("timeline")["items"]] == ["x_ptr", "out_ptr"]
+    text = card.text()
+    assert text.count("access 7 (load") == 1 and "access 8 (load" not in text
+    assert "4 more rows: see launch.plot.timeline('x_ptr')" in text
+    assert "out_ptr (3): touched over time" in text and "more row:" not in text
+    with pytest.raises(LookupError, match="a card has no part 'timeline'"):
+        card.panel("timeline").view(["timeline"])
+
+
 @triton.jit
 def idle_kernel(x_ptr):
     pass

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from triton_lab.views.launch.steps import Steps
     from triton_lab.views.launch.storage import Storage
     from triton_lab.views.launch.tiling import Tiling
+    from triton_lab.views.launch.timeline import Timeline
     from triton_lab.views.launch.touched_values import TouchedValues
     from triton_lab.views.launch.variable import Variable
 
@@ -29,6 +30,7 @@ TABS = (
     Tab("differences", "GPU and CPU", "", "triton_lab.views.launch.difference:DifferencePanel"),
     Tab("tiling", "Tiling", "which program touches each element", "triton_lab.views.launch.tiling:TilingPanel"),
     Tab("accesses", "Accesses", "how often each element is touched", "triton_lab.views.launch.accesses:AccessesPanel"),
+    Tab("timeline", "Timeline", "which elements are touched when", "triton_lab.views.launch.timeline:TimelinePanel"),
     Tab("storage", "Storage", "the tensors as they lie in memory", "triton_lab.views.launch.storage:StoragePanel"),
     Tab("grid", "Grid", "the programs in the order in which they start", "triton_lab.views.launch.grid:GridPanel"),
     Tab(
@@ -109,6 +111,19 @@ class LaunchPlot:
         from triton_lab.views.launch.accesses import Accesses
 
         return Accesses(self._launch, what, by, over, program, iteration)
+
+    def timeline(self, argument: str, program: int | None = None) -> Timeline:
+        """Which elements of ``argument`` are touched when: time runs down, in the order of the record, elements across.
+
+        With ``program`` only what that one touches. On a GPU programs have no order among themselves. Raises ValueError
+        where there is no such tensor argument or program.
+
+        >>> launch.plot.timeline("x_ptr", program=2).title()
+        'x_ptr (1000): touched by program (2, 0, 0) over time'
+        """
+        from triton_lab.views.launch.timeline import Timeline
+
+        return Timeline(self._launch, argument, program)
 
     def storage(self, *arguments: str) -> Storage:
         """The tensor arguments (or those named) as they lie in memory, byte by byte: strides, gaps, and what is shared.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypedDict
@@ -17,13 +18,16 @@ from triton_lab.views.drawing.layout import Layout
 from triton_lab.views.drawing.scenes import Buffer, HeatmapScene
 from triton_lab.views.drawing.values import value_heatmap
 from triton_lab.views.drawing.words import shape_text
-from triton_lab.views.launch.tiling import tensor_argument
+from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
+from triton_lab.views.launch.tiling import TilingPanel, tensor_argument
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
+    from triton_lab.views.drawing.pieces import Piece
 
 ROWS, COLUMNS = 48, 96  # at most: a row then stands for several accesses, a column for several elements
 ROOM = (720.0, 420.0)
@@ -63,22 +67,24 @@ class Timeline(View):
 
     Programs that ran together share an access, as an instruction is shared by the lanes of a block; with
     ``program`` (a linear number) only that one's are counted. On a GPU programs have no order among themselves.
+    ``room`` is the width and height, in CSS pixels, that the heatmap may take. Raises ValueError where there is no such
+    tensor argument or program.
     """
 
-    def __init__(self, launch: Launch, name: str, program: int | None = None) -> None:
+    def __init__(self, launch: Launch, name: str, program: int | None = None, room: tuple[float, float] = ROOM) -> None:
         if program is not None and not 0 <= program < launch.programs:
             raise ValueError(words.no_program(program, launch.grid))
-        self.launch, self.program = launch, program
+        self.launch, self.program, self.room = launch, program, room
         self.argument = tensor_argument(launch, name)
 
     @cached_property
-    def events(self) -> list[tuple[int, Event]]:
-        """The accesses, each with its operation, as they happened."""
+    def events(self) -> list[tuple[Access, Event]]:
+        """Each time that an access ran, as it happened."""
         found = [
-            (access.op, event)
+            (access, event)
             for access in self.launch.accesses
             if access.argument == self.argument.name
-            for event in self.launch.events[access.op]
+            for event in access.events
             if self.program is None or self.program in event.programs
         ]
         return sorted(found, key=lambda each: each[1].order)
@@ -99,11 +105,10 @@ class Timeline(View):
     @cached_property
     def moments(self) -> list[Moment]:
         """What each row stands for."""
-        accesses = {access.op: access for access in self.launch.accesses}
         made = []
         for first in range(0, len(self.events), self.layout.down):
             events = self.events[first : first + self.layout.down]
-            there = [accesses[op] for op, _ in events]
+            there = [access for access, _ in events]
             lines = sorted({access.line for access in there if access.line is not None})
             kinds = tuple(dict.fromkeys(access.kind for access in there))
             made.append(Moment(first, first + len(events) - 1, tuple(lines), kinds))
@@ -131,7 +136,7 @@ class Timeline(View):
     def heatmap(self) -> Heatmap:
         counts = self.counts.reshape(-1)
         most = float(counts.max(initial=0))
-        made = value_heatmap(self.layout, counts, counts > 0, "", 0.0, most, room=ROOM)
+        made = value_heatmap(self.layout, counts, counts > 0, "", 0.0, most, room=self.room)
         return replace(made, ramp_name="lanes", steps=("→ elements", "↓ time"))
 
     def title(self) -> str:
@@ -161,10 +166,55 @@ class Timeline(View):
             "columns": [self.column(number) for number in range(self.layout.columns)],
         }
 
-    def figure(self) -> Figure:
+    def pieces(self) -> list[Piece]:
+        """The heatmap under its title."""
         from triton_lab.views.drawing import style
-        from triton_lab.views.drawing.pieces import lines, one_row, stack, title
+        from triton_lab.views.drawing.pieces import lines, one_row, title
 
         if not self.events:
-            return stack([title(self.title()), lines([("nobody touches it", style.LIGHT.faint)])])
-        return stack([title(self.title()), one_row([self.heatmap], 8)])
+            return [title(self.title()), lines([("nobody touches it", style.LIGHT.faint)])]
+        return [title(self.title()), one_row([self.heatmap], 8)]
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.pieces import stack
+
+        return stack(self.pieces())
+
+
+class TimelinePanel(Panel):
+    """A timeline for each argument that is touched."""
+
+    TOLD = 8  # rows of each in the card's words
+
+    @property
+    def there(self) -> bool:
+        return bool(self.card.touched)
+
+    def items(self) -> list[dict[str, Any]]:
+        return [item(f"timeline/{name}", name, self.card.lines(name)) for name in self.card.drawn]
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Timeline:
+        match path:
+            case ["timeline", argument]:
+                return Timeline(self.launch, argument)
+        raise unknown(path)
+
+    def drawn(self) -> list[Timeline]:
+        return [Timeline(self.launch, name, room=TilingPanel.ROOM) for name in self.card.drawn]
+
+    def text(self) -> list[str]:
+        """The beginning of each."""
+        told = []
+        for one in self.drawn():
+            lines = one.text().splitlines()
+            told += lines[: 1 + self.TOLD]
+            if (left := len(lines) - 1 - self.TOLD) > 0:
+                told.append(f"{words.count(left, 'more row')}: see launch.plot.timeline({one.argument.name!r})")
+        return told
+
+    def pieces(self) -> list[Piece]:
+        """Side by side, as many as of tilings."""
+        from triton_lab.views.drawing.pieces import side_by_side
+
+        drawn = [one for one in self.drawn() if one.events][: TilingPanel.MOST]
+        return side_by_side([replace(one.heatmap, title=one.title()) for one in drawn])

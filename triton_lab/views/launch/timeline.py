@@ -18,6 +18,7 @@ from triton_lab.views.drawing.layout import Layout
 from triton_lab.views.drawing.scenes import Buffer, HeatmapScene
 from triton_lab.views.drawing.values import value_heatmap
 from triton_lab.views.drawing.words import shape_text
+from triton_lab.views.launch.scenes import ItemScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.tiling import TilingPanel, tensor_argument
 from triton_lab.views.view import View
@@ -190,7 +191,7 @@ class TimelinePanel(Panel):
     def there(self) -> bool:
         return bool(self.card.touched)
 
-    def items(self) -> list[dict[str, Any]]:
+    def items(self) -> list[ItemScene]:
         return [item(f"timeline/{name}", name, self.card.lines(name)) for name in self.card.drawn]
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Timeline:

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.executable import Executable
-from triton_lab.launch.access import Access, Event
-from triton_lab.launch.argument import Argument
+from triton_lab.launch.access import Access
 from triton_lab.launch.finding import FindingList
-from triton_lab.launch.snapshot import Snapshot
+from triton_lab.launch.recorded import Recorded
 
 if TYPE_CHECKING:
-    from triton_lab.launch.lines import Line
     from triton_lab.launch.origin import Origin
-    from triton_lab.launch.probes import Surroundings, Twin, Variable
-    from triton_lab.launch.replay import Watcher
-    from triton_lab.launch.tape import Tape
     from triton_lab.launch.trace import Trace
     from triton_lab.launch.values import Values
     from triton_lab.launch.verdict import Unchecked, Verdict
@@ -40,9 +31,8 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
-@dataclass(eq=False)
-class Launch:
-    """One launch of a kernel.
+class Launch(Recorded):
+    """One launch of a kernel: what was recorded of it, and what can be asked of that.
 
     ``grid`` is ``(x, y, z)``; programs are numbered x fastest. ``seconds`` is the run alone.
     ``source`` is the kernel's text and ``first_line`` the number of its first line in the cell or
@@ -57,56 +47,6 @@ class Launch:
     >>> launch.findings
     no findings
     """
-
-    kernel: str
-    grid: tuple[int, int, int]
-    arguments: tuple[Argument, ...]
-    target: str
-    source: str
-    first_line: int
-    file: str
-    executable: Executable = field(repr=False)
-    # What Triton compiled the kernel from, and the metadata of the result: for the probed twin.
-    compiled: tuple[Any, Any] = field(repr=False)
-    # The globals and helpers that the kernel meant then.
-    surroundings: Surroundings = field(repr=False)
-    events: Mapping[int, list[Event]] = field(repr=False, default_factory=dict)
-    kinds: Mapping[int, tuple[str, str, int]] = field(repr=False, default_factory=dict)
-    lines: Mapping[int, Line | None] = field(repr=False, default_factory=dict)
-    tape: Tape | None = field(repr=False, default=None)
-    snapshot: Snapshot | None = field(repr=False, default=None)
-    thread: str = field(default_factory=lambda: threading.current_thread().name)
-    seconds: float = 0.0
-    error: BaseException | None = None
-    configs: list[tuple[str, float]] = field(default_factory=list)
-    printed: str = ""
-    dropped: str = ""
-    # Where the accesses of a launch on the GPU come from.
-    remark: str = ""
-    # Of a launch too large to be replayed: what was looked at while it ran, by the check's name.
-    watched: Mapping[str, Watcher] = field(repr=False, default_factory=dict)
-    # Of a launch on the GPU: (argument, the GPU's result, the CPU's) for what was written.
-    outputs: list[tuple[str, Any, Any]] = field(repr=False, default_factory=list)
-
-    @property
-    def programs(self) -> int:
-        """How many programs the grid has."""
-        return int(np.prod(self.grid))
-
-    def argument(self, name: str) -> Argument:
-        """The argument called ``name``; LookupError lists what there is.
-
-        >>> launch.argument("x_ptr").shape
-        (1000,)
-        >>> launch.argument("z_ptr")
-        Traceback (most recent call last):
-            ...
-        LookupError: add_kernel has no argument 'z_ptr'; it has x_ptr, y_ptr, out_ptr, n, BLOCK
-        """
-        for argument in self.arguments:
-            if argument.name == name:
-                return argument
-        raise LookupError(f"{self.kernel} has no argument {name!r}; it has {', '.join(a.name for a in self.arguments)}")
 
     @cached_property
     def accesses(self) -> list[Access]:
@@ -130,36 +70,6 @@ class Launch:
                 )
             )
         return result
-
-    @cached_property
-    def plan_arguments(self) -> list[Argument]:
-        """The arguments as the plan counts them: no constexprs, and a descriptor's extents apart."""
-        flat: list[Argument] = []
-        for argument in self.arguments:
-            if argument.kind != "constexpr":
-                # A descriptor is followed by its extents and strides.
-                flat.extend([argument] * (1 + 2 * len(argument.shape) if argument.kind == "descriptor" else 1))
-        return flat
-
-    def owner_of(self, op: int) -> Argument | None:
-        """Which argument access ``op`` belongs to: by where its pointer comes from, else by address.
-
-        >>> [launch.owner_of(access.op).name for access in launch.accesses]
-        ['x_ptr', 'y_ptr', 'out_ptr']
-        """
-        flat = self.plan_arguments
-        roots = self.executable.roots.get(op)
-        if roots is not None and len(roots) == 1:
-            return flat[next(iter(roots))]
-        candidates = [flat[k] for k in sorted(roots)] if roots else [a for a in flat if a.kind != "scalar"]
-        for event in self.events.get(op, ()):
-            active = event.addresses()[event.active()]
-            if active.size:
-                first = int(active.flat[0])
-                for argument in candidates:
-                    if argument.storage_address <= first < argument.storage_address + argument.storage_bytes:
-                        return argument
-        return None
 
     def recall(self, ops: Collection[int]) -> dict[int, list[Array]]:
         """The values of each event of these accesses, found by replaying the launch once.
@@ -189,18 +99,6 @@ class Launch:
     def unchecked(self) -> list[Unchecked]:
         """What could not be checked, and why: of that, no finding means nothing."""
         return self.verdict.unchecked
-
-    @cached_property
-    def twin(self) -> Twin:
-        """The probed kernel, compiled when first asked for."""
-        from triton_lab.launch.probes import build
-
-        return build(*self.compiled, self.surroundings)
-
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        """Where the kernel's source gives a variable a value."""
-        return self.twin.variables
 
     def values(self, name: str, line: int | None = None, programs: Sequence[int] | None = None) -> Values:
         """The values that variable ``name`` took on ``line``, in ``programs`` (all by default).

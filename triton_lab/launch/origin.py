@@ -22,14 +22,15 @@ from triton_lab.interpreter.registry import REGISTRY
 from triton_lab.interpreter.values import Descriptor, Value
 from triton_lab.ir import Op, effects
 from triton_lab.ir.edges import HANDS_ON
-from triton_lab.launch.replay import Watcher, replay
+from triton_lab.launch.recorded import Recorded
+from triton_lab.launch.replay import replay
+from triton_lab.launch.watcher import Watcher
 from triton_lab.words import count as counted
 from triton_lab.words import who as who_name
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.argument import Argument
-    from triton_lab.launch.launch import Launch
 
 Array = NDArray[Any]
 
@@ -85,7 +86,7 @@ def extent(value: Value) -> tuple[int, ...]:
     return (1, *value.shape)
 
 
-def origins(launch: Launch, access: Access, program: int, lane: int, iteration: int = 0) -> list[Origin]:
+def origins(launch: Recorded, access: Access, program: int, lane: int, iteration: int = 0) -> list[Origin]:
     """The loads that feed what ``program`` stored in ``lane`` (row-major) of ``access``.
 
     In the order of execution. Raises ValueError for an access that stores nothing there.
@@ -222,7 +223,7 @@ def _moved(node: _Node, shapes: Sequence[tuple[int, ...]]) -> list[Array | None]
     return [wanted[a:b].reshape(shape) for a, b, shape in zip(starts, starts[1:], shapes, strict=False)]
 
 
-def _collect(launch: Launch, nodes: Sequence[_Node]) -> list[Origin]:
+def _collect(launch: Recorded, nodes: Sequence[_Node]) -> list[Origin]:
     result = []
     count: dict[int, int] = {}
     for node in nodes:

@@ -27,9 +27,9 @@ from triton_lab.launch.launches import Launches
 from triton_lab.launch.lines import Lines
 from triton_lab.launch.probes import Surroundings
 from triton_lab.launch.ranges import NOTHING, Ranges
-from triton_lab.launch.replay import Watcher
 from triton_lab.launch.tape import Tape
 from triton_lab.launch.unseen import refused
+from triton_lab.launch.watcher import Watcher
 
 # What a record keeps by default of a launch's memory, and of its accesses, in bytes; and of all its launches.
 MAX_BYTES = 256 << 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,31 +15,11 @@ from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.values import Value, take
 from triton_lab.ir import Op
 from triton_lab.launch.ranges import Ranges
+from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.snapshot import CannotReplay
-
-if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
+from triton_lab.launch.watcher import Watcher
 
 Array = NDArray[Any]
-
-
-class Watcher:
-    """An observer that ignores everything; subclasses look at what they need."""
-
-    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
-        """``op`` has run."""
-
-    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
-        """``op`` touches memory."""
-
-    def barrier(self, frame: Frame, op: Op) -> None:
-        """The lanes of each program have waited for one another."""
-
-    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
-        """Values of ``frame`` go on, into a region or out of one."""
-
-    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
-        """``result`` was put together from parts of other values."""
 
 
 class _Only(Watcher):
@@ -85,7 +65,7 @@ class _Only(Watcher):
 
 
 def replay(
-    launch: Launch,
+    launch: Recorded,
     *,
     executable: Executable | None = None,
     observer: Observer | None = None,
@@ -143,7 +123,7 @@ class _Values(Watcher):
             self.values[op.index].append(np.broadcast_to(values, (frame.count, *shape)).copy())
 
 
-def recall(launch: Launch, ops: Collection[int]) -> dict[int, list[Array]]:
+def recall(launch: Recorded, ops: Collection[int]) -> dict[int, list[Array]]:
     """What each execution of these accesses loaded or stored, in order: ``(programs, *block)`` arrays."""
     watcher = _Values(ops)
     replay(launch, access_observer=watcher)
@@ -157,4 +137,4 @@ def recall(launch: Launch, ops: Collection[int]) -> dict[int, list[Array]]:
     }
 
 
-__all__ = ["CannotReplay", "Watcher", "recall", "replay"]
+__all__ = ["CannotReplay", "recall", "replay"]

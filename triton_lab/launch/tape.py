@@ -18,7 +18,7 @@ from triton_lab.ir import Op, Type, effects
 from triton_lab.launch.access import Event
 from triton_lab.launch.finite import finite
 from triton_lab.launch.ranges import NOTHING, Ranges
-from triton_lab.launch.replay import Watcher
+from triton_lab.launch.watcher import Watcher
 from triton_lab.words import count
 
 Array = NDArray[Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,11 @@ from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
-from triton_lab.launch.replay import Watcher, replay
+from triton_lab.launch.recorded import Recorded
+from triton_lab.launch.replay import replay
 from triton_lab.launch.values import assigned, probe_number
+from triton_lab.launch.watcher import Watcher
 from triton_lab.words import no_program
-
-if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
 
 Array = NDArray[Any]
 _INT64 = np.dtype(np.int64)
@@ -69,7 +68,7 @@ class Trace:
 
 
 class _Listener(Watcher):
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Recorded) -> None:
         self.launch = launch
         self.twin = launch.twin
         self.steps: list[Step] = []
@@ -112,7 +111,7 @@ class _Listener(Watcher):
         return self.launch.plan_arguments[next(iter(roots))].name
 
 
-def trace(launch: Launch, program: int) -> Trace:
+def trace(launch: Recorded, program: int) -> Trace:
     """See `Launch.trace`."""
     if not 0 <= program < launch.programs:
         raise LookupError(f"{launch.kernel}: {no_program(program, launch.grid)}")

@@ -14,12 +14,13 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Value, spread
 from triton_lab.ir import Op
 from triton_lab.launch.probes import PREFIX, Twin, Variable
-from triton_lab.launch.replay import Watcher, replay
+from triton_lab.launch.recorded import Recorded
+from triton_lab.launch.replay import replay
+from triton_lab.launch.watcher import Watcher
 from triton_lab.words import count, no_program
 
 if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
-    from triton_lab.launch.launch import Launch
     from triton_lab.views.launch.difference import Difference
     from triton_lab.views.launch.variable import Variable as VariableView
 
@@ -185,7 +186,7 @@ def probe_number(op: Op) -> int | None:
 
 
 def listen(
-    launch: Launch, twin: Twin, wanted: frozenset[int] | None = None, programs: Array | None = None
+    launch: Recorded, twin: Twin, wanted: frozenset[int] | None = None, programs: Array | None = None
 ) -> list[Assignment]:
     """Replay ``launch`` with its twin, in ``programs`` alone if given, and return what was assigned."""
     listener = _Listener(wanted, twin.variables)
@@ -193,7 +194,7 @@ def listen(
     return listener.heard
 
 
-def values(launch: Launch, name: str, line: int | None = None, programs: Sequence[int] | None = None) -> Values:
+def values(launch: Recorded, name: str, line: int | None = None, programs: Sequence[int] | None = None) -> Values:
     """See `Launch.values`."""
     twin = launch.twin
     named = [variable for variable in twin.variables if variable.name == name]

@@ -24,7 +24,8 @@ from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.launch.checks import reach
 from triton_lab.launch.checks.reach import Reach
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.replay import Watcher, replay
+from triton_lab.launch.replay import replay
+from triton_lab.launch.watcher import Watcher
 
 
 class Bounded(Watcher):

@@ -22,7 +22,8 @@ from triton_lab.launch.checks.evidence import Evidence, Lanes
 from triton_lab.launch.checks.words import element, finding, others, program
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.replay import Watcher, replay
+from triton_lab.launch.replay import replay
+from triton_lab.launch.watcher import Watcher
 
 Array = NDArray[Any]
 

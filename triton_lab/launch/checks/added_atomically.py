@@ -17,8 +17,8 @@ from triton_lab.ir import Op, effects
 from triton_lab.launch.access import Event
 from triton_lab.launch.checks.carried_sums import COSTLY, FRACTION, MANY
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.replay import Watcher
 from triton_lab.launch.tape import block_shape, brought
+from triton_lab.launch.watcher import Watcher
 
 Array = NDArray[Any]
 

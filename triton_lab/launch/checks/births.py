@@ -21,7 +21,7 @@ from triton_lab.ir.edges import HANDS_ON
 from triton_lab.launch.checks.marks import MOVES, Marks, inside_of_others, joined, passed_on
 from triton_lab.launch.finite import finite
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.replay import Watcher
+from triton_lab.launch.watcher import Watcher
 
 Array = NDArray[Any]
 # The operation at which it came into being, and the one that made an integer of it, if any did.

@@ -16,7 +16,7 @@ from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, dataflow
 from triton_lab.launch.checks.carried_state import Carried, Exact
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.replay import Watcher
+from triton_lab.launch.watcher import Watcher
 
 Array = NDArray[Any]
 

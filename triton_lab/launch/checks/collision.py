@@ -27,8 +27,9 @@ from triton_lab.launch.checks.words import Found, element, finding, others, prog
 from triton_lab.launch.classes import distinct, ordering
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.ranges import Flags, Ints
-from triton_lab.launch.replay import CannotReplay, Watcher, replay
+from triton_lab.launch.replay import CannotReplay, replay
 from triton_lab.launch.tape import block_shape
+from triton_lab.launch.watcher import Watcher
 
 # So many cells a lane may there be, for painting them to be cheaper than sorting the lanes.
 _SPARSE = 16

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Op
 from triton_lab.launch.finding import Finding
-from triton_lab.launch.replay import CannotReplay, Watcher, replay
+from triton_lab.launch.replay import CannotReplay, replay
 from triton_lab.launch.tape import block_shape, brought
+from triton_lab.launch.watcher import Watcher
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch

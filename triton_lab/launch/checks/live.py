@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from triton_lab.launch.checks import accumulation, narrow, non_finite, overflow, uninitialised
 from triton_lab.launch.checks.evidence import Evidence
-from triton_lab.launch.replay import Watcher
+from triton_lab.launch.watcher import Watcher
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch

@@ -22,8 +22,8 @@ from triton_lab.ir.masks import mask_operand
 from triton_lab.launch.access import Event
 from triton_lab.launch.checks.marks import MOVES, Marks, inside_of_others, joined, passed_on
 from triton_lab.launch.ranges import Flags, Ranges
-from triton_lab.launch.replay import Watcher
 from triton_lab.launch.tape import block_shape
+from triton_lab.launch.watcher import Watcher
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch

@@ -21,7 +21,8 @@ from triton_lab.launch.checks.evidence import Evidence, Lanes
 from triton_lab.launch.checks.marks import inside_of_others
 from triton_lab.launch.checks.words import Tally, finding, others
 from triton_lab.launch.finding import Finding
-from triton_lab.launch.replay import Watcher, replay
+from triton_lab.launch.replay import replay
+from triton_lab.launch.watcher import Watcher
 
 Array = NDArray[Any]
 

@@ -24,8 +24,9 @@ from triton_lab.launch.checks.words import Found, element, finding, others, prog
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.finite import finite
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.replay import Watcher, replay
+from triton_lab.launch.replay import replay
 from triton_lab.launch.tape import block_shape, brought
+from triton_lab.launch.watcher import Watcher
 
 Array = NDArray[Any]
 

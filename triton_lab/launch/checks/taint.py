@@ -18,7 +18,7 @@ from triton_lab.ir.edges import decisive
 from triton_lab.launch.checks.evidence import Lanes
 from triton_lab.launch.checks.marks import Marks, inside_of_others, passed_on
 from triton_lab.launch.checks.words import Tally
-from triton_lab.launch.replay import Watcher
+from triton_lab.launch.watcher import Watcher
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch

@@ -20,8 +20,9 @@ from triton_lab.interpreter.values import Value, elements
 from triton_lab.ir import Op, effects
 from triton_lab.launch.checks.fault import ROUNDS
 from triton_lab.launch.ranges import Flags, Ranges
-from triton_lab.launch.replay import Watcher, replay
+from triton_lab.launch.replay import replay
 from triton_lab.launch.tape import block_shape, brought
+from triton_lab.launch.watcher import Watcher
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch

@@ -14,14 +14,14 @@ from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Mark, Tree, sequenc
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.dependence import Dependence
-    from triton_lab.polyhedral.scop import Scop
+    from triton_lab.polyhedral.instances import Instances
 
 
 # islpy's stubs know neither the enumerations' members nor what they are compared with.
 _isl: Any = isl
 
 
-def automatic_tree(scop: Scop) -> Tree:
+def automatic_tree(scop: Instances) -> Tree:
     """The tree of a schedule that keeps all dependences and makes those of values short (isl's Pluto-like algorithm).
 
     Loops that isl finds free of dependences, with no such loop around them, are marked parallel. Statements that never
@@ -53,7 +53,7 @@ def _relations(dependences: Iterable[Dependence]) -> isl.UnionMap:
 
 
 def _found(
-    scop: Scop, names: tuple[str, ...], validity: isl.UnionMap, proximity: isl.UnionMap, unfolded: bool = True
+    scop: Instances, names: tuple[str, ...], validity: isl.UnionMap, proximity: isl.UnionMap, unfolded: bool = True
 ) -> Tree:
     domain = _union_set([scop[name].domain.set for name in names])
     constraints = isl.ScheduleConstraints.on_domain(domain).set_validity(validity).set_coincidence(validity)
@@ -68,7 +68,7 @@ def _found(
 
 
 class _Reader:
-    def __init__(self, scop: Scop) -> None:
+    def __init__(self, scop: Instances) -> None:
         self.scop = scop
 
     def tree(self, node: Any, names: tuple[str, ...], depth: int, parallel: bool) -> Tree:

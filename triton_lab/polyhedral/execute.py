@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from triton_lab.polyhedral.core.effort import answered
 from triton_lab.polyhedral.core.nest import MATHEMATICS, Assign, Binary, Call, Expr, For, Load, Name, Node
-from triton_lab.polyhedral.core.ordered import Ordered, StaticPart
+from triton_lab.polyhedral.core.ordered import Ordered
 from triton_lab.polyhedral.core.printer import PythonPrinter
+from triton_lab.polyhedral.core.static_part import StaticPart
 from triton_lab.polyhedral.core.visits import Visits
 from triton_lab.polyhedral.frontends.from_python import shape_parameter
 from triton_lab.polyhedral.program import program, with_bodies

@@ -13,9 +13,9 @@ from triton_lab.polyhedral.core.affine import Affine
 from triton_lab.polyhedral.core.conditions import TRUE, Constraint
 from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Sequence, Tree, replace_loop, sequence, statements
 from triton_lab.polyhedral.core.nest import Assign
-from triton_lab.polyhedral.core.ordered import StaticPart
 from triton_lab.polyhedral.core.source import NotAScop, SourceText
 from triton_lab.polyhedral.core.statement import Statement
+from triton_lab.polyhedral.core.static_part import StaticPart
 from triton_lab.polyhedral.frontends.affine_reader import AffineReader
 from triton_lab.polyhedral.frontends.from_python import nest_from_python
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from triton_lab.polyhedral.core.effort import answered
 from triton_lab.polyhedral.core.loop_tree import Tree, path, time_text
-from triton_lab.polyhedral.core.ordered import StaticPart
 from triton_lab.polyhedral.core.points import relation_points
+from triton_lab.polyhedral.core.static_part import StaticPart
 from triton_lab.polyhedral.dependence import Dependence
 
 

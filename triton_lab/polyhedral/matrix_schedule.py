@@ -9,7 +9,7 @@ import numpy as np
 
 from triton_lab.polyhedral.core.affine import Affine
 from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Tree
-from triton_lab.polyhedral.core.ordered import StaticPart
+from triton_lab.polyhedral.core.static_part import StaticPart
 from triton_lab.words import count as counted
 
 Rows: TypeAlias = "Sequence[Sequence[int]]"

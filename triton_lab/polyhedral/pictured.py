@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.polyhedral.core.points import more_than
+from triton_lab.polyhedral.core.static_part import StaticPart
+
 if TYPE_CHECKING:
     from triton_lab.views.view import View
+
+MOST_DRAWN = 1 << 17  # instances of a statement that are drawn without being asked for
 
 
 class Pictured:
@@ -31,3 +36,11 @@ class Pictured:
         except ValueError as reason:
             words = self._in_words()
             return {**words, "text/plain": f"{words['text/plain']}\nnot drawn: {reason}"}, {}
+
+
+def refuse_many(scop: StaticPart) -> None:
+    """Raise ValueError where a statement has more than `MOST_DRAWN` instances."""
+    for statement in scop.statements:
+        if more_than(statement.domain.fixed(scop.values), MOST_DRAWN):
+            many = f"{statement.name} has more than {MOST_DRAWN:,} instances"
+            raise ValueError(f"{many}: bind smaller values, or ask for .plot()")

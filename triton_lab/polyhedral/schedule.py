@@ -17,15 +17,15 @@ from triton_lab.polyhedral.core.matrix import AffineMatrix
 from triton_lab.polyhedral.core.nest import Node
 from triton_lab.polyhedral.core.visits import Visits
 from triton_lab.polyhedral.index_sets import border, cut
+from triton_lab.polyhedral.instances import Instances
 from triton_lab.polyhedral.legality import Legality, legality
 from triton_lab.polyhedral.matrix_schedule import Rows, tree_of_rows
-from triton_lab.polyhedral.pictured import Pictured
+from triton_lab.polyhedral.pictured import Pictured, refuse_many
 from triton_lab.polyhedral.program import extent, program, program_text
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.blocks.triton_kernel import TritonKernel
     from triton_lab.polyhedral.cost import Cache, Cost
-    from triton_lab.polyhedral.scop import Scop
     from triton_lab.views.polyhedral.iteration import IterationView
 
 
@@ -37,7 +37,7 @@ class Schedule(Pictured):
     refuses an illegal order: `legality` says what it breaks.
     """
 
-    scop: Scop
+    scop: Instances
     tree: Tree
     steps: tuple[str, ...] = field(default=())
 
@@ -471,7 +471,7 @@ class Schedule(Pictured):
         return IterationView(self, dims, at, dependences, order, instance, title, time)
 
     def _refuse_many(self) -> None:
-        self.scop._refuse_many()
+        refuse_many(self.scop)
 
     def __repr__(self) -> str:
         return str(self)

@@ -16,8 +16,8 @@ from triton_lab.polyhedral.core.nest import Binary, Expr, Load, Number, Unary
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.core.statement import Statement
+    from triton_lab.polyhedral.instances import Instances
     from triton_lab.polyhedral.schedule import Schedule
-    from triton_lab.polyhedral.scop import Scop
 
 # Triton's dot wants at least this many rows, columns and products.
 SMALLEST_DOT = 16
@@ -86,7 +86,7 @@ def contraction_of(schedule: Schedule) -> tuple[Contraction, tuple[Axis, ...]] |
     return found, shape
 
 
-def _shape_of(scop: Scop) -> Contraction | None:
+def _shape_of(scop: Instances) -> Contraction | None:
     """What has the shape of a sum of products."""
     update = scop.statements[-1]
     body = update.body
@@ -108,7 +108,7 @@ def _shape_of(scop: Scop) -> Contraction | None:
     return None
 
 
-def _is_one(scop: Scop, c: Contraction) -> bool:
+def _is_one(scop: Instances, c: Contraction) -> bool:
     """Whether a kernel that adds up in a register and stores once gives what the nest does."""
     target = c.target
     if target.array in (c.left.array, c.right.array):

@@ -20,16 +20,16 @@ from triton_lab.polyhedral.core.nest import Expr, Name, rebuild
 from triton_lab.polyhedral.core.printer import PythonPrinter, shifted
 
 if TYPE_CHECKING:
-    from triton_lab.polyhedral.scop import Scop
+    from triton_lab.polyhedral.instances import Instances
 
 
-def write_contraction(scop: Scop, c: Contraction, axes: tuple[Axis, ...]) -> Written:
+def write_contraction(scop: Instances, c: Contraction, axes: tuple[Axis, ...]) -> Written:
     """Raises `NotABlockProgram` where a name means something in Triton: kernels with lanes have names of their own."""
     return _Writer(scop, c, axes).written()
 
 
 class _Writer:
-    def __init__(self, scop: Scop, c: Contraction, axes: tuple[Axis, ...]) -> None:
+    def __init__(self, scop: Instances, c: Contraction, axes: tuple[Axis, ...]) -> None:
         self.scop = scop
         self.c = c
         self.axes = axes

@@ -36,7 +36,7 @@ from triton_lab.polyhedral.core.printer import shifted
 from triton_lab.polyhedral.program import instance
 
 if TYPE_CHECKING:
-    from triton_lab.polyhedral.scop import Scop
+    from triton_lab.polyhedral.instances import Instances
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class KernelWriter:
 
     def __init__(
         self,
-        scop: Scop,
+        scop: Instances,
         blocks: tuple[Block, ...],
         arguments: Mapping[str, str],
         strides: Mapping[tuple[str, int], str],

@@ -19,7 +19,7 @@ from triton_lab.polyhedral.core.loop_tree import Loop, path, time_text
 from triton_lab.polyhedral.core.nest import Expr, For, Name, Node, map_expressions, substitute
 
 if TYPE_CHECKING:
-    from triton_lab.polyhedral.scop import Scop
+    from triton_lab.polyhedral.instances import Instances
 
 LANE = "lane"
 """The mark of loops whose iterations run at once; the depth follows: "lane0"."""
@@ -49,7 +49,7 @@ class KernelNodes:
     nodes: tuple[Node, ...]
 
 
-def host_nodes(scop: Scop, plan: LaunchPlan, names: FreshNames) -> tuple[Node, ...]:
+def host_nodes(scop: Instances, plan: LaunchPlan, names: FreshNames) -> tuple[Node, ...]:
     """The loops of the host, with a visit for each kernel: ``kernel_0(t)``."""
     launched = {kernel.name: _launches(scop, kernel) for kernel in plan.kernels}
     depth = max(len(path(plan.tree, kernel.name)) for kernel in plan.kernels)
@@ -73,7 +73,7 @@ def host_nodes(scop: Scop, plan: LaunchPlan, names: FreshNames) -> tuple[Node, .
     return nodes
 
 
-def _launches(scop: Scop, kernel: KernelPlan) -> isl.Set:
+def _launches(scop: Instances, kernel: KernelPlan) -> isl.Set:
     """The iterations of the host's loops in which ``kernel`` has something to do."""
     parts = [
         iteration_map(scop.parameters, name, scop[name].iterators, kernel.host, kernel.name)
@@ -84,7 +84,7 @@ def _launches(scop: Scop, kernel: KernelPlan) -> isl.Set:
     return reduce(isl.Set.union, parts).coalesce()
 
 
-def kernel_nodes(scop: Scop, plan: KernelPlan, names: FreshNames) -> KernelNodes:
+def kernel_nodes(scop: Instances, plan: KernelPlan, names: FreshNames) -> KernelNodes:
     """The loops of ``plan``, lanes outermost, as isl writes them. Raises `NotABlockProgram` if isl's program, read
     back, does not visit exactly the instances that it should."""
     # In sets the host's iterations must not be taken for iterators of statements, which may have their names.
@@ -126,7 +126,7 @@ def _given(plan: KernelPlan, statement: str, host: tuple[str, ...]) -> dict[str,
     return {isl_name(name): loop.expressions[statement] for name, loop in zip(host, plan.host, strict=True)}
 
 
-def _domains(scop: Scop, plan: KernelPlan, host: tuple[str, ...]) -> dict[str, isl.Set]:
+def _domains(scop: Instances, plan: KernelPlan, host: tuple[str, ...]) -> dict[str, isl.Set]:
     """What one launch should run of each statement."""
     return {
         name: iteration_map(scop.parameters, name, scop[name].iterators, (), "", _given(plan, name, host))
@@ -136,7 +136,7 @@ def _domains(scop: Scop, plan: KernelPlan, host: tuple[str, ...]) -> dict[str, i
     }
 
 
-def _times(scop: Scop, plan: KernelPlan, statement: str, host: tuple[str, ...], depth: int) -> isl.Map:
+def _times(scop: Instances, plan: KernelPlan, statement: str, host: tuple[str, ...], depth: int) -> isl.Map:
     """When each instance runs within one launch: lanes first, then what is left of the schedule."""
     rest = [step.expression for step in path(plan.tree, statement)]
     times = [*(loop.expressions[statement] for loop in plan.lanes), *rest]

@@ -19,8 +19,8 @@ from triton_lab.polyhedral.core.nest import Expr, Node, Number, Visit, substitut
 from triton_lab.polyhedral.core.printer import PythonPrinter, shifted
 
 if TYPE_CHECKING:
+    from triton_lab.polyhedral.instances import Instances
     from triton_lab.polyhedral.schedule import Schedule
-    from triton_lab.polyhedral.scop import Scop
 
 
 def write(schedule: Schedule, plan: LaunchPlan) -> Written:
@@ -50,13 +50,13 @@ def write(schedule: Schedule, plan: LaunchPlan) -> Written:
     return Written("\n\n".join([*helpers, body]), launches, constants)
 
 
-def _used(scop: Scop, plan: KernelPlan) -> tuple[str, ...]:
+def _used(scop: Instances, plan: KernelPlan) -> tuple[str, ...]:
     """The arrays that a kernel takes."""
     return tuple(dict.fromkeys(a.array for name in plan.statements for a in scop[name].accesses))
 
 
 def _kernel(
-    scop: Scop,
+    scop: Instances,
     found: KernelNodes,
     blocks: tuple[Block, ...],
     names: FreshNames,
@@ -76,7 +76,7 @@ def _kernel(
     return "\n".join([*signature(plan.name, taken, numbers), *(f"    {line}" for line in body)]) + "\n"
 
 
-def _waits(scop: Scop, plan: KernelPlan) -> set[tuple[str, str]]:
+def _waits(scop: Instances, plan: KernelPlan) -> set[tuple[str, str]]:
     """The pairs of statements between which a dependence lies within one launch."""
     found: set[tuple[str, str]] = set()
     for dependence in scop.dependences:
@@ -112,7 +112,7 @@ class _Call:
         return tuple(sizes or ["1"])
 
 
-def _call(scop: Scop, found: KernelNodes, blocks: tuple[Block, ...], arguments: dict[str, str]) -> _Call:
+def _call(scop: Instances, found: KernelNodes, blocks: tuple[Block, ...], arguments: dict[str, str]) -> _Call:
     used = _used(scop, found.plan)
     strides = [f"{arguments[a.name]}.stride({k})" for a in scop.arrays if a.name in used for k in range(a.ndim)]
     constants = [f"{b.constant}={b.constant}" for b in blocks if b.constant]
@@ -139,7 +139,7 @@ class _HostPrinter(PythonPrinter):
 
 
 def _driver(
-    scop: Scop,
+    scop: Instances,
     plan: LaunchPlan,
     names: FreshNames,
     calls: dict[str, _Call],

@@ -20,8 +20,8 @@ from triton_lab.polyhedral.core.loop_tree import every_loop
 from triton_lab.words import element_at
 
 if TYPE_CHECKING:
+    from triton_lab.polyhedral.instances import Instances
     from triton_lab.polyhedral.schedule import Schedule
-    from triton_lab.polyhedral.scop import Scop
 
 # Executing the schedule takes about a microsecond per instance and access.
 _MOST_INSTANCES = 40_000
@@ -53,7 +53,7 @@ def prove(kernel: TritonKernel, schedule: Schedule) -> None:
             )
 
 
-def _shown(scop: Scop) -> str:
+def _shown(scop: Instances) -> str:
     return ", ".join(f"{name} = {value}" for name, value in scop.values.items()) or "no parameters"
 
 
@@ -76,13 +76,13 @@ def sizes(schedule: Schedule) -> dict[str, int]:
     return best or dict.fromkeys(scop.parameters, 5)
 
 
-def _starts_at_zero(scop: Scop) -> bool:
+def _starts_at_zero(scop: Instances) -> bool:
     from triton_lab.polyhedral.execute import extent
 
     return all(bool(np.all(extent(scop, a.name)[0] >= 0)) for a in scop.arrays)
 
 
-def example(scop: Scop, seed: int = 0) -> dict[str, NDArray[Any]]:
+def example(scop: Instances, seed: int = 0) -> dict[str, NDArray[Any]]:
     """Arrays for the scop: numbers around 1, and square matrices that can be factored (their diagonals weigh most)."""
     from triton_lab.polyhedral.execute import least_shape
 
@@ -103,7 +103,7 @@ def example(scop: Scop, seed: int = 0) -> dict[str, NDArray[Any]]:
 
 
 def _run(
-    kernel: TritonKernel, scop: Scop, arrays: Mapping[str, NDArray[Any]], constants: Mapping[str, int]
+    kernel: TritonKernel, scop: Instances, arrays: Mapping[str, NDArray[Any]], constants: Mapping[str, int]
 ) -> dict[str, NDArray[Any]]:
     """The arrays after the kernel has run on them with other strides."""
     import torch

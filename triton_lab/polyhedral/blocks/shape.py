@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
 from triton_lab.polyhedral.core.affine import Affine, Quotient
 from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Tree, path
+from triton_lab.polyhedral.instances import Instances
 from triton_lab.polyhedral.legality import legality
 
 if TYPE_CHECKING:
@@ -85,13 +86,11 @@ def _parallel_loops(schedule: Schedule, statement: str, loops: list[Loop]) -> fr
 
 def _may_be_outermost(schedule: Schedule, statement: str, loops: list[Loop]) -> bool:
     """Whether instances of ``statement`` that differ in ``loops`` never depend on one another."""
-    from triton_lab.polyhedral.scop import Scop
-
     scop = schedule.scop
     tree: Tree = Leaf((statement,))
     for loop in reversed(loops):
         tree = Loop(loop.name, {statement: loop.expressions[statement]}, tree, "parallel")
-    alone = Scop((scop[statement],), scop.parameters, scop.arrays, _own_tree(scop.tree, statement), scop.source)
+    alone = Instances((scop[statement],), scop.parameters, scop.arrays, _own_tree(scop.tree, statement), scop.source)
     return all(v.kind == "tied" for v in legality(alone, alone.dependences, tree).violations)
 
 

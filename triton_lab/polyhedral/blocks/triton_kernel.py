@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.polyhedral.core.ordered import StaticPart
+from triton_lab.polyhedral.core.static_part import StaticPart
 from triton_lab.words import count as counted
 
 _HEAD = "import triton\nimport triton.language as tl\n\n\n"

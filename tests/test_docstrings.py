@@ -19,7 +19,7 @@ import torch
 import triton_lab
 import triton_lab.lazy
 import triton_lab.polyhedral
-from triton_lab.views.launch.plot import LaunchPlot
+from triton_lab.views.launch.accessor import LaunchPlot
 
 DOORS = (triton_lab, triton_lab.polyhedral, triton_lab.lazy)
 # The pictures of a launch under their old names: `launch.plot` has the examples.

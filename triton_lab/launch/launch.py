@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from triton_lab.launch.values import Values
     from triton_lab.launch.verdict import Unchecked, Verdict
     from triton_lab.views.launch.accesses import Accesses
+    from triton_lab.views.launch.accessor import LaunchPlot
     from triton_lab.views.launch.grid import Grid
     from triton_lab.views.launch.origins import Origins
-    from triton_lab.views.launch.plot import LaunchPlot
     from triton_lab.views.launch.steps import Steps
     from triton_lab.views.launch.storage import Storage
     from triton_lab.views.launch.tiling import Tiling
@@ -145,7 +145,7 @@ class Launch(Recorded):
     def plot(self) -> LaunchPlot:
         """The launch's pictures: ``launch.plot()`` is its card, ``launch.plot.tiling("x_ptr")`` one picture of it;
         the others are `accesses`, `storage`, `grid`, `values`, `steps` and `origins`, as in ``%%triton --show``."""
-        from triton_lab.views.launch.plot import LaunchPlot
+        from triton_lab.views.launch.accessor import LaunchPlot
 
         return LaunchPlot(self)
 

@@ -19,8 +19,9 @@ from triton_lab.launch.finding import Finding, FindingList
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.launches import Launches
 from triton_lab.notebook.options import USAGE, VIEWS
+from triton_lab.views.launch.accessor import LaunchPlot
 from triton_lab.views.launch.card import Card
-from triton_lab.views.launch.plot import SHOWN, TABS, LaunchPlot
+from triton_lab.views.launch.plot import SHOWN, TABS
 from triton_lab.views.view import View
 
 PICTURES = [tab.name for tab in TABS if tab.help and tab.home]

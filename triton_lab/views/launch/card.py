@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from triton_lab.launch.maps.storage import memories
 from triton_lab.views.drawing.words import number_text, seconds_text
 from triton_lab.views.launch.difference import Difference
 from triton_lab.views.launch.findings import ICONS
+from triton_lab.views.launch.panels import Panels
 from triton_lab.views.launch.parts import KEPT_NUMBERS, is_there, kept, opened, part, tabs, words
-from triton_lab.views.launch.plot import SHOWN, TABS
+from triton_lab.views.launch.plot import SHOWN
 from triton_lab.views.launch.scenes import CardScene, FindingScene, MarkedSource
-from triton_lab.views.launch.tab import Missing, Panel, Tab
+from triton_lab.views.launch.tab import Panel
 from triton_lab.views.reason import attempt
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
@@ -23,8 +23,6 @@ from triton_lab.words import count
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from triton_lab.launch.access import Access
-    from triton_lab.launch.argument import Argument
     from triton_lab.launch.finding import Finding
     from triton_lab.launch.launch import Launch
 
@@ -32,14 +30,13 @@ PAGE_BYTES = 2_700_000  # of pictures in a page, which script and style bring cl
 UNCHECKED = "The CPU target does not check what a GPU has of registers, shared memory and threads."
 
 
-class Card(View):
+class Card(Panels, View):
     """A launch as one panel. ``show`` names what to print, in order: any of `SHOWN`.
 
     The live card has a tab for everything and opens the first that ``show`` names; a tab's picture is
     made when it is opened. ``differences`` are comparisons of two results, shown first.
     """
 
-    MOST_ARGUMENTS: ClassVar[int] = 12  # tensor arguments that get a picture
     MOST_FINDINGS: ClassVar[int] = 8  # findings in the static forms
 
     def __init__(
@@ -48,10 +45,8 @@ class Card(View):
         unknown = [name for name in show if name not in SHOWN]
         if unknown:
             raise ValueError(f"a card has no {unknown[0]!r}; it shows {', '.join(SHOWN)}")
-        self.launch = launch
+        super().__init__(launch, differences)
         self.show = tuple(dict.fromkeys(show))
-        self.differences = tuple(differences)
-        self._troubles: list[str] = []
 
     # --- What it says -------------------------------------------------------------------------------
 
@@ -64,11 +59,6 @@ class Card(View):
         launch = self.launch
         facts = [launch.target.upper(), count(math.prod(launch.grid), "program")]
         return [*facts, "failed"] if launch.error else [*facts, seconds_text(launch.seconds)]
-
-    @cached_property
-    def tensors(self) -> list[Argument]:
-        """The arguments that are tensors."""
-        return [argument for argument in self.launch.arguments if argument.kind in ("tensor", "descriptor")]
 
     HEADINGS = ("", "Shape", "Stride", "dtype", "Offset", "Storage")
 
@@ -160,51 +150,13 @@ class Card(View):
         left = len(self.touched) - self.MOST_ARGUMENTS
         if "tiling" in self.show and left > 0:
             remarks.append(f"{count(left, 'more tensor argument')} not drawn here; launch.plot.tiling(name) draws one")
-        return remarks + self._troubles
+        return remarks + self.troubles
 
     def unchecked(self) -> str:
         """What a GPU might still refuse, "" of a launch that ran on one."""
         return UNCHECKED if self.launch.target == "cpu" else ""
 
     # --- What it draws ------------------------------------------------------------------------------
-
-    @cached_property
-    def accesses(self) -> list[Access]:
-        """What the launch touched."""
-        return attempt(lambda: self.launch.accesses, self._without)
-
-    def _without(self, reason: str) -> list[Any]:
-        """Go on with nothing where something could not be made, and say so below."""
-        self._troubles.append(reason)
-        return []
-
-    @cached_property
-    def touched(self) -> list[str]:
-        """The tensor arguments that the kernel touches."""
-        touched = {access.argument for access in self.accesses}
-        return [argument.name for argument in self.tensors if argument.name in touched]
-
-    @property
-    def drawn(self) -> list[str]:
-        """Those of them that get a picture."""
-        return self.touched[: self.MOST_ARGUMENTS]
-
-    def lines(self, argument: str) -> list[int]:
-        """The lines that touch an argument."""
-        touching = (one.line for one in self.accesses if one.argument == argument)
-        return sorted({line for line in touching if line is not None})
-
-    @cached_property
-    def panels(self) -> list[tuple[Tab, Panel]]:
-        """The tabs of `TABS` that open something, each with what it opens."""
-        return [(tab, attempt(partial(tab.panel, self), partial(Missing, self))) for tab in TABS if tab.home]
-
-    def panel(self, word: str) -> Panel:
-        """The panel of the tab called so, or whose pictures' names begin so. Raises LookupError."""
-        for tab, panel in self.panels:
-            if word == tab.name or word in panel.words:
-                return panel
-        raise LookupError(f"a card has no part {word!r}")
 
     @property
     def tilings(self) -> Sequence[View]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -15,8 +14,6 @@ from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.scenes import Buffer, HeatmapScene
 from triton_lab.views.drawing.values import finite_range, value_heatmap
 from triton_lab.views.drawing.words import number_text, shape_text
-from triton_lab.views.launch.scenes import ItemScene
-from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.view import View
 from triton_lab.words import count, element_at, number
 
@@ -124,23 +121,3 @@ class Difference(View):
         from triton_lab.views.drawing.pieces import stack
 
         return stack(self.pieces())
-
-
-class DifferencePanel(Panel):
-    """What two targets made of one launch, for each argument that was written."""
-
-    @property
-    def there(self) -> bool:
-        return bool(self.card.differences)
-
-    def items(self) -> list[ItemScene]:
-        return [item(f"differences/{number}", one.name) for number, one in enumerate(self.card.differences)]
-
-    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Difference:
-        match path:
-            case ["differences", number] if number in map(str, range(len(self.card.differences))):
-                return self.card.differences[int(number)]
-        raise unknown(path)
-
-    def drawn(self) -> Sequence[Difference]:
-        return self.card.differences

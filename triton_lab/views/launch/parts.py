@@ -8,20 +8,17 @@ kind ``choice`` lists others. What depends on the picked program is asked for wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
 
+from triton_lab.views.launch.panels import Panels
 from triton_lab.views.launch.scenes import ChoiceScene, TabScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, full_name
 from triton_lab.views.reason import attempt
 from triton_lab.views.scenes import Scene, WordsScene
 
-if TYPE_CHECKING:
-    from triton_lab.views.launch.card import Card
-
 KEPT_NUMBERS = 1 << 15  # of a picture in a page without a kernel
 
 
-def tabs(card: Card) -> list[TabScene]:
+def tabs(card: Panels) -> list[TabScene]:
     """The tabs in their order: ``name`` of the part, ``label``, and ``window`` where it has one."""
     return [
         TabScene(name=tab.name, label=tab.label, window=panel.window)
@@ -37,12 +34,12 @@ def is_there(panel: Panel) -> bool:
     return attempt(lambda: panel.there, lambda _: True)
 
 
-def part(card: Card, name: str, numbers: int = NUMBERS) -> Scene:
+def part(card: Panels, name: str, numbers: int = NUMBERS) -> Scene:
     """The scene called ``name``; where it cannot be made, one that says why."""
     return attempt(lambda: _part(card, name, numbers), words)
 
 
-def _part(card: Card, name: str, numbers: int) -> Scene:
+def _part(card: Panels, name: str, numbers: int) -> Scene:
     panel = card.panel(name.partition("@")[0].partition("/")[0])
     items = panel.items() if any(name == tab.name for tab, _ in card.panels) else None
     if items is not None:
@@ -57,12 +54,12 @@ def words(text: str) -> WordsScene:
     return {"kind": "words", "text": text}
 
 
-def opened(card: Card, name: str) -> dict[str, Scene]:
+def opened(card: Panels, name: str) -> dict[str, Scene]:
     """What a tab needs to be drawn at first: the part, and where that is a choice, its first item."""
     return {each: part(card, each) for each in _first_of(name, card.panel(name))}
 
 
-def kept(card: Card) -> Iterator[str]:
+def kept(card: Panels) -> Iterator[str]:
     """What a page without a kernel keeps, as far as there is room, the most telling first."""
     there = [(tab.name, panel) for tab, panel in card.panels if is_there(panel)]
     for name, panel in there:

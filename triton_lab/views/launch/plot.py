@@ -1,4 +1,4 @@
-"""What a launch shows: the table of its pictures, and `launch.plot`, which makes them.
+"""What a launch shows: the table of its pictures, and the methods of `launch.plot`, which make them.
 
 From the table follow the words of ``%%triton --show`` and its help, the tabs of a card and its static forms. A new
 picture is a `View` and its `Panel` in a module of their own, its drawing in `front/`, and here a row and a method.
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
     from triton_lab.views.launch.accesses import Accesses
-    from triton_lab.views.launch.card import Card
     from triton_lab.views.launch.grid import Grid
     from triton_lab.views.launch.held import Held
     from triton_lab.views.launch.origins import Origins
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 # In the order of the tabs: the word of --show, the tab's label, its help, and the panel that it opens.
 TABS = (
-    Tab("differences", "GPU and CPU", "", "triton_lab.views.launch.difference:DifferencePanel"),
+    Tab("differences", "GPU and CPU", "", "triton_lab.views.launch.differences:DifferencePanel"),
     Tab("tiling", "Tiling", "which program touches each element", "triton_lab.views.launch.tiling:TilingPanel"),
     Tab("accesses", "Accesses", "how often each element is touched", "triton_lab.views.launch.accesses:AccessesPanel"),
     Tab("timeline", "Timeline", "which elements are touched when", "triton_lab.views.launch.timeline:TimelinePanel"),
@@ -49,30 +48,17 @@ TABS = (
 SHOWN = tuple(tab.name for tab in TABS if tab.help)
 
 
-class LaunchPlot:
-    """The pictures of a launch, named as in ``%%triton --show``; called itself, it makes the card.
+class Pictures:
+    """The pictures of a launch, named as in ``%%triton --show``.
 
     Each is live, a PNG and words, and shows itself as the last value of a cell. Programs are linear numbers, x fastest.
 
-    >>> launch.plot("grid", "steps").show
-    ('grid', 'steps')
     >>> launch.plot.tiling("x_ptr", program=2).title()
     'x_ptr (1000): which program loads each element'
     """
 
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
-
-    def __call__(self, *show: str) -> Card:
-        """The launch's card. ``show`` are words of ``--show``: what its static forms draw, the first of them the tab
-        that opens; by itself the tiling. Raises ValueError for another word.
-
-        >>> launch.plot("grid", "steps").title()
-        'add_kernel[8, 1, 1]'
-        """
-        from triton_lab.views.launch.card import Card
-
-        return Card(self._launch, show or ("tiling",))
 
     def tiling(self, argument: str, program: int | None = None, layer: str = "both") -> Tiling:
         """The elements of ``argument`` coloured by the program that touches them; ``program`` stands out.

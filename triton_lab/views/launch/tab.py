@@ -1,4 +1,4 @@
-"""A tab of a launch's card: its row in the table (`plot`), and the panel that it opens."""
+"""A tab of a launch's card: its row in the table (`plot.TABS`), and the panel that it opens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from triton_lab.views.launch.scenes import ItemScene
 
 if TYPE_CHECKING:
     from triton_lab.views.drawing.pieces import Piece
-    from triton_lab.views.launch.card import Card
+    from triton_lab.views.launch.contents import Contents
     from triton_lab.views.scenes import Scene
     from triton_lab.views.view import View
 
@@ -29,7 +29,7 @@ class Tab:
     help: str
     home: str = ""
 
-    def panel(self, card: Card) -> Panel:
+    def panel(self, card: Contents) -> Panel:
         """The panel of ``card``. Its module is imported here: the table itself costs nothing."""
         module, _, name = self.home.partition(":")
         made: Panel = getattr(importlib.import_module(module), name)(card)
@@ -46,7 +46,7 @@ class Panel:
     words: ClassVar[tuple[str, ...]] = ()
     window: ClassVar[int] = 0
 
-    def __init__(self, card: Card) -> None:
+    def __init__(self, card: Contents) -> None:
         self.card, self.launch = card, card.launch
 
     @property
@@ -99,7 +99,7 @@ class Panel:
 class Missing(Panel):
     """Stands for a panel that could not be made, and says ``why``."""
 
-    def __init__(self, card: Card, why: str) -> None:
+    def __init__(self, card: Contents, why: str) -> None:
         super().__init__(card)
         self.why = why
 

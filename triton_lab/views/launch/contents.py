@@ -1,0 +1,57 @@
+"""What there is to show of a launch: what the panels of its card look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from triton_lab.views.reason import attempt
+
+if TYPE_CHECKING:
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.argument import Argument
+    from triton_lab.launch.launch import Launch
+    from triton_lab.views.launch.difference import Difference
+
+
+class Contents:
+    """``launch``; ``differences``, comparisons of two results; ``troubles``, what could not be made, and why."""
+
+    MOST_ARGUMENTS: ClassVar[int] = 12  # tensor arguments that get a picture
+
+    def __init__(self, launch: Launch, differences: Sequence[Difference] = ()) -> None:
+        self.launch = launch
+        self.differences = tuple(differences)
+        self.troubles: list[str] = []
+
+    @cached_property
+    def tensors(self) -> list[Argument]:
+        """The arguments that are tensors."""
+        return [argument for argument in self.launch.arguments if argument.kind in ("tensor", "descriptor")]
+
+    @cached_property
+    def accesses(self) -> list[Access]:
+        """What the launch touched."""
+        return attempt(lambda: self.launch.accesses, self._without)
+
+    def _without(self, reason: str) -> list[Any]:
+        """Go on with nothing where something could not be made, and say so below."""
+        self.troubles.append(reason)
+        return []
+
+    @cached_property
+    def touched(self) -> list[str]:
+        """The tensor arguments that the kernel touches."""
+        touched = {access.argument for access in self.accesses}
+        return [argument.name for argument in self.tensors if argument.name in touched]
+
+    @property
+    def drawn(self) -> list[str]:
+        """Those of them that get a picture."""
+        return self.touched[: self.MOST_ARGUMENTS]
+
+    def lines(self, argument: str) -> list[int]:
+        """The lines that touch an argument."""
+        touching = (one.line for one in self.accesses if one.argument == argument)
+        return sorted({line for line in touching if line is not None})

@@ -1,0 +1,26 @@
+"""The panels of a launch: what stands behind each tab of its card."""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+
+from triton_lab.views.launch.contents import Contents
+from triton_lab.views.launch.plot import TABS
+from triton_lab.views.launch.tab import Missing, Panel, Tab
+from triton_lab.views.reason import attempt
+
+
+class Panels(Contents):
+    """What there is to show of a launch, each in its panel."""
+
+    @cached_property
+    def panels(self) -> list[tuple[Tab, Panel]]:
+        """The tabs of `TABS` that open something, each with what it opens."""
+        return [(tab, attempt(partial(tab.panel, self), partial(Missing, self))) for tab in TABS if tab.home]
+
+    def panel(self, word: str) -> Panel:
+        """The panel of the tab called so, or whose pictures' names begin so. Raises LookupError."""
+        for tab, panel in self.panels:
+            if word == tab.name or word in panel.words:
+                return panel
+        raise LookupError(f"a card has no part {word!r}")

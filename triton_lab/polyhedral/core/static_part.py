@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from triton_lab.polyhedral.core.domain import Domain, SetOrMap, fix_parameters
 from triton_lab.polyhedral.core.loop_tree import Tree
 from triton_lab.polyhedral.core.source import SourceText
 from triton_lab.polyhedral.core.statement import Array, Statement
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @dataclass(frozen=True, repr=False)

@@ -16,6 +16,7 @@ from triton_lab.polyhedral.core.corners import corners, half_space, half_spaces
 from triton_lab.polyhedral.dependence import Dependence
 from triton_lab.polyhedral.timing import timing
 from triton_lab.views.polyhedral import style as style
+from triton_lab.views.polyhedral.outlines import outlines
 
 Ints = NDArray[np.int64]
 
@@ -215,8 +216,6 @@ def _in_order(parts: Sequence[_Part], schedule: Schedule) -> _Visits:
 
 
 def _tiles(plane: _Plane, part: _Part) -> list[NDArray[np.float64]]:
-    from triton_lab.views.polyhedral.time import outlines
-
     return outlines(plane.schedule, part.statement.name, part.instances, part.seen)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.canvas import Canvas, mixed
 from triton_lab.views.polyhedral.labels import Box, Line, place_lines
+from triton_lab.views.polyhedral.outlines import hull
 from triton_lab.views.polyhedral.picture import Arrows, Picture
 from triton_lab.views.polyhedral.text import width_of
 
@@ -279,23 +280,3 @@ def tick_step(unit: float) -> int:
     """How many units apart grid lines stand, so that they do not run together: 1, 2, 5, 10, 20, 50, ..."""
     steps = (digit * power for power in (1, 10, 100, 1000, 10_000) for digit in (1, 2, 5))
     return next((step for step in steps if step * unit >= 14), 100_000)
-
-
-def hull(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The corners of the convex hull of (count, 2) points, around it (Andrew's monotone chain)."""
-    ordered = sorted({(float(x), float(y)) for x, y in points})
-    if len(ordered) < 3:
-        return np.array(ordered).reshape(-1, 2)
-
-    def half(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-        chain: list[tuple[float, float]] = []
-        for x, y in points:
-            while len(chain) > 1:
-                (x1, y1), (x0, y0) = chain[-1], chain[-2]
-                if (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) > 0:
-                    break
-                chain.pop()
-            chain.append((x, y))
-        return chain[:-1]
-
-    return np.array(half(ordered) + half(ordered[::-1]))

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.canvas import Canvas, mixed
+from triton_lab.views.polyhedral.outlines import hull
 from triton_lab.views.polyhedral.picture import Border, Layer, Picture
-from triton_lab.views.polyhedral.plot import draw_arrows, hull
+from triton_lab.views.polyhedral.plot import draw_arrows
 
 LABEL = 11.0
 

@@ -7,13 +7,12 @@ from numpy.typing import NDArray
 
 from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.core.loop_tree import path
-from triton_lab.polyhedral.timing import Timing, ranks, tile_of, times_of, timing
+from triton_lab.polyhedral.timing import Timing, ranks, times_of, timing
 from triton_lab.views.polyhedral import style as look
+from triton_lab.views.polyhedral.outlines import outlines
 from triton_lab.views.polyhedral.picture import Arrows, Layer, Picture
 
 Ints = NDArray[np.int64]
-MOST_TILES = 400
-_ROOM = 0.42  # units from the centres of a tile's outermost points to its outline
 
 
 def time_picture(schedule: Schedule, domain: Picture) -> Picture:
@@ -79,23 +78,3 @@ def _moved(schedule: Schedule, arrows: Arrows, when: Timing, axes: tuple[tuple[i
     ends = np.stack(sides, axis=1)
     ends = np.unique(ends[(ends[:, 0] != ends[:, 1]).any(axis=1)], axis=0)
     return Arrows(arrows.kind, arrows.source, arrows.target, arrows.violated, ends[: look.MOST_ARROWS], len(ends))
-
-
-def outlines(schedule: Schedule, statement: str, instances: Ints, places: Ints) -> list[NDArray[np.float64]]:
-    """The tiles of ``statement`` around ``places``, (count, 1 or 2), each as the corners of a polygon, (corners, 2)."""
-    from triton_lab.views.polyhedral.plot import hull
-
-    expressions = tile_of(schedule, statement)
-    if not expressions or not len(instances) or places.shape[1] > 2:
-        return []
-    iterators = schedule.scop[statement].iterators
-    known = {**schedule.scop.values, **{iterator: instances[:, k] for k, iterator in enumerate(iterators)}}
-    keys = np.stack([np.broadcast_to(e.evaluate(known), len(instances)) for e in expressions], axis=1)
-    _, tile = np.unique(keys, axis=0, return_inverse=True)
-    tile = tile.reshape(-1)
-    if tile.max() + 1 > MOST_TILES:
-        return []
-    room = np.array([(a, b) for a in (-_ROOM, _ROOM) for b in (-_ROOM, _ROOM)])
-    flat = np.concatenate([np.zeros((len(places), 2 - places.shape[1])), places], axis=1)
-    around = [(flat[tile == k][:, None] + room).reshape(-1, 2) for k in range(int(tile.max()) + 1)]
-    return list({outline.tobytes(): outline for outline in map(hull, around)}.values())

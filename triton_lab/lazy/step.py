@@ -7,11 +7,13 @@ stand on the new buffers. Until the last of these nothing that a tensor can see 
 
 from __future__ import annotations
 
+import copyreg
 import itertools
 import time
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -24,7 +26,7 @@ from triton_lab.lazy.graph import Graph, Value, number
 from triton_lab.lazy.hashing import Ingredients, donors_included, ingredients
 from triton_lab.lazy.naming import find_names
 from triton_lab.lazy.simplify import simplify
-from triton_lab.lazy.storage import Storage, live, lock
+from triton_lab.lazy.storage import Storage, live, lock, restored
 
 SHOWN = 16  # elements of a buffer that a step remembers, to show what it held
 _numbers = itertools.count(1)
@@ -107,6 +109,14 @@ def look(storage: Storage) -> torch.Tensor:
                 if not storage.pending:
                     raise
         return storage.buffer.read()
+
+
+def _reduced(storage: Storage) -> tuple[Any, ...]:
+    """For pickle: a storage's values, which a step computes if need be."""
+    return restored, (look(storage).cpu(), storage.value.shape, storage.device)
+
+
+copyreg.pickle(Storage, _reduced)
 
 
 def _leave_out(failed: Iterable[int], graph: Graph, pending: list[Storage]) -> None:

@@ -56,12 +56,6 @@ class Storage:
         """Another slot for the same value: it is copied when one of the two is written."""
         return Storage(self.value, self.device)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """For pickle: the values, which a step computes if need be."""
-        from triton_lab.lazy.step import look  # steps are made of storages
-
-        return restored, (look(self).cpu(), self.value.shape, self.device)
-
     @property
     def numel(self) -> int:
         return math.prod(self.value.shape)

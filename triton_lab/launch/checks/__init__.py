@@ -32,7 +32,7 @@ from triton_lab.launch.finding import ERROR, NOTE, WARNING, Finding
 from triton_lab.launch.verdict import Gathering, Verdict, excuse
 
 if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recorded import Recorded
 
 _RANK = {ERROR: 0, WARNING: 1, NOTE: 2}
 _RACES, _UNINITIALISED = "races", "reads of uninitialised memory"
@@ -52,7 +52,7 @@ _ALONE: tuple[tuple[str, Callable[[Evidence], Iterator[Finding]]], ...] = (
 )
 
 
-def check(launch: Launch) -> Verdict:
+def check(launch: Recorded) -> Verdict:
     """All findings of ``launch``, the gravest first, then by line; and what could not be checked."""
     gathering = Gathering()
     gathering.run("other programs that fail", lambda: fault.check(launch))

@@ -21,7 +21,7 @@ from triton_lab.launch.checks.carried_sums import CarriedSums, Loss
 from triton_lab.launch.checks.evidence import Evidence, Lanes
 from triton_lab.launch.checks.words import element, finding, others, program
 from triton_lab.launch.finding import Finding
-from triton_lab.launch.launch import Launch
+from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.replay import replay
 from triton_lab.launch.watcher import Watcher
 
@@ -65,7 +65,7 @@ def _looked(evidence: Evidence) -> _Watcher:
 class _Watcher(Watcher):
     """Both kinds of sums."""
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Recorded) -> None:
         self.sums, self.atomics = CarriedSums(launch), Atomics(launch)
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
@@ -75,7 +75,7 @@ class _Watcher(Watcher):
         self.atomics.access(frame, op, kind, pointer, mask, values)
 
 
-def _of_a_loop(launch: Launch, op: Op, losses: list[Loss]) -> Finding:
+def _of_a_loop(launch: Recorded, op: Op, losses: list[Loss]) -> Finding:
     worst = max(losses, key=lambda loss: loss.cost)
     if worst.step is not None:
         text = (
@@ -109,7 +109,7 @@ def _of_atomics(evidence: Evidence, op: Op, totals: list[Total]) -> Finding:
     return finding(evidence.launch, "lost-precision", text, _MEND_ATOMIC, op=op, argument=argument, lanes=lanes)
 
 
-def _finding(launch: Launch, text: str, mend: str, op: Op, lanes: Lanes) -> Finding:
+def _finding(launch: Recorded, text: str, mend: str, op: Op, lanes: Lanes) -> Finding:
     return finding(launch, "lost-precision", text, mend, op=op, lanes=lanes)
 
 

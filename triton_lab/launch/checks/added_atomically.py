@@ -16,7 +16,7 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Op, effects
 from triton_lab.launch.access import Event
 from triton_lab.launch.checks.carried_sums import COSTLY, FRACTION, MANY
-from triton_lab.launch.launch import Launch
+from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.tape import block_shape, brought
 from triton_lab.launch.watcher import Watcher
 
@@ -85,7 +85,7 @@ def _by_element(parts: Sequence[_Sums]) -> _Sums:
 class Atomics(Watcher):
     """False if the kernel has no such atomics."""
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Recorded) -> None:
         plan = launch.executable.plan
         self._ops = {
             op.index: function.types[op.operands[1]].element

@@ -20,7 +20,7 @@ from triton_lab.ir import Op, effects
 from triton_lab.ir.edges import HANDS_ON
 from triton_lab.launch.checks.marks import MOVES, Marks, inside_of_others, joined, passed_on
 from triton_lab.launch.finite import finite
-from triton_lab.launch.launch import Launch
+from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.watcher import Watcher
 
 Array = NDArray[Any]
@@ -42,7 +42,7 @@ _ANSWERS = frozenset({"arith.cmpf", "arith.cmpi"})
 class Births(Watcher):
     """Watches a replay; `of_operand` tells the lanes of what an operation is about to store."""
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Recorded) -> None:
         plan = launch.executable.plan
         self.marks: Marks[Birth] = Marks()
         self._inside = inside_of_others(plan)

@@ -15,7 +15,7 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, dataflow
 from triton_lab.launch.checks.carried_state import Carried, Exact
-from triton_lab.launch.launch import Launch
+from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.watcher import Watcher
 
 Array = NDArray[Any]
@@ -51,7 +51,7 @@ class Loss:
 class CarriedSums(Watcher):
     """False if the kernel has none."""
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Recorded) -> None:
         self.launch = launch
         plan = launch.executable.plan
         self._ops = {op.index: op for op in plan.walk()}

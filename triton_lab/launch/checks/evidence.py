@@ -16,7 +16,7 @@ from triton_lab.launch.footprint import Runs, hull, runs
 from triton_lab.launch.ranges import Flags, Ints, Ranges
 
 if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recorded import Recorded
     from triton_lab.launch.tape import Tape
 
 
@@ -59,7 +59,7 @@ class Lanes:
 class Evidence:
     """A launch under examination."""
 
-    def __init__(self, launch: Launch, tape: Tape) -> None:
+    def __init__(self, launch: Recorded, tape: Tape) -> None:
         self.launch = launch
         self.tape = tape
         self.ops = {op.index: op for op in launch.executable.plan.walk()}

@@ -20,7 +20,7 @@ from triton_lab.launch.ranges import Ints
 from triton_lab.launch.replay import CannotReplay, replay
 
 if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recorded import Recorded
 
 # The kinds of what operations are stopped for that touch no memory.
 _REFUSED = {"tt.assert": "assertion", "tt.gather": "out-of-bounds"}
@@ -28,7 +28,7 @@ _REFUSED = {"tt.assert": "assertion", "tt.gather": "out-of-bounds"}
 ROUNDS = 16
 
 
-def check(launch: Launch) -> Iterator[Finding]:
+def check(launch: Recorded) -> Iterator[Finding]:
     """What the launch stopped at, and all other programs that would have stopped it."""
     error = launch.error
     if not isinstance(error, KernelError) or isinstance(error, (Unsupported, StepLimit)):
@@ -41,7 +41,7 @@ def check(launch: Launch) -> Iterator[Finding]:
         yield from _faults(launch, error)
 
 
-def _refused(launch: Launch, error: KernelError) -> Iterator[Finding]:
+def _refused(launch: Recorded, error: KernelError) -> Iterator[Finding]:
     """An operation that was stopped for its values and touches no memory."""
     name = "" if error.op is None else error.op.name
     kind = _REFUSED.get(name)
@@ -62,7 +62,7 @@ def _refused(launch: Launch, error: KernelError) -> Iterator[Finding]:
     )
 
 
-def _deadlock(launch: Launch, error: Deadlock) -> Finding:
+def _deadlock(launch: Recorded, error: Deadlock) -> Finding:
     """The programs that wait, and where the first of them does."""
     numbers = _numbers(error)
     op, where = error.op, ""
@@ -99,7 +99,7 @@ def _deadlock(launch: Launch, error: Deadlock) -> Finding:
     )
 
 
-def _faults(launch: Launch, error: KernelError) -> Iterator[Finding]:
+def _faults(launch: Recorded, error: KernelError) -> Iterator[Finding]:
     """One for each kind and operation."""
     found: dict[tuple[int, str], list[tuple[Op, Fault, Lanes]]] = {}
     failed, impossible = [error], None
@@ -131,7 +131,7 @@ def _faults(launch: Launch, error: KernelError) -> Iterator[Finding]:
         raise impossible
 
 
-def _stray(launch: Launch, op: Op, fault: Fault, lanes: Lanes, total: int) -> words.Stray:
+def _stray(launch: Recorded, op: Op, fault: Fault, lanes: Lanes, total: int) -> words.Stray:
     """What the first of the lanes did, in the words of the error that it is stopped with."""
     address = int(lanes.address[0])
     flat = launch.plan_arguments
@@ -158,7 +158,7 @@ def _tensor(argument: Argument) -> words.Tensor | None:
     return words.Tensor(**{one.name: getattr(argument, one.name) for one in fields(words.Tensor)})
 
 
-def _more(launch: Launch, error: KernelError) -> Iterator[KernelError]:
+def _more(launch: Recorded, error: KernelError) -> Iterator[KernelError]:
     """The faults of programs that had not run yet when the launch stopped.
 
     Each round leaves out those that have failed, so that what is found does not depend on how the

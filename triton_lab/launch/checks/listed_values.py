@@ -17,12 +17,12 @@ from triton_lab.launch.tape import block_shape, brought
 from triton_lab.launch.watcher import Watcher
 
 if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recorded import Recorded
 
 Array = NDArray[Any]
 
 
-def with_values(launch: Launch, findings: Sequence[Finding]) -> list[Finding]:
+def with_values(launch: Recorded, findings: Sequence[Finding]) -> list[Finding]:
     """The findings, with the values of the lanes that they list where a replay can tell."""
     watcher = _Watcher(findings)
     if not watcher.wanted:

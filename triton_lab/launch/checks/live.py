@@ -9,7 +9,7 @@ from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.watcher import Watcher
 
 if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recorded import Recorded
 
 # By the name under which each finds its watcher again, in `Launch.watched`.
 _CHECKS = {
@@ -21,7 +21,7 @@ _CHECKS = {
 }
 
 
-def watchers(launch: Launch) -> dict[str, Watcher]:
+def watchers(launch: Recorded) -> dict[str, Watcher]:
     """Who is to hear of each operation of ``launch``, which is about to run, by what they look for."""
     assert launch.tape is not None
     evidence = Evidence(launch, launch.tape)

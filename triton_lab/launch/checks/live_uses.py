@@ -26,7 +26,7 @@ from triton_lab.launch.tape import block_shape
 from triton_lab.launch.watcher import Watcher
 
 if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recorded import Recorded
 
 Array = NDArray[Any]
 
@@ -56,7 +56,7 @@ _DECIDED_BY = {"arith.andi": 0, "arith.muli": 0, "arith.ori": -1}
 class LiveUses(Watcher):
     """``where`` are the bytes that nobody had written before the launch."""
 
-    def __init__(self, launch: Launch, where: Ranges) -> None:
+    def __init__(self, launch: Recorded, where: Ranges) -> None:
         plan = launch.executable.plan
         self._programs = launch.programs
         self._where = where

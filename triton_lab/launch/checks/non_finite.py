@@ -23,7 +23,7 @@ from triton_lab.launch.checks.evidence import Evidence, Lanes, Sight
 from triton_lab.launch.checks.words import Found, element, finding, others, program
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.finite import finite
-from triton_lab.launch.launch import Launch
+from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.replay import replay
 from triton_lab.launch.tape import block_shape, brought
 from triton_lab.launch.watcher import Watcher
@@ -63,7 +63,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _mend(launch: Launch, birth: Op, store: Op) -> str:
+def _mend(launch: Recorded, birth: Op, store: Op) -> str:
     line = launch.lines.get(birth.index)
     there = launch.lines.get(store.index)
     if line is None or (there is not None and there.line == line.line):

@@ -24,7 +24,7 @@ from triton_lab.launch.checks.reach import Reach, adds_up, constant_bounds
 from triton_lab.launch.checks.taint import SIGNS, Example, Taint
 from triton_lab.launch.checks.words import Tally, finding, others
 from triton_lab.launch.finding import Finding
-from triton_lab.launch.launch import Launch
+from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.replay import replay
 
 _MEND = "Compute the offset in 64 bits: convert one factor first, as in row.to(tl.int64) * stride."
@@ -195,7 +195,7 @@ def _may_wrap(op: Op) -> bool:
     return op.name in SIGNS or op.name == "arith.trunci" or adds_up(op)
 
 
-def _mixes(launch: Launch, op: Op) -> bool:
+def _mixes(launch: Recorded, op: Op) -> bool:
     """Whether ``op`` is a step of a generator of random numbers, or of a hash: it adds or multiplies by a large odd."""
     plan = launch.executable.plan
     makers = {result: one for function in plan.functions.values() for one in function.walk() for result in one.results}

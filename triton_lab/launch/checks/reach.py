@@ -16,7 +16,7 @@ from triton_lab.ir import Dense, Op, Type
 from triton_lab.ir.dataflow import Flow, Value
 
 if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recorded import Recorded
 
 Bounds = tuple[int, int]
 
@@ -42,7 +42,7 @@ _MOVES = frozenset(
 class Reach:
     """The bounds of a launch's integers, ``(least, greatest)``, worked out when asked."""
 
-    def __init__(self, launch: Launch, flow: Flow) -> None:
+    def __init__(self, launch: Recorded, flow: Flow) -> None:
         self._launch = launch
         self._flow = flow
         self._known: dict[Value, Bounds] = {}

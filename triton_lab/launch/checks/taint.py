@@ -21,7 +21,7 @@ from triton_lab.launch.checks.words import Tally
 from triton_lab.launch.watcher import Watcher
 
 if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recorded import Recorded
 
 Array = NDArray[Any]
 # For each operation that wrapped, the lanes that are wrong because of it: they broadcast to the block.
@@ -60,7 +60,7 @@ class Taint(Watcher):
     """
 
     def __init__(
-        self, launch: Launch, suspects: Mapping[int, bool], passes: frozenset[str], mixers: frozenset[int]
+        self, launch: Recorded, suspects: Mapping[int, bool], passes: frozenset[str], mixers: frozenset[int]
     ) -> None:
         self.launch = launch
         self.suspects = suspects

@@ -25,7 +25,7 @@ from triton_lab.launch.tape import block_shape, brought
 from triton_lab.launch.watcher import Watcher
 
 if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recorded import Recorded
 
 Numbers = npt.NDArray[np.uint64]
 
@@ -41,7 +41,7 @@ _MIX, _LANE, _TIME = (np.uint64(odd) for odd in (0x9E3779B97F4A7C15, 0xBF58476D1
 class Uses:
     """Of one launch. Raises CannotReplay where it cannot be run again."""
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Recorded) -> None:
         self.launch = launch
         self._as_it_was = _Deeds(launch)
         replay(launch, **self._as_it_was.observers)
@@ -99,7 +99,7 @@ class _Deeds(Watcher):
     It is another one if the program touches, stores or prints anything else, or takes another branch.
     """
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Recorded) -> None:
         self.number: Numbers = np.zeros(launch.programs, np.uint64)
         self.steps = 0
         others = any(op.name == "tt.print" or op.name.startswith(_CONTROL) for op in launch.executable.plan.walk())

@@ -17,18 +17,18 @@ from triton_lab.launch.finding import Finding
 from triton_lab.launch.ranges import Ints
 
 if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recorded import Recorded
 
 # So many lanes a finding lists.
 LISTED = 100
 
 
-def program(launch: Launch, number: int) -> str:
+def program(launch: Recorded, number: int) -> str:
     """``program (3, 0, 0)``, as it stands in a sentence."""
     return words.who(number, launch.grid)
 
 
-def programs(launch: Launch, numbers: Ints) -> str:
+def programs(launch: Recorded, numbers: Ints) -> str:
     """The first of them, and how many more there are."""
     return words.programs(distinct(numbers).tolist(), launch.grid)
 
@@ -50,7 +50,7 @@ def others(count: int) -> str:
     return words.in_all(count, "lane")
 
 
-def line_of(launch: Launch, op: Op) -> str:
+def line_of(launch: Recorded, op: Op) -> str:
     """``line 12``, for use in the middle of a sentence."""
     place = launch.lines.get(op.index)
     return "another place" if place is None else f"line {place.line}"
@@ -130,7 +130,7 @@ def _ranks(lanes: Lanes) -> tuple[Ints, Ints]:
 
 
 def finding(
-    launch: Launch,
+    launch: Recorded,
     kind: str,
     message: str,
     mend: str,

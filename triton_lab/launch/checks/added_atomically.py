@@ -15,7 +15,7 @@ from triton_lab.interpreter.dtypes import user_name
 from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Op, effects
 from triton_lab.launch.access import Event
-from triton_lab.launch.checks.carried_sums import COSTLY, FRACTION, MANY
+from triton_lab.launch.checks.carried_sums import COSTLY, FRACTION, MANY, Inexact
 from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.tape import block_shape, brought
 from triton_lab.launch.watcher import Watcher
@@ -27,17 +27,10 @@ _MOST_LANES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Total:
-    """What one element of memory came to. ``program`` and ``lane`` were the last to add; ``cost`` counts roundings."""
+class Total(Inexact):
+    """What one element of memory came to. ``program`` and ``lane`` were the last to add."""
 
     address: int
-    program: int
-    lane: int
-    sum: Any
-    exact: float
-    terms: int
-    cost: float
-    type: str
 
 
 class _Sums(NamedTuple):
@@ -142,7 +135,6 @@ class Atomics(Watcher):
             cost = np.where(np.isfinite(off), off * 2.0 ** FRACTION[element], 0.0)
             found = [
                 Total(
-                    int(each.address[k]),
                     int(each.program[k]),
                     int(each.lane[k]),
                     sums[k],
@@ -150,6 +142,7 @@ class Atomics(Watcher):
                     int(each.number[k]),
                     float(cost[k]),
                     user_name(element),
+                    int(each.address[k]),
                 )
                 for k in np.flatnonzero((cost > COSTLY) & (each.number >= MANY)).tolist()
             ]

@@ -32,11 +32,8 @@ _ROUND = _ADDS | _CASTS | {"arith.mulf", "arith.divf", "arith.negf", "arith.sele
 
 
 @dataclass(frozen=True)
-class Loss:
-    """What became of one program's sum, in the lane that lost most: ``cost`` counts roundings of its type.
-
-    ``step`` is what was added without effect, where it is the same each time.
-    """
+class Inexact:
+    """A sum and what it comes to in float64, in ``lane`` of ``program``; ``cost`` counts roundings of its ``type``."""
 
     program: int
     lane: int
@@ -45,6 +42,15 @@ class Loss:
     terms: int
     cost: float
     type: str
+
+
+@dataclass(frozen=True)
+class Loss(Inexact):
+    """What became of one program's sum, in the lane that lost most.
+
+    ``step`` is what was added without effect, where it is the same each time.
+    """
+
     step: Any = None
 
 

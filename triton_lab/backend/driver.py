@@ -9,9 +9,7 @@ from typing import Any
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
-# Triton keeps compiled kernels by device number: ours must never equal a GPU's.
-DEVICE = -1
-NAME = "triton_lab"
+from triton_lab.backend.compiler import DEVICE, NAME, TARGET, CPUBackend
 
 _asking = threading.local()
 
@@ -41,7 +39,7 @@ class CPUDriver(DriverBase):
 
             announce(source, metadata)
             return Launcher(source, metadata)
-        from triton_lab.backend.targets import gpu_driver
+        from triton_lab.backend.gpu import gpu_driver
 
         driver = gpu_driver()
         if driver is None:
@@ -69,9 +67,8 @@ class CPUDriver(DriverBase):
 
     def get_current_target(self) -> GPUTarget:
         from triton_lab.backend import inductor
-        from triton_lab.backend.compiler import TARGET
 
-        inductor.register()  # which asks this before it generates code
+        inductor.register(CPUBackend, CPUDriver)  # which asks this before it generates code
         return TARGET
 
     def get_active_torch_device(self) -> Any:

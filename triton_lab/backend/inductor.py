@@ -9,12 +9,13 @@ Inductor was told to use it.
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 _NAME = "cpu"
 
 
-def register() -> None:
-    """Be found under Inductor's name, if Inductor was told to use Triton on the CPU and nobody else has the name."""
+def register(compiler: Any, driver: Any) -> None:
+    """Be found by Inductor's name with these classes, if it uses Triton on the CPU and nobody else has the name."""
     config = sys.modules.get("torch._inductor.config")
     if config is None or config.cpu_backend != "triton":
         return
@@ -22,14 +23,12 @@ def register() -> None:
 
     if _NAME in backends:
         return
-    from triton_lab.backend.compiler import CPUBackend
-    from triton_lab.backend.driver import CPUDriver
 
     # Triton wants one backend for each target, and one active driver: these are not counted twice.
-    class Compiler(CPUBackend):
+    class Compiler(compiler):
         supports_target = staticmethod(lambda target: False)
 
-    class Driver(CPUDriver):
+    class Driver(driver):
         is_active = classmethod(lambda cls: False)
 
     backends[_NAME] = Backend(compiler=Compiler, driver=Driver)

@@ -67,7 +67,7 @@ _loaded: weakref.WeakValueDictionary[bytes, Loaded] = weakref.WeakValueDictionar
 
 def _load_elsewhere(name: str, kernel: bytes, shared: int) -> tuple[Any, Any, int, int, int]:
     """Load what was compiled for a GPU while the CPU is active, as torch.compile does."""
-    from triton_lab.backend.targets import gpu_driver
+    from triton_lab.backend.gpu import gpu_driver
 
     driver = gpu_driver()
     if driver is None:
@@ -126,7 +126,7 @@ class Utils:
     @staticmethod
     def unload_module(module: Any) -> None:
         """Called for a GPU's module that goes while the CPU is active: its own driver unloads it."""
-        from triton_lab.backend.targets import gpu_driver
+        from triton_lab.backend.gpu import gpu_driver
 
         driver = gpu_driver()
         if driver is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any, overload
 
+from triton_lab.backend.gpu import default_driver, gpu_driver, made
 from triton_lab.backend.setting import Change, Setting
 
 # What each autotuner has chosen, and how it measures, on the target that is not active now.
@@ -49,67 +50,37 @@ def current() -> str:
     return _kind(driver.active)
 
 
-def gpu_driver_class() -> Any:
-    """The driver class of the GPU that is there, or None."""
-    from triton.backends import backends
-
-    from triton_lab.backend.driver import CPUDriver
-
-    for backend in backends.values():
-        if backend.driver is not CPUDriver and backend.driver.is_active():
-            return backend.driver
-    return None
-
-
 _drivers: dict[str, Any] = {}
 
 
 def _driver(name: str) -> Any:
     """The driver of a target; one instance of each for good, since Triton keeps what it compiled by it."""
     if name not in _drivers:
-        _drivers[name] = _made("cpu") if name == "cpu" else _with_mirrors()
+        _drivers[name] = _cpu() if name == "cpu" else _gpu()
     return _drivers[name]
 
 
-def _made(name: str) -> Any:
-    """Triton's own instance of a driver, if it has one."""
+def _cpu() -> Any:
     from triton_lab.backend.driver import CPUDriver
 
-    wanted = CPUDriver if name == "cpu" else gpu_driver_class()
-    if wanted is None:
-        raise TargetError("there is no GPU that Triton can use here: use the target 'cpu', which runs the same kernels")
-    default = _default()
-    return default if isinstance(default, wanted) else wanted()
+    return made(CPUDriver)
 
 
-def _default() -> Any:
-    """The driver that Triton chooses by itself; None where its choice fails."""
-    from triton.runtime import driver
-
-    try:
-        return driver.default
-    except RuntimeError:  # TRITON_DEFAULT_BACKEND names a backend whose device is not there
-        return None
-
-
-def gpu_driver() -> Any:
-    """The GPU's own driver, or None where there is no GPU."""
-    if "gpu" in _drivers:
-        return _drivers["gpu"].driver
-    return _made("gpu") if gpu_driver_class() is not None else None
-
-
-def _with_mirrors() -> Any:
+def _gpu() -> Any:
+    """The GPU's driver, with mirrors of what is in the CPU's memory."""
     from triton_lab.backend.offload import OffloadDriver
 
-    return OffloadDriver(_made("gpu"))
+    driver = gpu_driver()
+    if driver is None:
+        raise TargetError("there is no GPU that Triton can use here: use the target 'cpu', which runs the same kernels")
+    return OffloadDriver(driver)
 
 
 def _activate(name: str) -> None:
     from triton.runtime import driver
 
-    before = _kind(driver.active if _default() is not None else None)
-    chosen = _default() if name == "auto" else _driver(name)
+    before = _kind(driver.active if default_driver() is not None else None)
+    chosen = default_driver() if name == "auto" else _driver(name)
     driver.set_active(chosen)
     after = _kind(chosen)
     if after != before:

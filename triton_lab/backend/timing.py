@@ -45,10 +45,9 @@ def benchmark_once(kernel_call: Callable[[], Any], *, quantiles: Sequence[float]
     """
     from triton.runtime import driver
 
-    from triton_lab.backend.driver import CPUDriver
-
-    if not isinstance(driver.active, CPUDriver):
-        return driver.active.get_benchmarker()(kernel_call, quantiles=quantiles)
+    benchmark = driver.active.get_benchmarker()
+    if benchmark is not benchmark_once:
+        return benchmark(kernel_call, quantiles=quantiles)
     before = spent()
     kernel_call()
     milliseconds = (spent() - before) * 1e3
@@ -86,7 +85,7 @@ class DeviceInterface:
 
     @staticmethod
     def current_device() -> int:
-        from triton_lab.backend.driver import DEVICE
+        from triton_lab.backend.compiler import DEVICE
 
         return DEVICE
 

@@ -11,7 +11,7 @@ def status() -> str:
     import torch
     import triton
 
-    import triton_lab
+    from triton_lab.backend.targets import current
 
     lines = [
         f"triton-lab {version()}, Triton {triton.__version__}, torch {torch.__version__}, "
@@ -19,7 +19,7 @@ def status() -> str:
     ]
     gpu = gpu_name()
     lines.append("targets: cpu" + (f", gpu ({gpu})" if gpu else " (there is no GPU that Triton can use)"))
-    lines.append(f"active:  {triton_lab.target()}")
+    lines.append(f"active:  {current()}")
     lines.extend(environment())
     return "\n".join(lines)
 
@@ -35,7 +35,7 @@ def version() -> str:
 
 def gpu_name() -> str:
     """The name of the GPU, or an empty text."""
-    from triton_lab.backend.targets import gpu_driver_class
+    from triton_lab.backend.gpu import gpu_driver_class
 
     if gpu_driver_class() is None:
         return ""

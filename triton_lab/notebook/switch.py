@@ -12,8 +12,9 @@ from triton_lab.notebook.options import Options
 @contextlib.contextmanager
 def switched(chosen: Options) -> Iterator[list[str]]:
     """Launches inside run where ``chosen`` says; yields remarks to print."""
+    from triton_lab.backend.gpu import gpu_driver_class
     from triton_lab.backend.limiting import limits
-    from triton_lab.backend.targets import gpu_driver_class, target
+    from triton_lab.backend.targets import target
 
     notes: list[str] = []
     name = chosen.target

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 
 import torch
 
-from triton_lab.lazy.codegen.body import Body
-from triton_lab.lazy.codegen.functions import with_functions
-from triton_lab.lazy.codegen.kernel import TRITON_DTYPES, Kernel, power_of_two, program_id, spread
+from triton_lab.lazy.codegen.kernel import TRITON_DTYPES, Kernel
+from triton_lab.lazy.codegen.rows import Rows
 from triton_lab.lazy.elementwise import HALVES
 from triton_lab.lazy.graph import Dims, Graph
-from triton_lab.lazy.maps import Map, row_major
 from triton_lab.lazy.placement import Placement
 from triton_lab.lazy.regions import Region
 
-TILE = 4096  # elements at a time
 FAR = 2**63 - 1  # a place behind all others
 
 
@@ -31,60 +28,27 @@ class Pieces:
 
 def write_reduction(graph: Graph, placement: Placement, index: int, region: Region, name: str) -> Kernel:
     """A reduction over any dimensions; what is folded is computed on the way."""
-    (root,) = region.roots
-    op = graph.ops[root]
-    operand = graph.ops[op.operands[0]]
-    assert isinstance(op.attribute, Dims)
-    kept, folded = split(operand.shape, op.attribute.dims)
-    columns = power_of_two(folded.numel, 1, TILE)
-    rows = power_of_two(kept.numel, 1, max(1, TILE // columns))
-
-    pointers = {node: placement.slots[placement.slot_of[node]].name for node in region.uses | {root}}
-    body = Body(graph, region, pointers, "i", "(ROWS, COLUMNS)")
-    value = body.tensor(op.operands[0])
+    over = graph.ops[region.roots[0]].attribute
+    assert isinstance(over, Dims)
+    rows = Rows(graph, placement, region, over.dims)
+    op, operand, value = rows.op, rows.operand, rows.value
     dtype = accumulator(operand.dtype if op.name in ("argmax", "argmin", "any", "all") else op.dtype)
     pieces = _pieces(op.name, dtype)
     fold = pieces.fold
     if op.name == "mean":
-        fold += f" / {folded.numel}" if folded.numel else ' * float("nan")'
+        fold += f" / {rows.along.numel}" if rows.along.numel else ' * float("nan")'
     if op.dtype == torch.bool:
         fold = f"({fold}) != 0"
     elif op.dtype != dtype and not pieces.places:
         fold = f"({fold}).to({TRITON_DTYPES[op.dtype]})"
-    slots = tuple(dict.fromkeys(placement.slot_of[node] for node in [*(read.node for read in region.reads), root]))
-    arguments = ", ".join(placement.slots[slot].name for slot in slots)
-    text = [
-        "@triton.jit",
-        f"def {name}({arguments}, ROWS: tl.constexpr, COLUMNS: tl.constexpr):",
-        f'    """{op.name} of %{op.operands[0]} over dims {op.attribute.dims} to {pointers[root]}."""',
-        f"    row = {program_id(0, operand.numel)} * ROWS + tl.arange(0, ROWS)",
-        f"    nothing = tl.full((ROWS, COLUMNS), {pieces.start}, {TRITON_DTYPES[dtype]})",
-        "    total = nothing",
-        *([f"    at = tl.full((ROWS, COLUMNS), {FAR}, tl.int64)"] if pieces.places else []),
-        f"    for first in range(0, {folded.numel}, COLUMNS):",
-        "        column = first + tl.arange(0, COLUMNS)",
-        f"        i = {spread(kept.address('row'), ':, None')} + {spread(folded.address('column'), 'None, :')}",
-        f"        inside = (row < {kept.numel})[:, None] & (column < {folded.numel})[None, :]",
-        *(f"        {line}" for line in body.lines),
-        f"        seen = tl.where(inside, {value}, nothing)"
-        if operand.dtype == dtype
-        else f"        seen = tl.where(inside, {value}.to({TRITON_DTYPES[dtype]}), nothing)",
-        *(f"        {line}" for line in pieces.steps),
-        f"    tl.store({pointers[root]} + row, {fold}, mask=row < {kept.numel})",
-    ]
-    tiles = (("ROWS", rows), ("COLUMNS", columns))
-    grid = ((kept.numel + rows - 1) // rows,)
-    source = with_functions("\n".join(text) + "\n")
-    return Kernel(name, source, slots, tiles, grid, index, (placement.slot_of[root],), body.checks)
-
-
-def split(shape: tuple[int, ...], dims: tuple[int, ...]) -> tuple[Map, Map]:
-    """Where a row of the result begins in the operand, and the steps along what is folded."""
-    strides = row_major(shape)
-    stays = [dim for dim in range(len(shape)) if dim not in dims]
-    kept = Map(tuple(shape[dim] for dim in stays), tuple(strides[dim] for dim in stays))
-    folded = Map(tuple(shape[dim] for dim in dims), tuple(strides[dim] for dim in dims))
-    return kept, folded
+    before = [f"nothing = tl.full((ROWS, COLUMNS), {pieces.start}, {TRITON_DTYPES[dtype]})", "total = nothing"]
+    if pieces.places:
+        before.append(f"at = tl.full((ROWS, COLUMNS), {FAR}, tl.int64)")
+    if operand.dtype != dtype:
+        value = f"{value}.to({TRITON_DTYPES[dtype]})"
+    step = (f"seen = tl.where(inside, {value}, nothing)", *pieces.steps)
+    after = [f"tl.store({rows.result} + row, {fold}, mask=row < {rows.kept.numel})"]
+    return rows.kernel(name, index, f"over dims {over.dims}", before, step, after)
 
 
 def accumulator(dtype: torch.dtype) -> torch.dtype:

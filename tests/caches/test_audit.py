@@ -16,6 +16,7 @@ PACKAGE = Path(triton_lab.__file__).parent
 
 AUDITED = {
     "backend/compiler.py:_sources_hash": "our own source files, which a running process does not change",
+    "backend/gpu.py:_instance": "the driver class itself, one instance for good",
     "backend/resources.py:_compiled": "the text that is compiled and the options; Triton does not change while it runs",
     "backend/shadow.py:_for_cpu": "a source of Triton by identity, kept alive as long as its answer; and its options",
     "backend/source.py:_triton_folder": "where Triton is installed",
@@ -29,10 +30,12 @@ AUDITED = {
     "launch/access.py:_places": "shape and strides alone",
     "lazy/asking.py:_asked": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
     "lazy/asking.py:_meeting": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
-    "views/polyhedral/text.py:width_of": "a text in a font of matplotlib's own",
     "views/drawing/style.py:palette": "constants",
+    "views/polyhedral/text.py:width_of": "a text in a font of matplotlib's own",
     "views/widget.py:_widget_class": "files of ours; its name has their hash: tests/views/test_widget.py",
-    "views/widget.py:script": "files of ours",
+    "views/assembly.py:_joined": "files of ours: the entry and the folder",
+    "views/declarations.py:contract": "classes of ours",
+    "views/declarations.py:kinds": "files of ours",
 }
 
 

@@ -11,6 +11,7 @@ import os
 from typing import Any
 
 import torch
+import torch.utils._triton
 from triton.runtime import driver
 
 from triton_lab.backend import targets
@@ -38,5 +39,13 @@ def show_gpu(wanted: bool) -> None:
     torch.cuda.is_available = _is_available if wanted else lambda: False
     known = (driver._default, driver._active, targets._drivers)
     (driver._default, driver._active, targets._drivers), _put_away = _put_away, known
+    _forget_what_torch_saw()
     if HAS_GPU:
         targets._swap_autotuners(*(("cpu", "gpu") if wanted else ("gpu", "cpu")))
+
+
+def _forget_what_torch_saw() -> None:
+    """torch remembers whether Triton has a device, and of which kind."""
+    for answer in vars(torch.utils._triton).values():
+        if hasattr(answer, "cache_clear"):
+            answer.cache_clear()

@@ -132,7 +132,7 @@ def test_a_step_limit_says_how_to_raise_it():
     with limits(max_steps=1000):
         error = failure(endless)
     assert isinstance(error, StepLimit)
-    assert "more than 1000" in str(error) and "lab.limits(max_steps=...)" in str(error)
+    assert "more than 1,000" in str(error) and "lab.limits(max_steps=...)" in str(error)
 
 
 def test_an_error_is_clean_of_its_way_through_the_interpreter():

@@ -224,9 +224,9 @@ def test_what_is_written_wrong_is_not_handed_out(
     monkeypatch: pytest.MonkeyPatch, where: str, name: str, wrong: object
 ) -> None:
     """The proof finds a mistake of the writer."""
-    target = __import__("triton_lab.polyhedral", fromlist=["x"])
+    target = __import__("triton_lab.polyhedral.blocks", fromlist=["x"])
     for part in where.split("."):
-        target = getattr(target, part, None) or __import__(f"triton_lab.polyhedral.{part}", fromlist=["x"])
+        target = getattr(target, part, None) or __import__(f"triton_lab.polyhedral.blocks.{part}", fromlist=["x"])
     schedules = [
         scop(f"{PLAIN} C[i][j] = A[i][j] * 2 + B[j][i];").schedule,
         _tiled(ONCE_WRONG["a start for some rows alone"], 16),

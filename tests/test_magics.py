@@ -126,8 +126,9 @@ def test_an_error_of_the_front_end_has_the_cells_line_and_a_caret(
 ) -> None:
     run("%%triton cpu\n@triton.jit\ndef bad(p):\n    v = tl.load(p)\n    tl.store(p, missing(v))\nbad[(1,)](x)")
     lines = shell.error().split("\n")
-    place = next(k for k, line in enumerate(lines) if "missing is not defined" in line)
-    assert lines[place + 1 :] == ["  line 5", "        tl.store(p, missing(v))", "                    ^^^^^^^"]
+    place = next(k for k, line in enumerate(lines) if "`missing` is not defined" in line)
+    shown = ["  this cell, line 5", "        tl.store(p, missing(v))", "                    ^^^^^^^"]
+    assert lines[place + 1 : place + 4] == shown
 
 
 def test_a_syntax_error_has_the_cells_line_and_a_caret(run: Callable[[str], Any], shell: SimpleNamespace) -> None:
@@ -165,6 +166,13 @@ def test_what_is_no_tensor_is_named(
     [
         ("scale[(1,)](x, BLOCK=8)", "the kernel is scale(x_ptr, n, BLOCK): pass n too"),
         ("scale[(1,)](x)", "the kernel is scale(x_ptr, n, BLOCK): pass n, BLOCK too"),
+        ("scale[(1,)](x, 4, BLOCKS=8)", "the kernel is scale(x_ptr, n, BLOCK): it has no BLOCKS; did you mean BLOCK?"),
+        ("scale[(1,)](x, 4, BLOCK=8, num_wraps=4)", "it has no num_wraps; did you mean num_warps?"),
+        ("scale[(1,)](x, 4, 8, 9)", "it takes 3 arguments, and the launch gives 4"),
+        ("scale[(1,)](x, 4, 8, BLOCK=8)", "the launch gives an argument twice"),
+        ("scale[(1,)](x, 4, BLOCK=8, num_warps=3)", "how many warps, of 32 threads each, run a program: pass 1, 2,"),
+        ("scale[(1,)](x, 'four', BLOCK=8)", "argument 'n' is a str: a kernel takes tensors, numbers, tuples"),
+        ("scale(x, 4, BLOCK=8)", "a kernel is launched over a grid of programs: kernel[(programs,)](...)"),
         ("scale[4](x, 4, BLOCK=8)", "a grid is a tuple of one to three numbers of programs: kernel[(4,)](...)"),
     ],
 )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from triton_lab.words import a, count
 
 
 def hint_for(error: BaseException) -> str:
@@ -37,7 +41,67 @@ def _missing(error: BaseException) -> str:
         return ""
     for kernel, given, _ in _launches(error):
         missing = [p.name for p in kernel.params if p.name not in given and not p.has_default]
-        return f"the kernel is {kernel.__name__}({', '.join(kernel.arg_names)}): pass {', '.join(missing)} too"
+        for name in given:
+            meant = difflib.get_close_matches(name, missing, n=1) if name not in kernel.arg_names else []
+            if meant:
+                return f"{_signature(kernel)}: it has no {name}; did you mean {meant[0]}?"
+        return f"{_signature(kernel)}: pass {', '.join(missing)} too"
+    return ""
+
+
+def _signature(kernel: Any) -> str:
+    return f"the kernel is {kernel.__name__}({', '.join(kernel.arg_names)})"
+
+
+def _too_many(error: BaseException) -> str:
+    found = re.fullmatch(r"dynamic_func\(\) (?:takes (\d+) .*arguments? but (\d+) .*given|got multiple .*)", str(error))
+    if not isinstance(error, TypeError) or found is None:
+        return ""
+    for kernel, _, _ in _launches(error):
+        if found[1]:
+            return f"{_signature(kernel)}: it takes {count(int(found[1]), 'argument')}, and the launch gives {found[2]}"
+        return f"{_signature(kernel)}: the launch gives an argument twice, by its place and by its name"
+    return ""
+
+
+# What a launch takes beside the kernel's own arguments.
+_LAUNCH_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "debug", "warmup")
+
+
+def _unknown_keyword(error: BaseException) -> str:
+    found = re.search(r"Keyword argument (\w+) was specified but unrecognised", str(error))
+    if not isinstance(error, KeyError) or found is None:
+        return ""
+    for kernel, _, _ in _launches(error):
+        meant = difflib.get_close_matches(found[1], [*kernel.arg_names, *_LAUNCH_OPTIONS], n=1)
+        return f"{_signature(kernel)}: it has no {found[1]}" + (f"; did you mean {meant[0]}?" if meant else "")
+    return ""
+
+
+def _warps(error: BaseException) -> str:
+    if not isinstance(error, AssertionError) or "num_warps must be a power of 2" not in str(error):
+        return ""
+    return "num_warps says how many warps, of 32 threads each, run a program: pass 1, 2, 4, 8 or 16"
+
+
+def _not_launched(error: BaseException) -> str:
+    if not isinstance(error, RuntimeError) or "Cannot call @triton.jit'd outside of the scope" not in str(error):
+        return ""
+    return "a kernel is launched over a grid of programs: kernel[(programs,)](...), not kernel(...)"
+
+
+def _strange_argument(error: BaseException) -> str:
+    """An argument of a type that no kernel takes."""
+    found = re.fullmatch(r"failed to specialize argument of type: (\w+)", str(error))
+    if not isinstance(error, TypeError) or found is None:
+        return ""
+    for _, given, _ in _launches(error):
+        for name, value in given.items():
+            if type(value).__name__ == found[1]:
+                return (
+                    f"argument {name!r} is {a(found[1])}: a kernel takes tensors, numbers, tuples of these and None; "
+                    f"anything else as a constant, which is declared {name}: tl.constexpr"
+                )
     return ""
 
 
@@ -59,7 +123,17 @@ def _changed_global(error: BaseException) -> str:
     )
 
 
-_RULES: tuple[Callable[[BaseException], str], ...] = (_no_memory, _missing, _grid, _changed_global)
+_RULES: tuple[Callable[[BaseException], str], ...] = (
+    _no_memory,
+    _missing,
+    _too_many,
+    _unknown_keyword,
+    _warps,
+    _not_launched,
+    _strange_argument,
+    _grid,
+    _changed_global,
+)
 
 
 def _launches(error: BaseException) -> Iterator[tuple[Any, dict[str, Any], Any]]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
 import os
+import textwrap
 import traceback
 from types import FrameType, TracebackType
 
 from triton_lab.notebook.hints import hint_for
+from triton_lab.notebook.mistakes import explained
+from triton_lab.notebook.refusal import Kernel, refusal_of
+from triton_lab.notebook.told import Told
 
 
 def own_frames(trace: TracebackType | None, filename: str) -> list[tuple[FrameType, int]]:
@@ -51,7 +56,7 @@ def clear(error: BaseException, filename: str) -> BaseException:
 
 
 def rendering(error: BaseException, filename: str) -> list[str]:
-    """The text of ``error``: where in the cell, and Triton's own words with the cell's line numbers."""
+    """The text of ``error``: where in the cell, what is wrong there, and what to do."""
     result = ["\x1b[31m" + "-" * 75 + "\x1b[39m"]
     for frame, line in own_frames(error.__traceback__, filename):
         result.extend(_frame_text(frame.f_code.co_filename, line, frame.f_code.co_name, filename))
@@ -89,37 +94,43 @@ def _syntax_text(error: SyntaxError, filename: str) -> list[str]:
 
 
 def _compilation_text(error: BaseException, filename: str) -> str | None:
-    """For an error of Triton's front end: its message under the line of the cell that it is about."""
+    """For a kernel that does not compile: what is wrong, the lines that it is about, what to do, and Triton's words."""
     from triton.compiler.errors import CompilationError
 
-    chain: list[CompilationError] = []
-    current: BaseException | None = error
-    while isinstance(current, CompilationError):
-        chain.append(current)
-        current = current.__cause__
-    if not chain:
+    try:
+        refusal = refusal_of(error)
+        told = explained(refusal) if refusal is not None else None
+    except Exception:  # whatever goes wrong in explaining: the error itself is shown
         return None
-    inner = chain[-1]
-    reason = str(current) if current is not None else getattr(inner, "error_message", None) or str(inner)
-    node, source = getattr(inner, "node", None), getattr(inner, "src", None)
-    if node is None or source is None or not hasattr(node, "lineno"):
-        return reason
-    text = source.split("\n")
-    line = text[node.lineno - 1] if 0 < node.lineno <= len(text) else ""
-    end = node.end_col_offset if getattr(node, "end_lineno", node.lineno) == node.lineno else len(line)
-    number = _cell_line(source, node.lineno, filename)
-    caret = " " * node.col_offset + "^" * max(1, (end or 0) - node.col_offset)
-    return f"{reason}\n  line {number}\n    {line}\n    {caret}"
+    if refusal is None or (told is None and not isinstance(error, CompilationError)):
+        return None
+    said = " ".join(refusal.text.split())
+    told = told or Told(said or refusal.kind)
+    lines = [told.message]
+    for node in told.at or ([refusal.node] if refusal.node is not None else []):
+        lines.extend(_place(refusal.kernel, node, filename))
+    lines.extend(f"  called from {_where(kernel, node, filename)}" for kernel, node in refusal.callers)
+    if told.advice:
+        lines.append(f"  {told.advice}")
+    if said and said not in told.message.replace("`", ""):
+        lines.append(f"  \x1b[2mTriton says: {textwrap.shorten(said, 300, placeholder=' ...')}\x1b[22m")
+    return "\n".join(lines)
 
 
-def _cell_line(source: str, line: int, filename: str) -> int:
-    """The line of the cell for line ``line`` of a kernel's (dedented) source."""
-    cell = [text.strip() for text in linecache.getlines(filename)]
-    kernel = [text.strip() for text in source.rstrip("\n").split("\n")]
-    for start in range(len(cell) - len(kernel) + 1):
-        if cell[start : start + len(kernel)] == kernel:
-            return start + line
-    return line
+def _place(kernel: Kernel, node: ast.AST, cell: str) -> list[str]:
+    """A line of a kernel, with carets under ``node``."""
+    # Of `if` and `while` what counts is the condition, not the body.
+    node = getattr(node, "test", node) if isinstance(node, ast.stmt) else node
+    number, begin = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+    text = next(iter(kernel.source.split("\n")[number - 1 : number]), "")
+    end = getattr(node, "end_col_offset", 0) if getattr(node, "end_lineno", number) == number else len(text)
+    # Python counts the bytes of a line, an editor its characters.
+    begin, end = (len(text.encode()[:column].decode(errors="ignore")) for column in (begin, end or 0))
+    return [f"  {_where(kernel, node, cell)}", f"    {text}", f"    {' ' * begin}{'^' * max(1, end - begin)}"]
+
+
+def _where(kernel: Kernel, node: ast.AST, cell: str) -> str:
+    return f"{'this cell' if kernel.file == cell else kernel.file}, line {kernel.line(node)}"
 
 
 def plain(error: Exception) -> Exception:

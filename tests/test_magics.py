@@ -13,7 +13,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from triton_lab.interpreter.errors import KernelError, StepLimit
-from triton_lab.notebook.options import VIEWS
+from triton_lab.notebook.options import USAGE, VIEWS
 from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.launches import Launches
 
@@ -271,6 +271,22 @@ def test_the_line_magic_tells_versions_and_targets(shell: SimpleNamespace, capsy
     printed = capsys.readouterr().out
     assert f"torch {torch.__version__}" in printed
     assert "active:  cpu" in printed
+
+
+@pytest.mark.parametrize("cell", ["%triton --help", "%%triton --help", "%%triton cpu -h\n\n", "%%triton --help\n1 / 0"])
+def test_help_is_help(cell: str, shell: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shell.cell(cell).success
+    assert capsys.readouterr().out.strip() == USAGE.strip()
+
+
+def test_the_line_magic_refuses_other_words_and_says_what_there_is(shell: SimpleNamespace) -> None:
+    assert not shell.cell("%triton cpu").success
+    assert "for a cell write %%triton cpu as its first line" in shell.error()
+    assert "magics.py" not in shell.error()
+
+
+def test_a_cell_magic_without_a_body_is_still_an_error(shell: SimpleNamespace) -> None:
+    assert not shell.cell("%%triton cpu").success
 
 
 def test_triton_interpret_is_told(shell: SimpleNamespace, monkeypatch: Any, capsys: Any) -> None:

@@ -58,6 +58,13 @@ def test_the_wheel_holds_the_bundle_once(wheel: Path) -> None:
     assert strays == []
 
 
+def test_the_wheel_brings_the_file_that_ipython_runs_at_its_start(wheel: Path) -> None:
+    version = metadata.version(DISTRIBUTION)
+    with zipfile.ZipFile(wheel) as archive:
+        brought = archive.read(f"triton_lab-{version}.data/data/etc/ipython/startup/50-triton-lab.py").decode()
+    assert brought == (ROOT / "triton_lab/notebook/startup.py").read_text()
+
+
 def test_the_wheel_holds_one_entry_for_jupyterlab_to_load(wheel: Path) -> None:
     # Two would mean that a bundle of an earlier build was swept in.
     assert len([name for name in names(wheel) if "static/remoteEntry." in name]) == 1

@@ -1,12 +1,15 @@
-"""``%%triton`` and ``%triton``."""
+"""``%%triton`` and ``%triton``.
+
+They are offered in every IPython of an environment that has the lab, so nothing else is imported until one is used.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from triton_lab.notebook import cell, options, trouble
-from triton_lab.notebook.freshness import follow_all, jit_function
+if TYPE_CHECKING:
+    from triton_lab.notebook.options import Options
 
 
 class _Follow:
@@ -19,16 +22,39 @@ class _Follow:
         import sys
 
         if "triton" in sys.modules:
+            from triton_lab.notebook.freshness import follow_all
+
             follow_all(self.shell.user_ns)
 
 
 _hooks: dict[int, _Follow] = {}
 
 
-def register(shell: Any) -> None:
-    """Add the magics to an IPython shell."""
+def offer(shell: Any) -> None:
+    """Make the magics known to an IPython shell, and do nothing else until one is used."""
     shell.register_magic_function(triton_cell, "cell", "triton")
     shell.register_magic_function(triton_line, "line", "triton")
+    if _help_alone not in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.append(_help_alone)
+
+
+def _help_alone(lines: list[str]) -> list[str]:
+    """A cell that only asks ``%%triton`` for help: IPython would refuse a cell magic without a body."""
+    if not lines or not lines[0].startswith("%%triton ") or "".join(lines[1:]).strip():
+        return lines
+    from triton_lab.notebook.options import asks_for_help
+
+    return ["%triton --help\n"] if asks_for_help(lines[0].removeprefix("%%triton ")) else lines
+
+
+def register(shell: Any) -> None:
+    """Add the magics to an IPython shell, whose kernels are followed from now on."""
+    offer(shell)
+    follow(shell)
+
+
+def follow(shell: Any) -> None:
+    """Compile the notebook's kernels anew when what they use has changed."""
     hook = _hooks.setdefault(id(shell), _Follow(shell))
     if hook not in shell.events.callbacks["post_run_cell"]:
         shell.events.register("post_run_cell", hook)
@@ -44,18 +70,29 @@ def unregister(shell: Any) -> None:
     """Take them away again."""
     for kind in ("cell", "line"):
         shell.magics_manager.magics[kind].pop("triton", None)
+    if _help_alone in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.remove(_help_alone)
     hook = _hooks.pop(id(shell), None)
     if hook is not None:
         shell.events.unregister("post_run_cell", hook)
 
 
 def triton_line(line: str) -> None:
-    """Print versions, targets, and what is active."""
+    """Print versions, targets, and what is active; ``%triton --help`` says what else there is."""
+    __tracebackhide__ = True
+    from triton_lab.notebook import options, trouble
     from triton_lab.notebook.status import status
 
-    if line.strip():
-        raise options.UsageError("%triton takes no arguments; %%triton, on the first line of a cell, does")
-    print(status())
+    if not line.strip():
+        print(status())
+    elif options.asks_for_help(line):
+        print(options.USAGE)
+    else:
+        raise trouble.plain(
+            options.UsageError(
+                f"%triton takes no arguments but --help; for a cell write %%triton {line.strip()} as its first line"
+            )
+        )
 
 
 def triton_cell(line: str, body: str) -> None:
@@ -63,7 +100,10 @@ def triton_cell(line: str, body: str) -> None:
     __tracebackhide__ = True
     from IPython.core.getipython import get_ipython
 
+    from triton_lab.notebook import options, trouble
+
     shell = get_ipython()
+    follow(shell)
     try:
         chosen = options.parse(line)
     except options.UsageError as error:
@@ -74,7 +114,7 @@ def triton_cell(line: str, body: str) -> None:
     run_cell(shell, chosen, body)
 
 
-def run_cell(shell: Any, chosen: options.Options, body: str) -> None:
+def run_cell(shell: Any, chosen: Options, body: str) -> None:
     """Run ``body`` as the line says, show what was launched, and raise what the cell raised."""
     from triton import knobs
 
@@ -82,6 +122,8 @@ def run_cell(shell: Any, chosen: options.Options, body: str) -> None:
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.record import record
     from triton_lab.launch.unseen import NotRecorded
+    from triton_lab.notebook import cell, trouble
+    from triton_lab.notebook.freshness import jit_function
     from triton_lab.notebook.progress import notebook_bar
     from triton_lab.notebook.show import show_launches, show_no_launch
     from triton_lab.notebook.switch import switched

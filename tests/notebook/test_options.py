@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_lab.notebook.options import VIEWS, Options, UsageError, parse
+from triton_lab.notebook.options import FLAGS, TARGETS, USAGE, VIEWS, Options, UsageError, parse
 from triton_lab.views.launch.card import SHOWN
 
 
@@ -48,6 +49,23 @@ def test_a_mistake_is_answered_with_what_exists_nearest_first(line: str, message
 def test_no_line_breaks_the_parser(line: str) -> None:
     with contextlib.suppress(UsageError):
         parse(line)
+
+
+def test_the_help_has_a_line_for_each_option_target_and_view_and_its_examples_are_right() -> None:
+    described = {line.split()[0] for line in USAGE.splitlines() if re.match(r" +\S+ {2,}\S", line)}
+    assert {flag.names[0] for flag in FLAGS} | set(TARGETS) | set(VIEWS) <= described
+    examples = re.findall(r"^  %%triton(.*?)(?: {2,}|$)", USAGE, re.MULTILINE)
+    assert len(examples) >= 4
+    for example in examples:
+        parse(example)
+
+
+def test_every_flag_of_the_table_is_understood() -> None:
+    values = {"VIEW,...": "tiling", "STEPS": "10", "": None}
+    for flag in FLAGS:
+        for name in flag.names:
+            value = values[flag.value]
+            assert parse(name if value is None else f"{name} {value}") != Options() or value == "tiling"
 
 
 def test_what_can_be_shown_is_what_a_card_shows() -> None:

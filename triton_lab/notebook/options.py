@@ -9,10 +9,34 @@ from dataclasses import dataclass
 
 from triton_lab.views.launch.plot import SHOWN, TABS
 
-TARGETS = ("auto", "cpu", "gpu", "both")
+# Where a cell runs, and what that means.
+_TARGET_HELP = {
+    "auto": "where Triton would run: on the GPU if there is one (the default)",
+    "cpu": "on the CPU, without a GPU",
+    "gpu": "on the GPU",
+    "both": "each launch on both, from the same memory, with the difference",
+}
+TARGETS = tuple(_TARGET_HELP)
 # What a card can show, and nothing.
 VIEWS = (*SHOWN, "none")
-_FLAGS = ("--show", "--limit", "--help")
+_VIEW_HELP = {tab.name: tab.help for tab in TABS} | {"none": "the card without pictures"}
+
+
+@dataclass(frozen=True)
+class Flag:
+    """An option of the line: how it is written, what its value is called (nothing: it has none), what it does."""
+
+    names: tuple[str, ...]
+    value: str
+    help: str
+
+
+FLAGS = (
+    Flag(("--show",), "VIEW,...", "what to print and which tab to open first, one or more of (default: tiling)"),
+    Flag(("--limit",), "STEPS", "stop a launch after so many loop iterations"),
+    Flag(("--help", "-h", "-?"), "", "this text"),
+)
+_SHOW, _LIMIT, _HELP = FLAGS
 
 
 class UsageError(ValueError):
@@ -49,19 +73,24 @@ def parse(line: str) -> Options:
             if target is not None:
                 raise UsageError(f"%%triton takes one target, not {target!r} and {word!r}")
             target = _one_of(word, TARGETS, "target")
-        elif flag == "--show":
+        elif flag in _SHOW.names:
             names = (value if has_value else _next(words, flag, f"a view: {', '.join(VIEWS)}")).split(",")
             show = tuple(_one_of(name.strip(), VIEWS, "view") for name in names if name.strip())
-        elif flag == "--limit":
+        elif flag in _LIMIT.names:
             text = value if has_value else _next(words, flag, "a number of loop iterations")
             if not text.isdigit() or not int(text):
                 raise UsageError(f"--limit takes a number of loop iterations, not {text!r}")
             steps = int(text)
-        elif flag in ("--help", "-h", "-?"):
+        elif flag in _HELP.names:
             help = True
         else:
-            raise UsageError(_unknown(flag, _FLAGS, "option"))
+            raise UsageError(_unknown(flag, [each.names[0] for each in FLAGS], "option"))
     return Options(target or "auto", Options.show if show is None else show, steps, help)
+
+
+def asks_for_help(line: str) -> bool:
+    """Whether help is among the words of ``line``."""
+    return not {*_HELP.names, "help", "?"}.isdisjoint(line.split())
 
 
 def _next(words: list[str], flag: str, what: str) -> str:
@@ -81,20 +110,34 @@ def _unknown(word: str, known: Sequence[str], what: str) -> str:
     return f"%%triton has no {what} {word!r}; there is {', '.join(near)}"
 
 
-_HELP = {tab.name: tab.help for tab in TABS} | {"none": "the card without pictures"}
-_VIEWS = "\n".join(f"             {name:<9} {_HELP[name]}" for name in VIEWS)
+def _usage() -> str:
+    line = " ".join(f"[{each.names[0]}{' ' * bool(each.value)}{each.value}]" for each in FLAGS)
+    targets = "\n".join(f"  {name:<9} {text}" for name, text in _TARGET_HELP.items())
+    flags = []
+    for each in FLAGS:
+        flags.append(f"  {each.names[0]:<9} {each.help}")
+        if each is _SHOW:
+            flags.extend(f"             {name:<9} {_VIEW_HELP[name]}" for name in VIEWS)
+    return _USAGE.format(targets="|".join(TARGETS), line=line, target_lines=targets, flags="\n".join(flags))
 
-USAGE = f"""\
-%%triton [auto|cpu|gpu|both] [--show VIEW,...] [--limit STEPS]
 
-Run the cell: its kernels, launches and plain Python. Each launch is recorded and shown.
+_USAGE = """\
+%%triton [{targets}] {line}
 
-  auto   where Triton would run: on the GPU if there is one (the default)
-  cpu    on the CPU, without a GPU
-  gpu    on the GPU
-  both   each launch on both, from the same memory, with the difference
+As the first line of a cell: run its kernels, launches and plain Python. Each launch is recorded and shown.
 
-  --show   what to print and which tab to open first, one or more of (default: tiling)
-{_VIEWS}
-  --limit  stop a launch after so many loop iterations
+{target_lines}
+
+{flags}
+
+Examples:
+
+  %%triton                            run where Triton would, with the tiling of the first tensor
+  %%triton cpu --show values,source   on the CPU, with the values of the kernel's variables beside its source
+  %%triton both                       on GPU and CPU, and where the two differ
+  %%triton cpu --limit 10000          stop a loop that does not end
+
+%triton alone, anywhere in a cell, tells what is installed and which target is active.
 """
+
+USAGE = _usage()

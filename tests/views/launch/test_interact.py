@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import threading
+import time
+
 import pytest
 import torch
 import triton
@@ -36,6 +41,65 @@ def test_a_slider_runs_the_launch_again_and_the_live_picture_follows() -> None:
     assert view.widget.scene["grid"] == [2, 1, 1]
     panel.children[1].value = 50
     assert view.chosen == {"BLOCK": 64, "n": 50} and view.widget.scene["grid"] == [1, 1, 1]
+
+
+def test_it_starts_from_the_defaults_of_the_function() -> None:
+    def launch(BLOCK: int = 32, n: int = 70) -> None:
+        run(BLOCK, n)
+
+    view = lab.interact(launch, BLOCK=[16, 32, 64], n=[100, 50])
+    # 70 is not offered: the first is taken.
+    assert view.chosen == {"BLOCK": 32, "n": 100} and view.shown.scene()["grid"] == [4, 1, 1]
+    assert [slider.value for slider in view.panel().children[:2]] == [32, 100]
+
+
+def counted(ran: list[int], seconds: float = 0.0) -> Interact:
+    def launch(BLOCK: int = 16) -> None:
+        ran.append(BLOCK)
+        time.sleep(seconds)
+        run(BLOCK)
+
+    return lab.interact(launch, draw=lambda launch: Tiling(launch, "out_ptr"), BLOCK=[16, 32, 64, 128])
+
+
+def test_dragging_launches_the_last_value_and_queues_nothing() -> None:
+    ran: list[int] = []
+    panel = counted(ran).panel()
+    slider = panel.children[0]
+    assert slider.continuous_update
+
+    async def drag() -> None:
+        for _ in range(10):
+            for block in (32, 64, 128, 64):
+                slider.value = block
+        await asyncio.sleep(0.3)
+        # What comes while a launch runs waits for its end, as messages do.
+        asyncio.get_running_loop().call_soon(lambda: [setattr(slider, "value", block) for block in (16, 32, 128)])
+        await asyncio.sleep(0.3)
+
+    asyncio.run(drag())
+    assert ran == [16, 64, 128]
+
+
+def test_an_interrupt_ends_the_launch_and_leaves_the_event_loop_alone() -> None:
+    ran: list[int] = []
+    panel = counted(ran, seconds=0.2).panel()
+    slider, said = panel.children[0], panel.children[1]
+    before = signal.getsignal(signal.SIGINT)
+
+    async def drag() -> None:
+        slider.value = 64
+        threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+        await asyncio.sleep(0.6)
+        assert said.value.startswith("interrupted")
+        slider.value = 128
+        await asyncio.sleep(0.6)
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(drag())
+    loop.close()
+    assert ran == [16, 64, 128] and said.value == ""
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_choice_made_before_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

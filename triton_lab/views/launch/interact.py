@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+import contextlib
+import inspect
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.launch.launch import Launch
@@ -17,11 +22,54 @@ if TYPE_CHECKING:
 
 Draw = Callable[[Launch], View]
 
+# Seconds to wait for a newer wish: what a front end sent during a launch arrives together after it.
+_PATIENCE = 0.02
+
+
+class _Newest:
+    """Hands wishes to ``grant``, many at once: what comes while another waits joins it, and the last value wins."""
+
+    def __init__(self, grant: Callable[[dict[str, Any]], None]) -> None:
+        self.grant = grant
+        self.wishes: dict[str, Any] = {}
+
+    def wish(self, **wishes: Any) -> None:
+        """Grant this soon, with all that is wished until then; at once where no event loop runs."""
+        waiting = bool(self.wishes)
+        self.wishes.update(wishes)
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._now()
+            return
+        if not waiting:
+            loop.call_later(_PATIENCE, self._now)
+
+    def _now(self) -> None:
+        wishes, self.wishes = self.wishes, {}
+        with _interruptible():
+            self.grant(wishes)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """An interrupt ends what runs inside, and nothing else: between messages, notebooks' kernels ignore it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
 
 class Interact(View):
     """``run(**choices)`` launches a kernel; the picture is of the last launch it made.
 
-    ``choices`` gives the values that each argument may take; the first is where it starts.
+    ``choices`` gives the values that each argument may take. It starts with the function's own default, or with the
+    first value where that is not among them.
     """
 
     def __init__(self, run: Callable[..., Any], choices: Mapping[str, Sequence[Any]], draw: Draw = Card) -> None:
@@ -30,7 +78,11 @@ class Interact(View):
                 raise TypeError(f"{name} needs a list of values to choose from, such as [16, 32, 64], not {values!r}")
         self.run, self.draw = run, draw
         self.choices = {name: list(values) for name, values in choices.items()}
-        self.chosen = {name: values[0] for name, values in self.choices.items()}
+        defaults = _defaults(run)
+        self.chosen = {
+            name: defaults[name] if name in defaults and defaults[name] in values else values[0]
+            for name, values in self.choices.items()
+        }
         self.trouble = ""
         self.result = self._made()
         if self.trouble:
@@ -78,15 +130,24 @@ class Interact(View):
         import ipywidgets
 
         said = ipywidgets.Label(self.trouble)
+
+        def grant(wishes: dict[str, Any]) -> None:
+            said.value = "running"
+            try:
+                self.choose(**wishes)
+            except KeyboardInterrupt:
+                self.trouble = "interrupted: the picture is that of the launch before"
+            said.value = self.trouble
+
+        newest = _Newest(grant)
         sliders = []
         for name, values in self.choices.items():
             slider = ipywidgets.SelectionSlider(
-                options=[(str(value), value) for value in values], description=name, continuous_update=False
+                options=[(str(value), value) for value in values], value=self.chosen[name], description=name
             )
 
             def changed(change: Mapping[str, Any], name: str = name) -> None:
-                self.choose(**{name: change["new"]})
-                said.value = self.trouble
+                newest.wish(**{name: change["new"]})
 
             slider.observe(changed, names="value")
             sliders.append(slider)
@@ -117,8 +178,17 @@ class Interact(View):
         return data, metadata
 
 
+def _defaults(run: Callable[..., Any]) -> dict[str, Any]:
+    """The plain values that ``run`` takes by itself."""
+    try:
+        parameters = inspect.signature(run).parameters.values()
+    except (TypeError, ValueError):  # not every callable says what it takes
+        return {}
+    return {each.name: each.default for each in parameters if isinstance(each.default, (bool, int, float, str))}
+
+
 def interact(run: Callable[..., Any], *, draw: Draw = Card, **choices: Sequence[Any]) -> Interact:
-    """Run ``run`` now, and again whenever a slider moves: ``lab.interact(launch, BLOCK=[16, 32, 64])``.
+    """Run ``run`` now, and again while a slider is dragged: ``lab.interact(launch, BLOCK=[16, 32, 64])``.
 
     ``run`` gets one value of each of ``choices`` by name and launches a kernel. ``draw`` makes the
     picture of its last launch, by itself the launch's card.

@@ -125,7 +125,7 @@ def test_every_tab_is_fetched_when_opened_and_follows_the_selection(lab: Lab) ->
     expect(lab.page.locator("#jupyterlab-splash")).to_have_count(0)
     card.get_by_role("tab", name="Accesses").click()
     lab.screenshot("card-dark", cell)
-    card.get_by_role("button", name="let go").click()
+    card.get_by_role("button", name="clear").click()
     card.get_by_role("tab", name="Tiling").click()
     card.get_by_role("tab", name="x_ptr").click()
     lab.page.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")

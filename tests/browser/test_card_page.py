@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -123,10 +124,10 @@ def test_origins_are_asked_for_by_click_and_by_keyboard(show: Open, launch: Laun
     expect(title).to_contain_text("x_ptr[4, 4], store in line ")
 
 
-def test_pointers_are_offsets_and_the_quiet_line_tells_what_is_not_checked(show: Open, launch: Launch) -> None:
+def test_pointers_are_offsets_and_pointing_at_the_facts_tells_what_is_not_checked(show: Open, launch: Launch) -> None:
     page = show(Card(launch, SHOWN))
     tab(page, "Values")
     page.get_by_label("what to show").select_option(label=f"x_ptr · line {launch.first_line + 1}")
     expect(seen(page, ".tl-single")).to_have_text("0")
     expect(seen(page, ".tl-variable .tl-title")).to_contain_text("elements of x_ptr")
-    expect(page.locator(".tl-unchecked")).to_contain_text("shared memory")
+    expect(page.locator(".tl-card .tl-facts").first).to_have_attribute("title", re.compile("shared memory"))

@@ -27,7 +27,7 @@ class Loaded:
         if self._executable is None:
             plan = _read(self._kernel) or _read(_compiled_anew(source, metadata))
             if plan is None:
-                raise RuntimeError(f"the kernel {metadata.name} could not be compiled: its plan cannot be read")
+                raise RuntimeError(f"the kernel {metadata.name} was compiled to what cannot be read")
             try:
                 self._executable = Executable.of(plan)
             except KernelError as error:

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
 PAGE_BYTES = 2_700_000  # of pictures in a page, which script and style bring close to 3 MB
-UNCHECKED = "The CPU target does not check what a GPU has of registers, shared memory and threads."
+UNCHECKED = (
+    "The CPU runs kernels of any size: whether a GPU has registers, shared memory and threads enough for this one is "
+    "told by kernel.n_regs, kernel.n_spills and kernel.metadata.shared."
+)
 
 
 class Card(Panels, View):
@@ -153,7 +156,7 @@ class Card(Panels, View):
         return remarks + self.troubles
 
     def unchecked(self) -> str:
-        """What a GPU might still refuse, "" of a launch that ran on one."""
+        """What a GPU might still refuse, "" of a launch that ran on one; shown when the facts are pointed at."""
         return UNCHECKED if self.launch.target == "cpu" else ""
 
     # --- What it draws ------------------------------------------------------------------------------
@@ -239,7 +242,7 @@ class Card(Panels, View):
         lines += [f"  {config}: {seconds}" for config, seconds in self.configs()]
         lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
         pictures = [line for _, panel in self.printed for line in _told(panel)]
-        lines += [f"  {line}" for line in (*pictures, *filter(None, [self.unchecked()]))]
+        lines += [f"  {line}" for line in pictures]
         return "\n".join(lines)
 
     def figure(self) -> Figure:

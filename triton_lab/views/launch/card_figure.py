@@ -29,7 +29,7 @@ def card_pieces(card: Card) -> list[Piece]:
     for name in ("differences", *card.show):
         if name in makers:
             pieces += map(_safe, attempt(makers[name], partial(_missing, name)))
-    return [*pieces, *([lines([(card.unchecked(), style.LIGHT.faint)])] if card.unchecked() else [])]
+    return pieces
 
 
 def _safe(piece: Piece) -> Piece:

@@ -51,7 +51,7 @@ export function accessesOf(scene, selection) {
     if (!scene.moments.length) return `Nothing touches ${name}.`;
     const picked = selection.get().program == null;
     return [
-      picked ? "Point at an element; click it to pick its program." : "Escape lets go of the program.",
+      picked ? "Point at an element; click it to pick its program." : "Escape clears the selection.",
       masked ? `${countOf(masked, "masked lane")} ${masked === 1 ? "stands" : "stand"} outside ${name}` : "",
       outside ? `${outside === 1 ? "1 lane touches" : `${countOf(outside, "lane")} touch`} memory outside ${name}` : "",
     ].filter(Boolean).join(" · ");

@@ -35,7 +35,7 @@ export function cardOf(scene, selection, context) {
     make(
       "div", { class: "tl-header" },
       make("span", { class: "tl-kernel" }, scene.title),
-      make("span", { class: "tl-facts" }, scene.facts.join(" · ")),
+      make("span", { class: "tl-facts", title: scene.unchecked }, scene.facts.join(" · ")),
       tabs.length ? picked.node : "",
     ),
     scene.table.length ? tableOf(scene.headings, scene.table) : "",
@@ -49,7 +49,6 @@ export function cardOf(scene, selection, context) {
     ...scene.remarks.map((words) => make("div", { class: "tl-note" }, words)),
     source ? source.node : "",
     tabs.length ? panel.node : "",
-    scene.unchecked ? make("div", { class: "tl-note tl-unchecked" }, scene.unchecked) : "",
   );
   return {
     node,

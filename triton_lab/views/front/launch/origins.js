@@ -19,7 +19,7 @@ const FIRST = 3;
  */
 export function originsOf(scene, selection, context) {
   const { stored } = scene;
-  // A page without a kernel keeps some elements' origins: the others cannot be asked about.
+  // A page without a kernel keeps some elements' origins: the others cannot be picked.
   const keeps = (/** @type {number} */ element) => (element && context.has(`${scene.name}/${element - 1}`) ? element : 0);
   const elements = stored ? Uint32Array.from(numbers(stored.elements), keeps) : null;
   const firstOf = stored ? numbers(stored.first) : null;
@@ -34,7 +34,7 @@ export function originsOf(scene, selection, context) {
   /** @type {Heatmap[]} */
   let heatmaps = [];
 
-  const rest = () => (status.textContent = stored ? "Click an element of the store to ask where it came from." : "");
+  const rest = () => (status.textContent = stored ? "Click an element of the store to see where it came from." : "");
 
   /** @param {number} element */
   const ask = (element) => {
@@ -71,14 +71,14 @@ export function originsOf(scene, selection, context) {
       const own = markedOf({ ...stored, title: `stored: ${shown.stored}` }, scene.looks, elements, shown.element ?? -1);
       own.onpoint = (cell) => {
         if (!cell) return rest();
-        const here = own.classAt(cell) === NOT_NEEDED ? "cannot be asked about" : "click to ask where it came from";
+        const here = own.classAt(cell) === NOT_NEEDED ? "has no origins to show" : "click to see where it came from";
         status.textContent = `${stored.argument}${at(own, cell)} ${here}`;
       };
       own.onpick = ([panel, down, right]) => {
         const element = elements[(panel * own.layout.rows + down) * own.layout.columns + right];
         if (element) ask(element - 1);
       };
-      own.overlay.setAttribute("aria-label", `${stored.argument}: arrow keys move from cell to cell, Enter asks where it came from`);
+      own.overlay.setAttribute("aria-label", `${stored.argument}: arrow keys move from cell to cell, Enter shows where it came from`);
       heatmaps.unshift(own);
       own.cursor = held;
     }
@@ -136,7 +136,7 @@ function markedOf(picture, looks, elements = null, element = -1) {
     for (let cell = 0; cell < cells.length; cell++) if (elements[cell]) cells[cell] = STORED_HERE;
     const here = element < 0 ? null : cellOf(layout, unravel(element, layout.shape));
     if (here) cells[(here[0] * layout.rows + here[1]) * layout.columns + here[2]] = middle;
-    legend.push([looks[middle], "asked about"], [looks[STORED_HERE], "can be asked about"]);
+    legend.push([looks[middle], "picked"], [looks[STORED_HERE], "click to pick"]);
   }
   const [places, levels] = [numbers(picture.cells), numbers(picture.levels)];
   for (let k = 0; k < places.length; k++) cells[places[k]] = Math.max(cells[places[k]], levels[k]);

@@ -11,7 +11,7 @@ export function pickedOf(grid, selection) {
   const programs = grid[0] * grid[1] * grid[2];
   const words = make("span", { class: "tl-chosen", "aria-live": "polite" });
   const clear = () => selection.set({ program: null, line: null, iteration: null, pointed: null });
-  const free = make("button", { type: "button", class: "tl-link", onclick: clear }, "let go");
+  const free = make("button", { type: "button", class: "tl-link", onclick: clear }, "clear");
   const node = make("div", { class: "tl-picked" }, words, free);
   const update = () => {
     const { program, line, iteration } = selection.get();
@@ -25,7 +25,7 @@ export function pickedOf(grid, selection) {
   };
   selection.subscribe(update);
 
-  /** `[` and `]` go through the programs, `{` and `}` through iterations, Escape lets go. @param {KeyboardEvent} event */
+  /** `[` and `]` go through the programs, `{` and `}` through iterations, Escape clears. @param {KeyboardEvent} event */
   const onkeydown = (event) => {
     const { program, iteration } = selection.get();
     /** @param {number | null | undefined} from @param {number} step @param {number} count */

@@ -52,7 +52,7 @@ export function tilingOf(scene, selection) {
     const [outside, masked] = scene.elsewhere;
     const lost = masked ? ` · ${countOf(masked, "masked lane")} ${masked === 1 ? "stands" : "stand"} outside ${scene.argument.name}` : "";
     const wrong = outside ? ` · ${outside === 1 ? "1 lane touches" : `${countOf(outside, "lane")} touch`} memory outside ${scene.argument.name}` : "";
-    const picked = program == null ? "Point at an element; click it to pick its program." : "Escape lets go of the program.";
+    const picked = program == null ? "Point at an element; click it to pick its program." : "Escape clears the selection.";
     return picked + lost + wrong;
   };
 

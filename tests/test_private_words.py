@@ -1,0 +1,58 @@
+"""What users read is written in their words and the field's: not in those that mean something here alone.
+
+ARCHITECTURE.md explains those to whoever reads the code. A message, a tab or a legend that uses one explains nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import triton_lab
+
+PACKAGE = Path(triton_lab.__file__).parent
+# Words of ARCHITECTURE.md's last table, and turns of phrase, that nobody outside of the code would understand.
+OURS = re.compile(
+    r"\b(lets? go|asked about|what a GPU has of|evidence|poison(ed)?|hull|mirror(ed)?|roots|the plan|its plan|planted|"
+    r"sights?|the tape|its tape|(?<!drop-)shadow|twin|scene|front|observer|strands?|fresh)\b"
+)
+# Texts that no user meets: mistakes of the code's own, and code that is written into kernels.
+INNER = {"a tensor without a mirror"}
+QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|`((?:[^`\\]|\\.)*)`")
+COMMENT = re.compile(r"/\*.*?\*/|(?<![:\"'`])//[^\n]*", re.DOTALL)
+
+
+def texts_of_python() -> Iterator[tuple[str, str]]:
+    """Strings of several words that are no docstrings."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+                yield f"{file.relative_to(PACKAGE)}:{node.lineno}", node.value
+
+
+def texts_of_the_front_end() -> Iterator[tuple[str, str]]:
+    """What stands between quotes, without comments and without what templates compute."""
+    for file in sorted((PACKAGE / "views/front").glob("*.js")):
+        source = COMMENT.sub(lambda found: "\n" * found[0].count("\n"), file.read_text(encoding="utf-8"))
+        for found in QUOTED.finditer(source):
+            text = re.sub(r"\$\{[^}]*\}", "", found[1] or found[2] or "")
+            yield f"{file.relative_to(PACKAGE)}:{source.count(chr(10), 0, found.start()) + 1}", text
+
+
+@pytest.mark.parametrize("texts", [texts_of_python, texts_of_the_front_end])
+def test_nobody_reads_words_that_are_ours_alone(texts: object) -> None:
+    assert callable(texts)
+    wrong, seen = [], 0
+    for where, text in texts():
+        if " " in text.strip():
+            seen += 1
+            if OURS.search(text) and text not in INNER:
+                wrong.append(f"{where}: {text}")
+    assert seen > 100
+    assert not wrong, "\n".join(wrong)

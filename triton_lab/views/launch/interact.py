@@ -34,21 +34,29 @@ class _Newest:
         self.wishes: dict[str, Any] = {}
 
     def wish(self, **wishes: Any) -> None:
-        """Grant this soon, with all that is wished until then; at once where no event loop runs."""
+        """Grant this when the notebook's kernel has read what waits for it; at once where there is none."""
         waiting = bool(self.wishes)
         self.wishes.update(wishes)
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
+        if not _in_a_kernel():
             self._now()
-            return
-        if not waiting:
-            loop.call_later(_PATIENCE, self._now)
+        elif not waiting:
+            asyncio.get_running_loop().call_later(_PATIENCE, self._now)
 
     def _now(self) -> None:
         wishes, self.wishes = self.wishes, {}
         with _interruptible():
             self.grant(wishes)
+
+
+def _in_a_kernel() -> bool:
+    """Whether wishes come as messages to a notebook's kernel, one after the other."""
+    from IPython.core.getipython import get_ipython
+
+    if getattr(get_ipython(), "kernel", None) is None:
+        return False
+    with contextlib.suppress(RuntimeError):
+        return asyncio.get_running_loop().is_running()
+    return False
 
 
 @contextlib.contextmanager

@@ -183,6 +183,14 @@ def test_a_launch_written_wrongly_is_explained(
     assert hint in shell.error()
 
 
+def test_an_error_in_the_function_of_a_grid_is_not_told_as_one_of_the_kernel(
+    run: Callable[[str], Any], shell: SimpleNamespace
+) -> None:
+    assert not run("%%triton cpu\nscale[lambda meta: (None.size,)](x, 4, BLOCK=8)").success
+    assert "AttributeError: 'NoneType' object has no attribute 'size'" in shell.error()
+    assert "Triton says" not in shell.error() and "this cell, line 2" in shell.error()
+
+
 def test_a_target_that_is_missing_is_told_without_a_traceback_of_ours(
     run: Callable[[str], Any], shell: SimpleNamespace
 ) -> None:

@@ -82,6 +82,10 @@ def written(node: ast.AST, most: int = 60) -> str:
     return textwrap.shorten(ast.unparse(node), most, placeholder=" ...")
 
 
+# What Triton raises of a kernel before and after its code generator, with no place in it.
+_BESIDE = ("Unsupported function referenced:", "error encountered during parsing")
+
+
 def refusal_of(error: BaseException) -> Refusal | None:
     """What ``error`` says of a kernel that does not compile; None where it is about something else."""
     from triton.compiler.errors import CompilationError
@@ -92,6 +96,9 @@ def refusal_of(error: BaseException) -> Refusal | None:
         links.append(current)
         current = current.__cause__
     if not links:
+        # Whatever else goes through a launch, such as the error of a grid's function, is not about the kernel.
+        if not isinstance(error, RuntimeError) or not str(error).startswith(_BESIDE):
+            return None
         kernel = next((found for frame in reversed(list(_frames(error))) if (found := _looked_at(frame))), None)
         return None if kernel is None else Refusal(type(error).__name__, str(error), kernel)
     generators = [

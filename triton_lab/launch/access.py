@@ -144,6 +144,16 @@ class Access:
             self._index = index
         return self._index
 
+    def parts(self, iteration: int) -> list[Event]:
+        """The events of an iteration, each cut to the programs that are in it then.
+
+        >>> [(len(event.programs), event.shape) for event in launch.accesses[0].parts(0)]
+        [(8, (128,))]
+        """
+        index = self._iterations()
+        found = [(self.events[position], rows) for position, rows in (index[iteration] if index else [])]
+        return [event if len(rows) == len(event.programs) else event.of(rows) for event, rows in found]
+
     def _assembled(self, iteration: int, dtype: Any, parts: Callable[[int], Array]) -> Array:
         index = self._iterations()
         if not 0 <= iteration < max(1, len(index)):

@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from triton_lab.launch.classes import Classes, distinct, grouped
+from triton_lab.launch.maps.boxed import Boxed, over_shape, over_storage
+from triton_lab.launch.maps.boxes import Raster
 from triton_lab.launch.maps.lanes import Lanes, Moment, Timeline, TouchingLanes
 from triton_lab.launch.maps.overhang import Space
 from triton_lab.launch.maps.positions import Flags, OverShape, OverStorage, Place, StoredArgument, TimedAccess
@@ -102,13 +105,24 @@ class Heat:
 
 def heat(argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int, over: str = "shape") -> Heat:
     """What these accesses do to ``argument``, over its ``shape`` or over its ``storage``."""
-    place: Place = OverStorage(argument, accesses) if over == "storage" else OverShape(argument, accesses)
-    return _heat(place, accesses, Timeline.of_iterations(accesses), programs)
+    timeline = Timeline.of_iterations(accesses)
+    if over == "shape":
+        return _over_shape(argument, accesses, timeline, programs)
+    place = OverStorage(argument, accesses)
+    boxed = over_storage(place, accesses, timeline)
+    return _heat(place, accesses, timeline, programs) if boxed is None else _of_boxes(boxed, place, timeline, programs)
 
 
 def heat_of_accesses(argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int) -> Heat:
     """The same over the shape, where all iterations of an access are one moment."""
-    return _heat(OverShape(argument, accesses), accesses, Timeline.of_accesses(accesses), programs)
+    return _over_shape(argument, accesses, Timeline.of_accesses(accesses), programs)
+
+
+def _over_shape(argument: StoredArgument, accesses: Sequence[TimedAccess], timeline: Timeline, programs: int) -> Heat:
+    boxed = over_shape(argument, accesses, timeline)
+    if boxed is not None:
+        return _of_boxes(boxed, None, timeline, programs)
+    return _heat(OverShape(argument, accesses), accesses, timeline, programs)
 
 
 def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, programs: int) -> Heat:
@@ -136,6 +150,46 @@ def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, pro
     )
 
 
+def _of_boxes(boxed: Boxed, storage: OverStorage | None, timeline: Timeline, programs: int) -> Heat:
+    """The same, of what is told of cells between the borders of boxes, in place of positions."""
+    moments, size = len(timeline.moments), programs * len(timeline.moments)
+    raster = Raster.of(boxed.padded, [boxes for pair in boxed.visits for boxes in pair])
+    salt = _salt(size)
+    signature = np.zeros(raster.cells, dtype=np.uint64)
+    counts = np.zeros(raster.cells, dtype=np.int64)
+    cells, members = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for visit, pair in zip(timeline.visits, boxed.visits, strict=True):
+        for role, boxes in enumerate(pair):
+            box, cell = raster.covered(boxes)
+            member = role * size + boxes.program[box] * moments + visit.moment
+            np.add.at(signature, cell, salt[member])
+            if role == 0:
+                np.add.at(counts, cell, 1)
+            cells.append(cell)
+            members.append(member)
+    of_cell, heads = grouped(signature)
+    class_at = np.zeros(raster.cells, dtype=np.int64)
+    class_at[heads] = np.arange(1, len(heads) + 1)
+    number = class_at[np.concatenate(cells)]
+    table = _table_of(number[number > 0], np.concatenate(members)[number > 0], len(heads), 2 * size)
+    drawn, origin, window = boxed.crop(raster, of_cell)
+    return Heat(
+        shape=boxed.shape,
+        drawn=drawn,
+        origin=origin,
+        over="shape" if storage is None else storage.over,
+        unit=0 if storage is None else storage.unit,
+        first=0 if storage is None else storage.first,
+        programs=programs,
+        moments=timeline.moments,
+        classes=raster.spread(of_cell, window),
+        table=table,
+        counts=raster.spread(counts, window),
+        active_elsewhere=boxed.active_elsewhere,
+        masked_elsewhere=boxed.masked_elsewhere,
+    )
+
+
 class _Tally:
     """What the lanes added so far come to at each position.
 
@@ -148,7 +202,7 @@ class _Tally:
         self.signature = np.zeros(positions, dtype=np.uint64)
         self.counts = np.zeros(positions, dtype=np.int64)
         self.active_elsewhere = self.masked_elsewhere = 0
-        self._salt = np.random.default_rng(0).integers(1, 1 << 64, size=max(1, 2 * members), dtype=np.uint64)
+        self._salt = _salt(members)
 
     def add(self, lanes: Lanes) -> None:
         """Add lanes of one visit."""
@@ -192,10 +246,9 @@ class _Tally:
 
 def _table(lanes: TouchingLanes, heads: Ints, positions: int) -> Classes:
     """The members of each class; ``heads`` are the first positions of the classes from 1 up."""
-    limit = 2 * lanes.members
     class_at = np.full(positions, -1)
     class_at[heads] = np.arange(1, len(heads) + 1)
-    pairs = [np.zeros(0, dtype=np.int64)]
+    numbers, members = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for some in lanes:
         run = some.run()
         if run is None:
@@ -206,7 +259,18 @@ def _table(lanes: TouchingLanes, heads: Ints, positions: int) -> Classes:
             first = heads[(heads >= run.start) & (heads < run.stop)]
             block = some.position.size // some.member.size
             number, member = class_at[first], some.member.reshape(-1)[(first - run.start) // block]
-        pairs.append(number * limit + member)
-    keys = distinct(np.concatenate(pairs))
+        numbers.append(number)
+        members.append(member)
+    return _table_of(np.concatenate(numbers), np.concatenate(members), len(heads), 2 * lanes.members)
+
+
+def _table_of(classes: Ints, members: Ints, count: int, limit: int) -> Classes:
+    """The table of pairs of a class, from 1 to ``count``, and a member of it, below ``limit``."""
     limit = max(1, limit)
-    return Classes(np.searchsorted(keys, np.arange(len(heads) + 2) * limit), keys % limit)
+    keys = distinct(classes * limit + members)
+    return Classes(np.searchsorted(keys, np.arange(count + 2) * limit), keys % limit)
+
+
+def _salt(members: int) -> npt.NDArray[np.uint64]:
+    """A random number for each active member, and then for each masked one."""
+    return np.random.default_rng(0).integers(1, 1 << 64, size=max(1, 2 * members), dtype=np.uint64)

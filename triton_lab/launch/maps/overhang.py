@@ -37,6 +37,12 @@ class Space:
             total += element // own % size * stride
         return total
 
+    def holds(self, other: Space) -> bool:
+        """Whether the margins are as wide as the other's, at least."""
+        after = [p - b - s for p, b, s in zip(other.padded, other.before, self.shape, strict=True)]
+        room = [p - b - s for p, b, s in zip(self.padded, self.before, self.shape, strict=True)]
+        return all(m <= w for m, w in zip((*other.before, *after), (*self.before, *room), strict=True))
+
     def inside(self) -> npt.NDArray[np.bool_]:
         """(positions,) whether a position is an element."""
         grid = np.zeros(self.padded, dtype=bool)
@@ -77,7 +83,7 @@ def walk(offset: Ints, shape: Sequence[int], strides: Sequence[int]) -> list[Ste
         second = [0] * offset.ndim
         second[axis] = 1
         stride = int(offset[tuple(second)] - offset[(0,) * offset.ndim])
-        step = _step(stride, shape, strides)
+        step = step_along(stride, shape, strides)
         if step is None:
             return None
         steps.append(step)
@@ -86,7 +92,7 @@ def walk(offset: Ints, shape: Sequence[int], strides: Sequence[int]) -> list[Ste
     return steps if np.array_equal(offset - origin, np.broadcast_to(expected, offset.shape)) else None
 
 
-def _step(stride: int, shape: Sequence[int], strides: Sequence[int]) -> Step | None:
+def step_along(stride: int, shape: Sequence[int], strides: Sequence[int]) -> Step | None:
     """The dimension that a lane stride follows: the one it is the smallest multiple of."""
     if stride == 0:
         return 0, 0

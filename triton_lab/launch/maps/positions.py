@@ -121,10 +121,7 @@ class OverShape:
 
     def _fits(self, steps: Sequence[tuple[int, int]], block: Sequence[int]) -> bool:
         """Whether the margins are wide enough for this walk."""
-        mine = space(self.shape, [(steps, block)])
-        after = [p - b - s for p, b, s in zip(mine.padded, mine.before, self.shape, strict=True)]
-        room = [p - b - s for p, b, s in zip(self.padded, self.where.before, self.shape, strict=True)]
-        return all(m <= w for m, w in zip((*mine.before, *after), (*self.where.before, *room), strict=True))
+        return self.where.holds(space(self.shape, [(steps, block)]))
 
     def alias(self, signature: npt.NDArray[np.uint64], counts: Ints) -> None:
         """Elements that share a place are touched together."""

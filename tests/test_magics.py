@@ -301,3 +301,34 @@ def test_triton_interpret_is_told(shell: SimpleNamespace, monkeypatch: Any, caps
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     shell.cell("%triton")
     assert "TRITON_INTERPRET=1" in capsys.readouterr().out
+
+
+def test_an_interrupted_cell_shows_its_line_and_draws_nothing(
+    shell: SimpleNamespace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("triton_lab.launch.checks.check", lambda launch: pytest.fail("checked"))
+    monkeypatch.setattr("triton_lab.backend.launcher.progress", None)
+
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    shell.names["interrupted_from_here"] = lambda: monkeypatch.setattr(
+        "triton_lab.backend.launcher.progress", interrupt
+    )
+    launch = "scale[(2,)](x, 10, BLOCK=8)"
+    shell.cell(f"%%triton cpu\n{KERNEL}{launch}\ninterrupted_from_here()\n{launch}")
+    assert shell.cards == []
+    assert f"-->   15 {launch}" in shell.error() and shell.error().splitlines()[-1].startswith("KeyboardInterrupt")
+    told = capsys.readouterr().out
+    assert re.search(r"Interrupted in scale\(2, 1, 1\) after .* s\. 1 launch had ended; no pictures were made\.", told)
+
+
+def test_an_interrupt_while_drawing_is_told_without_our_own_code(
+    shell: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(view: Any, **how: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("IPython.display.display", interrupted)
+    shell.cell("%%triton cpu\n" + KERNEL + "scale[(2,)](x, 10, BLOCK=8)")
+    assert shell.error() == "KeyboardInterrupt: interrupted while pictures were made; the launches had ended"

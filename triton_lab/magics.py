@@ -125,7 +125,7 @@ def run_cell(shell: Any, chosen: Options, body: str) -> None:
     from triton_lab.notebook import cell, trouble
     from triton_lab.notebook.freshness import jit_function
     from triton_lab.notebook.progress import notebook_bar
-    from triton_lab.notebook.show import show_launches, show_no_launch
+    from triton_lab.notebook.show import show_interrupted, show_launches, show_no_launch
     from triton_lab.notebook.switch import switched
 
     before = {name: value for name, value in shell.user_ns.items() if jit_function(value) is not None}
@@ -140,8 +140,13 @@ def run_cell(shell: Any, chosen: Options, body: str) -> None:
         raise trouble.plain(error) from None
     for note in notes:
         print(note)
-    if launches:
-        show_launches(launches, chosen)
+    if isinstance(result.error, KeyboardInterrupt):
+        show_interrupted(launches)
+    elif launches:
+        try:
+            show_launches(launches, chosen)
+        except KeyboardInterrupt as error:
+            raise trouble.plain(error, "interrupted while pictures were made; the launches had ended") from None
     elif result.error is None:
         show_no_launch(
             {n: v for n, v in shell.user_ns.items() if jit_function(v) is not None and before.get(n) is not v}

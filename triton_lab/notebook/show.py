@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from triton_lab.launch.launch import Launch
 from triton_lab.notebook.freshness import jit_function
 from triton_lab.notebook.options import Options
+from triton_lab.words import count
 
 if TYPE_CHECKING:
     from triton_lab.views.scenes import Ran, Target
@@ -38,6 +39,18 @@ def show_launches(launches: Sequence[Launch], chosen: Options) -> None:
         ran: Ran = {"target": cast("Target", "both" if both else launch.target)}
         how = {"triton_lab": ran}
         display(view, metadata=how)  # type: ignore[no-untyped-call]
+
+
+def show_interrupted(launches: Sequence[Launch]) -> None:
+    """Say how far the cell came. Who interrupts wants to wait no longer: nothing is drawn or checked."""
+    from triton_lab.views.drawing.words import seconds_text
+
+    if not launches:
+        return
+    ended = count(sum(launch.error is None for launch in launches), "launch", "launches")
+    stopped = [launch for launch in launches if isinstance(launch.error, KeyboardInterrupt)]
+    where = "".join(f"{launch.kernel}{launch.grid} after {seconds_text(launch.seconds)}" for launch in stopped[-1:])
+    print(f"Interrupted in {where}." if where else "Interrupted.", f"{ended} had ended; no pictures were made.")
 
 
 def show_no_launch(kernels: Mapping[str, Any]) -> None:

@@ -133,8 +133,8 @@ def _where(kernel: Kernel, node: ast.AST, cell: str) -> str:
     return f"{'this cell' if kernel.file == cell else kernel.file}, line {kernel.line(node)}"
 
 
-def plain(error: Exception) -> Exception:
-    """Make ``error`` show its message alone: the user wrote no code that failed."""
-    text = [f"\x1b[31m{type(error).__name__}\x1b[39m: {error}"]
+def plain(error: BaseException, message: str = "") -> BaseException:
+    """Make ``error`` show its message (or this one) alone: the user wrote no code that failed."""
+    text = [f"\x1b[31m{type(error).__name__}\x1b[39m: {message or error}"]
     error._render_traceback_ = lambda: text  # type: ignore[attr-defined]
     return error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -143,6 +144,22 @@ class Access:
                 done[event.programs] = count + 1
             self._index = index
         return self._index
+
+    def of(self, programs: Array) -> Access:
+        """What some programs (ascending) did of it: the others take no part.
+
+        >>> launch.accesses[2].of(np.array([0, 7])).mask().sum(axis=1)
+        array([128,   0,   0,   0,   0,   0,   0, 104])
+        """
+        cut = [event.of(np.flatnonzero(np.isin(event.programs, programs))) for event in self.events]
+        kept = [event for event in cut if len(event.programs)]
+        place = self.op, self.kind, self.line, self.column, self.dtype, self.itemsize
+        return Access(*place, self._argument, self.programs, kept, self._recall)
+
+    @property
+    def lanes(self) -> int:
+        """How many lanes its programs have, masked ones included, in all iterations."""
+        return sum(len(event.programs) * math.prod(event.shape) for event in self.events)
 
     def parts(self, iteration: int) -> list[Event]:
         """The events of an iteration, each cut to the programs that are in it then.

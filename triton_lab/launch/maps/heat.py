@@ -9,7 +9,7 @@ starts them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,7 @@ from triton_lab.launch.maps.boxes import Raster
 from triton_lab.launch.maps.lanes import Lanes, Moment, Timeline, TouchingLanes
 from triton_lab.launch.maps.overhang import Space
 from triton_lab.launch.maps.positions import Flags, OverShape, OverStorage, Place, StoredArgument, TimedAccess
+from triton_lab.launch.maps.sample import sampled
 from triton_lab.launch.places import Ints
 
 OVER = ("shape", "storage")
@@ -36,7 +37,7 @@ class Heat:
     ``unit`` bytes, the first of them ``first`` units after the storage's start.
     ``classes`` (positions,) index ``table``, class 0 is touched by nobody; member p * moments + m is
     an active lane of program p at moment m, and from ``programs * moments`` on a masked one.
-    ``counts`` (positions,) are active lanes.
+    ``counts`` (positions,) are active lanes. ``shown`` is how many programs were looked at, None for all.
     """
 
     shape: tuple[int, ...]
@@ -52,6 +53,7 @@ class Heat:
     counts: Ints
     active_elsewhere: int = 0
     masked_elsewhere: int = 0
+    shown: int | None = None
 
     @cached_property
     def inside(self) -> Flags:
@@ -103,26 +105,44 @@ class Heat:
         return np.where(touch >= 0, np.searchsorted(distinct(touch[touch >= 0]), touch), -1)
 
 
-def heat(argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int, over: str = "shape") -> Heat:
-    """What these accesses do to ``argument``, over its ``shape`` or over its ``storage``."""
-    timeline = Timeline.of_iterations(accesses)
+def heat(
+    argument: StoredArgument,
+    accesses: Sequence[TimedAccess],
+    programs: int,
+    over: str = "shape",
+    most: int | None = None,
+) -> Heat:
+    """What these accesses do to ``argument``, over its ``shape`` or over its ``storage``.
+
+    Over the shape, where each lane would have to be looked at, ``most`` lanes are, of programs at even distances.
+    """
     if over == "shape":
-        return _over_shape(argument, accesses, timeline, programs)
+        return _over_shape(argument, accesses, Timeline.of_iterations, programs, most)
+    timeline = Timeline.of_iterations(accesses)
     place = OverStorage(argument, accesses)
     boxed = over_storage(place, accesses, timeline)
     return _heat(place, accesses, timeline, programs) if boxed is None else _of_boxes(boxed, place, timeline, programs)
 
 
-def heat_of_accesses(argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int) -> Heat:
+def heat_of_accesses(
+    argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int, most: int | None = None
+) -> Heat:
     """The same over the shape, where all iterations of an access are one moment."""
-    return _over_shape(argument, accesses, Timeline.of_accesses(accesses), programs)
+    return _over_shape(argument, accesses, Timeline.of_accesses, programs, most)
 
 
-def _over_shape(argument: StoredArgument, accesses: Sequence[TimedAccess], timeline: Timeline, programs: int) -> Heat:
-    boxed = over_shape(argument, accesses, timeline)
+def _over_shape(
+    argument: StoredArgument,
+    accesses: Sequence[TimedAccess],
+    timeline: Callable[[Sequence[TimedAccess]], Timeline],
+    programs: int,
+    most: int | None,
+) -> Heat:
+    boxed = over_shape(argument, accesses, timeline(accesses))
     if boxed is not None:
-        return _of_boxes(boxed, None, timeline, programs)
-    return _heat(OverShape(argument, accesses), accesses, timeline, programs)
+        return _of_boxes(boxed, None, timeline(accesses), programs)
+    some, shown = sampled(accesses, programs, most)
+    return replace(_heat(OverShape(argument, some), some, timeline(some), programs), shown=shown)
 
 
 def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, programs: int) -> Heat:

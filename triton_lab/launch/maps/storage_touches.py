@@ -29,12 +29,19 @@ class CellTouches:
 
 
 class StorageTouches:
-    """What accesses do to ``tensors``, each through its own name."""
+    """What accesses do to ``tensors``, each through its own name; ``most`` is that of `heat`."""
 
-    def __init__(self, tensors: Sequence[StoredArgument], accesses: Sequence[TimedAccess], programs: int) -> None:
+    def __init__(
+        self,
+        tensors: Sequence[StoredArgument],
+        accesses: Sequence[TimedAccess],
+        programs: int,
+        most: int | None = None,
+    ) -> None:
         self.programs = programs
         self.heats: list[Heat] = [
-            heat(tensor, [one for one in accesses if one.argument == tensor.name], programs) for tensor in tensors
+            heat(tensor, [one for one in accesses if one.argument == tensor.name], programs, most=most)
+            for tensor in tensors
         ]
 
     def of_elements(self, tensor: int, cell_of_element: Ints, cells: int) -> CellTouches:

@@ -102,4 +102,5 @@ def _axis(step: int, extent: int, number: int, parts: Sequence[Event]) -> Axis:
 
 def _each(numbers: Ints, part: Event) -> Ints:
     """(programs,) of numbers that may be one for all."""
-    return np.broadcast_to(numbers.reshape(-1), (len(part.programs),))
+    line: Ints = numbers.reshape(-1)
+    return line if len(line) == len(part.programs) else np.broadcast_to(line, (len(part.programs),))

@@ -35,7 +35,8 @@ class Touches:
     ``classes`` numbers the class of each position; class 0 is touched by nobody. Members of a class
     are, for program p of n: p for an active lane of a load, n + p for one of a store or atomic,
     2n + p and 3n + p for masked lanes, and then 4n + a for each access. ``active_elsewhere`` and
-    ``masked_elsewhere`` count lanes that no position stands for.
+    ``masked_elsewhere`` count lanes that no position stands for. ``shown`` is how many programs were looked at,
+    None for all.
     """
 
     shape: tuple[int, ...]
@@ -48,6 +49,7 @@ class Touches:
     several: npt.NDArray[np.bool_]  # (classes, layers): whether one element has several programs
     active_elsewhere: int = 0
     masked_elsewhere: int = 0
+    shown: int | None = None
 
     def active(self, layer: str = "both") -> Classes:
         """For each class, the programs with an active lane there."""
@@ -78,10 +80,12 @@ class Touches:
         return replace(self, classes=classes, table=table, several=several)
 
 
-def touches(argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int) -> Touches:
-    """Who touches each element of ``argument`` through these accesses."""
+def touches(
+    argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int, most: int | None = None
+) -> Touches:
+    """Who touches each element of ``argument`` through these accesses; ``most`` is that of `heat`."""
     ours = [one for one in accesses if one.argument == argument.name]
-    return touches_of(heat_of_accesses(argument, ours, programs), tuple((one.line, one.kind) for one in ours))
+    return touches_of(heat_of_accesses(argument, ours, programs, most), tuple((one.line, one.kind) for one in ours))
 
 
 def touches_of(found: Heat, accesses: tuple[tuple[int | None, str], ...]) -> Touches:
@@ -111,6 +115,7 @@ def touches_of(found: Heat, accesses: tuple[tuple[int | None, str], ...]) -> Tou
         several=np.zeros((len(table), len(LAYERS)), dtype=bool),
         active_elsewhere=found.active_elsewhere,
         masked_elsewhere=found.masked_elsewhere,
+        shown=found.shown,
     )
     several = [bare.active(layer).counts > 1 for layer in LAYERS]
     return replace(bare, several=np.stack(several, axis=1))

@@ -50,3 +50,8 @@ def bytes_text(count: int) -> str:
         if count >= size:
             return f"{count / size:.3g} {unit}"
     return words.count(count, "byte")
+
+
+def some_of(shown: int | None, programs: int) -> str:
+    """``, 105 of 1,221 programs shown``, where a picture leaves the others out; else nothing."""
+    return "" if shown is None else f", {words.number(shown)} of {words.count(programs, 'program')} shown"

@@ -15,12 +15,13 @@ from triton_lab import words
 from triton_lab.launch.maps.cells import INSIDE, WRONG, HeatCells, heat_bins, heat_cells
 from triton_lab.launch.maps.heat import BY, OVER, Heat, heat
 from triton_lab.launch.maps.positions import LINE_BYTES, SECTOR_BYTES
+from triton_lab.launch.maps.sample import MOST_LANES
 from triton_lab.launch.places import Ints
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
-from triton_lab.views.drawing.words import panel_names, shape_text, step_names
+from triton_lab.views.drawing.words import panel_names, shape_text, some_of, step_names
 from triton_lab.views.launch.heat_layer import Layer, layer_of
 from triton_lab.views.launch.scenes import AccessesScene, ItemScene, LayerScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
@@ -47,7 +48,8 @@ class Accesses(View):
     """One access of a launch, or all accesses to one argument (given by name), as a heatmap.
 
     ``by`` is one of `BY`, ``over`` the argument's ``"shape"`` or its ``"storage"``, where the lines
-    and sectors of a GPU's cache are ruled. ``program`` and ``iteration`` pick what stands out.
+    and sectors of a GPU's cache are ruled. ``program`` and ``iteration`` pick what stands out. ``most`` is as in
+    `Tiling`.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Accesses(View):
         program: int | None = None,
         iteration: int | None = None,
         room: tuple[float, float] = style.ROOM,
+        most: int | None = None,
     ) -> None:
         if by not in BY:
             raise ValueError(f"by is one of {', '.join(BY)} (launch.plot.accesses has values, too), not {by!r}")
@@ -74,6 +77,7 @@ class Accesses(View):
         if program is not None and not 0 <= program < self.programs:
             raise ValueError(words.no_program(program, launch.grid))
         self.by, self.over, self.program, self.iteration, self.room = by, over, program, iteration, room
+        self.most = most
         self._layers: dict[str, Layer] = {}
         self.accesses = (
             [self.access]
@@ -84,7 +88,7 @@ class Accesses(View):
     @cached_property
     def heat(self) -> Heat:
         """What is drawn, for each position."""
-        return heat(self.argument, self.accesses, self.programs, self.over)
+        return heat(self.argument, self.accesses, self.programs, self.over, self.most)
 
     @cached_property
     def layout(self) -> Layout:
@@ -119,7 +123,11 @@ class Accesses(View):
         blank = Heatmap(self.layout, self.numbers, np.zeros((1, 4), dtype=np.uint16), room=self.room)
         members = np.diff(self.cells.members.starts) > 0
         state = self.cells.state
-        return layer_of(by, numbers, state == WRONG, state == INSIDE, members, blank, self.launch.grid)
+        made = layer_of(by, numbers, state == WRONG, state == INSIDE, members, blank, self.launch.grid)
+        if self.heat.shown is None:
+            return made
+        told = {"touched by nobody": "touched by none of these"}
+        return replace(made, legend=[replace(key, text=told.get(key.text, key.text)) for key in made.legend])
 
     @cached_property
     def heatmap(self) -> Heatmap:
@@ -183,7 +191,7 @@ class Accesses(View):
 
     def subject(self) -> str:
         """``x (3×4)``, or ``load of x (3×4) in line 7``."""
-        told = f"{self.argument.name} ({shape_text(self.argument.shape)})"
+        told = f"{self.argument.name} ({shape_text(self.argument.shape)}){some_of(self.heat.shown, self.programs)}"
         if self.access is None:
             return told
         where = "" if self.access.line is None else f" in line {self.access.line}"
@@ -305,11 +313,11 @@ class AccessesPanel(Panel):
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Accesses:
         match path:
             case ["accesses", argument]:
-                return Accesses(self.launch, argument)
+                return Accesses(self.launch, argument, most=MOST_LANES)
         raise unknown(path)
 
     def drawn(self) -> list[Accesses]:
-        return [Accesses(self.launch, name, room=TilingPanel.ROOM) for name in self.card.drawn]
+        return [Accesses(self.launch, name, room=TilingPanel.ROOM, most=MOST_LANES) for name in self.card.drawn]
 
     def pieces(self) -> list[Piece]:
         """Side by side, as many as of tilings."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from triton_lab import words
+from triton_lab.launch.maps.sample import MOST_LANES
 from triton_lab.launch.maps.storage import (
     Cover,
     Memory,
@@ -31,8 +32,8 @@ from triton_lab.launch.places import Ints, offsets
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
-from triton_lab.views.drawing.regions import cell_labels
-from triton_lab.views.drawing.words import panel_names, shape_text, step_names
+from triton_lab.views.drawing.regions import MOST, cell_labels
+from triton_lab.views.drawing.words import panel_names, shape_text, some_of, step_names
 from triton_lab.views.launch.names import names_in
 from triton_lab.views.launch.scenes import StorageHeatmap, StorageScene, TouchedScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
@@ -72,9 +73,10 @@ def storage(*tensors: torch.Tensor, names: Sequence[str] | None = None) -> Stora
 
 class Storage(View):
     """Tensors in their storages. With a launch whose arguments they are, the live picture follows
-    the picked program, iteration and line."""
+    the picked program, iteration and line; ``most`` is as in `Tiling`."""
 
-    def __init__(self, tensors: Sequence[StridedLike], launch: Launch | None = None) -> None:
+    def __init__(self, tensors: Sequence[StridedLike], launch: Launch | None = None, most: int | None = None) -> None:
+        self.most = most
         self.tensors = tuple(tensors)
         self.memories = memories(self.tensors)
         self.launch = launch
@@ -251,7 +253,12 @@ class Storage(View):
             return {"launchGrid": None, "strips": [*map(_plain, self.strips)], "grids": [*map(_plain, self.grids)]}
         programs = self.launch.programs
         named = [tensor_argument(self.launch, tensor.name) for tensor in self.tensors]
-        found = StorageTouches(named, self.launch.accesses, programs)
+        found = StorageTouches(named, self.launch.accesses, programs, self.most)
+        left = [
+            f"who touches {tensor.name}{some_of(one.shown, programs)}"
+            for tensor, one in zip(named, found.heats, strict=True)
+            if one.shown is not None
+        ]
         grids = [
             told_apart(grid, found.of_elements(number, grid.layout.cell_of_position(), grid.layout.cells))
             for number, grid in enumerate(self.grids)
@@ -260,7 +267,8 @@ class Storage(View):
         for which, strip in enumerate(self.strips):
             places = [(number, self._units(number) // strip.layout.right) for number in self.covers[which].tensors]
             strips.append(told_apart(strip, found.of_storage(places, strip.layout.cells)))
-        return {"launchGrid": list(self.launch.grid), "strips": strips, "grids": grids}
+        overlaps = [*self.overlaps(), *left]
+        return {"launchGrid": list(self.launch.grid), "strips": strips, "grids": grids, "overlaps": overlaps}
 
     def _units(self, number: int) -> Ints:
         """(elements, n) the units of its memory's cover that each element of a tensor takes."""
@@ -334,10 +342,11 @@ def _look(tensors: Sequence[int], several: bool, level: int, pattern: int = styl
 
 def _numbers(shown: Layout, numbers: Ints, room: tuple[float, float]) -> list[Label]:
     """A number in each cell, in reading order."""
+    if shown.binned or shown.cells > MOST:  # they get none
+        return []
     told = [""] * shown.cells
-    if not shown.binned:
-        for cell, number in zip(shown.cell_of_position().tolist(), numbers.tolist(), strict=True):
-            told[cell] = str(number)
+    for cell, number in zip(shown.cell_of_position().tolist(), numbers.tolist(), strict=True):
+        told[cell] = str(number)
     return cell_labels(shown, told, room)
 
 
@@ -355,7 +364,7 @@ class StoragePanel(Panel):
 
     @cached_property
     def _storage(self) -> Storage:
-        return Storage(self.card.tensors[: self.card.MOST_ARGUMENTS], self.launch)
+        return Storage(self.card.tensors[: self.card.MOST_ARGUMENTS], self.launch, MOST_LANES)
 
     def drawn(self) -> list[Storage]:
         return [self._storage]

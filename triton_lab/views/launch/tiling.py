@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from triton_lab import words
 from triton_lab.launch.classes import Classes
+from triton_lab.launch.maps.sample import MOST_LANES
 from triton_lab.launch.maps.tiling import LAYERS, Touches, touches
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Key, buffer, narrow
@@ -20,7 +21,7 @@ from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.regions import crowded, labels
 from triton_lab.views.drawing.scenes import DressedPlace
-from triton_lab.views.drawing.words import panel_names, shape_text, step_names
+from triton_lab.views.drawing.words import panel_names, shape_text, some_of, step_names
 from triton_lab.views.launch.scenes import ItemScene, TilingScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.view import View
@@ -46,7 +47,8 @@ class Tiling(View):
     """The elements of ``argument`` coloured by program; ``program`` picks one, ``layer`` what to show.
 
     ``layer`` is ``"loads"``, ``"stores"`` or ``"both"``; ``room`` is the width and height, in CSS
-    pixels, that the heatmap may take.
+    pixels, that the heatmap may take. Where lanes must be looked at one by one, ``most`` bounds them; the
+    picture then shows some programs, and says so.
     """
 
     def __init__(
@@ -56,8 +58,10 @@ class Tiling(View):
         program: int | None = None,
         layer: str = "both",
         room: tuple[float, float] = style.ROOM,
+        most: int | None = None,
     ) -> None:
         self.launch = launch
+        self.most = most
         self.argument = tensor_argument(launch, argument)
         self.programs = math.prod(launch.grid)
         self.program = program
@@ -73,14 +77,14 @@ class Tiling(View):
 
     def within(self, room: tuple[float, float]) -> Tiling:
         """The same picture in another size."""
-        other = Tiling(self.launch, self.argument.name, self.program, self.layer, room)
+        other = Tiling(self.launch, self.argument.name, self.program, self.layer, room, self.most)
         other.__dict__["touches"] = self.touches
         return other
 
     @cached_property
     def touches(self) -> Touches:
         """Who touches each position."""
-        return touches(self.argument, self.launch.accesses, self.programs)
+        return touches(self.argument, self.launch.accesses, self.programs, self.most)
 
     @cached_property
     def cells(self) -> Cells:
@@ -169,7 +173,8 @@ class Tiling(View):
             first, second = striped[0, :2].tolist() if crowd else colours[:2]
             keys.append(Key((first, second, second, style.STRIPES), "several programs"))
         used = {tuple(row) for row in np.unique(styles, axis=0).tolist()}
-        rest = ((MASKED, "masked lanes only"), (UNTOUCHED, "touched by nobody"), (OUTSIDE, "outside the argument"))
+        nobody = "touched by nobody" if self.touches.shown is None else "touched by none of these"
+        rest = ((MASKED, "masked lanes only"), (UNTOUCHED, nobody), (OUTSIDE, "outside the argument"))
         return [*keys, *(Key(look, words) for look, words in rest if look in used)]
 
     def emphasis(self, program: int) -> npt.NDArray[np.uint8]:
@@ -181,8 +186,12 @@ class Tiling(View):
         return levels[self.cells.class_of]
 
     def title(self) -> str:
-        name, shape = self.argument.name, shape_text(self.argument.shape)
-        return f"{name} ({shape}): which program {VERBS[self.layer]} each element"
+        return f"{self.subject()}: which program {VERBS[self.layer]} each element"
+
+    def subject(self) -> str:
+        """``x (3×4)``, and how many programs are shown if not all are."""
+        shown = some_of(self.touches.shown, self.programs)
+        return f"{self.argument.name} ({shape_text(self.argument.shape)}){shown}"
 
     def figure(self) -> Figure:
         """The layer asked for; the chosen program outlined, if one is chosen."""
@@ -198,7 +207,7 @@ class Tiling(View):
         argument, found = self.argument, self.cells.touches
         return {
             "kind": "tiling",
-            "title": f"{argument.name} ({shape_text(argument.shape)})",
+            "title": self.subject(),
             "argument": {
                 "name": argument.name,
                 "shape": list(argument.shape),
@@ -233,11 +242,13 @@ class Tiling(View):
             ((active > 0) & ~several, "one program"),
             (several, "several programs"),
             ((active == 0) & masked, "masked lanes only"),
-            ((active == 0) & ~masked, "nobody"),
+            ((active == 0) & ~masked, "nobody" if found.shown is None else "none of those shown"),
         ]
         told = [
             f"{words.count(int(many[which].sum()), 'element')} by {who}" for which, who in facts if many[which].sum()
         ]
+        if found.shown is not None:
+            told.append(f"launch.plot.tiling({self.argument.name!r}) looks at all of them")
         lines = [self.title(), f"{words.count(self.programs, 'program')}; {', '.join(told) or 'no elements'}"]
         wrong = int((active > 0)[found.classes[~inside]].sum())
         if wrong:
@@ -306,7 +317,7 @@ class TilingPanel(Panel):
     def _tiling(self, argument: str) -> Tiling:
         """Made once: who touches what takes a while."""
         if argument not in self._made:
-            self._made[argument] = Tiling(self.launch, argument)
+            self._made[argument] = Tiling(self.launch, argument, most=MOST_LANES)
         return self._made[argument]
 
     @cached_property

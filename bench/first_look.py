@@ -1,0 +1,151 @@
+"""What the first look at a launch costs: from its end to its card, and to the picture of each tab.
+
+Seconds are the processor's, with one thread: a busy machine spoils them less than those of a clock on the wall.
+"""
+
+# Kernels' parameters are pointers and scalars of the device: there are no Python types to give them.
+# mypy: allow-untyped-defs, allow-untyped-decorators
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import triton
+import triton.language as tl
+
+from .figure import AtMost, Figure
+from .process import OURS, fresh
+from .speed import ONE_THREAD
+
+if TYPE_CHECKING:
+    import torch
+
+CARD, TAB = 0.5, 0.5  # seconds
+SMALL_TAB = 0.3  # of what is small
+QUICK = ("matmul 512^3", "10,000 small programs")
+
+
+@triton.jit
+def gather(x_ptr, index_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    index = tl.load(index_ptr + at, mask=at < n)
+    tl.store(out_ptr + at, tl.load(x_ptr + index, mask=at < n), mask=at < n)
+
+
+@triton.jit
+def histogram(x_ptr, bins_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = tl.load(x_ptr + at, mask=at < n, other=0)
+    tl.atomic_add(bins_ptr + value, 1, mask=at < n)
+
+
+def _matmul(size: int) -> Callable[[], object]:
+    import torch
+
+    from triton_lab.examples.matmul import matmul
+
+    a, b = torch.rand(size, size), torch.rand(size, size)
+    return lambda: matmul(a, b, block_m=32, block_n=32, block_k=32)
+
+
+def _softmax() -> Callable[[], object]:
+    import torch
+
+    from triton_lab.examples import example
+
+    x = torch.rand(8192, 781)
+    return lambda: example("softmax").run(x=x)
+
+
+def _gather() -> Callable[[], object]:
+    import torch
+
+    count = 10_000_000
+    index = torch.randint(0, count, (count,), dtype=torch.int32)
+    x, out = torch.rand(count), torch.empty(count)
+    return lambda: gather[(triton.cdiv(count, 8192),)](x, index, out, count, BLOCK=8192)
+
+
+def _histogram() -> Callable[[], object]:
+    import torch
+
+    count = 1_000_000
+    x, bins = torch.randint(0, 256, (count,), dtype=torch.int32), torch.zeros(256, dtype=torch.int32)
+    return lambda: histogram[(triton.cdiv(count, 1024),)](x, bins, count, BLOCK=1024)
+
+
+def _small() -> Callable[[], object]:
+    import torch
+
+    from triton_lab.examples.vector_add import add
+
+    x: torch.Tensor = torch.rand(640_000 - 13)
+    return lambda: add(x, x, 64)
+
+
+LAUNCHES: dict[str, Callable[[], Callable[[], object]]] = {
+    "matmul 512^3": lambda: _matmul(512),
+    "matmul 1024^3": lambda: _matmul(1024),
+    "softmax 8192x781": _softmax,
+    "histogram of 10^6, atomics": _histogram,
+    "gather of 10^7 scattered lanes": _gather,
+    "10,000 small programs": _small,
+}
+
+
+def measure(quick: bool = False) -> list[Figure]:
+    """Per launch: seconds to its findings and card with the first picture, that over the launch's, and of tabs."""
+    figures: list[Figure] = []
+    for name in QUICK if quick else LAUNCHES:
+        seconds = fresh("first_look:time_launch", name, environment=OURS | ONE_THREAD)
+        launch, card = seconds.pop("launch"), seconds.pop("card")
+        parts = [f"{part} {seconds.pop(part):.2g} s" for part in ("findings", "scene", "picture")]
+        note = f"launch {launch:.2g} s; {', '.join(parts)}"
+        figures.append(Figure(f"{name}: card with its first picture", card, "s", AtMost(CARD), note))
+        figures.append(Figure(f"{name}: that over the recorded launch", card / launch, "times"))
+        slowest = max(seconds, key=lambda tab: seconds[tab])
+        told = ", ".join(f"{tab} {each:.2g}" for tab, each in seconds.items())
+        limit = SMALL_TAB if name in QUICK else TAB
+        figures.append(Figure(f"{name}: slowest tab, {slowest}", seconds[slowest], "s", AtMost(limit), told))
+    return figures
+
+
+def time_launch(name: str) -> dict[str, float]:
+    """Seconds of a recorded launch, of its card and what that is made of, and of what each tab opens with."""
+    import torch
+
+    import triton_lab
+    from triton_lab.examples.vector_add import add
+    from triton_lab.views.drawing.png import png
+    from triton_lab.views.launch.card import Card
+    from triton_lab.views.launch.parts import opened, tabs
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    with triton_lab.record() as launches:
+        add(torch.rand(1000), torch.rand(1000))
+    Card(launches[0])._repr_mimebundle_()  # imported now
+
+    found: dict[str, float] = {}
+
+    def timed(what: str, run: Callable[[], object]) -> None:
+        start = time.process_time()
+        run()
+        found[what] = time.process_time() - start
+
+    run = LAUNCHES[name]()
+    run()  # compiled now
+    with triton_lab.record() as launches:
+        timed("launch", run)
+    launch = launches[0]
+    timed("findings", lambda: launch.findings)
+    card = Card(launch)
+    timed("scene", card.scene)
+    timed("picture", lambda: (png(card.figure()), card.text()))
+    found["card"] = found["findings"] + found["scene"] + found["picture"]
+    fresh_card = Card(launch)  # which has drawn nothing yet
+    for tab in tabs(fresh_card):
+        timed(tab["label"], lambda tab=tab: opened(fresh_card, tab["name"]))
+    return found

@@ -39,6 +39,13 @@ class Boxed:
     active_elsewhere: int
     masked_elsewhere: int
 
+    @property
+    def own(self) -> list[tuple[int, int]]:
+        """Where the argument's own positions begin and end along each dimension of ``padded``."""
+        if len(self.padded) < len(self.shape):  # in reading order
+            return [(0, self.padded[0])]
+        return [(low, low + size) for low, size in zip(self.before, self.shape, strict=True)]
+
     def crop(self, raster: Raster, classes: Ints) -> tuple[tuple[int, ...], tuple[int, ...], tuple[slice, ...]]:
         """Leave out margins where nothing is: the shape drawn, its origin, and the window in ``padded``."""
         if len(self.padded) < len(self.shape):  # in reading order

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from triton_lab.launch.classes import counted, distinct
 from triton_lab.launch.maps.positions import Flags
 from triton_lab.launch.maps.strided import Axis, Strided
 from triton_lab.launch.places import Ints
@@ -143,20 +144,30 @@ class Raster:
     """
 
     edges: tuple[Ints, ...]
-    numbers: tuple[Ints, ...]  # by index, how many edges were passed before it
+    numbers: tuple[Ints | None, ...]  # by index, its place among the edges; None where that is searched for
 
     @classmethod
-    def of(cls, shape: Sequence[int], boxes: Sequence[Boxes]) -> Raster:
-        edges, numbers = [], []
+    def of(cls, shape: Sequence[int], boxes: Sequence[Boxes], own: Sequence[tuple[int, int]]) -> Raster:
+        """Cut a space of ``shape`` at the borders of boxes, and along each dimension at two ends of its ``own``."""
+        edges: list[Ints] = []
+        numbers: list[Ints | None] = []
         for dimension, size in enumerate(shape):
+            ends = [end[:, dimension] for some in boxes for end in (some.low, some.high)]
+            borders = np.concatenate([np.array([0, size, *own[dimension]]), *ends])
+            if size > len(borders):
+                edges.append(distinct(borders))
+                numbers.append(None)
+                continue
             marked = np.zeros(size + 1, dtype=bool)
-            marked[0] = marked[size] = True
-            for some in boxes:
-                marked[some.low[:, dimension]] = True
-                marked[some.high[:, dimension]] = True
+            marked[borders] = True
             edges.append(np.flatnonzero(marked))
             numbers.append(np.cumsum(marked) - 1)
         return cls(tuple(edges), tuple(numbers))
+
+    def _place(self, dimension: int, index: Ints) -> Ints:
+        """Where borders of boxes are among the edges."""
+        known = self.numbers[dimension]
+        return np.searchsorted(self.edges[dimension], index) if known is None else known[index]
 
     @property
     def cells_along(self) -> tuple[int, ...]:
@@ -171,28 +182,20 @@ class Raster:
         box = np.arange(len(boxes))
         cell = np.zeros(len(boxes), dtype=np.int64)
         for dimension, along in enumerate(self.cells_along):
-            first = self.numbers[dimension][boxes.low[:, dimension]]
-            count = self.numbers[dimension][boxes.high[:, dimension]] - first
+            first = self._place(dimension, boxes.low[:, dimension])
+            count = self._place(dimension, boxes.high[:, dimension]) - first
             first, count = first[box], count[box]
             if bool((count == 1).all()):
                 cell = cell * along + first
                 continue
-            ends = np.cumsum(count)
-            within = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - count, count)
-            box, cell = np.repeat(box, count), np.repeat(cell * along + first, count) + within
+            box, cell = np.repeat(box, count), np.repeat(cell * along + first, count) + counted(count)
         return box, cell
 
-    def pairs(self, boxes: Boxes) -> int:
-        """How many pairs `covered` has."""
-        count = np.ones(len(boxes), dtype=np.int64)
-        for dimension, numbers in enumerate(self.numbers):
-            count *= numbers[boxes.high[:, dimension]] - numbers[boxes.low[:, dimension]]
-        return int(count.sum())
-
-    def spread(self, of_cell: Ints, window: Sequence[slice]) -> Ints:
-        """What is known of each cell, for each position of the window, in reading order."""
-        found = of_cell.reshape(self.cells_along)
-        for dimension, (edges, part) in enumerate(zip(self.edges, window, strict=True)):
-            clipped: Ints = np.clip(edges, part.start, part.stop)
-            found = np.repeat(found, clipped[1:] - clipped[:-1], axis=dimension)
-        return found.reshape(-1)
+    def cut(self, window: Sequence[slice]) -> tuple[tuple[Ints, ...], tuple[slice, ...]]:
+        """The edges within a window between edges, counted from its corner; and which cells are there."""
+        edges, which = [], []
+        for own, part in zip(self.edges, window, strict=True):
+            first, last = np.searchsorted(own, [part.start, part.stop]).tolist()
+            edges.append(own[first : last + 1] - part.start)
+            which.append(slice(first, last))
+        return tuple(edges), tuple(which)

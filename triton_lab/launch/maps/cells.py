@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from triton_lab.launch.classes import Classes, classify, distinct, grouped, unions
 from triton_lab.launch.maps.heat import BY, Heat
 from triton_lab.launch.maps.positions import Flags
+from triton_lab.launch.maps.tiles import Falls
 from triton_lab.launch.places import Ints
 
 INSIDE, BESIDE, WRONG = range(3)  # an element; a place over the edge; one that is touched there
@@ -37,7 +38,7 @@ def heat_cells(found: Heat, cell_of_position: Ints, cells: int) -> HeatCells:
     class_of[kept] = np.arange(1, len(kept) + 1)
     kept = np.append(0, kept)
     numbers = np.zeros(cells, dtype=np.int64)
-    numbers[cell_of_position] = class_of[kinds.of_position]
+    numbers[cell_of_position] = found.tiles.spread(class_of[kinds.of_tile])
     members = _rows(found.table, kinds.classes[kept])
     return HeatCells(numbers, members, kinds.state[kept], {what: kinds.by[what][kept] for what in BY})
 
@@ -45,7 +46,19 @@ def heat_cells(found: Heat, cell_of_position: Ints, cells: int) -> HeatCells:
 def heat_bins(found: Heat, bin_of_position: Ints, bins: int) -> HeatCells:
     """A cell for each bin of positions; ``bin_of_position`` are below ``bins``."""
     kinds = _kinds(found)
-    filled, contents, sets = _contents(kinds, bin_of_position)
+    return _told(found, kinds, bin_of_position, found.tiles.spread(kinds.of_tile), bins)
+
+
+def heat_fallen(found: Heat, falls: Falls) -> HeatCells:
+    """The same, of what is known of tiles alone."""
+    kinds = _kinds(found)
+    told = _told(found, kinds, falls.group, kinds.of_tile[falls.tile], falls.groups)
+    return replace(told, numbers=falls.spread(told.numbers))
+
+
+def _told(found: Heat, kinds: _Kinds, bin_of: Ints, kind_of: Ints, bins: int) -> HeatCells:
+    """What is told of bins, each of which has all kinds in it that it is paired with."""
+    filled, contents, sets = _contents(kinds, bin_of, kind_of)
     numbers = np.zeros(bins, dtype=np.int64)
     numbers[filled] = contents
     no_flags = np.zeros((len(found.table), 0), dtype=bool)
@@ -56,13 +69,13 @@ def heat_bins(found: Heat, bin_of_position: Ints, bins: int) -> HeatCells:
 
 @dataclass(frozen=True)
 class _Kinds:
-    """Positions that are alike in all that cells tell are one kind. Kind 0 is no position.
+    """Tiles that are alike in all that cells tell are one kind. Kind 0 is no position.
 
-    ``of_position`` (positions,); ``classes`` (kinds,) index `Heat.table`, ``shown`` (kinds,) says
+    ``of_tile`` (tiles,); ``classes`` (kinds,) index `Heat.table`, ``shown`` (kinds,) says
     whether there is something to draw, ``state`` and ``by`` are as in `HeatCells`.
     """
 
-    of_position: Ints
+    of_tile: Ints
     classes: Ints
     shown: Flags
     state: Ints
@@ -71,30 +84,32 @@ class _Kinds:
 
 def _kinds(found: Heat) -> _Kinds:
     states = _states(found)
-    most = int(found.counts.max(initial=0)) + 1
-    key = (found.classes * most + found.counts) * 3 + states + 1
-    of_position, heads = grouped(key.astype(np.uint64))
-    classes = np.append(0, found.classes[heads])
+    most = int(found.tile_counts.max(initial=0)) + 1
+    key = (found.tile_classes * most + found.tile_counts) * 3 + states + 1
+    of_tile, heads = grouped(key.astype(np.uint64))
+    classes = np.append(0, found.tile_classes[heads])
     state = np.append(BESIDE, states[heads])
     by = {what: found.by(what)[classes] for what in BY[1:]}
-    by["count"] = np.where(by["program"] >= 0, np.append(0, found.counts[heads]), -1)
-    return _Kinds(of_position, classes, (state != BESIDE) | (classes > 0), state, by)
+    by["count"] = np.where(by["program"] >= 0, np.append(0, found.tile_counts[heads]), -1)
+    return _Kinds(of_tile, classes, (state != BESIDE) | (classes > 0), state, by)
 
 
 def _states(found: Heat) -> Ints:
-    """(positions,) what each is."""
+    """(tiles,) what each is."""
     if found.drawn == found.shape:
-        return np.full(len(found.classes), INSIDE)
-    return np.where(found.inside, INSIDE, np.where(found.counts > 0, WRONG, BESIDE))
+        return np.full(len(found.tile_classes), INSIDE)
+    plain = found.tiles.edges is None
+    inside = found.inside if plain else found.tiles.within(found.origin, found.shape)
+    return np.where(inside, INSIDE, np.where(found.tile_counts > 0, WRONG, BESIDE))
 
 
-def _contents(kinds: _Kinds, bin_of_position: Ints) -> tuple[Ints, Ints, Classes]:
+def _contents(kinds: _Kinds, bin_of: Ints, kind_of: Ints) -> tuple[Ints, Ints, Classes]:
     """The bins in which there is something, the set of kinds in each, and these sets (from 1 up).
 
     Bins of equal contents have the same set: what is told of them is worked out once.
     """
     count = len(kinds.shown)
-    pairs = bin_of_position * count + kinds.of_position
+    pairs = bin_of * count + kind_of
     pairs = distinct(pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]])  # runs first: sorting is dear
     pairs = pairs[kinds.shown[pairs % count]]
     where = pairs // count

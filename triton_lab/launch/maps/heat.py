@@ -22,6 +22,7 @@ from triton_lab.launch.maps.lanes import Lanes, Moment, Timeline, TouchingLanes
 from triton_lab.launch.maps.overhang import Space
 from triton_lab.launch.maps.positions import Flags, OverShape, OverStorage, Place, StoredArgument, TimedAccess
 from triton_lab.launch.maps.sample import sampled
+from triton_lab.launch.maps.tiles import Tiles
 from triton_lab.launch.places import Ints
 
 OVER = ("shape", "storage")
@@ -35,9 +36,10 @@ class Heat:
     Over the shape, positions are those of ``drawn`` in reading order (the argument and what hangs
     over its edges), index = position - ``origin``. Over storage there is one position for each
     ``unit`` bytes, the first of them ``first`` units after the storage's start.
-    ``classes`` (positions,) index ``table``, class 0 is touched by nobody; member p * moments + m is
+    ``tile_classes`` (tiles,) index ``table``, class 0 is touched by nobody; member p * moments + m is
     an active lane of program p at moment m, and from ``programs * moments`` on a masked one.
-    ``counts`` (positions,) are active lanes. ``shown`` is how many programs were looked at, None for all.
+    ``tile_counts`` (tiles,) are the active lanes at each of a tile's positions. ``shown`` is how many
+    programs were looked at, None for all.
     """
 
     shape: tuple[int, ...]
@@ -48,12 +50,23 @@ class Heat:
     first: int
     programs: int
     moments: tuple[Moment, ...]
-    classes: Ints
+    tiles: Tiles
+    tile_classes: Ints
+    tile_counts: Ints
     table: Classes
-    counts: Ints
     active_elsewhere: int = 0
     masked_elsewhere: int = 0
     shown: int | None = None
+
+    @cached_property
+    def classes(self) -> Ints:
+        """(positions,) the class of each."""
+        return self.tiles.spread(self.tile_classes)
+
+    @cached_property
+    def counts(self) -> Ints:
+        """(positions,) how many active lanes are at each."""
+        return self.tiles.spread(self.tile_counts)
 
     @cached_property
     def inside(self) -> Flags:
@@ -162,9 +175,10 @@ def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, pro
         first=place.first,
         programs=programs,
         moments=timeline.moments,
-        classes=classes.reshape(place.padded)[window].reshape(-1),
+        tiles=Tiles(),
+        tile_classes=classes.reshape(place.padded)[window].reshape(-1),
+        tile_counts=tally.counts.reshape(place.padded)[window].reshape(-1),
         table=_table(lanes, heads, place.positions),
-        counts=tally.counts.reshape(place.padded)[window].reshape(-1),
         active_elsewhere=tally.active_elsewhere,
         masked_elsewhere=tally.masked_elsewhere,
     )
@@ -173,7 +187,7 @@ def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, pro
 def _of_boxes(boxed: Boxed, storage: OverStorage | None, timeline: Timeline, programs: int) -> Heat:
     """The same, of what is told of cells between the borders of boxes, in place of positions."""
     moments, size = len(timeline.moments), programs * len(timeline.moments)
-    raster = Raster.of(boxed.padded, [boxes for pair in boxed.visits for boxes in pair])
+    raster = Raster.of(boxed.padded, [boxes for pair in boxed.visits for boxes in pair], boxed.own)
     salt = _salt(size)
     signature = np.zeros(raster.cells, dtype=np.uint64)
     counts = np.zeros(raster.cells, dtype=np.int64)
@@ -193,6 +207,7 @@ def _of_boxes(boxed: Boxed, storage: OverStorage | None, timeline: Timeline, pro
     number = class_at[np.concatenate(cells)]
     table = _table_of(number[number > 0], np.concatenate(members)[number > 0], len(heads), 2 * size)
     drawn, origin, window = boxed.crop(raster, of_cell)
+    edges, which = raster.cut(window)
     return Heat(
         shape=boxed.shape,
         drawn=drawn,
@@ -202,9 +217,10 @@ def _of_boxes(boxed: Boxed, storage: OverStorage | None, timeline: Timeline, pro
         first=0 if storage is None else storage.first,
         programs=programs,
         moments=timeline.moments,
-        classes=raster.spread(of_cell, window),
+        tiles=Tiles(edges),
+        tile_classes=of_cell.reshape(raster.cells_along)[which].reshape(-1),
+        tile_counts=counts.reshape(raster.cells_along)[which].reshape(-1),
         table=table,
-        counts=raster.spread(counts, window),
         active_elsewhere=boxed.active_elsewhere,
         masked_elsewhere=boxed.masked_elsewhere,
     )

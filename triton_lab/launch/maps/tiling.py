@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from triton_lab.launch.classes import Classes, classify, distinct, unions
 from triton_lab.launch.maps.heat import Heat, heat_of_accesses
 from triton_lab.launch.maps.overhang import Space
 from triton_lab.launch.maps.positions import StoredArgument, TimedAccess
+from triton_lab.launch.maps.tiles import Falls, Tiles
 from triton_lab.launch.places import Ints
 
 ROLES = {"load": 0, "store": 1, "atomic": 1}
@@ -32,7 +34,7 @@ class Touches:
     """Who touches what. Positions are those of ``drawn``, in reading order.
 
     ``drawn`` is the argument's shape and what hangs over its edges; index = position - ``origin``.
-    ``classes`` numbers the class of each position; class 0 is touched by nobody. Members of a class
+    ``tile_classes`` numbers the class of the positions of each tile; class 0 is touched by nobody. Members of a class
     are, for program p of n: p for an active lane of a load, n + p for one of a store or atomic,
     2n + p and 3n + p for masked lanes, and then 4n + a for each access. ``active_elsewhere`` and
     ``masked_elsewhere`` count lanes that no position stands for. ``shown`` is how many programs were looked at,
@@ -44,7 +46,8 @@ class Touches:
     origin: tuple[int, ...]
     programs: int
     accesses: tuple[tuple[int | None, str], ...]  # line and kind
-    classes: Ints
+    tiles: Tiles
+    tile_classes: Ints
     table: Classes
     several: npt.NDArray[np.bool_]  # (classes, layers): whether one element has several programs
     active_elsewhere: int = 0
@@ -70,14 +73,35 @@ class Touches:
         wanted = np.isin(member // max(1, self.programs), list(roles)) & (member < 4 * self.programs)
         return np.where(wanted, member % max(1, self.programs), -1)
 
+    @cached_property
+    def classes(self) -> Ints:
+        """(positions,) the class of each."""
+        return self.tiles.spread(self.tile_classes)
+
+    def elements(self, inside: bool = True) -> Ints:
+        """(classes,) how many elements of the argument are in each; or how many places beside them."""
+        if self.tiles.edges is None or len(self.tiles.edges) < len(self.shape):
+            return np.bincount(self.classes[self.inside() == inside], minlength=len(self.table))
+        wanted = self.tiles.within(self.origin, self.shape) == inside
+        sizes = np.where(wanted, self.tiles.sizes(), 0)
+        return np.bincount(self.tile_classes, weights=sizes, minlength=len(self.table)).astype(np.int64)
+
     def inside(self) -> npt.NDArray[np.bool_]:
         """(positions,) whether a position is an element of the argument."""
         return Space(self.shape, self.origin, self.drawn).inside()
 
     def binned(self, cell_of_position: Ints, cells: int) -> Touches:
         """The same for cells of several positions: a cell's members are those of all in it."""
-        classes, table, several = unions(self.classes, self.table, self.several, cell_of_position, cells)
-        return replace(self, classes=classes, table=table, several=several)
+        return self._with(*unions(self.classes, self.table, self.several, cell_of_position, cells))
+
+    def fallen(self, falls: Falls) -> Touches:
+        """The same, of what is known of tiles alone."""
+        classes = self.tile_classes[falls.tile]
+        classes, table, several = unions(classes, self.table, self.several, falls.group, falls.groups)
+        return self._with(falls.spread(classes), table, several)
+
+    def _with(self, classes: Ints, table: Classes, several: npt.NDArray[np.bool_]) -> Touches:
+        return replace(self, tiles=Tiles(), tile_classes=classes, table=table, several=several)
 
 
 def touches(
@@ -110,7 +134,8 @@ def touches_of(found: Heat, accesses: tuple[tuple[int | None, str], ...]) -> Tou
         origin=found.origin,
         programs=programs,
         accesses=accesses,
-        classes=renumber[found.classes],
+        tiles=found.tiles,
+        tile_classes=renumber[found.tile_classes],
         table=table,
         several=np.zeros((len(table), len(LAYERS)), dtype=bool),
         active_elsewhere=found.active_elsewhere,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from triton_lab.launch.classes import Classes, distinct
 from triton_lab.launch.maps.positions import AccessLike, StoredArgument, TimedAccess
+from triton_lab.launch.maps.strided import strided
 from triton_lab.launch.maps.tiling import touches
 from triton_lab.launch.places import Ints
 
@@ -31,11 +33,9 @@ def work(accesses: Sequence[AccessLike], programs: int) -> Work:
     for access in accesses:
         done = np.zeros(programs, dtype=np.int64)
         for iteration in range(access.iterations):
-            mask = access.mask(iteration)
-            ran = access.executed(iteration).reshape(-1)
-            active = mask.reshape(programs, -1).sum(axis=1)
+            ran, active, block = _lanes(access, iteration, programs)
             total.lanes[:] += active
-            total.masked[:] += ran * (mask.size // max(1, programs)) - active
+            total.masked[:] += ran * block - active
             if access.kind != "store":
                 total.loaded[:] += active * access.itemsize
             if access.kind != "load":
@@ -43,6 +43,24 @@ def work(accesses: Sequence[AccessLike], programs: int) -> Work:
             done += ran
         np.maximum(total.iterations, done, out=total.iterations)
     return total
+
+
+def _lanes(access: AccessLike, iteration: int, programs: int) -> tuple[Ints, Ints, int]:
+    """(programs,) whether each ran an iteration, and how many active lanes it had; and a block's lanes."""
+    blocks = strided(access, iteration, 0, 1)
+    if blocks is None:
+        mask = access.mask(iteration)
+        ran = access.executed(iteration).reshape(-1).astype(np.int64)
+        return ran, mask.reshape(programs, -1).sum(axis=1), mask.size // max(1, programs)
+    ran, active = np.zeros((2, programs), dtype=np.int64)
+    ran[blocks.program] = 1
+    # The last axis of an access, its own bytes, are one lane.
+    axes = blocks.axes if access.itemsize == 1 else blocks.axes[:-1]
+    lanes = np.ones(len(blocks.program), dtype=np.int64)
+    for axis in axes:
+        lanes *= np.maximum(0, axis.upper - axis.lower)
+    active[blocks.program] = lanes
+    return ran, active, math.prod(axis.extent for axis in axes)
 
 
 @dataclass(frozen=True)
@@ -57,15 +75,19 @@ class Input:
     table: Classes
 
 
-def inputs(arguments: Sequence[StoredArgument], accesses: Sequence[TimedAccess], programs: int) -> list[Input]:
-    """The arguments that anything loads from."""
+def inputs(
+    arguments: Sequence[StoredArgument], accesses: Sequence[TimedAccess], programs: int, most: int | None = None
+) -> list[Input]:
+    """The arguments that anything loads from, but those of which more than ``most`` lanes would be looked at."""
     found = []
     for argument in arguments:
         loads = [access for access in accesses if access.argument == argument.name and access.kind == "load"]
         if not loads:
             continue
-        seen = touches(argument, loads, programs)
-        sizes = np.bincount(seen.classes[seen.inside()], minlength=len(seen.table)) * argument.itemsize
+        seen = touches(argument, loads, programs, most)
+        if seen.shown is not None:  # what some programs share says nothing of the others
+            continue
+        sizes = seen.elements() * argument.itemsize
         found.append(Input(argument.name, sizes, seen.active("loads")))
     return found
 

@@ -74,6 +74,19 @@ class Layout:
         cells = panel[:, None, None] + row[:, None] * self.columns + column
         return cells.reshape(-1)
 
+    def along(self) -> tuple[Ints, ...] | None:
+        """For each dimension, what an index there adds to the number of the cell; None where it depends on others."""
+        if self.wrapped:
+            return (np.arange(self.positions, dtype=np.int64) // self.right,) if self.shape else None
+        if self.panels != math.prod(self.shape[:-2]):
+            return None
+        above = [
+            np.arange(size, dtype=np.int64) * math.prod(self.shape[axis + 1 : -2]) * self.rows * self.columns
+            for axis, size in enumerate(self.shape[:-2])
+        ]
+        row = np.arange(self.shape[-2], dtype=np.int64) // self.down * self.columns
+        return *above, row, np.arange(self.shape[-1], dtype=np.int64) // self.right
+
     def cells_at(self, positions: Ints) -> Ints:
         """The cells of some positions alone."""
         if self.wrapped:

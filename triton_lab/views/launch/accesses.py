@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab import words
-from triton_lab.launch.maps.cells import INSIDE, WRONG, HeatCells, heat_bins, heat_cells
+from triton_lab.launch.maps.cells import INSIDE, WRONG, HeatCells, heat_bins, heat_cells, heat_fallen
 from triton_lab.launch.maps.heat import BY, OVER, Heat, heat
 from triton_lab.launch.maps.positions import LINE_BYTES, SECTOR_BYTES
 from triton_lab.launch.maps.sample import MOST_LANES
@@ -104,6 +104,9 @@ class Accesses(View):
     def cells(self) -> HeatCells:
         """What is drawn, for each cell."""
         shown = self.layout
+        falls = self.heat.tiles.falls(shown.along(), shown.cells) if shown.binned else None
+        if falls is not None:
+            return heat_fallen(self.heat, falls)
         gathered = heat_bins if shown.binned else heat_cells
         return gathered(self.heat, shown.cell_of_position(), shown.cells)
 

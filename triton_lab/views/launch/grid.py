@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab import words
+from triton_lab.launch.maps.sample import MOST_LANES
 from triton_lab.launch.maps.work import Input, Wave, Work, inputs, shared, waves, work
 from triton_lab.launch.places import Ints
 from triton_lab.views.drawing import style
@@ -89,7 +90,8 @@ class Grid(View):
     """The launch's grid coloured by one of `LAYERS`, and an argument with the colours of its programs.
 
     ``sms``: how many programs run at once. ``argument`` names the argument beside the grid: by
-    itself the first one stored to. ``program`` picks a program; ``shared`` is about it.
+    itself the first one stored to. ``program`` picks a program; ``shared`` is about it. ``most`` is as in `Tiling`;
+    inputs of which only some programs would be looked at are left out of what is shared, which says so.
     """
 
     def __init__(
@@ -100,20 +102,21 @@ class Grid(View):
         argument: str | None = None,
         program: int | None = None,
         room: tuple[float, float] = ROOM,
+        most: int | None = None,
     ) -> None:
         if by not in LAYERS:
             raise ValueError(f"by is one of {', '.join(LAYERS)}, not {by!r}")
         if sms < 1:
             raise ValueError(f"sms={sms}: a GPU has one multiprocessor at least")
         self.launch, self.by, self.sms, self.room = launch, by, sms, room
-        self.programs = math.prod(launch.grid)
+        self.programs, self.most = math.prod(launch.grid), most
         if program is not None and not 0 <= program < self.programs:
             raise ValueError(words.no_program(program, launch.grid))
         self.program = program
         stored = [one.argument for one in launch.accesses if one.kind != "load" and one.argument is not None]
         touched = stored + [one.argument for one in launch.accesses if one.argument is not None]
         name = argument or (touched[0] if touched else None)
-        self.target = None if name is None else Accesses(launch, name, "program", room=room)
+        self.target = None if name is None else Accesses(launch, name, "program", room=room, most=most)
 
     # --- What it knows ------------------------------------------------------------------------------
 
@@ -126,7 +129,14 @@ class Grid(View):
     def inputs(self) -> list[Input]:
         """What programs load, and who loads the same."""
         tensors = [one for one in self.launch.arguments if one.kind in ("tensor", "descriptor")]
-        return inputs(tensors, self.launch.accesses, self.programs)
+        return inputs(tensors, self.launch.accesses, self.programs, self.most)
+
+    @property
+    def says(self) -> dict[str, str]:
+        """What each layer shows, in words."""
+        loaded = {one.argument for one in self.launch.accesses if one.kind == "load" and one.argument is not None}
+        left = sorted(loaded - {one.name for one in self.inputs})
+        return SAYS | ({"shared": f"{SAYS['shared']}, {', '.join(left)} left out"} if left else {})
 
     @cached_property
     def waves(self) -> list[Wave]:
@@ -207,7 +217,8 @@ class Grid(View):
 
     def title(self) -> str:
         picked = f" ({words.program(self.program or 0, self.launch.grid)})" if self.by == "shared" else ""
-        return f"{self.launch.kernel}: {SAYS[self.by]}{picked}"
+        says = self.says if self.by == "shared" else SAYS
+        return f"{self.launch.kernel}: {says[self.by]}{picked}"
 
     def text(self) -> str:
         lines = [self.title()]
@@ -253,7 +264,7 @@ class Grid(View):
         return {
             "kind": "grid",
             "kernel": self.launch.kernel,
-            "says": SAYS,
+            "says": self.says,
             "grid": list(self.launch.grid),
             "program": self.program,
             "layer": self.by,
@@ -291,7 +302,7 @@ class GridPanel(Panel):
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Grid:
         if len(path) > 1:
             raise unknown(path)
-        return Grid(self.launch)
+        return Grid(self.launch, most=MOST_LANES)
 
     def drawn(self) -> list[Grid]:
-        return [Grid(self.launch)]
+        return [Grid(self.launch, most=MOST_LANES)]

@@ -236,8 +236,7 @@ class Tiling(View):
         found = self.touches
         active, masked = found.active(self.layer).counts, found.masked(self.layer).counts > 0
         several = found.several[:, list(LAYERS).index(self.layer)]
-        inside = found.inside()
-        many = np.bincount(found.classes[inside], minlength=len(active))
+        many = found.elements()
         facts = [
             ((active > 0) & ~several, "one program"),
             (several, "several programs"),
@@ -250,7 +249,7 @@ class Tiling(View):
         if found.shown is not None:
             told.append(f"launch.plot.tiling({self.argument.name!r}) looks at all of them")
         lines = [self.title(), f"{words.count(self.programs, 'program')}; {', '.join(told) or 'no elements'}"]
-        wrong = int((active > 0)[found.classes[~inside]].sum())
+        wrong = int(found.elements(inside=False)[active > 0].sum()) if found.drawn != found.shape else 0
         if wrong:
             lines.append(
                 f"{words.count(wrong, 'element')} outside the argument {words.noun(wrong, 'is', 'are')} touched"
@@ -272,11 +271,21 @@ class Cells:
     @classmethod
     def of(cls, found: Touches, shown: Layout) -> Cells:
         """Bin the positions into cells, and keep apart what is inside, outside, and wrongly touched."""
-        inside, cell = found.inside(), shown.cell_of_position()
-        state = np.full(shown.cells, OUTSIDE_STATE)
-        state[cell[inside]] = INSIDE_STATE
-        state[cell[~inside & (found.active().counts > 0)[found.classes]]] = ERROR_STATE
-        found = found.binned(cell, shown.cells)
+        touched = found.active().counts > 0
+        falls = found.tiles.falls(shown.along(), shown.cells)
+        if falls is None:
+            state = np.full(shown.cells, OUTSIDE_STATE)
+            inside, cell = found.inside(), shown.cell_of_position()
+            state[cell[inside]] = INSIDE_STATE
+            state[cell[~inside & touched[found.classes]]] = ERROR_STATE
+            found = found.binned(cell, shown.cells)
+        else:
+            of_group = np.full(falls.groups, OUTSIDE_STATE)
+            inside = found.tiles.within(found.origin, found.shape)[falls.tile]
+            of_group[falls.group[inside]] = INSIDE_STATE
+            of_group[falls.group[~inside & touched[found.tile_classes[falls.tile]]]] = ERROR_STATE
+            state = falls.spread(of_group, OUTSIDE_STATE)
+            found = found.fallen(falls)
         key = found.classes * 3 + state
         present = np.bincount(key, minlength=len(found.table) * 3) > 0
         present[OUTSIDE_STATE] = False  # class 0 outside the argument: no cell at all

@@ -172,7 +172,8 @@ class Tiling(View):
         if len(striped):
             first, second = striped[0, :2].tolist() if crowd else colours[:2]
             keys.append(Key((first, second, second, style.STRIPES), "several programs"))
-        used = {tuple(row) for row in np.unique(styles, axis=0).tolist()}
+        packed = np.unique(np.ascontiguousarray(styles).view(np.uint64))  # four small numbers as one
+        used = {tuple(row) for row in packed.view(np.uint16).reshape(-1, 4).tolist()}
         nobody = "touched by nobody" if self.touches.shown is None else "touched by none of these"
         rest = ((MASKED, "masked lanes only"), (UNTOUCHED, nobody), (OUTSIDE, "outside the argument"))
         return [*keys, *(Key(look, words) for look, words in rest if look in used)]

@@ -76,6 +76,7 @@ def test_every_picture_says_that_it_shows_some(launch: Launch) -> None:
     accesses = Accesses(launch, "x_ptr", most=MOST)
     assert told in accesses.title() and told in accesses.scene()["title"]
     assert all("nobody" not in text for layer in accesses.scene()["layers"].values() for _, text in layer["legend"])
+    assert tiling.scene()["nobody"] == accesses.scene()["nobody"] == "touched by none of these"
     tensors = [argument for argument in launch.arguments if argument.kind == "tensor"]
     assert f"who touches x_ptr, {told}" in Storage(tensors, launch, MOST).scene()["overlaps"]
     assert Grid(launch, most=MOST).scene()["says"]["shared"].endswith("x_ptr left out")

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 import pytest
 import torch
 
+import triton_lab
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
+from triton_lab.examples.vector_add import add
 from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.difference import Difference
 
@@ -130,3 +132,24 @@ def test_an_unknown_picture_is_refused_by_name() -> None:
 def test_a_launch_without_arguments_or_accesses() -> None:
     card = Card(launch(arguments=(), accesses=[], source=""))
     assert card._repr_mimebundle_()[0]["image/png"]
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "triton_lab.views.launch.tiling.touches",
+        "triton_lab.launch.checks.race.check",
+        "triton_lab.views.launch.card_figure._header",
+    ],
+)
+def test_an_interrupt_is_no_picture_that_could_not_be_made(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.rand(100)
+    with triton_lab.record() as launches:
+        add(x, x)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(where, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Card(launches[0])._repr_mimebundle_()

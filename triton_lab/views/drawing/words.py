@@ -55,3 +55,8 @@ def bytes_text(count: int) -> str:
 def some_of(shown: int | None, programs: int) -> str:
     """``, 105 of 1,221 programs shown``, where a picture leaves the others out; else nothing."""
     return "" if shown is None else f", {words.number(shown)} of {words.count(programs, 'program')} shown"
+
+
+def nobody(shown: int | None) -> str:
+    """What to say of a place where no program was seen."""
+    return "touched by nobody" if shown is None else "touched by none of these"

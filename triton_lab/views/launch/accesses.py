@@ -21,7 +21,7 @@ from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
-from triton_lab.views.drawing.words import panel_names, shape_text, some_of, step_names
+from triton_lab.views.drawing.words import nobody, panel_names, shape_text, some_of, step_names
 from triton_lab.views.launch.heat_layer import Layer, layer_of
 from triton_lab.views.launch.scenes import AccessesScene, ItemScene, LayerScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
@@ -129,7 +129,7 @@ class Accesses(View):
         made = layer_of(by, numbers, state == WRONG, state == INSIDE, members, blank, self.launch.grid)
         if self.heat.shown is None:
             return made
-        told = {"touched by nobody": "touched by none of these"}
+        told = {nobody(None): nobody(self.heat.shown)}
         return replace(made, legend=[replace(key, text=told.get(key.text, key.text)) for key in made.legend])
 
     @cached_property
@@ -259,6 +259,7 @@ class Accesses(View):
             "kind": "accesses",
             "title": self.subject(),
             "says": SAYS,
+            "nobody": nobody(found.shown),
             "over": self.over,
             "unit": found.unit,
             "argument": {

@@ -33,7 +33,7 @@ from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.regions import MOST, cell_labels
-from triton_lab.views.drawing.words import panel_names, shape_text, some_of, step_names
+from triton_lab.views.drawing.words import nobody, panel_names, shape_text, some_of, step_names
 from triton_lab.views.launch.names import names_in
 from triton_lab.views.launch.scenes import StorageHeatmap, StorageScene, TouchedScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
@@ -267,8 +267,13 @@ class Storage(View):
         for which, strip in enumerate(self.strips):
             places = [(number, self._units(number) // strip.layout.right) for number in self.covers[which].tensors]
             strips.append(told_apart(strip, found.of_storage(places, strip.layout.cells)))
-        overlaps = [*self.overlaps(), *left]
-        return {"launchGrid": list(self.launch.grid), "strips": strips, "grids": grids, "overlaps": overlaps}
+        return {
+            "launchGrid": list(self.launch.grid),
+            "strips": strips,
+            "grids": grids,
+            "overlaps": [*self.overlaps(), *left],
+            "nobody": nobody(0 if left else None),
+        }
 
     def _units(self, number: int) -> Ints:
         """(elements, n) the units of its memory's cover that each element of a tensor takes."""

@@ -21,7 +21,7 @@ from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.regions import crowded, labels
 from triton_lab.views.drawing.scenes import DressedPlace
-from triton_lab.views.drawing.words import panel_names, shape_text, some_of, step_names
+from triton_lab.views.drawing.words import nobody, panel_names, shape_text, some_of, step_names
 from triton_lab.views.launch.scenes import ItemScene, TilingScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.view import View
@@ -174,8 +174,11 @@ class Tiling(View):
             keys.append(Key((first, second, second, style.STRIPES), "several programs"))
         packed = np.unique(np.ascontiguousarray(styles).view(np.uint64))  # four small numbers as one
         used = {tuple(row) for row in packed.view(np.uint16).reshape(-1, 4).tolist()}
-        nobody = "touched by nobody" if self.touches.shown is None else "touched by none of these"
-        rest = ((MASKED, "masked lanes only"), (UNTOUCHED, nobody), (OUTSIDE, "outside the argument"))
+        rest = (
+            (MASKED, "masked lanes only"),
+            (UNTOUCHED, nobody(self.touches.shown)),
+            (OUTSIDE, "outside the argument"),
+        )
         return [*keys, *(Key(look, words) for look, words in rest if look in used)]
 
     def emphasis(self, program: int) -> npt.NDArray[np.uint8]:
@@ -220,6 +223,7 @@ class Tiling(View):
             "layer": self.layer,
             "layers": {name: self._heatmap_scene(name) for name in self.layers},
             "verbs": VERBS,
+            "nobody": nobody(found.shown),
             "cells": buffer(self.cells.numbers),
             "classOf": buffer(self.cells.class_of.astype(np.uint32)),
             "starts": buffer(found.table.starts.astype(np.uint32)),

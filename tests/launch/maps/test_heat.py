@@ -115,3 +115,17 @@ def test_nothing_to_touch(shape: tuple[int, ...], over: str) -> None:
     for gathered in (heat_cells, heat_bins):
         cells = gathered(found, np.arange(len(found.counts)), len(found.counts))
         assert (found.counts == 0).all() and (cells.by["count"] == -1).all()
+
+
+@given(st.lists(st.integers(-3, 1010), min_size=6, max_size=24), st.integers(1, 3))
+@settings(max_examples=60, deadline=None)
+def test_few_lanes_among_many_positions_are_told_as_many_are(places: list[int], programs: int) -> None:
+    argument = FakeArgument("x", (1000,), (1,), storage_address=1 << 16, storage_bytes=4000)
+    lanes = np.array(places[: len(places) // programs * programs]).reshape(programs, -1)
+    few = FakeAccess(argument, "load", 1, [(lanes, np.ones(lanes.shape, dtype=bool))])
+    often = np.repeat(lanes, 12, axis=1)  # the same touches, with as many lanes as ask for another way
+    many = FakeAccess(argument, "load", 1, [(often, np.ones(often.shape, dtype=bool))])
+    found, other = heat(argument, [few], programs), heat(argument, [many], programs)
+    assert found.drawn == other.drawn and np.array_equal(found.classes, other.classes)
+    assert np.array_equal(found.table.items, other.table.items)
+    assert np.array_equal(12 * found.counts, other.counts)

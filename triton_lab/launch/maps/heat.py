@@ -26,6 +26,7 @@ from triton_lab.launch.maps.tiles import Tiles
 from triton_lab.launch.places import Ints
 
 OVER = ("shape", "storage")
+_FEW = 16  # times as many positions as lanes: what goes by positions then costs more than sorting lanes
 BY = ("count", "program", "iteration", "reuse", "order")
 
 
@@ -259,6 +260,11 @@ class _Tally:
             self.counts[run] += 1
 
     def _add_scattered(self, lanes: Lanes) -> None:
+        if lanes.position.size * _FEW < len(self.counts):
+            self._sign_pairs(lanes)
+            if lanes.active:
+                np.add.at(self.counts, lanes.position, 1)
+            return
         here = np.bincount(lanes.position.reshape(-1), minlength=len(self.counts))
         if int(here.max()) == 1:
             self.signature[lanes.position] += self._salt[lanes.member]
@@ -276,28 +282,51 @@ class _Tally:
             there = last >= 0
             self.signature[there] += salt[last[there]]
             return
-        keys = distinct(position * len(salt) + member)
-        np.add.at(self.signature, keys // len(salt), salt[keys % len(salt)])
+        self._sign_pairs(lanes)
+
+    def _sign_pairs(self, lanes: Lanes) -> None:
+        keys = distinct(lanes.position * len(self._salt) + lanes.member)
+        np.add.at(self.signature, keys // len(self._salt), self._salt[keys % len(self._salt)])
 
 
 def _table(lanes: TouchingLanes, heads: Ints, positions: int) -> Classes:
     """The members of each class; ``heads`` are the first positions of the classes from 1 up."""
-    class_at = np.full(positions, -1)
-    class_at[heads] = np.arange(1, len(heads) + 1)
+    known = _Heads(heads, positions)
     numbers, members = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for some in lanes:
         run = some.run()
         if run is None:
-            number, member = class_at[some.position], some.members()
+            number, member = known.at(some.position), some.members()
             there = number > 0
             number, member = number[there], member[there]
         else:
             first = heads[(heads >= run.start) & (heads < run.stop)]
             block = some.position.size // some.member.size
-            number, member = class_at[first], some.member.reshape(-1)[(first - run.start) // block]
+            number, member = np.searchsorted(heads, first) + 1, some.member.reshape(-1)[(first - run.start) // block]
         numbers.append(number)
         members.append(member)
     return _table_of(np.concatenate(numbers), np.concatenate(members), len(heads), 2 * lanes.members)
+
+
+@dataclass(frozen=True)
+class _Heads:
+    """The first positions of classes, which ascend."""
+
+    heads: Ints
+    positions: int
+
+    @cached_property
+    def _table(self) -> Ints:
+        table = np.zeros(self.positions, dtype=np.int64)
+        table[self.heads] = np.arange(1, len(self.heads) + 1)
+        return table
+
+    def at(self, position: Ints) -> Ints:
+        """The class of which each position is the head, 0 where it is none."""
+        if position.size * _FEW >= self.positions or not len(self.heads):
+            return self._table[position]
+        number = np.minimum(np.searchsorted(self.heads, position), len(self.heads) - 1)
+        return np.where(self.heads[number] == position, number + 1, 0)
 
 
 def _table_of(classes: Ints, members: Ints, count: int, limit: int) -> Classes:

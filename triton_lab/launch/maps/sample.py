@@ -9,7 +9,7 @@ import numpy as np
 from triton_lab.launch.access import Access
 from triton_lab.launch.maps.positions import TimedAccess
 
-MOST_LANES = 1 << 18  # so many does a first picture look at one by one
+MOST_LANES = 1 << 17  # so many does a first picture look at one by one
 
 
 def sampled(

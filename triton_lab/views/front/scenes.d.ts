@@ -22,6 +22,7 @@ export interface AccessesScene {
   layers: Record<string, LayerScene>;
   counts: Buffer;
   elsewhere: [number, number];
+  nobody: string;
 }
 
 /** Which cell of its array each of these visits touches. */
@@ -582,10 +583,11 @@ export interface StorageScene {
   strips: StorageHeatmap[];
   grids: StorageHeatmap[];
   launchGrid: number[] | null;
+  overlaps: string[];
+  nobody: string;
   kind: "storage";
   headings: string[];
   table: string[][];
-  overlaps: string[];
   tensors: TensorScene[];
   memories: MemoryScene[];
 }
@@ -657,6 +659,7 @@ export interface TilingScene {
   items: Buffer;
   accesses: ([number | null, string])[];
   elsewhere: [number, number];
+  nobody: string;
 }
 
 /** ``counts`` of lanes by row and column, ``columns``: each one's first and last element. */
@@ -682,6 +685,8 @@ export interface TouchedScene {
   strips: StorageHeatmap[];
   grids: StorageHeatmap[];
   launchGrid: number[] | null;
+  overlaps: string[];
+  nobody: string;
 }
 
 /** Who touches the cells of each class, and when: runs of ``items`` from ``starts``. */

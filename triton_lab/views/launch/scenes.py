@@ -72,6 +72,7 @@ class TilingScene(TypedDict):
     items: Buffer
     accesses: list[tuple[int | None, str]]
     elsewhere: tuple[int, int]
+    nobody: str
 
 
 class LayerScene(Dress):
@@ -97,6 +98,7 @@ class AccessesScene(Touches):
     layers: dict[str, LayerScene]
     counts: Buffer
     elsewhere: tuple[int, int]
+    nobody: str
 
 
 class TensorScene(StoredArgument):
@@ -118,13 +120,14 @@ class TouchedScene(TypedDict):
     strips: list[StorageHeatmap]
     grids: list[StorageHeatmap]
     launchGrid: list[int] | None
+    overlaps: list[str]
+    nobody: str
 
 
 class StorageScene(TouchedScene):
     kind: Literal["storage"]
     headings: list[str]
     table: list[list[str]]
-    overlaps: list[str]
     tensors: list[TensorScene]
     memories: list[MemoryScene]
 

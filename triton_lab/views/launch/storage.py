@@ -227,7 +227,6 @@ class Storage(View):
             "kind": "storage",
             "headings": list(self.HEADINGS),
             "table": [list(row) for row in self.table()],
-            "overlaps": self.overlaps(),
             "tensors": [
                 {
                     "name": tensor.name,
@@ -250,7 +249,13 @@ class Storage(View):
     def _touched_scene(self) -> TouchedScene:
         """The pictures, which tell who touches their cells where a launch does."""
         if self.launch is None or not any(access.argument for access in self.launch.accesses):
-            return {"launchGrid": None, "strips": [*map(_plain, self.strips)], "grids": [*map(_plain, self.grids)]}
+            return {
+                "launchGrid": None,
+                "strips": [*map(_plain, self.strips)],
+                "grids": [*map(_plain, self.grids)],
+                "overlaps": self.overlaps(),
+                "nobody": nobody(None),
+            }
         programs = self.launch.programs
         named = [tensor_argument(self.launch, tensor.name) for tensor in self.tensors]
         found = StorageTouches(named, self.launch.accesses, programs, self.most)

@@ -89,7 +89,7 @@ export function storageOf(scene, selection) {
     const touched = touches[all.indexOf(heatmap)];
     if (!touched) return "";
     const there = touched.programsAt(heatmap.classAt(cell));
-    return there.length ? listPrograms(there, grid) : (scene.nobody ?? "touched by nobody");
+    return there.length ? listPrograms(there, grid) : scene.nobody;
   };
 
   strips.forEach((strip, memory) => {

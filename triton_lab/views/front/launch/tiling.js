@@ -184,7 +184,7 @@ class Layer {
     const offset = index.reduce((total, value, axis) => total + value * argument.strides[axis], argument.offset);
     const { active, masked, accesses } = this.members(this.heatmap.classAt(cell));
     const parts = [outside ? `${where}, outside the argument` : `${where} · storage offset ${offset}`];
-    parts.push(active.length ? listPrograms(active, grid) : (this.scene.nobody ?? "touched by nobody"));
+    parts.push(active.length ? listPrograms(active, grid) : this.scene.nobody);
     const words = accesses.map(([line, kind]) => (line === null ? kind : `${kind} in line ${line}`));
     if (words.length) parts.push([...new Set(words)].join(", "));
     if (masked.length) parts.push(`masked lanes of ${listPrograms(masked, grid)}`);

@@ -31,6 +31,7 @@ AUDITED = {
     "lazy/asking.py:_asked": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
     "lazy/asking.py:_meeting": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
     "views/drawing/style.py:palette": "constants",
+    "notebook/refusal.py:_triton_folder": "where Triton is installed",
     "views/polyhedral/text.py:width_of": "a text in a font of matplotlib's own",
     "views/widget.py:_widget_class": "files of ours; its name has their hash: tests/views/test_widget.py",
     "views/assembly.py:_joined": "files of ours: the entry and the folder",

@@ -171,7 +171,7 @@ export class TouchedArgument extends Touched {
       told.sort((a, b) => (a[1] ?? 0) - (b[1] ?? 0));
       const kinds = told.map(([, line, kind]) => (line === null ? kind : `${kind} in line ${line}`));
       parts.push([...new Set(kinds)].join(", "));
-    } else parts.pushthis.scene.nobody;
+    } else parts.push(this.scene.nobody);
     if (masked.length) parts.push(`masked lanes of ${listPrograms(masked, this.scene.grid)}`);
     return parts.join(" · ");
   }

@@ -89,7 +89,7 @@ export function accessesOf(scene, selection) {
 
 /** Who touches the cells of each class, and when. */
 export class Touched {
-  /** @param {import("../scenes.js").Touches & {grid: number[], counts?: import("../scenes.js").Buffer}} scene */
+  /** @param {import("../scenes.js").Touches & {grid: number[], nobody?: string, counts?: import("../scenes.js").Buffer}} scene */
   constructor(scene) {
     this.scene = scene;
     this.programs = scene.grid[0] * scene.grid[1] * scene.grid[2];
@@ -171,7 +171,7 @@ export class TouchedArgument extends Touched {
       told.sort((a, b) => (a[1] ?? 0) - (b[1] ?? 0));
       const kinds = told.map(([, line, kind]) => (line === null ? kind : `${kind} in line ${line}`));
       parts.push([...new Set(kinds)].join(", "));
-    } else parts.push(this.scene.nobody);
+    } else parts.push(this.scene.nobody ?? "");
     if (masked.length) parts.push(`masked lanes of ${listPrograms(masked, this.scene.grid)}`);
     return parts.join(" · ");
   }

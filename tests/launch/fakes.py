@@ -88,6 +88,10 @@ class FakeLaunch:
     dropped: str = ""
 
     @property
+    def done(self) -> list[FakeAccess]:
+        return self.accesses
+
+    @property
     def programs(self) -> int:
         return self.grid[0] * self.grid[1] * self.grid[2]
 

@@ -110,9 +110,10 @@ class Launch:
 
     @cached_property
     def accesses(self) -> list[Access]:
-        """One for each load, store and atomic that ran, in the order of the source."""
+        """One for each load, store and atomic that ran, in the order of the source; what stopped the launch, too."""
         result = []
-        for op in sorted(self.events):
+        last = dict([self.stopped] if self.stopped else [])
+        for op in sorted({*self.events, *last}):
             kind, dtype, itemsize = self.kinds[op]
             line = self.lines.get(op)
             result.append(
@@ -125,11 +126,21 @@ class Launch:
                     itemsize,
                     self.owner_of(op),
                     self.programs,
-                    self.events[op],
+                    [*self.events.get(op, ()), *([last[op]] if op in last else ())],
                     self.recall,
                 )
             )
         return result
+
+    @property
+    def stopped(self) -> tuple[int, Event] | None:
+        """The access that stopped the launch, and what it was about to do; None where none did."""
+        return None if self.tape is None else self.tape.stopped
+
+    @cached_property
+    def done(self) -> list[Access]:
+        """The accesses without what stopped the launch: what happened to memory."""
+        return [access.completed for access in self.accesses]
 
     @cached_property
     def plan_arguments(self) -> list[Argument]:
@@ -159,6 +170,11 @@ class Launch:
                 for argument in candidates:
                     if argument.storage_address <= first < argument.storage_address + argument.storage_bytes:
                         return argument
+        if roots and self.stopped is not None and self.stopped[0] == op:
+            # What went astray was meant for the nearest of those that it may come from.
+            event = self.stopped[1]
+            first = int(event.addresses()[event.astray()][0])
+            return min(candidates, key=lambda one: one.distance(first), default=None)
         return None
 
     def recall(self, ops: Collection[int]) -> dict[int, list[Array]]:

@@ -78,13 +78,13 @@ class Grid(View):
     @cached_property
     def work(self) -> Work:
         """What each program does."""
-        return work(self.launch.accesses, self.programs)
+        return work(self.launch.done, self.programs)
 
     @cached_property
     def inputs(self) -> list[Input]:
         """What programs load, and who loads the same."""
         tensors = [one for one in self.launch.arguments if one.kind in ("tensor", "descriptor")]
-        return inputs(tensors, self.launch.accesses, self.programs)
+        return inputs(tensors, self.launch.done, self.programs)
 
     @cached_property
     def waves(self) -> list[Wave]:

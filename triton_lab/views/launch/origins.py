@@ -82,7 +82,7 @@ class Origins(View):
     def stored(self) -> StoredBy:
         """Which lane stored each element of the argument."""
         shape = () if self.store.argument is None else tensor_argument(self.launch, self.store.argument).shape
-        return stored_by(self.store, tuple(shape), self.launch.programs)
+        return stored_by(self.store.completed, tuple(shape), self.launch.programs)
 
     @cached_property
     def origins(self) -> list[Origin]:

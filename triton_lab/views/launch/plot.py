@@ -185,7 +185,7 @@ class LaunchPlot:
         """
         from triton_lab.views.launch.origins import Origins, followable
 
-        stores = followable(self._launch, self._launch.accesses)
+        stores = followable(self._launch, self._launch.done)
         if store is None and not stores:
             raise ValueError(f"{self._launch.kernel} stores to no argument: there is nothing to follow back")
         chosen = stores[-1] if store is None else store

@@ -252,7 +252,7 @@ class Storage(View):
             return {}
         programs = self.launch.programs
         named = [tensor_argument(self.launch, tensor.name) for tensor in self.tensors]
-        found = StorageTouches(named, self.launch.accesses, programs)
+        found = StorageTouches(named, self.launch.done, programs)
         grids = [
             told_apart(grid, found.of_elements(number, grid.layout.cell_of_position(), grid.layout.cells))
             for number, grid in enumerate(self.grids)

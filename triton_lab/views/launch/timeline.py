@@ -65,9 +65,9 @@ class Timeline(View):
         """The accesses, each with its operation, as they happened."""
         found = [
             (access.op, event)
-            for access in self.launch.accesses
+            for access in self.launch.done
             if access.argument == self.argument.name
-            for event in self.launch.events[access.op]
+            for event in access.events
             if self.program is None or self.program in event.programs
         ]
         return sorted(found, key=lambda each: each[1].order)

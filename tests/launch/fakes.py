@@ -45,9 +45,14 @@ class FakeAccess:
     ran: Sequence[npt.NDArray[np.bool_]] | None = None
     itemsize: int = 4
 
+    stopped: None = None
+
     @property
     def argument(self) -> str:
         return self.to.name
+
+    def strayed(self, iteration: int) -> npt.NDArray[np.bool_]:
+        return np.zeros(self.lanes[iteration][0].shape, np.bool_)
 
     @property
     def iterations(self) -> int:

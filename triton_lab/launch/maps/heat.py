@@ -49,6 +49,7 @@ class Heat:
     counts: Ints
     active_elsewhere: int = 0
     masked_elsewhere: int = 0
+    strays: Flags | None = None  # (positions,) where lanes stand that stopped the launch; None where none did
 
     @cached_property
     def inside(self) -> Flags:
@@ -119,6 +120,7 @@ def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, pro
     place.alias(tally.signature, tally.counts)
     classes, heads = grouped(tally.signature)
     drawn, origin, window = place.crop(classes)
+    strays = place.strays(accesses)
     return Heat(
         shape=place.shape,
         drawn=drawn,
@@ -133,6 +135,7 @@ def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, pro
         counts=tally.counts.reshape(place.padded)[window].reshape(-1),
         active_elsewhere=tally.active_elsewhere,
         masked_elsewhere=tally.masked_elsewhere,
+        strays=strays.reshape(place.padded)[window].reshape(-1) if strays.any() else None,
     )
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from triton_lab.launch.classes import Classes, classify, distinct, unions
 from triton_lab.launch.maps.heat import Heat, heat_of_accesses
 from triton_lab.launch.maps.overhang import Space
-from triton_lab.launch.maps.positions import StoredArgument, TimedAccess
+from triton_lab.launch.maps.positions import Flags, StoredArgument, TimedAccess
 from triton_lab.launch.places import Ints
 
 ROLES = {"load": 0, "store": 1, "atomic": 1}
@@ -48,6 +48,12 @@ class Touches:
     several: npt.NDArray[np.bool_]  # (classes, layers): whether one element has several programs
     active_elsewhere: int = 0
     masked_elsewhere: int = 0
+    strays: Flags | None = None  # (positions,) as in `Heat`
+
+    @property
+    def strays_drawn(self) -> int:
+        """At how many positions the launch was stopped."""
+        return 0 if self.strays is None else int(self.strays.sum())
 
     def active(self, layer: str = "both") -> Classes:
         """For each class, the programs with an active lane there."""
@@ -111,6 +117,7 @@ def touches_of(found: Heat, accesses: tuple[tuple[int | None, str], ...]) -> Tou
         several=np.zeros((len(table), len(LAYERS)), dtype=bool),
         active_elsewhere=found.active_elsewhere,
         masked_elsewhere=found.masked_elsewhere,
+        strays=found.strays,
     )
     several = [bare.active(layer).counts > 1 for layer in LAYERS]
     return replace(bare, several=np.stack(several, axis=1))

@@ -51,14 +51,20 @@ def launch(launches: Launches) -> Launch:
     return launches[0]
 
 
+def in_body(launch: Launch) -> int:
+    """The first step behind the parameters."""
+    parameters = [one.name for one in launch.arguments]
+    return next(step.number for step in launch.trace().steps if step.name not in parameters)
+
+
 # What `--show` draws for each word, and how it is asked for; and the part behind the tab.
 SAME: dict[str, tuple[Callable[[Launch], View], Callable[[Launch], str]]] = {
-    "tiling": (lambda one: one.plot.tiling("x_ptr"), lambda one: "tiling/x_ptr"),
-    "accesses": (lambda one: one.plot.accesses("x_ptr"), lambda one: "accesses/x_ptr"),
+    "tiling": (lambda one: one.plot.tiling("out_ptr"), lambda one: "tiling/out_ptr"),
+    "accesses": (lambda one: one.plot.accesses("out_ptr"), lambda one: "accesses/out_ptr"),
     "storage": (lambda one: one.plot.storage(), lambda one: "storage"),
     "grid": (lambda one: one.plot.grid(), lambda one: "grid"),
     "values": (lambda one: one.plot.values("twice"), lambda one: f"value/twice/{one.values('twice').line}@0"),
-    "steps": (lambda one: one.plot.steps(0, 0), lambda one: "steps@0"),
+    "steps": (lambda one: one.plot.steps(0, in_body(one)), lambda one: "steps@0"),
     "origins": (lambda one: one.plot.origins(), lambda one: f"origin/{one.accesses[-1].op}"),
 }
 

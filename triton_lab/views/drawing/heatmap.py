@@ -39,6 +39,14 @@ class Key:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """What is outlined, in words, and its cells: panel, row, first column, and how many columns."""
+
+    text: str
+    runs: Sequence[tuple[int, int, int, int]]
+
+
+@dataclass(frozen=True)
 class Heatmap:
     """Cells and what they look like.
 
@@ -60,6 +68,7 @@ class Heatmap:
     room: tuple[float, float] = style.ROOM
     groups: npt.NDArray[Any] | None = None  # (classes,): a dark line parts cells whose groups differ
     rules: tuple[int, int] = (0, 0)  # a thin and a strong upright line every so many columns; 0 for none
+    marks: Sequence[Mark] = ()
 
     @property
     def frame(self) -> Frame:
@@ -84,6 +93,7 @@ class Heatmap:
             "room": list(self.room),
             "rules": list(self.rules),
             "groups": None if self.groups is None else buffer(narrow(self.groups)),
+            "marks": [[mark.text, [list(run) for run in mark.runs]] for mark in self.marks],
         }
 
 

@@ -94,10 +94,6 @@ class Card(View):
 
     def findings(self) -> list[Mapping[str, Any]]:
         """Errors first, as plain words; before them what stopped the launch."""
-        order = list(ICONS)
-        found: list[Finding] = sorted(
-            self.launch.findings, key=lambda one: (order.index(one.severity), not one.stopped)
-        )
         return [
             {
                 "severity": one.severity,
@@ -109,7 +105,7 @@ class Card(View):
                 "excerpt": list(one.excerpt),
                 "stopped": one.stopped,
             }
-            for one in found
+            for one in self._gravest
         ]
 
     def source(self) -> Mapping[str, Any]:
@@ -178,9 +174,18 @@ class Card(View):
 
     @cached_property
     def touched(self) -> list[str]:
-        """The tensor arguments that the kernel touches."""
+        """The tensor arguments that the kernel touches: first what is wrong, then outputs, then inputs."""
         touched = {access.argument for access in self.accesses}
-        return [argument.name for argument in self.tensors if argument.name in touched]
+        stored = {access.argument for access in self.accesses if access.kind != "load"}
+        wrong = [one.argument for one in self._gravest if one.severity != "note"]
+        names = [argument.name for argument in self.tensors if argument.name in touched]
+        return sorted(names, key=lambda name: (wrong.index(name) if name in wrong else len(wrong), name not in stored))
+
+    @cached_property
+    def _gravest(self) -> list[Finding]:
+        """What stopped the launch, then errors, then the rest."""
+        order = list(ICONS)
+        return sorted(self.launch.findings, key=lambda one: (order.index(one.severity), not one.stopped))
 
     @property
     def drawn(self) -> list[str]:

@@ -15,11 +15,12 @@ from triton_lab import words
 from triton_lab.launch.classes import Classes
 from triton_lab.launch.maps.tiling import LAYERS, Touches, touches
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.heatmap import Heatmap, Key, buffer, narrow
+from triton_lab.views.drawing.heatmap import Heatmap, Key, Mark, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.regions import crowded, labels
 from triton_lab.views.drawing.words import panel_names, shape_text, step_names
+from triton_lab.views.launch.marks import astray, marks
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.view import View
 
@@ -36,7 +37,12 @@ UNTOUCHED = (style.UNTOUCHED, style.UNTOUCHED, style.UNTOUCHED, style.DOTS)
 MASKED = (style.MASKED, style.MASKED, style.MASKED, style.HATCH)
 OUTSIDE = (style.ERROR, style.ERROR, style.ERROR, style.CROSS)
 
-INSIDE_STATE, OUTSIDE_STATE, ERROR_STATE = range(3)
+GHOST = (style.GHOST, style.GHOST, style.GHOST, style.HATCH)
+
+# Of a cell: elements; places over the edge; such that are touched; such that hold other elements' memory beside a
+# tile that stopped the launch; elements at which it was stopped.
+STATES = 5
+INSIDE_STATE, OUTSIDE_STATE, ERROR_STATE, GHOST_STATE, STOPPED_STATE = range(STATES)
 VERBS = {"loads": "loads", "stores": "stores", "both": "touches"}
 
 
@@ -97,8 +103,8 @@ class Tiling(View):
         masked = cells.touches.masked(layer).counts[cells.class_of] > 0
         count = active.counts[cells.class_of]
         # What looks the same belongs together, even where other lines or masked lanes come to it.
-        groups = 3 * active.groups()[cells.class_of] + cells.state
-        groups = np.where(count == 0, 3 * (groups.max(initial=0) // 3 + 1 + masked) + cells.state, groups)
+        groups = STATES * active.groups()[cells.class_of] + cells.state
+        groups = np.where(count == 0, STATES * (groups.max(initial=0) // STATES + 1 + masked) + cells.state, groups)
         groups[0] = 0
         blank = Heatmap(cells.layout, cells.numbers, np.zeros((1, 4), dtype=np.uint16), room=self.room)
         crowd = crowded(groups[cells.numbers], blank.frame)
@@ -109,8 +115,9 @@ class Tiling(View):
         styles[:, 3] = np.where(several, style.STRIPES, style.PLAIN)
         styles[count == 0] = UNTOUCHED
         styles[(count == 0) & masked] = MASKED
-        styles[(cells.state == ERROR_STATE) & (count > 0)] = OUTSIDE
-        styles[(cells.state != INSIDE_STATE) & (count == 0) & ~masked] = 0
+        styles[np.isin(cells.state, (ERROR_STATE, STOPPED_STATE)) & (count > 0)] = OUTSIDE
+        styles[(cells.state == GHOST_STATE) & (count > 0)] = GHOST
+        styles[~np.isin(cells.state, (INSIDE_STATE, STOPPED_STATE)) & (count == 0) & ~masked] = 0
         return Heatmap(
             cells.layout,
             cells.numbers,
@@ -118,8 +125,7 @@ class Tiling(View):
             labels=labels(
                 blank.frame,
                 groups[cells.numbers],
-                # Cells outside the argument are crossed: a word on them could not be read.
-                lambda group: "" if group % 3 == ERROR_STATE else self._word(active, int(first[group])),
+                lambda group: self._word(active, int(first[group])),
             ),
             legend=self._legend(styles, crowd),
             ramp=(style.SEQUENTIAL, style.LEVELS, 0, self.programs - 1) if crowd else None,
@@ -128,7 +134,18 @@ class Tiling(View):
             panel_names=panel_names(cells.touches.drawn, cells.touches.origin, cells.layout.panels),
             steps=step_names(self.argument, cells.layout.wrapped),
             room=self.room,
+            marks=self.marks,
         )
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        """The elements that findings are about."""
+        return marks(self.launch, self.argument, self.cells.layout, self.cells.touches.origin)
+
+    @cached_property
+    def astray(self) -> list[str]:
+        """Which programs' lanes stopped the launch here, and what they reach for."""
+        return astray(self.launch, self.argument, self.touches.strays_drawn)
 
     def _styles(self, active: Classes, crowd: bool) -> npt.NDArray[np.uint16]:
         """The colours of the first three programs of each class; in a crowd they come from a ramp."""
@@ -167,7 +184,12 @@ class Tiling(View):
             first, second = striped[0, :2].tolist() if crowd else colours[:2]
             keys.append(Key((first, second, second, style.STRIPES), "several programs"))
         used = {tuple(row) for row in np.unique(styles, axis=0).tolist()}
-        rest = ((MASKED, "masked lanes only"), (UNTOUCHED, "touched by nobody"), (OUTSIDE, "outside the argument"))
+        rest = (
+            (MASKED, "masked lanes only"),
+            (UNTOUCHED, "touched by nobody"),
+            (OUTSIDE, "stopped the launch here" if self.touches.strays_drawn else "outside the argument"),
+            (GHOST, "over the edge, in other elements' memory: a mask must keep these out, too"),
+        )
         return [*keys, *(Key(look, words) for look, words in rest if look in used)]
 
     def emphasis(self, program: int) -> npt.NDArray[np.uint8]:
@@ -184,12 +206,16 @@ class Tiling(View):
 
     def figure(self) -> Figure:
         """The layer asked for; the chosen program outlined, if one is chosen."""
-        from triton_lab.views.drawing.figure import MARGIN, Sheet, draw, height_of, width_of
+        from triton_lab.views.drawing.figure import MARGIN, Sheet, draw, height_of, text_width, width_of
 
-        sheet = Sheet(width_of(self.heatmap) + 2 * MARGIN, height_of(self.heatmap) + 2 * MARGIN + 26)
+        wide = max([width_of(self.heatmap), *map(text_width, self.astray)])
+        above = 26 + 18 * len(self.astray)
+        sheet = Sheet(wide + 2 * MARGIN, height_of(self.heatmap) + 2 * MARGIN + above)
         sheet.text(MARGIN, MARGIN + 8, self.title(), bold=True)
+        for number, line in enumerate(self.astray):
+            sheet.text(MARGIN, MARGIN + 28 + 18 * number, line, colour=style.LIGHT.error)
         emphasis = None if self.program is None else self.emphasis(self.program)
-        draw(sheet, self.heatmap, MARGIN, MARGIN + 26, emphasis)
+        draw(sheet, self.heatmap, MARGIN, MARGIN + above, emphasis)
         return sheet.finish()
 
     def scene(self) -> Mapping[str, Any]:
@@ -208,6 +234,7 @@ class Tiling(View):
             "layer": self.layer,
             "layers": {name: self._heatmap_scene(name) for name in self.layers},
             "verbs": VERBS,
+            "astray": self.astray,
             "cells": buffer(self.cells.numbers),
             "classOf": buffer(self.cells.class_of.astype(np.uint32)),
             "starts": buffer(found.table.starts.astype(np.uint32)),
@@ -242,6 +269,7 @@ class Tiling(View):
             lines.append(
                 f"{words.count(wrong, 'element')} outside the argument {words.noun(wrong, 'is', 'are')} touched"
             )
+        lines += [*self.astray, *(mark.text for mark in self.marks)]
         return "\n".join(lines)
 
 
@@ -262,14 +290,20 @@ class Cells:
         inside, cell = found.inside(), shown.cell_of_position()
         state = np.full(shown.cells, OUTSIDE_STATE)
         state[cell[inside]] = INSIDE_STATE
-        state[cell[~inside & (found.active().counts > 0)[found.classes]]] = ERROR_STATE
+        wrong = ~inside & (found.active().counts > 0)[found.classes]
+        if found.strays is None:
+            state[cell[wrong]] = ERROR_STATE
+        else:
+            state[cell[wrong]] = GHOST_STATE
+            state[cell[found.strays]] = ERROR_STATE
+            state[cell[found.strays & inside]] = STOPPED_STATE
         found = found.binned(cell, shown.cells)
-        key = found.classes * 3 + state
-        present = np.bincount(key, minlength=len(found.table) * 3) > 0
+        key = found.classes * STATES + state
+        present = np.bincount(key, minlength=len(found.table) * STATES) > 0
         present[OUTSIDE_STATE] = False  # class 0 outside the argument: no cell at all
         numbers = np.where(present, np.cumsum(present), 0)[key]
         kept = np.flatnonzero(present)
-        class_of, states = np.append(0, kept // 3), np.append(OUTSIDE_STATE, kept % 3)
+        class_of, states = np.append(0, kept // STATES), np.append(OUTSIDE_STATE, kept % STATES)
         return cls(found, shown, narrow(numbers), class_of, states)
 
 
@@ -323,5 +357,7 @@ class TilingPanel(Panel):
         if len(shown) > 1:
             shown = [tiling.within(self.ROOM) for tiling in shown]
         pieces = side_by_side([replace(tiling.heatmap, title=tiling.title()) for tiling in shown])
+        told = [(line, style.LIGHT.error) for tiling in shown for line in tiling.astray]
+        pieces = [*([lines(told)] if told else []), *pieces]
         left = len(drawn) - len(shown)
         return pieces + ([lines([(words.count(left, "more tensor argument"), style.LIGHT.faint)])] if left else [])

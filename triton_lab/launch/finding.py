@@ -9,6 +9,8 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.launch.fix import Fix
+
 # So many different values a finding shows as text.
 SHOWN = 4
 
@@ -51,7 +53,8 @@ class Finding:
     ``values`` what each of them loaded, stored or, as an atomic, brought along. Of an overflow they
     are the wrapped numbers. An access that was stopped has none: what is wrong there is the offset,
     which is in ``elements``. ``hint`` is one sentence on what to do. ``stopped``: the
-    launch went no further, and its error tells of the same.
+    launch went no further, and its error tells of the same. ``fix`` are edits of the kernel that mend it, tried
+    before they are offered; None where nothing simple does.
 
     >>> with lab.record() as launches:
     ...     total = add(torch.empty(1000), y)
@@ -79,6 +82,7 @@ class Finding:
     excerpt: tuple[str, ...] = ()
     kernel: str = ""
     stopped: bool = False
+    fix: Fix | None = None
 
     @property
     def severity(self) -> str:
@@ -94,7 +98,14 @@ class Finding:
     def __str__(self) -> str:
         where = f"line {self.line}: " if self.line is not None else ""
         values = [f"  values: {self.values_text}"] if self.values.size else []
-        return "\n".join([f"{self.severity}: {where}{self.message}", *self.excerpt, *values, f"  {self.hint}"])
+        return "\n".join(
+            [f"{self.severity}: {where}{self.message}", *self.excerpt, *values, f"  {self.hint}", *self.fix_lines]
+        )
+
+    @property
+    def fix_lines(self) -> list[str]:
+        """The fix in words, line by line; none where there is none."""
+        return [] if self.fix is None else ["A fix, tried on copies:", *str(self.fix).split("\n")]
 
     def _repr_html_(self) -> str:
         return FindingList([self])._repr_html_()

@@ -15,7 +15,7 @@ from triton_lab.interpreter.dtypes import user_name
 from triton_lab.interpreter.errors import Fault, KernelError
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.machine import Limits
-from triton_lab.ir import Op, Type, effects
+from triton_lab.ir import Op, Plan, Type, effects
 from triton_lab.launch.access import Event
 from triton_lab.launch.finite import finite
 from triton_lab.launch.ranges import NOTHING, Ranges
@@ -114,18 +114,22 @@ class Tape(Watcher):
         """The launch is over. A store that failed wrote nothing: it is taken back, and kept as what `stopped` it."""
         strangers = [region for region in call.memory.regions if not region.verified]
         self.unverified = Ranges.of([r.start for r in strangers], [r.stop for r in strangers])
-        error = call.error
-        if isinstance(error, KernelError) and error.op is not None and error.fault is not None:
+        if isinstance(call.error, KernelError):
+            self.failed(call.error, call.executable.plan)
+
+    def failed(self, error: KernelError, plan: Plan) -> None:
+        """The launch was stopped."""
+        if error.op is not None and error.fault is not None:
             events = self.events.get(error.op.index)
             if error.fault.access == "store" and events and not self.dropped:
                 events.pop()
-            self._keep_stopped(call, error, error.op, error.fault)
+            self._keep_stopped(plan, error, error.op, error.fault)
 
-    def _keep_stopped(self, call: Call, error: KernelError, op: Op, fault: Fault) -> None:
+    def _keep_stopped(self, plan: Plan, error: KernelError, op: Op, fault: Fault) -> None:
         """Whatever room there is: without it nobody could see what went wrong."""
         if error.together is None:
             return
-        types = next(one.types for one in call.executable.plan.functions.values() if op in one.walk())
+        types = next(one.types for one in plan.functions.values() if op in one.walk())
         self.kinds.setdefault(op.index, _kind(types, op, fault.access))
         strayed = np.zeros((fault.rows, *fault.block), np.bool_)
         strayed.reshape(fault.rows, -1)[fault.programs, fault.lanes] = True

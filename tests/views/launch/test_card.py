@@ -22,6 +22,7 @@ class FakeFinding:
     programs: tuple[int, ...] = ()
     stopped: bool = False
     kind: str = "overflow"
+    fix: None = None
     argument: str | None = None
     elements: tuple[int, ...] = ()
 

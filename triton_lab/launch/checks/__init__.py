@@ -6,6 +6,7 @@ They read the evidence and say findings. They run no kernel by themselves and dr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from triton_lab.launch.checks import (
     unwritten,
 )
 from triton_lab.launch.checks.evidence import Evidence
+from triton_lab.launch.checks.fixes import with_fix
 from triton_lab.launch.checks.listed_values import with_values
 from triton_lab.launch.finding import ERROR, NOTE, WARNING, Finding
 from triton_lab.launch.verdict import Gathering, Verdict, excuse
@@ -54,6 +56,12 @@ _ALONE: tuple[tuple[str, Callable[[Evidence], Iterator[Finding]]], ...] = (
 
 def check(launch: Launch) -> Verdict:
     """All findings of ``launch``, the gravest first, then by line; and what could not be checked."""
+    found = _checked(launch)
+    return replace(found, findings=with_fix(launch, found.findings, lambda tried: _checked(tried).findings))
+
+
+def _checked(launch: Launch) -> Verdict:
+    """The same without fixes."""
     gathering = Gathering()
     gathering.run("other programs that fail", lambda: fault.check(launch))
     if launch.tape is not None:

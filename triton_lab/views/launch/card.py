@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from triton_lab.launch.maps.storage import memories
 from triton_lab.views.drawing.words import number_text, seconds_text
 from triton_lab.views.launch.difference import Difference
-from triton_lab.views.launch.findings import ICONS
+from triton_lab.views.launch.findings import ICONS, fix_lines
 from triton_lab.views.launch.parts import KEPT_NUMBERS, is_there, kept, opened, part, tabs, words
 from triton_lab.views.launch.plot import SHOWN, TABS
 from triton_lab.views.launch.tab import Missing, Panel, Tab
@@ -102,6 +102,7 @@ class Card(View):
                 "program": next((int(program) for program in one.programs), None),
                 "message": one.message,
                 "hint": one.hint,
+                "fix": None if one.fix is None else [[e.line, e.before, e.after] for e in one.fix.edits],
                 "excerpt": list(one.excerpt),
                 "stopped": one.stopped,
             }
@@ -287,6 +288,7 @@ class Card(View):
             where = f"line {one['line']}: " if one["line"] is not None else ""
             lines.append(f"  {one['icon']} {one['severity']}: {where}{one['message']}")
             lines += [f"    {line}" for line in one["excerpt"] if one["stopped"]] + [f"      {one['hint']}"]
+            lines += [f"      {line}" for line in fix_lines(one["fix"])]
         lines += [f"  {config}: {seconds}" for config, seconds in self.configs()]
         lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
         pictures = [line for _, panel in self.printed for line in _told(panel)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.figure import MARGIN, Sheet, text_width
 from triton_lab.views.drawing.pieces import WIDTH, Piece, lines, table, title
+from triton_lab.views.launch.findings import fix_lines
 from triton_lab.views.reason import attempt
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def _findings(card: Card) -> list[Piece]:
         if one["stopped"]:
             excerpt = [(f"    {line}", style.LIGHT.ink) for line in one["excerpt"]]
             pieces += [lines(said), lines(excerpt, mono=True), lines(todo)]
+            fix = [(f"    {line}", style.LIGHT.ink) for line in fix_lines(one["fix"])]
+            pieces += [lines(fix, mono=True)] if fix else []
         else:
             pieces.append(lines(said + todo))
     remarks = [*card.left_out(), *card.remarks()]

@@ -54,7 +54,7 @@ class Finding:
     are the wrapped numbers. An access that was stopped has none: what is wrong there is the offset,
     which is in ``elements``. ``hint`` is one sentence on what to do. ``stopped``: the
     launch went no further, and its error tells of the same. ``fix`` are edits of the kernel that mend it, tried
-    before they are offered; None where nothing simple does.
+    before they are offered; None where nothing simple does. ``orders`` says what a race leaves, whoever comes last.
 
     >>> with lab.record() as launches:
     ...     total = add(torch.empty(1000), y)
@@ -83,6 +83,7 @@ class Finding:
     kernel: str = ""
     stopped: bool = False
     fix: Fix | None = None
+    orders: tuple[str, ...] = ()
 
     @property
     def severity(self) -> str:
@@ -98,9 +99,8 @@ class Finding:
     def __str__(self) -> str:
         where = f"line {self.line}: " if self.line is not None else ""
         values = [f"  values: {self.values_text}"] if self.values.size else []
-        return "\n".join(
-            [f"{self.severity}: {where}{self.message}", *self.excerpt, *values, f"  {self.hint}", *self.fix_lines]
-        )
+        more = [f"  {line}" for line in (*self.orders, self.hint, *self.fix_lines)]
+        return "\n".join([f"{self.severity}: {where}{self.message}", *self.excerpt, *values, *more])
 
     @property
     def fix_lines(self) -> list[str]:

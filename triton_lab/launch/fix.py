@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +28,15 @@ class Edit:
 
 @dataclass(frozen=True)
 class Fix:
-    """Edits that mend a launch: it was run with them, on copies, and nothing was found wrong any more."""
+    """Edits that mend a launch: it was run with them, on copies, and nothing was found wrong any more.
+
+    ``condition`` is what the first of them asks of the lanes that it lets through, and ``kept_out`` how many lanes of
+    the access it held back when it was tried.
+    """
 
     edits: tuple[Edit, ...]
+    condition: str = ""
+    kept_out: int = 0
 
     def __str__(self) -> str:
         return "\n".join(f"line {edit.line}: {edit.before.strip()}\n  -> {edit.after.strip()}" for edit in self.edits)
@@ -42,8 +48,11 @@ _MASK = {"load": 1, "store": 2} | {f"atomic_{name}": 2 for name in ("add", "max"
 _MOST = 8
 
 
-def edited(launch: Launch, finding: Finding, text: str) -> Iterator[str]:
-    """``text``, which is the kernel's source or an edit of it, with one more edit that may mend ``finding``."""
+def edited(launch: Launch, finding: Finding, text: str) -> Iterator[tuple[str, str]]:
+    """``text``, which is the kernel's source or an edit of it, with one more edit that may mend ``finding``.
+
+    And the condition that it adds or mends.
+    """
     tree = ast.parse(text)
     access = _at(tree, finding, launch)
     argument = None if finding.argument is None else launch.argument(finding.argument)
@@ -51,11 +60,11 @@ def edited(launch: Launch, finding: Finding, text: str) -> Iterator[str]:
         return
     made = _masked(launch, tree, text, access, argument) if _mask_of(access) else _bare(launch, tree, access, argument)
     seen: set[str] = set()
-    for changes in made:
-        after = _changed(text, changes)
+    for change, condition in made:
+        after = _changed(text, change)
         if after not in seen and len(seen) < _MOST:
             seen.add(after)
-            yield after
+            yield after, condition
 
 
 def edits(kernel: Any, after: str) -> tuple[Edit, ...]:
@@ -83,7 +92,7 @@ def _first_line(kernel: Any) -> int:
 _Change = tuple[tuple[int, int], tuple[int, int], str]
 
 
-def _bare(launch: Launch, tree: ast.Module, access: ast.Call, argument: Argument) -> Iterator[list[_Change]]:
+def _bare(launch: Launch, tree: ast.Module, access: ast.Call, argument: Argument) -> Iterator[tuple[_Change, str]]:
     """A mask for an access without one: that of another access of the same offsets, or one by the argument's size."""
     offset = _offset(access.args[0], argument.name)
     others = [one for one in _accesses(tree) if _mask_of(one) is not None and _known_at(_mask_of(one), tree, access)]
@@ -93,12 +102,12 @@ def _bare(launch: Launch, tree: ast.Module, access: ast.Call, argument: Argument
         conditions += [f"{_side(offset)} < {name}" for name in _sizes(launch, argument)]
     conditions += [ast.unparse(mask) for one in others if (mask := _mask_of(one)) is not None]
     for condition in conditions:
-        yield [_appended(access, f"mask={condition}{_other(access, argument)}")]
+        yield _appended(access, f"mask={condition}{_other(access, argument)}"), condition
 
 
 def _masked(
     launch: Launch, tree: ast.Module, text: str, access: ast.Call, argument: Argument
-) -> Iterator[list[_Change]]:
+) -> Iterator[tuple[_Change, str]]:
     """A tighter bound in the access's mask, or one more condition beside it."""
     mask = _mask_of(access)
     assert mask is not None
@@ -109,14 +118,14 @@ def _masked(
         names = [one.id for one in ast.walk(bound) if isinstance(one, ast.Name)]
         exact = [ast.unparse(bound)] if isinstance(compare.ops[0], ast.LtE) else []
         for name in dict.fromkeys([*exact, *(n for n in names if n in _scalars(launch)), *_sizes(launch, argument)]):
-            yield [(_start(compare), _end(compare), f"{left} < {name}")]
+            yield (_start(compare), _end(compare), f"{left} < {name}"), f"{left} < {name}"
     offset = _offset(access.args[0], argument.name)
     if offset is None:
         return
     side, old = _side(offset), ast.get_source_segment(text, mask) or ast.unparse(mask)
     kept = old if isinstance(mask, ast.Name) else f"({old})"
     for condition in (f"{side} >= 0", *(f"{side} < {name}" for name in _sizes(launch, argument))):
-        yield [(_start(mask), _end(mask), f"{kept} & ({condition})")]
+        yield (_start(mask), _end(mask), f"{kept} & ({condition})"), condition
 
 
 def _sizes(launch: Launch, argument: Argument) -> list[str]:
@@ -233,11 +242,11 @@ def _appended(call: ast.Call, words: str) -> _Change:
     return (line, column - 1), (line, column - 1), f", {words}"
 
 
-def _changed(text: str, changes: Sequence[_Change]) -> str:
-    """The text with these stretches replaced, none of which may go over several lines."""
+def _changed(text: str, change: _Change) -> str:
+    """The text with a stretch replaced; as it was where that goes over several lines."""
+    (first, start), (last, stop), words = change
     lines = [line.encode() for line in text.split("\n")]
-    for (first, start), (last, stop), words in sorted(changes, reverse=True):
-        if first == last:
-            line = lines[first - 1]
-            lines[first - 1] = line[:start] + words.encode() + line[stop:]
+    if first == last:
+        line = lines[first - 1]
+        lines[first - 1] = line[:start] + words.encode() + line[stop:]
     return "\n".join(line.decode() for line in lines)

@@ -23,6 +23,7 @@ class FakeFinding:
     stopped: bool = False
     kind: str = "overflow"
     fix: None = None
+    orders: tuple[str, ...] = ()
     argument: str | None = None
     elements: tuple[int, ...] = ()
 

@@ -48,24 +48,25 @@ def _mended(launch: Launch, finding: Finding, findings: Sequence[Finding], check
     known = {(one.kind, one.argument) for one in findings if one is not finding}
     tries = _TRIES
     # The edits tried, breadth first: one alone is better than two.
-    todo = [(finding, launch, kernel.src)]
+    todo = [(finding, launch, kernel.src, Fix(()))]
     for _ in range(_EDITS):
         further = []
-        for wrong, before, text in todo:
-            for after in edited(before, wrong, text) if _walks(before) else ():
+        for wrong, before, text, fix in todo:
+            for after, condition in edited(before, wrong, text) if _walks(before) else ():
                 if tries == 0:
                     return finding
                 tries -= 1
                 tried = _run(launch, after)
                 if tried is None or not _keeps_the_rest(before, tried, wrong):
                     continue
+                made = fix if fix.condition else Fix((), condition, _kept_out(before, tried))
                 found = [one for one in check(tried) if one.severity != NOTE or one.kind == "unwritten"]
                 new = [one for one in found if (one.kind, one.argument) not in known]
                 if not new:
-                    return but(finding, fix=Fix(edits(kernel, after)))
+                    return but(finding, fix=but(made, edits=edits(kernel, after)))
                 stopped = [one for one in new if one.stopped and one.kind == "out-of-bounds"]
                 if len(new) == 1 and stopped and (stopped[0].line, stopped[0].argument) != (wrong.line, wrong.argument):
-                    further.append((stopped[0], tried, after))
+                    further.append((stopped[0], tried, after, made))
         todo = further
     return finding
 
@@ -110,14 +111,23 @@ def _walks(launch: Launch) -> bool:
     return bool(event.shape) and bool((np.diff(event.addresses(), axis=-1) == itemsize).all())
 
 
+def _kept_out(before: Launch, after: Launch) -> int:
+    """How many lanes of the access that stopped the launch a mask holds back since."""
+    (old,) = (one for one in before.accesses if one.stopped is not None)
+    (new,) = (one for one in after.accesses if (one.line, one.column, one.kind) == (old.line, old.column, old.kind))
+    lanes = 0
+    for turn in range(old.iterations):
+        ran = old.executed(turn).reshape(-1)
+        lanes += int((old.mask(turn) & ~new.mask(turn))[ran].sum())
+    return lanes
+
+
 def _keeps_the_rest(before: Launch, after: Launch, wrong: Finding) -> bool:
     """Whether the lanes that went astray are kept out, and of an argument of one dimension those alone.
 
     What is stored to must be so everywhere: where an element is left out, a mask was not all that was missing.
     """
-    old = next((one for one in before.accesses if one.stopped is not None), None)
-    if old is None:
-        return True
+    (old,) = (one for one in before.accesses if one.stopped is not None)
     new = [one for one in after.accesses if (one.line, one.column, one.kind) == (old.line, old.column, old.kind)]
     if len(new) != 1 or new[0].block != old.block:
         return False

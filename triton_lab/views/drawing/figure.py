@@ -238,11 +238,12 @@ LEAST_MARK = 8.0  # a mark is at least this wide and high
 def _marks(sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float) -> None:
     """Outlines around what is marked."""
     for mark in heatmap.marks:
-        for panel, row, column, columns in mark.runs:
+        for panel, row, column, rows, columns in mark.runs:
             right, down = seen.corner(panel)
-            width, height = max(LEAST_MARK, columns * seen.cell_width), max(LEAST_MARK, seen.cell_height)
-            middle = x + right + (column + columns / 2) * seen.cell_width, y + down + (row + 0.5) * seen.cell_height
-            sheet.outline(middle[0] - width / 2, middle[1] - height / 2, width, height)
+            width, height = max(LEAST_MARK, columns * seen.cell_width), max(LEAST_MARK, rows * seen.cell_height)
+            across = x + right + (column + columns / 2) * seen.cell_width
+            below = y + down + (row + rows / 2) * seen.cell_height
+            sheet.outline(across - width / 2, below - height / 2, width, height)
 
 
 def _numbers(sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float) -> None:

@@ -40,10 +40,10 @@ class Key:
 
 @dataclass(frozen=True)
 class Mark:
-    """What is outlined, in words, and its cells: panel, row, first column, and how many columns."""
+    """What is outlined, in words, and its cells: panel, row, column, how many rows and columns."""
 
     text: str
-    runs: Sequence[tuple[int, int, int, int]]
+    runs: Sequence[tuple[int, int, int, int, int]]
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ export function findingOf(finding, selection) {
       "div", {},
       make("div", {}, make("b", {}, `${finding.severity}: `), where, where ? " " : "", finding.message),
       finding.excerpt.length ? make("pre", { class: "tl-excerpt" }, finding.excerpt.join("\n")) : "",
+      ...finding.orders.map((/** @type {string} */ line) => make("div", {}, line)),
       make("div", { class: "tl-note" }, finding.hint),
       ...(finding.fix ?? []).map(fixOf),
     ),

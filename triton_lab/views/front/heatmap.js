@@ -188,22 +188,22 @@ export class Heatmap {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
     for (const [, runs] of this.scene.marks ?? []) {
-      for (const [panel, row, column, columns] of runs) this._outline(context, [panel, row, column], columns);
+      for (const [panel, row, column, rows, columns] of runs) this._outline(context, [panel, row, column], rows, columns);
     }
-    for (const cell of this.marked) this._outline(context, cell, 1);
+    for (const cell of this.marked) this._outline(context, cell, 1, 1);
   }
 
   /**
    * Dark within a light line, so that it stands out on any colour.
-   * @param {CanvasRenderingContext2D} context @param {Cell} cell the first @param {number} columns
+   * @param {CanvasRenderingContext2D} context @param {Cell} cell the first @param {number} rows @param {number} columns
    */
-  _outline(context, [panel, row, column], columns) {
+  _outline(context, [panel, row, column], rows, columns) {
     const { ink, ground } = STYLE.themes[this.theme ?? "light"];
     const [x, y] = cornerOf(this.frame, panel);
     const { cellWidth, cellHeight } = this.frame;
-    const [width, height] = [Math.max(columns * cellWidth, LEAST_MARK), Math.max(cellHeight, LEAST_MARK)];
+    const [width, height] = [Math.max(columns * cellWidth, LEAST_MARK), Math.max(rows * cellHeight, LEAST_MARK)];
     const left = LEFT + x + (column + columns / 2) * cellWidth - width / 2;
-    const top = this.top + y + (row + 0.5) * cellHeight - height / 2;
+    const top = this.top + y + (row + rows / 2) * cellHeight - height / 2;
     context.lineWidth = 4;
     context.strokeStyle = ground;
     context.strokeRect(left - 1, top - 1, width + 2, height + 2);

@@ -101,6 +101,7 @@ class Card(View):
                 "line": one.line,
                 "program": next((int(program) for program in one.programs), None),
                 "message": one.message,
+                "orders": list(one.orders),
                 "hint": one.hint,
                 "fix": None if one.fix is None else [[e.line, e.before, e.after] for e in one.fix.edits],
                 "excerpt": list(one.excerpt),
@@ -287,6 +288,7 @@ class Card(View):
         for one in self.findings()[: self.MOST_FINDINGS]:
             where = f"line {one['line']}: " if one["line"] is not None else ""
             lines.append(f"  {one['icon']} {one['severity']}: {where}{one['message']}")
+            lines += [f"      {line}" for line in one["orders"]]
             lines += [f"    {line}" for line in one["excerpt"] if one["stopped"]] + [f"      {one['hint']}"]
             lines += [f"      {line}" for line in fix_lines(one["fix"])]
         lines += [f"  {config}: {seconds}" for config, seconds in self.configs()]

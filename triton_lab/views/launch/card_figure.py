@@ -72,6 +72,7 @@ def _findings(card: Card) -> list[Piece]:
             f"{one['icon']} {one['severity']}: {where}{one['message']}", wide, subsequent_indent="    "
         )
         mend = textwrap.wrap(one["hint"], wide, initial_indent="    ", subsequent_indent="    ")
+        words += [f"    {line}" for line in one["orders"]]
         said, todo = [(line, COLOURS[one["severity"]]) for line in words], [(line, style.LIGHT.faint) for line in mend]
         if one["stopped"]:
             excerpt = [(f"    {line}", style.LIGHT.ink) for line in one["excerpt"]]

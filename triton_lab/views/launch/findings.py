@@ -44,7 +44,9 @@ def _one(finding: Finding) -> str:
         f'<div><span aria-hidden="true" style="color: {colour}">{icon}</span> <b>{finding.severity}:</b> '
         f"{html.escape(where + finding.message)}</div>"
         + (f'<pre style="margin: 4px 0; overflow-x: auto">{html.escape(excerpt)}</pre>' if excerpt else "")
-        + "".join(f'<div style="opacity: 0.75">{html.escape(line)}</div>' for line in [*told, finding.hint])
+        + "".join(
+            f'<div style="opacity: 0.75">{html.escape(line)}</div>' for line in [*told, *finding.orders, finding.hint]
+        )
         + (f'<pre style="margin: 4px 0; overflow-x: auto">{html.escape(fix)}</pre>' if fix else "")
         + "</div>"
     )

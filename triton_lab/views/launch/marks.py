@@ -102,6 +102,17 @@ def marks(launch: Launch, argument: Argument, shown: Layout, origin: Sequence[in
     return found
 
 
+def ghost(launch: Launch, argument: Argument, lanes: int, cells: Ints, shown: Layout) -> list[Mark]:
+    """The mask that is missing: ``cells`` are those where lanes hang over the edge, which ``lanes`` do in all.
+
+    Drawn if a fix was tried that holds just those back.
+    """
+    fixes = [one.fix for one in _findings(launch) if one.argument == argument.name and one.fix is not None]
+    if not fixes or not fixes[0].condition or fixes[0].kept_out != lanes or not len(cells):
+        return []
+    return [Mark(f"{fixes[0].condition} would keep these lanes out", _runs(np.unique(cells), shown))]
+
+
 def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ints, bool]]:
     """Kinds of findings, the gravest first, the elements (row-major) that they list, and whether those are all."""
     by_kind: dict[str, list[Ints]] = {}
@@ -136,15 +147,23 @@ def _positions(elements: Ints, drawn: Sequence[int], shape: Sequence[int], origi
     return position
 
 
-def _runs(cells: Ints, shown: Layout) -> list[tuple[int, int, int, int]]:
-    """Cells beside each other as one: panel, row, first column, and how many columns."""
+def _runs(cells: Ints, shown: Layout) -> list[tuple[int, int, int, int, int]]:
+    """Cells (ascending) beside and below each other as one: panel, row, column, how many rows and columns."""
     if not len(cells):
         return []
     breaks = np.flatnonzero((np.diff(cells) != 1) | (cells[1:] % shown.columns == 0))
     starts, stops = np.append(0, breaks + 1), np.append(breaks, len(cells) - 1)
-    found = []
+    found: list[tuple[int, int, int, int, int]] = []
+    above: dict[tuple[int, int, int, int], int] = {}
     for first, last in zip(cells[starts].tolist(), cells[stops].tolist(), strict=True):
         panel, within = divmod(first, shown.rows * shown.columns)
         row, column = divmod(within, shown.columns)
-        found.append((panel, row, column, last - first + 1))
+        columns = last - first + 1
+        at = above.get((panel, row, column, columns), len(found))
+        if at == len(found):
+            found.append((panel, row, column, 1, columns))
+        else:
+            top, rows = found[at][1], found[at][3]
+            found[at] = (panel, top, column, rows + 1, columns)
+        above[panel, row + 1, column, columns] = at
     return found

@@ -20,7 +20,7 @@ from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.regions import crowded, labels
 from triton_lab.views.drawing.words import panel_names, shape_text, step_names
-from triton_lab.views.launch.marks import astray, marks
+from triton_lab.views.launch.marks import astray, ghost, marks
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.view import View
 
@@ -139,8 +139,14 @@ class Tiling(View):
 
     @cached_property
     def marks(self) -> list[Mark]:
-        """The elements that findings are about."""
-        return marks(self.launch, self.argument, self.cells.layout, self.cells.touches.origin)
+        """The elements that findings are about, and the lanes that a missing mask would keep out."""
+        found = marks(self.launch, self.argument, self.cells.layout, self.cells.touches.origin)
+        if self.touches.strays is None:
+            return found
+        over = np.flatnonzero(np.isin(self.cells.state[self.cells.numbers], (ERROR_STATE, GHOST_STATE)))
+        lanes = int((~self.touches.inside() & (self.touches.active().counts > 0)[self.touches.classes]).sum())
+        lanes += self.touches.active_elsewhere
+        return [*ghost(self.launch, self.argument, lanes, over, self.cells.layout), *found]
 
     @cached_property
     def astray(self) -> list[str]:

@@ -228,7 +228,11 @@ class Access:
         return self._assembled(iteration, np.bool_, lambda k: self.events[k].active())
 
     def strayed(self, iteration: int = 0) -> Array:
-        """Which lanes stopped the launch: they may not touch what they point at. All False where none did."""
+        """Which lanes stopped the launch: they may not touch what they point at. All False where none did.
+
+        >>> bool(launch.accesses[0].strayed().any())
+        False
+        """
         return self._assembled(iteration, np.bool_, lambda k: self.events[k].astray())
 
     def values(self, iteration: int = 0) -> Array:

@@ -202,3 +202,10 @@ def test_a_mark_is_drawn_as_an_outline_and_not_by_colour_alone() -> None:
     ink = (drawn == style.rgb(style.LIGHT.ink)).all(axis=2)
     # The longest dark upright line is as high as a cell, at least.
     assert ink.sum(axis=0).max() >= 2 * int(tiling.heatmap.frame.cell_height) and before.size
+
+
+def test_programs_that_do_nothing_are_outlined_in_the_grid() -> None:
+    x = torch.arange(40.0) + 1
+    launch = recorded(lambda: ratio_kernel[(5,)](x, torch.zeros(40), 40, BLOCK=16))
+    assert [one.kind for one in launch.findings if one.kind == "idle-program"]
+    assert outlined(launch.plot.grid().heatmaps[0], "2 programs do nothing") == {3, 4}

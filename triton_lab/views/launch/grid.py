@@ -20,6 +20,7 @@ from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.words import bytes_text, panel_names
 from triton_lab.views.launch.accesses import Accesses
 from triton_lab.views.launch.heat_layer import Layer, layer_of
+from triton_lab.views.launch.marks import idle
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
 
@@ -146,6 +147,7 @@ class Grid(View):
             panel_names=panel_names(self.layout.shape, self.layout.origin, self.layout.panels),
             steps=("→ x", "" if self.layout.wrapped else "↓ y"),
             room=self.room,
+            marks=idle(self.launch, self.layout),
         )
 
     @cached_property

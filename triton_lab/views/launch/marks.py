@@ -113,6 +113,17 @@ def ghost(launch: Launch, argument: Argument, lanes: int, cells: Ints, shown: La
     return [Mark(f"{fixes[0].condition} would keep these lanes out", _runs(np.unique(cells), shown))]
 
 
+def idle(launch: Launch, shown: Layout) -> list[Mark]:
+    """The programs that do nothing, as cells of a picture of the grid."""
+    found = [one for one in _findings(launch) if one.kind == "idle-program"]
+    programs = np.unique(np.concatenate([one.programs for one in found])) if found else np.zeros(0, np.int64)
+    if not len(programs):
+        return []
+    told = words.count(len(programs), "program does nothing", "programs do nothing")
+    whole = len(programs) == found[0].count
+    return [Mark(told if whole else f"the first {told}", _runs(np.unique(shown.cells_at(programs)), shown))]
+
+
 def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ints, bool]]:
     """Kinds of findings, the gravest first, the elements (row-major) that they list, and whether those are all."""
     by_kind: dict[str, list[Ints]] = {}

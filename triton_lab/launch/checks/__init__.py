@@ -32,7 +32,7 @@ from triton_lab.launch.checks.fixes import with_fix
 from triton_lab.launch.checks.listed_values import with_values
 from triton_lab.launch.checks.orders import with_orders
 from triton_lab.launch.finding import ERROR, NOTE, WARNING, Finding
-from triton_lab.launch.verdict import Gathering, Verdict, excuse
+from triton_lab.launch.verdict import Gathering, Unchecked, Verdict, excuse
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -58,7 +58,10 @@ _ALONE: tuple[tuple[str, Callable[[Evidence], Iterator[Finding]]], ...] = (
 def check(launch: Launch) -> Verdict:
     """All findings of ``launch``, the gravest first, then by line; and what could not be checked."""
     found = _checked(launch)
-    return replace(found, findings=with_fix(launch, found.findings, lambda tried: _checked(tried).findings))
+    try:
+        return replace(found, findings=with_fix(launch, found.findings, lambda tried: _checked(tried).findings))
+    except Exception as error:
+        return replace(found, unchecked=[*found.unchecked, Unchecked("whether there is a simple fix", excuse(error))])
 
 
 def _checked(launch: Launch) -> Verdict:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.errors import KernelError, from_signal
 from triton_lab.launch.finding import NOTE, Finding
 from triton_lab.launch.fix import Fix, edited, edits
 from triton_lab.launch.lines import Lines
@@ -77,7 +77,9 @@ def _run(launch: Launch, text: str) -> Launch | None:
     source, metadata = launch.compiled
     try:
         source, executable = remade(source, metadata, launch.surroundings, ast.parse(text), text)
-    except Exception:  # the front end raises anything, and what it refuses is no fix
+    except Exception as error:  # the front end raises anything, and what it refuses is no fix
+        if from_signal(error):
+            raise
         return None
     old = launch.tape
     tape = Tape(_ROOM, old.limits, old.unwritten, old.blank, old.unknown)

@@ -270,7 +270,7 @@ def _labels(
         if emphasis is not None and emphasis[heatmap.cells[cell]] == DIMMED:
             colour = style.LIGHT.faint
         if look[3] == style.CROSS:  # on which no word could be read
-            wide = len(label.text) * style.CHARACTER + 4
+            wide = len(label.text) * style.CHARACTER + 10
             plain = "#{:02x}{:02x}{:02x}".format(*style.palette()[look[0]].tolist())
             sheet.rectangle(x + right + middle[0] - wide / 2, y + down + middle[1] - 6, wide, 12, plain)
         sheet.text(x + right + middle[0], y + down + middle[1], label.text, style.SMALL, colour, "center")

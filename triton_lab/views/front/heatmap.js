@@ -155,7 +155,7 @@ export class Heatmap {
       if (this.styles[look + 3] === STYLE.pattern.cross) {
         // On crosses no word could be read.
         const word = context.fillStyle;
-        const wide = context.measureText(text).width + 4;
+        const wide = context.measureText(text).width + 10;
         context.fillStyle = `rgb(${palette.slice(at, at + 3).join(",")})`;
         context.fillRect(
           LEFT + x + (column + columns / 2) * frame.cellWidth - wide / 2,

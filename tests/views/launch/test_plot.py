@@ -206,3 +206,17 @@ def test_findings_are_told_in_words(cell: Callable[[str], dict[str, Any]]) -> No
 def test_the_accessor_says_what_there_is(cell: Callable[[str], dict[str, Any]]) -> None:
     text = cell("launches[0].plot")["text/plain"]
     assert all(f".plot.{name}(...)" in text for name in PICTURES)
+
+
+def test_tabs_open_on_what_matters(launch: Launch) -> None:
+    """Outputs before inputs, a whole block and no mask before scalars, the body, and an element in the middle."""
+    card = Card(launch)
+    for tab in ("tiling", "accesses"):
+        assert card.part(tab)["items"][0]["name"] == f"{tab}/out_ptr"
+    _, name, line = card.part("values")["items"][0]["name"].split("/")
+    block = launch.values(name, int(line)).at()
+    widest = max(launch.values(one.name, one.line).at()[0].size for one in launch.variables)
+    assert block[0].size == widest and block.dtype != bool
+    steps = card.part("steps@0")
+    assert steps["step"] == in_body(launch) and steps["steps"][steps["step"] - 1]["name"] == "BLOCK"
+    assert launch.plot.origins().element == 36 // 2

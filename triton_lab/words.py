@@ -255,7 +255,7 @@ class Stray:
             return "The descriptor's shape and strides reach further than its tensor."
         if self.guard == "mask":
             return f"The mask lets these lanes through: compare the offsets with the extents of {name}."
-        return f"Mask the lanes that lie beyond {name} (mask=offsets < n), or mend the offsets."
+        return f"There is no mask. Mask the lanes that lie beyond {name} (mask=offsets < n), or mend the offsets."
 
     def _touches(self) -> str:
         owner = self.owner

@@ -118,6 +118,16 @@ def test_auto_is_tritons_own_driver_again(gpu):
         doubled(torch.ones(10))
 
 
+def test_what_the_trial_on_the_cpu_was_stopped_at_is_in_the_record(gpu):
+    x, y = on_gpu(torch.ones(100)), on_gpu(torch.zeros(100))
+    with lab.target("gpu"), lab.record() as launches, pytest.raises(Exception, match="out of bounds"):
+        double[(4,)](x, y, 110, BLOCK=32)
+    load, *_ = launches[0].accesses
+    assert load.argument == "x" and load.stopped is not None
+    assert load.strayed().sum() == 10 and load.strayed()[3, 4:14].all()
+    assert fake_gpu.launches == []
+
+
 def test_a_statement_switches_until_the_next_one(gpu):
     lab.target("cpu")
     assert lab.target() == "cpu"

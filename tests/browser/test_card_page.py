@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import triton.language as tl
 from playwright.sync_api import Locator, Page, expect
 
 import triton_lab as lab
+from triton_lab.interpreter.errors import KernelError
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, paint
@@ -97,7 +99,7 @@ def test_origins_are_asked_for_by_click_and_by_keyboard(show: Open, launch: Laun
     page = show(Card(launch, SHOWN))
     tab(page, "Origins")
     title = seen(page, ".tl-origins .tl-title").first
-    expect(title).to_contain_text("x_ptr[0, 0], store in line ")
+    expect(title).to_contain_text("x_ptr[6, 0], store in line ")  # the middle of 12 x 8
     stored = seen(page, ".tl-origins .tl-overlay").first
     box = stored.bounding_box()
     assert box
@@ -131,3 +133,30 @@ def test_pointers_are_offsets_and_pointing_at_the_facts_tells_what_is_not_checke
     expect(seen(page, ".tl-single")).to_have_text("0")
     expect(seen(page, ".tl-variable .tl-title")).to_contain_text("elements of x_ptr")
     expect(page.locator(".tl-card .tl-facts").first).to_have_attribute("title", re.compile("shared memory"))
+
+
+@triton.jit
+def unmasked(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets), mask=offsets < n)
+
+
+def test_a_failed_launch_opens_on_the_guilty_argument_and_offers_the_fix(show: Open, screenshots: Path) -> None:
+    with lab.record() as launches, contextlib.suppress(KernelError):
+        unmasked[(4,)](torch.ones(100), torch.zeros(100), 100, BLOCK=32)
+    card = Card(launches[0])
+    page = show(card)
+    expect(seen(page, ".tl-astray")).to_have_text(
+        "program (3, 0, 0): lanes 4 to 31 reach for elements 100 to 127, past its end"
+    )
+    expect(seen(page, ".tl-tiling .tl-legend")).to_contain_text("stopped the launch here")
+    expect(seen(page, ".tl-tiling .tl-legend")).to_contain_text("offsets < n would keep these lanes out")
+    expect(page.locator(".tl-fix pre")).to_contain_text("tl.load(x_ptr + offsets, mask=offsets < n, other=0.0)")
+    expect(page.locator(".tl-fix button")).to_have_text("Copy")
+    # The first place past the end is outlined: a dark pixel where the picture has none.
+    (heatmap,) = (tiling.heatmap for tiling in card.tilings if tiling.argument.name == "x_ptr")
+    frame, (_, row, column, _, _) = heatmap.frame, heatmap.marks[0].runs[0]
+    overlay = seen(page, ".tl-tiling .tl-overlay").first
+    at = LEFT + column * int(frame.cell_width) - 1, TOP + row * int(frame.cell_height) + int(frame.cell_height) // 2
+    assert pixel(overlay, *at)[:3] == list(style.rgb(style.LIGHT.ink))
+    page.screenshot(path=screenshots / "card-fault.png")

@@ -47,9 +47,14 @@ class FakeAccess:
     ran: Sequence[npt.NDArray[np.bool_]] | None = None
     itemsize: int = 4
 
+    stopped: None = None
+
     @property
     def argument(self) -> str:
         return self.to.name
+
+    def strayed(self, iteration: int) -> npt.NDArray[np.bool_]:
+        return np.zeros(self.lanes[iteration][0].shape, np.bool_)
 
     @property
     def iterations(self) -> int:
@@ -97,6 +102,10 @@ class FakeLaunch:
     first_line: int = 1
     findings: list[object] = field(default_factory=list)
     dropped: str = ""
+
+    @property
+    def done(self) -> list[FakeAccess]:
+        return self.accesses
 
     @property
     def programs(self) -> int:

@@ -37,7 +37,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRITON_LAB_RAISE")
 
 
-def broken(*_: Any) -> Any:
+def broken(*_: object, **__: object) -> Any:
     raise IndexError("tuple index out of range")
 
 

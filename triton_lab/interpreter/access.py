@@ -308,4 +308,4 @@ def _fault(
     active = mask.elements() if isinstance(mask, Box) else mask
     whole = np.broadcast_to(addresses, (_programs(pointer, mask), *shape))
     on = np.ones(whole.shape, np.bool_) if active is None else np.broadcast_to(active, whole.shape)
-    return fault_of(reachable, whole, on, dtype.itemsize, kind)
+    return replace(fault_of(reachable, whole, on, dtype.itemsize, kind), pointer=pointer, mask=mask)

@@ -20,6 +20,8 @@ class Fault:
 
     ``programs`` (linear numbers), ``lanes`` (row-major in the block) and ``addresses`` (bytes)
     have an entry for each; ``kind`` is ``out-of-bounds``, ``null-pointer`` or ``misaligned``.
+    ``pointer`` and ``mask`` are those of all lanes, in the interpreter's compact forms, of so many ``rows``: one
+    for each program, or one alone where all do the same.
     """
 
     kind: str
@@ -29,10 +31,13 @@ class Fault:
     lanes: NDArray[Any]
     addresses: NDArray[Any]
     block: tuple[int, ...]
+    pointer: Any = None
+    mask: Any = None
+    rows: int = 1
 
 
 class KernelError(Exception):
-    """A kernel was stopped at ``op``, for ``message``, in the given programs."""
+    """A kernel was stopped at ``op``, for ``message``, in the given programs; ``together`` ran it with them."""
 
     def __init__(
         self, message: str, op: Op | None = None, programs: NDArray[Any] | None = None, fault: Fault | None = None
@@ -42,6 +47,7 @@ class KernelError(Exception):
         self.op = op
         self.programs = programs
         self.fault = fault
+        self.together: NDArray[Any] | None = None
 
 
 class Unsupported(KernelError):

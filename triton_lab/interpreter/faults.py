@@ -43,7 +43,7 @@ def fault_of(reachable: Reachable, addresses: Array, mask: Array, itemsize: int,
         problem = "null-pointer"
     block = addresses.shape[1:]
     lanes = np.flatnonzero(bad) % max(1, math.prod(block))
-    return Fault(problem, kind, itemsize, np.nonzero(bad)[0], lanes, addresses[bad], block)
+    return Fault(problem, kind, itemsize, np.nonzero(bad)[0], lanes, addresses[bad], block, rows=len(addresses))
 
 
 def _look_up(reachable: Reachable, addresses: Array, itemsize: int) -> None:

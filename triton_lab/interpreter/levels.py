@@ -284,14 +284,21 @@ class Poll(Loop):
     def go(self, strand: Strand, handed: Results | None) -> Wait | list[Strand] | None:
         frame = self.settle()
         late = self.deadline is not None and time.perf_counter_ns() >= self.deadline
-        ready = poll(frame, self.op, *self.carried, told=False).reshape(-1)
+        ready = self._look(frame, told=False).reshape(-1)
         if late or ready.all():
-            strand.leave((poll(frame, self.op, *self.carried, told=True),))
+            strand.leave((self._look(frame, told=True),))
             return None
         if ready.any():
             return _ascending(*strand.parted(ready))
         # Time passes by itself; without a limit only another program can end the wait.
         return Wait(self.op, self.deadline is not None)
+
+    def _look(self, frame: Frame, told: bool) -> Array:
+        """`poll`; what goes wrong there is told with the operation, as that of all others is."""
+        try:
+            return poll(frame, self.op, *self.carried, told=told)
+        except KernelError as error:
+            raise frame.machine.explain(error, self.op, frame) from error
 
 
 def _poll(frame: Frame, op: Op, operands: Results) -> Poll:

@@ -119,7 +119,7 @@ class Machine:
         if isinstance(error, KernelError):
             if error.op is None:
                 error.op = op
-                error.programs = frame.programs
+                error.programs = error.together = frame.programs
                 if error.fault is not None:
                     rows = error.fault.programs
                     error.programs = frame.programs[rows if frame.count > 1 else np.zeros_like(rows)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -27,7 +28,9 @@ class Event:
     """One execution of an access by the ``programs`` (linear numbers, ascending) that ran together.
 
     ``pointer`` and ``mask`` are in the interpreter's compact forms; ``order`` counts the launch's
-    events. ``took`` says, for a compare-and-swap, which lanes found what they expected.
+    events. ``took`` says, for a compare-and-swap, which lanes found what they expected. ``strayed`` is
+    None but for the event that stopped the launch, which changed no memory: it has the lanes, bool
+    ``(len(programs), *shape)``, that may not touch what they point at.
     """
 
     order: int
@@ -36,6 +39,7 @@ class Event:
     mask: Box | Array | None
     shape: tuple[int, ...]
     took: Array | None = None
+    strayed: Array | None = None
 
     def addresses(self) -> Array:
         """Byte addresses, int64 ``(len(programs), *shape)``."""
@@ -54,23 +58,29 @@ class Event:
         found = self.mask.elements() if isinstance(self.mask, Box) else self.mask
         return np.broadcast_to(found, (len(self.programs), *self.shape))
 
+    def astray(self) -> Array:
+        """Which lanes stopped the launch, bool ``(len(programs), *shape)``."""
+        found = np.False_ if self.strayed is None else self.strayed
+        return np.broadcast_to(found, (len(self.programs), *self.shape))
+
     def of(self, rows: Array) -> Event:
         """The part of the programs in ``rows`` (positions in ``programs``)."""
-        pointer, mask, took = (
-            None if value is None else take(value, rows) for value in (self.pointer, self.mask, self.took)
+        pointer, mask, took, strayed = (
+            None if value is None else take(value, rows) for value in (self.pointer, self.mask, self.took, self.strayed)
         )
         assert isinstance(pointer, (np.ndarray, Affine))
         assert mask is None or isinstance(mask, (np.ndarray, Box))
         assert took is None or isinstance(took, np.ndarray)
-        return replace(self, programs=self.programs[rows], pointer=pointer, mask=mask, took=took)
+        assert strayed is None or isinstance(strayed, np.ndarray)
+        return replace(self, programs=self.programs[rows], pointer=pointer, mask=mask, took=took, strayed=strayed)
 
     @property
     def nbytes(self) -> int:
         """What the event holds in memory."""
         pointer = self.pointer.base if isinstance(self.pointer, Affine) else self.pointer
         mask = self.mask.nbytes if isinstance(self.mask, np.ndarray) else 0
-        took = 0 if self.took is None else self.took.nbytes
-        return int(pointer.nbytes + mask + took + self.programs.nbytes)
+        lanes = sum(lanes.nbytes for lanes in (self.took, self.strayed) if lanes is not None)
+        return int(pointer.nbytes + mask + lanes + self.programs.nbytes)
 
 
 class Access:
@@ -78,6 +88,8 @@ class Access:
 
     An iteration is a program's first, second, ... execution of the operation. All arrays are
     ``(programs, *block)``; for programs that do not get to an iteration the mask is False there.
+    An access that stopped the launch is the last event of its operation: `strayed` has the lanes that
+    may not touch what they point at, and `completed` is the access without it.
 
     >>> load, _, store = launch.accesses
     >>> load.kind, load.argument, load.line, load.dtype
@@ -124,6 +136,20 @@ class Access:
     def block(self) -> tuple[int, ...]:
         """The shape of the block that one program touches at once."""
         return self.events[0].shape if self.events else ()
+
+    @property
+    def stopped(self) -> Event | None:
+        """The event that stopped the launch, if it is one of this operation: it changed no memory."""
+        return self.events[-1] if self.events and self.events[-1].strayed is not None else None
+
+    @property
+    def completed(self) -> Access:
+        """What the access did to memory: without the event that stopped the launch."""
+        if self.stopped is None:
+            return self
+        other = copy(self)
+        other.events, other._index = self.events[:-1], None
+        return other
 
     @property
     def iterations(self) -> int:
@@ -228,8 +254,16 @@ class Access:
         """
         return self._assembled(iteration, np.bool_, lambda k: self.events[k].active())
 
+    def strayed(self, iteration: int = 0) -> Array:
+        """Which lanes stopped the launch: they may not touch what they point at. All False where none did.
+
+        >>> bool(launch.accesses[0].strayed().any())
+        False
+        """
+        return self._assembled(iteration, np.bool_, lambda k: self.events[k].astray())
+
     def values(self, iteration: int = 0) -> Array:
-        """What was loaded, stored, or found by an atomic, at that time.
+        """What was loaded, stored, or found by an atomic, at that time; 0 where the launch was stopped before.
 
         Replays the launch. Raises `CannotReplay` where that is impossible.
 
@@ -257,7 +291,9 @@ class Access:
         """
         values = recalled[self.op]
         dtype = values[0].dtype if values else np.float32
-        return self._assembled(iteration, dtype, lambda k: values[k])
+        # A load that stopped the launch brought nothing.
+        nothing = np.zeros((self.programs, *self.block), dtype)
+        return self._assembled(iteration, dtype, lambda k: values[k] if k < len(values) else nothing)
 
     def element(self, argument: Argument | str | None = None, iteration: int = 0) -> Array:
         """The index in ``argument`` (row-major over its shape) that each lane stands at; -1 for none.

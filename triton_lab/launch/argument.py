@@ -44,6 +44,15 @@ class Argument:
             expected *= extent
         return True
 
+    def distance(self, address: int) -> int:
+        """How far from its storage an address lies, in bytes.
+
+        >>> argument = launch.argument("x_ptr")
+        >>> argument.distance(argument.storage_address), argument.distance(argument.storage_address - 8)
+        (0, 8)
+        """
+        return max(self.storage_address - address, address - self.storage_address - self.storage_bytes, 0)
+
 
 def arguments_of(signature: Mapping[str, Any], objects: Sequence[Any]) -> tuple[Argument, ...]:
     """All arguments, constexprs included; tuples give one argument an item, named ``t[0]``."""

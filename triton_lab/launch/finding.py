@@ -41,6 +41,31 @@ def _none() -> NDArray[Any]:
     return np.empty(0, np.int64)
 
 
+@dataclass(frozen=True)
+class Edit:
+    """A line of the kernel, as the editor counts, and what to write in its place."""
+
+    line: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Fix:
+    """Edits that mend a launch: it was run with them, on copies, and nothing was found wrong any more.
+
+    ``condition`` is what the first of them asks of the lanes that it lets through, and ``kept_out`` how many lanes of
+    the access it held back when it was tried.
+    """
+
+    edits: tuple[Edit, ...]
+    condition: str = ""
+    kept_out: int = 0
+
+    def __str__(self) -> str:
+        return "\n".join(f"line {edit.line}: {edit.before.strip()}\n  -> {edit.after.strip()}" for edit in self.edits)
+
+
 @dataclass(frozen=True, eq=False)
 class Finding:
     """One kind of thing at one operation and argument.
@@ -51,7 +76,8 @@ class Finding:
     ``values`` what each of them loaded, stored or, as an atomic, brought along. Of an overflow they
     are the wrapped numbers. An access that was stopped has none: what is wrong there is the offset,
     which is in ``elements``. ``hint`` is one sentence on what to do. ``stopped``: the
-    launch went no further, and its error tells of the same.
+    launch went no further, and its error tells of the same. ``fix`` are edits of the kernel that mend it, tried
+    before they are offered; None where nothing simple does. ``orders`` says what a race leaves, whoever comes last.
 
     >>> with lab.record() as launches:
     ...     total = add(torch.empty(1000), y)
@@ -79,6 +105,8 @@ class Finding:
     excerpt: tuple[str, ...] = ()
     kernel: str = ""
     stopped: bool = False
+    fix: Fix | None = None
+    orders: tuple[str, ...] = ()
 
     @property
     def severity(self) -> str:
@@ -94,7 +122,13 @@ class Finding:
     def __str__(self) -> str:
         where = f"line {self.line}: " if self.line is not None else ""
         values = [f"  values: {self.values_text}"] if self.values.size else []
-        return "\n".join([f"{self.severity}: {where}{self.message}", *self.excerpt, *values, f"  {self.hint}"])
+        more = [f"  {line}" for line in (*self.orders, self.hint, *self.fix_lines)]
+        return "\n".join([f"{self.severity}: {where}{self.message}", *self.excerpt, *values, *more])
+
+    @property
+    def fix_lines(self) -> list[str]:
+        """The fix in words, line by line; none where there is none."""
+        return [] if self.fix is None else ["A fix, tried on copies:", *str(self.fix).split("\n")]
 
     def _repr_html_(self) -> str:
         return FindingList([self])._repr_html_()

@@ -50,9 +50,10 @@ class Launch(Recorded):
 
     @cached_property
     def accesses(self) -> list[Access]:
-        """One for each load, store and atomic that ran, in the order of the source."""
+        """One for each load, store and atomic that ran, in the order of the source; what stopped the launch, too."""
         result = []
-        for op in sorted(self.events):
+        last = dict([self.stopped] if self.stopped else [])
+        for op in sorted({*self.events, *last}):
             kind, dtype, itemsize = self.kinds[op]
             line = self.lines.get(op)
             result.append(
@@ -65,11 +66,16 @@ class Launch(Recorded):
                     itemsize,
                     self.owner_of(op),
                     self.programs,
-                    self.events[op],
+                    [*self.events.get(op, ()), *([last[op]] if op in last else ())],
                     self.recall,
                 )
             )
         return result
+
+    @cached_property
+    def done(self) -> list[Access]:
+        """The accesses without what stopped the launch: what happened to memory."""
+        return [access.completed for access in self.accesses]
 
     def recall(self, ops: Collection[int]) -> dict[int, list[Array]]:
         """The values of each event of these accesses, found by replaying the launch once.
@@ -87,8 +93,9 @@ class Launch(Recorded):
     def verdict(self) -> Verdict:
         """What all checks together say."""
         from triton_lab.launch.checks import check
+        from triton_lab.launch.checks.fixes import with_fix
 
-        return check(self)
+        return with_fix(self, check(self), check)
 
     @cached_property
     def findings(self) -> FindingList:

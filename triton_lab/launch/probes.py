@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,11 +87,6 @@ def build(source: Any, metadata: Any, surroundings: Surroundings) -> Twin:
 
     ``surroundings`` are those of the launch. Raises CannotReplay where they cannot be had any more.
     """
-    import triton
-    from triton.compiler import ASTSource
-
-    from triton_lab.backend.compiler import TARGET, options_of
-
     kernel = source.fn
     if kernel.fn is None:
         raise CannotReplay(
@@ -98,33 +94,49 @@ def build(source: Any, metadata: Any, surroundings: Surroundings) -> Twin:
             "go when it handed the kernel to another process"
         )
     fixed: dict[int, Any] = {}
-    twin, variables = _probed(kernel, fixed, surroundings.restore(kernel))
-    copied = ASTSource(twin, source.signature, dict(source.constants), source.attrs)
-    # What the probes find while compiling is not in Triton's cache: compile in any case.
-    with triton.knobs.compilation.scope():
-        triton.knobs.compilation.always_compile = True
-        compiled = triton.compile(copied, target=TARGET, options=options_of(metadata))
-    return Twin(Executable.of(parse_plan(compiled.asm["plan"].decode())), tuple(variables), fixed)
-
-
-def _probed(kernel: Any, fixed: dict[int, Any], scope: dict[str, Any]) -> tuple[Any, list[Variable]]:
-    """A JITFunction that parses to the probed tree, and its variables."""
-    from triton.runtime.jit import JITFunction
-
-    tree = ast.parse(kernel.src)
     first = kernel.starting_line_number + _lines_before_def(kernel)
     weaver = _Weaver(first - 1)
-    woven = ast.fix_missing_locations(weaver.visit(tree))
-
-    class ProbedFunction(JITFunction):  # type: ignore[misc]
-        def parse(self) -> ast.Module:
-            return copy.deepcopy(woven)  # type: ignore[no-any-return]
-
-    twin = ProbedFunction(kernel.fn, do_not_specialize=kernel.do_not_specialize)
+    woven = ast.fix_missing_locations(weaver.visit(ast.parse(kernel.src)))
     # The text is only hashed: the remark tells the twin from the kernel in Triton's cache.
-    twin._unsafe_update_src(kernel.src + "\n# probed")
-    twin.__globals__ = {**scope, _PROBE: _probe(fixed)}
-    return twin, weaver.variables
+    probe = {_PROBE: _probe(fixed)}
+    _, executable = remade(source, metadata, surroundings, woven, kernel.src + "\n# probed", probe)
+    return Twin(executable, tuple(weaver.variables), fixed)
+
+
+def remade(
+    source: Any,
+    metadata: Any,
+    surroundings: Surroundings,
+    tree: ast.Module,
+    text: str,
+    names: Mapping[str, Any] | None = None,
+) -> tuple[Any, Executable]:
+    """The kernel of ``source`` (Triton's ASTSource) with another ``tree``, which ``text`` stands for in Triton's cache,
+    and with ``names`` among its globals: its own source, and what runs it.
+
+    Raises what Triton's front end does, and CannotReplay where the surroundings cannot be had any more.
+    """
+    import triton
+    from triton.compiler import ASTSource
+    from triton.runtime.jit import JITFunction
+
+    from triton_lab.backend.compiler import TARGET, options_of
+
+    kernel = source.fn
+
+    class OtherFunction(JITFunction):  # type: ignore[misc]
+        def parse(self) -> ast.Module:
+            return copy.deepcopy(tree)
+
+    other = OtherFunction(kernel.fn, do_not_specialize=kernel.do_not_specialize)
+    other._unsafe_update_src(text)
+    other.__globals__ = {**surroundings.restore(kernel), **(names or {})}
+    made = ASTSource(other, source.signature, dict(source.constants), source.attrs)
+    # What probes find while compiling is not in Triton's cache: compile in any case.
+    with triton.knobs.compilation.scope():
+        triton.knobs.compilation.always_compile = True
+        compiled = triton.compile(made, target=TARGET, options=options_of(metadata))
+    return made, Executable.of(parse_plan(compiled.asm["plan"].decode()))
 
 
 def _lines_before_def(kernel: Any) -> int:

@@ -79,6 +79,11 @@ class Recorded:
                 return argument
         raise LookupError(f"{self.kernel} has no argument {name!r}; it has {', '.join(a.name for a in self.arguments)}")
 
+    @property
+    def stopped(self) -> tuple[int, Event] | None:
+        """The access that stopped the launch, and what it was about to do; None where none did."""
+        return None if self.tape is None else self.tape.stopped
+
     @cached_property
     def plan_arguments(self) -> list[Argument]:
         """The arguments as the plan counts them: no constexprs, and a descriptor's extents apart."""
@@ -107,6 +112,11 @@ class Recorded:
                 for argument in candidates:
                     if argument.storage_address <= first < argument.storage_address + argument.storage_bytes:
                         return argument
+        if roots and self.stopped is not None and self.stopped[0] == op:
+            # What went astray was meant for the nearest of those that it may come from.
+            event = self.stopped[1]
+            first = int(event.addresses()[event.astray()][0])
+            return min(candidates, key=lambda one: one.distance(first), default=None)
         return None
 
     @cached_property

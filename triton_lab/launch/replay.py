@@ -131,7 +131,7 @@ def recall(launch: Recorded, ops: Collection[int]) -> dict[int, list[Array]]:
         op: [
             np.broadcast_to(values, (len(event.programs), *event.shape))
             # Of a launch that failed, or was too long to be kept whole, fewer events are kept than ran.
-            for values, event in zip(watcher.values[op], launch.events[op], strict=False)
+            for values, event in zip(watcher.values[op], launch.events.get(op, ()), strict=False)
         ]
         for op in ops
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ from triton_lab.backend.launcher import Call
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.dtypes import user_name
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.errors import Fault, KernelError
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.machine import Limits
-from triton_lab.ir import Op, Type, effects
+from triton_lab.ir import Op, Plan, Type, effects
 from triton_lab.launch.access import Event
 from triton_lab.launch.finite import finite
 from triton_lab.launch.ranges import NOTHING, Ranges
@@ -35,6 +36,7 @@ class Tape(Watcher):
     perhaps in lanes that the mask turns off. ``unwritten`` are the bytes that nobody was seen writing
     before the launch, if they hold the poison; ``blank`` those of which that is known to be so, and
     ``unknown`` those of which nobody can tell. ``unverified`` is the memory that was found by its address alone.
+    ``stopped`` is the operation that stopped the launch, with its event: it did nothing, and is not among ``events``.
 
     Once ``room`` bytes are full nothing more is kept: what is there is the launch up to some moment,
     without gaps, and ``dropped`` counts the accesses after it.
@@ -56,6 +58,7 @@ class Tape(Watcher):
         self.blank = blank
         self.unknown = unknown
         self.unverified: Ranges = NOTHING
+        self.stopped: tuple[int, Event] | None = None
         # A replay cuts the grid into the same batches, so that its events are these.
         self.limits = Limits(batch=limits.batch, memory=limits.memory)
         self.dropped = 0
@@ -67,8 +70,7 @@ class Tape(Watcher):
         order = self._count
         self._count += 1
         if op.index not in self.kinds:
-            element = _element(frame, op)
-            self.kinds[op.index] = (kind, user_name(element.element), max(1, element.bits // 8))
+            self.kinds[op.index] = _kind(frame.routine.types, op, kind)
             self.events[op.index] = []
         shape = block_shape(frame, op, pointer, mask)
         event = Event(order, frame.programs, _bare(pointer), mask, shape, _took(frame, op, values))
@@ -109,14 +111,30 @@ class Tape(Watcher):
         return True
 
     def ended(self, call: Call) -> None:
-        """The launch is over. A store that failed wrote nothing: it is taken back."""
+        """The launch is over. A store that failed wrote nothing: it is taken back, and kept as what `stopped` it."""
         strangers = [region for region in call.memory.regions if not region.verified]
         self.unverified = Ranges.of([r.start for r in strangers], [r.stop for r in strangers])
-        error = call.error
-        if isinstance(error, KernelError) and error.op is not None and error.fault is not None:
+        if isinstance(call.error, KernelError):
+            self.failed(call.error, call.executable.plan)
+
+    def failed(self, error: KernelError, plan: Plan) -> None:
+        """The launch was stopped."""
+        if error.op is not None and error.fault is not None:
             events = self.events.get(error.op.index)
             if error.fault.access == "store" and events and not self.dropped:
                 events.pop()
+            self._keep_stopped(plan, error, error.op, error.fault)
+
+    def _keep_stopped(self, plan: Plan, error: KernelError, op: Op, fault: Fault) -> None:
+        """Whatever room there is: without it nobody could see what went wrong."""
+        if error.together is None:
+            return
+        types = next(one.types for one in plan.functions.values() if op in one.walk())
+        self.kinds.setdefault(op.index, _kind(types, op, fault.access))
+        strayed = np.zeros((fault.rows, *fault.block), np.bool_)
+        strayed.reshape(fault.rows, -1)[fault.programs, fault.lanes] = True
+        pointer = _bare(fault.pointer)
+        self.stopped = (op.index, Event(self._count, error.together, pointer, fault.mask, fault.block, strayed=strayed))
 
 
 def _bare(pointer: Affine | Array) -> Affine | Array:
@@ -124,11 +142,11 @@ def _bare(pointer: Affine | Array) -> Affine | Array:
     return Affine(pointer.base, pointer.strides, pointer.shape) if isinstance(pointer, Affine) else pointer
 
 
-def _element(frame: Frame, op: Op) -> Type:
-    """What the pointer or the descriptor points at."""
-    pointee = frame.type(op.operands[effects.operands_of(op).address]).pointee
+def _kind(types: Sequence[Type], op: Op, kind: str) -> tuple[str, str, int]:
+    """Kind, dtype and bytes of the elements that the pointer or the descriptor points at."""
+    pointee = types[op.operands[effects.operands_of(op).address]].pointee
     assert pointee is not None
-    return pointee
+    return kind, user_name(pointee.element), max(1, pointee.bits // 8)
 
 
 def block_shape(frame: Frame, op: Op, pointer: Any, mask: Any) -> tuple[int, ...]:

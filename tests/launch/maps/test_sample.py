@@ -87,3 +87,15 @@ def test_what_is_asked_for_by_name_is_shown_whole(launch: Launch, monkeypatch: p
     assert "14 of 40 programs shown" in Card(launch).part("tiling/x_ptr")["title"]
     assert "shown" not in launch.plot.tiling("x_ptr").title()
     assert "shown" not in launch.plot.accesses("x_ptr").title()
+
+
+def test_the_program_that_stopped_the_launch_is_shown() -> None:
+    index = torch.zeros(PROGRAMS * BLOCK, dtype=torch.int64)
+    index[7 * BLOCK + 3] = 1000  # program 7, which lies between the steps of three
+    with triton_lab.record() as launches, pytest.raises(triton_lab.KernelError):
+        gather[(PROGRAMS,)](torch.rand(1000), index, torch.empty(len(index)), BLOCK=BLOCK)
+    access = scattered(launches[0])
+    found = touches(launches[0].argument("x_ptr"), [access], PROGRAMS, MOST)
+    assert found.shown is not None and found.shown < PROGRAMS
+    assert found.strays_drawn == 1
+    assert 7 in {program for number in range(len(found.table)) for program in found.active().members(number)}

@@ -23,6 +23,11 @@ class FakeFinding:
     excerpt: tuple[str, ...] = ()
     programs: tuple[int, ...] = ()
     stopped: bool = False
+    kind: str = "overflow"
+    fix: None = None
+    orders: tuple[str, ...] = ()
+    argument: str | None = None
+    elements: tuple[int, ...] = ()
 
 
 def launch(**changes: object) -> FakeLaunch:
@@ -50,7 +55,7 @@ def test_the_table_names_shared_storages_and_scalars_stand_below() -> None:
 
 
 def test_only_touched_arguments_are_tiled() -> None:
-    assert [tiling.argument.name for tiling in Card(launch()).tilings] == ["x_ptr", "y_ptr"]
+    assert [tiling.argument.name for tiling in Card(launch()).tilings] == ["y_ptr", "x_ptr"]
     assert Card(launch(), show=("storage",)).tilings == []
 
 
@@ -104,14 +109,14 @@ def test_a_card_opens_with_one_picture_and_makes_the_others_when_asked() -> None
     card = Card(launch(), show=("tiling", "storage"))
     scene = card.scene()
     assert [tab["name"] for tab in scene["tabs"]] == ["tiling", "accesses", "timeline", "storage", "grid"]
-    assert list(scene["parts"]) == ["tiling", "tiling/x_ptr"]
-    assert [item["lines"] for item in scene["parts"]["tiling"]["items"]] == [[12], [13]]
+    assert list(scene["parts"]) == ["tiling", "tiling/y_ptr"]
+    assert [item["lines"] for item in scene["parts"]["tiling"]["items"]] == [[13], [12]]
     kinds = {
         name: card.part(name)["kind"]
-        for name in ("tiling/y_ptr", "accesses/x_ptr", "timeline/x_ptr", "storage", "grid")
+        for name in ("tiling/x_ptr", "accesses/x_ptr", "timeline/x_ptr", "storage", "grid")
     }
     assert list(kinds.values()) == ["tiling", "accesses", "timeline", "storage", "grid"]
-    first = {"tiling", "accesses", "timeline", "tiling/x_ptr"}
+    first = {"tiling", "accesses", "timeline", "tiling/y_ptr"}
     assert set(card.standalone()["parts"]) == {*first, "accesses/y_ptr", "timeline/y_ptr", *kinds}
 
 

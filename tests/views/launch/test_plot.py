@@ -52,15 +52,21 @@ def launch(launches: Launches) -> Launch:
     return launches[0]
 
 
+def in_body(launch: Launch) -> int:
+    """The first step behind the parameters."""
+    parameters = [one.name for one in launch.arguments]
+    return next(step.number for step in launch.trace().steps if step.name not in parameters)
+
+
 # What `--show` draws for each word, and how it is asked for; and the part behind the tab.
 SAME: dict[str, tuple[Callable[[Launch], View], Callable[[Launch], str]]] = {
-    "tiling": (lambda one: one.plot.tiling("x_ptr"), lambda one: "tiling/x_ptr"),
-    "accesses": (lambda one: one.plot.accesses("x_ptr"), lambda one: "accesses/x_ptr"),
-    "timeline": (lambda one: one.plot.timeline("x_ptr"), lambda one: "timeline/x_ptr"),
+    "tiling": (lambda one: one.plot.tiling("out_ptr"), lambda one: "tiling/out_ptr"),
+    "accesses": (lambda one: one.plot.accesses("out_ptr"), lambda one: "accesses/out_ptr"),
+    "timeline": (lambda one: one.plot.timeline("out_ptr"), lambda one: "timeline/out_ptr"),
     "storage": (lambda one: one.plot.storage(), lambda one: "storage"),
     "grid": (lambda one: one.plot.grid(), lambda one: "grid"),
     "values": (lambda one: one.plot.values("twice"), lambda one: f"value/twice/{one.values('twice').line}@0"),
-    "steps": (lambda one: one.plot.steps(0, 0), lambda one: "steps@0"),
+    "steps": (lambda one: one.plot.steps(0, in_body(one)), lambda one: "steps@0"),
     "origins": (lambda one: one.plot.origins(), lambda one: f"origin/{one.accesses[-1].op}"),
 }
 
@@ -202,3 +208,17 @@ def test_findings_are_told_in_words(cell: Callable[[str], dict[str, Any]]) -> No
 def test_the_accessor_says_what_there_is(cell: Callable[[str], dict[str, Any]]) -> None:
     text = cell("launches[0].plot")["text/plain"]
     assert all(f".plot.{name}(...)" in text for name in PICTURES)
+
+
+def test_tabs_open_on_what_matters(launch: Launch) -> None:
+    """Outputs before inputs, a whole block and no mask before scalars, the body, and an element in the middle."""
+    card = Card(launch)
+    for tab in ("tiling", "accesses"):
+        assert card.part(tab)["items"][0]["name"] == f"{tab}/out_ptr"
+    _, name, line = card.part("values")["items"][0]["name"].split("/")
+    block = launch.values(name, int(line)).at()
+    widest = max(launch.values(one.name, one.line).at()[0].size for one in launch.variables)
+    assert block[0].size == widest and block.dtype != bool
+    steps = card.part("steps@0")
+    assert steps["step"] == in_body(launch) and steps["steps"][steps["step"] - 1]["name"] == "BLOCK"
+    assert launch.plot.origins().element == 36 // 2

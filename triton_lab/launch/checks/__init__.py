@@ -28,6 +28,7 @@ from triton_lab.launch.checks import (
 )
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.listed_values import with_values
+from triton_lab.launch.checks.orders import with_orders
 from triton_lab.launch.finding import ERROR, NOTE, WARNING, Finding
 from triton_lab.launch.verdict import Gathering, Verdict, excuse
 
@@ -60,7 +61,7 @@ def check(launch: Recorded) -> Verdict:
         _recorded(gathering, Evidence(launch, launch.tape))
     findings = gathering.findings
     try:
-        findings = with_values(launch, findings)
+        findings = with_orders(launch, with_values(launch, findings))
     except Exception as error:
         gathering.left_out("what the lanes in the findings held", excuse(error))
     return Verdict(sorted(findings, key=lambda f: (_RANK[f.severity], f.line or 0)), gathering.unchecked)

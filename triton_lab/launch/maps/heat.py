@@ -58,6 +58,7 @@ class Heat:
     active_elsewhere: int = 0
     masked_elsewhere: int = 0
     shown: int | None = None
+    strays: Flags | None = None  # (positions,) where lanes stand that stopped the launch; None where none did
 
     @cached_property
     def classes(self) -> Ints:
@@ -134,7 +135,7 @@ def heat(
         return _over_shape(argument, accesses, Timeline.of_iterations, programs, most)
     timeline = Timeline.of_iterations(accesses)
     place = OverStorage(argument, accesses)
-    boxed = over_storage(place, accesses, timeline)
+    boxed = None if _stopped(accesses) else over_storage(place, accesses, timeline)
     return _heat(place, accesses, timeline, programs) if boxed is None else _of_boxes(boxed, place, timeline, programs)
 
 
@@ -152,11 +153,16 @@ def _over_shape(
     programs: int,
     most: int | None,
 ) -> Heat:
-    boxed = over_shape(argument, accesses, timeline(accesses))
+    boxed = None if _stopped(accesses) else over_shape(argument, accesses, timeline(accesses))
     if boxed is not None:
         return _of_boxes(boxed, None, timeline(accesses), programs)
     some, shown = sampled(accesses, programs, most)
     return replace(_heat(OverShape(argument, some), some, timeline(some), programs), shown=shown)
+
+
+def _stopped(accesses: Sequence[TimedAccess]) -> bool:
+    """Whether one of them stopped the launch: the lanes that did are told apart, which boxes are not."""
+    return any(access.stopped is not None for access in accesses)
 
 
 def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, programs: int) -> Heat:
@@ -167,6 +173,7 @@ def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, pro
     place.alias(tally.signature, tally.counts)
     classes, heads = grouped(tally.signature)
     drawn, origin, window = place.crop(classes)
+    strays = place.strays(accesses)
     return Heat(
         shape=place.shape,
         drawn=drawn,
@@ -182,6 +189,7 @@ def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, pro
         table=_table(lanes, heads, place.positions),
         active_elsewhere=tally.active_elsewhere,
         masked_elsewhere=tally.masked_elsewhere,
+        strays=strays.reshape(place.padded)[window].reshape(-1) if strays.any() else None,
     )
 
 

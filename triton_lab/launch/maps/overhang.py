@@ -108,11 +108,18 @@ def step_along(stride: int, shape: Sequence[int], strides: Sequence[int]) -> Ste
 
 
 def by_walk(
-    offset: Ints, active: npt.NDArray[np.bool_], steps: Sequence[Step], known: Places, where: Space
+    offset: Ints,
+    active: npt.NDArray[np.bool_],
+    steps: Sequence[Step],
+    known: Places,
+    where: Space,
+    told: Ints,
+    tile: bool = False,
 ) -> Ints | None:
     """The position of each lane from its program's first lane and the steps; -1 where that is lost.
 
-    None if an active lane's address says otherwise: the block does not walk the dimensions.
+    ``told`` are the positions by address. None if that of an active lane says otherwise, and the block is not known to
+    be a ``tile`` of the argument: then it does not walk the dimensions.
     """
     corner = (slice(None), *(slice(0, 1) for _ in offset.shape[1:]))
     first = known.element(offset[corner])
@@ -122,9 +129,8 @@ def by_walk(
         along = np.arange(offset.shape[axis], dtype=np.int64) * (count * strides[dimension])
         position = position + along.reshape((-1,) + (1,) * (offset.ndim - axis - 1))
     position = np.where(first >= 0, position, -1)
-    told = by_address(offset, known, where)
     agrees = np.where(told >= 0, position == told, ~_inside(where, position))
-    if not (agrees | ~active | (position < 0)).all():
+    if not tile and not (agrees | ~active | (position < 0)).all():
         return None
     return np.where((position < 0) & active, told, position)
 
@@ -137,9 +143,3 @@ def _inside(where: Space, position: Ints) -> npt.NDArray[np.bool_]:
         index = position // stride % extent - before
         result &= (index >= 0) & (index < size)
     return result & (position >= 0)
-
-
-def by_address(offset: Ints, known: Places, where: Space) -> Ints:
-    """The position of each lane from its address; -1 outside the argument."""
-    element = known.element(offset)
-    return np.where(element >= 0, where.position(np.maximum(element, 0)), -1)

@@ -9,8 +9,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab.launch.maps.beyond import Continued, continued, covers
 from triton_lab.launch.maps.overhang import by_walk, space, walk
-from triton_lab.launch.places import Ints, Places, contiguous_strides, places
+from triton_lab.launch.places import Digits, Ints, Places, contiguous_strides, places
 
 LINE_BYTES, SECTOR_BYTES = 128, 32  # of a GPU's cache: a line, and what one request to memory brings
 
@@ -52,9 +53,12 @@ class AccessLike(Protocol):
 
 
 class TimedAccess(AccessLike, Protocol):
-    """An access that knows when each of its iterations began."""
+    """An access that knows when each of its iterations began, and whether it stopped the launch."""
 
     def order(self, iteration: int) -> int: ...
+    @property
+    def stopped(self) -> object | None: ...
+    def strayed(self, iteration: int) -> npt.NDArray[np.bool_]: ...
 
 
 class StoredArgument(ArgumentLike, Protocol):
@@ -94,6 +98,13 @@ class OverShape:
                         walks.append((steps, offset.shape[1:]))
                     break
         self.where = space(self.shape, walks)
+        # What elements are looked up in, and its place: the argument, or where it goes on for lanes that went astray.
+        self._known: Digits | Places | Continued = self.known
+        self._space = self.where
+        onward = continued(self.shape, tuple(argument.strides), _astray(argument, accesses))
+        if onward is not None:
+            self.where = onward.widened(self.where)
+            self._known, self._space = onward, onward.within(self.where)
         self.padded = self.where.padded
         self.plain = self.padded == self.shape
         self.positions = math.prod(self.padded)
@@ -106,12 +117,29 @@ class OverShape:
         if self._may_overhang(offset, mask):
             steps = walk(offset, self.shape, self.argument.strides)
             if steps is not None and self._fits(steps, offset.shape[1:]):
-                position = by_walk(offset, mask, steps, self.known, self.where)
+                # Where a tile that stopped the launch hangs over an edge is worth more than whose memory lies there.
+                stops = access.stopped is not None and bool(access.strayed(iteration).any())
+                tile = stops and covers(steps, self.shape)
+                told = self._by_address(offset)
+                position = by_walk(offset, mask, steps, self.known, self.where, told, tile)
         if position is None:
-            position = self.known.element(offset)
-            if not self.plain:
-                position = np.where(position >= 0, self.where.position(np.maximum(position, 0)), -1)
+            position = self._by_address(offset)
         return program, position, mask
+
+    def _by_address(self, offset: Ints) -> Ints:
+        """The position of each lane from its address; -1 for none."""
+        element = self._known.element(offset)
+        return element if self.plain else np.where(element >= 0, self._space.position(np.maximum(element, 0)), -1)
+
+    def strays(self, accesses: Sequence[TimedAccess]) -> Flags:
+        """(positions,) where lanes stand that stopped the launch."""
+        found = np.zeros(self.positions, dtype=np.bool_)
+        for access, iteration in _stops(accesses):
+            program, position, _ = self.lanes(access, iteration)
+            stray = access.strayed(iteration)[program]
+            stray = stray.reshape(stray.shape + (1,) * (position.ndim - stray.ndim))
+            found[position[stray & (position >= 0)]] = True
+        return found
 
     def _may_overhang(self, offset: Ints, mask: Flags) -> bool:
         """Whether a lane is masked, or is outside all elements."""
@@ -181,6 +209,10 @@ class OverStorage:
             mask = np.repeat(mask[..., None], width, axis=-1)
         return program, np.where((position >= 0) & (position < self.positions), position, -1), mask
 
+    def strays(self, accesses: Sequence[TimedAccess]) -> Flags:
+        """In storage what stopped the launch is not told apart."""
+        return np.zeros(self.positions, dtype=np.bool_)
+
     def alias(self, signature: npt.NDArray[np.uint64], counts: Ints) -> None:
         """In storage every place is itself."""
 
@@ -189,6 +221,21 @@ class OverStorage:
 
 
 Place = OverShape | OverStorage
+
+
+def _stops(accesses: Sequence[TimedAccess]) -> list[tuple[TimedAccess, int]]:
+    """The access that stopped the launch, with the iterations in which its lanes went astray."""
+    stopped = [access for access in accesses if access.stopped is not None]
+    return [(one, turn) for one in stopped for turn in range(one.iterations) if one.strayed(turn).any()]
+
+
+def _astray(argument: ArgumentLike, accesses: Sequence[TimedAccess]) -> Ints:
+    """The offsets, in elements, of the lanes that stopped the launch."""
+    found = [np.zeros(0, dtype=np.int64)]
+    for access, iteration in _stops(accesses):
+        offsets = (access.address(iteration) - argument.address) // argument.itemsize
+        found.append(offsets[access.strayed(iteration)])
+    return np.concatenate(found)
 
 
 class Identity(Places):

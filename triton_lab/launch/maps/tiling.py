@@ -21,7 +21,7 @@ import numpy.typing as npt
 from triton_lab.launch.classes import Classes, classify, distinct, unions
 from triton_lab.launch.maps.heat import Heat, heat_of_accesses
 from triton_lab.launch.maps.overhang import Space
-from triton_lab.launch.maps.positions import StoredArgument, TimedAccess
+from triton_lab.launch.maps.positions import Flags, StoredArgument, TimedAccess
 from triton_lab.launch.maps.tiles import Falls, Tiles
 from triton_lab.launch.places import Ints
 
@@ -53,6 +53,12 @@ class Touches:
     active_elsewhere: int = 0
     masked_elsewhere: int = 0
     shown: int | None = None
+    strays: Flags | None = None  # (positions,) as in `Heat`
+
+    @property
+    def strays_drawn(self) -> int:
+        """At how many positions the launch was stopped."""
+        return 0 if self.strays is None else int(self.strays.sum())
 
     def active(self, layer: str = "both") -> Classes:
         """For each class, the programs with an active lane there."""
@@ -141,6 +147,7 @@ def touches_of(found: Heat, accesses: tuple[tuple[int | None, str], ...]) -> Tou
         active_elsewhere=found.active_elsewhere,
         masked_elsewhere=found.masked_elsewhere,
         shown=found.shown,
+        strays=found.strays,
     )
     several = [bare.active(layer).counts > 1 for layer in LAYERS]
     return replace(bare, several=np.stack(several, axis=1))

@@ -76,6 +76,15 @@ class Sheet:
         rows, columns = slice(round(y), round(y + height)), slice(round(x), round(x + width))
         self._pixels[rows, columns] = style.rgb(colour)
 
+    def outline(self, x: float, y: float, width: float, height: float) -> None:
+        """An empty rectangle, dark within a light line, so that it stands out on any colour."""
+        for room, thick, colour in ((3, 4, style.LIGHT.ground), (2, 2, style.LIGHT.ink)):
+            left, top, right, bottom = x - room, y - room, x + width + room, y + height + room
+            self.rectangle(left, top, right - left, thick, colour)
+            self.rectangle(left, bottom - thick, right - left, thick, colour)
+            self.rectangle(left, top, thick, bottom - top, colour)
+            self.rectangle(right - thick, top, thick, bottom - top, colour)
+
     def swatch(self, x: float, y: float, look: tuple[int, int, int, int], side: int = 12) -> None:
         """A small square in a cell's style, its middle at height y."""
         styles = np.array([(0, 0, 0, 0), look], dtype=np.uint16)
@@ -134,10 +143,14 @@ def _row_width(keys: Sequence[Key]) -> float:
     return sum(map(_key_width, keys))
 
 
+# How the swatch of a mark is told from that of a cell.
+_OUTLINED = (-1, -1, -1, -1)
+
+
 def _legend_of(heatmap: Heatmap) -> list[list[Key]]:
-    """The legend's entries, broken into rows no wider than the heatmap's room."""
+    """The legend's entries and the marks', broken into rows no wider than the heatmap's room."""
     rows: list[list[Key]] = []
-    for key in heatmap.legend:
+    for key in (*heatmap.legend, *(Key(_OUTLINED, mark.text) for mark in heatmap.marks)):
         if not rows or _row_width([*rows[-1], key]) > max(heatmap.room[0], 240):
             rows.append([])
         rows[-1].append(key)
@@ -172,7 +185,7 @@ def height_of(heatmap: Heatmap) -> float:
     seen = heatmap.frame
     title = 24 if heatmap.title else 0
     names = 18 if any(heatmap.panel_names) else 0
-    legend = 22 * len(_legend_of(heatmap)) + (8 if heatmap.legend else 0)
+    legend = 22 * len(_legend_of(heatmap)) + (8 if heatmap.legend or heatmap.marks else 0)
     return title + names + TOP + seen.height + legend + (26 if heatmap.ramp else 0) + (20 if heatmap.steps[1] else 0)
 
 
@@ -203,6 +216,7 @@ def draw(
             sheet.text(
                 left + right, y + down - 8 - numbered, heatmap.panel_names[panel], style.SMALL, style.LIGHT.faint
             )
+    _marks(sheet, heatmap, seen, left, y)
     _numbers(sheet, heatmap, seen, left, y)
     _labels(sheet, heatmap, seen, left, y, emphasis)
     if heatmap.steps[0]:
@@ -216,6 +230,20 @@ def draw(
         _colour_bar(sheet, heatmap, left, y + 8)
         y += 26
     _legend(sheet, _legend_of(heatmap), left, y + 18)
+
+
+LEAST_MARK = 8.0  # a mark is at least this wide and high
+
+
+def _marks(sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float) -> None:
+    """Outlines around what is marked."""
+    for mark in heatmap.marks:
+        for panel, row, column, rows, columns in mark.runs:
+            right, down = seen.corner(panel)
+            width, height = max(LEAST_MARK, columns * seen.cell_width), max(LEAST_MARK, rows * seen.cell_height)
+            across = x + right + (column + columns / 2) * seen.cell_width
+            below = y + down + (row + rows / 2) * seen.cell_height
+            sheet.outline(across - width / 2, below - height / 2, width, height)
 
 
 def _numbers(sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float) -> None:
@@ -237,9 +265,14 @@ def _labels(
         right, down = seen.corner(label.panel)
         middle = (label.column + label.columns / 2) * seen.cell_width, (label.row + label.rows / 2) * seen.cell_height
         cell = (label.panel * heatmap.layout.rows + label.row) * heatmap.layout.columns + label.column
-        colour = style.label_colour(heatmap.styles[heatmap.cells[cell]].tolist())
+        look = heatmap.styles[heatmap.cells[cell]].tolist()
+        colour = style.label_colour(look)
         if emphasis is not None and emphasis[heatmap.cells[cell]] == DIMMED:
             colour = style.LIGHT.faint
+        if look[3] == style.CROSS:  # on which no word could be read
+            wide = len(label.text) * style.CHARACTER + 10
+            plain = "#{:02x}{:02x}{:02x}".format(*style.palette()[look[0]].tolist())
+            sheet.rectangle(x + right + middle[0] - wide / 2, y + down + middle[1] - 6, wide, 12, plain)
         sheet.text(x + right + middle[0], y + down + middle[1], label.text, style.SMALL, colour, "center")
 
 
@@ -247,7 +280,10 @@ def _legend(sheet: Sheet, rows: Sequence[Sequence[Key]], x: float, y: float) -> 
     for row in rows:
         at = x
         for key in row:
-            sheet.swatch(at, y, key.style)
+            if key.style == _OUTLINED:
+                sheet.outline(at + 2, y - 4, 8, 8)
+            else:
+                sheet.swatch(at, y, key.style)
             sheet.text(at + 18, y, key.text, style.SMALL + 0.5, style.LIGHT.faint)
             at += _key_width(key)
         y += 22

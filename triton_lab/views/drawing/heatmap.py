@@ -46,6 +46,14 @@ class Key:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """What is outlined, in words, and its cells: panel, row, column, how many rows and columns."""
+
+    text: str
+    runs: Sequence[tuple[int, int, int, int, int]]
+
+
+@dataclass(frozen=True)
 class Heatmap:
     """Cells and what they look like.
 
@@ -67,6 +75,7 @@ class Heatmap:
     room: tuple[float, float] = style.ROOM
     groups: npt.NDArray[Any] | None = None  # (classes,): a dark line parts cells whose groups differ
     rules: tuple[int, int] = (0, 0)  # a thin and a strong upright line every so many columns; 0 for none
+    marks: Sequence[Mark] = ()
 
     @property
     def frame(self) -> Frame:
@@ -102,6 +111,7 @@ class Heatmap:
             "ramp": self.ramp,
             "rampName": self.ramp_name,
             "groups": None if self.groups is None else buffer(narrow(self.groups)),
+            "marks": [(mark.text, list(mark.runs)) for mark in self.marks],
         }
 
 

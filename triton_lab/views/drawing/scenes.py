@@ -43,7 +43,15 @@ class Place(TypedDict):
     rules: tuple[int, int]
 
 
-class Dress(TypedDict):
+# What is outlined, in words, and its cells: panel, row, column, how many rows and columns.
+Marked = tuple[str, list[tuple[int, int, int, int, int]]]
+
+
+class _Outlined(TypedDict, total=False):
+    marks: list[Marked]
+
+
+class Dress(_Outlined):
     """What cells look like: a style for each class (or for each of its levels), labels, legend, colour bar."""
 
     styles: Buffer

@@ -37,6 +37,7 @@ class Theme:
     error: str
     warning: str
     good: str
+    ghost: str  # where a mask that is missing would keep lanes out
 
 
 LIGHT = Theme(
@@ -52,6 +53,7 @@ LIGHT = Theme(
     error="#b42318",
     warning="#8a5a00",
     good="#228833",
+    ghost="#f7d9d4",
 )
 DARK = Theme(
     ground="#15181c",
@@ -66,6 +68,7 @@ DARK = Theme(
     error="#ff8a7a",
     warning="#e8b64c",
     good="#5fc56f",
+    ghost="#5a2f2b",
 )
 
 # --- Patterns: the last number of a style ---------------------------------------------------------
@@ -82,7 +85,7 @@ BLUE_RED = ("#2166ac", "#4393c3", "#92c5de", "#d1e5f0", "#f7f7f7", "#fddbc7", "#
             "#b2182b")  # fmt: skip
 NAN_COLOUR, PLUS_INFINITY_COLOUR, MINUS_INFINITY_COLOUR = "#ff33cc", "#ff7f00", "#00b7c7"
 
-GROUND, UNTOUCHED, MASKED, ERROR, NAN, PLUS_INFINITY, MINUS_INFINITY = range(7)
+GROUND, UNTOUCHED, MASKED, ERROR, NAN, PLUS_INFINITY, MINUS_INFINITY, GHOST = range(8)
 PROGRAM = 8
 LEVELS = 64  # of the sequential ramp
 SEQUENTIAL = 16
@@ -160,6 +163,7 @@ def palette(theme: Theme = LIGHT) -> npt.NDArray[np.uint8]:
         (NAN, NAN_COLOUR),
         (PLUS_INFINITY, PLUS_INFINITY_COLOUR),
         (MINUS_INFINITY, MINUS_INFINITY_COLOUR),
+        (GHOST, theme.ghost),
     ):
         table[index] = rgb(colour)
     for index, colour in enumerate(PROGRAM_COLOURS):

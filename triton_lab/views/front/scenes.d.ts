@@ -201,6 +201,7 @@ export interface DrawingScene {
 
 /** What cells look like: a style for each class (or for each of its levels), labels, legend, colour bar. */
 export interface Dress {
+  marks?: [string, [number, number, number, number, number][]][];
   styles: Buffer;
   labels: [number, number, number, number, number, string][];
   legend: [number[], string][];
@@ -218,6 +219,7 @@ export interface DressedPlace {
   down: string;
   room: [number, number];
   rules: [number, number];
+  marks?: [string, [number, number, number, number, number][]][];
   styles: Buffer;
   labels: [number, number, number, number, number, string][];
   legend: [number[], string][];
@@ -226,7 +228,7 @@ export interface DressedPlace {
   groups: Buffer | null;
 }
 
-/** ``hint``: what to do. ``stopped``: whether it is what ended the launch, as an error. */
+/** ``hint``: what to do. ``stopped``: whether it is what ended the launch, as an error. ``orders``: what a race may leave, a line each. ``fix``: for each edit its line, before and after. */
 export interface FindingScene {
   severity: string;
   icon: string;
@@ -236,6 +238,8 @@ export interface FindingScene {
   hint: string;
   excerpt: string[];
   stopped: boolean;
+  orders: string[];
+  fix: [number, string, string][] | null;
 }
 
 /** A part of one program, which gives way to another program's. */
@@ -296,6 +300,7 @@ export interface HeatmapScene {
   room: [number, number];
   rules: [number, number];
   cells: Buffer;
+  marks?: [string, [number, number, number, number, number][]][];
   styles: Buffer;
   labels: [number, number, number, number, number, string][];
   legend: [number[], string][];
@@ -359,6 +364,7 @@ export interface LaunchesScene {
 
 /** ``levels``: which style each class has. */
 export interface LayerScene {
+  marks?: [string, [number, number, number, number, number][]][];
   styles: Buffer;
   labels: [number, number, number, number, number, string][];
   legend: [number[], string][];
@@ -569,6 +575,7 @@ export interface StorageHeatmap {
   room: [number, number];
   rules: [number, number];
   cells: Buffer;
+  marks?: [string, [number, number, number, number, number][]][];
   styles: Buffer;
   labels: [number, number, number, number, number, string][];
   legend: [number[], string][];
@@ -660,6 +667,7 @@ export interface TilingScene {
   accesses: ([number | null, string])[];
   elsewhere: [number, number];
   nobody: string;
+  astray: string[];
 }
 
 /** ``counts`` of lanes by row and column, ``columns``: each one's first and last element. */

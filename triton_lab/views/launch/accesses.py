@@ -18,11 +18,12 @@ from triton_lab.launch.maps.positions import LINE_BYTES, SECTOR_BYTES
 from triton_lab.launch.maps.sample import MOST_LANES
 from triton_lab.launch.places import Ints
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.heatmap import Heatmap, buffer, narrow
+from triton_lab.views.drawing.heatmap import Heatmap, Mark, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.words import nobody, panel_names, shape_text, some_of, step_names
 from triton_lab.views.launch.heat_layer import Layer, layer_of
+from triton_lab.views.launch.marks import marks
 from triton_lab.views.launch.scenes import AccessesScene, ItemScene, LayerScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.tiling import TilingPanel, tensor_argument
@@ -153,7 +154,13 @@ class Accesses(View):
             steps=self._steps(),
             room=self.room,
             rules=self._rules(),
+            marks=self.marks,
         )
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        """The elements that findings are about; over the storage there are none."""
+        return marks(self.launch, self.argument, self.layout, self.heat.origin) if self.over == "shape" else []
 
     def _rules(self) -> tuple[int, int]:
         """Columns to a sector and to a line, where that can be seen."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from triton_lab.launch.maps.storage import memories
 from triton_lab.views.drawing.words import number_text, seconds_text
 from triton_lab.views.launch.difference import Difference
-from triton_lab.views.launch.findings import ICONS
+from triton_lab.views.launch.findings import ICONS, fix_lines
 from triton_lab.views.launch.panels import Panels
 from triton_lab.views.launch.parts import KEPT_NUMBERS, is_there, kept, opened, part, tabs, words
 from triton_lab.views.launch.plot import SHOWN
@@ -23,7 +23,6 @@ from triton_lab.words import count
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from triton_lab.launch.finding import Finding
     from triton_lab.launch.launch import Launch
 
 PAGE_BYTES = 2_700_000  # of pictures in a page, which script and style bring close to 3 MB
@@ -89,10 +88,6 @@ class Card(Panels, View):
 
     def findings(self) -> list[FindingScene]:
         """Errors first, as plain words; before them what stopped the launch."""
-        order = list(ICONS)
-        found: list[Finding] = sorted(
-            self.launch.findings, key=lambda one: (order.index(one.severity), not one.stopped)
-        )
         return [
             {
                 "severity": one.severity,
@@ -100,11 +95,13 @@ class Card(Panels, View):
                 "line": one.line,
                 "program": next((int(program) for program in one.programs), None),
                 "message": one.message,
+                "orders": list(one.orders),
                 "hint": one.hint,
+                "fix": None if one.fix is None else [(e.line, e.before, e.after) for e in one.fix.edits],
                 "excerpt": list(one.excerpt),
                 "stopped": one.stopped,
             }
-            for one in found
+            for one in self.gravest
         ]
 
     def source(self) -> MarkedSource:
@@ -238,7 +235,9 @@ class Card(Panels, View):
         for one in self.findings()[: self.MOST_FINDINGS]:
             where = f"line {one['line']}: " if one["line"] is not None else ""
             lines.append(f"  {one['icon']} {one['severity']}: {where}{one['message']}")
+            lines += [f"      {line}" for line in one["orders"]]
             lines += [f"    {line}" for line in one["excerpt"] if one["stopped"]] + [f"      {one['hint']}"]
+            lines += [f"      {line}" for line in fix_lines(one["fix"])]
         lines += [f"  {config}: {seconds}" for config, seconds in self.configs()]
         lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
         pictures = [line for _, panel in self.printed for line in _told(panel)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.figure import MARGIN, Sheet, text_width
 from triton_lab.views.drawing.pieces import WIDTH, Piece, lines, table, title
+from triton_lab.views.launch.findings import fix_lines
 from triton_lab.views.reason import attempt
 
 if TYPE_CHECKING:
@@ -71,10 +72,13 @@ def _findings(card: Card) -> list[Piece]:
             f"{one['icon']} {one['severity']}: {where}{one['message']}", wide, subsequent_indent="    "
         )
         mend = textwrap.wrap(one["hint"], wide, initial_indent="    ", subsequent_indent="    ")
+        words += [f"    {line}" for line in one["orders"]]
         said, todo = [(line, COLOURS[one["severity"]]) for line in words], [(line, style.LIGHT.faint) for line in mend]
         if one["stopped"]:
             excerpt = [(f"    {line}", style.LIGHT.ink) for line in one["excerpt"]]
             pieces += [lines(said), lines(excerpt, mono=True), lines(todo)]
+            fix = [(f"    {line}", style.LIGHT.ink) for line in fix_lines(one["fix"])]
+            pieces += [lines(fix, mono=True)] if fix else []
         else:
             pieces.append(lines(said + todo))
     remarks = [*card.left_out(), *card.remarks()]

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from triton_lab.views.launch.findings import ICONS
 from triton_lab.views.reason import attempt
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.argument import Argument
+    from triton_lab.launch.finding import Finding
     from triton_lab.launch.launch import Launch
     from triton_lab.views.launch.difference import Difference
 
@@ -42,9 +44,18 @@ class Contents:
 
     @cached_property
     def touched(self) -> list[str]:
-        """The tensor arguments that the kernel touches."""
+        """The tensor arguments that the kernel touches: first what is wrong, then outputs, then inputs."""
         touched = {access.argument for access in self.accesses}
-        return [argument.name for argument in self.tensors if argument.name in touched]
+        stored = {access.argument for access in self.accesses if access.kind != "load"}
+        wrong = [one.argument for one in self.gravest if one.severity != "note"]
+        names = [argument.name for argument in self.tensors if argument.name in touched]
+        return sorted(names, key=lambda name: (wrong.index(name) if name in wrong else len(wrong), name not in stored))
+
+    @cached_property
+    def gravest(self) -> list[Finding]:
+        """What stopped the launch, then errors, then the rest."""
+        order = list(ICONS)
+        return sorted(self.launch.findings, key=lambda one: (order.index(one.severity), not one.stopped))
 
     @property
     def drawn(self) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from triton_lab.views.drawing import style
 
@@ -26,16 +26,27 @@ def findings_html(findings: Sequence[Finding]) -> str:
     return "".join(map(_one, findings)) or "<div>no findings</div>"
 
 
+def fix_lines(edits: Sequence[Sequence[Any]] | None) -> list[str]:
+    """What to write in place of which lines, where a fix was tried and found good."""
+    if not edits:
+        return []
+    return ["A fix, tried on copies:", *(line for number, _, after in edits for line in (f"line {number}:", after))]
+
+
 def _one(finding: Finding) -> str:
     colour, icon = COLOURS[finding.severity], ICONS[finding.severity]
     where = "" if finding.line is None else f"line {finding.line}: "
     excerpt = "\n".join(finding.excerpt)
+    fix = "\n".join(finding.fix_lines)
     told = [f"values: {finding.values_text}"] if finding.values.size else []
     return (
         f'<div style="border-left: 3px solid {colour}; margin: 6px 0; padding: 2px 10px">'
         f'<div><span aria-hidden="true" style="color: {colour}">{icon}</span> <b>{finding.severity}:</b> '
         f"{html.escape(where + finding.message)}</div>"
         + (f'<pre style="margin: 4px 0; overflow-x: auto">{html.escape(excerpt)}</pre>' if excerpt else "")
-        + "".join(f'<div style="opacity: 0.75">{html.escape(line)}</div>' for line in [*told, finding.hint])
+        + "".join(
+            f'<div style="opacity: 0.75">{html.escape(line)}</div>' for line in [*told, *finding.orders, finding.hint]
+        )
+        + (f'<pre style="margin: 4px 0; overflow-x: auto">{html.escape(fix)}</pre>' if fix else "")
         + "</div>"
     )

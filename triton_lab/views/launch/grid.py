@@ -22,6 +22,7 @@ from triton_lab.views.drawing.scenes import Buffer, Cells
 from triton_lab.views.drawing.words import bytes_text, panel_names
 from triton_lab.views.launch.accesses import Accesses
 from triton_lab.views.launch.heat_layer import Layer, layer_of
+from triton_lab.views.launch.marks import idle
 from triton_lab.views.launch.scenes import AccessesScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
@@ -123,18 +124,18 @@ class Grid(View):
     @cached_property
     def work(self) -> Work:
         """What each program does."""
-        return work(self.launch.accesses, self.programs)
+        return work(self.launch.done, self.programs)
 
     @cached_property
     def inputs(self) -> list[Input]:
         """What programs load, and who loads the same."""
         tensors = [one for one in self.launch.arguments if one.kind in ("tensor", "descriptor")]
-        return inputs(tensors, self.launch.accesses, self.programs, self.most)
+        return inputs(tensors, self.launch.done, self.programs, self.most)
 
     @property
     def says(self) -> dict[str, str]:
         """What each layer shows, in words."""
-        loaded = {one.argument for one in self.launch.accesses if one.kind == "load" and one.argument is not None}
+        loaded = {one.argument for one in self.launch.done if one.kind == "load" and one.argument is not None}
         left = sorted(loaded - {one.name for one in self.inputs})
         return SAYS | ({"shared": f"{SAYS['shared']}, {', '.join(left)} left out"} if left else {})
 
@@ -198,6 +199,7 @@ class Grid(View):
             panel_names=panel_names(self.layout.shape, self.layout.origin, self.layout.panels),
             steps=("→ x", "" if self.layout.wrapped else "↓ y"),
             room=self.room,
+            marks=idle(self.launch, self.layout),
         )
 
     @cached_property

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from triton_lab import words
+from triton_lab.launch.values import probe_number
 from triton_lab.views.drawing.heatmap import Heatmap
 from triton_lab.views.drawing.value_picture import block_heatmap, ends
 from triton_lab.views.launch.scenes import ItemScene
@@ -75,7 +77,7 @@ class Held(View):
 
 
 class ValuesPanel(Panel):
-    """Variables by line, then the kernel's parameters, then what each argument was loaded and stored with.
+    """The widest block, the other variables by line, the kernel's parameters, and what each argument was touched with.
 
     The static form is what program 0 held at its end.
     """
@@ -90,10 +92,25 @@ class ValuesPanel(Panel):
     def items(self) -> list[ItemScene]:
         parameters = {one.name for one in self.launch.arguments}
         places = dict.fromkeys((one.name, one.line) for one in self.launch.variables)
-        ordered = sorted(places, key=lambda place: place[0] in parameters)
+        widest = max(self._sizes.items(), key=lambda each: each[1], default=(None, 0))[0]
+        ordered = sorted(places, key=lambda place: (place != widest, place[0] in parameters))
         found = [item(f"value/{name}/{line}", f"{name} · line {line}", [line], self.WINDOW) for name, line in ordered]
         drawn = self.card.drawn
         return found + [item(f"touched/{name}", f"{name}: touched then", self.card.lines(name)) for name in drawn]
+
+    @cached_property
+    def _sizes(self) -> dict[tuple[str, int], int]:
+        """Twice the numbers in each variable's block, by name and line: of masks 1 less; of equals the later first."""
+        found: dict[tuple[str, int], int] = {}
+        variables = self.launch.variables
+        for function in self.launch.twin.executable.plan.functions.values():
+            for op in function.walk():
+                number = probe_number(op)
+                if number is not None and not (block := function.types[op.operands[0]]).is_pointer:
+                    size = 2 * block.size - (block.element == "i1")
+                    place = (variables[number].name, variables[number].line)
+                    found[place] = max(size, found.get(place, 0))
+        return dict(sorted(found.items(), key=lambda each: -each[0][1]))
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> View:
         match path:

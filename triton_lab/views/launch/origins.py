@@ -62,13 +62,14 @@ class Origins(View):
 
     @classmethod
     def first(cls, launch: Launch, store: Access, program: int | None = None) -> Origins:
-        """Of the first element that ``program`` stored to (by itself the first that did)."""
+        """Of the first element that ``program`` stored to; by itself of one in the middle of all that were stored."""
         found = cls(launch, store, program or 0).stored
-        there = np.flatnonzero(found.first >= 0)
+        there, stored = np.flatnonzero(found.first >= 0), np.flatnonzero(found.program >= 0)
         if not len(there) or (program is not None and program not in there):
             who = "" if program is None else f" in {words.program(program, launch.grid)}"
             raise ValueError(f"{access_words(store)} stored nothing to {store.argument or 'an argument'}{who}")
-        return cls.of(launch, store, int(found.first[there[0] if program is None else program]), found)
+        element = stored[len(stored) // 2] if program is None else found.first[program]
+        return cls.of(launch, store, int(element), found)
 
     @classmethod
     def of(cls, launch: Launch, store: Access, element: int, stored: StoredBy | None = None) -> Origins:
@@ -84,7 +85,7 @@ class Origins(View):
     def stored(self) -> StoredBy:
         """Which lane stored each element of the argument."""
         shape = () if self.store.argument is None else tensor_argument(self.launch, self.store.argument).shape
-        return stored_by(self.store, tuple(shape), self.launch.programs)
+        return stored_by(self.store.completed, tuple(shape), self.launch.programs)
 
     @cached_property
     def origins(self) -> list[Origin]:

@@ -178,15 +178,15 @@ class Pictures:
         """The elements that fed what ``program`` stored in ``lane`` (row-major in the block) of ``store``.
 
         ``store`` is by itself the last store to an argument; without a lane it is the first element that the program
-        (or any) stored. The launch is replayed. Raises ValueError where nothing was stored, or for a program or lane
-        that there is not, and CannotReplay.
+        stored, and without a program one in the middle of all that were. The launch is replayed. Raises ValueError
+        where nothing was stored, or for a program or lane that there is not, and CannotReplay.
 
         >>> launch.plot.origins(program=1, lane=2).title()
         'out_ptr[130], store in line 23, program (1, 0, 0): where it came from'
         """
         from triton_lab.views.launch.origins import Origins, followable
 
-        stores = followable(self._launch, self._launch.accesses)
+        stores = followable(self._launch, self._launch.done)
         if store is None and not stores:
             raise ValueError(f"{self._launch.kernel} stores to no argument: there is nothing to follow back")
         chosen = stores[-1] if store is None else store

@@ -73,6 +73,7 @@ class TilingScene(TypedDict):
     accesses: list[tuple[int | None, str]]
     elsewhere: tuple[int, int]
     nobody: str
+    astray: list[str]
 
 
 class LayerScene(Dress):
@@ -186,7 +187,10 @@ class MarkedSource(TypedDict):
 
 
 class FindingScene(TypedDict):
-    """``hint``: what to do. ``stopped``: whether it is what ended the launch, as an error."""
+    """``hint``: what to do. ``stopped``: whether it is what ended the launch, as an error.
+
+    ``orders``: what a race may leave, a line each. ``fix``: for each edit its line, before and after.
+    """
 
     severity: str
     icon: str
@@ -196,6 +200,8 @@ class FindingScene(TypedDict):
     hint: str
     excerpt: list[str]
     stopped: bool
+    orders: list[str]
+    fix: list[tuple[int, str, str]] | None
 
 
 class _Tab(TypedDict):

@@ -90,6 +90,15 @@ class Steps(View):
             raise ValueError(f"{words.who(program, launch.grid)} {words.has(0, last, 'step', step)}")
         self.step = last if step is None else step
 
+    def in_body(self) -> Steps:
+        """The same at the first step of the kernel's body: its parameters come before."""
+        parameters = {one.name for one in self.launch.arguments}
+        for step in self.trace.steps:
+            if step.kind != "assign" or step.name not in parameters:
+                self.step = step.number
+                break
+        return self
+
     def title(self) -> str:
         return f"{self._subject()}: step {self.step} of {len(self.trace)}"
 
@@ -224,7 +233,7 @@ class StepsPanel(Panel):
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Steps:
         if len(path) > 1:
             raise unknown(path)
-        return Steps(self.launch, first, 0, numbers)
+        return Steps(self.launch, first, 0, numbers).in_body()
 
     def many(self) -> Iterator[str]:
         yield from (f"steps@{program}" for program in range(1, min(self.launch.programs, self.KEPT_PROGRAMS)))

@@ -258,7 +258,7 @@ class Storage(View):
             }
         programs = self.launch.programs
         named = [tensor_argument(self.launch, tensor.name) for tensor in self.tensors]
-        found = StorageTouches(named, self.launch.accesses, programs, self.most)
+        found = StorageTouches(named, self.launch.done, programs, self.most)
         left = [
             f"who touches {tensor.name}{some_of(one.shown, programs)}"
             for tensor, one in zip(named, found.heats, strict=True)

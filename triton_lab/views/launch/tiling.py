@@ -16,12 +16,13 @@ from triton_lab.launch.classes import Classes
 from triton_lab.launch.maps.sample import MOST_LANES
 from triton_lab.launch.maps.tiling import LAYERS, Touches, touches
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.heatmap import Heatmap, Key, buffer, narrow
+from triton_lab.views.drawing.heatmap import Heatmap, Key, Mark, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.regions import crowded, labels
 from triton_lab.views.drawing.scenes import DressedPlace
 from triton_lab.views.drawing.words import nobody, panel_names, shape_text, some_of, step_names
+from triton_lab.views.launch.marks import astray, ghost, marks
 from triton_lab.views.launch.scenes import ItemScene, TilingScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.view import View
@@ -39,7 +40,12 @@ UNTOUCHED = (style.UNTOUCHED, style.UNTOUCHED, style.UNTOUCHED, style.DOTS)
 MASKED = (style.MASKED, style.MASKED, style.MASKED, style.HATCH)
 OUTSIDE = (style.ERROR, style.ERROR, style.ERROR, style.CROSS)
 
-INSIDE_STATE, OUTSIDE_STATE, ERROR_STATE = range(3)
+GHOST = (style.GHOST, style.GHOST, style.GHOST, style.HATCH)
+
+# Of a cell: elements; places over the edge; such that are touched; such that hold other elements' memory beside a
+# tile that stopped the launch; elements at which it was stopped.
+STATES = 5
+INSIDE_STATE, OUTSIDE_STATE, ERROR_STATE, GHOST_STATE, STOPPED_STATE = range(STATES)
 VERBS = {"loads": "loads", "stores": "stores", "both": "touches"}
 
 
@@ -103,8 +109,8 @@ class Tiling(View):
         masked = cells.touches.masked(layer).counts[cells.class_of] > 0
         count = active.counts[cells.class_of]
         # What looks the same belongs together, even where other lines or masked lanes come to it.
-        groups = 3 * active.groups()[cells.class_of] + cells.state
-        groups = np.where(count == 0, 3 * (groups.max(initial=0) // 3 + 1 + masked) + cells.state, groups)
+        groups = STATES * active.groups()[cells.class_of] + cells.state
+        groups = np.where(count == 0, STATES * (groups.max(initial=0) // STATES + 1 + masked) + cells.state, groups)
         groups[0] = 0
         blank = Heatmap(cells.layout, cells.numbers, np.zeros((1, 4), dtype=np.uint16), room=self.room)
         crowd = crowded(groups[cells.numbers], blank.frame)
@@ -115,8 +121,9 @@ class Tiling(View):
         styles[:, 3] = np.where(several, style.STRIPES, style.PLAIN)
         styles[count == 0] = UNTOUCHED
         styles[(count == 0) & masked] = MASKED
-        styles[(cells.state == ERROR_STATE) & (count > 0)] = OUTSIDE
-        styles[(cells.state != INSIDE_STATE) & (count == 0) & ~masked] = 0
+        styles[np.isin(cells.state, (ERROR_STATE, STOPPED_STATE)) & (count > 0)] = OUTSIDE
+        styles[(cells.state == GHOST_STATE) & (count > 0)] = GHOST
+        styles[~np.isin(cells.state, (INSIDE_STATE, STOPPED_STATE)) & (count == 0) & ~masked] = 0
         return Heatmap(
             cells.layout,
             cells.numbers,
@@ -124,8 +131,7 @@ class Tiling(View):
             labels=labels(
                 blank.frame,
                 groups[cells.numbers],
-                # Cells outside the argument are crossed: a word on them could not be read.
-                lambda group: "" if group % 3 == ERROR_STATE else self._word(active, int(first[group])),
+                lambda group: self._word(active, int(first[group])),
             ),
             legend=self._legend(styles, crowd),
             ramp=(style.SEQUENTIAL, style.LEVELS, 0, self.programs - 1) if crowd else None,
@@ -134,7 +140,24 @@ class Tiling(View):
             panel_names=panel_names(cells.touches.drawn, cells.touches.origin, cells.layout.panels),
             steps=step_names(self.argument, cells.layout.wrapped),
             room=self.room,
+            marks=self.marks,
         )
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        """The elements that findings are about, and the lanes that a missing mask would keep out."""
+        found = marks(self.launch, self.argument, self.cells.layout, self.cells.touches.origin)
+        if self.touches.strays is None:
+            return found
+        over = np.flatnonzero(np.isin(self.cells.state[self.cells.numbers], (ERROR_STATE, GHOST_STATE)))
+        lanes = int((~self.touches.inside() & (self.touches.active().counts > 0)[self.touches.classes]).sum())
+        lanes += self.touches.active_elsewhere
+        return [*ghost(self.launch, self.argument, lanes, over, self.cells.layout), *found]
+
+    @cached_property
+    def astray(self) -> list[str]:
+        """Which programs' lanes stopped the launch here, and what they reach for."""
+        return astray(self.launch, self.argument, self.touches.strays_drawn)
 
     def _styles(self, active: Classes, crowd: bool) -> npt.NDArray[np.uint16]:
         """The colours of the first three programs of each class; in a crowd they come from a ramp."""
@@ -177,7 +200,8 @@ class Tiling(View):
         rest = (
             (MASKED, "masked lanes only"),
             (UNTOUCHED, nobody(self.touches.shown)),
-            (OUTSIDE, "outside the argument"),
+            (OUTSIDE, "stopped the launch here" if self.touches.strays_drawn else "outside the argument"),
+            (GHOST, "over the edge, in other elements' memory: a mask must keep these out, too"),
         )
         return [*keys, *(Key(look, words) for look, words in rest if look in used)]
 
@@ -199,12 +223,16 @@ class Tiling(View):
 
     def figure(self) -> Figure:
         """The layer asked for; the chosen program outlined, if one is chosen."""
-        from triton_lab.views.drawing.figure import MARGIN, Sheet, draw, height_of, width_of
+        from triton_lab.views.drawing.figure import MARGIN, Sheet, draw, height_of, text_width, width_of
 
-        sheet = Sheet(width_of(self.heatmap) + 2 * MARGIN, height_of(self.heatmap) + 2 * MARGIN + 26)
+        wide = max([width_of(self.heatmap), *map(text_width, self.astray)])
+        above = 26 + 18 * len(self.astray)
+        sheet = Sheet(wide + 2 * MARGIN, height_of(self.heatmap) + 2 * MARGIN + above)
         sheet.text(MARGIN, MARGIN + 8, self.title(), bold=True)
+        for number, line in enumerate(self.astray):
+            sheet.text(MARGIN, MARGIN + 28 + 18 * number, line, colour=style.LIGHT.error)
         emphasis = None if self.program is None else self.emphasis(self.program)
-        draw(sheet, self.heatmap, MARGIN, MARGIN + 26, emphasis)
+        draw(sheet, self.heatmap, MARGIN, MARGIN + above, emphasis)
         return sheet.finish()
 
     def scene(self) -> TilingScene:
@@ -224,6 +252,7 @@ class Tiling(View):
             "layers": {name: self._heatmap_scene(name) for name in self.layers},
             "verbs": VERBS,
             "nobody": nobody(found.shown),
+            "astray": self.astray,
             "cells": buffer(self.cells.numbers),
             "classOf": buffer(self.cells.class_of.astype(np.uint32)),
             "starts": buffer(found.table.starts.astype(np.uint32)),
@@ -259,6 +288,7 @@ class Tiling(View):
             lines.append(
                 f"{words.count(wrong, 'element')} outside the argument {words.noun(wrong, 'is', 'are')} touched"
             )
+        lines += [*self.astray, *(mark.text for mark in self.marks)]
         return "\n".join(lines)
 
 
@@ -282,7 +312,13 @@ class Cells:
             state = np.full(shown.cells, OUTSIDE_STATE)
             inside, cell = found.inside(), shown.cell_of_position()
             state[cell[inside]] = INSIDE_STATE
-            state[cell[~inside & touched[found.classes]]] = ERROR_STATE
+            wrong = ~inside & touched[found.classes]
+            if found.strays is None:
+                state[cell[wrong]] = ERROR_STATE
+            else:
+                state[cell[wrong]] = GHOST_STATE
+                state[cell[found.strays]] = ERROR_STATE
+                state[cell[found.strays & inside]] = STOPPED_STATE
             found = found.binned(cell, shown.cells)
         else:
             of_group = np.full(falls.groups, OUTSIDE_STATE)
@@ -291,12 +327,12 @@ class Cells:
             of_group[falls.group[~inside & touched[found.tile_classes[falls.tile]]]] = ERROR_STATE
             state = falls.spread(of_group, OUTSIDE_STATE)
             found = found.fallen(falls)
-        key = found.classes * 3 + state
-        present = np.bincount(key, minlength=len(found.table) * 3) > 0
+        key = found.classes * STATES + state
+        present = np.bincount(key, minlength=len(found.table) * STATES) > 0
         present[OUTSIDE_STATE] = False  # class 0 outside the argument: no cell at all
         numbers = np.where(present, np.cumsum(present), 0)[key]
         kept = np.flatnonzero(present)
-        class_of, states = np.append(0, kept // 3), np.append(OUTSIDE_STATE, kept % 3)
+        class_of, states = np.append(0, kept // STATES), np.append(OUTSIDE_STATE, kept % STATES)
         return cls(found, shown, narrow(numbers), class_of, states)
 
 
@@ -350,5 +386,7 @@ class TilingPanel(Panel):
         if len(shown) > 1:
             shown = [tiling.within(self.ROOM) for tiling in shown]
         pieces = side_by_side([replace(tiling.heatmap, title=tiling.title()) for tiling in shown])
+        told = [(line, style.LIGHT.error) for tiling in shown for line in tiling.astray]
+        pieces = [*([lines(told)] if told else []), *pieces]
         left = len(drawn) - len(shown)
         return pieces + ([lines([(words.count(left, "more tensor argument"), style.LIGHT.faint)])] if left else [])

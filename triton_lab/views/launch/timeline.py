@@ -83,7 +83,7 @@ class Timeline(View):
         """Each time that an access ran, as it happened."""
         found = [
             (access, event)
-            for access in self.launch.accesses
+            for access in self.launch.done
             if access.argument == self.argument.name
             for event in access.events
             if self.program is None or self.program in event.programs

@@ -35,7 +35,7 @@ class TouchedValues(View):
     @cached_property
     def found(self) -> ElementValues:
         """What was touched with what."""
-        return element_values(self.argument, self.accesses.accesses)
+        return element_values(self.argument, [one.completed for one in self.accesses.accesses])
 
     def title(self) -> str:
         return f"{self.accesses.subject()}: the values then"

@@ -14,6 +14,7 @@ import { themeOf } from "./theme.js";
 
 const LEFT = 46;
 const TOP = 18;
+const LEAST_MARK = 8; // a mark is at least this wide and high
 
 export class Heatmap {
   /** @param {Dressed} scene */
@@ -152,6 +153,17 @@ export class Heatmap {
       const dimmed = this.emphasis !== null && this.emphasis[look / 4] === 2;
       context.fillStyle = dimmed ? STYLE.themes[this.theme ?? "light"].faint : light ? STYLE.darkLabel : STYLE.lightLabel;
       const [x, y] = cornerOf(frame, panel);
+      if (this.styles[look + 3] === STYLE.pattern.cross) {
+        // On crosses no word could be read.
+        const word = context.fillStyle;
+        const wide = context.measureText(text).width + 10;
+        context.fillStyle = `rgb(${palette.slice(at, at + 3).join(",")})`;
+        context.fillRect(
+          LEFT + x + (column + columns / 2) * frame.cellWidth - wide / 2,
+          this.top + y + (row + rows / 2) * frame.cellHeight - 6, wide, 12,
+        );
+        context.fillStyle = word;
+      }
       context.fillText(
         text, LEFT + x + (column + columns / 2) * frame.cellWidth, this.top + y + (row + rows / 2) * frame.cellHeight + 0.5,
       );
@@ -176,19 +188,29 @@ export class Heatmap {
     const context = penOf(this.overlay);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
-    const { ink, ground } = STYLE.themes[this.theme ?? "light"];
-    for (const [panel, row, column] of this.marked) {
-      const [x, y] = cornerOf(this.frame, panel);
-      const { cellWidth, cellHeight } = this.frame;
-      const left = LEFT + x + column * cellWidth;
-      const top = this.top + y + row * cellHeight;
-      context.lineWidth = 4;
-      context.strokeStyle = ground;
-      context.strokeRect(left - 1, top - 1, cellWidth + 2, cellHeight + 2);
-      context.lineWidth = 2;
-      context.strokeStyle = ink;
-      context.strokeRect(left - 1, top - 1, cellWidth + 2, cellHeight + 2);
+    for (const [, runs] of this.scene.marks ?? []) {
+      for (const [panel, row, column, rows, columns] of runs) this._outline(context, [panel, row, column], rows, columns);
     }
+    for (const cell of this.marked) this._outline(context, cell, 1, 1);
+  }
+
+  /**
+   * Dark within a light line, so that it stands out on any colour.
+   * @param {CanvasRenderingContext2D} context @param {Cell} cell the first @param {number} rows @param {number} columns
+   */
+  _outline(context, [panel, row, column], rows, columns) {
+    const { ink, ground } = STYLE.themes[this.theme ?? "light"];
+    const [x, y] = cornerOf(this.frame, panel);
+    const { cellWidth, cellHeight } = this.frame;
+    const [width, height] = [Math.max(columns * cellWidth, LEAST_MARK), Math.max(rows * cellHeight, LEAST_MARK)];
+    const left = LEFT + x + (column + columns / 2) * cellWidth - width / 2;
+    const top = this.top + y + (row + rows / 2) * cellHeight - height / 2;
+    context.lineWidth = 4;
+    context.strokeStyle = ground;
+    context.strokeRect(left - 1, top - 1, width + 2, height + 2);
+    context.lineWidth = 2;
+    context.strokeStyle = ink;
+    context.strokeRect(left - 1, top - 1, width + 2, height + 2);
   }
 
   /** @param {PointerEvent} event @returns {Cell | null} */

@@ -11,7 +11,7 @@ const SWATCH = frameOf(
 );
 
 /**
- * @param {Pick<import("../scenes.js").Dress, "legend" | "ramp" | "rampName">} scene
+ * @param {Pick<import("../scenes.js").Dress, "legend" | "ramp" | "rampName" | "marks">} scene
  * @returns {{node: HTMLElement, draw: (theme: "light" | "dark") => void}}
  */
 export function legendOf(scene) {
@@ -22,6 +22,9 @@ export function legendOf(scene) {
   scene.legend.forEach((/** @type {[number[], string]} */ [, text], /** @type {number} */ k) => {
     node.append(make("span", { class: "tl-key" }, swatches[k].canvas, text));
   });
+  for (const [text] of scene.marks ?? []) {
+    node.append(make("span", { class: "tl-key" }, make("span", { class: "tl-swatch tl-outlined" }), text));
+  }
   const bar = make("canvas", { width: 192, height: 10, class: "tl-bar" });
   if (scene.ramp) {
     const [, , low, high] = scene.ramp;

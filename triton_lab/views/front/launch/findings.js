@@ -24,7 +24,25 @@ export function findingOf(finding, selection) {
       "div", {},
       make("div", {}, make("b", {}, `${finding.severity}: `), where, where ? " " : "", finding.message),
       finding.excerpt.length ? make("pre", { class: "tl-excerpt" }, finding.excerpt.join("\n")) : "",
+      ...finding.orders.map((line) => make("div", {}, line)),
       make("div", { class: "tl-note" }, finding.hint),
+      ...(finding.fix ?? []).map(fixOf),
     ),
+  );
+}
+
+/**
+ * A line to write in place of another, and a button that copies it.
+ * @param {[number, string, string]} edit
+ */
+function fixOf([line, before, after]) {
+  const copy = make("button", {
+    type: "button", class: "tl-link", title: `instead of ${before.trim()}`,
+    onclick: () => navigator.clipboard?.writeText(after).then(() => (copy.textContent = "Copied")),
+  }, "Copy");
+  return make(
+    "div", { class: "tl-fix" },
+    make("span", { class: "tl-note" }, `A fix, tried on copies: line ${line} `), copy,
+    make("pre", { class: "tl-excerpt" }, after),
   );
 }

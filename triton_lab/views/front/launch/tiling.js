@@ -87,7 +87,8 @@ export function tilingOf(scene, selection) {
   }
   if (programs > 1) controls.append(make("label", { class: "tl-slide" }, "program ", slider), told);
   selection.subscribe(update);
-  const node = make("div", { class: "tl-tiling" }, title, controls, place, status);
+  const astray = scene.astray.length ? make("div", { class: "tl-astray" }, ...scene.astray.map((line) => make("div", {}, line))) : "";
+  const node = make("div", { class: "tl-tiling" }, title, controls, astray, place, status);
   place.append(layer(shown).heatmap.node);
   title.textContent = `${scene.title}: which program ${scene.verbs[shown]} each element`;
   return { node, draw: update };

@@ -1,0 +1,211 @@
+"""What is wrong stands in the picture: the strays of a failed launch, and the elements of findings."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from triton_lab.interpreter.errors import KernelError
+from triton_lab.launch.launch import Launch
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.heatmap import Heatmap
+from triton_lab.views.drawing.raster import paint
+from triton_lab.views.launch.card import Card
+from triton_lab.views.launch.tiling import GHOST, OUTSIDE, Tiling
+
+
+@triton.jit
+def copy_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets), mask=offsets < n)
+
+
+@triton.jit
+def tile_kernel(x_ptr, out_ptr, rows, columns, B: tl.constexpr):
+    row = tl.program_id(0) * B + tl.arange(0, B)
+    column = tl.program_id(1) * B + tl.arange(0, B)
+    inside = (row[:, None] < rows) & (column[None, :] < columns)
+    place = row[:, None] * columns + column[None, :]
+    tl.store(out_ptr + place, tl.load(x_ptr + place), mask=inside)
+
+
+@triton.jit
+def before_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets - 3, mask=offsets < n), mask=offsets < n)
+
+
+@triton.jit
+def total_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + 2, tl.sum(tl.load(x_ptr + offsets)))
+
+
+@triton.jit
+def ratio_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n, other=1.0)
+    tl.store(out_ptr + offsets, x / x, mask=offsets < n)
+
+
+@triton.jit
+def more_kernel(out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(out_ptr + offsets, mask=offsets < n) + 1, mask=offsets < n)
+
+
+def recorded(run: Callable[[], object]) -> Launch:
+    with lab.record() as launches, contextlib.suppress(KernelError):
+        run()
+    return launches[-1]
+
+
+def past() -> Launch:
+    return recorded(lambda: copy_kernel[(4,)](torch.ones(100), torch.zeros(100), 100, BLOCK=32))
+
+
+def looks(tiling: Tiling, look: tuple[int, ...]) -> set[tuple[int, ...]]:
+    """The indices of the cells that look so: pictures of one cell for each position."""
+    heatmap = tiling.heatmap
+    assert not heatmap.layout.binned
+    cells = heatmap.styles[heatmap.cells]
+    shown, origin = tiling.cells.touches.drawn, tiling.cells.touches.origin
+    positions = heatmap.layout.cell_of_position()
+    found = np.flatnonzero((cells[positions] == look).all(axis=1))
+    return {tuple(int(i) - o for i, o in zip(np.unravel_index(p, shown), origin, strict=True)) for p in found}
+
+
+def outlined(heatmap: Heatmap, text: str) -> set[int]:
+    """The cells within the outlines of the mark that begins so."""
+    (mark,) = [one for one in heatmap.marks if one.text.startswith(text)]
+    layout = heatmap.layout
+    return {
+        (panel * layout.rows + row + down) * layout.columns + column + right
+        for panel, row, column, rows, columns in mark.runs
+        for down in range(rows)
+        for right in range(columns)
+    }
+
+
+def test_places_past_the_end_are_red_and_the_lanes_are_named() -> None:
+    tiling = past().plot.tiling("x_ptr")
+    assert looks(tiling, OUTSIDE) == {(k,) for k in range(100, 128)}
+    assert tiling.astray == ["program (3, 0, 0): lanes 4 to 31 reach for elements 100 to 127, past its end"]
+    assert tiling.astray[0] in tiling.text() and tiling.scene()["astray"] == tiling.astray
+    assert "stopped the launch here" in [key.text for key in tiling.heatmap.legend]
+    # The lanes that were fine keep their program's colour.
+    fine = looks(tiling, (*[int(style.program_colours(np.array([3]), (4, 1, 1))[0])] * 3, style.PLAIN))
+    assert fine == {(k,) for k in range(96, 100)}
+
+
+def test_the_mask_that_is_missing_is_outlined_if_it_was_tried() -> None:
+    heatmap = past().plot.tiling("x_ptr").heatmap
+    assert outlined(heatmap, "offsets < n would keep these lanes out") == set(range(100, 128))
+    no_size = recorded(lambda: copy_kernel[(4,)](torch.ones(100), torch.zeros(90), 90, BLOCK=32))
+    assert not no_size.plot.tiling("x_ptr").heatmap.marks
+
+
+def test_a_tile_over_an_edge_is_red_where_memory_ends_and_a_ghost_where_it_does_not() -> None:
+    rows, columns = 10, 13
+    launch = recorded(
+        lambda: tile_kernel[(3, 4)](torch.ones(rows, columns), torch.zeros(rows, columns), rows, columns, B=4)
+    )
+    tiling = launch.plot.tiling("x_ptr")
+    every = {(row, column) for row in range(12) for column in range(16)}
+    inside = {(row, column) for row in range(rows) for column in range(columns)}
+    past = {(row, column) for row, column in every if row * columns + column >= rows * columns}
+    assert looks(tiling, OUTSIDE) == past
+    assert looks(tiling, GHOST) == every - inside - past
+    mask = outlined(tiling.heatmap, "inside would keep these lanes out")
+    assert mask == {row * 16 + column for row, column in every - inside}
+
+
+def test_places_before_the_start_are_drawn_before_it() -> None:
+    launch = recorded(lambda: before_kernel[(2,)](torch.ones(64), torch.zeros(64), 64, BLOCK=32))
+    tiling = launch.plot.tiling("x_ptr")
+    assert looks(tiling, OUTSIDE) == {(-3,), (-2,), (-1,)}
+    assert tiling.astray == ["program (0, 0, 0): lanes 0 to 2 reach for elements -3 to -1, before its start"]
+
+
+def test_what_is_too_far_to_be_drawn_is_counted() -> None:
+    launch = recorded(lambda: copy_kernel[(64,)](torch.ones(64), torch.zeros(2048), 2048, BLOCK=32))
+    tiling = launch.plot.tiling("x_ptr")
+    assert len(looks(tiling, OUTSIDE)) == 64
+    assert tiling.astray[-2:] == [
+        "and 59 more programs, 1,888 more lanes",
+        "1,920 lanes reach beyond what is drawn here",
+    ]
+
+
+def test_a_card_opens_on_the_guilty_argument() -> None:
+    card = Card(past())
+    assert card.drawn == ["x_ptr", "out_ptr"] or card.drawn == ["x_ptr"]
+    assert card.scene()["parts"]["tiling/x_ptr"]["astray"]
+    edits = card.scene()["findings"][0]["fix"]
+    assert [after.strip() for _, _, after in edits] == [
+        "tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n, other=0.0), mask=offsets < n)"
+    ]
+    assert edits[0][2] in card.text() and card._repr_mimebundle_()[0]["image/png"]
+
+
+def test_a_race_is_outlined_at_its_element_and_told_in_both_orders() -> None:
+    launch = recorded(lambda: total_kernel[(4,)](torch.arange(128.0), torch.zeros(5), BLOCK=32))
+    assert Card(launch).drawn == ["out_ptr", "x_ptr"]
+    assert outlined(launch.plot.tiling("out_ptr").heatmap, "race: 1 element") == {2}
+    assert outlined(launch.plot.accesses("out_ptr").heatmap, "race: 1 element") == {2}  # type: ignore[union-attr]
+    sums = torch.arange(128.0).view(4, 32).sum(1).tolist()
+    (race,) = (one for one in launch.findings if one.kind == "race")
+    assert race.orders == tuple(f"If program ({who}, 0, 0) comes last, out_ptr[2] is {sums[who]}." for who in (0, 1))
+    assert all(line in str(race) and line in Card(launch).text() for line in race.orders)
+
+
+@pytest.mark.parametrize("shape", [(40,), (5, 8)])
+def test_births_of_nan_and_unwritten_reads_are_outlined_where_they_are(shape: tuple[int, ...]) -> None:
+    x = torch.ones(shape)
+    x.view(-1)[[3, 17, 39]] = 0
+    launch = recorded(lambda: ratio_kernel[(2,)](x, torch.zeros(shape), 40, BLOCK=32))
+    heatmap = launch.plot.tiling("out_ptr").heatmap
+    cells = heatmap.layout.cells_at(np.array([3, 17, 39]))
+    origin = launch.plot.tiling("out_ptr").cells.touches.origin
+    assert origin == (0,) * len(shape)
+    found = outlined(heatmap, "NaN or infinity comes from here: 3 elements")
+    drawn = launch.plot.tiling("out_ptr").cells.touches.drawn
+    index = np.array(np.unravel_index([3, 17, 39], shape))
+    assert found == set(heatmap.layout.cells_at(np.ravel_multi_index(tuple(index), drawn)).tolist()), cells
+
+    def unwritten() -> None:
+        out = torch.empty(shape)
+        out.view(-1)[:10] = 0
+        more_kernel[(2,)](out, 40, BLOCK=32)
+
+    tiling = recorded(unwritten).plot.tiling("out_ptr")
+    found = outlined(tiling.heatmap, "read before anybody wrote it: 30 elements")
+    index = np.array(np.unravel_index(np.arange(10, 40), shape))
+    place = np.ravel_multi_index(tuple(index), tiling.cells.touches.drawn)
+    assert found == set(tiling.heatmap.layout.cells_at(place).tolist())
+
+
+def test_a_mark_is_drawn_as_an_outline_and_not_by_colour_alone() -> None:
+    launch = recorded(lambda: total_kernel[(4,)](torch.arange(128.0), torch.zeros(5), BLOCK=32))
+    tiling = launch.plot.tiling("out_ptr")
+    before = paint(tiling.heatmap, tiling.heatmap.frame)
+    figure = tiling.figure()
+    figure.canvas.draw()
+    drawn = np.asarray(figure.canvas.buffer_rgba())[..., :3]  # type: ignore[attr-defined]
+    ink = (drawn == style.rgb(style.LIGHT.ink)).all(axis=2)
+    # The longest dark upright line is as high as a cell, at least.
+    assert ink.sum(axis=0).max() >= 2 * int(tiling.heatmap.frame.cell_height) and before.size
+
+
+def test_programs_that_do_nothing_are_outlined_in_the_grid() -> None:
+    x = torch.arange(40.0) + 1
+    launch = recorded(lambda: ratio_kernel[(5,)](x, torch.zeros(40), 40, BLOCK=16))
+    assert [one.kind for one in launch.findings if one.kind == "idle-program"]
+    assert outlined(launch.plot.grid().heatmaps[0], "2 programs do nothing") == {3, 4}

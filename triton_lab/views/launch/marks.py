@@ -1,0 +1,180 @@
+"""What is wrong at an argument, on its picture: the lanes that went astray, and the elements of findings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab import words
+from triton_lab.launch.access import elements_at
+from triton_lab.views.drawing.heatmap import Mark
+from triton_lab.views.drawing.layout import Layout
+
+if TYPE_CHECKING:
+    from triton_lab.launch.argument import Argument
+    from triton_lab.launch.finding import Finding
+    from triton_lab.launch.launch import Launch
+
+Ints = npt.NDArray[np.int64]
+
+# What the marked elements of a finding are.
+SAYS = {
+    "race": "race",
+    "same-value": "stored by several programs",
+    "lane-collision": "lanes collide",
+    "lane-order": "lanes in no order",
+    "uninitialized": "read before anybody wrote it",
+    "overflow": "overflow",
+    "non-finite": "NaN or infinity comes from here",
+    "lost-precision": "precision lost",
+    "unwritten": "never written",
+    "outside-view": "outside the view",
+}
+_TOLD = 3  # programs that went astray
+# Findings of larger launches (lanes of all events) are worked out for a card alone, not for one picture.
+_LARGE = 1 << 20
+
+
+def astray(launch: Launch, argument: Argument, drawn: int) -> list[str]:
+    """Who reaches where: a line for each of the first programs that stopped the launch at ``argument``.
+
+    ``drawn`` says how many of their lanes the picture has a place for.
+    """
+    told = []
+    for access in launch.accesses:
+        event = access.stopped
+        if event is None or access.argument != argument.name or not argument.itemsize:
+            continue
+        stray = event.astray().reshape(len(event.programs), -1)
+        offsets = (event.addresses() - argument.address).reshape(stray.shape)
+        rows = np.flatnonzero(stray.any(axis=1))
+        for row in rows[:_TOLD].tolist():
+            who = words.program(int(event.programs[row]), launch.grid)
+            lanes = np.flatnonzero(stray[row])
+            where = _places(offsets[row][lanes], argument)
+            verb = words.noun(len(lanes), "reaches", "reach")
+            told.append(f"{who}: {_lanes(lanes, event.shape)} {verb} for {where}")
+        if len(rows) > _TOLD:
+            rest = int(stray[rows[_TOLD:]].sum())
+            told.append(f"and {words.count(len(rows) - _TOLD, 'more program')}, {words.count(rest, 'more lane')}")
+        hidden = int(stray.sum()) - drawn
+        if hidden > 0:
+            told.append(f"{words.count(hidden, 'lane reaches', 'lanes reach')} beyond what is drawn here")
+    return told
+
+
+def _lanes(lanes: Ints, block: Sequence[int]) -> str:
+    """``lanes 104 to 127``, ``4 lanes from (0, 2) to (3, 2)``, ``its load``'s one lane."""
+    if not block:
+        return "it"
+    first, last = (words.lane(int(lanes[k]), block).removeprefix("lane ") for k in (0, -1))
+    if len(lanes) == 1:
+        return f"lane {first}"
+    whole = len(block) == 1 and lanes[-1] - lanes[0] == len(lanes) - 1
+    return f"lanes {first} to {last}" if whole else f"{words.count(len(lanes), 'lane')} from {first} to {last}"
+
+
+def _places(offsets: Ints, argument: Argument) -> str:
+    """``elements 1000 to 1023, past its end``."""
+    at = np.unique(offsets // argument.itemsize)
+    ends = (argument.storage_address - argument.address) // argument.itemsize
+    last = ends + argument.storage_bytes // argument.itemsize - 1
+    where = []
+    if at[0] < ends:
+        where.append("before its start")
+    if at[-1] > last:
+        where.append("past its end")
+    told = f"element {at[0]}" if len(at) == 1 else f"elements {at[0]} to {at[-1]}"
+    return ", ".join([told, " and ".join(where)] if where else [told])
+
+
+def marks(launch: Launch, argument: Argument, shown: Layout, origin: Sequence[int]) -> list[Mark]:
+    """The elements of ``argument`` that findings list, as cells of a picture over its shape; one mark for each kind."""
+    found = []
+    for kind, elements, whole in _by_kind(launch, argument):
+        cells = shown.cells_at(_positions(elements, shown.shape, argument.shape, origin))
+        told = words.count(len(elements), "element")
+        found.append(Mark(f"{SAYS[kind]}: {told if whole else f'the first {told}'}", _runs(np.unique(cells), shown)))
+    return found
+
+
+def ghost(launch: Launch, argument: Argument, lanes: int, cells: Ints, shown: Layout) -> list[Mark]:
+    """The mask that is missing: ``cells`` are those where lanes hang over the edge, which ``lanes`` do in all.
+
+    Drawn if a fix was tried that holds just those back.
+    """
+    fixes = [one.fix for one in _findings(launch) if one.argument == argument.name and one.fix is not None]
+    if not fixes or not fixes[0].condition or fixes[0].kept_out != lanes or not len(cells):
+        return []
+    return [Mark(f"{fixes[0].condition} would keep these lanes out", _runs(np.unique(cells), shown))]
+
+
+def idle(launch: Launch, shown: Layout) -> list[Mark]:
+    """The programs that do nothing, as cells of a picture of the grid."""
+    found = [one for one in _findings(launch) if one.kind == "idle-program"]
+    programs = np.unique(np.concatenate([one.programs for one in found])) if found else np.zeros(0, np.int64)
+    if not len(programs):
+        return []
+    told = words.count(len(programs), "program does nothing", "programs do nothing")
+    whole = len(programs) == found[0].count
+    return [Mark(told if whole else f"the first {told}", _runs(np.unique(shown.cells_at(programs)), shown))]
+
+
+def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ints, bool]]:
+    """Kinds of findings, the gravest first, the elements (row-major) that they list, and whether those are all."""
+    by_kind: dict[str, list[Ints]] = {}
+    cut: set[str] = set()
+    for one in _findings(launch):
+        if one.argument == argument.name and one.kind in SAYS and len(one.elements):
+            at = elements_at(one.elements * argument.itemsize, argument)
+            by_kind.setdefault(one.kind, []).append(at[at >= 0])
+            if one.count > len(one.elements):
+                cut.add(one.kind)
+    for kind, parts in by_kind.items():
+        elements = np.unique(np.concatenate(parts))
+        if len(elements):
+            yield kind, elements, kind not in cut or len(elements) == math.prod(argument.shape)
+
+
+def _findings(launch: Launch) -> Sequence[Finding]:
+    """What is known of a large launch, or all that there is."""
+    if "verdict" not in vars(launch):
+        events = (event for access in launch.accesses for event in getattr(access, "events", ()))
+        if sum(len(event.programs) * math.prod(event.shape) for event in events) > _LARGE:
+            return []
+    return launch.findings
+
+
+def _positions(elements: Ints, drawn: Sequence[int], shape: Sequence[int], origin: Sequence[int]) -> Ints:
+    """Where elements stand in a picture that has margins."""
+    position = np.zeros(len(elements), np.int64)
+    index = np.unravel_index(elements, tuple(shape)) if shape else ()
+    for axis, extent in enumerate(drawn):
+        position = position * extent + index[axis] + origin[axis]
+    return position
+
+
+def _runs(cells: Ints, shown: Layout) -> list[tuple[int, int, int, int, int]]:
+    """Cells (ascending) beside and below each other as one: panel, row, column, how many rows and columns."""
+    if not len(cells):
+        return []
+    breaks = np.flatnonzero((np.diff(cells) != 1) | (cells[1:] % shown.columns == 0))
+    starts, stops = np.append(0, breaks + 1), np.append(breaks, len(cells) - 1)
+    found: list[tuple[int, int, int, int, int]] = []
+    above: dict[tuple[int, int, int, int], int] = {}
+    for first, last in zip(cells[starts].tolist(), cells[stops].tolist(), strict=True):
+        panel, within = divmod(first, shown.rows * shown.columns)
+        row, column = divmod(within, shown.columns)
+        columns = last - first + 1
+        at = above.get((panel, row, column, columns), len(found))
+        if at == len(found):
+            found.append((panel, row, column, 1, columns))
+        else:
+            top, rows = found[at][1], found[at][3]
+            found[at] = (panel, top, column, rows + 1, columns)
+        above[panel, row + 1, column, columns] = at
+    return found

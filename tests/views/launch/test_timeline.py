@@ -85,7 +85,7 @@ def test_every_form(name: str) -> None:
 def test_a_card_has_one_for_each_argument_and_tells_how_they_begin() -> None:
     card = launch(12, 96 * 3).plot("timeline")
     assert card.scene()["opened"] == "timeline"
-    assert [one["label"] for one in card.part("timeline")["items"]] == ["x_ptr", "out_ptr"]
+    assert [one["label"] for one in card.part("timeline")["items"]] == ["out_ptr", "x_ptr"]
     text = card.text()
     assert text.count("access 7 (load") == 1 and "access 8 (load" not in text
     assert "4 more rows: see launch.plot.timeline('x_ptr')" in text

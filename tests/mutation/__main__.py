@@ -22,9 +22,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.mutation.changes import Change, changes
 from tests.mutation.rooms import own_tests, room_of
@@ -47,15 +49,21 @@ class Outcome:
     seconds: float
 
 
+def _files() -> list[str]:
+    """The files of the tree, relative to its root: what git knows, or all where there is no git."""
+    if (ROOT / ".git").exists():
+        command = ["git", "ls-files", "-co", "--exclude-standard"]
+        return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    names = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
+    return [str(name) for name in names if not {"node_modules", ".venv", ".git"} & set(name.parts)]
+
+
 class Copy:
     """A copy of the tree in which one file at a time is changed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        listed = subprocess.run(
-            ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True
-        ).stdout.splitlines()
-        for name in listed:
+        for name in _files():
             if (ROOT / name).is_file() and not (ROOT / name).is_symlink():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / name, folder / name)
@@ -68,7 +76,8 @@ class Copy:
     def passes(self, tests: tuple[str, ...], seconds: float | None) -> bool:
         """Whether all ``tests`` pass; raises TimeoutExpired."""
         environment = os.environ | {
-            "PYTHONPATH": str(self.folder),
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(self.folder), os.environ.get("PYTHONPATH")])),
+            "OMP_NUM_THREADS": "1",  # several run at once, each on one core
             "TRITON_CACHE_DIR": str(self.folder / ".triton"),
             "HYPOTHESIS_STORAGE_DIRECTORY": str(self.folder / ".hypothesis"),
         }
@@ -128,20 +137,14 @@ def difference(path: str, change: Change) -> str:
 _HEADS = ("---", "+++", "@@ ")
 
 
-def baselines(copy: Copy, drawn: list[tuple[str, Change]]) -> dict[str, float]:
-    """For each room the seconds that a change of it may take; SystemExit where its tests fail without one."""
-    allowed: dict[str, float] = {}
-    for path, _ in drawn:
-        room = room_of(path)
-        if room in allowed:
-            continue
-        start = time.perf_counter()
-        if not copy.passes(own_tests(path, ROOT), None):
-            raise SystemExit(f"the tests of {room} fail as they are: {' '.join(own_tests(path, ROOT))}")
-        seconds = time.perf_counter() - start
-        allowed[room] = max(LEAST_SECONDS, MOST_TIMES * seconds)
-        print(f"{room}: {seconds:.0f} s without a change", flush=True)
-    return allowed
+def baseline(copy: Copy, path: str) -> float:
+    """The seconds that the tests of a file's room take as they are; SystemExit where they fail."""
+    start = time.perf_counter()
+    if not copy.passes(own_tests(path, ROOT), None):
+        raise SystemExit(f"the tests of {room_of(path)} fail as they are: {' '.join(own_tests(path, ROOT))}")
+    seconds = time.perf_counter() - start
+    print(f"{room_of(path)}: {seconds:.0f} s without a change", flush=True)
+    return seconds
 
 
 def told(outcome: Outcome) -> str:
@@ -172,18 +175,24 @@ def main() -> None:
         made = [Copy(Path(folder) / str(number)) for number in range(options.jobs)]
         for copy in made:
             copies.put(copy)
-        allowed = baselines(made[0], drawn)
 
-        def one(entry: tuple[str, Change]) -> Outcome:
+        def in_a_copy(do: Callable[..., Any], *given: Any) -> Any:
             copy = copies.get()
             try:
-                outcome = measure(copy, *entry, allowed[room_of(entry[0])])
+                return do(copy, *given)
             finally:
                 copies.put(copy)
-            print(told(outcome), flush=True)
-            return outcome
 
+        rooms = {room_of(path): path for path, _ in drawn}
         with ThreadPoolExecutor(options.jobs) as pool:
+            took = dict(zip(rooms, pool.map(lambda path: in_a_copy(baseline, path), rooms.values()), strict=True))
+            allowed = {room: max(LEAST_SECONDS, MOST_TIMES * seconds) for room, seconds in took.items()}
+
+            def one(entry: tuple[str, Change]) -> Outcome:
+                outcome: Outcome = in_a_copy(measure, *entry, allowed[room_of(entry[0])])
+                print(told(outcome), flush=True)
+                return outcome
+
             outcomes = list(pool.map(one, drawn))
     survivors = sorted(
         (each for each in outcomes if each.fate == "survived"), key=lambda each: (each.path, each.change)

@@ -7,8 +7,9 @@ import torch
 import triton.language as tl
 
 from tests.interpreter.support import kernel_from
-from triton_lab.ir import Op
-from triton_lab.ir.effects import ACCESSES, Operands, by_descriptor, operands_of
+from tests.ir.test_parse import plan_of
+from triton_lab.ir import Op, effects
+from triton_lab.ir.effects import ACCESSES, Operands, Rmw, Scope, Sem, by_descriptor, is_access, operands_of
 
 # Each touches all of `x`, 16 by 16, and says in `out` what it got, if anything.
 DEEDS = {
@@ -100,3 +101,82 @@ def test_each_operand_has_its_place(one, found):
 def test_operands_that_it_cannot_have_are_refused(one):
     with pytest.raises(ValueError, match=one.name):
         operands_of(one)
+
+
+RMW = {
+    "i32": {"and": "AND", "or": "OR", "xor": "XOR", "add": "ADD", "max": "MAX", "min": "MIN", "xchg": "XCHG"},
+    "u32": {"max": "UMAX", "min": "UMIN"},
+    "fp32": {"add": "FADD"},
+}
+
+
+def attributes(call: str, element: str = "i32") -> dict[str, object]:
+    """The attributes that the front end gives to the atomic that it makes of ``call``."""
+    kernel = kernel_from(f"@triton.jit\ndef kernel(x):\n    tl.{call}\n")
+    return next(dict(op.attributes) for op in plan_of(kernel, {"x": f"*{element}"}, {}).walk() if is_access(op))
+
+
+@pytest.mark.parametrize(
+    ("element", "name", "what"), [(element, *each) for element, some in RMW.items() for each in some.items()]
+)
+def test_what_an_atomic_does_has_the_front_ends_number(element, name, what):
+    assert attributes(f"atomic_{name}(x, 1)", element)["atomic_rmw_op"] == Rmw[what]
+
+
+def test_orders_and_scopes_have_the_front_ends_numbers():
+    assert {what for some in RMW.values() for what in some.values()} == set(Rmw.__members__)
+    orders = {"relaxed": Sem.RELAXED, "acquire": Sem.ACQUIRE, "release": Sem.RELEASE, "acq_rel": Sem.ACQ_REL}
+    for name, order in orders.items():
+        assert attributes(f"atomic_add(x, 1, sem='{name}')")["sem"] == order
+    for name, scope in {"gpu": Scope.GPU, "cta": Scope.CTA, "sys": Scope.SYSTEM}.items():
+        assert attributes(f"atomic_add(x, 1, scope='{name}')")["scope"] == scope
+
+
+PLAIN_STORES = {"tt.store", "tt.descriptor_store", "tt.descriptor_scatter"}
+PLAIN_LOADS = {"tt.load", "tt.descriptor_load", "tt.descriptor_gather"}
+UPDATES = {"tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_reduce"}
+READS = PLAIN_LOADS | UPDATES | {"tt.atomic_load", "tt.atomic_poll"}
+WRITES = PLAIN_STORES | UPDATES | {"tt.atomic_store"}
+ORDERS = {"tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_load", "tt.atomic_store", "tt.atomic_poll"}
+TRUE_OF = {
+    effects.is_access: set(ACCESSES),
+    effects.reads: READS,
+    effects.writes: WRITES,
+    effects.updates: UPDATES,
+    effects.may_leave: {"tt.atomic_cas"},
+    effects.brings_in: READS - {"tt.atomic_poll", "tt.descriptor_reduce"},
+    effects.by_descriptor: {name for name in ACCESSES if "descriptor" in name},
+    effects.waits: {"tt.atomic_poll"},
+    effects.is_plain_store: PLAIN_STORES,
+    effects.is_plain_load: PLAIN_LOADS,
+    effects.is_shared_update: WRITES - PLAIN_STORES,
+}
+
+
+@pytest.mark.parametrize("question", TRUE_OF, ids=lambda question: question.__name__)
+def test_each_question_has_its_answer_for_each_operation(question):
+    """Those that order nothing else and hold against every program; and what is no access is none of it."""
+    assert {name for name in ACCESSES if question(op(name, 3, sem=Sem.RELAXED))} == TRUE_OF[question]
+    for name in ("arith.addi", "tt.addptr", "scf.for"):
+        assert not question(op(name, 3))
+
+
+def test_only_what_orders_acquires_and_releases():
+    for name in ACCESSES:
+        for sem in (*Sem, None):
+            one = op(name, 3) if sem is None else op(name, 3, sem=sem)
+            takes = name in ORDERS & READS and sem in (Sem.ACQUIRE, Sem.ACQ_REL, None)
+            hands = name in ORDERS & WRITES and sem in (Sem.RELEASE, Sem.ACQ_REL, None)
+            assert (effects.acquires(one), effects.releases(one)) == (takes, hands), (name, sem)
+
+
+def test_an_atomic_of_one_program_is_a_plain_store_to_the_others_and_a_volatile_load_is_an_atomic():
+    for scope in Scope:
+        one = op("tt.atomic_rmw", 3, scope=scope)
+        shared = scope != Scope.CTA
+        assert (effects.is_shared(one), effects.is_shared_update(one)) == (shared, shared)
+        assert effects.is_plain_store(one) != shared
+        assert effects.is_plain_store(op("tt.store", 2, scope=scope))
+        assert not effects.is_shared_update(op("tt.atomic_load", 2, scope=scope))
+    for volatile in (True, False):
+        assert effects.is_plain_load(op("tt.load", 1, isVolatile=volatile)) != volatile

@@ -116,3 +116,12 @@ def test_an_inlined_function_knows_its_caller():
     (product,) = [op for op in plan.walk() if op.name in ("arith.muli", "arith.shli")]
     lines = [place.line for place in product.location.frames()]
     assert lines == [inner.starting_line_number + 2, outer.starting_line_number + 2]
+
+
+def test_attributes_of_both_kinds_are_the_operations():
+    """Those that belong to it, in ``<{}>``, and those that somebody hung on, in ``{}`` behind it."""
+    text = MODULE.replace(
+        '"arith.constant"() <{value = 4 : i32}>', '"arith.constant"() <{value = 4 : i32}> {more = 5 : i32}'
+    )
+    (constant, *_) = parse_plan(text).kernel.body.blocks[0].ops
+    assert constant.attributes == {"value": 4, "more": 5}

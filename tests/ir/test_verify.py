@@ -11,7 +11,7 @@ import triton.language as tl
 
 from tests.ir.test_edges import CASES
 from tests.ir.test_parse import MODULE, plan_of
-from triton_lab.ir import Block, Function, Op, Plan, Successor, parse_plan
+from triton_lab.ir import Block, Function, Op, Plan, Region, Successor, parse_plan
 from triton_lab.ir.edges import BRANCHES, TERMINATORS, YIELDS
 from triton_lab.ir.effects import is_access, operands_of
 from triton_lab.ir.parse import VERIFY
@@ -176,3 +176,147 @@ def test_plans_are_verified_in_tests_and_not_in_launches(monkeypatch):
         parse_plan(backwards)
     monkeypatch.delenv(VERIFY)
     parse_plan(backwards)
+
+
+def module(body: str) -> Plan:
+    """A module with one kernel of this body, of ``%p`` and ``%q``."""
+    return parse_plan(
+        '#l = loc("a.py":1:0)\n"builtin.module"() ({\n'
+        '"tt.func"() <{function_type = (i32, i32) -> (), sym_name = "kernel", sym_visibility = "public"}> ({\n'
+        f"^bb0(%p: i32 loc(#l), %q: i32 loc(#l)):\n{body}\n"
+        "}) : () -> () loc(#l)\n}) : () -> () loc(#l)\n"
+    )
+
+
+def line(text: str) -> str:
+    return f"{text} loc(#l)\n"
+
+
+RETURN = line('"tt.return"() : () -> ()')
+ADD = line('%s = "arith.addi"(%p, %q) : (i32, i32) -> i32')
+
+
+@pytest.fixture
+def unverified(monkeypatch):
+    monkeypatch.delenv(VERIFY)
+
+
+FORK = line('"cf.cond_br"(%p)[^bb1, ^bb2] <{operandSegmentSizes = array<i32: 1, 0, 0>}> : (i32) -> ()')
+
+
+@pytest.mark.usefixtures("unverified")
+@pytest.mark.parametrize("where", ["before", "left", "right", "both"])
+def test_after_two_ways_met_there_is_what_both_brought(where):
+    """A value from before the fork may be used behind it, one that comes into being on one way may not."""
+    use = line('%u = "arith.addi"(%s, %q) : (i32, i32) -> i32')
+    body = (ADD if where == "before" else "") + FORK
+    body += "^bb1:\n" + (ADD if where in ("left", "both") else "") + line('"cf.br"()[^bb3] : () -> ()')
+    body += "^bb2:\n" + (ADD.replace("%s", "%t" if where == "both" else "%s") if where in ("right", "both") else "")
+    body += line('"cf.br"()[^bb3] : () -> ()') + "^bb3:\n" + use + RETURN
+    plan = module(body)
+    if where == "before":
+        verify(plan)
+    else:
+        refused(plan, "not there yet, or out of scope")
+
+
+@pytest.mark.usefixtures("unverified")
+def test_a_block_that_nothing_leads_to_may_do_what_it_likes_and_the_next_one_may_not():
+    skip = line('"cf.br"()[^bb3] : () -> ()')
+    use = line('%u = "arith.addi"(%s, %q) : (i32, i32) -> i32')
+    unreached = skip + "^bb1:\n" + ADD + RETURN + "^bb2:\n" + use + skip + "^bb3:\n"
+    verify(module(unreached + RETURN))
+    refused(module(unreached + use.replace("%u", "%w") + RETURN), "not there yet")
+
+
+def test_a_branch_must_lead_to_a_block_of_its_region():
+    for plan, function, op in all_ops():
+        if op.name in BRANCHES and op in [each for block in function.body.blocks for each in block.ops]:
+            beyond = (Successor(len(function.body.blocks), ()), *op.successors[1:])
+            refused(with_op(plan, op.index, replace(op, successors=beyond)), f"to block {len(function.body.blocks)}")
+
+
+def test_each_result_must_have_a_type():
+    for plan, function, op in all_ops():
+        for number in (-1, len(function.types)):
+            if op.results and not op.regions:
+                refused(with_op(plan, op.index, replace(op, results=(number, *op.results[1:]))), "has no type")
+
+
+def test_an_argument_of_a_block_comes_into_being_once():
+    def twice(function, block):
+        return replace(block, arguments=(*block.arguments, *block.arguments[:1]))
+
+    for plan in PLANS:
+        refused(rebuilt(plan, twice), "comes into being twice")
+
+
+def test_an_operation_must_have_the_regions_that_belong_to_it():
+    """As many as it has, and filled, but for an else."""
+    tried = set()
+    for plan, _, op in all_ops():
+        if op.regions:
+            refused(with_op(plan, op.index, replace(op, regions=op.regions[1:])), "regions")
+            refused(with_op(plan, op.index, replace(op, regions=(*op.regions, Region(())))), "regions")
+            for position, region in enumerate(op.regions):
+                empty = [*op.regions]
+                empty[position] = replace(region, blocks=())
+                if (op.name, position) != ("scf.if", 1):
+                    tried.add((op.name, position))
+                    refused(with_op(plan, op.index, replace(op, regions=tuple(empty))), "one of them is empty")
+        else:
+            refused(with_op(plan, op.index, replace(op, regions=(Region(()),))), "it has 1 regions")
+    assert {("scf.for", 0), ("scf.while", 1), ("scf.if", 0), ("tt.reduce", 0), ("tt.map_elementwise", 0)} <= tried
+
+
+@pytest.mark.usefixtures("unverified")
+def test_an_else_may_be_missing():
+    verify(module(line('"scf.if"(%p) ({\n' + line('"scf.yield"() : () -> ()') + "}, {\n}) : (i32) -> ()") + RETURN))
+
+
+def test_what_control_hands_on_must_agree_in_its_shape_too():
+    """A block is no element: only the functions of reductions, scans and maps take one for the other."""
+    tried = set()
+    for plan, function, op in all_ops():
+        for name in {"scf.yield", "tt.call", "cf.br"} & {op.name}:
+            handed = op.operands if name != "cf.br" else op.successors[0].operands
+            for position, own in enumerate(handed):
+                type = function.types[own]
+                if type.is_pointer or type.shape:
+                    continue
+                added = replace(function, types=(*function.types, replace(type, shape=(16,))))
+                number = len(function.types)
+                operands = (*handed[:position], number, *handed[position + 1 :])
+                new = (
+                    replace(op, operands=operands)
+                    if name != "cf.br"
+                    else replace(op, successors=(replace(op.successors[0], operands=operands),))
+                )
+                made = Op("arith.constant", (), (number,), {"value": 0}, (), (), None, -1)
+                changed = replace(plan, functions={**plan.functions, function.name: added})
+                tried.add(name)
+                refused(with_op(changed, op.index, made, new), "of type")
+    assert {"scf.yield", "tt.call"} <= tried
+
+
+def test_the_result_of_an_access_is_what_it_touches():
+    tried = set()
+    for plan, function, op in all_ops():
+        if not is_access(op):
+            continue
+        if not op.results:
+            added = replace(function, types=(*function.types, function.types[op.operands[0]]))
+            changed = replace(plan, functions={**plan.functions, function.name: added})
+            refused(with_op(changed, op.index, replace(op, results=(len(function.types),))), "it has 1 results")
+        if not op.results:
+            continue
+        type = function.types[op.results[0]]
+        for other in (replace(type, shape=(*type.shape, 2)), replace(type, element="f64", pointee=None)):
+            types = list(function.types)
+            types[op.results[0]] = other
+            changed = replace(plan, functions={**plan.functions, function.name: replace(function, types=tuple(types))})
+            users = {each.name for each in function.walk() if op.results[0] in each.operands}
+            if not users & (TERMINATORS | {"tt.call"}) and not any(each.regions for each in function.walk()):
+                tried.add(op.name)
+                refused(changed, "of type")
+    assert {"tt.load", "tt.atomic_cas", "tt.atomic_rmw", "tt.descriptor_load", "tt.descriptor_gather"} <= tried

@@ -8,7 +8,7 @@ from triton_lab.ir.types import Type, parse_type
 
 _BLANK = re.compile(r"(?:\s+|//[^\n]*)+")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
+_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 _SIMPLE_TYPE = re.compile(r"(?:bf|f|i)\w+|index|none")
 
 
@@ -101,12 +101,12 @@ class Cursor:
 
 
 def unescape(text: str) -> str:
-    """Undo MLIR's string escapes: two hex digits, or a character that stands for itself."""
+    """Undo MLIR's string escapes: the two hex digits of a byte of UTF-8, or a character that stands for itself."""
     if "\\" not in text:
         return text
 
-    def one(found: re.Match[str]) -> str:
+    def one(found: re.Match[bytes]) -> bytes:
         code = found.group(1)
-        return chr(int(code, 16)) if len(code) == 2 else {"n": "\n", "t": "\t"}.get(code, code)
+        return bytes.fromhex(code.decode()) if len(code) == 2 else {b"n": b"\n", b"t": b"\t"}.get(code, code)
 
-    return _ESCAPE.sub(one, text)
+    return _ESCAPE.sub(one, text.encode()).decode(errors="replace")

@@ -13,7 +13,8 @@ _ALIAS = re.compile(r"^(#loc\d*) = loc\((.*)\)$", re.MULTILINE)
 _FILE = re.compile(r'^"((?:[^"\\]|\\.)*)":(\d+):(\d+)(?: to [\d:]+)?$')
 _NAMED = re.compile(r'^"((?:[^"\\]|\\.)*)"(?:\((.*)\))?$')
 _CALL = re.compile(r"^callsite\((.*)\)$")
-_FUSED = re.compile(r"^fused(?:<.*>)?\[(.*)\]$")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|.', re.DOTALL)  # a string, or a character
+_FUSED = re.compile(r"^fused(?:<.*?>)?\[(.*)\]$")
 
 
 class Locations:
@@ -37,7 +38,7 @@ class Locations:
             return Location(unescape(place.group(1)), int(place.group(2)), int(place.group(3)))
         if (named := _NAMED.match(text)) is not None:
             inner = self.read(named.group(2)) if named.group(2) else None
-            return None if inner is None else replace(inner, name=named.group(1))
+            return None if inner is None else replace(inner, name=unescape(named.group(1)))
         if (call := _CALL.match(text)) is not None:
             callee, caller = _split(call.group(1), " at ")
             inside = self.read(callee)
@@ -59,12 +60,8 @@ def _append(inside: Location, outside: Location | None) -> Location:
 def _split(text: str, separator: str) -> tuple[str, str]:
     """Divide at the first ``separator`` outside brackets and strings."""
     depth = 0
-    quoted = False
-    for position, character in enumerate(text):
-        if character == '"' and (position == 0 or text[position - 1] != "\\"):
-            quoted = not quoted
-        elif not quoted:
-            depth += (character in "([") - (character in ")]")
-            if depth == 0 and text.startswith(separator, position):
-                return text[:position], text[position + len(separator) :]
+    for token in _TOKEN.finditer(text):
+        depth += (token.group() in ("(", "[")) - (token.group() in (")", "]"))
+        if depth == 0 and text.startswith(separator, token.start()):
+            return text[: token.start()], text[token.start() + len(separator) :]
     return text, ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -12,6 +14,7 @@ from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.box import Box
 
 I64 = np.dtype(np.int64)
+COMPARISONS = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal}
 shapes = st.lists(st.sampled_from([1, 2, 4, 8]), min_size=1, max_size=3).map(tuple)
 
 
@@ -61,8 +64,7 @@ def test_comparisons_that_are_boxes(predicate, data):
     a, b = data.draw(blocks(shape, largest=20)), data.draw(blocks(shape, largest=20))
     result = box.compare(predicate, a, b)
     assume(result is not None)
-    function = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal}[predicate]
-    expected = function(lanes(a), lanes(b))
+    expected = COMPARISONS[predicate](lanes(a), lanes(b))
     assert (lanes(result) == expected).all()
     assert result.is_full() == bool(expected.all())
 
@@ -70,7 +72,7 @@ def test_comparisons_that_are_boxes(predicate, data):
 @pytest.mark.parametrize("predicate", ["lt", "le", "gt", "ge", "eq"])
 def test_comparisons_at_the_ends_of_64_bits(predicate):
     """Where the difference would wrap there is no box, and no wrong one."""
-    holds = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal}[predicate]
+    holds = COMPARISONS[predicate]
     ends = [-(2**63), -(2**63) + 5, -(2**62), -(2**61), 0, 2**61 - 8, 2**62 - 1, 2**62, 2**63 - 9]
     for first, second in [(x, y) for x in ends for y in ends]:
         a, b = (Affine(np.array([base], np.int64), (stride,), (8,)) for base, stride in ((first, 1), (second, 0)))
@@ -129,3 +131,145 @@ def test_affine_blocks_move_like_their_lanes(data):
     reshaped = affine.with_shape(a, target)
     if reshaped is not None:
         assert (lanes(reshaped) == lanes(a).reshape(3, *target)).all()
+
+
+def scalars(base, shape):
+    """A block whose lanes all hold their program's number."""
+    return affine.splat(np.array(base, np.int64), shape)
+
+
+@pytest.mark.parametrize("predicate", COMPARISONS)
+@pytest.mark.parametrize("bases", [(0,), (-2, 0, 1)])
+def test_a_comparison_is_a_box_wherever_it_can_be(predicate, bases):
+    """All small blocks against all small numbers: along one axis always, along several where all lanes agree."""
+    for shape in ((4,), (2, 2), (1, 3), (1, 1)):
+        for strides in itertools.product((-2, -1, 0, 1, 3), repeat=len(shape)):
+            a = Affine(np.array(bases, np.int64), strides, shape)
+            for bound in range(-5, 6):
+                b = scalars((bound,), shape)
+                expected = COMPARISONS[predicate](lanes(a), lanes(b))
+                changing = sum(bool(s) and n > 1 for s, n in zip(strides, shape, strict=True))
+                found = box.compare(predicate, a, b)
+                if found is None:
+                    # Between the least and the greatest lane there may be numbers that no lane has.
+                    assert changing > 1 and not expected.all() and (expected.any() or predicate == "eq")
+                    continue
+                assert (lanes(found) == expected).all()
+                assert found.is_full() == bool(expected.all())
+                assert all((low >= 0).all() and (low <= n).all() for low, n in zip(found.lower, shape, strict=True))
+                assert all((high >= 0).all() and (high <= n).all() for high, n in zip(found.upper, shape, strict=True))
+    assert box.compare("ne", scalars((1,), (2,)), scalars((1,), (2,))) is None
+
+
+def test_where_several_axes_change_a_comparison_is_a_box_at_the_very_ends():
+    a = Affine(np.zeros(1, np.int64), (1, 1), (2, 2))  # 0, 1, 1, 2
+    always = {"lt": (3, 2), "le": (2, 1), "gt": (-1, 0), "ge": (0, 1)}
+    for predicate, (decided, undecided) in always.items():
+        assert box.compare(predicate, a, scalars((decided,), (2, 2))).is_full()
+        assert box.compare(predicate, a, scalars((undecided,), (2, 2))) is None
+    never = {"lt": (0, 1), "le": (-1, 0), "gt": (2, 1), "ge": (3, 2), "eq": (3, 2)}
+    for predicate, (decided, undecided) in never.items():
+        assert not lanes(box.compare(predicate, a, scalars((decided,), (2, 2)))).any()
+        assert box.compare(predicate, a, scalars((undecided,), (2, 2))) is None
+    assert not lanes(box.compare("eq", a, scalars((-1,), (2, 2)))).any()
+    assert box.compare("eq", a, a).is_full()
+
+
+def test_groups_are_as_few_as_can_be():
+    """Programs that agree are one group, all of them at once where they all do; those without a lane are in none."""
+    shape = (4, 2)
+    both = box.full((2,))
+    for upper, expected in {
+        (3, 3, 3): [(None, 3)],
+        (3, 1, 3): [([1], 1), ([0, 2], 3)],
+        (0, 2, 0): [([1], 2)],
+        (0, 0, 0): [],
+    }.items():
+        mask = Box((np.zeros(1, np.int64), both.lower[0]), (np.array(upper), both.upper[0]), shape)
+        found = mask.groups(3)
+        told = [(None if rows is None else rows.tolist(), slices[0].stop) for rows, slices in found]
+        assert told == expected
+        assert all(slices[1] == slice(0, 2) for _, slices in found)
+    assert box.full(shape).groups(3) == [(None, (slice(0, 4), slice(0, 2)))]
+    assert box.where_scalar(np.array([False]), shape).groups(3) == []
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_integers_fit_up_to_the_very_ends(bits):
+    least, most = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    for base, stride in ((least, 1), (most - 3, 1), (most, -1), (least + 3, -1)):
+        assert affine.fits(Affine(np.array([base]), (stride,), (4,)), bits)
+    if bits < 64:
+        for base, stride in ((least - 1, 1), (most - 2, 1), (least + 2, -1), (most + 1, -1)):
+            assert not affine.fits(Affine(np.array([base]), (stride,), (4,)), bits)
+        one = scalars((1,), (4,))
+        ends = scalars((least, most), (4,))
+        assert affine.add(ends, one, bits) is None and affine.subtract(ends, one, bits) is None
+        assert affine.multiply(ends, scalars((-1,), (4,)), bits) is None
+        assert affine.multiply(ends, one, bits) is not None
+
+
+def test_products_that_64_bits_may_not_hold_are_left_to_the_lanes():
+    """Computing them would wrap before anybody could look."""
+    for a, b, inside in (
+        (2**31, 2**31, False),
+        (2**31, 2**31 - 1, True),
+        (-(2**31), 2**31, False),
+        (2**40, 2**40, False),
+    ):
+        for one, other in ((a, b), (b, a)):
+            product = affine.multiply(scalars((one,), (2,)), scalars((other,), (2,)), 64)
+            assert (product is not None) == inside
+            assert product is None or (lanes(product) == a * b).all()
+
+
+def test_products_stay_affine_where_one_factor_is_the_same_in_all_lanes():
+    shape = (4, 2)
+    block = Affine(np.array([5, 6, 7]), (3, 1), shape)
+    once, per_program = scalars((-3,), shape), scalars((2, -4, 9), shape)
+    for one, other in ((block, once), (once, block), (per_program, once), (per_program, per_program)):
+        product = affine.multiply(one, other, 32)
+        assert product is not None and (lanes(product) == lanes(one) * lanes(other)).all()
+    assert affine.multiply(block, per_program, 32) is None and affine.multiply(block, block, 32) is None
+    assert affine.multiply(Affine(np.array([1]), (1, 0), shape), Affine(np.array([1]), (0, 1), shape), 32) is None
+
+
+def test_an_axis_of_one_lane_has_no_stride():
+    """So that it can be spread, and what it is multiplied with stays affine."""
+    block = Affine(np.array([5]), (3,), (4,))
+    for axis in (0, 1):
+        grown = affine.expand_dims(block, axis)
+        assert grown.strides[axis] == 0 and grown.only_axis() == 1 - axis
+        assert affine.with_shape(grown, (4,)).strides == (3,)
+    assert affine.with_shape(block, (1, 4, 1)).strides == (0, 3, 0)
+    assert affine.with_shape(block, (2, 2)) is None and affine.with_shape(block, (1, 2)) is None
+
+
+def test_the_only_axis():
+    base = np.zeros(1, np.int64)
+    for strides, shape, axis in (
+        ((1, 0), (2, 2), 0), ((0, 1), (2, 2), 1), ((1, 1), (2, 2), None), ((0, 0), (2, 2), -1),
+        ((1, 1), (1, 2), 1), ((1, 1), (2, 1), 0), ((5, 5), (1, 1), -1), ((1, 0, 1), (2, 2, 2), None),
+    ):  # fmt: skip
+        assert Affine(base, strides, shape).only_axis() == axis
+
+
+@pytest.mark.parametrize("rows", [[0], [2, 0], [0, 1, 2], []])
+def test_rows_are_taken_of_each_programs_own_and_of_what_all_share(rows):
+    shape, chosen = (4,), np.array(rows, np.int64)
+    shared, own = Affine(np.array([7]), (1,), shape), Affine(np.array([7, 8, 20]), (1,), shape)
+    assert shared.take(chosen) is shared
+    assert (lanes(own.take(chosen), len(rows)) == lanes(own)[chosen]).all()
+    mask = box.compare("lt", own, scalars((9,), shape))
+    assert (lanes(mask.take(chosen), len(rows)) == lanes(mask)[chosen]).all()
+
+
+def test_a_box_of_one_lane_spreads_where_it_is_on():
+    on = np.array([True, False, True])
+    for shape, wide in (((1,), (4,)), ((1, 2), (4, 2)), ((2, 1), (2, 4))):
+        mask = box.where_scalar(on, shape)
+        spread = box.broadcast(mask, wide)
+        assert (lanes(spread) == on.reshape(3, *(1 for _ in wide))).all()
+        assert spread.shape == wide and not spread.is_full()
+    narrow = box.compare("lt", Affine(np.zeros(1, np.int64), (1, 0), (4, 1)), scalars((3,), (4, 1)))
+    assert (lanes(box.broadcast(narrow, (4, 2))) == (np.arange(4) < 3)[:, None]).all()

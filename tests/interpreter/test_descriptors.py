@@ -249,3 +249,46 @@ class TestBlockPointers:
         c = torch.zeros(40, 24)
         kernel[(3, 2)](a, b, c, 40, 24, 56)
         torch.testing.assert_close(c, a @ b)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_each_program_may_describe_a_tensor_of_its_own(rank):
+    """Other extents, strides and places for each: the block at any corner, held to slices of the same storage."""
+    sizes = (2, 4, 8)[-rank:]
+    names = [f"{name}{k}" for k in range(rank) for name in ("n", "s", "c")]
+    loads = "".join(f"    {name} = tl.load(META + p * {3 * rank} + {k})\n" for k, name in enumerate(names))
+    axes = [", ".join(":" if j == k else "None" for j in range(rank)) for k in range(rank)]
+    steps = [int(np.prod(sizes[k + 1 :])) for k in range(rank)]
+    index = " + ".join(f"tl.arange(0, {sizes[k]})[{axes[k]}] * {steps[k]}" for k in range(rank))
+    extents, corner = (", ".join(f"{name}{k}" for k in range(rank)) for name in "nc")
+    strides = ", ".join([*(f"s{k}" for k in range(rank - 1)), "1"])
+    kernel = kernel_from(
+        "@triton.jit\ndef kernel(X, META, OUT):\n    p = tl.program_id(0)\n"
+        f"{loads}"
+        f"    d = tl.make_tensor_descriptor(X, [{extents}], [{strides}], [{', '.join(map(str, sizes))}])\n"
+        f"    v = d.load([{corner}])\n"
+        f"    tl.store(OUT + p * {int(np.prod(sizes))} + {index}, v)\n"
+        f"    d.store([{corner}], v + 1000)\n"
+    )
+    generator = np.random.default_rng(rank)
+    programs = 6
+    meta = np.zeros((programs, rank, 3), np.int64)
+    for program in range(programs):
+        extents = generator.integers(1, 9, rank)
+        meta[program, :, 0] = extents
+        meta[program, :, 1] = [int(16 * 2 ** (rank - 2 - k) * (1 + program % 3) * 8) for k in range(rank - 1)] + [1]
+        meta[program, :, 2] = generator.integers(-3, 7, rank)
+    x = torch.arange(6000, dtype=torch.int32)
+    out = torch.zeros(programs, *sizes, dtype=torch.int32)
+    after = x.clone()
+    kernel[(programs,)](after, torch.from_numpy(meta).int(), out)
+    told = x.clone()
+    for program, (shape, stride, corner) in enumerate(meta.transpose(0, 2, 1)):
+        wanted = np.zeros(sizes, np.int32)
+        for at in np.ndindex(*sizes):
+            place = corner + at
+            if ((place >= 0) & (place < shape)).all():
+                wanted[at] = x[int((place * stride).sum())]
+                told[int((place * stride).sum())] = wanted[at] + 1000
+        assert (out[program].numpy() == wanted).all()
+    assert torch.equal(after, told)

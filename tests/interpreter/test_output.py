@@ -10,6 +10,8 @@ import pytest
 import torch
 import triton
 import triton.language as tl
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
@@ -279,3 +281,62 @@ def test_assumptions_and_hints_do_nothing():
     x = torch.zeros(8)
     kernel[(1,)](x, 3)
     assert (x == 1).all()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_every_line_is_shown_or_counted(data):
+    """Whatever comes in whatever batches: the first ``limit`` lines, program by program, and how many more."""
+    limit = data.draw(st.integers(0, 12))
+    written = []
+    printer = Printer((9, 1, 1), limit, written.append)
+    expected = []
+    first = 0
+    for _ in range(data.draw(st.integers(1, 3))):  # batches
+        size = data.draw(st.integers(1, 3))
+        batch = []
+        for number in range(data.draw(st.integers(0, 3))):
+            some = sorted(data.draw(st.sets(st.integers(0, size - 1), min_size=1)))
+            programs = np.array(some) + first
+            height = data.draw(st.integers(0, 3))  # 0: no operand
+            values = np.arange(height, dtype=np.int32)[None] + 10 * number
+            columns = (Column(values, True, False),) if height else ()
+            statement = Statement(f" s{number}: ", False, columns, programs)
+            assert statement.height() == max(1, height)
+            printer.add(statement)
+            for program in programs:
+                tails = [f" idx ({k}) s{number}: {v}" for k, v in enumerate(values[0])] if height else [f" s{number}: "]
+                batch += [(program, number, f"pid ({program}, 0, 0){tail}") for tail in tails]
+        printer.flush()
+        expected += [text for _, _, text in sorted(batch, key=lambda entry: entry[:2])]
+        first += size
+    printer.close()
+    left = len(expected) - limit
+    told = (
+        []
+        if left <= 0
+        else [f"... and {left} more line{'s'[: left > 1]}, which {'are' if left > 1 else 'is'} not shown"]
+    )
+    assert "".join(written).splitlines() == expected[:limit] + told
+    printer.close()
+    assert "".join(written).splitlines() == expected[:limit] + told, "said once"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "signed", "spec", "shown"),
+    [
+        (np.int8, True, "", "[-1  0  5]"),
+        (np.int8, False, "", "[255   0   5]"),
+        (np.int16, False, "x", "[ffff 0 5]"),
+        (np.int32, True, "+d", "[-1 +0 +5]"),
+        (np.float16, True, "", "[-1.0 0.0 5.0]"),
+        (np.bool_, True, "", "[True False True]"),
+    ],
+)
+def test_elements_in_a_template_keep_their_sign_and_take_the_format(dtype, signed, spec, shown):
+    written = []
+    printer = Printer((1, 1, 1), 5, written.append)
+    column = Column(np.array([[-1, 0, 5]]).astype(dtype), signed, False)
+    printer.add(Statement(f" {{:{spec}}}: " if spec else " {}: ", False, (column,), np.arange(1)))
+    printer.flush()
+    assert " ".join("".join(written).split()) == f"pid (0, 0, 0) {' '.join(shown.split())}"

@@ -298,3 +298,15 @@ def test_overflow_checks_run_inside_a_reduction():
     assert z.item() == 28
     with pytest.raises(Exception, match="overflow"):
         total[(1,)](tensor(np.full(8, 2**30, np.int32)), z)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float16])
+@pytest.mark.parametrize("result", ["a + a", "b + b", "a * a", "b * b", "a + b", "a * b", "a - b", "b - a"])
+def test_a_function_of_one_operation_is_taken_for_a_sum_only_if_it_is_one(result, dtype):
+    """Of two elements no order is left open."""
+    prelude = f"@triton.jit\ndef function(a, b):\n    return {result}\n"
+    x = np.array([[3, 5], [-2, 7]], dtype)
+    wanted = eval(result, {"a": x[:, 0], "b": x[:, 1]}).astype(dtype)
+    same(over_block("z = tl.reduce(x, 1, function)", x, (2,), dtype, prelude=prelude), wanted)
+    both = np.stack([x[:, 0], wanted], axis=1)
+    same(over_block("z = tl.associative_scan(x, 1, function)", x, (2, 2), dtype, prelude=prelude), both)

@@ -7,11 +7,13 @@ import torch
 import triton
 import triton.language as tl
 
+import triton_lab
 from tests.interpreter.batches import bit_equal
 from triton_lab.backend import launcher
 from triton_lab.examples import example
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.strands import Strand
 
 
 @triton.jit
@@ -187,3 +189,36 @@ def test_as_many_run_together_as_there_are_locks(monkeypatch):
     # With a lock for each program all take as many operations as one does; with one for all their ends come in turns.
     assert together < 3 * alone / programs
     assert queued < 0.6 * alone
+
+
+@triton.jit
+def all_wait_for_the_last(flag, out, N: tl.constexpr):
+    pid = tl.program_id(0)
+    if pid == N - 1:
+        tl.atomic_xchg(flag, 1)
+    while tl.atomic_add(flag, 0) == 0:
+        pass
+    tl.store(out + pid, pid)
+
+
+def test_who_waits_under_an_observer_is_not_asked_after_every_program(monkeypatch):
+    """Of all that wait at one place one is asked: the asking grows as the grid, not as its square."""
+    asked = []
+    original = Strand.run
+
+    def counted(self):
+        asked.append(self)
+        return original(self)
+
+    monkeypatch.setattr(Strand, "run", counted)
+
+    def asks(programs: int) -> int:
+        asked.clear()
+        out = torch.zeros(programs, dtype=torch.int32)
+        with triton_lab.record():
+            all_wait_for_the_last[(programs,)](torch.zeros(1, dtype=torch.int32), out, programs)
+        assert torch.equal(out, torch.arange(programs, dtype=torch.int32))
+        return len(asked)
+
+    few, many = asks(16), asks(64)
+    assert many < 5 * few

@@ -63,6 +63,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.said = ""  # by the last run of tests
         for name in _files():
             if (ROOT / name).is_file() and not (ROOT / name).is_symlink():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +93,10 @@ class Copy:
                 start_new_session=True,
             )
             try:
-                return process.wait(seconds) == 0
+                code = process.wait(seconds)
+                output.seek(0)
+                self.said = output.read().decode(errors="replace")
+                return code == 0
             finally:
                 # Whatever the tests started goes with them.
                 if process.poll() is None:
@@ -141,7 +145,8 @@ def baseline(copy: Copy, path: str) -> float:
     """The seconds that the tests of a file's room take as they are; SystemExit where they fail."""
     start = time.perf_counter()
     if not copy.passes(own_tests(path, ROOT), None):
-        raise SystemExit(f"the tests of {room_of(path)} fail as they are: {' '.join(own_tests(path, ROOT))}")
+        tests = " ".join(own_tests(path, ROOT))
+        raise SystemExit(f"the tests of {room_of(path)} fail as they are: {tests}\n{copy.said}")
     seconds = time.perf_counter() - start
     print(f"{room_of(path)}: {seconds:.0f} s without a change", flush=True)
     return seconds

@@ -297,11 +297,7 @@ class KernelWriter:
         return assign if stays and reads and all(load == assign.target for load in reads) else None
 
     def _held(self, assign: Assign, mask: Text | None) -> Text:
-        pointer = self._pointer(assign.target)
-        every = frozenset(range(self.rank)) if pointer.axes or (mask and mask.axes) else frozenset()
-        if not every and self.rank:
-            every = frozenset(range(self.rank))
-        pointer = self._broadcast(pointer, every)
+        pointer = self._broadcast(self._pointer(assign.target), frozenset(range(self.rank)))
         guard = f", mask={mask.text}, other=0" if mask else ""
         return self._set("total", Text(f"tl.load({pointer.text}{guard})", pointer.axes))
 

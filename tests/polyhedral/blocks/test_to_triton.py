@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.polyhedral.random_nests import RandomNest, random_nests
 from triton_lab.launch.record import record
 from triton_lab.polyhedral import Schedule, TooHard, scop
+from triton_lab.polyhedral.blocks import contraction, lane_values, lane_writer
 from triton_lab.polyhedral.blocks.proof import example
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
 from triton_lab.polyhedral.execute import extent, least_shape
@@ -214,25 +215,22 @@ def test_a_program_of_several_launches_has_a_driver() -> None:
 @pytest.mark.parametrize(
     ("where", "name", "wrong"),
     [
-        ("lane_writer.KernelWriter", "_mask", lambda self, outer, conditions: outer),
-        ("lane_values.ValuePrinter", "operand", lambda self, expression, around: "2.5"),
-        ("contraction.Contraction", "masks_say_all", property(lambda self: True)),
-        ("contraction", "_is_one", lambda scop, found: True),
+        (lane_writer.KernelWriter, "_mask", lambda self, outer, conditions: outer),
+        (lane_values.ValuePrinter, "operand", lambda self, expression, around: "2.5"),
+        (contraction.Contraction, "masks_say_all", property(lambda self: True)),
+        (contraction, "_is_one", lambda scop, found: True),
     ],
 )
 def test_what_is_written_wrong_is_not_handed_out(
-    monkeypatch: pytest.MonkeyPatch, where: str, name: str, wrong: object
+    monkeypatch: pytest.MonkeyPatch, where: object, name: str, wrong: object
 ) -> None:
     """The proof finds a mistake of the writer."""
-    target = __import__("triton_lab.polyhedral.blocks", fromlist=["x"])
-    for part in where.split("."):
-        target = getattr(target, part, None) or __import__(f"triton_lab.polyhedral.blocks.{part}", fromlist=["x"])
     schedules = [
         scop(f"{PLAIN} C[i][j] = A[i][j] * 2 + B[j][i];").schedule,
         _tiled(ONCE_WRONG["a start for some rows alone"], 16),
         _tiled(ONCE_WRONG["a guard on rows"], 16),
     ]
-    monkeypatch.setattr(target, name, wrong)
+    monkeypatch.setattr(where, name, wrong)
     refused = 0
     for schedule in schedules:
         try:

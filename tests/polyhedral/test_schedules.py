@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -197,3 +198,28 @@ def test_the_cache_forgets_what_was_used_longest_ago() -> None:
     assert direct.tolist() == [True, True, True, True, False]
     with pytest.raises(ValueError, match="ways"):
         Cache(lines=4, ways=3)
+
+
+@pytest.mark.parametrize("mark", ["", "vectorize"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("C[i] = (A[i] > 1) + (B[i] > 1);", lambda a, b: (a > 1) * 1.0 + (b > 1) * 1.0),
+        ("C[i] = -(A[i] > 1) - (B[i] > 1);", lambda a, b: (a > 1) * -1.0 - (b > 1)),
+        ("C[i] = (A[i] == B[i]) * (A[i] > 1) * 7;", lambda a, b: 7.0 * ((a == b) & (a > 1))),
+        ("C[i] += A[i] >= 1;", lambda a, b: 10.0 + (a >= 1)),
+    ],
+)
+def test_a_condition_counts_as_one_or_zero(text: str, expected: Callable[..., np.ndarray], mark: str) -> None:
+    schedule = scop(f"for (int i = 0; i < n; i++) {text}").schedule
+    a, b = np.array([0.0, 1, 2, 3, 2]), np.array([2.0, 0, 2, 0, 9])
+    arrays = {"A": a, "B": b, "C": np.full(5, 10.0)}
+    arrays = {array.name: arrays[array.name] for array in schedule.scop.arrays}
+    found = (schedule.vectorize("i") if mark else schedule).run(arrays, n=5)
+    assert found["C"].tolist() == expected(a, b).tolist()
+
+
+def test_in_c_a_conjunction_is_one_or_zero_whatever_its_operands_are() -> None:
+    nest = "for (int i = 0; i < n; i++) C[i] = 3 * (A[i] && B[i]) + (A[i] || B[i]);"
+    found = scop(nest).schedule.run({"A": np.array([0.0, 5, 5]), "B": np.array([2.0, 0, 4]), "C": np.zeros(3)}, n=3)
+    assert found["C"].tolist() == [1, 1, 4]

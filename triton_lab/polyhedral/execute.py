@@ -13,7 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.polyhedral.core.effort import answered
-from triton_lab.polyhedral.core.nest import MATHEMATICS, Assign, Binary, Call, Expr, For, Load, Name, Node
+from triton_lab.polyhedral.core.nest import (
+    MATHEMATICS,
+    Assign,
+    Binary,
+    Call,
+    Compare,
+    Expr,
+    For,
+    Load,
+    Logic,
+    Name,
+    Node,
+    Number,
+    Unary,
+)
 from triton_lab.polyhedral.core.ordered import Ordered
 from triton_lab.polyhedral.core.printer import PythonPrinter
 from triton_lab.polyhedral.core.static_part import StaticPart
@@ -52,9 +66,20 @@ class _Executable(PythonPrinter):
     def pieces(self, expression: Expr) -> tuple[str, int]:
         if isinstance(expression, Name):
             return _safe(expression.id), 9
+        if isinstance(expression, Unary) and expression.op == "-":
+            expression = Unary("-", self.operand(expression.operand))
         return super().pieces(expression)
 
+    def operand(self, expression: Expr) -> Expr:
+        """``expression`` where a number is wanted: a condition counts as 0 or 1 (two truths of NumPy add up to one)."""
+        if not (isinstance(expression, Compare | Logic) or (isinstance(expression, Unary) and expression.op == "not")):
+            return expression
+        if isinstance(expression, Logic) and self.language == "c":  # in Python, one of its operands
+            expression = Compare("!=", expression, Number(0))
+        return Call("number", (expression,))
+
     def binary(self, expression: Binary) -> tuple[str, int]:
+        expression = Binary(expression.op, self.operand(expression.left), self.operand(expression.right))
         if self.language == "c" and expression.op in ("/", "%"):
             name = {"/": "_c_divide", "%": "_c_remainder"}[expression.op]
             return f"{name}({self.text(expression.left)}, {self.text(expression.right)})", 9
@@ -86,6 +111,13 @@ def _c_remainder(left: Any, right: Any) -> Any:
     return left - right * _c_divide(left, right)
 
 
+def _number(value: Any) -> Any:
+    """A truth as an integer; of a vector, an array."""
+    if np.result_type(value) != np.bool_:
+        return value
+    return value.astype(np.int64) if isinstance(value, np.ndarray) else int(value)
+
+
 def _extreme(function: Callable[[Any, Any], Any], plain: Callable[..., Any]) -> Callable[..., Any]:
     def call(*values: Any) -> Any:
         if all(type(v) is int for v in values):
@@ -105,6 +137,7 @@ _NUMPY = {
 }  # fmt: skip
 
 _FUNCTIONS: dict[str, Any] = {
+    "_number": _number,
     "_c_divide": _c_divide, "_c_remainder": _c_remainder, "_arange": np.arange, "_min": _extreme(np.minimum, min),
     "_max": _extreme(np.maximum, max), "_abs": abs, "_floord": lambda a, b: a // b, "_ceild": lambda a, b: -(-a // b),
     "_pow": lambda a, b: np.power(1.0 * a, b), "_erf": np.vectorize(math.erf, otypes=[np.float64]),

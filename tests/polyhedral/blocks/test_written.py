@@ -34,6 +34,14 @@ NESTS = {
     "differences": "for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) C[i] = A[i][k] - C[i];",
     "a sum of what was just made": """for (int i = 0; i < n; i++) { D[i] = 0;
         for (int k = 0; k < n; k++) D[i] += A[i][k]; C[i] = D[i] / (1 + B[i]); }""",
+    "numbers and conditions with a sign": """for (int i = 0; i < n; i++)
+        C[i] = -A[i] + -(B[i] > 1) + !(A[i] > B[i]) * -2;""",
+    "conditions that are counted": """for (int i = 0; i < n; i++)
+        C[i] = (A[i] > 1) + (B[i] > 1) + 3 * (A[i] > 1 && B[i] > 1) + (i > 2) * (i < 5);""",
+    "powers": "for i in range(n):\n    C[i] = A[i] ** 2 + B[i] ** 3 * 2 ** 3 + (not A[i] > 1)",
+    "a loop of one iteration": "for (int i = 0; i < n; i++) for (int j = 2; j < 3; j++) C[i][j] = A[j][i];",
+    "lanes within a loop within lanes": """for (int i = 0; i < n; i++) for (int t = 0; t < 3; t++) {
+        D[i] = D[i] * 2 + B[i]; for (int j = 0; j < n; j++) C[i][j] += A[i][j] * D[i]; }""",
     "quotients where lanes are off": "for (int i = 1; i < n; i++) C[i] = A[i] / B[i] + A[i] % B[i];",
 }  # fmt: skip
 
@@ -41,7 +49,7 @@ NESTS = {
 def agree(schedule: Schedule, kernel: TritonKernel, n: int) -> None:
     bound = schedule.scop.bind(**dict.fromkeys(schedule.scop.parameters, n))
     rng = np.random.default_rng(n)
-    arrays = {a.name: rng.integers(1, 9, least_shape(bound, a.name)).astype(np.float64) for a in bound.arrays}
+    arrays = {a.name: rng.integers(1, 9, least_shape(bound, a.name)) / 4 for a in bound.arrays}
     ours, theirs = schedule.run(arrays, **bound.values), kernel.run(arrays, **bound.values)
     for name in arrays:
         np.testing.assert_allclose(theirs[name], ours[name], rtol=1e-12, err_msg=name)
@@ -55,18 +63,36 @@ def test_each_nest_equals_its_schedule(name: str) -> None:
         agree(schedule, kernel, n)
 
 
+@pytest.mark.parametrize("tile", [2, 16])
 @pytest.mark.parametrize("tiled", [t for size in (1, 2, 3) for t in itertools.combinations("yxk", size)], ids="".join)
-def test_any_axes_of_a_product_may_be_tiled(tiled: tuple[str, ...]) -> None:
+def test_any_axes_of_a_product_may_be_tiled(tiled: tuple[str, ...], tile: int) -> None:
     start = scop(examples.MATMUL).schedule.distribute("x").distribute("y")
     for axis in tiled:
-        start = start.split(axis, 16, statement="S1")
+        start = start.split(axis, tile, statement="S1")
     outer = [f"{axis}o" if axis in tiled else axis for axis in "yxk"]
     schedule = start.reorder(*outer, *(f"{axis}i" for axis in tiled), statement="S1")
     kernel = schedule.to_triton()
-    assert "acc = " in kernel.text and kernel.constants == {f"BLOCK_{axis.upper()}": 16 for axis in tiled}
-    assert kernel.grid(kernel.scop.bind(n=20)) == tuple(2 if axis in tiled else 20 for axis in "yx")
+    assert "acc = " in kernel.text and kernel.constants == {f"BLOCK_{axis.upper()}": tile for axis in tiled}
+    assert kernel.grid(kernel.scop.bind(n=20)) == tuple(-(-20 // tile) if axis in tiled else 20 for axis in "yx")
     for n in (5, 20):
         agree(schedule, kernel, n)
+
+
+def test_a_sum_may_begin_below_zero_where_its_start_does_not() -> None:
+    text = """for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { C[i][j] = 0;
+        for (int k = -3; k < n; k++) C[i][j] += A[i][k + 3] * B[k + 3][j]; }"""
+    start = scop(text).schedule.distribute("j").distribute("i")
+    schedule = start.tile({"i": 4, "j": 4, "k": 4}, statement="S1")
+    kernel = schedule.to_triton()
+    for n in (3, 9):
+        agree(schedule, kernel, n)
+
+
+def test_only_loops_that_go_round_have_blocks() -> None:
+    assert scop(NESTS["a loop of one iteration"]).schedule.to_triton().constants == {"BLOCK_I": 256}
+    assert scop(NESTS["a step"]).schedule.to_triton().constants == {"BLOCK_I": 256}
+    two = scop(NESTS["a triangle to its row"]).schedule.to_triton().constants
+    assert two == {"BLOCK_I": 16, "BLOCK_J": 16}
 
 
 def test_tiled_nests_are_written_with_their_tiles() -> None:

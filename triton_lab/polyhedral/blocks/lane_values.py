@@ -153,6 +153,12 @@ class ValuePrinter(IndexPrinter):
                 return kinds[0] if len(kinds) == 1 else _common(*kinds[:2])
         return "either"
 
+    def pieces(self, expression: Expr) -> tuple[str, int]:
+        match self.folded(expression):
+            case Unary(op="-", operand=operand):
+                return f"-{self.operand(operand, 7)}", 7
+        return super().pieces(expression)
+
     def operand(self, expression: Expr, around: int) -> str:
         """``expression`` where a number is wanted: a condition counts as 0 or 1."""
         if isinstance(expression, Compare | Logic) or (isinstance(expression, Unary) and expression.op == "not"):

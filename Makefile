@@ -42,7 +42,7 @@ pytest: $(VENV)/.test ## Run all tests
 
 # Cheap from Python 3.12 on, where the interpreter itself tells which lines run (sys.monitoring).
 coverage: $(VENV)/.test ## Run all tests and print which lines of the package none of them ran
-	$(BIN)/python -m pytest --cov --cov-report=term $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --cov --cov-report=term-missing $(PYTEST_ARGS)
 
 mutation: $(VENV)/.test ## Measure the tests by changing the code: make mutation MUTATION_ARGS="--sample 300 --seed 1"
 	$(BIN)/python -m tests.mutation $(MUTATION_ARGS)
@@ -57,6 +57,7 @@ format: $(VENV)/.test ## Put the Python files into the form that lint asks for
 	$(BIN)/ruff format .
 
 hooks: $(VENV)/.test ## Lint before each commit, type-check before each push (pre-commit)
+	cd labextension && { test -d node_modules || jlpm install --immutable; }
 	$(BIN)/pre-commit install
 
 check-extension: $(VENV)/.test ## Type-check and test the JupyterLab extension and the views' scripts

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.mutation.bounds import BOUNDS
 from tests.mutation.changes import Change, changes
 from tests.mutation.rooms import own_tests, room_of
 
@@ -112,7 +113,7 @@ def all_changes(only: list[str]) -> list[tuple[str, Change]]:
         name = path.relative_to(ROOT).as_posix()
         lines = {line for start, _, line in wanted if name == start or name.startswith(f"{start.rstrip('/')}/")}
         if lines and own_tests(name, ROOT):
-            every = changes(path.read_text(encoding="utf-8"))
+            every = changes(path.read_text(encoding="utf-8"), BOUNDS.get(name, ()))
             found += [(name, change) for change in every if "" in lines or str(change.line) in lines]
     return found
 

@@ -1,7 +1,16 @@
 """The one-token changes of a Python file that mean something: what `make mutation` draws from.
 
-Left alone is what no test could or should see: docstrings, annotations, decorators, what is imported for types,
-assertions, the words of errors, and ``strict=`` of a ``zip``.
+Left alone is what no test could or should see, and nothing else:
+- docstrings, annotations, decorators, imports, ``TypeVar``, ``cast`` and what stands under ``TYPE_CHECKING``: they do
+  nothing when the code runs;
+- assertions and ``strict=`` of a ``zip``: they only watch for mistakes of ours;
+- f-strings and what is raised: the words of errors, which are told to people (that it is raised, and when, is seen);
+- ``__all__``, which lists what is there;
+- ``-1`` in a ``reshape``: to NumPy any negative extent is the one that follows from the others;
+- patience: ``timeout=`` and ``maxsize=``, by one second or entry;
+- the last place of bounds on which only time and memory depend: those that `bounds` lists, each with its kind;
+- where a module's only place (line, column) is a stand-in for none, ``_NOWHERE = Span(0, 0, 0)``.
+A number that is added to a place in a picture is changed like any other: whether it shows is for the tests to say.
 """
 
 from __future__ import annotations
@@ -9,7 +18,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -42,13 +51,14 @@ class Change:
         return "".join(lines)
 
 
-def changes(source: str) -> list[Change]:
-    """All of them, in order."""
-    return sorted(set(_Finder(source).of(ast.parse(source))))
+def changes(source: str, bounds: Collection[str] = ()) -> list[Change]:
+    """All of them, in order; numbers that the module's constants ``bounds`` are given stay."""
+    return sorted(set(_Finder(source, bounds).of(ast.parse(source))))
 
 
 class _Finder:
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, bounds: Collection[str]) -> None:
+        self.bounds = frozenset(bounds)
         self.lines = source.splitlines(keepends=True)
         skipped = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
         tokens = tokenize.generate_tokens(io.StringIO(source).readline)
@@ -58,6 +68,11 @@ class _Finder:
         """Those of ``node``, which may be an argument of ``reshape``, and all below it."""
         if _is_left_alone(node, in_reshape):
             return
+        if isinstance(node, ast.Assign) and self.sets_bounds(node):
+            yield from (
+                change for part in ast.walk(node.value) if isinstance(part, ast.BinOp) for change in self.here(part)
+            )
+            return
         reshapes = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "reshape"
         yield from self.here(node)
         for name, value in ast.iter_fields(node):
@@ -66,6 +81,10 @@ class _Finder:
             for child in value if isinstance(value, list) else [value]:
                 if isinstance(child, ast.AST):
                     yield from self.of(child, reshapes)
+
+    def sets_bounds(self, node: ast.Assign) -> bool:
+        names = [part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+        return bool(names) and self.bounds.issuperset(names)
 
     def here(self, node: ast.AST) -> Iterator[Change]:
         match node:
@@ -141,9 +160,9 @@ def _is_left_alone(node: ast.AST, in_reshape: bool) -> bool:
             return True
         case ast.AnnAssign(annotation=ast.Name(id="TypeAlias")):
             return True
-        case ast.Assign(targets=[ast.Name(id="__all__")]):
+        case ast.Assign(targets=[ast.Name(id="__all__" | "_NOWHERE")]):
             return True
-        case ast.keyword(arg="strict"):
+        case ast.keyword(arg="strict" | "timeout" | "maxsize"):
             return True
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)) if in_reshape:
             # To NumPy any negative extent is the one that follows from the others.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.mutation.bounds import BOUNDS
 from tests.mutation.changes import changes
 from tests.mutation.rooms import own_tests
 
@@ -57,6 +58,8 @@ def test_one_token_becomes_another(source: str, expected: set[str]) -> None:
         "zip(a, b, strict=True)\n",
         "V: TypeAlias = A | B\n",
         "x.reshape(-1)\n",
+        "wait(timeout=5)\n",
+        "_NOWHERE = Span(0, 0, 0)\n",
     ],
 )
 def test_what_no_test_should_see_is_left_alone(source: str) -> None:
@@ -83,3 +86,21 @@ def test_a_sample_is_drawn_by_its_seed() -> None:
 
     assert drawn() == drawn() != drawn("--seed", "1")
     assert drawn().startswith("3 of ")
+
+
+def test_of_a_bound_the_operators_are_changed_and_the_numbers_stay() -> None:
+    source = "MOST = 1 << 20\nFAR = 3\n"
+    assert {change.applied(source) for change in changes(source, ["MOST"])} == {
+        "MOST = 1 >> 20\nFAR = 3\n",
+        "MOST = 1 << 20\nFAR = 4\n",
+    }
+    both = "MANY, SHORT = 1, 64\n"
+    assert not changes(both, ["MANY", "SHORT"]) and changes(both, ["MANY"])
+
+
+@pytest.mark.parametrize("path", sorted(BOUNDS))
+def test_each_bound_is_a_constant_of_its_module(path: str) -> None:
+    body = ast.parse((ROOT / path).read_text(encoding="utf-8")).body
+    set_here = {part.id for node in body if isinstance(node, ast.Assign) for target in node.targets
+                for part in ast.walk(target) if isinstance(part, ast.Name)}  # fmt: skip
+    assert set_here >= BOUNDS[path]

@@ -13,6 +13,7 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from triton_lab.backend.arguments import ArgumentError
+from triton_lab.backend.launcher import checked_grid
 
 
 @triton.jit
@@ -282,3 +283,22 @@ def test_too_few_arguments_get_pythons_own_error():
 def test_a_grid_that_no_gpu_takes_is_refused(grid, error, message):
     with pytest.raises(error, match=message):
         copy[grid](torch.ones(4), torch.zeros(4), 4, BLOCK=4)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_grid_is_as_large_as_a_gpu_takes_and_no_larger(axis):
+    most = (2**31 - 1, 65535, 65535)[axis]
+    for extent, fits in ((0, True), (1, True), (most, True), (most + 1, False), (-1, False)):
+        grid = [1, 1, 1]
+        grid[axis] = extent
+        if fits:
+            assert checked_grid(*grid) == tuple(grid)
+        else:
+            with pytest.raises(ValueError, match="negative extent" if extent < 0 else "all that a GPU takes"):
+                checked_grid(*grid)
+
+
+def test_a_grid_counts_in_integers_of_any_kind():
+    assert checked_grid(np.int64(3), torch.tensor(2), True) == (3, 2, 1)
+    with pytest.raises(TypeError, match=r"triton\.cdiv"):
+        checked_grid(2.0, 1, 1)

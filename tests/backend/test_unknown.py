@@ -13,7 +13,7 @@ import torch
 import triton
 import triton.language as tl
 
-from triton_lab.backend.unknown import live_runs, near_runs, peek
+from triton_lab.backend.unknown import Run, Runs, live_runs, near_runs, peek
 from triton_lab.interpreter.errors import KernelError
 
 
@@ -209,3 +209,29 @@ def test_a_tensor_is_found_whether_it_is_new_or_old_and_met_before_or_not():
     tensors = [torch.from_numpy(array[start : start + 16]) for start in (0, 8, 40)]
     assert not any(array.ctypes.data <= run.start < array.ctypes.data + array.nbytes for run in near_runs())
     del tensors
+
+
+def test_storages_that_only_touch_are_two_runs():
+    array = np.zeros(32, np.float32)
+    tensors = [torch.from_numpy(array[start : start + 8]) for start in (0, 8, 24)]
+    first = array.ctypes.data
+    runs = [(run.start - first, run.stop - first) for run in live_runs() if first <= run.start < first + array.nbytes]
+    assert runs == [(0, 32), (32, 64), (96, 128)]
+    del tensors
+
+
+def test_runs_are_asked_for_what_holds_an_address_and_for_the_gap_around_a_range():
+    """Held to all addresses one by one; the second run lies within the first, on another device."""
+    spans = [(4, 12), (6, 8), (16, 18), (18, 20)]
+    runs = Runs([Run(start, stop, "cpu", []) for start, stop in spans])
+    for address in range(24):
+        before = [span for span in spans if span[0] <= address]
+        expected = before[-1] if before and address < before[-1][1] else None
+        found = runs.holding(address)
+        assert (None if found is None else (found.start, found.stop)) == expected
+        for stop in range(address + 1, 25):
+            shares = any(low < stop and address < high for low, high in spans)
+            below = max([high for _, high in spans if high <= address], default=0)
+            above = min([low for low, _ in spans if low >= stop], default=1 << 64)
+            assert runs.around(address, stop) == (None if shares else (below, above))
+    assert Runs([]).holding(5) is None and Runs([]).around(5, 6) == (0, 1 << 64)

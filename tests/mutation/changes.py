@@ -7,6 +7,7 @@ Left alone is what no test could or should see, and nothing else:
 - f-strings and what is raised: the words of errors, which are told to people (that it is raised, and when, is seen);
 - ``__all__``, which lists what is there;
 - ``-1`` in a ``reshape``: to NumPy any negative extent is the one that follows from the others;
+- seeds of ``default_rng``: one is as good as another;
 - patience: ``timeout=`` and ``maxsize=``, by one second or entry;
 - the last place of bounds on which only time and memory depend: those that `bounds` lists, each with its kind;
 - where a module's only place (line, column) is a stand-in for none, ``_NOWHERE = Span(0, 0, 0)``.
@@ -167,6 +168,6 @@ def _is_left_alone(node: ast.AST, in_reshape: bool) -> bool:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)) if in_reshape:
             # To NumPy any negative extent is the one that follows from the others.
             return True
-        case ast.Call(func=ast.Name(id="cast" | "TypeVar")):
+        case ast.Call(func=ast.Name(id="cast" | "TypeVar") | ast.Attribute(attr="default_rng")):
             return True
     return False

@@ -59,6 +59,7 @@ def test_one_token_becomes_another(source: str, expected: set[str]) -> None:
         "V: TypeAlias = A | B\n",
         "x.reshape(-1)\n",
         "wait(timeout=5)\n",
+        "np.random.default_rng(0)\n",
         "_NOWHERE = Span(0, 0, 0)\n",
     ],
 )

@@ -43,6 +43,7 @@ BOUNDS: Mapping[str, frozenset[str]] = {
         "launch/checks/uses": "_STEPS",
         "launch/record": "MAX_BYTES MAX_TOTAL_BYTES _MOST_RUNS",
         "launch/tape": "_EVENT_BYTES",
+        "lazy/codegen/elementwise": "BLOCK",
         "lazy/compile_cache": "LARGEST",
         "lazy/executable": "UNDO_LIMIT",
         "lazy/regions": "LARGEST",

@@ -9,6 +9,7 @@ import triton.language as tl
 
 from tests.interpreter.support import array, bf16, kernel_from, same, tensor
 from tests.interpreter.test_floats import patterns
+from triton_lab.interpreter.ops import combine
 
 F16, F32, F64, I32 = (np.dtype(t) for t in (np.float16, np.float32, np.float64, np.int32))
 
@@ -310,3 +311,18 @@ def test_a_function_of_one_operation_is_taken_for_a_sum_only_if_it_is_one(result
     same(over_block("z = tl.reduce(x, 1, function)", x, (2,), dtype, prelude=prelude), wanted)
     both = np.stack([x[:, 0], wanted], axis=1)
     same(over_block("z = tl.associative_scan(x, 1, function)", x, (2, 2), dtype, prelude=prelude), both)
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "min", "xor_sum"])
+def test_the_usual_reductions_and_sums_that_run_do_not_go_through_lanes_one_by_one(monkeypatch, name):
+    """One call of NumPy's does them: a function of one's own is run on each lane as if it were a program."""
+
+    def refuse(*_):
+        raise AssertionError("lane by lane")
+
+    monkeypatch.setattr(combine, "lanes", refuse)
+    x = np.array([[3, -5, 7, 1], [2, 2, -9, 4]], np.int32)
+    function = {"sum": np.add, "max": np.maximum, "min": np.minimum, "xor_sum": np.bitwise_xor}[name]
+    same(over_block(f"z = tl.{name}(x, 1)", x, (2,), np.int32), function.reduce(x, axis=1).astype(np.int32))
+    if name == "sum":
+        same(over_block("z = tl.cumsum(x, 1)", x, x.shape, np.int32), np.cumsum(x, 1, dtype=np.int32))

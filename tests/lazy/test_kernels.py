@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -166,3 +167,20 @@ def test_every_kind_of_kernel_compiles_for_a_gpu(dtype: torch.dtype) -> None:
     executable = done().executable
     for kernel, function in zip(executable.kernels, executable.functions, strict=True):
         assert ".visible .entry" in ptx_of(executable, kernel, function)
+
+
+@pytest.mark.parametrize(
+    ("operations", "name"),
+    [
+        (lambda x: x.exp(), "exp_0"),
+        (lambda x: x.exp().sin().cos(), "exp_sin_cos_0"),
+        (lambda x: x.exp().sin().cos().tanh(), "exp_sin_cos_1_more_0"),
+        (lambda x: x.exp().sin().cos().tanh().exp(), "exp_sin_cos_2_more_0"),
+    ],
+)
+def test_a_kernel_is_called_by_its_first_three_operations_and_how_many_more_there_are(
+    operations: Callable[[lazy.Tensor], lazy.Tensor], name: str
+) -> None:
+    found = operations(floats(7))
+    assert [kernel.name for kernel in done().executable.kernels] == [name]
+    assert found.shape == (7,)

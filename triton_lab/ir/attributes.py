@@ -98,7 +98,6 @@ def _dense(cursor: Cursor) -> Dense:
         cursor.expect(">")
         cursor.expect(":")
         return Dense(bytes.fromhex(blob.group(1)), cursor.type())
-    start = cursor.position
     depth = 0
     texts: list[str] = []
     while not (depth == 0 and cursor.peek(">")):
@@ -112,8 +111,6 @@ def _dense(cursor: Cursor) -> Dense:
             texts.append(word.group())
         else:
             texts.append(cursor.match(_NUMBER).group())
-        if cursor.position <= start:
-            raise ValueError("a dense attribute without end")
     cursor.expect(">")
     cursor.expect(":")
     type = cursor.type()

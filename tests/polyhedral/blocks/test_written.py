@@ -39,6 +39,7 @@ NESTS = {
     "conditions that are counted": """for (int i = 0; i < n; i++)
         C[i] = (A[i] > 1) + (B[i] > 1) + 3 * (A[i] > 1 && B[i] > 1) + (i > 2) * (i < 5);""",
     "powers": "for i in range(n):\n    C[i] = A[i] ** 2 + B[i] ** 3 * 2 ** 3 + (not A[i] > 1)",
+    "remainders of Python": "for i in range(n):\n    C[i] = A[i] + (i - 5) % 3 + (i - 7) // 2 - (i + 1) % 2",
     "a loop of one iteration": "for (int i = 0; i < n; i++) for (int j = 2; j < 3; j++) C[i][j] = A[j][i];",
     "lanes within a loop within lanes": """for (int i = 0; i < n; i++) for (int t = 0; t < 3; t++) {
         D[i] = D[i] * 2 + B[i]; for (int j = 0; j < n; j++) C[i][j] += A[i][j] * D[i]; }""",

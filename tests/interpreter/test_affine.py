@@ -223,6 +223,12 @@ def test_products_that_64_bits_may_not_hold_are_left_to_the_lanes():
             assert product is None or (lanes(product) == a * b).all()
 
 
+def test_the_largest_of_each_programs_factors_counts():
+    factors = (2**40, 2**40), (1, 2**40), (-(2**40), 1)
+    for one, other in itertools.permutations(factors, 2):
+        assert affine.multiply(scalars(one, (2,)), scalars(other, (2,)), 64) is None
+
+
 def test_products_stay_affine_where_one_factor_is_the_same_in_all_lanes():
     shape = (4, 2)
     block = Affine(np.array([5, 6, 7]), (3, 1), shape)

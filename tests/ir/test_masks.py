@@ -7,7 +7,8 @@ import triton
 import triton.language as tl
 
 from tests.ir.test_parse import plan_of
-from triton_lab.ir import Plan
+from tests.ir.test_verify import with_op
+from triton_lab.ir import Op, Plan
 from triton_lab.ir.effects import is_access
 from triton_lab.ir.masks import constant_masks, guard, is_masked, mask_operand
 
@@ -60,3 +61,13 @@ def test_only_the_masks_that_the_front_end_gives_are_constants(plan):
 def test_what_is_no_access_has_no_mask(plan):
     others = [op for op in plan.walk() if not is_access(op)]
     assert others and all(mask_operand(op) is None and not guard(op, plan) for op in others)
+
+
+def test_a_mask_that_spreads_one_constant_is_a_constant_too(plan):
+    """As some versions of the front end write it."""
+    (index, mask), *_ = constant_masks(plan)
+    made = next(op for op in plan.walk() if mask in op.results)
+    one = Op("arith.constant", (), (900,), {"value": True}, (), (), None, -1)
+    for operand, constant in ((900, True), (plan.kernel.arguments[0], False)):
+        spread = Op("tt.splat", (operand,), made.results, {}, (), (), None, -2)
+        assert ((index, mask) in constant_masks(with_op(plan, made.index, one, spread))) == constant

@@ -73,6 +73,25 @@ with lab.record() as launches:
 print(launches[0].findings[0])
 
 # %% [markdown]
+# The picture shows where: red places past the end of `x_ptr`, and who reaches for them.
+
+# %%
+launches[0].plot.tiling("x_ptr")
+
+# %% [markdown]
+# ## How large is a block?
+#
+# Every launch runs again as you choose: with larger blocks fewer programs have more lanes that the mask turns off.
+
+
+# %%
+def launch(BLOCK: int = 32):
+    double[(triton.cdiv(100, BLOCK),)](x, torch.empty(100), 100, BLOCK=BLOCK)
+
+
+lab.interact(launch, draw=lambda made: made.plot.tiling("out_ptr"), BLOCK=[8, 16, 32, 64, 128])
+
+# %% [markdown]
 # ## A loop instead of a larger block
 #
 # A row may be longer than any block. Then a program walks it in steps, and the mask matters in the last step only.

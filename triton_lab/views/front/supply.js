@@ -25,20 +25,22 @@ export function createSupply(known, model) {
   const fetched = new Map();
   /** @type {Map<string, ((scene: Scene) => void)[]>} */
   const waiting = new Map();
+  const knows = (/** @type {string} */ name) => (Object.hasOwn(known, name) ? known[name] : null);
   /** @type {Heard} */
   const onMessage = (message, buffers) => {
     const listeners = waiting.get(message.part);
     if (!listeners) return;
     waiting.delete(message.part);
     const scene = /** @type {Scene} */ (unpacked(message.scene, buffers));
-    fetched.set(message.part, scene);
+    // Why something is missing may be another reason next time.
+    if (scene.kind !== "words") fetched.set(message.part, scene);
     if (fetched.size > KEPT) fetched.delete([...fetched.keys()][0]);
     for (const listener of listeners) listener(scene);
   };
   model?.on("msg:custom", onMessage);
   return {
     ask(name, then) {
-      const scene = known[name] ?? fetched.get(name);
+      const scene = knows(name) ?? fetched.get(name);
       if (scene) then(scene);
       else if (!model) then({ kind: "words", text: "This page does not keep that picture: a running kernel makes it." });
       else {
@@ -50,7 +52,7 @@ export function createSupply(known, model) {
         }
       }
     },
-    has: (name) => Boolean(model || known[name]),
+    has: (name) => Boolean(model || knows(name)),
     stop: () => model?.off("msg:custom", onMessage),
   };
 }
@@ -61,7 +63,7 @@ export function createSupply(known, model) {
  * @param {DataView[]} buffers
  * @returns {unknown}
  */
-function unpacked(value, buffers) {
+export function unpacked(value, buffers) {
   if (Array.isArray(value)) return /** @type {unknown[]} */ (value).map((item) => unpacked(item, buffers));
   if (value === null || typeof value !== "object") return value;
   if ("buffer" in value && typeof value.buffer === "number") return buffers[value.buffer];

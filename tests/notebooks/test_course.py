@@ -10,6 +10,7 @@ import nbformat
 import pytest
 
 from tests.notebooks.course import executed, sources, texts
+from triton_lab.views.output import SCENE, WIDGET
 
 each_source = pytest.mark.parametrize("source", sources(), ids=lambda source: source.stem)
 
@@ -17,7 +18,11 @@ each_source = pytest.mark.parametrize("source", sources(), ids=lambda source: so
 @pytest.mark.slow
 @each_source
 def test_the_notebook_runs_from_top_to_bottom(source: Path) -> None:
-    executed(source)
+    notebook = executed(source)
+    assert "widgets" not in notebook.metadata
+    kinds = [kind for cell in notebook.cells for output in cell.get("outputs", ()) for kind in output.get("data", ())]
+    assert SCENE in kinds and WIDGET not in kinds
+    assert len(nbformat.writes(notebook)) < 1_000_000
 
 
 @each_source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
+from nbconvert import HTMLExporter
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 import triton_lab as lab
 from tests.views.test_scenes import MAKERS
@@ -202,3 +205,13 @@ def test_what_answers_nothing_is_not_kept(comms: Comms) -> None:
     before = dict(answering._kept)
     assert "view" not in output.saved(lab.storage(torch.zeros(3)))
     assert answering._kept == before
+
+
+def test_a_converted_notebook_shows_the_picture() -> None:
+    """nbconvert prefers a widget to a PNG, also one that is gone: there is none."""
+    data, metadata = card()._repr_mimebundle_()
+    shown = {**data, "image/png": base64.b64encode(data["image/png"]).decode()}
+    cell = new_code_cell("card", outputs=[new_output("display_data", shown, metadata=metadata)])
+    page, _ = HTMLExporter().from_notebook_node(new_notebook(cells=[cell]))
+    assert f'src="data:image/png;base64,{shown["image/png"][:100]}' in page.replace("\n", "")
+    assert "widget-view" not in page

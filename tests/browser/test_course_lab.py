@@ -58,7 +58,7 @@ def test_a_lazy_step_answers_clicks(lab: Lab) -> None:
     tag = box.get_attribute("data-tag")
     box.click()
     code = view.locator("pre > div")
-    lit = [line.inner_text() for line in code.all() if line.evaluate("line => line.style.background")]
+    lit = [line.inner_text() for line in code.all() if "tl-mentioned" in (line.get_attribute("class") or "")]
     assert lit and all(tag in line for line in lit)
     lab.screenshot("lazy-picked", opened.cell(0))
     lab.page.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")

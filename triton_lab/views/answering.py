@@ -5,6 +5,7 @@ A view that answers keeps a launch's record alive, so the newest do and older on
 
 from __future__ import annotations
 
+import itertools
 import uuid
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -17,7 +18,9 @@ from triton_lab.views.scenes import Picked, Scene, ViewAnswer, WordsScene
 MOST_KEPT = 24
 TARGET = "triton_lab.views"  # of the comm that JupyterLab's extension opens, one for each kernel
 WHOLE = ""  # the part that is the whole picture
-TOLD = "This launch is no longer kept, since many have been shown after it. Run the cell again."
+
+_SESSION = uuid.uuid4().hex
+_numbers = itertools.count()
 
 
 class Answering(Protocol):
@@ -39,7 +42,7 @@ _announced = False  # whether a front end that draws scenes by itself has opened
 def keep(view: Answering) -> str:
     """Have ``view`` answer from now on; returns the id by which it is asked, which no other kernel gives."""
     known = next((name for name, one in _kept.items() if one is view), None)
-    name = known or uuid.uuid4().hex
+    name = known or f"{_SESSION}-{next(_numbers)}"
     _kept[name] = view
     _kept.move_to_end(name)
     if len(_kept) > MOST_KEPT:
@@ -52,13 +55,20 @@ def part(view: str, name: str) -> Scene:
     """The part called ``name``, or the reason why there is none."""
     one = _kept.get(view)
     if one is None:
-        return _words(TOLD)
+        return _gone(view)
     return attempt(lambda: one.part(name) if name != WHOLE else one.live(), _words)
 
 
 def announced() -> bool:
     """Whether a front end has said that it draws scenes by itself, so that no widget is needed."""
     return _announced
+
+
+def _gone(view: str) -> WordsScene:
+    """Why the view does not answer, and what to do."""
+    if not view.startswith(_SESSION):
+        return _words("Run the cell again to see this: the kernel that ran it is gone.")
+    return _words("This launch is no longer kept, since many have been shown after it. Run the cell again.")
 
 
 def _words(text: str) -> WordsScene:
@@ -90,7 +100,7 @@ def _asked(comm: Any, data: Mapping[str, Any]) -> None:
         _tell(comm, view, name, part(view, name), one)
     elif isinstance(picked, Mapping):
         wanted = cast(Picked, picked)
-        scene = attempt(lambda: one.follow(wanted), _words) if one is not None else _words(TOLD)
+        scene = attempt(lambda: one.follow(wanted), _words) if one is not None else _gone(view)
         if scene is not None:
             _tell(comm, view, WHOLE, scene, one)
 

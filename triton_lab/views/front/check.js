@@ -48,9 +48,10 @@ export function wrongOf(value, shape = "scene", at = "scene", deep = 0) {
     return isRecord(value) ? first(Object.entries(value), ([key, item]) => within(item, shape.map, key)) : `${at} is no map`;
   }
   if (!Array.isArray(value)) return `${at} is no list`;
-  if ("list" in shape) return first(value, (item, k) => within(item, shape.list, k));
-  return value.length === shape.tuple.length
-    ? first(value, (item, k) => within(item, shape.tuple[k], k))
+  const items = /** @type {unknown[]} */ (value);
+  if ("list" in shape) return first(items, (item, k) => within(item, shape.list, k));
+  return items.length === shape.tuple.length
+    ? first(items, (item, k) => within(item, shape.tuple[k], k))
     : `${at} has not ${shape.tuple.length} values`;
 }
 

@@ -38,23 +38,27 @@ export function savedOf(data) {
  * @returns {Promise<Scene>}
  */
 export async function sceneOf(text) {
-  let scene;
-  try {
-    scene = decoded(await unzipped(text, MOST_UNPACKED));
-  } catch (error) {
-    throw new CannotDraw(error instanceof RangeError ? "This output is too large to be drawn." : "This output is damaged.");
-  }
+  const scene = await readFrom(text);
   if (scene !== null && typeof scene === "object" && "parts" in scene) scene.parts = soundParts(scene.parts);
   const wrong = wrongOf(scene);
   if (wrong !== null) throw new CannotDraw(`This output was saved by another version of triton-lab, or is damaged (${wrong.slice(0, 200)}).`);
   return /** @type {Scene} */ (scene);
 }
 
+/** @param {string} text @returns {Promise<unknown>} */
+async function readFrom(text) {
+  try {
+    return decoded(await unzipped(text, MOST_UNPACKED));
+  } catch (error) {
+    throw new CannotDraw(error instanceof RangeError ? "This output is too large to be drawn." : "This output is damaged.");
+  }
+}
+
 /** @param {unknown} parts @returns {unknown} */
 function soundParts(parts) {
   if (parts === null || typeof parts !== "object") return parts;
   const damaged = { kind: "words", text: "This picture is damaged, or was saved by another version of triton-lab. Run the cell again to see it." };
-  const entries = Object.entries(parts).slice(0, MOST_PARTS);
+  const entries = Object.entries(/** @type {Record<string, unknown>} */ (parts)).slice(0, MOST_PARTS);
   return Object.fromEntries(entries.map(([name, part]) => [name, wrongOf(part) === null ? part : damaged]));
 }
 

@@ -13,14 +13,16 @@
  * }} Channel
  */
 
+const NOT_ON_PAGE = "This page does not keep that picture: a running kernel makes it.";
 const KEPT = 24; // fetched scenes; those that are shown are held by their pictures anyway
 
 /**
  * @param {Record<string, Scene>} known
  * @param {Channel | null} model the widget's, null on a page without a kernel
+ * @param {string} missing what stands in place of a picture that nobody can make
  * @returns {{ask: Supply, has: (name: string) => boolean, stop: () => void}}
  */
-export function createSupply(known, model) {
+export function createSupply(known, model, missing = NOT_ON_PAGE) {
   /** @type {Map<string, Scene>} */
   const fetched = new Map();
   /** @type {Map<string, ((scene: Scene) => void)[]>} */
@@ -42,7 +44,7 @@ export function createSupply(known, model) {
     ask(name, then) {
       const scene = knows(name) ?? fetched.get(name);
       if (scene) then(scene);
-      else if (!model) then({ kind: "words", text: "This page does not keep that picture: a running kernel makes it." });
+      else if (!model) then({ kind: "words", text: missing });
       else {
         const listeners = waiting.get(name);
         if (listeners) listeners.push(then);

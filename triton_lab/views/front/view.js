@@ -27,6 +27,7 @@ function drawnIfSound(scene, selection, context) {
   return { ...part, draw };
 }
 
+const NOT_SAVED = "Run the cell again to see this: it was not saved with the notebook.";
 const DAMAGED = "This picture is damaged, or was saved by another version of triton-lab. Run the cell again to see it.";
 
 /**
@@ -52,7 +53,7 @@ function attempt(make) {
  * @returns {() => void}
  */
 export function show(scene, place, selection, model = null, wary = false) {
-  const supply = createSupply("parts" in scene ? scene.parts : {}, model);
+  const supply = createSupply("parts" in scene ? scene.parts : {}, model, wary ? NOT_SAVED : undefined);
   const context = { ask: supply.ask, has: supply.has, live: model !== null, draw: wary ? drawnIfSound : drawn };
   const part = context.draw(scene, selection, context);
   const root = make("div", { class: "tl-view" }, part.node);

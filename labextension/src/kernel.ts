@@ -71,6 +71,9 @@ export class Line {
       return null;
     }
     const comm = this.#kernel.createComm(TARGET);
+    // Answers are made between cells and never beside one that runs: both launch kernels, and what is set for one
+    // launch is set for the process. It also keeps a question from overtaking the opening.
+    Object.assign(comm, { commsOverSubshells: 'disabled' });
     this.#comm = comm;
     comm.onMsg = ({ content, buffers }) => {
       const answer = answerOf(content.data);

@@ -202,13 +202,13 @@ class Card(Panels, View):
 
     def saved(self) -> CardScene:
         """With every tab's pictures, where there is little to compute and as far as there is room."""
-        if self.first is None or self.lanes() > SAVED_LANES:
+        if not (self.show or self.differences) or self.lanes() > SAVED_LANES:
             return self.scene()
         from triton_lab.views.packing import size
 
         # Where nobody looks on, nobody will ask for more than is kept.
         numbers = NUMBERS if widgets_are_shown() else KEPT_NUMBERS
-        parts = opened(self, self.first)
+        parts = opened(self, self.first) if self.first else {}
         left = SAVED_BYTES - sum(map(size, parts.values()))
         for name in islice(shown_first(self), SAVED_PARTS):
             if name in parts:

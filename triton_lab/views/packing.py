@@ -17,7 +17,7 @@ def packed(scene: Scene) -> str:
 
     Raises ValueError for a number that is not finite: JSON has none such.
     """
-    return base64.b64encode(gzip.compress(_json(scene), mtime=0)).decode("ascii")
+    return base64.b64encode(gzip.compress(_json(scene, finite=True), mtime=0)).decode("ascii")
 
 
 def size(scene: Scene) -> int:
@@ -38,9 +38,9 @@ def beside(value: Any, buffers: list[bytes]) -> Any:
     return value
 
 
-def _json(scene: Scene) -> bytes:
-    """Bytes as base64."""
-    return json.dumps(_plain(scene), separators=(",", ":"), allow_nan=False).encode()
+def _json(scene: Scene, finite: bool = False) -> bytes:
+    """Bytes as base64. Raises ValueError where it must be ``finite`` and is not."""
+    return json.dumps(_plain(scene), separators=(",", ":"), allow_nan=not finite).encode()
 
 
 def _plain(value: Any) -> Any:

@@ -18,7 +18,7 @@ export PATH := $(BIN):$(PATH)
 
 # A change in any of these makes an installation stale.
 EXTENSION := $(wildcard labextension/*.json labextension/yarn.lock labextension/.yarnrc.yml labextension/src/* \
-	labextension/style/*)
+	labextension/style/*) labextension/.front
 INSTALLED := pyproject.toml $(EXTENSION)
 
 .DEFAULT_GOAL := help
@@ -90,6 +90,10 @@ clean: ## Remove the virtual environment and all that was built
 
 # JupyterLab refuses to run as root unless told; in a container one often is.
 ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
+
+# The extension bundles the views' scripts, and its build looks at nothing but the times in its own folder.
+labextension/.front: $(shell find triton_lab/views/front -name '*.js' -o -name '*.css')
+	@touch $@
 
 # A stamp each for `.[lab]` and `.[test]`; the second includes the first.
 $(VENV)/.lab: $(INSTALLED) | $(VENV)/bin/python

@@ -15,7 +15,7 @@ import triton_lab
 PACKAGE = Path(triton_lab.__file__).parent
 # `lab.limits(max_steps=...)`, `triton_lab.record`; without the prefix where a call is shown: `record(max_bytes=...)`.
 # (Modules that lazy tensors generate bear a name of the package, too.)
-NAMED = re.compile(r"(?<![\w./])(?:lab|triton_lab)(?!\.lazy\.generated)((?:\.[A-Za-z_]\w*)+)(?:\((\w+)=)?")
+NAMED = re.compile(r"(?<![\w./-])(?:lab|triton_lab)(?!\.lazy\.generated)((?:\.[A-Za-z_]\w*)+)(?:\((\w+)=)?")
 CALLED = re.compile(r"(?<![\w.])(" + "|".join(triton_lab.__all__) + r")\((\w+)=")
 
 

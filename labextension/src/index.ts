@@ -5,8 +5,12 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { EditorExtensionRegistry, IEditorExtensionRegistry } from '@jupyterlab/codemirror';
 
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+
 import { isCodeCell, lastRunOf } from './cell.ts';
 import { marks } from './marks.ts';
+import { cleanWhenSaved } from './notebook.ts';
+import { SCENE_RANK, sceneFactory } from './scene.ts';
 
 const cellMarks: JupyterFrontEndPlugin<void> = {
   id: 'triton-lab:cell-marks',
@@ -24,4 +28,15 @@ const cellMarks: JupyterFrontEndPlugin<void> = {
   }
 };
 
-export default [cellMarks];
+const scenes: JupyterFrontEndPlugin<void> = {
+  id: 'triton-lab:scenes',
+  description: 'Draws the pictures that outputs carry, with and without a kernel.',
+  autoStart: true,
+  requires: [IRenderMimeRegistry],
+  activate: ({ docRegistry }: JupyterFrontEnd, rendermime: IRenderMimeRegistry) => {
+    rendermime.addFactory(sceneFactory, SCENE_RANK);
+    docRegistry.addWidgetExtension('Notebook', { createNew: (_, context) => cleanWhenSaved(context) });
+  }
+};
+
+export default [cellMarks, scenes];

@@ -89,6 +89,7 @@ class Lab:
         return path
 
     def shut_down_kernels(self) -> None:
+        """Shut all kernels down; return when they are gone."""
         self.page.evaluate("() => window.jupyterapp?.serviceManager.sessions.shutdownAll()")
 
     def _on_console(self, message: ConsoleMessage) -> None:
@@ -106,6 +107,14 @@ class Notebook:
         """Run every cell; return when all have run and the kernel is idle."""
         self.page.set_default_timeout(timeout_ms)
         self.page.evaluate(_RUN_ALL)
+
+    def save(self) -> None:
+        """Save the file; return when it is written."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.save()")
+
+    def restart_kernel(self) -> None:
+        """Restart the kernel, without a question; return when it has started."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
 
     def cell(self, index: int) -> Locator:
         """The cell ``index``, counted from 0, scrolled into view.

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 START_SECONDS = 120
+EXTENSION = Path(__file__).parents[2] / "triton_lab" / "labextension"
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ def serve(home: Path) -> Iterator[JupyterServer]:
     """Run JupyterLab on a free port, with all its folders below ``home``."""
     root = home / "root"
     root.mkdir()
+    # What was built in this tree comes before what some installation has copied.
+    extensions = home / "share" / "labextensions"
+    extensions.mkdir(parents=True)
+    if EXTENSION.is_dir():
+        (extensions / "triton-lab").symlink_to(EXTENSION)
     server = JupyterServer(f"http://127.0.0.1:{_free_port()}", secrets.token_hex(16), root, home / "settings")
     server.forget_settings()
     log_path = home / "jupyter.log"
@@ -91,6 +97,7 @@ def _environment(home: Path) -> dict[str, str]:
         "IPYTHONDIR": str(home / "ipython"),
         "JUPYTER_CONFIG_DIR": str(home / "config"),
         "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_PATH": str(home / "share"),
         "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
     }
 

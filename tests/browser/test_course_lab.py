@@ -21,13 +21,13 @@ def test_all_pictures_of_a_notebook_are_drawn(lab: Lab, name: str) -> None:
     notebook.run_all()
     outputs: list[list[str]] = lab.page.evaluate(_OUTPUTS)
     assert [kind for cell in outputs for kind in cell if kind.startswith("error")] == []
-    live = {number: sum("widget-view" in kind for kind in cell) for number, cell in enumerate(outputs)}
+    live = {number: sum("vnd.triton-lab.scene" in kind for kind in cell) for number, cell in enumerate(outputs)}
     assert any(live.values())
     for number, count in live.items():
         if not count:
             continue
         cell = notebook.cell(number)
-        views = cell.locator(".jp-OutputArea-output.lm-Panel > div")
+        views = cell.locator(".triton-lab-scene > div:first-child")
         expect(views).to_have_count(count)
         for picture in views.all():
             expect(picture.locator("canvas, svg, img, .tl-code, table").first).to_be_visible()
@@ -58,7 +58,7 @@ def test_a_lazy_step_answers_clicks(lab: Lab) -> None:
     tag = box.get_attribute("data-tag")
     box.click()
     code = view.locator("pre > div")
-    lit = [line.inner_text() for line in code.all() if line.evaluate("line => line.style.background")]
+    lit = [line.inner_text() for line in code.all() if "tl-mentioned" in (line.get_attribute("class") or "")]
     assert lit and all(tag in line for line in lit)
     lab.screenshot("lazy-picked", opened.cell(0))
     lab.page.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")

@@ -12,6 +12,8 @@ import jupytext
 import nbformat
 from nbclient import NotebookClient
 
+from triton_lab.views.output import SCENE
+
 FOLDER = Path(__file__).parents[2] / "notebooks"
 CELL_SECONDS = 300
 
@@ -30,8 +32,18 @@ def executed(source: Path) -> nbformat.NotebookNode:
         # jupytext draws ids at random: numbered ones keep the diff of a new run small.
         cell.id = f"cell-{index}"
     resources = {"metadata": {"path": str(source.parent)}}
-    client = NotebookClient(notebook, timeout=CELL_SECONDS, record_timing=False, resources=resources)
-    return client.execute()
+    client = NotebookClient(
+        notebook, timeout=CELL_SECONDS, record_timing=False, resources=resources, store_widget_state=False
+    )
+    return _without_kernel(client.execute())
+
+
+def _without_kernel(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The notebook without the ids by which its pictures ask the kernel that ran it: it is gone, and they are drawn at
+    random, so that every run would differ."""
+    for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
+        output.get("data", {}).get(SCENE, {}).pop("view", None)
+    return notebook
 
 
 def texts(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:

@@ -147,7 +147,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     touched = {path.relative_to(package).as_posix() for path in files if before.get(path) != path.read_bytes()}
     generated = {f"views/front/{name}" for name in FILES}
     assert touched - generated == {*ADDED, TABLE}
-    assert touched & generated == {"views/front/scenes.d.ts", "views/front/kinds.js"}
+    assert touched & generated == {"views/front/scenes.d.ts", "views/front/kinds.js", "views/front/shapes.js"}
     return package
 
 

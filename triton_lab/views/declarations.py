@@ -122,7 +122,7 @@ def written(hint: Any) -> str:
         return str(hint.__name__)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Literal:
-        return " | ".join(f'"{value}"' for value in arguments)
+        return " | ".join(map(json.dumps, arguments))
     if hint == Scene:
         return "Scene"
     if origin in (Union, UnionType):
@@ -135,6 +135,49 @@ def written(hint: Any) -> str:
     if origin is dict and arguments[0] is str:
         return f"Record<string, {written(arguments[1])}>"
     raise TypeError(f"a scene cannot hold {hint}")
+
+
+def shapes_module() -> str:
+    """What each scene is made of, as an ES module that exports ``SHAPES``, by which `check.js` judges a saved one: the
+    fields of every type, and behind ``scene`` the type of each kind."""
+    found: dict[str, dict[str, Any]] = {}
+    left = list(kinds().values())
+    while left:
+        one = left.pop()
+        if one.__name__ not in found:
+            hints = get_type_hints(one)
+            names = {name: name + "?" * (name in one.__optional_keys__) for name in hints}
+            found[one.__name__] = {names[name]: shape(hint, left) for name, hint in hints.items()}
+    of_kind = json.dumps({kind: one.__name__ for kind, one in sorted(kinds().items())}, separators=(",", ":"))
+    lines = [f"/** Made from the scenes of all views {_MADE} */"]
+    lines += ["", '/** @typedef {import("./check.js").Shape} Shape */']
+    lines += ["/** @type {{kinds: Record<string, string>, types: Record<string, Record<string, Shape>>}} */"]
+    lines += ["export const SHAPES = {", f"  kinds: {of_kind},", "  types: {"]
+    lines += [f"    {name}: {json.dumps(found[name], separators=(',', ':'))}," for name in sorted(found)]
+    return "\n".join([*lines, "  },", "};", ""])
+
+
+def shape(hint: Any, named: list[Any]) -> Any:
+    """A type of Python as plain data; the records that it names are added to ``named``."""
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    if hint is bytes:
+        return "bytes"
+    if is_typeddict(hint):
+        named.append(hint)
+        return {"of": hint.__name__}
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return {"is": list(arguments)}
+    if hint == Scene:
+        return "scene"
+    if origin in (Union, UnionType):
+        return {"any": [shape(one, named) for one in arguments]}
+    if origin is list:
+        return {"list": shape(arguments[0], named)}
+    if origin is tuple:
+        return {"tuple": [shape(one, named) for one in arguments]}
+    return {"map": shape(arguments[1], named)}
 
 
 def _interface(one: Any) -> str:
@@ -209,6 +252,7 @@ def theme_sheet() -> str:
 FILES: dict[str, Callable[[], str]] = {
     "scenes.d.ts": scene_types,
     "kinds.js": kinds_module,
+    "shapes.js": shapes_module,
     "drawing/style.js": style_module,
     "theme.css": theme_sheet,
 }

@@ -47,6 +47,43 @@ class Answer(TypedDict):
     scene: object
 
 
+class ViewQuestion(Question):
+    """The same over a comm, to the view of that id; the part "" is the whole picture."""
+
+    view: str
+
+
+class ViewPicked(TypedDict):
+    """What was picked in a view of which the kernel draws another picture then: the answer is the part ""."""
+
+    view: str
+    picked: Picked
+
+
+class ViewAnswer(Answer):
+    """The answer over a comm; ``panel`` is the widget's model that stands for the view, if it has one."""
+
+    view: str
+    panel: str | None
+
+
+class _Saved(TypedDict):
+    version: Literal[1]
+    follows: bool
+    panel: bool
+
+
+class Saved(_Saved, total=False):
+    """A notebook's output of type ``application/vnd.triton-lab.scene.v1+json``.
+
+    ``scene`` is packed (see `packing`), and missing where it was too large. ``view`` is the id by which the kernel is
+    asked for more, ``follows`` whether it is told what is picked, ``panel`` whether widgets stand around the picture.
+    """
+
+    scene: str
+    view: str
+
+
 class Ran(TypedDict):
     """What an output's metadata say below ``triton_lab``: where its launch ran."""
 

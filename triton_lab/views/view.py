@@ -1,16 +1,16 @@
 """What all views share: a live widget, a static picture and words, from one scene.
 
-A *scene* is a nested dict of plain values in which bulk data is bytes (see `scenes`). The widget sends it to the
-browser as it is; `figure` draws the same model with matplotlib.
+A *scene* is a nested dict of plain values in which bulk data is bytes (see `scenes`). A notebook's output carries it
+packed, a widget as it is; `figure` draws the same model with matplotlib.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from triton_lab.views.scenes import Scene
+from triton_lab.views.scenes import Picked, Scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,6 +34,24 @@ class View(ABC):
         """The scene that a widget begins with."""
         return self.scene()
 
+    def saved(self) -> Scene:
+        """The scene that a notebook's output keeps: more than `live`, where that takes no time."""
+        return self.live()
+
+    def follow(self, picked: Picked) -> Scene | None:
+        """The picture that takes the place of this one once ``picked`` is; None where it stays."""
+        return None
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether it can be asked for parts."""
+        return type(self).part is not View.part
+
+    @property
+    def follows(self) -> bool:
+        """Whether anything that is picked leads to another picture."""
+        return type(self).follow is not View.follow
+
     def standalone(self) -> Scene:
         """The scene with all that can be had without a kernel behind it."""
         return self.live()
@@ -54,13 +72,23 @@ class View(ABC):
     def text(self) -> str:
         """The picture in words, for terminals and screen readers."""
 
+    has_panel: ClassVar[bool] = False
+
+    def panel_id(self) -> str | None:
+        """The model of the widgets that stand around the picture, where it has such."""
+        return None
+
     @cached_property
     def widget(self) -> SceneWidget:
         """The live form, made when first asked for."""
         from triton_lab.views.widget import scene_widget
 
-        has_parts = type(self).part is not View.part
-        return scene_widget(self.live(), self.part if has_parts else None)
+        return scene_widget(self.beginning, self if self.has_parts else None)
+
+    @cached_property
+    def beginning(self) -> Scene:
+        """`saved`, made once for output and widget."""
+        return self.saved()
 
     def __repr__(self) -> str:
         return self.text()
@@ -68,18 +96,7 @@ class View(ABC):
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Live, PNG and text; the metadata give the PNG's size in CSS pixels."""
-        from triton_lab.views.drawing.png import png
+        """The scene, PNG and text, and a widget where one is needed: see `output`."""
+        from triton_lab.views.output import bundle
 
-        figure = self.figure()
-        width, height = (round(inches * 96) for inches in figure.get_size_inches())
-        data = {
-            "application/vnd.jupyter.widget-view+json": {
-                "version_major": 2,
-                "version_minor": 0,
-                "model_id": self.widget.model_id,
-            },
-            "image/png": png(figure),
-            "text/plain": self.text(),
-        }
-        return data, {"image/png": {"width": width, "height": height}}
+        return bundle(self)

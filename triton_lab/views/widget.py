@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import anywidget
 import traitlets
 
+from triton_lab.views.answering import Answering, keep, part
 from triton_lab.views.assembly import WIDGET, script, stylesheet
-from triton_lab.views.reason import attempt
-from triton_lab.views.scenes import Answer, Scene, WordsScene
-
-Maker = Callable[[str], Scene]  # of the part of that name
-
-
-# A widget that answers keeps its model, and so a launch's record, alive: the newest do, older ones let go.
-MOST_ANSWERING = 24
-_answering: deque[SceneWidget] = deque()
+from triton_lab.views.packing import beside
+from triton_lab.views.scenes import Answer, Scene
 
 
 class SceneWidget(anywidget.AnyWidget):
@@ -31,42 +24,19 @@ class SceneWidget(anywidget.AnyWidget):
 
     scene = traitlets.Dict().tag(sync=True)
     selection = traitlets.Dict().tag(sync=True)
-    answer: Maker | None = None
+    view = ""
 
-    def answers(self, answer: Maker) -> None:
-        """Have ``answer`` make the parts."""
-        self.answer = answer
+    def answers(self, view: Answering) -> None:
+        """Have ``view`` make the parts, as long as it is kept."""
+        self.view = keep(view)
         self.on_msg(self._asked)
-        _answering.append(self)
-        if len(_answering) > MOST_ANSWERING:
-            _answering.popleft().answer = None
 
     def _asked(self, _: object, content: Mapping[str, Any], __: object) -> None:
         name = content.get("part")
         if not isinstance(name, str):
             return
-        if self.answer is None:
-            told = "This launch is no longer kept, since many have been shown after it. Run the cell again."
-            self._tell(name, WordsScene(kind="words", text=told))
-            return
-        answer = self.answer
-        self._tell(name, attempt(lambda: answer(name), lambda why: WordsScene(kind="words", text=why)))
-
-    def _tell(self, name: str, scene: Scene) -> None:
         buffers: list[bytes] = []
-        self.send(Answer(part=name, scene=packed(scene, buffers)), buffers)
-
-
-def packed(value: Any, buffers: list[bytes]) -> Any:
-    """``value`` with its bytes moved to ``buffers``."""
-    if isinstance(value, bytes):
-        buffers.append(value)
-        return {"buffer": len(buffers) - 1}
-    if isinstance(value, Mapping):
-        return {key: packed(item, buffers) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [packed(item, buffers) for item in value]
-    return value
+        self.send(Answer(part=name, scene=beside(part(self.view, name), buffers)), buffers)
 
 
 @cache
@@ -81,9 +51,9 @@ def _widget_class() -> type[SceneWidget]:
     return type(name, (SceneWidget,), {"__module__": __name__, "_esm": script(WIDGET), "_css": css})
 
 
-def scene_widget(scene: Scene, answer: Maker | None = None) -> SceneWidget:
-    """A widget that draws ``scene``; ``answer`` makes the parts that it asks for."""
+def scene_widget(scene: Scene, view: Answering | None = None) -> SceneWidget:
+    """A widget that draws ``scene``; ``view`` makes the parts that it asks for."""
     widget = _widget_class()(scene=dict(scene))
-    if answer is not None:
-        widget.answers(answer)
+    if view is not None:
+        widget.answers(view)
     return widget

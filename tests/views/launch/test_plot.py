@@ -22,6 +22,7 @@ from triton_lab.notebook.options import USAGE, VIEWS
 from triton_lab.views.launch.accessor import LaunchPlot
 from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.plot import SHOWN, TABS
+from triton_lab.views.output import SCENE
 from triton_lab.views.view import View
 
 PICTURES = [tab.name for tab in TABS if tab.help and tab.home]
@@ -165,18 +166,15 @@ def cell(launches: Launches) -> Iterator[Callable[[str], dict[str, Any]]]:
     InteractiveShell.clear_instance()
 
 
-WIDGET = "application/vnd.jupyter.widget-view+json"
-
-
 def test_a_launch_is_its_card(cell: Callable[[str], dict[str, Any]], launch: Launch) -> None:
     data = cell("launches[0]")
-    assert set(data) == {WIDGET, "image/png", "text/plain"}
+    assert set(data) == {SCENE, "image/png", "text/plain"}
     assert data["text/plain"] == launch.plot().text()
 
 
 def test_the_list_of_launches_is_their_table(cell: Callable[[str], dict[str, Any]], launches: Launches) -> None:
     data = cell("launches")
-    assert WIDGET in data and data["text/plain"].startswith("2 launches of 1 kernel\n")
+    assert SCENE in data and data["text/plain"].startswith("2 launches of 1 kernel\n")
     assert isinstance(launches, list) and launches == list(launches) and launches[:1] == [launches[0]]
     assert cell("launches[:1]")["text/plain"].startswith("1 launch of 1 kernel\n")
     assert cell("launches[:0]") == {"text/plain": "no launches"}

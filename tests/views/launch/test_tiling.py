@@ -9,9 +9,11 @@ import pytest
 from PIL import Image
 
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
+from tests.views.unpacking import unpacked
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.figure import LEFT, MARGIN, TOP
 from triton_lab.views.launch.tiling import MASKED, OUTSIDE, UNTOUCHED, Tiling
+from triton_lab.views.output import SCENE
 
 PALETTE = style.palette()
 
@@ -60,7 +62,7 @@ def test_the_figure_shows_what_the_model_says() -> None:
 def test_a_view_is_live_static_and_text() -> None:
     view = Tiling(column_major_launch(), "x_ptr")
     data, metadata = view._repr_mimebundle_()
-    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == view.widget.model_id
+    assert unpacked(data[SCENE]["scene"])["kind"] == view.widget.scene["kind"] == "tiling"
     assert data["image/png"].startswith(b"\x89PNG")
     assert data["text/plain"] == repr(view)
     assert "6 programs; 80 elements by one program, 40 elements by nobody" in data["text/plain"]

@@ -13,6 +13,7 @@ from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.value_picture import block_heatmap
 from triton_lab.views.launch.variable import Variable
+from triton_lab.views.output import SCENE
 
 
 @triton.jit
@@ -64,7 +65,7 @@ def test_the_scene_holds_every_program_and_iteration(launch: Launch) -> None:
 
 def test_a_result_of_values_shows_itself(launch: Launch) -> None:
     data, _ = launch.values("offsets")._repr_mimebundle_()
-    assert set(data) == {"application/vnd.jupyter.widget-view+json", "image/png", "text/plain"}
+    assert set(data) == {SCENE, "image/png", "text/plain"}
     assert "fixed when compiling" in launch.values("word")._repr_mimebundle_()[0]["text/plain"]
 
 

@@ -12,6 +12,7 @@ from triton_lab import lazy
 from triton_lab.views.lazy.drawing import Box, Line, Words
 from triton_lab.views.lazy.explain import StepView
 from triton_lab.views.lazy.layout import Block, Thing, lay_out
+from triton_lab.views.output import SCENE
 
 
 @pytest.fixture(autouse=True)
@@ -196,7 +197,7 @@ def test_freed_buffers_are_called_so() -> None:
 def test_a_step_shows_itself_live_as_png_and_as_text() -> None:
     view = explained(softmax)
     data, metadata = view._repr_mimebundle_()
-    assert data["image/png"].startswith(b"\x89PNG") and "application/vnd.jupyter.widget-view+json" in data
+    assert data["image/png"].startswith(b"\x89PNG") and SCENE in data
     assert "tl.load" in data["text/plain"] and metadata["image/png"]["width"] > 300
     assert view.scene()["source"] == view.source
     drawn = view.figure()

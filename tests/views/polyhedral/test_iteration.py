@@ -18,6 +18,7 @@ from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.page import examples
 from triton_lab.views.drawing.png import png
 from triton_lab.views.drawing.style import rgb
+from triton_lab.views.output import SCENE
 from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.arrays import grids, touched
 from triton_lab.views.polyhedral.canvas import Canvas
@@ -307,7 +308,7 @@ def _views() -> list[Any]:
 @pytest.mark.parametrize("view", _views(), ids=lambda v: v.title()[:24])
 def test_every_view_is_live_a_picture_and_words(view: Any) -> None:
     data, _ = view._repr_mimebundle_()
-    assert set(data) == {"application/vnd.jupyter.widget-view+json", "image/png", "text/plain"}
+    assert set(data) == {SCENE, "image/png", "text/plain"}
     assert data["image/png"].startswith(b"\x89PNG")
     assert view.title().split("\n")[0] in data["text/plain"]
 

@@ -10,6 +10,7 @@ from tests.views.polyhedral.test_iteration import at, near, pixels
 from tests.views.polyhedral.test_live import Open, show  # noqa: F401 - `show` is a fixture
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.page import examples
+from triton_lab.views.output import SCENE
 from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.maximal import BAR, MARGIN, ROW, maximal_view
 
@@ -30,7 +31,7 @@ def test_each_line_has_the_bar_of_its_part() -> None:
 def test_it_is_live_a_picture_and_words() -> None:
     view = maximal_view(scop(PROGRAM, maximal=True))
     data, _ = view._repr_mimebundle_()
-    assert set(data) == {"application/vnd.jupyter.widget-view+json", "image/png", "text/plain"}
+    assert set(data) == {SCENE, "image/png", "text/plain"}
     assert view.title() == "5 affine parts, 3 things between"
     assert "part 2: 1 statement" in data["text/plain"]
     assert maximal_view(scop(examples.PAGE, maximal=True)).title() == "The whole program is affine"

@@ -21,13 +21,12 @@ from triton_lab.polyhedral.core.points import more_than
 from triton_lab.polyhedral.page import examples
 from triton_lab.polyhedral.page.domain import page_domain
 from triton_lab.polyhedral.page.ragged import PAGE_RAGGED
+from triton_lab.views.output import SCENE
 from triton_lab.views.polyhedral.iteration import iteration_view
 from triton_lab.views.polyhedral.kernel import kernel_view
 from triton_lab.views.polyhedral.maximal import maximal_view
 from triton_lab.views.polyhedral.page import PageFigures
 from triton_lab.views.polyhedral.ragged import RaggedView
-
-WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 @triton.jit
@@ -74,7 +73,7 @@ def cell(kernel: Any) -> Iterator[Callable[[str], dict[str, Any]]]:
 )
 def test_the_last_value_of_a_cell_is_its_picture(text: str, told: str, cell: Callable[[str], dict[str, Any]]) -> None:
     data = cell(text)
-    assert set(data) == {WIDGET, "image/png", "text/plain"}, "formulas beside it would be shown in its place"
+    assert set(data) == {SCENE, "image/png", "text/plain"}, "formulas beside it would be shown in its place"
     assert data["image/png"].startswith(b"\x89PNG") and data["text/plain"].startswith(told)
 
 

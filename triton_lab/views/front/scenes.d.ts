@@ -535,6 +535,15 @@ export interface Ran {
   target: "cpu" | "gpu" | "both";
 }
 
+/** A notebook's output of type ``application/vnd.triton-lab.scene.v1+json``. ``scene`` is packed (see `packing`), and missing where it was too large. ``view`` is the id by which the kernel is asked for more, ``follows`` whether it is told what is picked, ``panel`` whether widgets stand around the picture. */
+export interface Saved {
+  version: 1;
+  follows: boolean;
+  panel: boolean;
+  scene?: string;
+  view?: string;
+}
+
 export interface SourceLines {
   first: number;
   lines: string[];
@@ -725,6 +734,26 @@ export interface VariableScene {
   iteration: number;
   mask?: Buffer;
   spread?: Buffer;
+}
+
+/** The answer over a comm; ``panel`` is the widget's model that stands for the view, if it has one. */
+export interface ViewAnswer {
+  part: string;
+  scene: unknown;
+  view: string;
+  panel: string | null;
+}
+
+/** What was picked in a view of which the kernel draws another picture then: the answer is the part "". */
+export interface ViewPicked {
+  view: string;
+  picked: Picked;
+}
+
+/** The same over a comm, to the view of that id; the part "" is the whole picture. */
+export interface ViewQuestion {
+  part: string;
+  view: string;
 }
 
 export interface WordsItem {

@@ -13,34 +13,38 @@
  * }} Channel
  */
 
+const NOT_ON_PAGE = "This page does not keep that picture: a running kernel makes it.";
 const KEPT = 24; // fetched scenes; those that are shown are held by their pictures anyway
 
 /**
  * @param {Record<string, Scene>} known
  * @param {Channel | null} model the widget's, null on a page without a kernel
+ * @param {string} missing what stands in place of a picture that nobody can make
  * @returns {{ask: Supply, has: (name: string) => boolean, stop: () => void}}
  */
-export function createSupply(known, model) {
+export function createSupply(known, model, missing = NOT_ON_PAGE) {
   /** @type {Map<string, Scene>} */
   const fetched = new Map();
   /** @type {Map<string, ((scene: Scene) => void)[]>} */
   const waiting = new Map();
+  const knows = (/** @type {string} */ name) => (Object.hasOwn(known, name) ? known[name] : null);
   /** @type {Heard} */
   const onMessage = (message, buffers) => {
     const listeners = waiting.get(message.part);
     if (!listeners) return;
     waiting.delete(message.part);
     const scene = /** @type {Scene} */ (unpacked(message.scene, buffers));
-    fetched.set(message.part, scene);
+    // Why something is missing may be another reason next time.
+    if (scene.kind !== "words") fetched.set(message.part, scene);
     if (fetched.size > KEPT) fetched.delete([...fetched.keys()][0]);
     for (const listener of listeners) listener(scene);
   };
   model?.on("msg:custom", onMessage);
   return {
     ask(name, then) {
-      const scene = known[name] ?? fetched.get(name);
+      const scene = knows(name) ?? fetched.get(name);
       if (scene) then(scene);
-      else if (!model) then({ kind: "words", text: "This page does not keep that picture: a running kernel makes it." });
+      else if (!model) then({ kind: "words", text: missing });
       else {
         const listeners = waiting.get(name);
         if (listeners) listeners.push(then);
@@ -50,7 +54,7 @@ export function createSupply(known, model) {
         }
       }
     },
-    has: (name) => Boolean(model || known[name]),
+    has: (name) => Boolean(model || knows(name)),
     stop: () => model?.off("msg:custom", onMessage),
   };
 }
@@ -61,7 +65,7 @@ export function createSupply(known, model) {
  * @param {DataView[]} buffers
  * @returns {unknown}
  */
-function unpacked(value, buffers) {
+export function unpacked(value, buffers) {
   if (Array.isArray(value)) return /** @type {unknown[]} */ (value).map((item) => unpacked(item, buffers));
   if (value === null || typeof value !== "object") return value;
   if ("buffer" in value && typeof value.buffer === "number") return buffers[value.buffer];

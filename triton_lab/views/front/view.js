@@ -3,14 +3,44 @@
 import { make } from "./drawing/dom.js";
 import { onThemeChange, themeOf } from "./drawing/theme.js";
 import { KINDS } from "./kinds.js";
+import { wordsOf } from "./part.js";
 import { createSupply } from "./supply.js";
 
 /** @typedef {import("./scenes.js").Scene} Scene */
 
 /** @type {import("./part.js").Draw<Scene>} */
-function draw(scene, selection, context) {
+function drawn(scene, selection, context) {
   const own = /** @type {import("./part.js").Draw<Scene>} */ (KINDS[scene.kind]);
   return own(scene, selection, context);
+}
+
+/**
+ * The same for a picture of which nobody knows who made it: where it cannot be drawn, it says so in its place.
+ * @type {import("./part.js").Draw<Scene>}
+ */
+function drawnIfSound(scene, selection, context) {
+  const part = attempt(() => drawn(scene, selection, context));
+  if (!part) return wordsOf({ kind: "words", text: DAMAGED });
+  const draw = () => {
+    if (!attempt(() => [part.draw()])) part.node.replaceChildren(DAMAGED);
+  };
+  return { ...part, draw };
+}
+
+const NOT_SAVED = "Run the cell again to see this: it was not saved with the notebook.";
+const DAMAGED = "This picture is damaged, or was saved by another version of triton-lab. Run the cell again to see it.";
+
+/**
+ * @template Made
+ * @param {() => Made} make
+ * @returns {Made | null}
+ */
+function attempt(make) {
+  try {
+    return make();
+  } catch {
+    return null;
+  }
 }
 
 /**
@@ -19,12 +49,13 @@ function draw(scene, selection, context) {
  * @param {HTMLElement} place
  * @param {import("./selection.js").Selection} selection
  * @param {import("./supply.js").Channel | null} model who makes the parts that are not there yet; null on a page without a kernel
+ * @param {boolean} wary whether the scene may be anybody's
  * @returns {() => void}
  */
-export function show(scene, place, selection, model = null) {
-  const supply = createSupply("parts" in scene ? scene.parts : {}, model);
-  const context = { ask: supply.ask, has: supply.has, live: model !== null, draw };
-  const part = draw(scene, selection, context);
+export function show(scene, place, selection, model = null, wary = false) {
+  const supply = createSupply("parts" in scene ? scene.parts : {}, model, wary ? NOT_SAVED : undefined);
+  const context = { ask: supply.ask, has: supply.has, live: model !== null, draw: wary ? drawnIfSound : drawn };
+  const part = context.draw(scene, selection, context);
   const root = make("div", { class: "tl-view" }, part.node);
   place.append(root);
   const again = () => {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from triton_lab.launch.maps.storage import memories
@@ -11,10 +12,11 @@ from triton_lab.views.drawing.words import number_text, seconds_text
 from triton_lab.views.launch.difference import Difference
 from triton_lab.views.launch.findings import ICONS, fix_lines
 from triton_lab.views.launch.panels import Panels
-from triton_lab.views.launch.parts import KEPT_NUMBERS, is_there, kept, opened, part, tabs, words
+from triton_lab.views.launch.parts import KEPT_NUMBERS, is_there, kept, opened, part, shown_first, tabs, words
 from triton_lab.views.launch.plot import SHOWN
 from triton_lab.views.launch.scenes import CardScene, FindingScene, MarkedSource
-from triton_lab.views.launch.tab import Panel
+from triton_lab.views.launch.tab import NUMBERS, Panel
+from triton_lab.views.onlooker import widgets_are_shown
 from triton_lab.views.reason import attempt
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
     from triton_lab.launch.launch import Launch
 
+SAVED_BYTES = 230_000  # of pictures in a notebook's output, as `size` tells: the whole is held to `output`'s bound
+SAVED_LANES = 1 << 16  # of a launch whose tabs are all computed when it is shown, some milliseconds each
+SAVED_PARTS = 32
 PAGE_BYTES = 2_700_000  # of pictures in a page, which script and style bring close to 3 MB
 UNCHECKED = (
     "The CPU runs kernels of any size: whether a GPU has registers, shared memory and threads enough for this one is "
@@ -181,7 +186,7 @@ class Card(Panels, View):
 
     def standalone(self) -> CardScene:
         """With all pictures for which a page has room."""
-        from triton_lab.views.page import size
+        from triton_lab.views.packing import size
 
         parts: dict[str, Scene] = {}
         left = PAGE_BYTES
@@ -194,6 +199,32 @@ class Card(Panels, View):
             parts[name] = made
             left -= needed
         return self._scene(parts)
+
+    def saved(self) -> CardScene:
+        """With every tab's pictures, where there is little to compute and as far as there is room."""
+        if not (self.show or self.differences) or self.lanes() > SAVED_LANES:
+            return self.scene()
+        from triton_lab.views.packing import size
+
+        # Where nobody looks on, nobody will ask for more than is kept.
+        numbers = NUMBERS if widgets_are_shown() else KEPT_NUMBERS
+        parts = opened(self, self.first) if self.first else {}
+        left = SAVED_BYTES - sum(map(size, parts.values()))
+        for name in islice(shown_first(self), SAVED_PARTS):
+            if name in parts:
+                continue
+            made = part(self, name, numbers)
+            needed = size(made)
+            # What is not there the kernel is asked for, so that nothing need be said of it here.
+            if needed <= left:
+                parts[name] = made
+                left -= needed
+        return self._scene(parts)
+
+    def lanes(self) -> int:
+        """How many lanes of all programs accessed memory: what the pictures are computed from."""
+        events = (event for access in self.accesses for event in access.events)
+        return sum(len(event.programs) * math.prod(event.shape) for event in events)
 
     def part(self, name: str) -> Scene:
         """The scene of one tab, or of one picture in it."""

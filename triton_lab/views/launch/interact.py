@@ -8,6 +8,7 @@ import inspect
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.launch.launch import Launch
@@ -166,6 +167,18 @@ class Interact(View):
     def scene(self) -> Scene:
         return self.shown.scene()
 
+    def live(self) -> Scene:
+        return self.shown.live()
+
+    def saved(self) -> Scene:
+        return self.shown.saved()
+
+    def standalone(self) -> Scene:
+        return self.shown.standalone()
+
+    def part(self, name: str) -> Scene:
+        return self.shown.part(name)
+
     def figure(self) -> Figure:
         return self.shown.figure()
 
@@ -177,13 +190,20 @@ class Interact(View):
         told = ", ".join(f"{name}={value}" for name, value in self.chosen.items())
         return "\n".join(filter(None, [told, self.trouble, self.shown.text()]))
 
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        data, metadata = super()._repr_mimebundle_(include, exclude)
-        self._panel = self.panel()
-        data["application/vnd.jupyter.widget-view+json"]["model_id"] = self._panel.model_id
-        return data, metadata
+    has_panel = True
+
+    def panel_id(self) -> str:
+        """The sliders' model."""
+        return str(self._shown_panel.model_id)
+
+    @cached_property
+    def _shown_panel(self) -> Any:
+        """The sliders that are shown, alive as long as this is."""
+        return self.panel()
+
+    @property
+    def beginning(self) -> Scene:
+        return self.saved()  # of the last launch, whenever it is shown
 
 
 def _defaults(run: Callable[..., Any]) -> dict[str, Any]:

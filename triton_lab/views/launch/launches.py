@@ -115,6 +115,9 @@ class Launches(View):
     def standalone(self) -> LaunchesScene:
         return self._scene(self.card(0).standalone())
 
+    def saved(self) -> LaunchesScene:
+        return self._scene(self.card(0).saved())
+
     def _scene(self, first: CardScene) -> LaunchesScene:
         return {
             "kind": "launches",

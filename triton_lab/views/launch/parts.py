@@ -59,14 +59,19 @@ def opened(card: Panels, name: str) -> dict[str, Scene]:
     return {each: part(card, each) for each in _first_of(name, card.panel(name))}
 
 
-def kept(card: Panels) -> Iterator[str]:
-    """What a page without a kernel keeps, as far as there is room, the most telling first."""
+def shown_first(card: Panels) -> Iterator[str]:
+    """What is looked at first: what each tab opens with, then the other pictures in it."""
     there = [(tab.name, panel) for tab, panel in card.panels if is_there(panel)]
     for name, panel in there:
         yield from _first_of(name, panel)
     for _, panel in there:
         yield from _found(panel.others)
-    for _, panel in reversed(there):
+
+
+def kept(card: Panels) -> Iterator[str]:
+    """What a page without a kernel keeps, as far as there is room, the most telling first."""
+    yield from shown_first(card)
+    for panel in reversed([panel for _, panel in card.panels if is_there(panel)]):
         yield from _found(panel.many)
 
 

@@ -19,6 +19,7 @@ from triton_lab.views.polyhedral.scenes import Controls, IterationScene
 from triton_lab.views.polyhedral.space import Space
 from triton_lab.views.polyhedral.style import Note
 from triton_lab.views.polyhedral.time import time_picture
+from triton_lab.views.scenes import Picked, Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -150,7 +151,13 @@ class IterationView(View):
         return widget
 
     def _follow(self, change: Mapping[str, Any]) -> None:
-        asked = change["new"]
+        scene = self.follow(change["new"])
+        if scene is not None:
+            self.widget.scene = dict(scene)
+
+    def follow(self, picked: Picked) -> Scene | None:
+        """The same view of other values, dimensions or places."""
+        asked: Mapping[str, Any] = picked
         scop = self.schedule.scop
         values = {k: int(v) for k, v in asked.get("parameters", {}).items() if k in scop.parameters}
         dims = asked.get("dims") or self.picture.dims
@@ -159,9 +166,9 @@ class IterationView(View):
             bound = bound.automatic()
         at = {k: int(v) for k, v in asked.get("at", self.at).items() if k not in dims}
         try:
-            self.widget.scene = dict(self.again(bound, dims, at).scene())
+            return self.again(bound, dims, at).scene()
         except ValueError:  # such dimensions no statement has together: the picture stays
-            return
+            return None
 
     def again(self, schedule: Schedule, dims: Sequence[str], at: Mapping[str, int]) -> IterationView:
         """The same view of other values or dimensions."""

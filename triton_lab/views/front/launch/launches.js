@@ -70,10 +70,15 @@ export function launchesOf(scene, _, context) {
  * @returns {import("../part.js").Part}
  */
 export function nestedOf({ name, scene }, selection, context) {
-  const own = "parts" in scene ? scene.parts : {};
+  const parts = "parts" in scene ? scene.parts : {};
+  const own = (/** @type {string} */ part) => (Object.hasOwn(parts, part) ? parts[part] : null);
   return context.draw(scene, selection, {
-    ask: (part, then) => (own[part] ? then(own[part]) : context.ask(`${name}/${part}`, then)),
-    has: (part) => Boolean(own[part]) || context.has(`${name}/${part}`),
+    ask(part, then) {
+      const known = own(part);
+      if (known) then(known);
+      else context.ask(`${name}/${part}`, then);
+    },
+    has: (part) => Boolean(own(part)) || context.has(`${name}/${part}`),
     draw: context.draw,
     live: context.live,
     open: context.open,

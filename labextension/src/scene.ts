@@ -1,0 +1,234 @@
+/**
+ * Draws the scene that an output carries, with no kernel behind it; what the scene has not is asked of the kernel, and
+ * what comes is put into the output, so that it is saved with the notebook.
+ */
+
+import type { ISessionContext } from '@jupyterlab/apputils';
+import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import { Widget } from '@lumino/widgets';
+
+import type { Picked, Saved, Scene } from '../../triton_lab/views/front/scenes.d.ts';
+import type { Selection } from '../../triton_lab/views/front/selection.js';
+import { ViewChannel } from './channel.ts';
+import type { IKeeper } from './channel.ts';
+import { lineTo } from './kernel.ts';
+import type { Line } from './kernel.ts';
+import { SCENE, WIDGET } from './output.ts';
+
+/** Loaded with the first picture: a notebook without one need not wait for it. */
+const front = () => import('./front.ts');
+type Front = Awaited<ReturnType<typeof front>>;
+
+const TOO_LARGE = 'This picture was too large to be saved with the notebook: run the cell again to have it live.';
+const NO_SLIDERS = 'Run the cell again to move the sliders: the kernel that ran it is gone.';
+const NO_CHANGE = 'Run the cell again to change this picture: the kernel that ran it is gone.';
+const NOT_DRAWN = 'This output could not be drawn.';
+
+/** Renders one output. */
+export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
+  readonly #place = document.createElement('div');
+  readonly #note = document.createElement('div');
+  /** What is drawn, as text; an output that changes to the same need not be drawn again. */
+  #shown = '';
+  #stop: () => void = () => undefined;
+  #attached: () => void = () => undefined;
+  readonly #inPage = new Promise<void>(resolve => (this.#attached = resolve));
+
+  constructor() {
+    super();
+    this.addClass('triton-lab-scene');
+    this.#note.className = 'triton-lab-note';
+    this.#note.setAttribute('role', 'status');
+    this.node.append(this.#place, this.#note);
+  }
+
+  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    const text = JSON.stringify(model.data[SCENE]);
+    if (text === this.#shown) {
+      return;
+    }
+    this.#shown = text;
+    this.#clear();
+    if (WIDGET in model.data) {
+      void this.#line().then(line => line?.announce());
+    }
+    const drawing = await front();
+    try {
+      const saved = drawing.savedOf(model.data[SCENE]);
+      const scene = saved.scene === undefined ? null : await drawing.sceneOf(saved.scene);
+      if (text === this.#shown && !this.isDisposed) {
+        this.#draw(model, saved, scene, drawing);
+      }
+    } catch (error) {
+      this.#fallBack(model, error instanceof drawing.CannotDraw ? error.message : NOT_DRAWN);
+    }
+  }
+
+  override dispose(): void {
+    this.#stop();
+    super.dispose();
+  }
+
+  protected override onAfterAttach(): void {
+    this.#attached();
+  }
+
+  #clear(): void {
+    this.#stop();
+    this.#stop = () => undefined;
+    this.#place.replaceChildren();
+    this.#note.textContent = '';
+  }
+
+  #draw(model: IRenderMime.IMimeModel, saved: Saved, start: Scene | null, drawing: Front): void {
+    const selection = drawing.createSelection({});
+    let remove: () => void = () => undefined;
+    let panel: Widget | null = null;
+    let last = Promise.resolve();
+    // One after the other, each on what the one before has made of the output.
+    const keep = (make: () => Promise<string | null>) => {
+      last = last.then(async () => {
+        const text = await make();
+        if (text !== null && !this.isDisposed) {
+          saved.scene = text;
+          this.#shown = JSON.stringify(saved);
+          model.setData({ data: { ...model.data, [SCENE]: { ...saved } } });
+        }
+      });
+    };
+    const show = (scene: Scene) => {
+      remove();
+      selection.clear();
+      if (saved.follows) {
+        tellPicks(selection, picked => channel?.pick(picked));
+      }
+      this.#place.replaceChildren();
+      remove = drawing.showSaved(scene, this.#place, selection, channel);
+    };
+    const keeper: IKeeper = {
+      part: (name, scene) => {
+        keep(async () => (saved.scene === undefined ? null : drawing.withPart(saved.scene, name, scene)));
+      },
+      whole: (scene, id) => {
+        if (saved.panel) {
+          panel = id === null ? null : this.#panelOf(id);
+          this.#note.textContent = panel ? '' : NO_SLIDERS;
+          return;
+        }
+        this.#note.textContent = '';
+        show(scene);
+        keep(() => drawing.packedOf(scene));
+      },
+      unanswered: () => {
+        this.#note.textContent = start === null ? TOO_LARGE : saved.panel ? NO_SLIDERS : NO_CHANGE;
+      }
+    };
+    const channel = saved.view === undefined ? null : new ViewChannel(saved.view, () => this.#line(), keeper);
+    this.#stop = () => {
+      channel?.stop();
+      remove();
+      panel?.dispose();
+    };
+    if (start === null) {
+      this.#picture(model);
+    } else {
+      show(start);
+    }
+    if (start === null || saved.panel) {
+      channel?.whole();
+    }
+  }
+
+  /** The line to the kernel of the notebook, or console, in which the output stands. */
+  async #line(): Promise<Line | null> {
+    await this.#inPage;
+    const context = ancestor(this, 'sessionContext') as ISessionContext | undefined;
+    await context?.ready;
+    const kernel = context?.session?.kernel;
+    return kernel ? lineTo(kernel) : null;
+  }
+
+  /** The widgets around the picture take its place; null where nobody here shows widgets. */
+  #panelOf(id: string): Widget | null {
+    const rendermime = ancestor(this, 'rendermime') as
+      | { createRenderer(type: string): IRenderMime.IRenderer; createModel(options: object): IRenderMime.IMimeModel }
+      | undefined;
+    try {
+      const panel = rendermime?.createRenderer(WIDGET);
+      if (!rendermime || !panel) {
+        return null;
+      }
+      const data = { [WIDGET]: { version_major: 2, version_minor: 0, model_id: id } };
+      void panel.renderModel(rendermime.createModel({ data, trusted: true }));
+      this.#place.replaceChildren();
+      Widget.attach(panel, this.#place);
+      return panel;
+    } catch {
+      return null;
+    }
+  }
+
+  /** The picture that was saved beside the scene, and why the scene is not drawn. */
+  #fallBack(model: IRenderMime.IMimeModel, why: string): void {
+    this.#clear();
+    this.#picture(model);
+    this.#note.textContent = `${why} Run the cell again to have it live.`;
+  }
+
+  #picture({ data, metadata }: IRenderMime.IMimeModel): void {
+    const png = data['image/png'];
+    if (typeof png === 'string') {
+      const image = document.createElement('img');
+      image.src = `data:image/png;base64,${png}`;
+      image.alt = textOf(data['text/plain']);
+      const size = metadata['image/png'];
+      if (typeof size === 'object' && size !== null && 'width' in size) {
+        image.width = Number(size.width) || 0;
+      }
+      this.#place.replaceChildren(image);
+    } else {
+      const words = document.createElement('pre');
+      words.textContent = textOf(data['text/plain']);
+      this.#place.replaceChildren(words);
+    }
+  }
+}
+
+/** What is picked, told as it changes; the line under the pointer passes too quickly. */
+function tellPicks(selection: Selection, tell: (picked: Picked) => void): void {
+  let before = '';
+  selection.subscribe(({ parameters, at, dims, automatic }) => {
+    // Only what Python draws anew.
+    const picked: Picked = JSON.parse(JSON.stringify({ parameters, at, dims, automatic }));
+    const text = JSON.stringify(picked);
+    if (text !== before) {
+      before = text;
+      tell(picked);
+    }
+  });
+}
+
+/** What the nearest of the widgets around this one has by that name. */
+function ancestor(widget: Widget, name: string): unknown {
+  for (let around = widget.parent; around; around = around.parent) {
+    if (name in around) {
+      return (around as unknown as Record<string, unknown>)[name];
+    }
+  }
+  return undefined;
+}
+
+/** Text in an output is one string or a list of lines. */
+function textOf(value: unknown): string {
+  return Array.isArray(value) ? value.join('') : typeof value === 'string' ? value : '';
+}
+
+/** Safe: the scene is parsed and checked, words become text, and nothing in it is ever run. */
+export const sceneFactory: IRenderMime.IRendererFactory = {
+  safe: true,
+  mimeTypes: [SCENE],
+  createRenderer: () => new SceneRenderer()
+};
+
+/** Before the widget's, which is -10. */
+export const SCENE_RANK = -100;

@@ -1,0 +1,111 @@
+"""What a shown view still answers: the parts that are asked for after it was shown, by widget or by comm.
+
+A view that answers keeps a launch's record alive, so the newest do and older ones say that they no longer can.
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any, Protocol, cast
+
+from triton_lab.views.packing import beside
+from triton_lab.views.reason import attempt
+from triton_lab.views.scenes import Picked, Scene, ViewAnswer, WordsScene
+
+MOST_KEPT = 24
+TARGET = "triton_lab.views"  # of the comm that JupyterLab's extension opens, one for each kernel
+WHOLE = ""  # the part that is the whole picture
+
+_SESSION = uuid.uuid4().hex
+_numbers = itertools.count()
+
+
+class Answering(Protocol):
+    """What a view does when it is asked."""
+
+    def live(self) -> Scene: ...
+
+    def part(self, name: str) -> Scene: ...
+
+    def follow(self, picked: Picked) -> Scene | None: ...
+
+    def panel_id(self) -> str | None: ...
+
+
+_kept: OrderedDict[str, Answering] = OrderedDict()
+_announced = False  # whether a front end that draws scenes by itself has opened the comm
+
+
+def keep(view: Answering) -> str:
+    """Have ``view`` answer from now on; returns the id by which it is asked, which no other kernel gives."""
+    known = next((name for name, one in _kept.items() if one is view), None)
+    name = known or f"{_SESSION}-{next(_numbers)}"
+    _kept[name] = view
+    _kept.move_to_end(name)
+    if len(_kept) > MOST_KEPT:
+        _kept.popitem(last=False)
+    _listen()
+    return name
+
+
+def part(view: str, name: str) -> Scene:
+    """The part called ``name``, or the reason why there is none."""
+    one = _kept.get(view)
+    if one is None:
+        return _gone(view)
+    return attempt(lambda: one.part(name) if name != WHOLE else one.live(), _words)
+
+
+def announced() -> bool:
+    """Whether a front end has said that it draws scenes by itself, so that no widget is needed."""
+    return _announced
+
+
+def _gone(view: str) -> WordsScene:
+    """Why the view does not answer, and what to do."""
+    if not view.startswith(_SESSION):
+        return _words("Run the cell again to see this: the kernel that ran it is gone.")
+    return _words("This launch is no longer kept, since many have been shown after it. Run the cell again.")
+
+
+def _words(text: str) -> WordsScene:
+    return WordsScene(kind="words", text=text)
+
+
+def _listen() -> None:
+    """Answer comms, where a notebook's kernel runs us."""
+    from IPython.core.getipython import get_ipython
+
+    comms = getattr(getattr(get_ipython(), "kernel", None), "comm_manager", None)
+    if comms is not None and TARGET not in comms.targets:
+        comms.register_target(TARGET, _opened)
+
+
+def _opened(comm: Any, _: object) -> None:
+    global _announced
+    _announced = True
+    comm.on_msg(lambda message: _asked(comm, message["content"]["data"]))
+
+
+def _asked(comm: Any, data: Mapping[str, Any]) -> None:
+    """A `ViewQuestion` gets the part; a `ViewPicked` the picture that it leads to, if it leads to another."""
+    view, name, picked = data.get("view"), data.get("part"), data.get("picked")
+    if not isinstance(view, str):
+        return
+    one = _kept.get(view)
+    if isinstance(name, str):
+        _tell(comm, view, name, part(view, name), one)
+    elif isinstance(picked, Mapping):
+        wanted = cast(Picked, picked)
+        scene = attempt(lambda: one.follow(wanted), _words) if one is not None else _gone(view)
+        if scene is not None:
+            _tell(comm, view, WHOLE, scene, one)
+
+
+def _tell(comm: Any, view: str, name: str, scene: Scene, one: Answering | None) -> None:
+    buffers: list[bytes] = []
+    panel = one.panel_id() if one is not None else None
+    comm.send(ViewAnswer(view=view, part=name, scene=beside(scene, buffers), panel=panel), buffers=buffers)

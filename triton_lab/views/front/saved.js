@@ -1,0 +1,103 @@
+/** A picture that was saved in a notebook's output: data of a stranger, so it is parsed and checked before it is drawn. */
+
+import { wrongOf } from "./check.js";
+import { decoded, encoded, unzipped, zipped } from "./packed.js";
+import { show } from "./view.js";
+
+/** @typedef {import("./scenes.js").Saved} Saved */
+/** @typedef {import("./scenes.js").Scene} Scene */
+
+export const MOST_CHARACTERS = 256 * 1024; // of a packed scene, as in `output.py`
+const MOST_UNPACKED = 64 * 1024 * 1024; // bytes
+const MOST_PARTS = 4096;
+
+/** What cannot be drawn, and why, in a sentence. */
+export class CannotDraw extends Error {}
+
+/**
+ * The output's data by its fields; throws CannotDraw where it is none of ours.
+ * @param {unknown} data
+ * @returns {Saved}
+ */
+export function savedOf(data) {
+  if (data === null || typeof data !== "object" || !("version" in data)) throw new CannotDraw("This output is damaged.");
+  const { version, ...rest } = data;
+  if (version !== 1) throw new CannotDraw("This output was saved by another version of triton-lab.");
+  const { scene, view, follows, panel } = /** @type {Record<string, unknown>} */ (rest);
+  /** @type {Saved} */
+  const saved = { version, follows: follows === true, panel: panel === true };
+  if (typeof view === "string") saved.view = view;
+  if (typeof scene === "string") saved.scene = scene;
+  else if (scene !== undefined) throw new CannotDraw("This output is damaged.");
+  return saved;
+}
+
+/**
+ * The scene that was saved; its parts that are damaged say so in their place. Throws CannotDraw.
+ * @param {string} text
+ * @returns {Promise<Scene>}
+ */
+export async function sceneOf(text) {
+  const scene = await readFrom(text);
+  if (scene !== null && typeof scene === "object" && "parts" in scene) scene.parts = soundParts(scene.parts);
+  const wrong = wrongOf(scene);
+  if (wrong !== null) throw new CannotDraw(`This output was saved by another version of triton-lab, or is damaged (${wrong.slice(0, 200)}).`);
+  return /** @type {Scene} */ (scene);
+}
+
+/** @param {string} text @returns {Promise<unknown>} */
+async function readFrom(text) {
+  try {
+    return decoded(await unzipped(text, MOST_UNPACKED));
+  } catch (error) {
+    throw new CannotDraw(error instanceof RangeError ? "This output is too large to be drawn." : "This output is damaged.");
+  }
+}
+
+/** @param {unknown} parts @returns {unknown} */
+function soundParts(parts) {
+  if (parts === null || typeof parts !== "object") return parts;
+  const damaged = { kind: "words", text: "This picture is damaged, or was saved by another version of triton-lab. Run the cell again to see it." };
+  const entries = Object.entries(/** @type {Record<string, unknown>} */ (parts)).slice(0, MOST_PARTS);
+  return Object.fromEntries(entries.map(([name, part]) => [name, wrongOf(part) === null ? part : damaged]));
+}
+
+/**
+ * The packed text with one more part in it; null where it would be too large, or where the scene has no parts.
+ * @param {string} text
+ * @param {string} name
+ * @param {Scene} part
+ * @returns {Promise<string | null>}
+ */
+export async function withPart(text, name, part) {
+  const scene = await unzipped(text, MOST_UNPACKED);
+  if (scene === null || typeof scene !== "object" || !("parts" in scene)) return null;
+  return packedOf({ ...scene, parts: { .../** @type {object} */ (scene.parts), [name]: encoded(part) } });
+}
+
+/**
+ * A scene packed; null where it would be too large.
+ * @param {unknown} scene
+ * @returns {Promise<string | null>}
+ */
+export async function packedOf(scene) {
+  const text = await zipped(encoded(scene));
+  return text.length <= MOST_CHARACTERS ? text : null;
+}
+
+/**
+ * Draw it; throws CannotDraw, and leaves nothing behind, where that is not possible.
+ * @param {Scene} scene
+ * @param {HTMLElement} place
+ * @param {import("./selection.js").Selection} selection
+ * @param {import("./supply.js").Channel | null} channel
+ * @returns {() => void} how to take it out again
+ */
+export function showSaved(scene, place, selection, channel) {
+  try {
+    return show(scene, place, selection, channel, true);
+  } catch {
+    place.replaceChildren();
+    throw new CannotDraw("This output is damaged.");
+  }
+}

@@ -1,0 +1,54 @@
+"""A view as a notebook's output: the scene itself, a PNG and words, and a widget where nothing else can be live.
+
+The scene is saved with the notebook, and JupyterLab's extension draws it with no kernel behind it. A widget's output
+only names a model that dies with its kernel: it goes along where somebody can show it and has not said that it draws
+scenes by itself, and the extension takes it out again before the notebook is saved.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from triton_lab.views.answering import announced, keep
+from triton_lab.views.onlooker import widgets_are_shown
+from triton_lab.views.packing import packed
+from triton_lab.views.scenes import Saved, Scene
+from triton_lab.views.view import View
+
+SCENE = "application/vnd.triton-lab.scene.v1+json"
+WIDGET = "application/vnd.jupyter.widget-view+json"
+MOST_CHARACTERS = 256 * 1024  # of a packed scene in an output; the extension keeps to the same
+
+
+def bundle(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What ``view`` is shown by, by MIME type; the metadata give the PNG's size in CSS pixels."""
+    from triton_lab.views.drawing.png import png
+
+    figure = view.figure()
+    width, height = (round(inches * 96) for inches in figure.get_size_inches())
+    data: dict[str, Any] = {SCENE: saved(view)}
+    if widgets_are_shown() and (view.has_panel or not announced()):
+        model = view.panel_id() if view.has_panel else view.widget.model_id
+        data[WIDGET] = {"version_major": 2, "version_minor": 0, "model_id": model}
+    data |= {"image/png": png(figure), "text/plain": view.text()}
+    return data, {"image/png": {"width": width, "height": height}}
+
+
+def saved(view: View) -> Saved:
+    """What the output keeps: the scene, where it is not too large, and by which id the kernel is asked for more."""
+    found: Saved = {"version": 1, "follows": view.follows, "panel": view.has_panel and widgets_are_shown()}
+    text = _text(view.beginning) or _text(view.live())
+    if text is not None:
+        found["scene"] = text
+    if text is None or view.has_parts or view.follows or found["panel"]:
+        found["view"] = keep(view)
+    return found
+
+
+def _text(scene: Scene) -> str | None:
+    """The scene packed; None where it is too large, or has numbers that cannot be packed."""
+    try:
+        text = packed(scene)
+    except ValueError:
+        return None
+    return text if len(text) <= MOST_CHARACTERS else None

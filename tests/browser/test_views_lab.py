@@ -43,7 +43,7 @@ def test_a_card_and_a_storage_picture_live_in_a_notebook(lab: Lab) -> None:
     expect(told).to_have_text("all 8 programs")
     card.locator(".tl-overlay").click(position={"x": 100, "y": 60})
     expect(told).to_contain_text("program")
-    expect(card.locator(".tl-status")).to_contain_text("x_ptr[")
+    expect(card.locator(".tl-status")).to_contain_text("out_ptr[")
     lab.screenshot("card", opened.cell(1))
     expect(card.locator(".tl-code").nth(1)).to_contain_text("def add_kernel")
     picture = opened.cell(2).locator(".tl-storage")

@@ -58,9 +58,10 @@ export function variableOf(scene, selection) {
     }
     const block = values[iteration].subarray(row * size, (row + 1) * size);
     heatmap = blockHeatmap(scene.picture, scene.painting, block, scene.ends, scene.mask ? numbers(scene.mask) : null, (index, position) => {
-      const at = index && index.length ? `[${index.join(", ")}]` : "";
+      if (!index) return (status.textContent = rest());
+      const at = index.length ? `[${index.join(", ")}]` : "";
       const value = scene.mask && !numbers(scene.mask)[position] ? "was not touched" : `= ${tell(block[position])}`;
-      status.textContent = index ? `${scene.name}${at} ${value}` : rest();
+      return (status.textContent = `${scene.name}${at} ${value}`);
     });
     /** @type {HTMLElement[]} */
     const shown = [heatmap.node];

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page, expect
 
 from triton_lab.launch.probes import Variable as Place
 from triton_lab.launch.values import Assignment, Values
+from triton_lab.views.drawing import style
 from triton_lab.views.drawing.raster import paint
 from triton_lab.views.drawing.value_picture import block_heatmap, ends
 from triton_lab.views.launch.variable import Variable
@@ -53,3 +55,40 @@ def test_a_picked_program_is_painted_as_the_model_says(show: Open, screenshots: 
     page.screenshot(path=screenshots / "variable.png")
     page.get_by_label("iteration").fill("1")
     expect(page.locator(".tl-note")).to_have_text("program (9, 0, 0) does not get here")
+
+
+def whole_numbers() -> Values:
+    """One program's (4, 6) block of integers from -12 to 11."""
+    place = Place(0, "count", 3)
+    block = np.arange(-12, 12, dtype=np.int32).reshape(1, 4, 6)
+    heard = [Assignment(0, place, np.array([0]), block), Assignment(1, place, np.array([0]), np.maximum(block, -1))]
+    return Values("count", 3, np.array([0]), heard, None)
+
+
+@pytest.mark.parametrize("theme", [style.LIGHT, style.DARK], ids=["light", "dark"])
+def test_numbers_stand_in_their_cells(show: Open, screenshots: Path, theme: style.Theme) -> None:
+    page = show(Variable(whole_numbers()), theme)
+    heatmap = block_heatmap(whole_numbers().at(0)[0], -12, 12)
+    assert len(heatmap.labels) == 24
+    colours = paint(heatmap, heatmap.frame, theme=theme)
+    for row, column in ((0, 0), (1, 5), (2, 0), (3, 5)):
+        inner = page.locator(".tl-cells").evaluate(
+            "(c, [x, y]) => { const d = c.getContext('2d').getImageData(x, y, 26, 26).data;"
+            " return Array.from({length: 676}, (_, k) => [...d.slice(4 * k, 4 * k + 3)]); }",
+            [LEFT + 28 * column + 1, TOP + 28 * row + 1],
+        )
+        cell = np.array(inner).reshape(26, 26, 3)
+        ground = colours[28 * row + 14, 28 * column + 14]
+        rim = np.concatenate([cell[:7].reshape(-1, 3), cell[-7:].reshape(-1, 3), cell[:, 0], cell[:, -1]])
+        assert (rim == ground).all(), "the number stays within its cell"
+        written = np.abs(cell.astype(int) - ground).max(axis=(1, 2)) > 60
+        assert written.any(), "and can be told from its ground"
+    page.screenshot(path=screenshots / f"values-numbers-{'dark' if theme == style.DARK else 'light'}.png")
+
+
+def test_pointing_out_of_a_block_is_no_error(show: Open) -> None:
+    page = show(Variable(whole_numbers()))
+    page.locator(".tl-overlay").hover(position={"x": LEFT + 14, "y": TOP + 14})
+    expect(page.locator(".tl-status")).to_have_text("count[0, 0] = -12")
+    page.mouse.move(5, 5)
+    expect(page.locator(".tl-status")).to_have_text("")

@@ -148,7 +148,7 @@ export class Heatmap {
     for (const [panel, row, column, rows, columns, text] of this.scene.labels) {
       const look = 4 * this.cells[(panel * layout.rows + row) * layout.columns + column];
       const at = 3 * this.styles[look];
-      const light = 0.3 * palette[at] + 0.59 * palette[at + 1] + 0.11 * palette[at + 2] >= STYLE.darkestUnderInk;
+      const light = luminanceOf(palette.slice(at, at + 3)) >= STYLE.darkestUnderInk;
       // A dimmed cell is mixed with the ground; its label goes with the ground's ink.
       const dimmed = this.emphasis !== null && this.emphasis[look / 4] === 2;
       context.fillStyle = dimmed ? STYLE.themes[this.theme ?? "light"].faint : light ? STYLE.darkLabel : STYLE.lightLabel;
@@ -257,6 +257,16 @@ export class Heatmap {
     if (y < 0 || y >= rows) [at, y] = [at + Math.sign(down) * across, y < 0 ? rows - 1 : 0];
     return at >= 0 && at < panels ? [at, y, x] : null;
   }
+}
+
+/**
+ * WCAG's relative luminance, 0 to 1.
+ * @param {number[]} colour red, green and blue from 0 to 255
+ */
+function luminanceOf(colour) {
+  const linear = (/** @type {number} */ part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+  const [red, green, blue] = colour.map((part) => linear(part / 255));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
 /**

@@ -92,3 +92,31 @@ def test_pointing_out_of_a_block_is_no_error(show: Open) -> None:
     expect(page.locator(".tl-status")).to_have_text("count[0, 0] = -12")
     page.mouse.move(5, 5)
     expect(page.locator(".tl-status")).to_have_text("")
+
+
+@pytest.mark.parametrize("theme", [style.LIGHT, style.DARK], ids=["light", "dark"])
+def test_what_is_told_stands_at_the_pointer_and_in_the_window(
+    show: Open, screenshots: Path, theme: style.Theme
+) -> None:
+    page = show(Variable(whole_numbers()), theme)
+    page.set_viewport_size({"width": 330, "height": 200})  # the status line is below the fold
+    overlay, readout = page.locator(".tl-overlay"), page.locator(".tl-readout")
+    expect(readout).to_be_hidden()
+    for row, column in ((0, 0), (0, 5), (3, 0), (3, 5)):
+        overlay.hover(position={"x": LEFT + 28 * (column + 0.5), "y": TOP + 28 * (row + 0.5)})
+        expect(readout).to_have_text(f"count[{row}, {column}] = {6 * row + column - 12}")
+        words, pointer = readout.bounding_box(), overlay.bounding_box()
+        assert words is not None and pointer is not None
+        x, y = pointer["x"] + LEFT + 28 * (column + 0.5), pointer["y"] + TOP + 28 * (row + 0.5)
+        assert words["x"] >= 0 and words["x"] + words["width"] <= 330
+        assert words["y"] >= 0 and words["y"] + words["height"] <= 200
+        assert max(words["x"] - x, x - words["x"] - words["width"]) <= 28, "at the pointer"
+        assert max(words["y"] - y, y - words["y"] - words["height"]) <= 28, "at the pointer"
+    page.screenshot(path=screenshots / f"readout-{'dark' if theme == style.DARK else 'light'}.png")
+    page.mouse.move(5, 5)
+    expect(readout).to_be_hidden()
+    overlay.focus()
+    page.keyboard.press("ArrowRight")
+    expect(readout).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(readout).to_be_hidden()

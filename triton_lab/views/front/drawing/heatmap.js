@@ -5,6 +5,7 @@ import { make, penOf } from "./dom.js";
 import { cellAt, cornerOf, frameOf, ticksOf } from "./frame.js";
 import { legendOf } from "./legend.js";
 import { paint } from "./raster.js";
+import { readoutOf } from "./readout.js";
 import { STYLE } from "./style.js";
 import { themeOf } from "./theme.js";
 
@@ -34,7 +35,7 @@ export class Heatmap {
     this.marked = [];
     /** @type {Cell | null} */
     this.cursor = null;
-    /** @type {(cell: Cell | null) => void} */
+    /** @type {(cell: Cell | null) => string | void} gives the words that then stand beside the cell */
     this.onpoint = () => {};
     /** @type {(cell: Cell) => void} */
     this.onpick = () => {};
@@ -62,7 +63,8 @@ export class Heatmap {
     if (scene.title) this.node.append(make("div", { class: "tl-title" }, scene.title));
     this.node.append(make("div", { class: "tl-scroll" }, plot));
     this.legend = legendOf(scene);
-    this.node.append(this.legend.node);
+    this.readout = readoutOf(() => (this.cursor ? this._boxOf(this.cursor) : null));
+    this.node.append(this.legend.node, this.readout.node);
   }
 
   /** @param {import("./dom.js").Attributes} attributes */
@@ -225,7 +227,18 @@ export class Heatmap {
     if (String(there) === String(this.cursor)) return;
     this.cursor = there;
     this.mark(there ? [there] : []);
-    this.onpoint(there);
+    const words = this.onpoint(there);
+    if (there && words) this.readout.show(words);
+    else this.readout.hide();
+  }
+
+  /** Where a cell is in the window. @param {Cell} cell */
+  _boxOf([panel, row, column]) {
+    const { left, top } = this.overlay.getBoundingClientRect();
+    const { cellWidth, cellHeight } = this.frame;
+    const [x, y] = cornerOf(this.frame, panel);
+    const [from, upper] = [left + LEFT + x + column * cellWidth, top + this.top + y + row * cellHeight];
+    return { left: from, top: upper, right: from + cellWidth, bottom: upper + cellHeight };
   }
 
   /** @param {KeyboardEvent} event */
@@ -234,6 +247,7 @@ export class Heatmap {
     if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
     const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
     const step = /** @type {Record<string, number[]>} */ (steps)[event.key];
+    if (event.key === "Escape") this.readout.hide();
     if (step) {
       const [panel, row, column] = this.cursor ?? [0, -Math.min(0, step[0]), -Math.min(0, step[1])];
       const next = this._moved(panel, row, column, this.cursor ? step : [0, 0]);

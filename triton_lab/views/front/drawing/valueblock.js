@@ -61,7 +61,7 @@ export function blockScene(picture, painting, values, [low, high], mask = null) 
  * A heatmap of one block; the pointer tells the element and its value.
  * @param {import("../scenes.js").BlockScene} picture @param {import("../scenes.js").Painting} painting @param {ArrayLike<number>} values @param {[number, number]} ends
  * @param {ArrayLike<number> | null} mask
- * @param {(index: number[] | null, position: number) => void} onpoint
+ * @param {(index: number[] | null, position: number) => string | void} onpoint
  */
 export function blockHeatmap(picture, painting, values, ends, mask, onpoint) {
   const heatmap = new Heatmap(blockScene(picture, painting, values, ends, mask));

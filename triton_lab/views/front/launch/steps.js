@@ -88,9 +88,9 @@ export function stepsOf(scene, selection) {
     const block = numbers(shown.block);
     const mask = shown.mask ? numbers(shown.mask) : null;
     const heatmap = blockHeatmap(scene.pictures[shown.shape], scene.painting, block, shown.ends, mask, (index, position) => {
-      if (!index) status.textContent = "";
-      else if (mask && !mask[position]) status.textContent = `[${index.join(", ")}] is masked`;
-      else status.textContent = `${shown.name ?? "memory"}[${index.join(", ")}] = ${tell(block[position])}`;
+      if (!index) return (status.textContent = "");
+      if (mask && !mask[position]) return (status.textContent = `[${index.join(", ")}] is masked`);
+      return (status.textContent = `${shown.name ?? "memory"}[${index.join(", ")}] = ${tell(block[position])}`);
     });
     place.replaceChildren(make("div", { class: "tl-title" }, `${shown.words} ${shown.value}`));
     if (block.length !== 1) place.append(heatmap.node);

@@ -120,3 +120,19 @@ def test_what_is_told_stands_at_the_pointer_and_in_the_window(
     expect(readout).to_be_visible()
     page.keyboard.press("Escape")
     expect(readout).to_be_hidden()
+
+
+def test_a_picture_larger_than_the_window_says_where_it_goes_on_and_follows_the_keyboard(show: Open) -> None:
+    page = show(Variable(whole_numbers()))
+    page.set_viewport_size({"width": 180, "height": 110})
+    told, box, overlay = page.locator(".tl-goes-on"), page.locator(".tl-scroll"), page.locator(".tl-overlay")
+    expect(told).to_have_text("The picture goes on below and to the right: scroll it, or use the arrow keys.")
+    overlay.focus()
+    for key in ["ArrowRight", "ArrowRight"] + ["ArrowRight"] * 4 + ["ArrowDown"] * 3:
+        page.keyboard.press(key)
+    expect(page.locator(".tl-status")).to_have_text("count[3, 5] = 11")
+    expect(told).to_contain_text("to the left")
+    right, bottom = box.evaluate("one => [one.scrollLeft + one.clientWidth, one.scrollTop + one.clientHeight]")
+    assert right >= LEFT + 6 * 28 and bottom >= TOP + 4 * 28, "the cell is in view"
+    page.set_viewport_size({"width": 800, "height": 600})
+    expect(told).to_be_hidden()

@@ -6,6 +6,7 @@ import { cellAt, cornerOf, frameOf, ticksOf } from "./frame.js";
 import { legendOf } from "./legend.js";
 import { paint } from "./raster.js";
 import { readoutOf } from "./readout.js";
+import { goesOn, reveal } from "./scroller.js";
 import { STYLE } from "./style.js";
 import { themeOf } from "./theme.js";
 
@@ -61,7 +62,8 @@ export class Heatmap {
     plot.append(this.canvas, this.overlay);
     this.node = make("div", { class: "tl-heatmap" });
     if (scene.title) this.node.append(make("div", { class: "tl-title" }, scene.title));
-    this.node.append(make("div", { class: "tl-scroll" }, plot));
+    this.box = make("div", { class: "tl-scroll" }, plot);
+    this.node.append(this.box, goesOn(this.box, "The picture"));
     this.legend = legendOf(scene);
     this.readout = readoutOf(() => (this.cursor ? this._boxOf(this.cursor) : null));
     this.node.append(this.legend.node, this.readout.node);
@@ -251,7 +253,10 @@ export class Heatmap {
     if (step) {
       const [panel, row, column] = this.cursor ?? [0, -Math.min(0, step[0]), -Math.min(0, step[1])];
       const next = this._moved(panel, row, column, this.cursor ? step : [0, 0]);
-      if (next) this._point(next);
+      if (next) {
+        reveal(this.box, this._boxOf(next));
+        this._point(next);
+      }
     } else if (event.key === "Enter" || event.key === " ") {
       if (this.cursor) this.onpick(this.cursor);
     } else if (!this.onkey(event.key)) return;

@@ -3,7 +3,9 @@
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { blockHeatmap, tell } from "../drawing/valueblock.js";
+import { goesOn, reveal } from "../drawing/scroller.js";
 import { oneProgramPicker } from "./pickers.js";
+import { codeOf } from "./source.js";
 
 /**
  * @param {import("../scenes.js").StepsScene} scene
@@ -26,8 +28,9 @@ export function stepsOf(scene, selection) {
   const rows = scene.source.lines.map((text, k) => make(
     "div", { class: "tl-line" },
     make("span", { class: "tl-number" }, String(scene.source.first + k)), make("span", { class: "tl-marks" }),
-    make("span", { class: "tl-code" }, text),
+    codeOf(text),
   ));
+  const source = make("div", { class: "tl-source", tabindex: 0, role: "region", "aria-label": "source" }, ...rows);
   const body = make("tbody");
   const table = make(
     "table", { class: "tl-table" },
@@ -60,6 +63,7 @@ export function stepsOf(scene, selection) {
       if (here) row.setAttribute("aria-current", "step");
       else row.removeAttribute("aria-current");
       /** @type {HTMLElement} */ (row.children[1]).textContent = here ? "▶" : "";
+      if (here) reveal(source, row.getBoundingClientRect());
     });
     const now = alive();
     if (watched !== null && !now.has(watched)) watched = null;
@@ -109,7 +113,7 @@ export function stepsOf(scene, selection) {
     "div", { class: "tl-steps", onkeydown }, make("div", { class: "tl-title" }, scene.title),
     make("div", { class: "tl-controls" }, ...programs.nodes),
     make("div", { class: "tl-controls" }, back, make("label", { class: "tl-slide" }, slider), on, told),
-    make("div", { class: "tl-row" }, make("div", { class: "tl-source" }, ...rows), make("div", {}, place, table)),
+    make("div", { class: "tl-row" }, make("div", { class: "tl-beside" }, source, goesOn(source, "The source")), make("div", {}, place, table)),
     status, make("div", { class: "tl-note" }, ", and . go a step back and on; click a variable to keep looking at it"),
   );
   return { node, draw: update };

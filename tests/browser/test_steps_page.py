@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import torch
@@ -84,3 +85,39 @@ def test_long_lines_wrap_and_long_sources_follow_the_step(show: Open, screenshot
         )
         assert seen, key
     page.screenshot(path=screenshots / "steps-long.png")
+
+
+@triton.jit
+def growing(x_ptr, BLOCK: tl.constexpr):
+    total = tl.arange(0, BLOCK)
+    for _ in range(3):
+        total = tl.where(total > 4, total + 1, total)
+    tl.store(x_ptr + tl.arange(0, BLOCK), total)
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+@pytest.mark.parametrize("theme", [style.LIGHT, style.DARK], ids=["light", "dark"])
+def test_what_a_step_changed_flashes_and_stays_marked(
+    show: Open, screenshots: Path, theme: style.Theme, motion: Literal["no-preference", "reduce"]
+) -> None:
+    with lab.record() as launches:
+        growing[(1,)](torch.zeros(8, dtype=torch.int32), BLOCK=8)
+    steps = launches[0].trace(0).steps
+    first, second = [one.number for one in steps if one.name == "total" and one.kind == "assign"][:2]
+    page = show(launches[0].steps(step=second - 1), theme)
+    page.emulate_media(reduced_motion=motion)
+    page.get_by_label("step").focus()
+    expect(page.locator(".tl-flash")).to_have_count(0)
+    page.keyboard.press(".")
+    if motion == "reduce":
+        expect(page.locator(".tl-flash")).to_be_hidden()
+    else:
+        page.wait_for_selector(".tl-flash")
+        page.wait_for_selector(".tl-flash", state="detached")
+    expect(page.locator(".tl-changed")).to_have_text(f"3 of 8 elements changed since step {first} ◥")
+    expect(page.locator("tr.tl-new .tl-watch")).to_have_text("total")
+    ground, marked = page.locator(".tl-cells").evaluate(
+        "c => [4, 5].map(k => [...c.getContext('2d').getImageData(46 + 28 * k + 25, 18 + 2, 1, 1).data].slice(0, 3))"
+    )
+    assert marked in ([0, 0, 0], [255, 255, 255]) and ground not in ([0, 0, 0], [255, 255, 255])
+    page.screenshot(path=screenshots / f"steps-changed-{theme == style.DARK}-{motion}.png")

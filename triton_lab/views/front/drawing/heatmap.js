@@ -1,8 +1,10 @@
 /** A heatmap on a canvas: cells, numbers, labels, pointer and keyboard. It knows nothing of what cells mean. */
 
+import { markChanges } from "./changes.js";
 import { numbers } from "./data.js";
 import { make, penOf } from "./dom.js";
 import { cellAt, cornerOf, frameOf, ticksOf } from "./frame.js";
+import { inkOn } from "./labels.js";
 import { legendOf } from "./legend.js";
 import { paint } from "./raster.js";
 import { readoutOf } from "./readout.js";
@@ -34,6 +36,8 @@ export class Heatmap {
     this.emphasis = null;
     /** @type {Cell[]} */
     this.marked = [];
+    /** @type {Cell[]} what another step has changed */
+    this.changed = [];
     /** @type {Cell | null} */
     this.cursor = null;
     /** @type {(cell: Cell | null) => string | void} gives the words that then stand beside the cell */
@@ -45,8 +49,8 @@ export class Heatmap {
     this.top = TOP + (scene.panelNames.length ? 18 : 0);
     this.width = LEFT + this.frame.width + (scene.right ? 14 + scene.right.length * 7 : 2);
     this.height = this.top + this.frame.height + (scene.down ? 22 : 4);
-    this.canvas = this._canvas({ class: "tl-cells" });
-    this.overlay = this._canvas({
+    this.canvas = this.sheet({ class: "tl-cells" });
+    this.overlay = this.sheet({
       class: "tl-overlay", tabindex: 0, role: "img",
       "aria-label": `${scene.title || "heatmap"}: arrow keys move from cell to cell, Enter picks`,
       onpointermove: (/** @type {PointerEvent} */ event) => this._point(this._under(event)),
@@ -70,7 +74,7 @@ export class Heatmap {
   }
 
   /** @param {import("./dom.js").Attributes} attributes */
-  _canvas(attributes) {
+  sheet(attributes) {
     const ratio = window.devicePixelRatio || 1;
     return make("canvas", {
       ...attributes, width: Math.ceil(this.width * ratio), height: Math.ceil(this.height * ratio),
@@ -142,6 +146,7 @@ export class Heatmap {
     if (scene.right) context.fillText(scene.right, LEFT + frame.width + 8, this.top + Math.min(8, frame.height / 2));
     if (scene.down) context.fillText(scene.down, LEFT, this.top + frame.height + 11);
     this._labels(context);
+    markChanges(context, this);
   }
 
   /** @param {CanvasRenderingContext2D} context */
@@ -152,10 +157,9 @@ export class Heatmap {
     for (const [panel, row, column, rows, columns, text] of this.scene.labels) {
       const look = 4 * this.cells[(panel * layout.rows + row) * layout.columns + column];
       const at = 3 * this.styles[look];
-      const light = luminanceOf(palette.slice(at, at + 3)) >= STYLE.darkestUnderInk;
       // A dimmed cell is mixed with the ground; its label goes with the ground's ink.
       const dimmed = this.emphasis !== null && this.emphasis[look / 4] === 2;
-      context.fillStyle = dimmed ? STYLE.themes[this.theme ?? "light"].faint : light ? STYLE.darkLabel : STYLE.lightLabel;
+      context.fillStyle = dimmed ? STYLE.themes[this.theme ?? "light"].faint : inkOn(palette, at);
       const [x, y] = cornerOf(frame, panel);
       if (this.styles[look + 3] === STYLE.pattern.cross) {
         // On crosses no word could be read.
@@ -234,13 +238,17 @@ export class Heatmap {
     else this.readout.hide();
   }
 
-  /** Where a cell is in the window. @param {Cell} cell */
-  _boxOf([panel, row, column]) {
-    const { left, top } = this.overlay.getBoundingClientRect();
-    const { cellWidth, cellHeight } = this.frame;
+  /** The upper left corner of a cell on the canvas. @param {Cell} cell @returns {[number, number]} */
+  placeOf([panel, row, column]) {
     const [x, y] = cornerOf(this.frame, panel);
-    const [from, upper] = [left + LEFT + x + column * cellWidth, top + this.top + y + row * cellHeight];
-    return { left: from, top: upper, right: from + cellWidth, bottom: upper + cellHeight };
+    return [LEFT + x + column * this.frame.cellWidth, this.top + y + row * this.frame.cellHeight];
+  }
+
+  /** Where a cell is in the window. @param {Cell} cell */
+  _boxOf(cell) {
+    const { left, top } = this.overlay.getBoundingClientRect();
+    const [x, y] = this.placeOf(cell);
+    return { left: left + x, top: top + y, right: left + x + this.frame.cellWidth, bottom: top + y + this.frame.cellHeight };
   }
 
   /** @param {KeyboardEvent} event */
@@ -276,16 +284,6 @@ export class Heatmap {
     if (y < 0 || y >= rows) [at, y] = [at + Math.sign(down) * across, y < 0 ? rows - 1 : 0];
     return at >= 0 && at < panels ? [at, y, x] : null;
   }
-}
-
-/**
- * WCAG's relative luminance, 0 to 1.
- * @param {number[]} colour red, green and blue from 0 to 255
- */
-function luminanceOf(colour) {
-  const linear = (/** @type {number} */ part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-  const [red, green, blue] = colour.map((part) => linear(part / 255));
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
 /**

@@ -131,3 +131,21 @@ export function crowded(layout, room, cells) {
   }
   return cells.length * cellHeight < LEAST_REGION * down || cells.length * cellWidth < LEAST_REGION * across;
 }
+
+/**
+ * Black or white, whichever can be read on a colour of the palette.
+ * @param {number[]} palette @param {number} at where its red stands
+ */
+export function inkOn(palette, at) {
+  return luminanceOf(palette.slice(at, at + 3)) >= STYLE.darkestUnderInk ? STYLE.darkLabel : STYLE.lightLabel;
+}
+
+/**
+ * WCAG's relative luminance, 0 to 1.
+ * @param {number[]} colour red, green and blue from 0 to 255
+ */
+function luminanceOf(colour) {
+  const linear = (/** @type {number} */ part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+  const [red, green, blue] = colour.map((part) => linear(part / 255));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

@@ -2,6 +2,7 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
+import { showChanges } from "../drawing/changes.js";
 import { blockHeatmap, tell } from "../drawing/valueblock.js";
 import { goesOn, reveal } from "../drawing/scroller.js";
 import { oneProgramPicker } from "./pickers.js";
@@ -43,6 +44,19 @@ export function stepsOf(scene, selection) {
   const back = make("button", { type: "button", class: "tl-step", onclick: () => go(at - 1) }, "◀ back");
   const on = make("button", { type: "button", class: "tl-step", onclick: () => go(at + 1) }, "on ▶");
 
+  /** @type {number | null} the step that was seen last */
+  let seen = null;
+  /** The numbers that a variable had before a step gave it these. @param {number} k */
+  const before = (k) => {
+    const { kind, name, shape } = steps[k];
+    if (kind !== "assign" || !name) return null;
+    for (let j = k - 1; j >= 0; j--) {
+      const { block } = steps[j];
+      if (steps[j].kind === "assign" && steps[j].name === name) return block && steps[j].shape === shape ? { step: j, block } : null;
+    }
+    return null;
+  };
+
   /** The step that last gave each variable its value. @returns {Map<string, number>} */
   const alive = () => {
     const found = new Map();
@@ -65,6 +79,8 @@ export function stepsOf(scene, selection) {
       /** @type {HTMLElement} */ (row.children[1]).textContent = here ? "▶" : "";
       if (here) reveal(source, row.getBoundingClientRect());
     });
+    const moved = seen !== null && seen !== at;
+    seen = at;
     const now = alive();
     if (watched !== null && !now.has(watched)) watched = null;
     const held = body.contains(document.activeElement) ? document.activeElement?.textContent : null;
@@ -77,7 +93,7 @@ export function stepsOf(scene, selection) {
         },
       }, name);
       return make(
-        "tr", { class: k === at ? "tl-new" : "" }, make("th", { scope: "row" }, look),
+        "tr", { class: k !== at ? "" : moved ? "tl-new tl-flashes" : "tl-new" }, make("th", { scope: "row" }, look),
         make("td", {}, String(steps[k].line ?? "")), make("td", {}, steps[k].value),
       );
     }));
@@ -98,6 +114,8 @@ export function stepsOf(scene, selection) {
     });
     place.replaceChildren(make("div", { class: "tl-title" }, `${shown.words} ${shown.value}`));
     if (block.length !== 1) place.append(heatmap.node);
+    const old = shown === step ? before(at) : null;
+    if (old) place.append(showChanges(heatmap, scene.pictures[shown.shape], block, numbers(old.block), `step ${old.step}`, moved));
     heatmap.draw();
   };
   selection.subscribe(update);

@@ -48,7 +48,7 @@ def test_waves_follow_the_number_of_multiprocessors(show: Open, screenshots: Pat
     colours = [
         cells.evaluate(
             "(c, [x, y]) => [...c.getContext('2d').getImageData(x, y, 1, 1).data].slice(0, 3)",
-            [LEFT + 28 * x + 14, TOP + 28 * y + 14],
+            [LEFT + 28 * x + 5, TOP + 28 * y + 5],  # beside the number of the wave
         )
         for y in range(2)
         for x in range(3)
@@ -57,3 +57,18 @@ def test_waves_follow_the_number_of_multiprocessors(show: Open, screenshots: Pat
     assert colours == [palette[style.SEQUENTIAL].tolist()] * 3 + [palette[style.SEQUENTIAL + 63].tolist()] * 3
     page.locator(".tl-overlay").nth(1).click(position={"x": LEFT + 14, "y": TOP + 20 + 14})
     page.screenshot(path=screenshots / "grid.png")
+
+
+def test_numbers_stand_where_python_writes_them(show: Open, screenshots: Path) -> None:
+    for theme, name in ((style.LIGHT, "light"), (style.DARK, "dark")):
+        page = show(Grid(launch()), theme)
+        labels = Grid(launch()).heatmaps[0].labels
+        assert [one.text for one in labels] == list("012345")
+        for one in labels:
+            seen = page.locator(".tl-cells").first.evaluate(
+                "(c, [x, y]) => { const d = c.getContext('2d').getImageData(x, y, 24, 24).data;"
+                " return new Set(Array.from({length: 576}, (_, k) => d.slice(4 * k, 4 * k + 3).join())).size; }",
+                [LEFT + 28 * one.column + 2, TOP + 28 * one.row + 2],
+            )
+            assert seen > 1, one
+        page.screenshot(path=screenshots / f"grid-numbers-{name}.png")

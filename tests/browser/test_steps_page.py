@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import torch
@@ -43,3 +44,80 @@ def test_keys_step_and_the_source_follows(show: Open, screenshots: Path, dark: b
     expect(page.locator(".tl-told")).to_contain_text("load from x_ptr")
     expect(page.locator(".tl-code").nth(2)).to_contain_text("<img src=x onerror=alert(1)>")
     page.screenshot(path=screenshots / f"steps{'-dark' if dark else ''}.png")
+
+
+@triton.jit
+def lengthy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.load(x_ptr + offsets, mask=offsets < n, other=0.0) + 2 * tl.arange(0, BLOCK) + offsets
+    total += 1
+    total += 2
+    total += 3
+    total += 4
+    total += 5
+    total += 6
+    total += 7
+    total += 8
+    total += 9
+    total = tl.where(offsets < 3, total, 2 * total)
+    tl.store(out_ptr + offsets, total, mask=offsets < n)
+
+
+def test_long_lines_wrap_and_long_sources_follow_the_step(show: Open, screenshots: Path) -> None:
+    with lab.record() as launches:
+        lengthy[(1,)](torch.arange(8.0), torch.zeros(8), 8, BLOCK=8)
+    page = show(launches[0].steps(step=0))
+    page.set_viewport_size({"width": 600, "height": 300})
+    source = page.get_by_role("region", name="source")
+    assert source.evaluate("one => one.scrollWidth <= one.clientWidth"), "no code is cut off on the right"
+    told = page.locator(".tl-beside .tl-goes-on")
+    assert source.evaluate("one => one.scrollHeight > one.clientHeight")
+    expect(told).to_have_text("The source goes on below: scroll it, or use the arrow keys.")
+    source.focus()
+    page.keyboard.press("End")
+    expect(told).to_have_text("The source goes on above: scroll it, or use the arrow keys.")
+    page.get_by_label("step").focus()
+    for key in ("End", "Home"):
+        page.keyboard.press(key)
+        seen = page.locator(".tl-here").evaluate(
+            "row => { const [r, s] = [row, row.parentElement].map(one => one.getBoundingClientRect());"
+            " return s.top - 1 <= r.top && r.bottom <= s.bottom + 1; }"
+        )
+        assert seen, key
+    page.screenshot(path=screenshots / "steps-long.png")
+
+
+@triton.jit
+def growing(x_ptr, BLOCK: tl.constexpr):
+    total = tl.arange(0, BLOCK)
+    for _ in range(3):
+        total = tl.where(total > 4, total + 1, total)
+    tl.store(x_ptr + tl.arange(0, BLOCK), total)
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+@pytest.mark.parametrize("theme", [style.LIGHT, style.DARK], ids=["light", "dark"])
+def test_what_a_step_changed_flashes_and_stays_marked(
+    show: Open, screenshots: Path, theme: style.Theme, motion: Literal["no-preference", "reduce"]
+) -> None:
+    with lab.record() as launches:
+        growing[(1,)](torch.zeros(8, dtype=torch.int32), BLOCK=8)
+    steps = launches[0].trace(0).steps
+    first, second = [one.number for one in steps if one.name == "total" and one.kind == "assign"][:2]
+    page = show(launches[0].steps(step=second - 1), theme)
+    page.emulate_media(reduced_motion=motion)
+    page.get_by_label("step").focus()
+    expect(page.locator(".tl-flash")).to_have_count(0)
+    page.keyboard.press(".")
+    if motion == "reduce":
+        expect(page.locator(".tl-flash")).to_be_hidden()
+    else:
+        page.wait_for_selector(".tl-flash")
+        page.wait_for_selector(".tl-flash", state="detached")
+    expect(page.locator(".tl-changed")).to_have_text(f"3 of 8 elements changed since step {first} ◥")
+    expect(page.locator("tr.tl-new .tl-watch")).to_have_text("total")
+    ground, marked = page.locator(".tl-cells").evaluate(
+        "c => [4, 5].map(k => [...c.getContext('2d').getImageData(46 + 28 * k + 25, 18 + 2, 1, 1).data].slice(0, 3))"
+    )
+    assert marked in ([0, 0, 0], [255, 255, 255]) and ground not in ([0, 0, 0], [255, 255, 255])
+    page.screenshot(path=screenshots / f"steps-changed-{theme == style.DARK}-{motion}.png")

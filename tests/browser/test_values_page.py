@@ -6,10 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page, expect
 
 from triton_lab.launch.probes import Variable as Place
 from triton_lab.launch.values import Assignment, Values
+from triton_lab.views.drawing import style
 from triton_lab.views.drawing.raster import paint
 from triton_lab.views.drawing.value_picture import block_heatmap, ends
 from triton_lab.views.launch.variable import Variable
@@ -53,3 +55,84 @@ def test_a_picked_program_is_painted_as_the_model_says(show: Open, screenshots: 
     page.screenshot(path=screenshots / "variable.png")
     page.get_by_label("iteration").fill("1")
     expect(page.locator(".tl-note")).to_have_text("program (9, 0, 0) does not get here")
+
+
+def whole_numbers() -> Values:
+    """One program's (4, 6) block of integers from -12 to 11."""
+    place = Place(0, "count", 3)
+    block = np.arange(-12, 12, dtype=np.int32).reshape(1, 4, 6)
+    heard = [Assignment(0, place, np.array([0]), block), Assignment(1, place, np.array([0]), np.maximum(block, -1))]
+    return Values("count", 3, np.array([0]), heard, None)
+
+
+@pytest.mark.parametrize("theme", [style.LIGHT, style.DARK], ids=["light", "dark"])
+def test_numbers_stand_in_their_cells(show: Open, screenshots: Path, theme: style.Theme) -> None:
+    page = show(Variable(whole_numbers()), theme)
+    heatmap = block_heatmap(whole_numbers().at(0)[0], -12, 12)
+    assert len(heatmap.labels) == 24
+    colours = paint(heatmap, heatmap.frame, theme=theme)
+    for row, column in ((0, 0), (1, 5), (2, 0), (3, 5)):
+        inner = page.locator(".tl-cells").evaluate(
+            "(c, [x, y]) => { const d = c.getContext('2d').getImageData(x, y, 26, 26).data;"
+            " return Array.from({length: 676}, (_, k) => [...d.slice(4 * k, 4 * k + 3)]); }",
+            [LEFT + 28 * column + 1, TOP + 28 * row + 1],
+        )
+        cell = np.array(inner).reshape(26, 26, 3)
+        ground = colours[28 * row + 14, 28 * column + 14]
+        rim = np.concatenate([cell[:7].reshape(-1, 3), cell[-7:].reshape(-1, 3), cell[:, 0], cell[:, -1]])
+        assert (rim == ground).all(), "the number stays within its cell"
+        written = np.abs(cell.astype(int) - ground).max(axis=(1, 2)) > 60
+        assert written.any(), "and can be told from its ground"
+    page.screenshot(path=screenshots / f"values-numbers-{'dark' if theme == style.DARK else 'light'}.png")
+
+
+def test_pointing_out_of_a_block_is_no_error(show: Open) -> None:
+    page = show(Variable(whole_numbers()))
+    page.locator(".tl-overlay").hover(position={"x": LEFT + 14, "y": TOP + 14})
+    expect(page.locator(".tl-status")).to_have_text("count[0, 0] = -12")
+    page.mouse.move(5, 5)
+    expect(page.locator(".tl-status")).to_have_text("")
+
+
+@pytest.mark.parametrize("theme", [style.LIGHT, style.DARK], ids=["light", "dark"])
+def test_what_is_told_stands_at_the_pointer_and_in_the_window(
+    show: Open, screenshots: Path, theme: style.Theme
+) -> None:
+    page = show(Variable(whole_numbers()), theme)
+    page.set_viewport_size({"width": 330, "height": 200})  # the status line is below the fold
+    overlay, readout = page.locator(".tl-overlay"), page.locator(".tl-readout")
+    expect(readout).to_be_hidden()
+    for row, column in ((0, 0), (0, 5), (3, 0), (3, 5)):
+        overlay.hover(position={"x": LEFT + 28 * (column + 0.5), "y": TOP + 28 * (row + 0.5)})
+        expect(readout).to_have_text(f"count[{row}, {column}] = {6 * row + column - 12}")
+        words, pointer = readout.bounding_box(), overlay.bounding_box()
+        assert words is not None and pointer is not None
+        x, y = pointer["x"] + LEFT + 28 * (column + 0.5), pointer["y"] + TOP + 28 * (row + 0.5)
+        assert words["x"] >= 0 and words["x"] + words["width"] <= 330
+        assert words["y"] >= 0 and words["y"] + words["height"] <= 200
+        assert max(words["x"] - x, x - words["x"] - words["width"]) <= 28, "at the pointer"
+        assert max(words["y"] - y, y - words["y"] - words["height"]) <= 28, "at the pointer"
+    page.screenshot(path=screenshots / f"readout-{'dark' if theme == style.DARK else 'light'}.png")
+    page.mouse.move(5, 5)
+    expect(readout).to_be_hidden()
+    overlay.focus()
+    page.keyboard.press("ArrowRight")
+    expect(readout).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(readout).to_be_hidden()
+
+
+def test_a_picture_larger_than_the_window_says_where_it_goes_on_and_follows_the_keyboard(show: Open) -> None:
+    page = show(Variable(whole_numbers()))
+    page.set_viewport_size({"width": 180, "height": 110})
+    told, box, overlay = page.locator(".tl-goes-on"), page.locator(".tl-scroll"), page.locator(".tl-overlay")
+    expect(told).to_have_text("The picture goes on below and to the right: scroll it, or use the arrow keys.")
+    overlay.focus()
+    for key in ["ArrowRight", "ArrowRight"] + ["ArrowRight"] * 4 + ["ArrowDown"] * 3:
+        page.keyboard.press(key)
+    expect(page.locator(".tl-status")).to_have_text("count[3, 5] = 11")
+    expect(told).to_contain_text("to the left")
+    right, bottom = box.evaluate("one => [one.scrollLeft + one.clientWidth, one.scrollTop + one.clientHeight]")
+    assert right >= LEFT + 6 * 28 and bottom >= TOP + 4 * 28, "the cell is in view"
+    page.set_viewport_size({"width": 800, "height": 600})
+    expect(told).to_be_hidden()

@@ -95,7 +95,9 @@ TENSOR_LEVELS = 16  # from pale at the storage's start to strong at its end
 TENSOR = DIVERGING + DIVERGING_LEVELS
 PALETTE_SIZE = TENSOR + TENSOR_LEVELS * len(TENSOR_COLOURS)
 
-DARKEST_UNDER_INK = 110  # a label on a darker ground (weighted mean of 0 to 255) is white, else black
+DARKEST_UNDER_INK = (
+    0.179  # a label on a darker ground (WCAG's relative luminance) is white, else black: 4.58 to 1 at least
+)
 DARK_LABEL, LIGHT_LABEL = "#000000", "#ffffff"
 
 # --- Sizes ------------------------------------------------------------------------------------------
@@ -134,8 +136,14 @@ def rgb(colour: str) -> tuple[int, int, int]:
 
 def label_colour(look: Sequence[int], theme: Theme = LIGHT) -> str:
     """Black or white, whichever can be read on a style's first colour."""
-    red, green, blue = palette(theme)[look[0]].tolist()
-    return DARK_LABEL if 0.3 * red + 0.59 * green + 0.11 * blue >= DARKEST_UNDER_INK else LIGHT_LABEL
+    return DARK_LABEL if luminance(palette(theme)[look[0]].tolist()) >= DARKEST_UNDER_INK else LIGHT_LABEL
+
+
+def luminance(colour: Sequence[int]) -> float:
+    """WCAG's relative luminance, 0 to 1, of red, green and blue from 0 to 255."""
+    parts = (part / 255 for part in colour)
+    linear = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def ramp(anchors: tuple[str, ...], levels: int) -> npt.NDArray[np.uint8]:

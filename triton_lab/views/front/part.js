@@ -91,11 +91,13 @@ const MOST_BUTTONS = 8;
  */
 export function choiceOf({ items }, selection, context) {
   const chosen = (items.length > MOST_BUTTONS ? menuOf : buttonsOf)(items, selection, context);
-  const forget = selection.subscribe((picked) => {
+  const follow = (/** @type {import("./selection.js").Picked} */ picked) => {
     if (picked.line == null || items[chosen.shown()].lines?.includes(picked.line)) return;
     const other = items.findIndex((item) => item.lines?.includes(/** @type {number} */ (picked.line)));
     if (other >= 0) chosen.show(other);
-  });
+  };
+  follow(selection.get()); // a line that was picked before this was opened
+  const forget = selection.subscribe(follow);
   return {
     ...chosen,
     stop() {

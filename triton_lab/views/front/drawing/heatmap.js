@@ -1,10 +1,14 @@
 /** A heatmap on a canvas: cells, numbers, labels, pointer and keyboard. It knows nothing of what cells mean. */
 
+import { markChanges } from "./changes.js";
 import { numbers } from "./data.js";
 import { make, penOf } from "./dom.js";
 import { cellAt, cornerOf, frameOf, ticksOf } from "./frame.js";
+import { inkOn } from "./labels.js";
 import { legendOf } from "./legend.js";
 import { paint } from "./raster.js";
+import { readoutOf } from "./readout.js";
+import { goesOn, reveal } from "./scroller.js";
 import { STYLE } from "./style.js";
 import { themeOf } from "./theme.js";
 
@@ -32,9 +36,11 @@ export class Heatmap {
     this.emphasis = null;
     /** @type {Cell[]} */
     this.marked = [];
+    /** @type {Cell[]} what another step has changed */
+    this.changed = [];
     /** @type {Cell | null} */
     this.cursor = null;
-    /** @type {(cell: Cell | null) => void} */
+    /** @type {(cell: Cell | null) => string | void} gives the words that then stand beside the cell */
     this.onpoint = () => {};
     /** @type {(cell: Cell) => void} */
     this.onpick = () => {};
@@ -43,8 +49,8 @@ export class Heatmap {
     this.top = TOP + (scene.panelNames.length ? 18 : 0);
     this.width = LEFT + this.frame.width + (scene.right ? 14 + scene.right.length * 7 : 2);
     this.height = this.top + this.frame.height + (scene.down ? 22 : 4);
-    this.canvas = this._canvas({ class: "tl-cells" });
-    this.overlay = this._canvas({
+    this.canvas = this.sheet({ class: "tl-cells" });
+    this.overlay = this.sheet({
       class: "tl-overlay", tabindex: 0, role: "img",
       "aria-label": `${scene.title || "heatmap"}: arrow keys move from cell to cell, Enter picks`,
       onpointermove: (/** @type {PointerEvent} */ event) => this._point(this._under(event)),
@@ -60,13 +66,15 @@ export class Heatmap {
     plot.append(this.canvas, this.overlay);
     this.node = make("div", { class: "tl-heatmap" });
     if (scene.title) this.node.append(make("div", { class: "tl-title" }, scene.title));
-    this.node.append(make("div", { class: "tl-scroll" }, plot));
+    this.box = make("div", { class: "tl-scroll" }, plot);
+    this.node.append(this.box, goesOn(this.box, "The picture"));
     this.legend = legendOf(scene);
-    this.node.append(this.legend.node);
+    this.readout = readoutOf(() => (this.cursor ? this._boxOf(this.cursor) : null));
+    this.node.append(this.legend.node, this.readout.node);
   }
 
   /** @param {import("./dom.js").Attributes} attributes */
-  _canvas(attributes) {
+  sheet(attributes) {
     const ratio = window.devicePixelRatio || 1;
     return make("canvas", {
       ...attributes, width: Math.ceil(this.width * ratio), height: Math.ceil(this.height * ratio),
@@ -138,6 +146,7 @@ export class Heatmap {
     if (scene.right) context.fillText(scene.right, LEFT + frame.width + 8, this.top + Math.min(8, frame.height / 2));
     if (scene.down) context.fillText(scene.down, LEFT, this.top + frame.height + 11);
     this._labels(context);
+    markChanges(context, this);
   }
 
   /** @param {CanvasRenderingContext2D} context */
@@ -148,10 +157,9 @@ export class Heatmap {
     for (const [panel, row, column, rows, columns, text] of this.scene.labels) {
       const look = 4 * this.cells[(panel * layout.rows + row) * layout.columns + column];
       const at = 3 * this.styles[look];
-      const light = 0.3 * palette[at] + 0.59 * palette[at + 1] + 0.11 * palette[at + 2] >= STYLE.darkestUnderInk;
       // A dimmed cell is mixed with the ground; its label goes with the ground's ink.
       const dimmed = this.emphasis !== null && this.emphasis[look / 4] === 2;
-      context.fillStyle = dimmed ? STYLE.themes[this.theme ?? "light"].faint : light ? STYLE.darkLabel : STYLE.lightLabel;
+      context.fillStyle = dimmed ? STYLE.themes[this.theme ?? "light"].faint : inkOn(palette, at);
       const [x, y] = cornerOf(frame, panel);
       if (this.styles[look + 3] === STYLE.pattern.cross) {
         // On crosses no word could be read.
@@ -225,7 +233,22 @@ export class Heatmap {
     if (String(there) === String(this.cursor)) return;
     this.cursor = there;
     this.mark(there ? [there] : []);
-    this.onpoint(there);
+    const words = this.onpoint(there);
+    if (there && words) this.readout.show(words);
+    else this.readout.hide();
+  }
+
+  /** The upper left corner of a cell on the canvas. @param {Cell} cell @returns {[number, number]} */
+  placeOf([panel, row, column]) {
+    const [x, y] = cornerOf(this.frame, panel);
+    return [LEFT + x + column * this.frame.cellWidth, this.top + y + row * this.frame.cellHeight];
+  }
+
+  /** Where a cell is in the window. @param {Cell} cell */
+  _boxOf(cell) {
+    const { left, top } = this.overlay.getBoundingClientRect();
+    const [x, y] = this.placeOf(cell);
+    return { left: left + x, top: top + y, right: left + x + this.frame.cellWidth, bottom: top + y + this.frame.cellHeight };
   }
 
   /** @param {KeyboardEvent} event */
@@ -234,10 +257,14 @@ export class Heatmap {
     if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
     const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
     const step = /** @type {Record<string, number[]>} */ (steps)[event.key];
+    if (event.key === "Escape") this.readout.hide();
     if (step) {
       const [panel, row, column] = this.cursor ?? [0, -Math.min(0, step[0]), -Math.min(0, step[1])];
       const next = this._moved(panel, row, column, this.cursor ? step : [0, 0]);
-      if (next) this._point(next);
+      if (next) {
+        reveal(this.box, this._boxOf(next));
+        this._point(next);
+      }
     } else if (event.key === "Enter" || event.key === " ") {
       if (this.cursor) this.onpick(this.cursor);
     } else if (!this.onkey(event.key)) return;

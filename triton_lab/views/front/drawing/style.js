@@ -4,7 +4,7 @@ export const STYLE = {
   font: "var(--jp-ui-font-family, system-ui, 'DejaVu Sans', sans-serif)",
   mono: "var(--jp-code-font-family, ui-monospace, 'DejaVu Sans Mono', monospace)",
   largestCell: 28.0,
-  darkestUnderInk: 110,
+  darkestUnderInk: 0.179,
   darkLabel: "#000000",
   lightLabel: "#ffffff",
   gapRight: 12.0,

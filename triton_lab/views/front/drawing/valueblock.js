@@ -3,6 +3,7 @@
 import { numbers } from "./data.js";
 import { make, penOf } from "./dom.js";
 import { Heatmap } from "./heatmap.js";
+import { cellLabels, numberText } from "./labels.js";
 import { short } from "./legend.js";
 import { countOf } from "./words.js";
 import { STYLE } from "./style.js";
@@ -41,10 +42,15 @@ export function blockScene(picture, painting, values, [low, high], mask = null) 
     cells[cell] = 1 + level;
     seen.add(level - levels);
   }
+  const known = (/** @type {number} */ cell) => first[cell] && (!mask || mask[first[cell] - 1]);
+  const labels = cellLabels(picture.layout, picture.room, (cell) => {
+    const value = known(cell) ? values[first[cell] - 1] : NaN;
+    return Number.isFinite(value) ? numberText(value) : "";
+  });
   const legend = painting.marks.filter((_, k) => seen.has(k));
   if (seen.has(painting.marks.length)) legend.push([painting.unknown, "not touched"]);
   return {
-    layout: picture.layout, room: picture.room, panelNames: picture.panelNames, title: "", labels: [], groups: null,
+    layout: picture.layout, room: picture.room, panelNames: picture.panelNames, title: "", labels, groups: null,
     right: "", down: "", rules: [0, 0], legend, rampName: "", ramp: low < high ? [start, levels, low, high] : null,
     cells: { type: "u1", bytes: cells },
     styles: { type: "u2", bytes: new Uint8Array(Uint16Array.from(looks.flat()).buffer) },
@@ -55,7 +61,7 @@ export function blockScene(picture, painting, values, [low, high], mask = null) 
  * A heatmap of one block; the pointer tells the element and its value.
  * @param {import("../scenes.js").BlockScene} picture @param {import("../scenes.js").Painting} painting @param {ArrayLike<number>} values @param {[number, number]} ends
  * @param {ArrayLike<number> | null} mask
- * @param {(index: number[] | null, position: number) => void} onpoint
+ * @param {(index: number[] | null, position: number) => string | void} onpoint
  */
 export function blockHeatmap(picture, painting, values, ends, mask, onpoint) {
   const heatmap = new Heatmap(blockScene(picture, painting, values, ends, mask));

@@ -21,17 +21,15 @@ export function differenceOf(scene) {
   for (const heatmap of heatmaps) {
     heatmap.onpoint = (cell) => {
       for (const other of heatmaps) other.mark(cell ? [cell] : []);
-      if (!cell) {
-        status.textContent = rest;
-        return;
-      }
+      if (!cell) return (status.textContent = rest);
       const [panel, row, column] = cell;
       const at = (panel * layout.rows + row) * layout.columns + column;
       const values = `${scene.titles[0]} ${first[at]} · ${scene.titles[1]} ${second[at]}`;
       const equal = Object.is(first[at], second[at]) || first[at] === second[at];
       const apart = equal ? "equal" : `difference ${first[at] - second[at]}`;
       const worstOf = layout.down * layout.right > 1 ? ", the worst of its cell" : "";
-      status.textContent = `${scene.name}[${unravel(worst[at], layout.shape).join(", ")}]${worstOf} · ${values} · ${apart}`;
+      const element = `${scene.name}[${unravel(worst[at], layout.shape).join(", ")}]`;
+      return (status.textContent = `${element}${worstOf} · ${values} · ${apart}`);
     };
   }
   const node = make(

@@ -3,6 +3,7 @@
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { Heatmap } from "../drawing/heatmap.js";
+import { crowded, regionLabels } from "../drawing/labels.js";
 import { EMPHASIS } from "../drawing/raster.js";
 import { TouchedArgument } from "./accesses.js";
 import { layerPicker, programPicker } from "./pickers.js";
@@ -62,22 +63,24 @@ export function gridOf(scene, selection) {
     const { styles, start, levels } = scene.ramp;
     const level = (/** @type {number} */ value) =>
       FIRST_LEVEL + (high > low ? Math.floor(((levels - 1) * (value - low)) / (high - low)) : Math.floor((levels * 5) / 8));
-    /** @type {import("../scenes.js").Dress} */
+    /** @type {Omit<import("../scenes.js").Dress, "labels" | "groups">} */
     const dress = {
-      styles, labels: [], legend: [], groups: null,
+      styles, legend: [],
       ramp: programs ? [start, levels, low, high] : null, rampName: LEVEL_NAMES[shown] ?? shown,
     };
     // The keyboard stays where it was.
     const held = heatmaps.findIndex((heatmap) => heatmap.overlay === document.activeElement);
     const cursor = heatmaps[held]?.cursor ?? null;
     const own = Uint8Array.from({ length: programs + 1 }, (_, k) => (k ? level(now[k - 1]) : 0));
-    heatmaps = [new Heatmap({ ...scene.heatmap, ...dress, levels: packed(own) })];
+    const numbered = Float64Array.from({ length: programs + 1 }, (_, k) => (k ? now[k - 1] + FIRST_LEVEL : 0));
+    heatmaps = [new Heatmap({ ...scene.heatmap, ...dress, ...regionsOf(scene.heatmap, numbered), levels: packed(own) })];
     if (scene.target && first) {
       const { accesses } = scene.target;
       const base = numbers(accesses.layers.program.levels);
       const theirs = Uint8Array.from(first, (program, k) => (program ? level(now[program - 1]) : base[k]));
+      const told = Float64Array.from(first, (program, k) => (program ? numbered[program] : base[k]));
       heatmaps.push(new Heatmap({
-        ...accesses.heatmap, ...dress, ramp: null, levels: packed(theirs), title: accesses.title,
+        ...accesses.heatmap, ...dress, ...regionsOf(accesses.heatmap, told), ramp: null, levels: packed(theirs), title: accesses.title,
       }));
       const { name } = accesses.argument;
       heatmaps[1].onpoint = (cell) => (status.textContent = cell && touched ? touched.words(heatmaps[1], cell) : rest());
@@ -153,6 +156,22 @@ export function gridOf(scene, selection) {
     make("div", { class: "tl-controls" }, ...slider.nodes), place, status,
   );
   return { node, draw: update };
+}
+
+/**
+ * Lines between regions of equal numbers, and the numbers where they have room.
+ * @param {import("../scenes.js").Cells} place
+ * @param {Float64Array} classes the region of each class: a level below `FIRST_LEVEL`, or that and the number
+ * @returns {Pick<import("../scenes.js").Dress, "labels" | "groups">}
+ */
+function regionsOf({ layout, room, cells }, classes) {
+  const regions = Float64Array.from(numbers(cells), (own) => classes[own]);
+  if (classes.length < 2 || crowded(layout, room, regions)) return { labels: [], groups: null };
+  const word = (/** @type {number} */ region) => (region < FIRST_LEVEL ? "" : String(region - FIRST_LEVEL));
+  return {
+    labels: regionLabels(layout, room, regions, word),
+    groups: { type: "f8", bytes: new Uint8Array(classes.buffer) },
+  };
 }
 
 /** As Python hands over bytes. @param {Uint8Array} bytes @returns {import("../scenes.js").Buffer} */

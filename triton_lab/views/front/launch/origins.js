@@ -64,7 +64,7 @@ export function originsOf(scene, selection, context) {
     for (const heatmap of heatmaps) {
       heatmap.onpoint = (cell) => {
         if (!cell) return rest();
-        status.textContent = `${at(heatmap, cell)} ${heatmap.classAt(cell) >= FIRST ? "is part of it" : "is not needed"}`;
+        return (status.textContent = `${at(heatmap, cell)} ${heatmap.classAt(cell) >= FIRST ? "is part of it" : "is not needed"}`);
       };
     }
     if (stored && elements) {
@@ -72,7 +72,7 @@ export function originsOf(scene, selection, context) {
       own.onpoint = (cell) => {
         if (!cell) return rest();
         const here = own.classAt(cell) === NOT_NEEDED ? "has no origins to show" : "click to see where it came from";
-        status.textContent = `${stored.argument}${at(own, cell)} ${here}`;
+        return (status.textContent = `${stored.argument}${at(own, cell)} ${here}`);
       };
       own.onpick = ([panel, down, right]) => {
         const element = elements[(panel * own.layout.rows + down) * own.layout.columns + right];

@@ -24,7 +24,7 @@ export function sourceOf(source, selection) {
       },
       make("span", { class: "tl-number" }, String(lineOfRow(k))),
       make("span", { class: "tl-marks", title: kinds.join(", ") }, kinds.map((kind) => kind[0].toUpperCase()).join("")),
-      make("span", { class: "tl-code" }, text),
+      codeOf(text),
     ),
   );
   let reach = 0; // the line that the Tab key comes to
@@ -59,4 +59,10 @@ export function sourceOf(source, selection) {
     "div", { class: "tl-note" }, "L load · S store · A atomic: point at such a line to see its accesses light up, click to keep them lit",
   );
   return { node: make("div", {}, list, key), draw: update };
+}
+
+/** A line of code; where it is too long it goes on below, further in than it began. @param {string} text */
+export function codeOf(text) {
+  const indent = text.length - text.trimStart().length;
+  return make("span", { class: "tl-code", style: `--tl-indent:${indent + 4}ch` }, text);
 }

@@ -2,8 +2,11 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
+import { showChanges } from "../drawing/changes.js";
 import { blockHeatmap, tell } from "../drawing/valueblock.js";
+import { goesOn, reveal } from "../drawing/scroller.js";
 import { oneProgramPicker } from "./pickers.js";
+import { codeOf } from "./source.js";
 
 /**
  * @param {import("../scenes.js").StepsScene} scene
@@ -26,8 +29,9 @@ export function stepsOf(scene, selection) {
   const rows = scene.source.lines.map((text, k) => make(
     "div", { class: "tl-line" },
     make("span", { class: "tl-number" }, String(scene.source.first + k)), make("span", { class: "tl-marks" }),
-    make("span", { class: "tl-code" }, text),
+    codeOf(text),
   ));
+  const source = make("div", { class: "tl-source", tabindex: 0, role: "region", "aria-label": "source" }, ...rows);
   const body = make("tbody");
   const table = make(
     "table", { class: "tl-table" },
@@ -39,6 +43,19 @@ export function stepsOf(scene, selection) {
   });
   const back = make("button", { type: "button", class: "tl-step", onclick: () => go(at - 1) }, "◀ back");
   const on = make("button", { type: "button", class: "tl-step", onclick: () => go(at + 1) }, "on ▶");
+
+  /** @type {number | null} the step that was seen last */
+  let seen = null;
+  /** The numbers that a variable had before a step gave it these. @param {number} k */
+  const before = (k) => {
+    const { kind, name, shape } = steps[k];
+    if (kind !== "assign" || !name) return null;
+    for (let j = k - 1; j >= 0; j--) {
+      const { block } = steps[j];
+      if (steps[j].kind === "assign" && steps[j].name === name) return block && steps[j].shape === shape ? { step: j, block } : null;
+    }
+    return null;
+  };
 
   /** The step that last gave each variable its value. @returns {Map<string, number>} */
   const alive = () => {
@@ -60,7 +77,10 @@ export function stepsOf(scene, selection) {
       if (here) row.setAttribute("aria-current", "step");
       else row.removeAttribute("aria-current");
       /** @type {HTMLElement} */ (row.children[1]).textContent = here ? "▶" : "";
+      if (here) reveal(source, row.getBoundingClientRect());
     });
+    const moved = seen !== null && seen !== at;
+    seen = at;
     const now = alive();
     if (watched !== null && !now.has(watched)) watched = null;
     const held = body.contains(document.activeElement) ? document.activeElement?.textContent : null;
@@ -73,7 +93,7 @@ export function stepsOf(scene, selection) {
         },
       }, name);
       return make(
-        "tr", { class: k === at ? "tl-new" : "" }, make("th", { scope: "row" }, look),
+        "tr", { class: k !== at ? "" : moved ? "tl-new tl-flashes" : "tl-new" }, make("th", { scope: "row" }, look),
         make("td", {}, String(steps[k].line ?? "")), make("td", {}, steps[k].value),
       );
     }));
@@ -88,12 +108,14 @@ export function stepsOf(scene, selection) {
     const block = numbers(shown.block);
     const mask = shown.mask ? numbers(shown.mask) : null;
     const heatmap = blockHeatmap(scene.pictures[shown.shape], scene.painting, block, shown.ends, mask, (index, position) => {
-      if (!index) status.textContent = "";
-      else if (mask && !mask[position]) status.textContent = `[${index.join(", ")}] is masked`;
-      else status.textContent = `${shown.name ?? "memory"}[${index.join(", ")}] = ${tell(block[position])}`;
+      if (!index) return (status.textContent = "");
+      if (mask && !mask[position]) return (status.textContent = `[${index.join(", ")}] is masked`);
+      return (status.textContent = `${shown.name ?? "memory"}[${index.join(", ")}] = ${tell(block[position])}`);
     });
     place.replaceChildren(make("div", { class: "tl-title" }, `${shown.words} ${shown.value}`));
     if (block.length !== 1) place.append(heatmap.node);
+    const old = shown === step ? before(at) : null;
+    if (old) place.append(showChanges(heatmap, scene.pictures[shown.shape], block, numbers(old.block), `step ${old.step}`, moved));
     heatmap.draw();
   };
   selection.subscribe(update);
@@ -109,7 +131,7 @@ export function stepsOf(scene, selection) {
     "div", { class: "tl-steps", onkeydown }, make("div", { class: "tl-title" }, scene.title),
     make("div", { class: "tl-controls" }, ...programs.nodes),
     make("div", { class: "tl-controls" }, back, make("label", { class: "tl-slide" }, slider), on, told),
-    make("div", { class: "tl-row" }, make("div", { class: "tl-source" }, ...rows), make("div", {}, place, table)),
+    make("div", { class: "tl-row" }, make("div", { class: "tl-beside" }, source, goesOn(source, "The source")), make("div", {}, place, table)),
     status, make("div", { class: "tl-note" }, ", and . go a step back and on; click a variable to keep looking at it"),
   );
   return { node, draw: update };

@@ -60,11 +60,11 @@ export function storageOf(scene, selection) {
       }
       if (grids[k] !== source) grids[k].mark(present(marked.map((index) => cellOf(grids[k].layout, index))));
     });
-    status.textContent = [...words, trail].filter(Boolean).join(" · ");
+    return (status.textContent = [...words, trail].filter(Boolean).join(" · "));
   };
   const clear = () => {
     for (const heatmap of all) heatmap.mark([]);
-    status.textContent = `Point at an element or at a place in storage${scene.launchGrid ? "; click it to pick its program" : ""}.`;
+    return (status.textContent = `Point at an element or at a place in storage${scene.launchGrid ? "; click it to pick its program" : ""}.`);
   };
   all.forEach((heatmap, k) => {
     heatmap.onpick = (/** @type {import("../drawing/heatmap.js").Cell} */ cell) => {
@@ -97,7 +97,7 @@ export function storageOf(scene, selection) {
     strip.onpoint = (cell) => {
       if (!cell) return clear();
       const { index, right } = indexOf(strip.layout, ...cell);
-      point(memory, index[0] * unit, unit * right, strip, `storage ${letter}, ${stretch(index[0] * unit, unit * right)}`, touchers(strip, cell));
+      return point(memory, index[0] * unit, unit * right, strip, `storage ${letter}, ${stretch(index[0] * unit, unit * right)}`, touchers(strip, cell));
     };
   });
   grids.forEach((picture, k) => {
@@ -109,7 +109,7 @@ export function storageOf(scene, selection) {
       const offset = index.reduce((sum, value, axis) => sum + value * tensor.strides[axis], tensor.offset);
       const byte = tensor.start + offset * tensor.itemsize;
       const where = `storage ${scene.memories[tensor.memory].letter}, ${stretch(byte, tensor.itemsize)}`;
-      point(tensor.memory, byte, tensor.itemsize, picture, `${arithmeticOf(tensor, index)} · ${where}`, touchers(picture, cell));
+      return point(tensor.memory, byte, tensor.itemsize, picture, `${arithmeticOf(tensor, index)} · ${where}`, touchers(picture, cell));
     };
   });
   clear();

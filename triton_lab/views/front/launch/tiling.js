@@ -28,9 +28,7 @@ export function tilingOf(scene, selection) {
   const layer = (name) => {
     if (!layers[name]) {
       layers[name] = new Layer(scene, name, programs);
-      layers[name].heatmap.onpoint = (cell) => {
-        status.textContent = cell ? layers[name].words(cell) : rest();
-      };
+      layers[name].heatmap.onpoint = (cell) => (status.textContent = cell ? layers[name].words(cell) : rest());
       layers[name].heatmap.onpick = (cell) => {
         const there = layers[name].programsAt(cell);
         // Clicking again goes on to the next program on the same element.

@@ -18,15 +18,12 @@ export function timelineOf(scene) {
   const heatmap = new Heatmap(scene.heatmap);
   heatmap.onpoint = (cell) => {
     heatmap.mark(cell ? [cell] : []);
-    if (!cell) {
-      status.textContent = rest;
-      return;
-    }
+    if (!cell) return (status.textContent = rest);
     const [, row, column] = cell;
     const [first, last] = scene.columns[column];
     const lanes = counts[row * scene.columns.length + column];
     const elements = first === last ? `element ${first}` : `elements ${first} to ${last}`;
-    status.textContent = `${scene.moments[row]} · ${elements} · ${countOf(lanes, "lane")}`;
+    return (status.textContent = `${scene.moments[row]} · ${elements} · ${countOf(lanes, "lane")}`);
   };
   return { node: make("div", { class: "tl-timeline" }, title, heatmap.node, status), draw: () => heatmap.draw() };
 }

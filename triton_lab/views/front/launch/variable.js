@@ -3,6 +3,7 @@
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { themeOf } from "../drawing/theme.js";
+import { showChanges } from "../drawing/changes.js";
 import { barsOf, blockHeatmap, tell } from "../drawing/valueblock.js";
 import { callProgram, countOf } from "../drawing/words.js";
 
@@ -45,6 +46,7 @@ export function variableOf(scene, selection) {
   let heatmap = null;
   const update = () => {
     const picked = selection.get();
+    const seen = [row, iteration];
     if (picked.program != null && programs.includes(picked.program)) row = programs.indexOf(picked.program);
     if (picked.iteration != null && picked.iteration < values.length) iteration = picked.iteration;
     program.input.value = String(row);
@@ -58,9 +60,10 @@ export function variableOf(scene, selection) {
     }
     const block = values[iteration].subarray(row * size, (row + 1) * size);
     heatmap = blockHeatmap(scene.picture, scene.painting, block, scene.ends, scene.mask ? numbers(scene.mask) : null, (index, position) => {
-      const at = index && index.length ? `[${index.join(", ")}]` : "";
+      if (!index) return (status.textContent = rest());
+      const at = index.length ? `[${index.join(", ")}]` : "";
       const value = scene.mask && !numbers(scene.mask)[position] ? "was not touched" : `= ${tell(block[position])}`;
-      status.textContent = index ? `${scene.name}${at} ${value}` : rest();
+      return (status.textContent = `${scene.name}${at} ${value}`);
     });
     /** @type {HTMLElement[]} */
     const shown = [heatmap.node];
@@ -69,6 +72,11 @@ export function variableOf(scene, selection) {
       shown.push(bars.node);
     } else shown.push(make("div", { class: "tl-single" }, tell(block[0])));
     place.replaceChildren(...shown);
+    if (iteration > 0 && reached[iteration - 1][row]) {
+      const before = values[iteration - 1].subarray(row * size, (row + 1) * size);
+      const flashes = row === seen[0] && iteration !== seen[1];
+      place.append(showChanges(heatmap, scene.picture, block, before, `iteration ${iteration - 1}`, flashes));
+    }
     heatmap.draw();
     bars?.draw(themeOf(place));
     status.textContent = rest();

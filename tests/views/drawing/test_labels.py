@@ -1,0 +1,79 @@
+"""Words in cells: the browser writes what Python writes, and black or white can be read on every colour."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.views.test_assembly import node
+from triton_lab.views.assembly import FRONT
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.frame import frame
+from triton_lab.views.drawing.layout import layout
+from triton_lab.views.drawing.regions import cell_labels, crowded, labels
+from triton_lab.views.drawing.words import number_text
+
+SHAPES = [(8,), (70,), (4, 6), (3, 5, 5), (), (64, 64), (2, 40), (300, 3)]
+ROOMS = [(420.0, 320.0), (300.0, 260.0), (640.0, 512.0)]
+PROGRAM = """
+import { readFileSync } from "node:fs";
+import { cellLabels, crowded, numberText, regionLabels } from "%s/drawing/labels.js";
+const { numbers, pictures } = JSON.parse(readFileSync(0, "utf8"));
+console.log(JSON.stringify({
+  numbers: numbers.map(numberText),
+  pictures: pictures.map(({ layout, room, cells }) => ({
+    cells: cellLabels(layout, room, (cell) => (cells[cell] ? String(cells[cell]) : "")),
+    regions: regionLabels(layout, room, Float64Array.from(cells), String),
+    crowded: crowded(layout, room, Float64Array.from(cells)),
+  })),
+}));
+"""
+
+
+def in_the_browser(asked: dict[str, Any], folder: Path) -> Any:
+    """What the scripts say of these numbers and pictures."""
+    script = folder / "labels.mjs"
+    script.write_text(PROGRAM % FRONT.as_posix(), encoding="utf-8")
+    done = subprocess.run([node(), str(script)], input=json.dumps(asked), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_browser_writes_what_python_writes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    numbers = [0.0, -0.0, 7.0, -123456.0, 1e6, 1e-5, -0.00012345, 9999.6, 3.14159, 1e300]
+    numbers += (rng.normal(size=300) * 10.0 ** rng.integers(-8, 9, size=300)).tolist()
+    pictures, expected = [], []
+    for shape in SHAPES:
+        for room in ROOMS:
+            seen = layout(shape, room=room)
+            for tile in (1, 3, 8):
+                cells = rng.integers(0, 40, size=seen.cells) // tile if tile < 8 else np.arange(seen.cells) // 16
+                words = [str(number) if number else "" for number in cells.tolist()]
+                pictures.append({"layout": seen.as_scene(), "room": room, "cells": cells.tolist()})
+                expected.append(
+                    {
+                        "cells": [list(one.as_scene()) for one in cell_labels(seen, words, room)],
+                        "regions": [list(one.as_scene()) for one in labels(frame(seen, room), cells, str)],
+                        "crowded": crowded(cells, frame(seen, room)),
+                    }
+                )
+    found = in_the_browser({"numbers": numbers, "pictures": pictures}, tmp_path)
+    assert found["numbers"] == [number_text(number) for number in numbers]
+    assert found["pictures"] == expected
+    assert any(one["cells"] for one in expected) and any(one["regions"] for one in expected)
+
+
+@pytest.mark.parametrize("theme", [style.LIGHT, style.DARK], ids=["light", "dark"])
+def test_a_number_can_be_read_on_every_colour_of_the_palette(theme: style.Theme) -> None:
+    """Black or white, at 4.5 to one at least: what WCAG asks of words."""
+    for colour in range(style.PROGRAM, style.PALETTE_SIZE):
+        ground = style.luminance(style.palette(theme)[colour].tolist())
+        word = style.luminance(style.rgb(style.label_colour((colour, colour, colour, 0), theme)))
+        low, high = sorted((ground, word))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, colour

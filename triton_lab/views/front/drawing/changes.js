@@ -1,0 +1,84 @@
+/** What a step changed: cells that flash, a corner of each that stays, and words. */
+
+import { numbers } from "./data.js";
+import { make, penOf } from "./dom.js";
+import { inkOn, numberText } from "./labels.js";
+import { STYLE } from "./style.js";
+import { themeOf } from "./theme.js";
+import { countOf } from "./words.js";
+
+/** @typedef {import("./heatmap.js").Heatmap} Heatmap */
+/** @typedef {import("./heatmap.js").Cell} Cell */
+
+const LEAST_CORNERED = 8; // pixels: smaller cells have no room for a mark in their corner
+
+/**
+ * What is another number than before.
+ * @param {import("../scenes.js").BlockScene} picture
+ * @param {ArrayLike<number>} values @param {ArrayLike<number>} before in reading order, both
+ * @returns {{count: number, cells: Cell[]}} how many elements, and the cells that show them
+ */
+export function changesOf({ layout, first }, values, before) {
+  // Two NaN are the same here: nothing happened.
+  const other = (/** @type {number} */ k) => values[k] !== before[k] && !(Number.isNaN(values[k]) && Number.isNaN(before[k]));
+  let count = 0;
+  for (let k = 0; k < values.length; k++) if (other(k)) count++;
+  const shown = numbers(first);
+  /** @type {Cell[]} */
+  const cells = [];
+  for (let cell = 0; cell < shown.length; cell++) {
+    const inner = cell % (layout.rows * layout.columns);
+    if (shown[cell] && other(shown[cell] - 1)) {
+      cells.push([Math.floor(cell / (layout.rows * layout.columns)), Math.floor(inner / layout.columns), inner % layout.columns]);
+    }
+  }
+  return { count, cells };
+}
+
+/**
+ * The changes in words, and marked in the heatmap; they flash if they are new to the eye.
+ * @param {Heatmap} heatmap
+ * @param {import("../scenes.js").BlockScene} picture
+ * @param {ArrayLike<number>} values @param {ArrayLike<number>} before
+ * @param {string} since @param {boolean} flashes
+ */
+export function showChanges(heatmap, picture, values, before, since, flashes) {
+  const { count, cells } = changesOf(picture, values, before);
+  heatmap.changed = cells;
+  if (flashes) flash(heatmap);
+  const told = values.length === 1 ? `it was ${numberText(before[0])} in ${since}` : `${count} of ${countOf(values.length, "element")} changed since ${since}`;
+  const sign = cells.length && cornered(heatmap.frame) ? " ◥" : "";
+  return make("div", { class: "tl-changed" }, count || values.length > 1 ? told + sign : `the same as in ${since}`);
+}
+
+/** Whether a cell has room for a mark in its corner. @param {import("./frame.js").Frame} frame */
+const cornered = ({ cellWidth, cellHeight }) => Math.min(cellWidth, cellHeight) >= LEAST_CORNERED;
+
+/** A corner of each cell that changed, which stays. @param {CanvasRenderingContext2D} context @param {Heatmap} heatmap */
+export function markChanges(context, heatmap) {
+  if (!cornered(heatmap.frame)) return;
+  const { cellWidth, cellHeight } = heatmap.frame;
+  const side = Math.min(7, Math.floor(Math.min(cellWidth, cellHeight) / 3));
+  const { palette } = STYLE.themes[heatmap.theme ?? "light"];
+  for (const cell of heatmap.changed) {
+    const [left, top] = heatmap.placeOf(cell);
+    context.fillStyle = inkOn(palette, 3 * heatmap.styles[4 * heatmap.classAt(cell)]);
+    context.beginPath();
+    context.moveTo(left + cellWidth - side, top);
+    context.lineTo(left + cellWidth, top);
+    context.lineTo(left + cellWidth, top + side);
+    context.fill();
+  }
+}
+
+/** The cells that changed light up for a moment; not where somebody wants no motion (`view.css`). @param {Heatmap} heatmap */
+function flash(heatmap) {
+  if (!heatmap.changed.length) return;
+  const sheet = heatmap.sheet({ class: "tl-flash", "aria-hidden": "true", onanimationend: () => sheet.remove() });
+  const ratio = window.devicePixelRatio || 1;
+  const context = penOf(sheet);
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.fillStyle = STYLE.themes[themeOf(heatmap.node)].accent;
+  for (const cell of heatmap.changed) context.fillRect(...heatmap.placeOf(cell), heatmap.frame.cellWidth, heatmap.frame.cellHeight);
+  heatmap.overlay.before(sheet);
+}

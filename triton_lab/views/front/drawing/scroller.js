@@ -1,0 +1,36 @@
+/** What may be larger than its place: it scrolls there, and words say where it goes on. */
+
+import { make } from "./dom.js";
+
+/**
+ * @param {HTMLElement} box with `overflow: auto`
+ * @param {string} what is in it, such as `The picture`
+ * @returns {HTMLElement} the words, to be put under the box
+ */
+export function goesOn(box, what) {
+  const words = make("div", { class: "tl-note tl-goes-on", hidden: true });
+  const update = () => {
+    const [right, below] = [box.scrollWidth - box.clientWidth - box.scrollLeft, box.scrollHeight - box.clientHeight - box.scrollTop];
+    const [left, above] = [box.scrollLeft, box.scrollTop];
+    const sides = Object.entries({ above, below, "to the left": left, "to the right": right });
+    const cut = sides.filter(([, pixels]) => pixels >= 2).map(([side]) => side);
+    words.hidden = !cut.length;
+    words.textContent = cut.length ? `${what} goes on ${cut.join(" and ")}: scroll it, or use the arrow keys.` : "";
+  };
+  box.addEventListener("scroll", update, { passive: true });
+  new ResizeObserver(update).observe(box);
+  return words;
+}
+
+/**
+ * Scroll the box, and nothing else, so far that this is seen in it.
+ * @param {HTMLElement} box
+ * @param {import("./readout.js").Box} place in the window
+ */
+export function reveal(box, place) {
+  const seen = box.getBoundingClientRect();
+  const by = (/** @type {number} */ start, /** @type {number} */ end, /** @type {number} */ from, /** @type {number} */ to) =>
+    start < from ? start - from : end > to ? end - to : 0;
+  box.scrollLeft += by(place.left, place.right, seen.left, seen.left + box.clientWidth);
+  box.scrollTop += by(place.top, place.bottom, seen.top, seen.top + box.clientHeight);
+}

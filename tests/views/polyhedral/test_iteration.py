@@ -370,3 +370,26 @@ def test_hulls_and_ticks() -> None:
     square = np.array([[0, 0], [2, 0], [1, 0], [2, 2], [0, 2], [1, 1]], dtype=float)
     assert {tuple(p) for p in hull(square).tolist()} == {(0, 0), (2, 0), (2, 2), (0, 2)}
     assert [tick_step(unit) for unit in (50, 10, 5, 1.5, 0.2)] == [1, 2, 5, 10, 100]
+
+
+def test_the_live_form_carries_the_chosen_instance_and_keeps_it() -> None:
+    view = scop(examples.WAVEFRONT, n=4).schedule.plot(instance=(2, 3))
+    assert view.scene()["chosen"] == [5]
+    with pytest.raises(ValueError, match=r"no instance \(7, 7\)"):
+        scop(examples.WAVEFRONT, n=4).schedule.plot(instance=(7, 7)).scene()
+    widget = view.widget
+    first = widget.scene
+    widget.selection = {"instance": [1, 1]}
+    assert widget.scene is first  # the browser shows it by itself
+    widget.selection = {"instance": [1, 1], "parameters": {"n": 6}}
+    assert widget.scene["chosen"] == [0]
+    widget.selection = {"instance": None, "parameters": {"n": 5}}
+    assert widget.scene["chosen"] == []
+    widget.selection = {"instance": [4, 4], "parameters": {"n": 4}}  # there is none there any more
+    assert widget.scene["chosen"] == []
+
+
+def test_a_point_that_stands_for_several_visits_is_chosen_with_all() -> None:
+    view = scop(examples.MATMUL, n=3).schedule.plot(("y", "x"), instance=(1, 2))
+    chosen = view.scene()["chosen"]
+    assert view.picture.visits[chosen, 0].tolist() == [0, 1, 1, 1]  # the sum's start, and its three terms

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from triton_lab.views.polyhedral.iteration import IterationView
 
 MOST_ARRAY_CELLS = 40_000
+MOST_CHOSEN = 200  # visits of one point, where iterators are projected out; each is linked with its elements
 
 
 def scene(view: IterationView) -> IterationScene:
@@ -50,6 +51,7 @@ def scene(view: IterationView) -> IterationScene:
         "program": schedule.program(),
         "notes": list(view.notes),
         "controls": view.controls(),
+        "chosen": view.chosen[:MOST_CHOSEN].tolist(),
     }
 
 

@@ -20,6 +20,8 @@ export function raggedOf(scene) {
   const canvas = make("canvas", {
     width: (right + gap + side + 20) * ratio, height: (tall + 20) * ratio,
     style: `position:static;width:${right + gap + side + 20}px;height:${tall + 20}px`,
+    tabindex: 0, role: "img", "aria-label": `${scene.title}: A with rows of different lengths, times B; arrow keys step through the visits, Escape lets go`,
+    onkeydown: (/** @type {KeyboardEvent} */ event) => step(event),
   });
   const pen = penOf(canvas);
   pen.scale(ratio, ratio);
@@ -65,6 +67,16 @@ export function raggedOf(scene) {
     },
   };
   const controls = controlsOf(stage);
+  /** @param {KeyboardEvent} event */
+  const step = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    /** @type {Record<string, number>} */
+    const leads = { ArrowRight: stage.done + 1, ArrowLeft: stage.done - 1, Home: 1, End: stage.count, Escape: 0 };
+    if (!(event.key in leads)) return;
+    controls.go(leads[event.key]);
+    event.preventDefault();
+    event.stopPropagation();
+  };
   const node = make(
     "div", { class: "tl-domain" }, make("div", { class: "tl-domain-title" }, scene.title),
     canvas, controls.node, told, make("pre", {}, scene.program),

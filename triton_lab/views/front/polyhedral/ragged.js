@@ -6,6 +6,7 @@ import { themeOf } from "../drawing/theme.js";
 import { controlsOf } from "./controls.js";
 
 const CELL = 40;
+const ABOVE_ROWS = 28; // px above A
 
 /** @type {import("../part.js").Draw<import("../scenes.js").RaggedScene>} */
 export function raggedOf(scene) {
@@ -15,7 +16,9 @@ export function raggedOf(scene) {
   const [right, down] = [width * CELL, columns.length * CELL];
   const gap = 70;
   const side = 4 * CELL;
-  const tall = width * CELL;
+  const deep = width * CELL;
+  const aside = Math.max(ABOVE_ROWS, (deep - down) / 2);
+  const tall = Math.max(deep, aside + down);
   const ratio = Math.max(1, window.devicePixelRatio || 1);
   const canvas = make("canvas", {
     width: (right + gap + side + 20) * ratio, height: (tall + 20) * ratio,
@@ -26,7 +29,7 @@ export function raggedOf(scene) {
   const pen = penOf(canvas);
   pen.scale(ratio, ratio);
   const told = make("div", { class: "tl-domain-told", "aria-live": "polite" }, scene.remark);
-  const top = 10 + (tall - down) / 2;
+  const top = 10 + aside;
   const stage = {
     count: visits.length,
     done: 0,
@@ -40,7 +43,7 @@ export function raggedOf(scene) {
       });
       pen.globalAlpha = 1;
       pen.fillStyle = look.dense;
-      pen.fillRect(10 + right + gap, 10, side, tall);
+      pen.fillRect(10 + right + gap, 10, side, deep);
       const now = done ? visits[done - 1] : null;
       if (now) {
         pen.fillStyle = look.rows[now.i % look.rows.length];
@@ -53,16 +56,16 @@ export function raggedOf(scene) {
       pen.strokeStyle = look.axis;
       pen.lineWidth = 1.5;
       pen.strokeRect(10, top, right, down);
-      pen.strokeRect(10 + right + gap, 10, side, tall);
+      pen.strokeRect(10 + right + gap, 10, side, deep);
       pen.fillStyle = look.strong;
       pen.textBaseline = "middle";
       pen.font = "18px 'DejaVu Sans', system-ui, sans-serif";
       pen.textAlign = "center";
       columns.forEach((row, i) => pen.fillText(`K[i] = ${row.length}`, 10 + CELL * 2.1, top + (i + 0.5) * CELL));
-      pen.fillText("x", 10 + right + gap / 2, 10 + tall / 2);
+      pen.fillText("x", 10 + right + gap / 2, 10 + deep / 2);
       pen.font = "bold 20px 'DejaVu Sans', system-ui, sans-serif";
-      pen.fillText("A", 10 + right / 2, top + down / 2);
-      pen.fillText("B", 10 + right + gap + side / 2, 10 + tall / 2);
+      pen.fillText("A", 10 + right / 2, top - ABOVE_ROWS / 2); // the rows hold words already
+      pen.fillText("B", 10 + right + gap + side / 2, 10 + deep / 2);
       told.textContent = now ? `i = ${now.i}, k = ${now.k}: A[${now.i}][${now.column}] times row ${now.column} of B` : scene.remark;
     },
   };

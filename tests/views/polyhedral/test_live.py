@@ -234,6 +234,22 @@ def test_every_canvas_is_named_and_reached_by_keyboard(show: Open) -> None:
         assert page.evaluate(nameless) == 0
 
 
+def test_names_of_borders_leave_all_numbers_of_the_axes(show: Open) -> None:
+    text = "for (int pid = 0; pid < 5; pid++) for (int lane = 0; lane < 16; lane++) A[pid] = 0;"
+    page = show(iteration_view(scop(text)))
+    read = """() => {
+      const words = [];
+      const pen = CanvasRenderingContext2D.prototype;
+      const plain = pen.fillText;
+      pen.fillText = function (text, ...rest) { words.push(text); return plain.call(this, text, ...rest); };
+      document.body.dataset.jpThemeLight = 'false';
+      return new Promise((done) => setTimeout(() => done(words), 300));
+    }"""
+    words = page.evaluate(read)
+    assert {"lane < 0", "pid < 0", *map(str, range(18))} <= set(words)
+    assert [words.count(str(number)) for number in range(1, 7)] == [2] * 6
+
+
 def test_a_row_of_the_matrix_lights_its_line_and_the_line_its_row(show: Open) -> None:
     view = iteration_view(scop(examples.PAGE))
     page = show(view)

@@ -104,7 +104,7 @@ def test_every_tab_is_fetched_when_opened_and_follows_the_selection(lab: Lab) ->
     expect(visible(card, ".tl-steps .tl-title").first).to_have_text("sums, program (1, 0, 0)")
     visible(card, ".tl-steps").get_by_text("on ▶").click()
     visible(card, ".tl-steps").get_by_text("on ▶").click()
-    expect(visible(card, ".tl-steps .tl-told").last).to_contain_text("step 2 of")
+    expect(visible(card, ".tl-steps .tl-told").last).to_contain_text("step 7 of")
     lab.screenshot("card-steps", cell)
     lab.page.keyboard.press("]")
     expect(visible(card, ".tl-steps .tl-title").first).to_have_text("sums, program (2, 0, 0)")

@@ -7,12 +7,17 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from triton_lab.polyhedral import Schedule, schedule, scop
+from triton_lab.polyhedral.core.loop_tree import every_loop
+from triton_lab.polyhedral.core.nest import every_loop as written_loops
 from triton_lab.polyhedral.page import examples
 from triton_lab.polyhedral.page.halide import halide_matmul
 
 NEST = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] = B[i][j];"
+CUBE = "for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) for (int k = i; k < 4; k++) A[i][j] += B[k];"
 TWO = "for (int i = 0; i < n; i++) A[i] = i;\nfor (int i = 0; i < n; i++) B[i] = A[i];"
 
 
@@ -33,6 +38,50 @@ def test_a_split_by_what_does_not_divide_keeps_the_rest() -> None:
     split = schedule(NEST, n=10).split("i", 4)
     assert split.program().splitlines()[1] == "  for (int ii = 0; ii <= min(3, n - 4 * io - 1); ii++)"
     assert sorted(split.order().pairs) == sorted(schedule(NEST, n=10).order().pairs)
+
+
+_ROW = st.tuples(*[st.integers(-2, 2)] * 3)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(_ROW, min_size=1, max_size=4))
+def test_loops_of_a_matrix_have_the_names_of_the_axes(rows: list[tuple[int, int, int]]) -> None:
+    found = scop(CUBE)
+    order = found.schedule.matrix(rows)
+    written = [loop.iterator for loop in written_loops(order.nodes)]  # those that isl adds where instances tie, too
+    assert set(written) <= {"i", "j", "k"}
+    assert sorted(order.order().pairs) == sorted(found.schedule.order().pairs)
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        ([[0, 1], [1, 0]], "ji"), ([[1, 1], [1, 0]], "ji"), ([[1, 1], [0, 1]], "ij"), ([[1, 1], [1, -1]], "ij"),
+        ([[0, -1], [2, 0]], "ji"), ([[1, 1]], "j"),
+    ],
+)  # fmt: skip
+def test_a_sum_of_iterators_has_the_name_that_is_left(rows: list[list[int]], names: str) -> None:
+    assert "".join(loop.name for loop in every_loop(schedule(NEST).matrix(rows).tree)) == names
+
+
+def test_a_sum_is_called_as_after_a_skew() -> None:
+    skewed = schedule(NEST, n=4).skew("j", "i").interchange("i", "j")
+    assert schedule(NEST, n=4).matrix([[1, 1], [1, 0]]).program() == skewed.program()
+
+
+def test_loops_that_isl_finds_have_the_names_of_the_axes() -> None:
+    program = schedule(examples.MATMUL).automatic().program()
+    assert [line.split("int ")[1][0] for line in program.splitlines() if "for" in line] == ["y", "x", "k"]
+    assert "C[y][x] += A[y][k] * B[k][x];" in program
+
+
+def test_rows_of_a_matrix_can_be_called_by_their_number() -> None:
+    order = schedule(NEST).matrix([[0, 1], [1, 0]])
+    assert order.parallel("t1").tree == order.parallel("i").tree
+    with pytest.raises(ValueError, match="no loop t2; loops: j, i"):
+        order.parallel("t2")
+    two = schedule(TWO)
+    assert two.parallel("t0", statement="S1").tree == two.parallel("i", statement="S1").tree
 
 
 def test_tiles_are_visited_one_after_the_other() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import islpy as isl
 
 from triton_lab.polyhedral.core.affine import Affine, source_name
+from triton_lab.polyhedral.core.axis_names import named_by_axes
 from triton_lab.polyhedral.core.effort import NoAnswer, TooHard, answered
 from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Mark, Tree, sequence
 
@@ -42,6 +43,7 @@ def automatic_tree(scop: Instances) -> Tree:
     except NoAnswer:
         # isl shuns schedules that fold a loop into another, and then may find none at all (red and black points).
         tree = answered(question, partial(_found, scop, run, validity, proximity, False))
+    tree = named_by_axes(tree, {s.name: s.iterators for s in scop.statements})
     return sequence((tree, Leaf(never))) if never else tree
 
 

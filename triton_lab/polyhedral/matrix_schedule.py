@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from triton_lab.polyhedral.core.affine import Affine
+from triton_lab.polyhedral.core.axis_names import named_by_axes
 from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Tree
 from triton_lab.polyhedral.core.static_part import StaticPart
 from triton_lab.words import count as counted
@@ -33,7 +34,7 @@ def tree_of_rows(scop: StaticPart, rows: Rows | Mapping[str, Rows]) -> Tree:
     for k in reversed(range(depth)):
         row = {name: e[k] if k < len(e) else Affine() for name, e in expressions.items()}
         tree = Loop(f"t{k}", row, tree)
-    return tree
+    return named_by_axes(tree, {s.name: s.iterators for s in scop.statements})
 
 
 def _expressions(scop: StaticPart, name: str, rows: Any) -> list[Affine]:

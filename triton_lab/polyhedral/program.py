@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 import islpy as isl
 
@@ -41,7 +42,12 @@ def program(schedule: Ordered, values: Mapping[str, int] | None = None) -> tuple
     depth = len(times(schedule.tree, scop.statements[0].name))
     paths = {s.name: path(schedule.tree, s.name) for s in scop.statements}
 
-    def describe(at: int, inside: frozenset[str]) -> tuple[str, str]:
+    def describe(at: int, inside: frozenset[str], taken: frozenset[str]) -> tuple[str, str]:
+        if at >= depth:
+            tied = [scop[name].iterators for name in sorted(inside)]
+            # The iterator itself, unless a time dimension has its name; then there is another that none has.
+            own = [iterators[at - depth] for iterators in tied if at - depth < len(iterators)]
+            return next((n for n in (*own, *chain(*tied)) if n not in taken), f"t{at}"), ""
         step = next(paths[name][at] for name in sorted(inside) if at < len(paths[name]))
         return (step.loop.name, step.loop.mark) if step.loop else (f"t{at}", "")
 

@@ -286,13 +286,14 @@ class Schedule(Pictured):
         """A schedule typed as a matrix: one row per time dimension, columns iterators, parameters, 1.
 
         Trailing columns may be left out (``[[0, 1], [1, 0]]`` interchanges two loops). Several statements take a
-        mapping from their names.
+        mapping from their names. The loops have the names of the iterators (as after `skew`, where a row is a sum of
+        some); ``t0``, ``t1``, ... call them by their rows.
 
         >>> schedule.matrix([[0, 1], [1, 0]])
         // matrix
-        for (int t0 = 0; t0 < n - 1; t0++)
-          for (int t1 = t0 + 1; t1 < n; t1++)
-            A[t1][t0] = A[t1][t0] + 1;
+        for (int j = 0; j < n - 1; j++)
+          for (int i = j + 1; i < n; i++)
+            A[i][j] = A[i][j] + 1;
         legal: every dependence is kept
         """
         return self._next(tree_of_rows(self.scop, rows), "matrix")
@@ -301,9 +302,9 @@ class Schedule(Pictured):
         """The schedule that isl finds by itself (in the manner of Pluto: parallel loops outside, then tilable ones).
 
         >>> print(schedule.automatic().program())
-        parallel for (int t0 = 1; t0 < n; t0++)
-          for (int t1 = 0; t1 < t0; t1++)
-            A[t0][t1] = A[t0][t1] + 1;
+        parallel for (int i = 1; i < n; i++)
+          for (int j = 0; j < i; j++)
+            A[i][j] = A[i][j] + 1;
         """
         from triton_lab.polyhedral.automatic import automatic_tree
 

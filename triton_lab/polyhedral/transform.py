@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence as Several
 from dataclasses import replace
 
@@ -20,9 +21,15 @@ from triton_lab.polyhedral.core.loop_tree import (
 
 
 def find(tree: Tree, name: str, statement: str | None = None) -> Loop:
-    """The loop called ``name`` (around ``statement``, where several have that name)."""
+    """The loop called ``name`` (around ``statement``, where several have that name).
+
+    ``t0``, ``t1``, ... are the loops from the outermost on, as the rows of a matrix are counted, unless one has that
+    name.
+    """
     named = [loop for loop in every_loop(tree) if loop.name == name]
     found = [loop for loop in named if statement is None or statement in statements(loop)]
+    if not found and (place := re.fullmatch(r"t(\d+)", name)):
+        found = [loop for loop in _at_depth(tree, int(place[1])) if statement is None or statement in statements(loop)]
     if not found:
         there = ", ".join(dict.fromkeys(loop.name for loop in every_loop(tree))) or "none"
         around = f" around {statement}" if statement else ""
@@ -31,6 +38,16 @@ def find(tree: Tree, name: str, statement: str | None = None) -> Loop:
         choices = "; ".join(f"statement={statements(loop)[0]!r}" for loop in found)
         raise ValueError(f"{len(found)} loops are called {name}: choose one with {choices}")
     return found[0]
+
+
+def _at_depth(tree: Tree, depth: int) -> list[Loop]:
+    """The loops with ``depth`` loops around them."""
+    match tree:
+        case Loop():
+            return [tree] if depth == 0 else _at_depth(tree.body, depth - 1)
+        case Sequence():
+            return [loop for child in tree.children for loop in _at_depth(child, depth)]
+    return []
 
 
 def _unused(tree: Tree, *names: str) -> None:

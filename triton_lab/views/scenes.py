@@ -32,6 +32,7 @@ class Picked(TypedDict, total=False):
     at: dict[str, int]
     dims: list[str]
     automatic: bool
+    instance: list[int] | None
 
 
 class Question(TypedDict):

@@ -26,9 +26,10 @@ from triton_lab.views.polyhedral.iteration import IterationView, iteration_view
 from triton_lab.views.polyhedral.labels import clip
 from triton_lab.views.polyhedral.page import PageFigures
 from triton_lab.views.polyhedral.picture import Border, picture
-from triton_lab.views.polyhedral.plot import Plot, hull, tick_step
+from triton_lab.views.polyhedral.plot import LABEL, Plot, hull, tick_step
 from triton_lab.views.polyhedral.ragged import RaggedView
 from triton_lab.views.polyhedral.space import Space, faces
+from triton_lab.views.polyhedral.text import width_of
 
 Pixels = NDArray[np.int64]
 CUBE = "for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) for (int k = 0; k < 3; k++) A[i][j] += B[k];"
@@ -371,3 +372,81 @@ def test_hulls_and_ticks() -> None:
     square = np.array([[0, 0], [2, 0], [1, 0], [2, 2], [0, 2], [1, 1]], dtype=float)
     assert {tuple(p) for p in hull(square).tolist()} == {(0, 0), (2, 0), (2, 2), (0, 2)}
     assert [tick_step(unit) for unit in (50, 10, 5, 1.5, 0.2)] == [1, 2, 5, 10, 100]
+
+
+def test_the_live_form_carries_the_chosen_instance_and_keeps_it() -> None:
+    view = scop(examples.WAVEFRONT, n=4).schedule.plot(instance=(2, 3))
+    assert view.scene()["chosen"] == [5]
+    with pytest.raises(ValueError, match=r"no instance \(7, 7\)"):
+        scop(examples.WAVEFRONT, n=4).schedule.plot(instance=(7, 7)).scene()
+    widget = view.widget
+    first = widget.scene
+    widget.selection = {"instance": [1, 1]}
+    assert widget.scene is first  # the browser shows it by itself
+    widget.selection = {"instance": [1, 1], "parameters": {"n": 6}}
+    assert widget.scene["chosen"] == [0]
+    widget.selection = {"instance": None, "parameters": {"n": 5}}
+    assert widget.scene["chosen"] == []
+    widget.selection = {"instance": [4, 4], "parameters": {"n": 4}}  # there is none there any more
+    assert widget.scene["chosen"] == []
+
+
+def test_a_point_that_stands_for_several_visits_is_chosen_with_all() -> None:
+    view = scop(examples.MATMUL, n=3).schedule.plot(("y", "x"), instance=(1, 2))
+    chosen = view.scene()["chosen"]
+    assert view.picture.visits[chosen, 0].tolist() == [0, 1, 1, 1]  # the sum's start, and its three terms
+
+
+def _number_marks(plot: Plot) -> list[tuple[float, float, float, float]]:
+    """Where the axes' numbers and names stand: (left, top, right, bottom) in pixels, as `Plot._axes` sets them."""
+    marks, texts = [], []
+
+    class Ear(Canvas):
+        def text(self, x: float, y: float, words: str, *rest: Any, **more: Any) -> None:
+            texts.append((x, y, words, rest[0]))
+
+    plot.draw(Ear(*plot.size), 0, 0)
+    names = {line.border.excluded for line in plot.lines}
+    for x, y, words, size in texts:
+        if words not in names:
+            wide, high = width_of(words, size) / 2, size * 0.6
+            marks.append((x - wide, y - high, x + wide, y + high))
+    return marks
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for (int pid = 0; pid <= 4; pid++) for (int lane = 0; lane < 16; lane++) if (lane + 16*pid < 70) A[pid] = 0;",
+        "for (int i = 0; i < 5; i++) for (int j = i; j < 9; j++) A[i] = 0;",
+        "for (int i = 90; i < 130; i++) for (int lanes = 0; lanes < 40; lanes++) A[i] = 0;",
+        "for (int i = -4; i < 5; i++) for (int j = -3; j < 4; j++) A[i] = 0;",
+        "for (int i = 0; i < 12; i++) A[i] = 0;",
+        examples.PAGE, examples.PAGE_FIGURE,
+    ],
+)  # fmt: skip
+def test_labels_of_borders_cover_no_number_and_no_number_is_missing(text: str) -> None:
+    plot = Plot(picture(scop(text).schedule))
+    marks = _number_marks(plot)
+    for line in plot.lines:
+        x, y = plot.pixels(np.array(line.label))
+        wide, high = width_of(line.border.excluded, LABEL) / 2, LABEL * 0.6
+        for left, top, right, bottom in marks:
+            assert x + wide < left or x - wide > right or y + high < top or y - high > bottom, line.border.excluded
+    left, bottom, right, top = plot.box
+    step = tick_step(plot.unit) * (1 if plot.unit > 24 else 2)
+    columns = len(np.arange(np.ceil(left / step) * step, right - 0.5, step))
+    rows = np.arange(np.ceil(bottom / step) * step, top - 0.5, step)
+    shown = columns + (0 if plot.flat else len(rows[(rows != 0) | (bottom < 0)]))
+    assert len(marks) == shown + len(plot.picture.dims)
+
+
+def test_the_name_of_the_ragged_matrix_stands_clear_of_its_rows() -> None:
+    view, texts = RaggedView(), {}
+
+    class Ear(Canvas):
+        def text(self, x: float, y: float, words: str, *rest: Any, **more: Any) -> None:
+            texts[words] = (x, y)
+
+    view.draw(Ear(*view.size), 0, 0)
+    assert texts["A"][1] < texts["K[i] = 4"][1] - view.cell / 2

@@ -11,6 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import triton_lab as lab
 from tests.polyhedral.races import CASES
 from triton_lab.polyhedral.kernels.scop import KernelScop
+from triton_lab.views.drawing.scenes import Buffer
 from triton_lab.views.polyhedral.kernel import KernelView
 
 
@@ -67,6 +68,25 @@ def test_the_live_view_keeps_the_race_when_dimensions_change() -> None:
     view = KernelView(model("tiles_transposed_in_place"))
     again = view.again(view.schedule, ("pid_1", "i"), {})
     assert [arrow["violated"] for arrow in again.scene()["arrows"]] == [True]
+
+
+def test_the_live_view_links_the_racing_instance_with_the_contested_element() -> None:
+    view = KernelView(model("tiles_transposed_in_place"))
+    assert view.race is not None
+    scene, links = view.scene(), view._links()
+    assert links is not None
+
+    def read(sent: Buffer) -> list[int]:
+        return np.frombuffer(sent["bytes"], sent["type"]).tolist()
+
+    times = view.picture.times[scene["chosen"]]
+    linked = {
+        (access["array"], cell)
+        for access in scene["accesses"]
+        for visit, cell in zip(read(access["visits"]), read(access["cells"]), strict=True)
+        if visit in times
+    }
+    assert linked == {(array, cell) for array, cell, _ in links.marked}
 
 
 def test_the_general_kernel_has_sliders() -> None:

@@ -153,6 +153,103 @@ def test_pointing_at_an_instance_and_at_an_element(show: Open) -> None:
     expect(told).to_contain_text("touched by 1 of 9 instances")
 
 
+TWO = "S0(2, 3), visit 6 of 9: reads A[1][3], reads A[2][2], writes A[2][3]"
+
+
+def test_the_chosen_instance_is_shown_as_in_the_png(show: Open) -> None:
+    view = iteration_view(scop(examples.WAVEFRONT, n=4), instance=(2, 3))
+    page = show(view)
+    told, stage = page.locator(".tl-domain-told"), page.locator(".tl-domain-stage")
+    expect(told).to_have_text(TWO)
+    assert np.allclose(pixel(page, 2, spot(view, 2, 3))[:3], rgb(look.LIGHT.written), atol=6)
+    stage.hover(position=spot(view, 1, 1))  # what is pointed at comes first
+    expect(told).to_contain_text("S0(1, 1)")
+    page.mouse.move(1190, 990)
+    expect(told).to_have_text(TWO)
+    page.evaluate("() => { document.body.dataset.jpThemeLight = 'false' }")
+    page.wait_for_selector(".tl-view[data-theme=dark]")
+    assert np.allclose(pixel(page, 2, spot(view, 2, 3))[:3], rgb(look.DARK.written), atol=6)
+
+
+def test_instances_are_chosen_by_keys_and_by_a_click(show: Open) -> None:
+    view = iteration_view(scop(examples.WAVEFRONT, n=4))
+    page = show(view, live=True)
+    told, stage = page.locator(".tl-domain-told"), page.get_by_role("img", name="arrow keys move")
+    at_rest = told.text_content() or ""
+    stage.focus()
+    for key, where in (
+        ("ArrowRight", "(1, 1)"), ("ArrowRight", "(1, 2)"), ("ArrowUp", "(2, 2)"), ("ArrowDown", "(1, 2)"),
+        ("ArrowDown", "(1, 2)"), ("PageDown", "(1, 3)"), ("PageDown", "(2, 1)"), ("PageUp", "(1, 3)"),
+        ("End", "(3, 3)"), ("ArrowLeft", "(3, 2)"), ("Home", "(1, 1)"), ("ArrowUp", "(2, 1)"), ("ArrowRight", "(2, 2)"),
+        ("ArrowRight", "(2, 3)"),
+    ):  # fmt: skip
+        page.keyboard.press(key)
+        expect(told).to_contain_text(f"S0{where}, visit")
+    page.keyboard.press("Enter")
+    assert page.evaluate("() => selection.get().instance") == [2, 3]
+    page.keyboard.press("ArrowLeft")
+    stage.blur()
+    expect(told).to_have_text(TWO)  # only Enter picks
+    stage.focus()
+    page.keyboard.press("Escape")
+    expect(told).to_have_text(at_rest)
+    assert page.evaluate("() => selection.get().instance") is None
+    stage.click(position=spot(view, 3, 1))
+    assert page.evaluate("() => selection.get().instance") == [3, 1]
+    stage.click(position=spot(view, 0.5, 3.5))
+    assert page.evaluate("() => selection.get().instance") is None
+
+
+def test_an_instance_chosen_in_time_is_that_of_the_domain(show: Open) -> None:
+    order = scop(examples.WAVEFRONT, n=4).schedule.skew("j", "i").interchange("i", "j").parallel("i")
+    page = show(order.plot(instance=(2, 3)), live=True)
+    told = page.locator(".tl-domain-told")
+    expect(told).to_contain_text("S0(2, 3)")
+    page.locator(".tl-domain-stage").nth(1).focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    assert page.evaluate("() => selection.get().instance") == [1, 1]
+    expect(told).to_contain_text("S0(1, 1)")
+
+
+def test_all_instances_of_space_are_reached_by_keys(show: Open) -> None:
+    page = show(iteration_view(scop(examples.MATMUL, n=2), instance=(1, 1, 1)))
+    told = page.locator(".tl-domain-told")
+    expect(told).to_contain_text("(1, 1, 1)")
+    page.locator(".tl-domain-stage").focus()
+    for key, where in (("PageUp", "(1, 1, 0)"), ("ArrowDown", "(0, 1, 0)"), ("ArrowLeft", "(0, 0, 0)")):
+        page.keyboard.press(key)
+        expect(told).to_contain_text(where)
+
+
+def test_every_canvas_is_named_and_reached_by_keyboard(show: Open) -> None:
+    order = scop(examples.WAVEFRONT, n=4).schedule.interchange("i", "j")
+    for view in (order.plot(), iteration_view(scop(examples.MATMUL, n=2)), PageFigures(), RaggedView()):
+        page = show(view)
+        nameless = """() => [...document.querySelectorAll('canvas')].filter((canvas) => {
+          const named = canvas.closest('[role][aria-label]');
+          return !canvas.closest('[aria-hidden=true]') && (!named || named.tabIndex < 0);
+        }).length"""
+        assert page.evaluate("() => document.querySelectorAll('canvas').length") > 0
+        assert page.evaluate(nameless) == 0
+
+
+def test_names_of_borders_leave_all_numbers_of_the_axes(show: Open) -> None:
+    text = "for (int pid = 0; pid < 5; pid++) for (int lane = 0; lane < 16; lane++) A[pid] = 0;"
+    page = show(iteration_view(scop(text)))
+    read = """() => {
+      const words = [];
+      const pen = CanvasRenderingContext2D.prototype;
+      const plain = pen.fillText;
+      pen.fillText = function (text, ...rest) { words.push(text); return plain.call(this, text, ...rest); };
+      document.body.dataset.jpThemeLight = 'false';
+      return new Promise((done) => setTimeout(() => done(words), 300));
+    }"""
+    words = page.evaluate(read)
+    assert {"lane < 0", "pid < 0", *map(str, range(18))} <= set(words)
+    assert [words.count(str(number)) for number in range(1, 7)] == [2] * 6
+
+
 def test_a_row_of_the_matrix_lights_its_line_and_the_line_its_row(show: Open) -> None:
     view = iteration_view(scop(examples.PAGE))
     page = show(view)
@@ -208,5 +305,11 @@ def test_the_other_views_draw_and_step(show: Open) -> None:
     page = show(RaggedView())
     step(page, 9)
     expect(page.locator(".tl-domain-told")).to_have_text("i = 2, k = 2: A[2][5] times row 5 of B")
+    page.get_by_role("img", name="arrow keys").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".tl-domain-told")).to_contain_text("i = 2, k = 1")
+    expect(page.get_by_label("visits made")).to_have_value("8")
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("visits made")).to_have_value("0")
     page = show(WaysView(ragged_ways()))
     expect(page.locator(".tl-column img")).to_have_count(3)

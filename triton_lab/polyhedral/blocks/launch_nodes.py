@@ -60,7 +60,9 @@ def host_nodes(scop: Instances, plan: LaunchPlan, names: FreshNames) -> tuple[No
         total = total.union(isl.UnionMap.from_map(times.intersect_domain(launched[kernel.name])))
     paths = {kernel.name: path(plan.tree, kernel.name) for kernel in plan.kernels}
 
-    def describe(at: int, inside: frozenset[str]) -> tuple[str, str]:
+    def describe(at: int, inside: frozenset[str], _: frozenset[str]) -> tuple[str, str]:
+        if at >= depth:  # where launches tie
+            return names(f"t{at}"), ""
         step = next(paths[name][at] for name in sorted(inside) if at < len(paths[name]))
         return names(step.loop.name if step.loop else f"t{at}"), ""
 
@@ -101,9 +103,12 @@ def kernel_nodes(scop: Instances, plan: KernelPlan, names: FreshNames) -> Kernel
     assert union is not None
     lanes = tuple(_lane(union, k, names(loop.name), loop) for k, loop in enumerate(plan.lanes))
 
-    def describe(at: int, inside: frozenset[str]) -> tuple[str, str]:
+    def describe(at: int, inside: frozenset[str], _: frozenset[str]) -> tuple[str, str]:
         if at < count:
             return lanes[at].name, f"{LANE}{at}"
+        if at >= depth:  # where instances tie
+            tied = (scop[name].iterators for name in sorted(inside))
+            return names(next((own[at - depth] for own in tied if at - depth < len(own)), f"t{at}")), ""
         step = next(paths[name][at - count] for name in sorted(inside) if at - count < len(paths[name]))
         return names(step.loop.name if step.loop else f"t{at}"), ""
 

@@ -37,8 +37,9 @@ _BINARY = {
 _COMPARE = {_OP.eq: "==", _OP.le: "<=", _OP.lt: "<", _OP.ge: ">=", _OP.gt: ">"}
 _LOGIC = {_OP.and_: "and", _OP.and_then: "and", _OP.or_: "or", _OP.or_else: "or"}
 
-# (depth, names of the statements inside) -> (loop's name, mark)
-Describe = Callable[[int, frozenset[str]], tuple[str, str]]
+# (depth, names of the statements inside, names of the loops around) -> (loop's name, mark). Beyond the time dimensions
+# the iterators follow.
+Describe = Callable[[int, frozenset[str], frozenset[str]], tuple[str, str]]
 
 
 def loops(
@@ -74,7 +75,7 @@ def expression_of(value: isl.PwAff, context: isl.Set) -> Expr:
     """``value`` as an expression in its parameters, for those in ``context``."""
     build = isl.AstBuild.from_context(context)
     with effort("the bounds of a loop"):
-        return _Reader(lambda _, __: ("", "")).expression(build.expr_from_pw_aff(value), {})
+        return _Reader(lambda *_: ("", "")).expression(build.expr_from_pw_aff(value), {})
 
 
 def condition_of(domain: isl.Set, context: isl.Set) -> Expr | None:
@@ -84,7 +85,7 @@ def condition_of(domain: isl.Set, context: isl.Set) -> Expr | None:
     count = domain.dim(isl.dim_type.set)
     moved = domain.move_dims(isl.dim_type.param, domain.dim(isl.dim_type.param), isl.dim_type.set, 0, count)
     with effort("the conditions of a block"):
-        found = _Reader(lambda _, __: ("", "")).expression(build.expr_from_set(moved.params()), {})
+        found = _Reader(lambda *_: ("", "")).expression(build.expr_from_set(moved.params()), {})
     return None if found == Number(1) else rebuild(found, _turned)
 
 
@@ -125,10 +126,9 @@ class _Reader:
         if node.for_is_degenerate():  # one iteration: its value stands for the iterator
             return self.block(node.for_get_body(), {**names, iterator: start})
         inside = frozenset(_statements(node))
-        # Where instances tie, isl adds loops of its own, whose names are not ours.
-        own = iterator.startswith("t") and iterator.endswith("_")
-        name, mark = self.describe(int(iterator[1:-1]), inside) if own else (iterator, "")
-        taken = {e.id for e in names.values() if isinstance(e, Name)}
+        # Where instances tie, isl adds loops of its own, "c4", over the iterators that come after the time dimensions.
+        taken = frozenset(e.id for e in names.values() if isinstance(e, Name))
+        name, mark = self.describe(int(iterator.strip("tc_")), inside, taken)
         while name in taken:
             name += "_"
         names = {**names, iterator: Name(name)}

@@ -23,7 +23,7 @@ def set_points(set_: isl.Set) -> NDArray[np.int64]:
         return np.zeros((1, 0), dtype=np.int64)
     named = set_.reset_tuple_id().set_tuple_name("visit")
     order = isl.UnionMap.from_map(named.identity().reset_tuple_id(isl.dim_type.out))
-    nodes = loops(order, dimension, lambda depth, _: (f"c{depth}", ""))
+    nodes = loops(order, dimension, lambda depth, *_: (f"c{depth}", ""))
     found: list[tuple[int, ...]] = []
     namespace: dict[str, Any] = {"visit": lambda *point: found.append(point)}
     exec("\n".join(PythonPrinter().statement_lines(nodes)), namespace)

@@ -325,6 +325,7 @@ export interface ItemScene {
   lines: number[];
 }
 
+/** ``chosen``: positions in ``visits`` of the instance that is shown with what it reads and writes. */
 export interface IterationScene {
   dims: string[];
   box: [number, number, number, number] | null;
@@ -348,6 +349,7 @@ export interface IterationScene {
   program: string;
   notes: ([string, "faint" | "legal" | "violated"])[];
   controls: Controls;
+  chosen: number[];
 }
 
 /** ``first``: the number of each kernel's first launch. */
@@ -480,6 +482,7 @@ export interface Picked {
   at?: Record<string, number>;
   dims?: string[];
   automatic?: boolean;
+  instance?: number[] | null;
 }
 
 /** A heatmap without cells: how they are arranged, and the words around them. */

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from triton_lab import words
 from triton_lab.polyhedral import Schedule, Scop
@@ -113,20 +114,27 @@ class IterationView(View):
             return None
         from triton_lab.views.polyhedral.sheet import Links
 
-        picture, every = self.picture, grids(self.schedule)
-        point = np.array(self.instance)
+        every = grids(self.schedule)
         number = {grid.name: k for k, grid in enumerate(every)}
+        times = self.picture.times[self.chosen]
         marked: list[tuple[int, int, str]] = []
-        for k, layer in enumerate(picture.layers):
-            at = np.flatnonzero((layer.points == point).all(axis=1))
-            own = np.isin(picture.visits[:, 1], at) & (picture.visits[:, 0] == k)
-            for access in touched(self.schedule, every):
-                if access.statement == layer.statement:
-                    cells = access.cells[np.isin(access.visits, picture.times[own])]
-                    marked += [(number[access.array], int(c), access.kind) for c in np.unique(cells)]
-        if not marked:
+        for access in touched(self.schedule, every):
+            cells = access.cells[np.isin(access.visits, times)]
+            marked += [(number[access.array], int(c), access.kind) for c in np.unique(cells)]
+        return Links(Shelf(every), tuple(sorted(marked, key=lambda m: m[2])), np.array(self.instance))
+
+    @property
+    def chosen(self) -> NDArray[np.int64]:
+        """The visits of the chosen instance, as positions in the picture's; of all statements that have it.
+
+        Raises ValueError where there is no such instance.
+        """
+        if self.instance is None:
+            return np.zeros(0, dtype=np.int64)
+        found = self.picture.visits_at(self.instance)
+        if not len(found):
             raise ValueError(f"there is no instance ({', '.join(map(str, self.instance))})")
-        return Links(Shelf(every), tuple(sorted(marked, key=lambda m: m[2])), point)
+        return found
 
     def controls(self) -> Controls:
         """What the live view lets change: parameters with a range, the dimensions that are drawn, and at which values
@@ -151,6 +159,8 @@ class IterationView(View):
         return widget
 
     def _follow(self, change: Mapping[str, Any]) -> None:
+        if _redrawn(change["new"]) == _redrawn(change["old"]):  # the browser shows what is picked by itself
+            return
         scene = self.follow(change["new"])
         if scene is not None:
             self.widget.scene = dict(scene)
@@ -166,7 +176,7 @@ class IterationView(View):
             bound = bound.automatic()
         at = {k: int(v) for k, v in asked.get("at", self.at).items() if k not in dims}
         try:
-            return self.again(bound, dims, at).scene()
+            return self.again(bound, dims, at).keeping(asked.get("instance", self.instance)).scene()
         except ValueError:  # such dimensions no statement has together: the picture stays
             return None
 
@@ -174,10 +184,21 @@ class IterationView(View):
         """The same view of other values or dimensions."""
         return IterationView(schedule, dims, at, self.dependences, self.order, title=self._title, time=self._time)
 
+    def keeping(self, instance: Sequence[int] | None) -> IterationView:
+        """This view with ``instance`` chosen, if it is there, too."""
+        if instance is not None and len(instance) == len(self.picture.dims) and len(self.picture.visits_at(instance)):
+            self.instance = tuple(map(int, instance))
+        return self
+
     def scene(self) -> IterationScene:
         from triton_lab.views.polyhedral.scene import scene
 
         return scene(self)
+
+
+def _redrawn(asked: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of what was picked, that which Python draws."""
+    return {name: value for name, value in asked.items() if name != "instance"}
 
 
 def iteration_view(source: Scop | Schedule, **options: Any) -> IterationView:

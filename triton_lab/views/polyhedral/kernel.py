@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Tree, sequence
@@ -16,6 +17,7 @@ from triton_lab.polyhedral.core.statement import Array
 from triton_lab.polyhedral.kernels.scop import KernelScop
 from triton_lab.polyhedral.kernels.statement import KernelStatement
 from triton_lab.polyhedral.kernels.verdict import Race
+from triton_lab.views.polyhedral.arrays import grids, touched
 from triton_lab.views.polyhedral.iteration import IterationView
 from triton_lab.views.polyhedral.picture import Arrows, Picture, picture
 from triton_lab.views.polyhedral.style import Note, Tone
@@ -79,6 +81,18 @@ class KernelView(IterationView):
         number = next(k for k, grid in enumerate(grids) if grid.name == self.race.argument)
         (cell,) = grids[number].cells([np.array([index]) for index in self.race.element])
         return replace(found, marked=tuple(m for m in found.marked if m[:2] == (number, int(cell))))
+
+    @property
+    def chosen(self) -> NDArray[np.int64]:
+        found = super().chosen
+        if self.race is None or not len(found):
+            return found
+        every = grids(self.schedule)
+        (grid,) = (grid for grid in every if grid.name == self.race.argument)
+        (cell,) = grid.cells([np.array([index]) for index in self.race.element])
+        times = [a.visits[a.cells == cell] for a in touched(self.schedule, every) if a.array == grid.name]
+        contested = found[np.isin(self.picture.times[found], np.concatenate(times))]
+        return contested if len(contested) else found
 
     def again(self, schedule: Schedule, dims: Sequence[str], at: Mapping[str, int]) -> KernelView:
         bound = self.scop.bind(**schedule.scop.values) if self.scop.parameters else self.scop

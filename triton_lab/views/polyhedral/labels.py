@@ -29,11 +29,13 @@ def place_lines(
     points: NDArray[np.float64],
     character: tuple[float, float],
     taken: Sequence[Box] = (),
+    clear: float = 0.5,
 ) -> tuple[Line, ...]:
     """The lines of ``borders`` clipped to ``box``; labels keep clear of points, lines and each other.
 
     ``points``: (count, 2) as x, y. ``character``: the width and height of a letter in the plot's units. ``labels``:
-    where labels may stand; ``taken``: rectangles where they may not.
+    where labels may stand; ``taken``: rectangles where they may not. ``clear``: how far off its line a label is
+    beyond an axis's numbers, in letters' heights.
     """
     clipped = [(b, ends) for b in borders if (ends := clip(b, box)) is not None]
     found: list[Line] = []
@@ -45,7 +47,7 @@ def place_lines(
         outward = outward / np.hypot(*outward)
         for share in np.linspace(0.06, 0.94, 23):
             on_line = ends[0] + (ends[1] - ends[0]) * share
-            for gap in (0.25, 0.5):
+            for gap in (0.25, 0.5, clear):
                 # Half the label's extent along the normal, so that its nearest corner keeps the gap.
                 reach = abs(outward[0]) * size[0] / 2 + abs(outward[1]) * size[1] / 2
                 centre = on_line + outward * (reach + gap * character[1])

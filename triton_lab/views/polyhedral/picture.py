@@ -84,6 +84,14 @@ class Picture:
         ends = np.flatnonzero(np.diff(self.instants)) + 1
         return tuple(part for part in np.split(np.arange(len(self.instants)), ends) if len(part) > 1)
 
+    def visits_at(self, point: Sequence[int]) -> NDArray[np.int64]:
+        """The visits of the instances at ``point``, of all statements: positions in ``visits``."""
+        found = np.zeros(len(self.visits), dtype=bool)
+        for k, layer in enumerate(self.layers):
+            at = np.flatnonzero((layer.points == np.array(point)).all(axis=1))
+            found |= (self.visits[:, 0] == k) & np.isin(self.visits[:, 1], at)
+        return np.flatnonzero(found)
+
     @property
     def reach(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The least and greatest coordinates of points and corners. (Steps leave corners without points.)"""

@@ -15,9 +15,10 @@ from triton_lab.views.polyhedral.outlines import hull
 from triton_lab.views.polyhedral.picture import Arrows, Picture
 from triton_lab.views.polyhedral.text import width_of
 
-LABEL = 12.5  # points
+LABEL, NUMBER = 12.5, 7.5  # points
 MOST_STEPS = 600  # visits up to which the way between them, or through those of an instant, is drawn
 BELOW, LEFT, ABOVE, RIGHT = 58.0, 54.0, 10.0, 44.0  # at least
+BESIDE = 14.0  # CSS pixels from the box to the middle of the numbers to its left
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Plot:
     @property
     def _aside(self) -> float:
         """How far left of the box the middle of the first dimension's name stands: beyond the numbers."""
-        return max(40.0, 22 + width_of(self.picture.dims[0], 15) / 2)
+        return max(40.0, BESIDE + 8 + width_of(self.picture.dims[0], 15) / 2)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -108,11 +109,26 @@ class Plot:
         scale = 1 / self.unit
         character = LABEL * 4 / 3 * 0.56 * scale, LABEL * 4 / 3 * 1.25 * scale
         left, bottom, right, top = self.box
-        labels = left - 40 * scale, bottom - 40 * scale, right + 40 * scale, top
+        numbers = BESIDE + width_of(f"{top:.0f}", NUMBER) / 2 + 4  # how far they reach to the left
+        widest = max((width_of(border.excluded, LABEL) for border in self.picture.borders), default=0.0)
+        labels = left - (numbers + widest) * scale, bottom - 54 * scale, right + 40 * scale, top
+        clear = max(numbers + 2, 27) * scale / character[1]
+        return place_lines(self.picture.borders, self.box, labels, sample, character, self._written(numbers), clear)
+
+    def _written(self, numbers: float) -> tuple[Box, ...]:
+        """Where the axes' names and numbers stand, in units; those at the left reach ``numbers`` pixels out."""
+        left, bottom, right, top = self.box
+        scale = 1 / self.unit
         origin = (left - 40 * scale, bottom - 40 * scale, left + 8 * scale, bottom)
-        middle = (left + right) / 2
-        axis_name = (middle - 16 * scale, bottom - 60 * scale, middle + 16 * scale, bottom - 18 * scale)
-        return place_lines(self.picture.borders, self.box, labels, sample, character, (origin, axis_name))
+        middle, half = (left + right) / 2, (width_of(self.picture.dims[-1], 15) / 2 + 4) * scale
+        below = (left, bottom - 25 * scale, right, bottom - 7 * scale)
+        name = (middle - half, bottom - 60 * scale, middle + half, bottom - 18 * scale)
+        if self.flat:
+            return origin, name, below
+        beside = (left - numbers * scale, bottom, left - 5 * scale, top)
+        half = (width_of(self.picture.dims[0], 15) / 2 + 3) * scale
+        aside, level = left - self._aside * scale, (bottom + top) / 2
+        return origin, name, below, beside, (aside - half, level - 14 * scale, aside + half, level + 14 * scale)
 
     @property
     def radius(self) -> float:
@@ -206,15 +222,15 @@ class Plot:
     def _numbers(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
         left, bottom, right, top = self.box
         step = tick_step(self.unit) * (1 if self.unit > 24 else 2)
-        names = [(self.pixels(np.array(line.label)), len(line.border.excluded) * 5.2) for line in self.lines]
+        names = [(self.pixels(np.array(line.label)), width_of(line.border.excluded, LABEL) / 2) for line in self.lines]
 
         def named(at: NDArray[np.float64]) -> bool:
-            """Whether the name of a border stands there."""
-            return any(abs(at[0] - n[0]) < wide + 12 and abs(at[1] - n[1]) < 16 for n, wide in names)
+            """Whether the name of a border stands there, for which there was no room elsewhere."""
+            return any(abs(at[0] - n[0]) < wide + 9 and abs(at[1] - n[1]) < 14 for n, wide in names)
 
         for column in np.arange(np.ceil(left / step) * step, right - 0.5, step):
             at = self.pixels(np.array([column, bottom])) + corner
-            size, colour = (15.0, canvas.look.ink) if column == 0 == left else (7.5, canvas.look.faint)
+            size, colour = (15.0, canvas.look.ink) if column == 0 == left else (NUMBER, canvas.look.faint)
             shift = -10 if column == 0 == left else 0
             if not named(at - corner + np.array([0, 16])):
                 canvas.text(at[0] + shift, at[1] + 16, f"{column:g}", size, colour, "center")
@@ -223,8 +239,8 @@ class Plot:
         for row in np.arange(np.ceil(bottom / step) * step, top - 0.5, step):
             if row or bottom < 0:
                 at = self.pixels(np.array([left, row])) + corner
-                if not named(at - corner - np.array([14, 0])):
-                    canvas.text(at[0] - 14, at[1], f"{row:g}", 7.5, canvas.look.faint, "center")
+                if not named(at - corner - np.array([BESIDE, 0])):
+                    canvas.text(at[0] - BESIDE, at[1], f"{row:g}", NUMBER, canvas.look.faint, "center")
 
     def _order(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
         """Circles coloured from the first visit to the last, and the way between them."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MARGIN, GAP = 16.0, 56.0
 DENSE_COLUMNS = 4
+NAME = 28.0  # CSS pixels above A
 
 
 class RaggedScene(TypedDict):
@@ -61,13 +62,20 @@ class RaggedView(View):
     @property
     def size(self) -> tuple[float, float]:
         """CSS pixels of the two matrices."""
-        return (self.ragged.width + DENSE_COLUMNS) * self.cell + GAP, self.ragged.width * self.cell
+        rows = len(self.ragged.columns) * self.cell
+        tall = max(self.ragged.width * self.cell, self._down + rows)
+        return (self.ragged.width + DENSE_COLUMNS) * self.cell + GAP, tall
+
+    @property
+    def _down(self) -> float:
+        """How far below the top of B that of A is: in the middle, and with room for its name."""
+        return max(NAME, (self.ragged.width - len(self.ragged.columns)) / 2 * self.cell)
 
     def draw(self, canvas: Canvas, x: float, y: float) -> None:
         """The two matrices, their upper left corner at (x, y)."""
         ragged, cell = self.ragged, self.cell
         rows, width = len(ragged.columns), ragged.width * cell
-        top = y + max(0.0, (ragged.width - rows) / 2) * cell
+        top = y + self._down
         for i, row in enumerate(ragged.columns):
             for column in row:
                 colour = canvas.look.rows[i % len(canvas.look.rows)]
@@ -80,7 +88,8 @@ class RaggedView(View):
             canvas.text(
                 x + 2.1 * cell, top + (i + 0.5) * cell, f"K[i] = {len(row)}", size, canvas.look.strong, "center"
             )
-        canvas.text(x + width * 0.55, top + rows * cell / 2, "A", size * 1.15, canvas.look.strong, "center", bold=True)
+        above = top - 14  # the rows hold words already
+        canvas.text(x + width / 2, above, "A", size * 1.15, canvas.look.strong, "center", bold=True)
         middle = y + ragged.width * cell / 2
         canvas.text(x + width + GAP / 2, middle, "x", size * 1.15, canvas.look.strong, "center")
         canvas.text(left + DENSE_COLUMNS * cell / 2, middle, "B", size * 1.15, canvas.look.strong, "center", bold=True)

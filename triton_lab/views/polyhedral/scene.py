@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from triton_lab.views.polyhedral.iteration import IterationView
 
 MOST_ARRAY_CELLS = 40_000
+# With these a plot has the scale of `front/polyhedral/geometry.js`, whose margins are others.
+LIVE_WIDTH, LIVE_HEIGHT = 560.0 - 40, 460.0 - 2
+MOST_CHOSEN = 200  # visits of one point, where iterators are projected out; each is linked with its elements
 
 
 def scene(view: IterationView) -> IterationScene:
@@ -50,12 +54,15 @@ def scene(view: IterationView) -> IterationScene:
         "program": schedule.program(),
         "notes": list(view.notes),
         "controls": view.controls(),
+        "chosen": view.chosen[:MOST_CHOSEN].tolist(),
     }
 
 
 def _plane(picture: Picture, plot: Plot | Space) -> PlaneScene:
     """What lies in the plane (or space): of the domain, or of time."""
     low, high = picture.reach
+    if isinstance(plot, Plot):  # names of borders keep their distance in pixels
+        plot = replace(plot, width=LIVE_WIDTH, height=LIVE_HEIGHT)
     return {
         "dims": list(picture.dims),
         "box": plot.box if isinstance(plot, Plot) else None,

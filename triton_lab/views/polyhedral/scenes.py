@@ -97,6 +97,8 @@ class Controls(TypedDict):
 
 
 class IterationScene(PlaneScene):
+    """``chosen``: positions in ``visits`` of the instance that is shown with what it reads and writes."""
+
     kind: Literal["iteration"]
     title: str
     order: bool
@@ -107,3 +109,4 @@ class IterationScene(PlaneScene):
     program: str
     notes: list[Note]
     controls: Controls
+    chosen: list[int]

@@ -57,7 +57,11 @@ export function controlsOf(stage, asked = null) {
   ));
   count.textContent = `${stage.done} / ${stage.count}`;
   if (asked) node.append(asked);
-  return { node, stop: pause };
+  const goThere = (/** @type {number} */ done) => {
+    pause();
+    go(done);
+  };
+  return { node, stop: pause, go: goThere };
 }
 
 /**

@@ -5,6 +5,7 @@ import { make } from "../drawing/dom.js";
 import { STYLE } from "../drawing/style.js";
 import { themeOf } from "../drawing/theme.js";
 import { askedOf, controlsOf } from "./controls.js";
+import { choosing, pointOf } from "./instances.js";
 import { DomainStage } from "./stage.js";
 import { domainLegendOf, formulasOf } from "./words.js";
 
@@ -100,12 +101,18 @@ export function domainOf(scene, selection, live = false) {
     light(key);
   });
   const time = scene.time ? timeOf(scene, scene.time, stage, (words) => (told.textContent = words || rest)) : null;
-  told.textContent = rest;
+  const choose = (/** @type {number[]} */ visits) => {
+    stage.choose(visits);
+    if (live) selection.set({ instance: visits.length ? pointOf(stage, visits[0]) : null });
+  };
+  choosing(stage, choose);
+  if (time) choosing(time, (visits) => choose(visits.flatMap((v) => stage.turns.get(time.places[v]) ?? [])));
+  stage.choose(scene.chosen);
   for (const [key, found] of elements) {
     for (const element of found) {
       const lightBoth = (/** @type {string} */ now) => {
         stage.light(now);
-        stage.top([]);
+        stage.top(now ? [] : stage.resting());
         light(now);
       };
       element.addEventListener("pointerenter", () => lightBoth(key));

@@ -173,7 +173,7 @@ function paintAxes(pen, scene, plane, look) {
   const named = (/** @type {Spot} */ at) =>
     scene.lines.some((line) => {
       const label = plane.spot(line.at[0], line.at[1]);
-      return Math.abs(label.x - at.x) < line.label.length * 5 + 12 && Math.abs(label.y - at.y) < 16;
+      return Math.abs(label.x - at.x) < line.label.length * 4.7 + 6 && Math.abs(label.y - at.y) < 13;
     });
   for (let x = Math.ceil(left / step) * step; x < right - 0.5; x += step) {
     const at = plane.spot(x, bottom);

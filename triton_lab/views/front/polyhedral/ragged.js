@@ -6,6 +6,7 @@ import { themeOf } from "../drawing/theme.js";
 import { controlsOf } from "./controls.js";
 
 const CELL = 40;
+const ABOVE_ROWS = 28; // px above A
 
 /** @type {import("../part.js").Draw<import("../scenes.js").RaggedScene>} */
 export function raggedOf(scene) {
@@ -15,16 +16,20 @@ export function raggedOf(scene) {
   const [right, down] = [width * CELL, columns.length * CELL];
   const gap = 70;
   const side = 4 * CELL;
-  const tall = width * CELL;
+  const deep = width * CELL;
+  const aside = Math.max(ABOVE_ROWS, (deep - down) / 2);
+  const tall = Math.max(deep, aside + down);
   const ratio = Math.max(1, window.devicePixelRatio || 1);
   const canvas = make("canvas", {
     width: (right + gap + side + 20) * ratio, height: (tall + 20) * ratio,
     style: `position:static;width:${right + gap + side + 20}px;height:${tall + 20}px`,
+    tabindex: 0, role: "img", "aria-label": `${scene.title}: A with rows of different lengths, times B; arrow keys step through the visits, Escape lets go`,
+    onkeydown: (/** @type {KeyboardEvent} */ event) => step(event),
   });
   const pen = penOf(canvas);
   pen.scale(ratio, ratio);
   const told = make("div", { class: "tl-domain-told", "aria-live": "polite" }, scene.remark);
-  const top = 10 + (tall - down) / 2;
+  const top = 10 + aside;
   const stage = {
     count: visits.length,
     done: 0,
@@ -38,7 +43,7 @@ export function raggedOf(scene) {
       });
       pen.globalAlpha = 1;
       pen.fillStyle = look.dense;
-      pen.fillRect(10 + right + gap, 10, side, tall);
+      pen.fillRect(10 + right + gap, 10, side, deep);
       const now = done ? visits[done - 1] : null;
       if (now) {
         pen.fillStyle = look.rows[now.i % look.rows.length];
@@ -51,20 +56,30 @@ export function raggedOf(scene) {
       pen.strokeStyle = look.axis;
       pen.lineWidth = 1.5;
       pen.strokeRect(10, top, right, down);
-      pen.strokeRect(10 + right + gap, 10, side, tall);
+      pen.strokeRect(10 + right + gap, 10, side, deep);
       pen.fillStyle = look.strong;
       pen.textBaseline = "middle";
       pen.font = "18px 'DejaVu Sans', system-ui, sans-serif";
       pen.textAlign = "center";
       columns.forEach((row, i) => pen.fillText(`K[i] = ${row.length}`, 10 + CELL * 2.1, top + (i + 0.5) * CELL));
-      pen.fillText("x", 10 + right + gap / 2, 10 + tall / 2);
+      pen.fillText("x", 10 + right + gap / 2, 10 + deep / 2);
       pen.font = "bold 20px 'DejaVu Sans', system-ui, sans-serif";
-      pen.fillText("A", 10 + right / 2, top + down / 2);
-      pen.fillText("B", 10 + right + gap + side / 2, 10 + tall / 2);
+      pen.fillText("A", 10 + right / 2, top - ABOVE_ROWS / 2); // the rows hold words already
+      pen.fillText("B", 10 + right + gap + side / 2, 10 + deep / 2);
       told.textContent = now ? `i = ${now.i}, k = ${now.k}: A[${now.i}][${now.column}] times row ${now.column} of B` : scene.remark;
     },
   };
   const controls = controlsOf(stage);
+  /** @param {KeyboardEvent} event */
+  const step = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    /** @type {Record<string, number>} */
+    const leads = { ArrowRight: stage.done + 1, ArrowLeft: stage.done - 1, Home: 1, End: stage.count, Escape: 0 };
+    if (!(event.key in leads)) return;
+    controls.go(leads[event.key]);
+    event.preventDefault();
+    event.stopPropagation();
+  };
   const node = make(
     "div", { class: "tl-domain" }, make("div", { class: "tl-domain-title" }, scene.title),
     canvas, controls.node, told, make("pre", {}, scene.program),

@@ -14,6 +14,14 @@ import { Shelf } from "./shelf.js";
 const PLOT_WIDTH = 560;
 const PLOT_HEIGHT = 460;
 
+/** What a screen reader calls it. @param {Staged} scene */
+function named({ dims, layers }) {
+  const ways = dims.length === 1 ? ["to the right"] : ["up", "to the right", "towards the reader"];
+  const axes = dims.map((name, k) => `${name} ${ways[k]}`).join(", ");
+  const whose = `instances of ${layers.map((layer) => layer.name).join(", ")}`;
+  return `${whose}: ${axes}; arrow keys move from instance to instance, Page Up and Page Down in their order, Enter picks, Escape lets go`;
+}
+
 /** One scene on its canvases: still, trail (what has been visited) and top (what is pointed at). */
 export class DomainStage {
   /** @param {Staged} scene @param {Layer[]} layers @param {(told: string, key: string) => void} tell */
@@ -44,9 +52,11 @@ export class DomainStage {
     this.width = this.view.width + 24 + this.shelf.width + 4;
     this.height = Math.max(this.view.height, this.shelf.height);
     this.key = "";
+    /** The visits of the instance that is shown while nothing is pointed at. @type {number[]} */
+    this.chosen = [];
     /** @type {Set<string>} */
     this.written = new Set();
-    this.node = make("div", { class: "tl-domain-stage", style: `width:${this.width}px;height:${this.height}px`, tabindex: 0 });
+    this.node = make("div", { class: "tl-domain-stage", style: `width:${this.width}px;height:${this.height}px`, tabindex: 0, role: "img", "aria-label": named(scene) });
     const ratio = Math.max(1, window.devicePixelRatio || 1);
     /** @type {CanvasRenderingContext2D[]} */
     this.pens = [0, 1, 2].map(() => {
@@ -70,7 +80,34 @@ export class DomainStage {
     this.look = look;
     this.still();
     this.again();
-    this.top([]);
+    this.top(this.resting());
+  }
+
+  /** What is shown while nothing is pointed at: what was visited last on the way, else the chosen instance. */
+  resting() {
+    return this.done > 0 && this.done < this.count ? this.latest() : this.chosen;
+  }
+
+  /** Nothing is pointed at any more. */
+  rest() {
+    this.light("");
+    this.top(this.resting());
+    this.tell(this.chosen.length ? this.told(this.chosen) : "", "");
+  }
+
+  /** Visits of one point in words. @param {number[]} visits */
+  told(visits) {
+    const more = visits.length - 1;
+    return this.describe(visits[0]) + (more ? `; and ${more} more visit${more > 1 ? "s" : ""} there` : "");
+  }
+
+  /** Show an instance while nothing is pointed at. @param {number[]} visits */
+  choose(visits) {
+    this.chosen = visits;
+    if (this.other) this.other.chosen = visits.flatMap((v) => this.other?.turns.get(this.places[v]) ?? []);
+    this.light("");
+    this.top(visits);
+    this.tell(visits.length ? this.told(visits) : "", "");
   }
 
   /** What has been visited, painted anew. */
@@ -177,7 +214,7 @@ export class DomainStage {
     } else this.trail(this.done, done);
     this.done = done;
     this.other?.follow(done > 0 ? this.instants[done - 1] : -1);
-    this.top(this.latest());
+    this.top(done > 0 ? this.latest() : this.chosen);
     this.tell(done > 0 ? this.describe(done - 1) : "", this.key);
   }
 
@@ -255,10 +292,11 @@ export class DomainStage {
     }
     const v = this.visitAt(x, y);
     const line = v < 0 && !this.space ? this.lineAt(x, y) : "";
+    if (v < 0 && !line) return this.rest();
     this.light(line);
-    this.top(v >= 0 ? [v] : this.done > 0 && this.done < this.count ? this.latest() : []);
+    this.top(v >= 0 ? [v] : this.resting());
     if (v >= 0) this.tell(this.describe(v), "");
-    else this.tell(line ? `beyond this line: ${this.scene.lines.find((l) => l.key === line)?.label}` : "", line);
+    else this.tell(`beyond this line: ${this.scene.lines.find((l) => l.key === line)?.label}`, line);
   }
 
   /** @param {string} key */

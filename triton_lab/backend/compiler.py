@@ -15,9 +15,6 @@ from typing import Any
 from triton.backends.compiler import BaseBackend, GPUTarget, Language
 
 TARGET = GPUTarget("cpu", 90, 32)
-# The plugin's name in Triton, and its device's number: Triton keeps compiled kernels by that, so no GPU may have it.
-NAME = "triton_lab"
-DEVICE = -1
 _MODEL = GPUTarget("cuda", 90, 32)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
-from triton_lab.backend.compiler import DEVICE, NAME, TARGET, CPUBackend
+from triton_lab.backend.identity import DEVICE, NAME
 
 _asking = threading.local()
 
@@ -67,6 +67,7 @@ class CPUDriver(DriverBase):
 
     def get_current_target(self) -> GPUTarget:
         from triton_lab.backend import inductor
+        from triton_lab.backend.compiler import TARGET, CPUBackend
 
         inductor.register(CPUBackend, CPUDriver)  # which asks this before it generates code
         return TARGET

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from triton_lab.backend.compiler import NAME
+from triton_lab.backend.identity import NAME
 
 
 def gpu_driver_class() -> Any:

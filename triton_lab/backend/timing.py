@@ -85,7 +85,7 @@ class DeviceInterface:
 
     @staticmethod
     def current_device() -> int:
-        from triton_lab.backend.compiler import DEVICE
+        from triton_lab.backend.identity import DEVICE
 
         return DEVICE
 

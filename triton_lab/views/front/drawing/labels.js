@@ -3,7 +3,7 @@
 import { frameOf } from "./frame.js";
 import { STYLE } from "./style.js";
 
-const MOST = 400; // words in one picture
+const MOST_WORDS = 400; // words in one picture
 const CHARACTER = 0.64 * STYLE.small;
 const LINE = STYLE.small + 3;
 const LEAST_REGION = 6; // pixels, on average
@@ -34,7 +34,7 @@ export function cellLabels(layout, room, word) {
   const { cellWidth, cellHeight } = frameOf(layout, room);
   const { panels, rows, columns } = layout;
   const count = panels * rows * columns;
-  if (layout.down * layout.right > 1 || count > MOST || cellHeight < LINE) return [];
+  if (layout.down * layout.right > 1 || count > MOST_WORDS || cellHeight < LINE) return [];
   const words = Array.from({ length: count }, (_, cell) => word(cell));
   if (words.some((text) => text.length * CHARACTER + 2 > cellWidth)) return [];
   return words.flatMap((text, cell) => {
@@ -62,7 +62,7 @@ export function regionLabels(layout, room, cells, word) {
   for (let panel = 0; panel < layout.panels; panel++) {
     const grid = cells.subarray(panel * size, (panel + 1) * size);
     const large = [...boxesOf(grid, layout.columns)].filter(([, { count }]) => count >= smallest).sort(([a], [b]) => a - b);
-    if (found.length + large.length > MOST) return [];
+    if (found.length + large.length > MOST_WORDS) return [];
     for (const [region, { top, left, bottom, right }] of large) {
       const text = word(region);
       const high = bottom - top;

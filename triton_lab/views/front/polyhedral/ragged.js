@@ -23,7 +23,7 @@ export function raggedOf(scene) {
   const canvas = make("canvas", {
     width: (right + gap + side + 20) * ratio, height: (tall + 20) * ratio,
     style: `position:static;width:${right + gap + side + 20}px;height:${tall + 20}px`,
-    tabindex: 0, role: "img", "aria-label": `${scene.title}: A with rows of different lengths, times B; arrow keys step through the visits, Escape lets go`,
+    tabindex: 0, role: "img", "aria-label": `${scene.title}: A with rows of different lengths, times B; arrow keys step through the visits, Escape clears the choice`,
     onkeydown: (/** @type {KeyboardEvent} */ event) => step(event),
   });
   const pen = penOf(canvas);

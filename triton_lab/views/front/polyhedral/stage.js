@@ -19,7 +19,7 @@ function named({ dims, layers }) {
   const ways = dims.length === 1 ? ["to the right"] : ["up", "to the right", "towards the reader"];
   const axes = dims.map((name, k) => `${name} ${ways[k]}`).join(", ");
   const whose = `instances of ${layers.map((layer) => layer.name).join(", ")}`;
-  return `${whose}: ${axes}; arrow keys move from instance to instance, Page Up and Page Down in their order, Enter picks, Escape lets go`;
+  return `${whose}: ${axes}; arrow keys move from instance to instance, Page Up and Page Down in their order, Enter picks, Escape clears the choice`;
 }
 
 /** One scene on its canvases: still, trail (what has been visited) and top (what is pointed at). */

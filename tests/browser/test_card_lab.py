@@ -127,7 +127,7 @@ def test_every_tab_is_fetched_when_opened_and_follows_the_selection(lab: Lab) ->
     lab.screenshot("card-dark", cell)
     card.get_by_role("button", name="clear").click()
     card.get_by_role("tab", name="Tiling").click()
-    card.get_by_role("tab", name="x_ptr").click()
+    card.get_by_role("tab", name="y_ptr").click()
     lab.page.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
     expect(card.locator("xpath=ancestor::*[contains(@class, 'tl-view')]")).to_have_attribute("data-theme", "light")
     expect(visible(card, ".tl-told")).to_have_text("all 6 programs")

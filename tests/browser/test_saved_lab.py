@@ -81,7 +81,7 @@ def test_a_saved_notebook_is_live_without_its_kernel(lab: Lab, front: str) -> No
     picks(notebook.cell(1).locator(".tl-card"), 5)
     large = notebook.cell(2).locator(".tl-card")
     tab(large, "Timeline").click()
-    expect(large.get_by_role("tabpanel", name="x_ptr").locator("canvas:visible").first).to_be_visible()
+    expect(large.get_by_role("tabpanel", name="out_ptr").locator("canvas:visible").first).to_be_visible()
     before = lab.page.evaluate(_KEPT, 2)
     tab(large, "y_ptr").click()
     expect(large.get_by_role("tabpanel", name="y_ptr").locator("canvas:visible").first).to_be_visible()
@@ -103,7 +103,7 @@ def test_a_saved_notebook_is_live_without_its_kernel(lab: Lab, front: str) -> No
     # What was opened was saved; what was not says what to do, in its place.
     large = notebook.cell(2).locator(".tl-card")
     tab(large, "Timeline").click()
-    expect(large.get_by_role("tabpanel", name="x_ptr").locator("canvas:visible").first).to_be_visible()
+    expect(large.get_by_role("tabpanel", name="out_ptr").locator("canvas:visible").first).to_be_visible()
     expect(large.get_by_text(UNOPENED)).to_have_count(0)
     tab(large, "Grid").click()
     expect(large.get_by_text(UNOPENED)).to_be_visible()
@@ -187,7 +187,7 @@ def hostile() -> dict[str, Any]:
     shown = {"version": 1, "follows": False, "panel": False}
     attack = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
     parts: Any = scene["parts"]
-    tiling = parts["tiling/x_ptr"]
+    tiling = parts["tiling/out_ptr"]
     wild = {"type": "u4", "bytes": b"\xff" * (len(tiling["classOf"]["bytes"]) // 4 * 4)}
     odd = {"tabs": [{"name": "constructor", "label": "__proto__"}], "opened": "constructor"}
     return {
@@ -205,7 +205,7 @@ def hostile() -> dict[str, Any]:
         "names of every object": {**shown, "scene": packed({**scene, **odd})},
         "classes that are none": {
             **shown,
-            "scene": packed({**scene, "parts": {**parts, "tiling/x_ptr": {**tiling, "classOf": wild}}}),
+            "scene": packed({**scene, "parts": {**parts, "tiling/out_ptr": {**tiling, "classOf": wild}}}),
         },
     }
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
 from triton_lab.views.packing import beside
-from triton_lab.views.reason import attempt
+from triton_lab.views.reason import attempt, in_words
 from triton_lab.views.scenes import Picked, Scene, ViewAnswer, WordsScene
 
 MOST_KEPT = 24
@@ -56,7 +56,7 @@ def part(view: str, name: str) -> Scene:
     one = _kept.get(view)
     if one is None:
         return _gone(view)
-    return attempt(lambda: one.part(name) if name != WHOLE else one.live(), _words)
+    return attempt(lambda: one.part(name) if name != WHOLE else one.live(), in_words)
 
 
 def announced() -> bool:
@@ -67,12 +67,8 @@ def announced() -> bool:
 def _gone(view: str) -> WordsScene:
     """Why the view does not answer, and what to do."""
     if not view.startswith(_SESSION):
-        return _words("Run the cell again to see this: the kernel that ran it is gone.")
-    return _words("This launch is no longer kept, since many have been shown after it. Run the cell again.")
-
-
-def _words(text: str) -> WordsScene:
-    return WordsScene(kind="words", text=text)
+        return in_words("Run the cell again to see this: the kernel that ran it is gone.")
+    return in_words("This launch is no longer kept, since many have been shown after it. Run the cell again.")
 
 
 def _listen() -> None:
@@ -100,7 +96,7 @@ def _asked(comm: Any, data: Mapping[str, Any]) -> None:
         _tell(comm, view, name, part(view, name), one)
     elif isinstance(picked, Mapping):
         wanted = cast(Picked, picked)
-        scene = attempt(lambda: one.follow(wanted), _words) if one is not None else _gone(view)
+        scene = attempt(lambda: one.follow(wanted), in_words) if one is not None else _gone(view)
         if scene is not None:
             _tell(comm, view, WHOLE, scene, one)
 

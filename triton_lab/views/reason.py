@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from triton_lab.launch.snapshot import CannotReplay
 from triton_lab.launch.verdict import excuse
+from triton_lab.views.scenes import WordsScene
 
 T = TypeVar("T")
 
@@ -17,6 +18,11 @@ def reason(error: Exception) -> str:
     if type(error) in (LookupError, ValueError) or isinstance(error, CannotReplay):
         return str(error.args[0] if error.args else error)
     return f"This could not be made: {excuse(error)}"
+
+
+def in_words(text: str) -> WordsScene:
+    """A sentence in the place of a picture."""
+    return {"kind": "words", "text": text}
 
 
 def attempt(make: Callable[[], T], otherwise: Callable[[str], T]) -> T:

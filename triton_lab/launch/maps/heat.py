@@ -153,9 +153,11 @@ def _over_shape(
     programs: int,
     most: int | None,
 ) -> Heat:
-    boxed = None if _stopped(accesses) else over_shape(argument, accesses, timeline(accesses))
-    if boxed is not None:
-        return _of_boxes(boxed, None, timeline(accesses), programs)
+    if not _stopped(accesses):
+        moments = timeline(accesses)
+        boxed = over_shape(argument, accesses, moments)
+        if boxed is not None:
+            return _of_boxes(boxed, None, moments, programs)
     some, shown = sampled(accesses, programs, most)
     return replace(_heat(OverShape(argument, some), some, timeline(some), programs), shown=shown)
 

@@ -12,12 +12,12 @@ from triton_lab.views.drawing.words import number_text, seconds_text
 from triton_lab.views.launch.difference import Difference
 from triton_lab.views.launch.findings import ICONS, fix_lines
 from triton_lab.views.launch.panels import Panels
-from triton_lab.views.launch.parts import KEPT_NUMBERS, is_there, kept, opened, part, shown_first, tabs, words
+from triton_lab.views.launch.parts import KEPT_NUMBERS, is_there, kept, opened, part, shown_first, tabs
 from triton_lab.views.launch.plot import SHOWN
 from triton_lab.views.launch.scenes import CardScene, FindingScene, MarkedSource
 from triton_lab.views.launch.tab import NUMBERS, Panel
 from triton_lab.views.onlooker import widgets_are_shown
-from triton_lab.views.reason import attempt
+from triton_lab.views.reason import attempt, in_words
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 from triton_lab.words import count
@@ -194,7 +194,7 @@ class Card(Panels, View):
             made = part(self, name, KEPT_NUMBERS)
             needed = size(made)
             if needed > left:
-                made = words("Left out: the page would be too large. A running kernel makes this picture.")
+                made = in_words("Left out: the page would be too large. A running kernel makes this picture.")
                 needed = size(made)
             parts[name] = made
             left -= needed

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from triton_lab.views.launch.panels import Panels
 from triton_lab.views.launch.scenes import ChoiceScene, TabScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, full_name
-from triton_lab.views.reason import attempt
-from triton_lab.views.scenes import Scene, WordsScene
+from triton_lab.views.reason import attempt, in_words
+from triton_lab.views.scenes import Scene
 
 KEPT_NUMBERS = 1 << 15  # of a picture in a page without a kernel
 
@@ -36,7 +36,7 @@ def is_there(panel: Panel) -> bool:
 
 def part(card: Panels, name: str, numbers: int = NUMBERS) -> Scene:
     """The scene called ``name``; where it cannot be made, one that says why."""
-    return attempt(lambda: _part(card, name, numbers), words)
+    return attempt(lambda: _part(card, name, numbers), in_words)
 
 
 def _part(card: Panels, name: str, numbers: int) -> Scene:
@@ -44,14 +44,9 @@ def _part(card: Panels, name: str, numbers: int) -> Scene:
     items = panel.items() if any(name == tab.name for tab, _ in card.panels) else None
     if items is not None:
         nothing = f"{card.launch.kernel} has no variables, and touches no argument"
-        return ChoiceScene(kind="choice", items=items) if items else words(nothing)
+        return ChoiceScene(kind="choice", items=items) if items else in_words(nothing)
     path, _, start = name.partition("@")
     return panel.scene(path.split("/"), int(start) if start.isdigit() else 0, numbers)
-
-
-def words(text: str) -> WordsScene:
-    """A part that only says something."""
-    return {"kind": "words", "text": text}
 
 
 def opened(card: Panels, name: str) -> dict[str, Scene]:

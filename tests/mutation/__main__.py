@@ -1,43 +1,46 @@
 """How good the tests are, measured by changing the code: ``python -m tests.mutation`` or ``make mutation``.
 
 Draws one-token changes of the package at random, makes one at a time in a copy of the tree, and runs the tests of
-the changed file's own room. A change that no test fails for has survived: the test that would have seen it is
-missing, or the code means the same without it. Survivors are printed with file, line and difference.
+the changed file's own room: first those that run the changed line, and if these pass, all. A change that no test
+fails for has survived: the test that would have seen it is missing, or the code means the same without it. Survivors
+are printed with file, line and difference.
 
-Run by hand: a change costs a run of its room's tests, seconds to minutes. The kept tools do not fit: mutmut
-rewrites functions so that their source, which Triton's front end reads, is no longer theirs; cosmic-ray changes the
-working tree and knows one command for all files.
+Tests that fail as they are say nothing, and are left out by name. What pytest shall leave out besides is told by
+``PYTEST_ADDOPTS``, as everywhere.
+
+Run by hand: a change costs a run of tests, seconds to minutes. The kept tools do not fit: mutmut rewrites functions so
+that their source, which Triton's front end reads, is no longer theirs; cosmic-ray changes the working tree and knows
+one command for all files.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import difflib
-import importlib.util
-import os
-import queue
+import json
 import random
-import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from tests.mutation import baseline
+from tests.mutation.baseline import Ran
 from tests.mutation.bounds import BOUNDS
 from tests.mutation.changes import Change, changes
-from tests.mutation.rooms import own_tests, room_of
+from tests.mutation.rooms import files_of_tests, own_tests
+from tests.mutation.tree import ROOT, Copy
 
-ROOT = Path(__file__).parents[2]
 # A change may make a loop endless or a block huge.
 LEAST_SECONDS = 60.0
 MOST_TIMES = 4.0
-MOST_KIB = 24 << 20  # of address space, much of which is libraries
-PYTEST = ("-q", "-x", "--tb=no", "-p", "no:cacheprovider", "--no-header")
+
+Drawn = tuple[str, Change]
 
 
 @dataclass(frozen=True)
@@ -50,62 +53,7 @@ class Outcome:
     seconds: float
 
 
-def _files() -> list[str]:
-    """The files of the tree, relative to its root: what git knows, or all where there is no git."""
-    if (ROOT / ".git").exists():
-        command = ["git", "ls-files", "-co", "--exclude-standard"]
-        return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
-    names = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
-    return [str(name) for name in names if not {"node_modules", ".venv", ".git"} & set(name.parts)]
-
-
-class Copy:
-    """A copy of the tree in which one file at a time is changed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.said = ""  # by the last run of tests
-        for name in _files():
-            if (ROOT / name).is_file() and not (ROOT / name).is_symlink():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(ROOT / name, folder / name)
-
-    def write(self, path: str, text: str) -> None:
-        (self.folder / path).write_text(text, encoding="utf-8")
-        # Python tells versions of a file apart by second and size: a changed digit has the same.
-        Path(importlib.util.cache_from_source(str(self.folder / path))).unlink(missing_ok=True)
-
-    def passes(self, tests: tuple[str, ...], seconds: float | None) -> bool:
-        """Whether all ``tests`` pass; raises TimeoutExpired."""
-        environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join(filter(None, [str(self.folder), os.environ.get("PYTHONPATH")])),
-            "OMP_NUM_THREADS": "1",  # several run at once, each on one core
-            "TRITON_CACHE_DIR": str(self.folder / ".triton"),
-            "HYPOTHESIS_STORAGE_DIRECTORY": str(self.folder / ".hypothesis"),
-        }
-        bounded = ["sh", "-c", f'ulimit -v {MOST_KIB}; exec "$@"', "sh"]
-        with tempfile.TemporaryFile() as output:
-            process = subprocess.Popen(
-                [*bounded, sys.executable, "-m", "pytest", *PYTEST, *tests],
-                cwd=self.folder,
-                env=environment,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            try:
-                code = process.wait(seconds)
-                output.seek(0)
-                self.said = output.read().decode(errors="replace")
-                return code == 0
-            finally:
-                # Whatever the tests started goes with them.
-                if process.poll() is None:
-                    os.killpg(process.pid, 9)
-                    process.wait()
-
-
-def all_changes(only: list[str]) -> list[tuple[str, Change]]:
+def all_changes(only: list[str]) -> list[Drawn]:
     """The changes of the files and folders ``only`` (``path`` or ``path:line``), or of the whole package."""
     wanted = [each.partition(":") for each in only or ["triton_lab"]]
     found = []
@@ -118,18 +66,113 @@ def all_changes(only: list[str]) -> list[tuple[str, Change]]:
     return found
 
 
-def measure(copy: Copy, path: str, change: Change, allowed: float) -> Outcome:
-    """What becomes of one change."""
-    source = (ROOT / path).read_text(encoding="utf-8")
-    copy.write(path, change.applied(source))
-    start = time.perf_counter()
-    try:
-        fate = "survived" if copy.passes(own_tests(path, ROOT), allowed) else "killed"
-    except subprocess.TimeoutExpired:
-        fate = "timeout"
-    finally:
-        copy.write(path, source)
-    return Outcome(path, change, fate, time.perf_counter() - start)
+class Measure:
+    """Baselines and changes, side by side in the ``copies``. ``deadline``: nothing is begun later, by the clock of
+    `time.monotonic`."""
+
+    def __init__(self, copies: Sequence[Copy], kept: Path | None, deadline: float) -> None:
+        self.kept, self.deadline = kept, deadline
+        self.copies: asyncio.Queue[Copy] = asyncio.Queue()
+        for copy in copies:
+            self.copies.put_nowait(copy)
+        self.known = baseline.load(kept)
+        self.asked: dict[str, asyncio.Task[Ran | None]] = {}
+
+    @asynccontextmanager
+    async def copy(self) -> AsyncIterator[Copy]:
+        copy = await self.copies.get()
+        try:
+            yield copy
+        finally:
+            self.copies.put_nowait(copy)
+
+    def late(self) -> bool:
+        return time.monotonic() > self.deadline
+
+    async def outcomes(self, drawn: Sequence[Drawn]) -> list[Outcome | None]:
+        """Of each change in turn; None where the time did not last."""
+        self.ask(sorted({file for path, _ in drawn for file in files_of_tests(path, ROOT)}))
+        found: list[Outcome | None] = [None] * len(drawn)
+        waiting = iter(enumerate(drawn))
+
+        async def worker() -> None:
+            for number, (path, change) in waiting:
+                ran = await asyncio.gather(*(self.asked[file] for file in files_of_tests(path, ROOT)))
+                if self.late():
+                    return
+                found[number] = outcome = await self.measure(path, change, [each for each in ran if each])
+                print(told(outcome), flush=True)
+
+        # While some wait for a baseline, others have theirs.
+        await asyncio.gather(*(worker() for _ in range(2 * self.copies.qsize())))
+        await asyncio.gather(*self.asked.values())
+        return found
+
+    def ask(self, files: Sequence[str]) -> None:
+        """Begins the baselines, of the longest files first."""
+
+        def length(file: str) -> float:
+            return (ROOT / file).stat().st_size
+
+        for file in sorted(files, key=length, reverse=True):
+            self.asked[file] = asyncio.create_task(self.baseline(file))
+
+    async def baseline(self, file: str) -> Ran | None:
+        if file in self.known:
+            return self.known[file]
+        async with self.copy() as copy:
+            if self.late():
+                return None
+            record = copy.folder / ".record.json"
+            record.unlink(missing_ok=True)
+            start = time.perf_counter()
+            await copy.run(["-p", "tests.mutation.recorder"], [file], None, {"MUTATION_RECORD": str(record)})
+            if not record.exists():
+                raise RuntimeError(f"{file} was not recorded:\n{copy.said}")
+            ran = Ran(file, time.perf_counter() - start, **json.loads(record.read_text(encoding="utf-8")))
+        if self.kept:
+            baseline.keep(ran, self.kept)
+        print(f"{file}: {ran.seconds:.0f} s, {len(ran.tests)} tests, without a change", flush=True)
+        return ran
+
+    async def measure(self, path: str, change: Change, room: Sequence[Ran]) -> Outcome:
+        """What becomes of one change."""
+        start = time.perf_counter()
+        first = baseline.likely(room, path, (ROOT / path).read_text(encoding="utf-8"), change.line)
+        fate = await self.fate(path, change, list(first), sum(first.values())) if first else "survived"
+        if fate == "survived":
+            fate = await self.whole(path, change, room)
+        return Outcome(path, change, fate, time.perf_counter() - start)
+
+    async def whole(self, path: str, change: Change, room: Sequence[Ran]) -> str:
+        """What becomes of a change when all tests of its room run, in parts at a time."""
+        runs = [
+            asyncio.create_task(self.fate(path, change, baseline.arguments(part), sum(ran.seconds for ran in part)))
+            for part in baseline.parts(room)
+        ]
+        try:
+            for run in asyncio.as_completed(runs):
+                fate = await run
+                if fate != "survived":
+                    return fate
+            return "survived"
+        finally:
+            for each in runs:
+                each.cancel()
+            await asyncio.gather(*runs, return_exceptions=True)
+
+    async def fate(self, path: str, change: Change, tests: Sequence[str], expected: float) -> str:
+        """What becomes of a change in one run of tests, which take ``expected`` seconds without it."""
+        source = (ROOT / path).read_text(encoding="utf-8")
+        async with self.copy() as copy:
+            copy.write(path, change.applied(source))
+            try:
+                code = await copy.run(["-x"], tests, max(LEAST_SECONDS, MOST_TIMES * expected))
+            except asyncio.TimeoutError:
+                return "timeout"
+            finally:
+                copy.write(path, source)
+            return "killed" if code else "survived"
 
 
 def difference(path: str, change: Change) -> str:
@@ -142,17 +185,6 @@ def difference(path: str, change: Change) -> str:
 _HEADS = ("---", "+++", "@@ ")
 
 
-def baseline(copy: Copy, path: str) -> float:
-    """The seconds that the tests of a file's room take as they are; SystemExit where they fail."""
-    start = time.perf_counter()
-    if not copy.passes(own_tests(path, ROOT), None):
-        tests = " ".join(own_tests(path, ROOT))
-        raise SystemExit(f"the tests of {room_of(path)} fail as they are: {tests}\n{copy.said}")
-    seconds = time.perf_counter() - start
-    print(f"{room_of(path)}: {seconds:.0f} s without a change", flush=True)
-    return seconds
-
-
 def told(outcome: Outcome) -> str:
     """One line: where, what, and what became of it."""
     change = outcome.change
@@ -160,53 +192,58 @@ def told(outcome: Outcome) -> str:
     return f"{outcome.fate:9}{outcome.seconds:5.0f} s  {outcome.path}:{change.line}  {was}"
 
 
+def summary(found: Sequence[Outcome | None], skipped: int) -> str:
+    """The survivors and how many died of those measured: up to the first that the time did not last for, so that with
+    the others of further calls they are one sample."""
+    measured = found[: found.index(None)] if None in found else found
+    outcomes = [outcome for outcome in measured if outcome]
+    survivors = sorted(
+        (each for each in outcomes if each.fate == "survived"), key=lambda each: (each.path, each.change)
+    )
+    said = [f"\n{each.path}:{each.change.line}\n{difference(each.path, each.change)}" for each in survivors]
+    dead = len(outcomes) - len(survivors)
+    if len(measured) < len(found):
+        rest = f"go on with --skip {skipped + len(measured)}"
+        said.append(f"\n{len(measured)} of {len(found)} drawn were measured; {rest}")
+    return "\n".join([*said, f"\n{dead} of {len(outcomes)} changes died ({dead / max(1, len(outcomes)):.1%})"])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--sample", type=int, default=40, help="so many changes, drawn at random (0: all)")
     parser.add_argument("--seed", type=int, default=0, help="another seed draws others")
+    parser.add_argument("--skip", type=int, default=0, help="so many of the drawn were measured by an earlier call")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="no change is begun later than that")
     parser.add_argument("--jobs", type=int, default=1, help="so many at a time, each in a copy of its own")
+    parser.add_argument("--memory", type=float, default=24, help="GiB of address space of a run, libraries included")
+    parser.add_argument("--baseline", type=Path, help="keeps what the tests do as they are, for the next call")
     parser.add_argument("--list", action="store_true", help="print what is drawn, and run nothing")
     parser.add_argument("only", nargs="*", metavar="PATH[:LINE]", help="files, folders or lines; else the package")
     options = parser.parse_args()
+    deadline = time.monotonic() + options.seconds
     every = all_changes(options.only)
     size = min(options.sample, len(every)) or len(every)
-    drawn = random.Random(options.seed).sample(every, size)
+    drawn = random.Random(options.seed).sample(every, size)[options.skip :]
     print(f"{size} of {len(every)} changes, seed {options.seed}", flush=True)
     if options.list:
         for path, change in sorted(drawn):
             print(f"{path}:{change.line}\n{difference(path, change)}")
         return
+    # What the tests have started ends when this does.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        copies: queue.SimpleQueue[Copy] = queue.SimpleQueue()
-        made = [Copy(Path(folder) / str(number)) for number in range(options.jobs)]
-        for copy in made:
-            copies.put(copy)
+        copies = [Copy(Path(folder).resolve() / str(number), options.memory) for number in range(options.jobs)]
 
-        def in_a_copy(do: Callable[..., Any], *given: Any) -> Any:
-            copy = copies.get()
-            try:
-                return do(copy, *given)
-            finally:
-                copies.put(copy)
+        async def measured() -> tuple[list[Outcome | None], list[str]]:
+            measure = Measure(copies, options.baseline, deadline)
+            found = await measure.outcomes(drawn)
+            known = [task.result() for task in measure.asked.values()]
+            return found, sorted(test for ran in known if ran for test in ran.failed)
 
-        rooms = {room_of(path): path for path, _ in drawn}
-        with ThreadPoolExecutor(options.jobs) as pool:
-            took = dict(zip(rooms, pool.map(lambda path: in_a_copy(baseline, path), rooms.values()), strict=True))
-            allowed = {room: max(LEAST_SECONDS, MOST_TIMES * seconds) for room, seconds in took.items()}
-
-            def one(entry: tuple[str, Change]) -> Outcome:
-                outcome: Outcome = in_a_copy(measure, *entry, allowed[room_of(entry[0])])
-                print(told(outcome), flush=True)
-                return outcome
-
-            outcomes = list(pool.map(one, drawn))
-    survivors = sorted(
-        (each for each in outcomes if each.fate == "survived"), key=lambda each: (each.path, each.change)
-    )
-    for survivor in sorted(survivors, key=lambda each: (each.path, each.change)):
-        print(f"\n{survivor.path}:{survivor.change.line}\n{difference(survivor.path, survivor.change)}")
-    dead = len(outcomes) - len(survivors)
-    print(f"\n{dead} of {len(outcomes)} changes died ({dead / max(1, len(outcomes)):.1%})")
+        found, left_out = asyncio.run(measured())
+    for test in left_out:
+        print(f"fails as it is, and was left out: {test}")
+    print(summary(found, options.skip))
 
 
 if __name__ == "__main__":

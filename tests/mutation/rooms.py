@@ -27,3 +27,10 @@ def own_tests(path: str, root: Path) -> tuple[str, ...]:
     own = PurePosixPath("tests") / inner / f"test_{PurePosixPath(path).stem}.py"
     named = [str(own)] if (root / own).exists() else []
     return (*named, *folders)
+
+
+def files_of_tests(path: str, root: Path) -> tuple[str, ...]:
+    """The same, file by file."""
+    named = [root / name for name in own_tests(path, root)]
+    found = [file for each in named for file in ([each] if each.is_file() else sorted(each.rglob("test_*.py")))]
+    return tuple(dict.fromkeys(file.relative_to(root).as_posix() for file in found))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab import words
 from triton_lab.launch.places import Ints, contiguous_strides, offsets
-from triton_lab.words import count as counted
 
 if TYPE_CHECKING:
     import torch
@@ -111,7 +111,7 @@ def traits(tensor: StridedLike) -> list[str]:
     found = []
     repeats = math.prod(size for stride, size in moving if stride == 0)
     if repeats > 1:
-        found.append(f"expanded: each place read {counted(repeats, 'time')}")
+        found.append(f"expanded: each place read {words.count(repeats, 'time')}")
     kept = [(stride, size) for stride, size in moving if stride != 0]
     if kept != sorted(kept, key=lambda pair: -pair[0]):
         found.append("transposed")
@@ -122,7 +122,7 @@ def traits(tensor: StridedLike) -> list[str]:
         found.append("overlaps itself")
     span = int(own.max()) + 1
     if distinct < span:
-        found.append(f"gaps: {distinct} of {span} places used")
+        found.append(f"gaps: {words.number(distinct)} of {words.count(span, 'place')} used")
     return found
 
 

@@ -295,7 +295,7 @@ def _spread(numbers: Ints, unit: str) -> str:
     low, high = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
     if low == high:
         return f"{words.count(high, unit)} each"
-    return f"{words.span(low, high, unit)} (the most is {high / numbers.mean():.3g} times the mean)"
+    return f"{words.span(low, high, unit)} (the most is {words.rounded(high / numbers.mean(), 'time')} the mean)"
 
 
 class GridPanel(Panel):

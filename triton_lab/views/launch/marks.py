@@ -88,7 +88,7 @@ def _places(offsets: Ints, argument: Argument) -> str:
         where.append("before its start")
     if at[-1] > last:
         where.append("past its end")
-    told = f"element {at[0]}" if len(at) == 1 else f"elements {at[0]} to {at[-1]}"
+    told = words.numbered(int(at[0]), int(at[-1]), "element")
     return ", ".join([told, " and ".join(where)] if where else [told])
 
 

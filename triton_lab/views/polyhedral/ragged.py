@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypedDict
 
+from triton_lab import words
 from triton_lab.polyhedral import NotAScop, scop
 from triton_lab.polyhedral.page.examples import PAGE_SPARSE
 from triton_lab.polyhedral.page.ragged import PAGE_RAGGED, Ragged
@@ -44,7 +45,8 @@ class RaggedView(View):
     def remark(self) -> str:
         ragged = self.ragged
         used, box = len(ragged.points), ragged.bounding_box
-        return f"{used} entries of A are used; a nest with constant bounds around them visits {box}"
+        told = words.count(used, "entry of A is", "entries of A are")
+        return f"{told} used; a nest with constant bounds around them visits {words.number(box)}"
 
     @property
     def refusal(self) -> str:

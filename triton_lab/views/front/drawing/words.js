@@ -11,12 +11,44 @@ export function callProgram(program, [x, y, z]) {
 }
 
 /**
- * `1 lane`, `4,096 lanes`.
+ * `1 lane`, `4,096 lanes`; `many` where the plural has more than an s.
  * @param {number} number
  * @param {string} one
+ * @param {string} [many]
  */
-export function countOf(number, one) {
-  return `${number.toLocaleString("en-US")} ${one}${number === 1 ? "" : "s"}`;
+export function countOf(number, one, many = `${one}s`) {
+  return `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`;
+}
+
+/**
+ * What no picture of the argument `name` has a cell for: lanes that are masked there, and lanes that touch other memory.
+ * @param {[outside: number, masked: number]} lanes
+ * @param {string} name
+ */
+export function elsewhereOf([outside, masked], name) {
+  return [
+    masked ? `${countOf(masked, "masked lane stands", "masked lanes stand")} outside ${name}` : "",
+    outside ? `${countOf(outside, "lane touches", "lanes touch")} memory outside ${name}` : "",
+  ].filter(Boolean);
+}
+
+/**
+ * Things by their numbers, both ends included: `element 5`, `elements 5 to 9`.
+ * @param {number} first
+ * @param {number} last
+ * @param {string} one
+ */
+export function numbered(first, last, one) {
+  return first === last ? `${one} ${first}` : `${one}s ${first} to ${last}`;
+}
+
+/**
+ * `byte 5`, `bytes 4–7`: those of an element or of a stretch of storage.
+ * @param {number} first
+ * @param {number} length
+ */
+export function bytesFrom(first, length) {
+  return length === 1 ? `byte ${first}` : `bytes ${first}–${first + length - 1}`;
 }
 
 /**

@@ -6,7 +6,7 @@ import { indexOf } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
 import { iterationPicker, layerPicker, programPicker } from "./pickers.js";
-import { countOf, listPrograms } from "../drawing/words.js";
+import { bytesFrom, countOf, elsewhereOf, listPrograms } from "../drawing/words.js";
 import { elementsAt } from "./strides.js";
 import { lineOf } from "../selection.js";
 
@@ -46,15 +46,13 @@ export function accessesOf(scene, selection) {
 
   /** What the status line says while the pointer is elsewhere. */
   const rest = () => {
-    const [outside, masked] = scene.elsewhere;
     const { name } = scene.argument;
     if (!scene.moments.length) return `Nothing touches ${name}.`;
     const picked = selection.get().program == null;
     return [
       picked ? "Point at an element; click it to pick its program." : "Escape clears the selection.",
-      masked ? `${countOf(masked, "masked lane")} ${masked === 1 ? "stands" : "stand"} outside ${name}` : "",
-      outside ? `${outside === 1 ? "1 lane touches" : `${countOf(outside, "lane")} touch`} memory outside ${name}` : "",
-    ].filter(Boolean).join(" · ");
+      ...elsewhereOf(scene.elsewhere, name),
+    ].join(" · ");
   };
 
   const { program, iteration } = scene;
@@ -181,8 +179,7 @@ export class TouchedArgument extends Touched {
     const { argument, over, unit } = this;
     if (over === "storage") {
       const byte = index[0] * unit;
-      const end = byte + unit * right - 1;
-      const bytes = byte === end ? `byte ${byte}` : `bytes ${byte}–${end}`;
+      const bytes = bytesFrom(byte, unit * right);
       const offset = Math.floor(byte / argument.itemsize) - argument.offset;
       const [first] = right === 1 ? elementsAt(argument, offset, 1) : [];
       const element = first ? ` · ${argument.name}[${first.join(", ")}]` : "";

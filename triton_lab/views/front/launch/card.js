@@ -2,6 +2,7 @@
 
 import { make } from "../drawing/dom.js";
 import { tabsOf } from "../drawing/tabs.js";
+import { countOf } from "../drawing/words.js";
 import { findingOf } from "./findings.js";
 import { pickedOf } from "./picked.js";
 import { sourceOf } from "./source.js";
@@ -84,7 +85,7 @@ function listOf(findings, selection) {
 function configsOf(configs) {
   return make(
     "details", { class: "tl-configs" },
-    make("summary", {}, `autotuned: ${configs.length} configs, fastest ${configs[0][0]}`),
+    make("summary", {}, `autotuned: ${countOf(configs.length, "config")}, fastest ${configs[0][0]}`),
     tableOf(["config", "time"], configs),
   );
 }

@@ -6,7 +6,7 @@ import { cellOf, indexOf } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { Touched } from "./accesses.js";
 import { iterationPicker, programPicker } from "./pickers.js";
-import { listPrograms } from "../drawing/words.js";
+import { bytesFrom, countOf, listPrograms } from "../drawing/words.js";
 import { elementsAt } from "./strides.js";
 import { lineOf } from "../selection.js";
 
@@ -97,7 +97,7 @@ export function storageOf(scene, selection) {
     strip.onpoint = (cell) => {
       if (!cell) return clear();
       const { index, right } = indexOf(strip.layout, ...cell);
-      return point(memory, index[0] * unit, unit * right, strip, `storage ${letter}, ${stretch(index[0] * unit, unit * right)}`, touchers(strip, cell));
+      return point(memory, index[0] * unit, unit * right, strip, `storage ${letter}, ${bytesFrom(index[0] * unit, unit * right)}`, touchers(strip, cell));
     };
   });
   grids.forEach((picture, k) => {
@@ -108,7 +108,7 @@ export function storageOf(scene, selection) {
       const { index } = indexOf(picture.layout, ...cell);
       const offset = index.reduce((sum, value, axis) => sum + value * tensor.strides[axis], tensor.offset);
       const byte = tensor.start + offset * tensor.itemsize;
-      const where = `storage ${scene.memories[tensor.memory].letter}, ${stretch(byte, tensor.itemsize)}`;
+      const where = `storage ${scene.memories[tensor.memory].letter}, ${bytesFrom(byte, tensor.itemsize)}`;
       return point(tensor.memory, byte, tensor.itemsize, picture, `${arithmeticOf(tensor, index)} · ${where}`, touchers(picture, cell));
     };
   });
@@ -155,9 +155,6 @@ class TouchedCells {
 /** @param {(import("../drawing/heatmap.js").Cell | null)[]} cells */
 const present = (cells) => /** @type {import("../drawing/heatmap.js").Cell[]} */ (cells.filter((cell) => cell !== null));
 
-/** @param {number} byte @param {number} length */
-const stretch = (byte, length) => (length === 1 ? `byte ${byte}` : `bytes ${byte}–${byte + length - 1}`);
-
 /**
  * `x[1, 3] is at 2 + 1·6 + 3·1 = 11`
  * @param {Tensor} tensor
@@ -174,7 +171,7 @@ function sentence(tensor, marked) {
   if (marked.length === 1) return arithmeticOf(tensor, marked[0]);
   const some = marked.slice(0, 3).map((index) => `[${index.join(", ")}]`);
   const more = marked.length > 3 ? " …" : "";
-  return `${tensor.name} ${some.join(", ")}${more} (${marked.length}${marked.length === MOST_MARKED ? " or more" : ""} elements)`;
+  return `${tensor.name} ${some.join(", ")}${more} (${marked.length === MOST_MARKED ? "at least " : ""}${countOf(marked.length, "element")})`;
 }
 
 /**

@@ -5,7 +5,7 @@ import { make } from "../drawing/dom.js";
 import { indexOf } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
-import { callProgram, countOf, listPrograms } from "../drawing/words.js";
+import { callProgram, countOf, elsewhereOf, listPrograms } from "../drawing/words.js";
 import { lineOf } from "../selection.js";
 
 /**
@@ -47,11 +47,8 @@ export function tilingOf(scene, selection) {
   /** What the status line says while the pointer is elsewhere. */
   const rest = () => {
     const { program } = selection.get();
-    const [outside, masked] = scene.elsewhere;
-    const lost = masked ? ` · ${countOf(masked, "masked lane")} ${masked === 1 ? "stands" : "stand"} outside ${scene.argument.name}` : "";
-    const wrong = outside ? ` · ${outside === 1 ? "1 lane touches" : `${countOf(outside, "lane")} touch`} memory outside ${scene.argument.name}` : "";
     const picked = program == null ? "Point at an element; click it to pick its program." : "Escape clears the selection.";
-    return picked + lost + wrong;
+    return [picked, ...elsewhereOf(scene.elsewhere, scene.argument.name)].join(" · ");
   };
 
   /** @type {HTMLInputElement} */

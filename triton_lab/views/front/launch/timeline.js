@@ -3,7 +3,7 @@
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { Heatmap } from "../drawing/heatmap.js";
-import { countOf } from "../drawing/words.js";
+import { countOf, numbered } from "../drawing/words.js";
 
 /**
  * @param {import("../scenes.js").TimelineScene} scene
@@ -22,7 +22,7 @@ export function timelineOf(scene) {
     const [, row, column] = cell;
     const [first, last] = scene.columns[column];
     const lanes = counts[row * scene.columns.length + column];
-    const elements = first === last ? `element ${first}` : `elements ${first} to ${last}`;
+    const elements = numbered(first, last, "element");
     return (status.textContent = `${scene.moments[row]} · ${elements} · ${countOf(lanes, "lane")}`);
   };
   return { node: make("div", { class: "tl-timeline" }, title, heatmap.node, status), draw: () => heatmap.draw() };

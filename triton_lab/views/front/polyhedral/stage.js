@@ -3,6 +3,7 @@
 import { numbers } from "../drawing/data.js";
 import { make, penOf } from "../drawing/dom.js";
 import { STYLE } from "../drawing/style.js";
+import { countOf } from "../drawing/words.js";
 import { alongRamp, Orthographic, Plane } from "./geometry.js";
 import { paintBorder, paintCircle, paintDependence, paintFront, paintPlane, paintSpace } from "./paint.js";
 import { Shelf } from "./shelf.js";
@@ -98,7 +99,7 @@ export class DomainStage {
   /** Visits of one point in words. @param {number[]} visits */
   told(visits) {
     const more = visits.length - 1;
-    return this.describe(visits[0]) + (more ? `; and ${more} more visit${more > 1 ? "s" : ""} there` : "");
+    return this.describe(visits[0]) + (more ? `; and ${countOf(more, "more visit")} there` : "");
   }
 
   /** Show an instance while nothing is pointed at. @param {number[]} visits */
@@ -287,7 +288,7 @@ export class DomainStage {
       const visits = this.visitsOf(cell[0], cell[1]);
       this.light("");
       this.top(visits.slice(0, 200));
-      this.tell(`${this.shelf.element(cell[0], cell[1])}: ${visits.length ? `touched by ${visits.length} of ${this.count} instances` : "untouched"}`, "");
+      this.tell(`${this.shelf.element(cell[0], cell[1])}: ${visits.length ? `touched by ${visits.length} of ${countOf(this.count, "instance")}` : "untouched"}`, "");
       return;
     }
     const v = this.visitAt(x, y);

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { bytesFrom, callProgram, countOf, elsewhereOf, listPrograms, numbered } from '../../../triton_lab/views/front/drawing/words.js';
+
+test('one is one, and thousands have separators', () => {
+  assert.deepEqual([0, 1, 2, 4096].map((count) => countOf(count, 'lane')), ['0 lanes', '1 lane', '2 lanes', '4,096 lanes']);
+  assert.deepEqual([1, 2].map((count) => countOf(count, 'entry', 'entries')), ['1 entry', '2 entries']);
+});
+
+test('a program has its number beside it where that is another one', () => {
+  assert.equal(callProgram(3, [8, 1, 1]), 'program (3, 0, 0)');
+  assert.equal(callProgram(5, [3, 2, 1]), 'program (2, 1, 0), number 5');
+  assert.equal(callProgram(1, [1, 1, 2]), 'program (0, 0, 1), number 1');
+});
+
+test('of programs runs are told, six at most', () => {
+  assert.equal(listPrograms([4], [8, 1, 1]), 'program (4, 0, 0)');
+  assert.equal(listPrograms([0, 1, 2, 5], [8, 1, 1]), '4 programs: numbers 0–2, 5');
+  const even = [0, 2, 4, 6, 8, 10, 12];
+  assert.equal(listPrograms(even.slice(0, 6), [16, 1, 1]), '6 programs: numbers 0, 2, 4, 6, 8, 10');
+  assert.equal(listPrograms(even, [16, 1, 1]), '7 programs: numbers 0, 2, 4, 6, 8, 10, …');
+});
+
+test('things are called by their first and last number, both included', () => {
+  assert.deepEqual([numbered(5, 5, 'element'), numbered(5, 9, 'element')], ['element 5', 'elements 5 to 9']);
+  assert.deepEqual([bytesFrom(5, 1), bytesFrom(4, 4)], ['byte 5', 'bytes 4–7']);
+});
+
+test('lanes that no picture has a cell for are told by what they do', () => {
+  assert.deepEqual(elsewhereOf([0, 0], 'x'), []);
+  assert.deepEqual(elsewhereOf([1, 1], 'x'), ['1 masked lane stands outside x', '1 lane touches memory outside x']);
+  assert.deepEqual(elsewhereOf([2000, 0], 'x'), ['2,000 lanes touch memory outside x']);
+  assert.deepEqual(elsewhereOf([0, 2], 'x'), ['2 masked lanes stand outside x']);
+});

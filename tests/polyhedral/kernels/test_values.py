@@ -1,0 +1,85 @@
+"""Numbers by cases: what is pruned can nowhere occur, and what is kept means the same. Held to all points of a box."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triton_lab.polyhedral.core.affine import Affine
+from triton_lab.polyhedral.core.conditions import Constraint, Extremum
+from triton_lab.polyhedral.kernels.facts import Facts
+from triton_lab.polyhedral.kernels.values import MOST_CASES, Number, Piece, Unknown, holds_case, pruned
+
+RANGES = {"i": (0, 3), "j": (-1, 2)}
+FACTS = Facts(RANGES, RANGES)
+FIRST, SECOND = Affine.of("i"), Affine.of("j")
+POINTS = dict(zip(RANGES, np.array(list(itertools.product(range(4), range(-1, 3)))).T, strict=True))
+# What intervals see is always so or never, and what only isl sees.
+NEVER = (Constraint(FIRST - SECOND - 1), Constraint(SECOND - FIRST - 1))
+ALWAYS = Constraint(FIRST)
+EVEN_WORSE = (Constraint(FIRST - 4),)
+
+expressions = st.builds(
+    lambda a, b, c: FIRST * a + SECOND * b + c, st.integers(-2, 2), st.integers(-2, 2), st.integers(-3, 3)
+)
+cases = st.lists(st.builds(Constraint, expressions, st.booleans()), max_size=3).map(tuple)
+pieces = st.lists(st.builds(Piece, cases, expressions), min_size=1, max_size=4)
+
+
+@given(pieces)
+def test_pruning_leaves_what_can_occur_and_its_value_everywhere(given_pieces: list[Piece]) -> None:
+    found = pruned(given_pieces, FACTS)
+    assert isinstance(found, Number)
+    some = np.logical_or.reduce([np.broadcast_to(holds_case(piece.when, POINTS), 16) for piece in given_pieces])
+    before = np.broadcast_to(Number(tuple(given_pieces)).evaluate(POINTS), 16)
+    assert np.broadcast_to(found.evaluate(POINTS), 16)[some].tolist() == before[some].tolist()
+    if len(found.pieces) > 1:
+        assert all(np.any(holds_case(piece.when, POINTS)) for piece in found.pieces)
+
+
+@pytest.mark.parametrize("never", [NEVER, EVEN_WORSE], ids=["only isl sees it", "intervals see it"])
+@pytest.mark.parametrize("others", [1, 2, 3])
+def test_a_case_that_never_holds_goes_whatever_stands_beside_it(others: int, never: tuple[Constraint, ...]) -> None:
+    real = [Piece((Constraint(FIRST - SECOND - k, True),), FIRST + k) for k in range(others)]
+    for place in range(others + 1):
+        found = pruned([*real[:place], Piece(never, SECOND), *real[place:]], FACTS)
+        assert isinstance(found, Number)
+        assert [piece.value for piece in found.pieces] == [piece.value for piece in real]
+
+
+def test_where_nothing_gets_any_value_will_do() -> None:
+    assert (
+        pruned([Piece(NEVER, FIRST), Piece(NEVER, SECOND)], FACTS)
+        == pruned([Piece(EVEN_WORSE, FIRST)], FACTS)
+        == Number.of(0)
+    )
+
+
+def test_what_always_holds_is_no_condition_and_one_value_no_case() -> None:
+    here, there = (ALWAYS, Constraint(FIRST - SECOND)), (Constraint(SECOND - FIRST - 1),)
+    found = pruned([Piece(here, FIRST), Piece(there, SECOND)], FACTS)
+    assert found == Number((Piece((Constraint(FIRST - SECOND),), FIRST), Piece(there, SECOND)))
+    assert pruned([Piece(here, FIRST, 2), Piece(there, FIRST, 2)], FACTS) == Number.of(FIRST, 2)
+    assert (
+        isinstance(kept := pruned([Piece(here, FIRST, 1), Piece(there, FIRST, 2)], FACTS), Number)
+        and len(kept.pieces) == 2
+    )
+
+
+def test_an_extremum_stays_as_long_as_there_are_cases() -> None:
+    least = Extremum("min", (FIRST, SECOND))
+    both = [Piece((Constraint(SECOND - FIRST),), FIRST), Piece((Constraint(FIRST - SECOND - 1),), SECOND)]
+    assert pruned(both, FACTS, least) == Number(tuple(both), least)
+    assert pruned([Piece(EVEN_WORSE, FIRST), both[1]], FACTS, least) == Number.of(SECOND)
+
+
+def test_more_cases_than_anybody_reads_are_unknown_and_say_for_what_names() -> None:
+    wide = {"i": (0, 2 * MOST_CASES)}
+    many = [Piece((Constraint(FIRST - k, True),), FIRST * 0 + k) for k in range(MOST_CASES + 1)]
+    assert isinstance(pruned(many[:-1], Facts(wide, wide)), Number)
+    found = pruned(many, Facts(wide, wide))
+    assert isinstance(found, Unknown) and found.names == {"i"} and str(MOST_CASES + 1) in found.reason

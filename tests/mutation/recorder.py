@@ -30,16 +30,17 @@ class _Monitor:
 
     def __init__(self) -> None:
         self.lines: set[tuple[str, int]] = set()
+        self._package = PACKAGE  # lines still run when the globals of this module are gone
         monitoring = sys.monitoring  # type: ignore[attr-defined]
         self.restart = monitoring.restart_events
+        self._once = monitoring.DISABLE
         tool = next(number for number in range(6) if monitoring.get_tool(number) is None)
         monitoring.use_tool_id(tool, "mutation")
         monitoring.register_callback(tool, monitoring.events.LINE, self._line)
         monitoring.set_events(tool, monitoring.events.LINE)
-        self._once = monitoring.DISABLE
 
     def _line(self, code: CodeType, line: int) -> Any:
-        if code.co_filename.startswith(PACKAGE):
+        if code.co_filename.startswith(self._package):
             self.lines.add((code.co_filename, line))
         return self._once
 

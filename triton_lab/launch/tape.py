@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from triton_lab.backend.launcher import Call
 from triton_lab.interpreter.affine import Affine
-from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.dtypes import user_name
 from triton_lab.interpreter.errors import Fault, KernelError
 from triton_lab.interpreter.frame import Frame
@@ -72,7 +71,7 @@ class Tape(Watcher):
         if op.index not in self.kinds:
             self.kinds[op.index] = _kind(frame.routine.types, op, kind)
             self.events[op.index] = []
-        shape = block_shape(frame, op, pointer, mask)
+        shape = block_shape(frame, op, pointer)
         event = Event(order, frame.programs, _bare(pointer), mask, shape, _took(frame, op, values))
         # Programs that go on together share one list of their numbers.
         shared = frame.programs is self._programs
@@ -149,15 +148,12 @@ def _kind(types: Sequence[Type], op: Op, kind: str) -> tuple[str, str, int]:
     return kind, user_name(pointee.element), max(1, pointee.bits // 8)
 
 
-def block_shape(frame: Frame, op: Op, pointer: Any, mask: Any) -> tuple[int, ...]:
-    """The shape of the block that one program touches."""
+def block_shape(frame: Frame, op: Op, pointer: Any) -> tuple[int, ...]:
+    """The shape of the block that one program touches: through a descriptor, it has an address for each element."""
     if isinstance(pointer, Affine):
         return pointer.shape
     type = frame.type(op.operands[effects.operands_of(op).address])
-    if type.is_pointer:
-        return type.shape
-    others = [mask.shape if isinstance(mask, Box) else mask.shape[1:]] if mask is not None else []
-    return tuple(np.broadcast_shapes(pointer.shape[1:], *others))
+    return type.shape if type.is_pointer else pointer.shape[1:]
 
 
 def _took(frame: Frame, op: Op, found: Array | None) -> Array | None:

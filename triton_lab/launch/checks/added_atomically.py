@@ -100,7 +100,7 @@ class Atomics(Watcher):
             return
         added = brought(frame, op, values)
         assert added is not None
-        event = Event(0, frame.programs, pointer, mask, block_shape(frame, op, pointer, mask))
+        event = Event(0, frame.programs, pointer, mask, block_shape(frame, op, pointer))
         whole = (frame.count, *event.shape)
         chosen = np.flatnonzero(event.active())
         size = max(1, int(np.prod(event.shape)))

@@ -150,7 +150,7 @@ class _Values(Watcher):
         if number is None or values is None:
             return
         meeting = self._meetings[number]
-        whole = np.broadcast_to(values, (frame.count, *block_shape(frame, op, pointer, mask)))
+        whole = np.broadcast_to(values, (frame.count, *block_shape(frame, op, pointer)))
         whole = whole.reshape(frame.count, -1)
         row = np.searchsorted(frame.programs, meeting.lanes.program)
         bits = f"u{whole.dtype.itemsize}"

@@ -63,7 +63,7 @@ class _Watcher(Watcher):
         values = brought(frame, op, values) if wanted else None
         if wanted is None or values is None:
             return
-        whole = np.broadcast_to(values, (frame.count, *block_shape(frame, op, pointer, mask)))
+        whole = np.broadcast_to(values, (frame.count, *block_shape(frame, op, pointer)))
         whole = whole.reshape(frame.count, -1)
         row_of = {program: row for row, program in enumerate(frame.programs.tolist())}
         for number, position, program, lane in wanted:

@@ -83,11 +83,11 @@ class LiveUses(Watcher):
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
         self._loaded = self._active = None
         if self._marks:
-            event = Event(0, frame.programs, pointer, mask, block_shape(frame, op, pointer, mask))
+            event = Event(0, frame.programs, pointer, mask, block_shape(frame, op, pointer))
             self._active = event.active()
         if effects.writes(op):
             return
-        event = Event(0, frame.programs, pointer, mask, block_shape(frame, op, pointer, mask))
+        event = Event(0, frame.programs, pointer, mask, block_shape(frame, op, pointer))
         address = event.addresses()
         itemsize = _itemsize(frame, op)
         if address.size and self._where.meets(int(address.min()), int(address.max()) + itemsize):

@@ -117,7 +117,7 @@ class _Watcher(Watcher):
         values = brought(frame, op, values) if marks else None
         if values is None:
             return
-        event = Event(time, frame.programs, pointer, mask, block_shape(frame, op, pointer, mask))
+        event = Event(time, frame.programs, pointer, mask, block_shape(frame, op, pointer))
         sight = Sight(op, kind, values.dtype.itemsize, event)
         whole = (frame.count, *event.shape)
         on = event.active() & ~self.spoilt[frame.programs].reshape(-1, *(1,) * len(event.shape))

@@ -114,7 +114,7 @@ class _Deeds(Watcher):
 
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Any) -> None:
         self.steps = frame.machine.steps
-        shape = block_shape(frame, op, pointer, mask)
+        shape = block_shape(frame, op, pointer)
         on = mask.elements() if isinstance(mask, Box) else mask
         addresses = pointer if isinstance(pointer, np.ndarray) else pointer.elements(np.dtype(np.int64))
         self._add(frame, op, addresses, shape, on)

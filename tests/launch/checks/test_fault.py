@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ import triton
 import triton.language as tl
 
 import triton_lab
+from triton_lab.backend import launcher
 from triton_lab.interpreter.errors import KernelError
 
 
@@ -39,3 +41,23 @@ def test_elements_are_counted_from_the_views_start_and_the_end_is_the_storages(
     view.as_strided((1,), (1,), start + last)
     with pytest.raises(RuntimeError, match="out of bounds"):
         view.as_strided((1,), (1,), start + last + 1)
+
+
+@triton.jit
+def mixed_kernel(x_ptr, out_ptr, distance):
+    program = tl.program_id(0)
+    if program % 2 == 0:
+        tl.store(out_ptr + program, tl.load(x_ptr + distance))
+    else:
+        tl.device_assert(distance < 0, "what else")
+
+
+@pytest.mark.parametrize("batch", [1, 2, 4])
+def test_of_programs_that_fail_in_different_ways_those_that_stray_are_told(
+    batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launcher, "limits", replace(launcher.limits, batch=batch))
+    with triton_lab.record() as launches, contextlib.suppress(KernelError):
+        mixed_kernel[(4,)](torch.zeros(8), torch.zeros(8), 99, debug=True)
+    (found,) = [one for one in launches[0].findings if one.severity == "error"]
+    assert found.kind == "out-of-bounds" and found.programs.tolist() == [0, 2] and found.stopped

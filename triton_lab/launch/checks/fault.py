@@ -108,7 +108,8 @@ def _faults(launch: Recorded, error: KernelError) -> Iterator[Finding]:
     except CannotReplay as reason:
         impossible = reason
     for one in failed:
-        if one.fault is not None and one.op is not None and one.programs is not None:
+        if one.fault is not None:
+            assert one.op is not None and one.programs is not None  # whom the machine stopped, and at what
             lanes = Lanes.timeless(one.programs, one.fault.lanes, one.fault.addresses)
             found.setdefault((one.op.index, one.fault.kind), []).append((one.op, one.fault, lanes))
     for (_, kind), parts in sorted(found.items()):

@@ -24,10 +24,12 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from tests.mutation import baseline
 from tests.mutation.baseline import Ran
@@ -39,6 +41,9 @@ from tests.mutation.tree import ROOT, Copy
 # A change may make a loop endless or a block huge.
 LEAST_SECONDS = 60.0
 MOST_TIMES = 4.0
+
+# A test whose name is another one each time is not found again, and then none is run.
+_NO_SUCH_TEST = (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 Drawn = tuple[str, Change]
 
@@ -139,7 +144,9 @@ class Measure:
         """What becomes of one change."""
         start = time.perf_counter()
         first = baseline.likely(room, path, (ROOT / path).read_text(encoding="utf-8"), change.line)
-        fate = await self.fate(path, change, list(first), sum(first.values())) if first else "survived"
+        fate = "survived"
+        if first:
+            fate = await self.fate(path, change, list(first), sum(first.values()), _NO_SUCH_TEST)
         if fate == "survived":
             fate = await self.whole(path, change, room)
         return Outcome(path, change, fate, time.perf_counter() - start)
@@ -161,8 +168,13 @@ class Measure:
                 each.cancel()
             await asyncio.gather(*runs, return_exceptions=True)
 
-    async def fate(self, path: str, change: Change, tests: Sequence[str], expected: float) -> str:
-        """What becomes of a change in one run of tests, which take ``expected`` seconds without it."""
+    async def fate(
+        self, path: str, change: Change, tests: Sequence[str], expected: float, undecided: Collection[int] = ()
+    ) -> str:
+        """What becomes of a change in one run of tests, which take ``expected`` seconds without it.
+
+        Of pytest's exit statuses, those ``undecided`` prove nothing.
+        """
         source = (ROOT / path).read_text(encoding="utf-8")
         async with self.copy() as copy:
             copy.write(path, change.applied(source))
@@ -172,7 +184,7 @@ class Measure:
                 return "timeout"
             finally:
                 copy.write(path, source)
-            return "killed" if code else "survived"
+            return "survived" if code == 0 or code in undecided else "killed"
 
 
 def difference(path: str, change: Change) -> str:

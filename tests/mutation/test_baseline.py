@@ -6,7 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,9 +14,9 @@ import pytest
 from tests.mutation import baseline
 from tests.mutation.__main__ import Measure, Outcome, summary
 from tests.mutation.baseline import SECONDS, Ran
-from tests.mutation.changes import Change
+from tests.mutation.changes import Change, changes
 from tests.mutation.rooms import files_of_tests, own_tests
-from tests.mutation.tree import ROOT
+from tests.mutation.tree import ROOT, Copy
 
 SOURCE = """\
 MOST = 3
@@ -125,7 +125,9 @@ class Told(Measure):
         super().__init__([], None, 0.0)
         self.fates, self.asked_for = iter(fates), list[Sequence[str]]()
 
-    async def fate(self, path: str, change: Change, tests: Sequence[str], expected: float) -> str:
+    async def fate(
+        self, path: str, change: Change, tests: Sequence[str], expected: float, undecided: Collection[int] = ()
+    ) -> str:
         self.asked_for.append(tests)
         return next(self.fates)
 
@@ -145,6 +147,47 @@ def test_a_change_has_survived_when_all_of_its_room_pass(fates: list[str], expec
     measure = Told(fates)
     assert asyncio.run(measure.measure(path, CHANGE, [own])).fate == expected
     assert measure.asked_for == [["a.py::t"], ["a.py"]][:runs]
+
+
+class Exits(Copy):
+    """Ends as told, and keeps the tests that it was asked for."""
+
+    def __init__(self, codes: Sequence[int]) -> None:
+        self.codes, self.asked_for = iter(codes), list[Sequence[str]]()
+
+    def write(self, path: str, text: str) -> None:
+        self.text = text
+
+    async def run(
+        self, options: Sequence[str], tests: Sequence[str], seconds: float | None, more: Mapping[str, str] | None = None
+    ) -> int:
+        self.asked_for.append(tests)
+        if (code := next(self.codes)) is None:
+            raise asyncio.TimeoutError
+        return code
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected"),
+    [
+        ([1], "killed"),
+        ([-11], "killed"),  # the interpreter itself crashed
+        ([2], "killed"),  # a module of tests cannot be imported any more
+        ([None], "timeout"),
+        ([4, 0], "survived"),  # no test of the name: that says nothing
+        ([5, 1], "killed"),
+        ([0, 4], "killed"),  # a conftest cannot be imported any more
+        ([0, None], "timeout"),
+    ],
+)
+def test_what_pytest_ends_with_decides(codes: list[int], expected: str) -> None:
+    path = "triton_lab/words.py"
+    own = Ran("a.py", 1.0, {"a.py::t": 1.0}, {path: {str(line): [0] for line in range(1, 999)}}, ())
+    change = changes((ROOT / path).read_text(encoding="utf-8"))[0]
+    copy = Exits(codes)
+    assert asyncio.run(Measure([copy], None, 0.0).measure(path, change, [own])).fate == expected
+    assert copy.asked_for == [["a.py::t"], ["a.py"]][: len(codes)]
+    assert copy.text == (ROOT / path).read_text(encoding="utf-8"), "nothing is left changed"
 
 
 def test_only_what_was_measured_without_a_gap_counts() -> None:

@@ -57,6 +57,32 @@ def test_a_row_is_told_without_a_quotient(offset: dict[str, int], known: Facts, 
         assert np.asarray(axis.evaluate(at)).tolist() == told.tolist()
 
 
+@pytest.mark.parametrize(
+    ("coefficient", "start", "rows", "columns"),
+    [
+        (33, 0, 1, 1),
+        (34, 0, 1, 2),
+        (63, 31, 2, -1),
+        (65, 3, 2, 1),
+        (-1, 31, 0, -1),
+        (-31, 320, -1, 1),
+        (-35, 351, -1, -3),
+    ],
+)
+def test_of_many_terms_the_nearest_multiples_are_tried_first(
+    coefficient: int, start: int, rows: int, columns: int
+) -> None:
+    """Ten terms: too many to try all ways to divide them between row and column."""
+    names = [f"i{k}" for k in range(10)]
+    known = facts(**dict.fromkeys(names, (0, 1)))
+    found = coordinates(Affine.make(dict.fromkeys(names, coefficient), start), tensor((64, 32), (32, 1)), known, ())
+    row, column = divmod(start, 32)
+    assert found == (
+        Affine.make(dict.fromkeys(names, rows), row) if rows else Affine.of(row),
+        Affine.make(dict.fromkeys(names, columns), column),
+    )
+
+
 def test_what_no_affine_row_tells_gets_a_quotient() -> None:
     found = coordinates(Affine.of("i"), tensor((4, 8), (8, 1)), facts(i=(0, 31)), ())
     assert found is not None

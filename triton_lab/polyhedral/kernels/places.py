@@ -55,10 +55,8 @@ def _whole(value: Affine, stride: int, facts: Facts, when: Case) -> Affine:
     choices = []
     for _, coefficient in value.terms:
         below, over = divmod(coefficient, stride)
-        # The nearer multiple of the stride is the likelier one.
-        near = (below, below + 1) if 2 * over < stride else (below + 1, below)
-        choices.append(tuple(dict.fromkeys((*near, 0))) if over else (below,))
-    choices.append((value.constant // stride, value.constant // stride + 1))
+        choices.append(_nearest([below, below + 1], coefficient, stride) if over else [below])
+    choices.append([value.constant // stride, value.constant // stride + 1])
     points = _sample(value, facts, when)
     for chosen in islice(product(*choices), _MOST_TRIES):
         terms = tuple((symbol, c) for (symbol, _), c in zip(value.terms, chosen, strict=False) if c)
@@ -68,6 +66,11 @@ def _whole(value: Affine, stride: int, facts: Facts, when: Case) -> Affine:
         if bool(((seen >= 0) & (seen < stride)).all()) and _within(left, stride, facts, when):
             return whole
     return value // stride
+
+
+def _nearest(numbers: list[int], coefficient: int, stride: int) -> list[int]:
+    """The nearer a multiple of the stride is to a coefficient, the likelier."""
+    return sorted(numbers, key=lambda number: abs(coefficient - number * stride))
 
 
 def _sample(value: Affine, facts: Facts, when: Case) -> dict[str, NDArray[np.int64]]:

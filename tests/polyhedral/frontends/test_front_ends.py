@@ -194,6 +194,30 @@ def test_what_is_no_scop_is_refused_at_its_place(text: str, line: int, column: i
     assert (caught.value.line, caught.value.column) == (line, column)
 
 
+@pytest.mark.parametrize(
+    ("text", "again"),
+    [
+        ("A[i] = B[i] = A[i] + 1", True),
+        ("B[i] = A[i] = A[i] + 1", False),  # the last target may be read: nothing comes after it
+        ("A[i] = B[i] = C[i] = B[i] * 2", True),
+        ("A[i] = B[A[i]] = 1", True),
+        ("B[A[i]] = A[i] = 1", False),  # the first target's subscript is worked out before all
+        ("A[i] = C[i] = B[A[i]] = 1", True),
+        ("C[i] = B[A[i]] = A[i] = 1", False),
+        ("A[i] = B[i] = C[i] = 2 * i", False),
+    ],
+)
+def test_targets_in_a_row_are_refused_where_one_would_change_what_the_next_reads(text: str, again: bool) -> None:
+    nest = f"for i in range(n):\n    {text}"
+    subscript = "reads memory" if "B[A[i]]" in text else None
+    reason = "is read again for its next target" if again else subscript
+    if reason is None:
+        assert len(scop(nest).statements) == text.count(" = ")
+    else:
+        with pytest.raises(NotAScop, match=reason):
+            scop(nest)
+
+
 BROKEN = [
     ("for (int i = 0; i < ; i++) A[i] = 0;", ";", 1),
     ("for (int i = 0; i < 3; i++ A[i] = 0;", "A", 0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -102,3 +103,15 @@ def test_articles_and_others() -> None:
     assert words.programs([4, 4, 1], (8, 1, 1)) == "program (1, 0, 0) and 1 other"
     assert words.programs([5], (2, 3, 1)) == "program (1, 2, 0), number 5,"
     assert words.program_range(0, 3, (4, 1, 1)) == "programs (0, 0, 0) to (3, 0, 0)"
+
+
+def test_only_a_write_into_its_own_tensor_meets_what_may_not_be_written() -> None:
+    x = words.Tensor("x", "float32", (4,), (1,), 0, 4, 1000, 1000, 16)
+    for access, kind, address, owner in itertools.product(
+        ("load", "store", "atomic"), ("out-of-bounds", "misaligned", "null-pointer"), (1000, 1012, 1016), (x, None)
+    ):
+        stray = words.Stray(access, kind, 4, address, "program (0, 0, 0)", "", 1, owner, [x], "mask")
+        inside = owner is x and address < 1016
+        expected = access != "load" and kind == "out-of-bounds" and inside
+        assert bool(stray.read_only) == expected
+        assert (".clone()" in stray.hint) == expected

@@ -108,6 +108,17 @@ def test_min_in_a_bound_is_two_rows_and_max_two_pieces() -> None:
     assert len(below_one.domain.pieces) == 2
 
 
+@pytest.mark.parametrize(
+    ("step", "forwards"),
+    [("i++", True), ("++i", True), ("i += 1", True), ("i--", False), ("--i", False), ("i -= 1", False)],
+)
+def test_a_step_of_one_has_three_spellings(step: str, forwards: bool) -> None:
+    ends = "int i = 0; i < 9" if forwards else "int i = 8; i >= 0"
+    found = scop(f"for ({ends}; {step}) A[i] = 0;")
+    assert found.schedule.theta().rows == ((1 if forwards else -1, 0),)
+    assert found.count() == 9
+
+
 def test_a_falling_loop_has_a_negative_schedule() -> None:
     found = scop("for (int i = 9; i > 0; i--) A[i] = A[i - 1];")
     assert found.schedule.theta().rows == ((-1, 0),)

@@ -61,9 +61,9 @@ def folded(code: Code, array: Array, fold: Fold) -> Array | None:
         return fold(_ON_BITS.get(name, ufunc), array)
     if name in ("arith.maxui", "arith.minui"):
         return fold(ufunc, array.view(unsigned(array.dtype))).view(array.dtype)
-    if array.dtype.kind != "i" and array.dtype.itemsize < 4:
-        return fold(ufunc, widen(array)).astype(array.dtype)
-    return fold(ufunc, array)
+    if array.dtype.kind == "i":
+        return fold(ufunc, array)
+    return fold(ufunc, widen(array)).astype(array.dtype, copy=False)
 
 
 def combine(frame: Frame, code: Code, left: Sequence[Array], right: Sequence[Array]) -> list[Array]:

@@ -82,7 +82,7 @@ def scf_for(frame: Frame, op: Op, lower: Value, upper: Value, step: Value, *init
     low, high, stride = counting(frame, op, (lower, upper, step))
     trips = trips_of(low, high, stride)
     carried: tuple[Value, ...] = initial
-    if trips.size == 1 or bool((trips == trips[0]).all()):
+    if bool((trips == trips[0]).all()):
         for iteration in range(int(trips[0])):
             frame.machine.tick(op, frame)
             carried = frame.run(code, ((low + iteration * stride).astype(dtype), *carried))

@@ -183,6 +183,8 @@ def test_small_integer_functions():
     same(evaluate("libdevice.rhadd(a, b)", a, b, out=I32), ((wide[0] + wide[1] + 1) >> 1).astype(np.int32))
     u, v, w = (x.view(np.uint32) for x in (a, b, c))
     same(evaluate("libdevice.sad(a, b, c)", a, b, w, out=I32), (np.abs(wide[0] - wide[1]) + wide[2]).astype(np.int32))
+    wide_u, wide_v = u.astype(np.int64), v.astype(np.int64)
+    same(evaluate("libdevice.sad(a, b, c)", u, v, w, out=U32), (np.abs(wide_u - wide_v) + w).astype(np.uint32))
     same(
         evaluate("libdevice.hadd(a, b)", u, v, out=U32),
         ((u.astype(np.int64) + v.astype(np.int64)) >> 1).astype(np.uint32),

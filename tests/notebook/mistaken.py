@@ -39,6 +39,21 @@ def misspelt_function(x_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def misspelt_global(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr + WEIGHT, 1.0)  # here
+
+
+@triton.jit
+def misspelt_hidden(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr + _hiden(n), 1.0)  # here
+
+
+@triton.jit
+def _hidden(v):
+    return v
+
+
+@triton.jit
 def unknown_name(x_ptr, n, BLOCK: tl.constexpr):
     tl.store(x_ptr + zzzzzzzz, 1.0)  # here
 

@@ -27,6 +27,8 @@ TOLD = {
     "misspelt": ("`ofs` is not defined: did you mean `offs`?", ""),
     "misspelt_argument": ("`n_row` is not defined: did you mean `n_rows`?", ""),
     "misspelt_function": ("tl has no `laod`: did you mean `tl.load`?", ""),
+    "misspelt_global": ("`WEIGHT` is not defined", "pass it as an argument"),
+    "misspelt_hidden": ("`_hiden` is not defined", "pass it as an argument"),
     "unknown_name": ("`zzzzzzzz` is not defined", "pass it as an argument"),
     "used_too_early": ("`offs` has no value yet: it gets one on line {born}", "above this line"),
     "only_in_a_branch": ("`v` has a value only where the `if` of line", "before the `if`"),

@@ -101,6 +101,23 @@ def unknown_size_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + offs, tl.load(x_ptr + offs))
 
 
+@triton.jit
+def late_kernel(x_ptr, out_ptr, n, STORES: tl.constexpr, BLOCK: tl.constexpr):
+    offs = (tl.program_id(0) + 1) * BLOCK + tl.arange(0, BLOCK)
+    inside = offs < n
+    if STORES:
+        tl.store(out_ptr + offs, tl.load(x_ptr + offs, mask=inside, other=0.0))
+    else:
+        tl.store(out_ptr + offs, tl.load(x_ptr + offs), mask=inside)
+
+
+@pytest.mark.parametrize("stores", [False, True])
+def test_a_store_that_leaves_elements_out_lacks_more_than_a_mask_and_a_load_may(stores: bool) -> None:
+    _, finding = stopped(lambda: late_kernel[(3,)](torch.ones(100), torch.zeros(100), 100, stores, BLOCK=32))
+    assert finding.message.startswith("store" if stores else "load")
+    assert (finding.fix is None) == stores
+
+
 def test_two_masks_that_are_missing_are_two_edits_in_the_users_own_names() -> None:
     _, finding = stopped(lambda: plain_kernel[(4,)](torch.ones(100), torch.zeros(100), 100, BLOCK=32))
     assert finding.fix is not None

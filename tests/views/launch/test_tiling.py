@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.launch.fakes import FakeArgument, FakeLaunch, tile
+from tests.launch.fakes import FakeAccess, FakeArgument, FakeLaunch, tile
 from tests.views.unpacking import unpacked
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.figure import LEFT, MARGIN, TOP
@@ -124,3 +124,22 @@ def test_bad_requests_name_what_there_is() -> None:
         Tiling(launch, "x_ptr", program=6)
     with pytest.raises(ValueError, match=r"layer is one of loads, stores, both"):
         Tiling(launch, "x_ptr", layer="all")
+
+
+def test_the_words_count_every_element_once() -> None:
+    """Stores of the even columns, of which the mask holds back all but the first rows; an odd column belongs to nobody."""
+    x = FakeArgument("x_ptr", (6, 4), (4, 1))
+    mask = np.zeros((2, 6, 2), np.bool_)
+    mask[:, :2] = True
+    mask[1, 2, 0] = True
+    offsets = np.broadcast_to(4 * np.arange(6)[:, None] + 2 * np.arange(2), mask.shape)
+    launch = FakeLaunch((2, 1, 1), (x,), [FakeAccess(x, "store", 9, [(offsets, mask)])])
+    assert (
+        Tiling(launch, "x_ptr", layer="stores")
+        .text()
+        .splitlines()[1]
+        .startswith(
+            "2 programs; 1 element by one program, 4 elements by several programs, 7 elements by masked lanes only, "
+            "12 elements by nobody"
+        )
+    )

@@ -44,6 +44,7 @@ MASKS = {
     "k != p": False,
     "(k < p) | (k > 5)": False,
     "k.to(tl.uint32) < 3": True,
+    "k.to(tl.uint32) <= p.to(tl.uint32)": True,
     "k * p < 3": False,
     "k % 2 == 0": False,
 }

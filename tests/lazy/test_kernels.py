@@ -55,6 +55,14 @@ def test_a_kernel_can_be_read() -> None:
     )
 
 
+def test_a_constant_stays_a_number_on_either_side() -> None:
+    x = floats(6)
+    y, z = 2.0 - x, x - 2.0
+    source = done().executable.source
+    assert y.tolist() == [1.0] * 6 and z.tolist() == [-1.0] * 6
+    assert "2.0 - v" in source and "- 2.0" in source and "tl.full" not in source
+
+
 def test_two_outputs_of_the_same_data_share_a_kernel_and_unrelated_ones_do_not() -> None:
     x, y = floats(8), floats(8)
     a, b, c = x + 1, x * 2, y + 1

@@ -115,3 +115,16 @@ def test_what_only_looks_wrong_is_left_in_peace(run: Callable[[], None]) -> None
 def test_there_are_enough_of_every_kind() -> None:
     assert len(PLANTS) >= 160
     assert len({(plant.source.fn.__module__, plant.name) for plant in PLANTS}) == len(PLANTS)
+
+
+@pytest.mark.parametrize(
+    ("plant", "told"),
+    [
+        (wraps.sum_of_lengths_in_a_mask, ", the sum 2147483648 does"),
+        (wraps.running_sum_of_lengths, ", the running sum 2147483648 does"),
+    ],
+    ids=["sum", "running sum"],
+)
+def test_a_sum_that_wraps_is_told_from_a_running_one(plant: Plant, told: str) -> None:
+    (found,) = [each for each in launched(plant, mended=False)[-1].findings if each.kind == "overflow"]
+    assert told in found.message

@@ -22,6 +22,8 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Op
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.launch.checks import reach
+from triton_lab.launch.checks.evidence import Evidence
+from triton_lab.launch.checks.overflow import suspects
 from triton_lab.launch.checks.reach import Reach
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.replay import replay
@@ -109,3 +111,33 @@ def test_bounds_of_arithmetic_hold_for_all_numbers_within_those_of_the_operands(
     assert found[0] <= min(results) and max(results) <= found[1]
     if name not in ("arith.andi", "arith.remsi", "arith.remui", "arith.shrui"):
         assert found == (min(results), max(results))
+
+
+@triton.jit
+def offset_kernel(x_ptr, out_ptr, start, far, BLOCK: tl.constexpr):
+    lane = tl.arange(0, BLOCK)
+    offset = tl.program_id(0) * far + start + lane
+    tl.store(out_ptr + lane, tl.load(x_ptr + offset, mask=lane < 0, other=0.0))
+
+
+@pytest.mark.parametrize(
+    ("start", "far", "wraps"),
+    [
+        (0, 32, set()),
+        (2**31 - 8, 0, set()),  # the last lane is 2^31 - 1
+        (2**31 - 7, 0, {"arith.addi"}),
+        (-(2**31), 0, set()),
+        (-(2**31) + 8, -4, set()),
+        (-(2**31) + 7, -4, {"arith.addi"}),
+        (0, 2**30 - 4, set()),
+        (0, 2**30, {"arith.muli"}),
+    ],
+)
+def test_only_what_may_leave_its_type_is_watched(start: int, far: int, wraps: set[str]) -> None:
+    with triton_lab.record() as launches:
+        offset_kernel[(3,)](torch.zeros(8), torch.zeros(8), start, far, BLOCK=8)
+    launch = launches[0]
+    found = suspects(Evidence(launch, launch.tape))
+    ops = {op.index: op.name for op in launch.executable.plan.walk()}
+    assert {ops[index] for index in found} >= wraps
+    assert bool(found) == bool(wraps)

@@ -127,7 +127,7 @@ def test_bad_requests_name_what_there_is() -> None:
 
 
 def test_the_words_count_every_element_once() -> None:
-    """Stores of the even columns, of which the mask holds back all but the first rows; an odd column belongs to nobody."""
+    """Even columns are stored to, of which the mask holds back all but the first rows; odd ones belong to nobody."""
     x = FakeArgument("x_ptr", (6, 4), (4, 1))
     mask = np.zeros((2, 6, 2), np.bool_)
     mask[:, :2] = True

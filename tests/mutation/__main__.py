@@ -33,7 +33,7 @@ import pytest
 
 from tests.mutation import baseline
 from tests.mutation.baseline import Ran
-from tests.mutation.bounds import BOUNDS
+from tests.mutation.bounds import BOUNDS, PICTURES
 from tests.mutation.changes import Change, changes
 from tests.mutation.rooms import files_of_tests, own_tests
 from tests.mutation.tree import ROOT, Copy
@@ -66,7 +66,7 @@ def all_changes(only: list[str]) -> list[Drawn]:
         name = path.relative_to(ROOT).as_posix()
         lines = {line for start, _, line in wanted if name == start or name.startswith(f"{start.rstrip('/')}/")}
         if lines and own_tests(name, ROOT):
-            every = changes(path.read_text(encoding="utf-8"), BOUNDS.get(name, ()))
+            every = changes(path.read_text(encoding="utf-8"), BOUNDS.get(name, ()), name in PICTURES)
             found += [(name, change) for change in every if "" in lines or str(change.line) in lines]
     return found
 

@@ -10,6 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+# Modules that lay out or draw static pictures: their numbers above 3 are pixels, points and weights of what is nicer.
+PICTURES = frozenset(
+    f"triton_lab/views/{folder}/{name}.py"
+    for folder, names in {
+        "drawing": "figure histogram pieces",
+        "launch": "variable",
+        "lazy": "buffers drawing layout report",
+        "polyhedral": "arrays canvas labels legend page plot ragged text ways",
+    }.items()
+    for name in names.split()
+)
+
 BOUNDS: Mapping[str, frozenset[str]] = {
     f"triton_lab/{path}.py": frozenset(names.split())
     for path, names in {

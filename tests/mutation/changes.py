@@ -10,8 +10,9 @@ Left alone is what no test could or should see, and nothing else:
 - seeds of ``default_rng``: one is as good as another;
 - patience: ``timeout=`` and ``maxsize=``, by one second or entry;
 - the last place of bounds on which only time and memory depend: those that `bounds` lists, each with its kind;
+- a pixel more or less in a static picture: numbers above 3 in the modules that draw one (`bounds.PICTURES`). Another
+  distance would have been as right; what is computed with it, on which side and how often, is drawn as everywhere;
 - where a module's only place (line, column) is a stand-in for none, ``_NOWHERE = Span(0, 0, 0)``.
-A number that is added to a place in a picture is changed like any other: whether it shows is for the tests to say.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ _COMPUTED = {"+": "-", "-": "+", "*": "+", "/": "*", "//": "*", "%": "//", "**":
 _COMPUTED |= {"<<": ">>", ">>": "<<", "&": "|", "|": "&", "^": "&"}
 _CALLED = {"min": "max", "max": "min", "any": "all", "all": "any", "minimum": "maximum", "maximum": "minimum"}
 _CALLED |= {"floor": "ceil", "ceil": "floor", "argmin": "argmax", "argmax": "argmin", "zeros": "ones", "ones": "zeros"}
+
+# Up to here a number in a picture may be an axis, a half or a count.
+_PIXELS = 3
 
 Place = tuple[int, int]
 
@@ -52,14 +56,15 @@ class Change:
         return "".join(lines)
 
 
-def changes(source: str, bounds: Collection[str] = ()) -> list[Change]:
-    """All of them, in order; numbers that the module's constants ``bounds`` are given stay."""
-    return sorted(set(_Finder(source, bounds).of(ast.parse(source))))
+def changes(source: str, bounds: Collection[str] = (), picture: bool = False) -> list[Change]:
+    """All of them, in order; numbers that the module's constants ``bounds`` are given stay, and so do pixels where the
+    module draws a ``picture``."""
+    return sorted(set(_Finder(source, bounds, picture).of(ast.parse(source))))
 
 
 class _Finder:
-    def __init__(self, source: str, bounds: Collection[str]) -> None:
-        self.bounds = frozenset(bounds)
+    def __init__(self, source: str, bounds: Collection[str], picture: bool) -> None:
+        self.bounds, self.picture = frozenset(bounds), picture
         self.lines = source.splitlines(keepends=True)
         skipped = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
         tokens = tokenize.generate_tokens(io.StringIO(source).readline)
@@ -108,7 +113,7 @@ class _Finder:
                 yield self.at(node, "not ", "")
             case ast.Constant(value=bool() as value):
                 yield self.at(node, str(value), str(not value))
-            case ast.Constant(value=int() as value):
+            case ast.Constant(value=int() as value) if not (self.picture and value > _PIXELS):
                 (line, start), (_, stop) = self.start(node), self.stop(node)
                 yield Change(line, start, self.lines[line - 1][start:stop], str(value + 1))
             case ast.Call(func=ast.Name(id=name) as called) if name in _CALLED:

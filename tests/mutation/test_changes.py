@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutation.bounds import BOUNDS
+from tests.mutation.bounds import BOUNDS, PICTURES
 from tests.mutation.changes import changes
 from tests.mutation.rooms import own_tests
 
@@ -105,3 +105,13 @@ def test_each_bound_is_a_constant_of_its_module(path: str) -> None:
     set_here = {part.id for node in body if isinstance(node, ast.Assign) for target in node.targets
                 for part in ast.walk(target) if isinstance(part, ast.Name)}  # fmt: skip
     assert set_here >= BOUNDS[path]
+
+
+def test_of_a_picture_all_but_the_pixels_is_changed() -> None:
+    source = "a = x[1] + 20 * 2\n"
+    there = {change.applied(source) for change in changes(source)}
+    assert there - {change.applied(source) for change in changes(source, picture=True)} == {"a = x[1] + 21 * 2\n"}
+
+
+def test_what_draws_pictures_is_there() -> None:
+    assert set(FILES) >= PICTURES

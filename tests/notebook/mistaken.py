@@ -227,6 +227,11 @@ def element_of_a_pointer(x_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def element_of_moved_pointers(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr, (x_ptr + BLOCK)[n])  # here
+
+
+@triton.jit
 def assigned_element(x_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0)
     x_ptr[i] = 1.0  # here

@@ -58,6 +58,7 @@ TOLD = {
     "element_of_a_block": ("`v[0]` picks elements of `v`", "tl.sum(tl.where(i == 0, x, 0), 0)"),
     "slice_of_a_block": ("`v[0:4]` picks elements of `v`", "Load that element from its address"),
     "element_of_a_pointer": ("`x_ptr[i]` indexes a pointer", "tl.load(x_ptr + i)"),
+    "element_of_moved_pointers": ("`(x_ptr + BLOCK)[n]` indexes a pointer", "tl.load(x_ptr + BLOCK + n)"),
     "assigned_element": ("`x_ptr[i]` cannot be assigned", "tl.store(x_ptr + i, 1.0)"),
     "return_in_a_loop": ("a loop cannot be left with `return`", "Put the condition into the loop"),
     "break_in_a_loop": ("a kernel cannot have `break`", "Put the condition into the loop"),

@@ -23,7 +23,7 @@ def outlines(schedule: Schedule, statement: str, instances: Ints, places: Ints) 
     keys = np.stack([np.broadcast_to(e.evaluate(known), len(instances)) for e in expressions], axis=1)
     _, tile = np.unique(keys, axis=0, return_inverse=True)
     tile = tile.reshape(-1)
-    if tile.max() + 1 > MOST_TILES:
+    if tile.max() >= MOST_TILES:
         return []
     room = np.array([(a, b) for a in (-_ROOM, _ROOM) for b in (-_ROOM, _ROOM)])
     flat = np.concatenate([np.zeros((len(places), 2 - places.shape[1])), places], axis=1)

@@ -166,6 +166,43 @@ def test_a_race_is_outlined_at_its_element_and_told_in_both_orders() -> None:
     assert all(line in str(race) and line in Card(launch).text() for line in race.orders)
 
 
+@triton.jit
+def shift_kernel(x_ptr, out_ptr, n, LOADS_FIRST: tl.constexpr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if LOADS_FIRST:
+        x = tl.load(x_ptr + offsets + 1, mask=offsets + 1 < n, other=0.0)
+        tl.store(x_ptr + offsets, x, mask=offsets < n)
+    else:
+        tl.store(x_ptr + offsets, offsets + 100.0, mask=offsets < n)
+        x = tl.load(x_ptr + offsets + 1, mask=offsets + 1 < n, other=0.0)
+    tl.store(out_ptr + offsets, x)
+
+
+@pytest.mark.parametrize("loads_first", [True, False])
+def test_a_race_of_a_load_and_a_store_tells_what_is_loaded_in_both_orders(loads_first: bool) -> None:
+    launch = recorded(lambda: shift_kernel[(4,)](torch.arange(64.0), torch.zeros(64), 64, loads_first, BLOCK=16))
+    assert outlined(launch.plot.tiling("x_ptr").heatmap, "race: 3 elements") == {16, 32, 48}
+    (race,) = (one for one in launch.findings if one.kind == "race")
+    # One program after the other, in either order, is the oracle.
+    found = {}
+    for order in ((0, 1), (1, 0)):
+        x = np.arange(64.0)
+        for who in order:
+            at = np.arange(16) + 16 * who
+            if loads_first:
+                loaded = x[at + 1]
+                x[at] = loaded
+            else:
+                x[at] = at + 100.0
+                loaded = x[at + 1]
+            found[order, who] = loaded[-1]
+    assert race.orders == (
+        f"If program (1, 0, 0) stores first, program (0, 0, 0) loads {found[(1, 0), 0]} from x_ptr[16].",
+        f"If program (0, 0, 0) loads first, it gets {found[(0, 1), 0]}.",
+    )
+    assert all(line in str(race) and line in Card(launch).text() for line in race.orders)
+
+
 @pytest.mark.parametrize("shape", [(40,), (5, 8)])
 def test_births_of_nan_and_unwritten_reads_are_outlined_where_they_are(shape: tuple[int, ...]) -> None:
     x = torch.ones(shape)

@@ -228,7 +228,7 @@ export interface DressedPlace {
   groups: Buffer | null;
 }
 
-/** ``hint``: what to do. ``stopped``: whether it is what ended the launch, as an error. ``orders``: what a race may leave, a line each. ``fix``: for each edit its line, before and after. */
+/** ``hint``: what to do. ``stopped``: whether it is what ended the launch, as an error. ``where``: its line in words. ``orders``: what a race may leave, a line each. ``fix``: for each edit its line, before and after. */
 export interface FindingScene {
   severity: string;
   icon: string;
@@ -240,6 +240,7 @@ export interface FindingScene {
   stopped: boolean;
   orders: string[];
   fix: [number, string, string][] | null;
+  where?: string;
 }
 
 /** A part of one program, which gives way to another program's. */

@@ -41,19 +41,25 @@ class Card(Panels, View):
     """A launch as one panel. ``show`` names what to print, in order: any of `SHOWN`.
 
     The live card has a tab for everything and opens the first that ``show`` names; a tab's picture is
-    made when it is opened. ``differences`` are comparisons of two results, shown first.
+    made when it is opened. ``differences`` are comparisons of two results, shown first. ``raised`` is how the cell
+    tells the launch's error where no card does: with the lines that led to the launch.
     """
 
     MOST_FINDINGS: ClassVar[int] = 8  # findings in the static forms
 
     def __init__(
-        self, launch: Launch, show: Sequence[str] = ("tiling",), differences: Sequence[Difference] = ()
+        self,
+        launch: Launch,
+        show: Sequence[str] = ("tiling",),
+        differences: Sequence[Difference] = (),
+        raised: str = "",
     ) -> None:
         unknown = [name for name in show if name not in SHOWN]
         if unknown:
             raise ValueError(f"a card has no {unknown[0]!r}; it shows {', '.join(SHOWN)}")
         super().__init__(launch, differences)
         self.show = tuple(dict.fromkeys(show))
+        self.raised = raised
 
     # --- What it says -------------------------------------------------------------------------------
 
@@ -98,6 +104,7 @@ class Card(Panels, View):
                 "severity": one.severity,
                 "icon": ICONS[one.severity],
                 "line": one.line,
+                "where": one.where,
                 "program": next((int(program) for program in one.programs), None),
                 "message": one.message,
                 "orders": list(one.orders),
@@ -240,7 +247,8 @@ class Card(Panels, View):
             "table": [list(row) for row in self.table()],
             "scalars": self.scalars(),
             "findings": self.findings(),
-            "failure": self.failure(),
+            # Where a finding tells it, this is folded away.
+            "failure": self.raised if self.raised and self.told() else self.failure(),
             "told": self.told(),
             "configs": [list(row) for row in self.configs()],
             "remarks": self.remarks(),
@@ -264,7 +272,7 @@ class Card(Panels, View):
         if not self.told():
             lines += [f"  {line}" for line in self.failure().splitlines()]
         for one in self.findings()[: self.MOST_FINDINGS]:
-            where = f"line {one['line']}: " if one["line"] is not None else ""
+            where = f"{one['where']}: " if one["where"] else ""
             lines.append(f"  {one['icon']} {one['severity']}: {where}{one['message']}")
             lines += [f"      {line}" for line in one["orders"]]
             lines += [f"    {line}" for line in one["excerpt"] if one["stopped"]] + [f"      {one['hint']}"]

@@ -67,7 +67,7 @@ def _findings(card: Card) -> list[Piece]:
     if card.failure() and not card.told():
         pieces.append(lines([(line, style.LIGHT.error) for line in card.failure().splitlines()], mono=True))
     for one in card.findings()[: card.MOST_FINDINGS]:
-        where = f"line {one['line']}: " if one["line"] is not None else ""
+        where = f"{one['where']}: " if one["where"] else ""
         words = textwrap.wrap(
             f"{one['icon']} {one['severity']}: {where}{one['message']}", wide, subsequent_indent="    "
         )

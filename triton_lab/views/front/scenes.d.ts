@@ -273,6 +273,7 @@ export interface GridRamp {
   levels: number;
 }
 
+/** ``stopped`` of a launch that was; ``marks`` are the programs that findings are about. */
 export interface GridScene {
   kind: "grid";
   kernel: string;
@@ -289,6 +290,8 @@ export interface GridScene {
   stored: Buffer;
   inputs: InputScene[];
   target: TargetScene | null;
+  stopped?: StopScene;
+  marks?: [string, [number, number, number, number, number][]][];
 }
 
 /** See `heatmap.Heatmap`. */
@@ -576,6 +579,12 @@ export interface StepsScene {
   pictures: BlockScene[];
   painting: Painting;
   step: number;
+}
+
+/** Where each program was when the launch was stopped: the number of one of ``says``, whose first is empty. */
+export interface StopScene {
+  states: Buffer;
+  says: string[];
 }
 
 /** Where a launch touches the cells, classes tell that apart; ``levels`` has their styles then. */

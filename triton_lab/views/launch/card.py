@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,6 +12,7 @@ from triton_lab.launch.maps.storage import memories
 from triton_lab.views.drawing.words import number_text, seconds_text
 from triton_lab.views.launch.difference import Difference
 from triton_lab.views.launch.findings import ICONS, fix_lines
+from triton_lab.views.launch.marks import by_program
 from triton_lab.views.launch.panels import Panels
 from triton_lab.views.launch.parts import KEPT_NUMBERS, is_there, kept, opened, part, shown_first, tabs
 from triton_lab.views.launch.plot import SHOWN
@@ -179,13 +181,19 @@ class Card(Panels, View):
     def printed(self) -> list[tuple[str, Panel]]:
         """What the static forms draw, in order: comparisons, then what was asked for."""
         named = {tab.name: panel for tab, panel in self.panels}
-        return [(name, named[name]) for name in ("differences", *self.show) if name in named and is_there(named[name])]
+        return [(name, named[name]) for name in self.looked_at if name in named and is_there(named[name])]
+
+    @cached_property
+    def looked_at(self) -> tuple[str, ...]:
+        """The tabs to show, in order. What is wrong with programs, and at no argument, stands in the grid alone."""
+        plain = self.show == ("tiling",)  # nobody has asked for anything else
+        return ("differences", *(("grid",) if plain and by_program(self.launch) else ()), *self.show)
 
     @property
     def first(self) -> str | None:
         """The name of the tab that opens, if any."""
         there = [tab["name"] for tab in tabs(self)]
-        return next((name for name in ("differences", *self.show) if name in there), None)
+        return next((name for name in self.looked_at if name in there), None)
 
     def scene(self) -> CardScene:
         """What the card says, and the tab that it opens; `part` has the rest."""

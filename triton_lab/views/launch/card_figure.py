@@ -27,7 +27,7 @@ def card_pieces(card: Card) -> list[Piece]:
     pieces = [_header(card), table([card.HEADINGS, *card.table()]), *_scalars(card), *_findings(card), *_configs(card)]
     makers: dict[str, Callable[[], list[Piece]]] = {name: panel.pieces for name, panel in card.printed}
     makers["source"] = partial(_source, card)
-    for name in ("differences", *card.show):
+    for name in card.looked_at:
         if name in makers:
             pieces += map(_safe, attempt(makers[name], partial(_missing, name)))
     return pieces

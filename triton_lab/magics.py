@@ -147,22 +147,22 @@ def run_cell(shell: Any, chosen: Options, body: str) -> None:
         raise trouble.plain(error) from None
     for note in notes:
         print(note)
-    error = None if result.error is None else trouble.clear(result.error, result.filename)
+    failed = None if result.error is None else trouble.clear(result.error, result.filename)
     if said.kept and not (result.error is not None and trouble.is_explained(result.error)):
         said.tell()
-    if isinstance(error, KeyboardInterrupt):
+    if isinstance(failed, KeyboardInterrupt):
         show_interrupted(launches)
-        trouble.interrupted(error, result.filename)
+        trouble.interrupted(failed, result.filename)
     elif launches:
         try:
-            shown = show_launches(launches, chosen, trouble.text_of(error))
-            if error is not None and shown is not None and shown.error is error:
-                trouble.shorten(error, result.filename, shown)
-        except KeyboardInterrupt as stopped:
-            raise trouble.plain(stopped, "interrupted while pictures were made; the launches had ended") from None
-    elif error is None:
+            shown = show_launches(launches, chosen, trouble.text_of(failed))
+            if failed is not None and shown is not None and shown.error is failed:
+                trouble.shorten(failed, result.filename, shown)
+        except KeyboardInterrupt as error:
+            raise trouble.plain(error, "interrupted while pictures were made; the launches had ended") from None
+    elif failed is None:
         show_no_launch(
             {n: v for n, v in shell.user_ns.items() if jit_function(v) is not None and before.get(n) is not v}
         )
-    if error is not None:
-        raise error from None
+    if failed is not None:
+        raise failed from None

@@ -57,7 +57,7 @@ class Held:
 
     def __init__(self, modules: list[str]) -> None:
         self._stdout = _WithoutModules(sys.stdout, modules)
-        sys.stdout = self._stdout  # type: ignore[assignment]
+        sys.stdout = self._stdout
         self._file: IO[bytes] | None = None
         with contextlib.suppress(OSError):  # a process without standard error
             self._before = os.dup(2)

@@ -20,6 +20,7 @@ from triton_lab.notebook.told import Told
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
+_SAYS_NOTHING = "error encountered during parsing"
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -179,7 +180,7 @@ def _compilation_text(error: BaseException, filename: str) -> str | None:
     lines.extend(f"  called from {_where(kernel, node, filename)}" for kernel, node in refusal.callers)
     if told.advice:
         lines.append(f"  {told.advice}")
-    if said and said not in told.message.replace("`", ""):
+    if said and said != _SAYS_NOTHING and said not in told.message.replace("`", ""):
         lines.append(f"  \x1b[2mTriton says: {textwrap.shorten(said, 300, placeholder=' ...')}\x1b[22m")
     return "\n".join(lines)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class _Follow:
-    """After each cell, kernels that it defined are followed."""
+    """After each cell, kernels that it defined are followed, and their errors told in the user's lines."""
 
     def __init__(self, shell: Any) -> None:
         self.shell = shell
@@ -22,9 +22,11 @@ class _Follow:
         import sys
 
         if "triton" in sys.modules:
+            from triton_lab.notebook import uncaught
             from triton_lab.notebook.freshness import follow_all
 
             follow_all(self.shell.user_ns)
+            uncaught.tell(self.shell)
 
 
 _hooks: dict[int, _Follow] = {}
@@ -75,6 +77,9 @@ def unregister(shell: Any) -> None:
     hook = _hooks.pop(id(shell), None)
     if hook is not None:
         shell.events.unregister("post_run_cell", hook)
+        from triton_lab.notebook import uncaught
+
+        uncaught.forget(shell)
 
 
 def triton_line(line: str) -> None:
@@ -124,6 +129,7 @@ def run_cell(shell: Any, chosen: Options, body: str) -> None:
     from triton_lab.launch.unseen import NotRecorded
     from triton_lab.notebook import cell, trouble
     from triton_lab.notebook.freshness import jit_function
+    from triton_lab.notebook.hushed import hushed
     from triton_lab.notebook.progress import notebook_bar
     from triton_lab.notebook.show import show_interrupted, show_launches, show_no_launch
     from triton_lab.notebook.switch import switched
@@ -133,6 +139,7 @@ def run_cell(shell: Any, chosen: Options, body: str) -> None:
         with contextlib.ExitStack() as stack:
             notes = stack.enter_context(switched(chosen))
             stack.enter_context(notebook_bar())
+            said = stack.enter_context(hushed())
             # Of Triton's interpreter nothing can be recorded: the cell runs, and a note says so.
             launches: list[Launch] = [] if knobs.runtime.interpret else stack.enter_context(record())
             result = cell.run(shell, body)
@@ -140,16 +147,22 @@ def run_cell(shell: Any, chosen: Options, body: str) -> None:
         raise trouble.plain(error) from None
     for note in notes:
         print(note)
-    if isinstance(result.error, KeyboardInterrupt):
+    failed = None if result.error is None else trouble.clear(result.error, result.filename)
+    if said.kept and not (result.error is not None and trouble.is_explained(result.error)):
+        said.tell()
+    if isinstance(failed, KeyboardInterrupt):
         show_interrupted(launches)
+        trouble.interrupted(failed, result.filename)
     elif launches:
         try:
-            show_launches(launches, chosen)
+            shown = show_launches(launches, chosen, trouble.text_of(failed))
+            if failed is not None and shown is not None and shown.error is failed:
+                trouble.shorten(failed, result.filename, shown)
         except KeyboardInterrupt as error:
             raise trouble.plain(error, "interrupted while pictures were made; the launches had ended") from None
-    elif result.error is None:
+    elif failed is None:
         show_no_launch(
             {n: v for n, v in shell.user_ns.items() if jit_function(v) is not None and before.get(n) is not v}
         )
-    if result.error is not None:
-        raise trouble.clear(result.error, result.filename) from None
+    if failed is not None:
+        raise failed from None

@@ -6,9 +6,11 @@ one advice. Numbers in, text out: nothing of ours is imported.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
+from types import FrameType
 
 # What an access of each kind of fault is.
 _WRONG = {"out-of-bounds": "out of bounds", "null-pointer": "through a null pointer", "misaligned": "misaligned"}
@@ -172,6 +174,40 @@ def address(value: int) -> str:
     return f"address {value:#x}"
 
 
+# --- Places in the source -------------------------------------------------------------------------
+
+
+def place(file: str, line: int) -> str:
+    """``this cell, line 5`` in the cell that runs, ``cell [3], line 5`` in another one, else the path and the line."""
+    return f"{cell(file) or file}, line {line}"
+
+
+def cell(file: str) -> str:
+    """The notebook's cell whose code ``file`` is: ``this cell`` while it runs, ``cell [3]``; "" for a real file."""
+    number = _number(file)
+    if number is None:
+        return ""
+    return "this cell" if number == running_cell() else f"cell [{number}]"
+
+
+def running_cell() -> int | None:
+    """The number of the cell that runs, in whose code this thread is; None outside of any."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and (number := _number(frame.f_code.co_filename)) is not None:
+            return number
+        frame = frame.f_back
+    return None
+
+
+def _number(file: str) -> int | None:
+    """What stands beside the cell: IPython gives the code of each a file's name, and keeps its number by that."""
+    ipython = sys.modules.get("IPython.core.getipython")  # who runs no cells need not import it
+    shell = None if ipython is None else ipython.get_ipython()
+    named = None if shell is None else shell.compile.format_code_name(file)
+    return None if named is None else int(named[1].removeprefix("In[").removesuffix("]"))
+
+
 # --- Faults ---------------------------------------------------------------------------------------
 
 
@@ -197,9 +233,21 @@ class Tensor:
         """Whether ``size`` bytes from ``address`` on are of its storage."""
         return self.storage_address <= address and address + size <= self.storage_address + self.storage_bytes
 
+    @property
+    def dense(self) -> bool:
+        """Whether its elements lie one behind the other, so that an offset is the number of an element."""
+        steps = [prod(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
+        return all(
+            size == 1 or stride == step for size, stride, step in zip(self.shape, self.strides, steps, strict=True)
+        )
+
     def distance(self, address: int) -> int:
         """How far from its storage an address lies, in bytes."""
         return max(self.storage_address - address, address - self.storage_address - self.storage_bytes, 0)
+
+
+def _whither(before: bool) -> str:
+    return "that lie before" if before else "that lie beyond"
 
 
 def owner_of(address: int, origins: Iterable[Tensor], tensors: Iterable[Tensor]) -> Tensor | None:
@@ -209,12 +257,25 @@ def owner_of(address: int, origins: Iterable[Tensor], tensors: Iterable[Tensor])
 
 
 @dataclass(frozen=True)
+class Guard:
+    """What should hold the lanes of an access back: ``kind`` is ``mask``, ``descriptor`` or nothing.
+
+    In the kernel's own names, "" where they are not known: ``offset`` is what is added to the tensor, ``asked`` what
+    the mask asks of that offset, and ``size`` the argument that counts the tensor's elements.
+    """
+
+    kind: str
+    offset: str = ""
+    asked: str = ""
+    size: str = ""
+
+
+@dataclass(frozen=True)
 class Stray:
     """The first lane of an access that may not touch memory, and how many there are.
 
     ``access`` is ``load``, ``store`` or ``atomic``, ``kind`` that of the fault, ``who`` a `program`, ``owner`` the
-    tensor that it was meant for (`owner_of`), ``tensors`` all there are. ``guard`` says what should have held the lane
-    back: ``mask``, ``descriptor`` or nothing.
+    tensor that it was meant for (`owner_of`), ``tensors`` all there are. ``guard`` should have held the lane back.
     """
 
     access: str
@@ -226,7 +287,7 @@ class Stray:
     count: int
     owner: Tensor | None
     tensors: Sequence[Tensor]
-    guard: str
+    guard: Guard
 
     def __str__(self) -> str:
         """``load out of bounds: lane 3 of program (1, 0, 0) touches element 11 of x, ...; 42 lanes in all``."""
@@ -251,11 +312,35 @@ class Stray:
         name = self.owner.name
         if self.read_only:
             return f"Pass a copy of {name} (.clone()), or map its file for writing."
-        if self.guard == "descriptor":
+        if self.guard.kind == "descriptor":
             return "The descriptor's shape and strides reach further than its tensor."
-        if self.guard == "mask":
-            return f"The mask lets these lanes through: compare the offsets with the extents of {name}."
-        return f"There is no mask. Mask the lanes that lie beyond {name} (mask=offsets < n), or mend the offsets."
+        return self._of_the_mask(self.owner) if self.guard.kind == "mask" else self._of_no_mask(self.owner)
+
+    def _of_no_mask(self, owner: Tensor) -> str:
+        """Nothing holds lanes back."""
+        guard, before = self.guard, self.address < owner.address
+        condition = f"{guard.offset} >= 0" if before else f"{guard.offset} < {guard.size}" if guard.size else ""
+        how = f" (mask={condition})" if condition and guard.offset else ""
+        return f"There is no mask. Hold back the lanes {_whither(before)} {owner.name}{how}, or mend the offsets."
+
+    def _of_the_mask(self, owner: Tensor) -> str:
+        """There is a mask, and these lanes pass it: its bound is wrong, or it asks for something else."""
+        guard, before = self.guard, self.address < owner.address
+        if guard.asked and before:
+            return (
+                f"The mask asks for {guard.asked} alone, and these lanes lie before {owner.name}: "
+                f"ask for {guard.offset} >= 0 too, or mend the offsets."
+            )
+        if guard.asked and owner.dense:
+            elements = count(prod(owner.shape), "element")
+            name = f", which is {guard.size}" if guard.size else ""
+            return f"The mask's bound is too wide: it asks for {guard.asked}, and {owner.name} has {elements}{name}."
+        if guard.offset and not guard.asked:
+            return (
+                f"The mask lets these lanes through: it does not ask whether {guard.offset} is within {owner.name}. "
+                "Compare that, too."
+            )
+        return f"The mask lets these lanes through: compare the offsets with the extents of {owner.name}."
 
     def _touches(self) -> str:
         owner = self.owner

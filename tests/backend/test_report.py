@@ -13,8 +13,9 @@ import triton
 import triton.language as tl
 
 from tests.backend.failing import failure, underlined
-from triton_lab.interpreter.errors import Deadlock, StepLimit
+from triton_lab.interpreter.errors import Deadlock, KernelError, StepLimit
 from triton_lab.interpreter.registry import REGISTRY
+from triton_lab.launch.record import record
 
 FAR = tl.constexpr(1 << 20)
 
@@ -85,7 +86,7 @@ def test_an_element_before_the_first_is_named_by_its_negative_number():
         "whose storage begins at element -3; 6 lanes in all"
     )
     assert str(error).split("\n")[0] == text
-    assert "Mask the lanes that lie beyond x (mask=offsets < n), or mend the offsets." in str(error)
+    assert "There is no mask. Hold back the lanes that lie before x, or mend the offsets." in str(error)
 
 
 def test_an_element_that_lies_in_another_argument_is_said_to():
@@ -154,7 +155,45 @@ def adds(x, y):
 def test_an_access_without_a_mask_is_not_said_to_have_one():
     """The front end gives every atomic a mask, which nobody wrote."""
     error = failure(adds, torch.zeros(4))
-    assert "mask=offsets < n" in str(error) and "lets these lanes through" not in str(error)
+    assert "There is no mask. Hold back the lanes that lie beyond x, or mend the offsets." in str(error)
+
+
+@triton.jit
+def hinted(src, dst, count, wide, BLOCK: tl.constexpr, HOW: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if HOW == "bare":
+        v = tl.load(src + i)
+    elif HOW == "before":
+        v = tl.load(src + (i - 3))
+    elif HOW == "wide":
+        below = i < wide
+        v = tl.load(src + i, mask=below)
+    elif HOW == "low":
+        v = tl.load(src + (i - 3), mask=i - 3 < count)
+    else:
+        v = tl.load(src + i * 2, mask=i < count)
+    tl.store(dst + i, v, mask=i < count)
+
+
+HINTS = {
+    "bare": "There is no mask. Hold back the lanes that lie beyond src (mask=i < count), or mend the offsets.",
+    "before": "There is no mask. Hold back the lanes that lie before src (mask=i - 3 >= 0), or mend the offsets.",
+    "wide": "The mask's bound is too wide: it asks for i < wide, and src has 10 elements, which is count.",
+    "low": "The mask asks for i - 3 < count alone, and these lanes lie before src: ask for i - 3 >= 0 too",
+    "other": "The mask lets these lanes through: it does not ask whether i * 2 is within src. Compare that, too.",
+}
+
+
+@pytest.mark.parametrize("how", HINTS)
+def test_the_advice_names_what_the_kernel_has_and_says_one_thing(how: str):
+    src, dst = torch.zeros(10), torch.zeros(16)
+    with pytest.raises(KernelError) as raised:
+        hinted[(1,)](src, dst, 10, 12, BLOCK=16, HOW=how)
+    assert HINTS[how] in str(raised.value)
+    with record() as launches, pytest.raises(KernelError):
+        hinted[(1,)](src, dst, 10, 12, BLOCK=16, HOW=how)
+    (stopped,) = [one for one in launches[0].findings if one.stopped]
+    assert HINTS[how] in stopped.hint
 
 
 @pytest.mark.parametrize("handler", ["function", "method", "partial", "object"])

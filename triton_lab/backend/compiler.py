@@ -10,7 +10,7 @@ import functools
 import hashlib
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from triton.backends.compiler import BaseBackend, GPUTarget, Language
 
@@ -28,6 +28,15 @@ def _sources_hash() -> str:
             digest.update(file.read_bytes())
     return digest.hexdigest()
 
+
+class Reading(Protocol):
+    """Who is told when Triton's front end begins to read a kernel, and when it has; of one that it refuses, no more."""
+
+    def begin(self) -> None: ...
+    def end(self, compiled: bool) -> None: ...
+
+
+reading: Reading | None = None
 
 # The options that change what a kernel means.
 _MEANINGFUL = (
@@ -83,6 +92,8 @@ class CPUBackend(BaseBackend):
         return functions | {"convert_custom_types": convert_custom_types}
 
     def get_module_map(self) -> dict[str, ModuleType]:
+        if reading is not None:  # this is what Triton asks for last
+            reading.begin()
         return self._model.get_module_map()  # type: ignore[no-any-return]
 
     def load_dialects(self, context: Any) -> None:
@@ -100,6 +111,8 @@ class CPUBackend(BaseBackend):
     def make_ttir(module: Any, metadata: dict[str, Any]) -> Any:
         from triton_lab.ir.lower import simplify
 
+        if reading is not None:
+            reading.end(True)
         simplify(module)
         return module
 

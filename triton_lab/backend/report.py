@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from triton_lab.backend.arguments import Leaf, tensor_of
 from triton_lab.backend.source import Written
+from triton_lab.backend.written_access import guard_at
 from triton_lab.interpreter.errors import Deadlock, Fault, KernelError, StepLimit, Unsupported
 from triton_lab.ir import Op, Plan, effects
 from triton_lab.ir.masks import guard
@@ -16,6 +18,7 @@ from triton_lab.words import (
     HINT_REFUSED,
     HINT_STEPS,
     HINT_UNSUPPORTED,
+    Guard,
     Stray,
     Tensor,
     and_others,
@@ -24,6 +27,7 @@ from triton_lab.words import (
     program,
     who,
 )
+from triton_lab.words import place as written_at
 
 
 def described(error: KernelError, call: Any) -> KernelError:
@@ -58,7 +62,7 @@ def _where(op: Op | None, kernel: str, programs: str, source: Written) -> list[s
         return [f"  in kernel {kernel}" + (f", {programs}" if programs else "")]
     lines = []
     for number, place in enumerate(places):
-        head = f"  {'called from ' if number else ''}{place.file}, line {place.line}"
+        head = f"  {'called from ' if number else ''}{written_at(place.file, place.line)}"
         if number == 0:
             head += f", in kernel {kernel}" + (f", {programs}" if programs else "")
         lines.extend([head, *source.excerpt(place)])
@@ -94,6 +98,7 @@ def _stray(error: KernelError, fault: Fault, call: Any) -> Stray:
     assert error.programs is not None
     op, address = error.op, int(fault.addresses[0])
     tensors = [tensor for leaf in call.leaves if (tensor := _tensor(leaf)) is not None]
+    owner = owner_of(address, _origins(op, call), tensors)
     return Stray(
         fault.access,
         fault.kind,
@@ -102,10 +107,20 @@ def _stray(error: KernelError, fault: Fault, call: Any) -> Stray:
         who(int(error.programs[0]), call.grid),
         lane(int(fault.lanes[0]), fault.block),
         len(fault.addresses),
-        owner_of(address, _origins(op, call), tensors),
+        owner,
         tensors,
-        "" if op is None else guard(op, call.executable.plan),
+        _guard(op, owner, call),
     )
+
+
+def _guard(op: Op | None, owner: Tensor | None, call: Any) -> Guard:
+    """What should have held the lanes back, as the kernel has it."""
+    if op is None:
+        return Guard("")
+    kind, place = guard(op, call.executable.plan), call.written.place(op.location)
+    if owner is None or place is None or place.file != call.written.file:
+        return Guard(kind)
+    return guard_at(call.source.fn, place.line, place.column, owner.name, math.prod(owner.shape), call.objects, kind)
 
 
 def _origins(op: Op | None, call: Any) -> list[Tensor]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from triton_lab import words
 from triton_lab.backend.source import Written
 from triton_lab.interpreter.errors import Unsupported
 from triton_lab.ir import Function, Op, Plan, Type
@@ -66,7 +67,7 @@ def _where(op: Op, plan: Plan, kernel: str) -> Iterator[str]:
     for number, place in enumerate(written.places(op.location)):
         called = "called from " if number else ""
         inside = "" if number else f", in kernel {kernel}"
-        yield f"  {called}{place.file}, line {place.line}{inside}"
+        yield f"  {called}{words.place(place.file, place.line)}{inside}"
         yield from written.excerpt(place)
 
 

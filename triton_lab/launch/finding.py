@@ -9,6 +9,8 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab import words
+
 # So many different values a finding shows as text.
 SHOWN = 4
 
@@ -78,6 +80,7 @@ class Finding:
     which is in ``elements``. ``hint`` is one sentence on what to do. ``stopped``: the
     launch went no further, and its error tells of the same. ``fix`` are edits of the kernel that mend it, tried
     before they are offered; None where nothing simple does. ``orders`` says what a race leaves, whoever comes last.
+    ``file``: whose line ``line`` is, where that is a notebook's cell or another file than the kernel's.
 
     >>> with lab.record() as launches:
     ...     total = add(torch.empty(1000), y)
@@ -107,6 +110,14 @@ class Finding:
     stopped: bool = False
     fix: Fix | None = None
     orders: tuple[str, ...] = ()
+    file: str = ""
+
+    @property
+    def where(self) -> str:
+        """Where ``line`` is, for a reader: ``this cell, line 5``, or ``line 5`` of a kernel that is in a real file."""
+        if self.line is None:
+            return ""
+        return words.place(self.file, self.line) if self.file else f"line {self.line}"
 
     @property
     def severity(self) -> str:
@@ -120,7 +131,7 @@ class Finding:
         return ", ".join(texts[:SHOWN]) + (", ..." if len(texts) > SHOWN else "")
 
     def __str__(self) -> str:
-        where = f"line {self.line}: " if self.line is not None else ""
+        where = f"{self.where}: " if self.where else ""
         values = [f"  values: {self.values_text}"] if self.values.size else []
         more = [f"  {line}" for line in (*self.orders, self.hint, *self.fix_lines)]
         return "\n".join([f"{self.severity}: {where}{self.message}", *self.excerpt, *values, *more])

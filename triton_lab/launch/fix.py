@@ -10,6 +10,17 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.backend.written_access import (
+    access_at,
+    accesses,
+    first_line,
+    kind,
+    mask_of,
+    offset_of,
+    side,
+    text_of,
+    written,
+)
 from triton_lab.launch.finding import Edit
 
 if TYPE_CHECKING:
@@ -18,8 +29,6 @@ if TYPE_CHECKING:
     from triton_lab.launch.recorded import Recorded
 
 
-# Where the mask stands among the arguments of what touches memory.
-_MASK = {"load": 1, "store": 2} | {f"atomic_{name}": 2 for name in ("add", "max", "min", "and", "or", "xor", "xchg")}
 # So many edits are tried one after the other for one access.
 _MOST = 8
 
@@ -30,11 +39,11 @@ def edited(launch: Recorded, finding: Finding, text: str) -> Iterator[tuple[str,
     And the condition that it adds or mends.
     """
     tree = ast.parse(text)
-    access = _at(tree, finding, launch)
+    access = access_at(tree, launch.compiled[0].fn, finding.line, finding.column)
     argument = None if finding.argument is None else launch.argument(finding.argument)
     if access is None or argument is None:
         return
-    made = _masked(launch, tree, text, access, argument) if _mask_of(access) else _bare(launch, tree, access, argument)
+    made = _masked(launch, tree, text, access, argument) if mask_of(access) else _bare(launch, tree, access, argument)
     seen: set[str] = set()
     for change, condition in made:
         after = _changed(text, change)
@@ -45,7 +54,7 @@ def edited(launch: Recorded, finding: Finding, text: str) -> Iterator[tuple[str,
 
 def edits(kernel: Any, after: str) -> tuple[Edit, ...]:
     """The lines in which ``after`` is not what the kernel's source is, as the user's file has them."""
-    first = _first_line(kernel)
+    first = first_line(kernel)
     raw = kernel.raw_src[first - kernel.starting_line_number :]
     found = []
     for number, (old, new) in enumerate(zip(kernel.src.split("\n"), after.split("\n"), strict=True)):
@@ -56,12 +65,6 @@ def edits(kernel: Any, after: str) -> tuple[Edit, ...]:
     return tuple(found)
 
 
-def _first_line(kernel: Any) -> int:
-    """Where the file has the kernel's ``def``: decorators stand above it."""
-    above = next((k for k, line in enumerate(kernel.raw_src) if line.lstrip().startswith("def ")), 0)
-    return int(kernel.starting_line_number + above)
-
-
 # --- What may be written --------------------------------------------------------------------------
 
 # Start and end of a stretch of the text (line from 1, column in bytes), and what takes its place.
@@ -70,13 +73,13 @@ _Change = tuple[tuple[int, int], tuple[int, int], str]
 
 def _bare(launch: Recorded, tree: ast.Module, access: ast.Call, argument: Argument) -> Iterator[tuple[_Change, str]]:
     """A mask for an access without one: that of another access of the same offsets, or one by the argument's size."""
-    offset = _offset(access.args[0], argument.name)
-    others = [one for one in _accesses(tree) if _mask_of(one) is not None and _known_at(_mask_of(one), tree, access)]
-    same = [one for one in others if offset is not None and _text(_offset(one.args[0])) == _text(offset)]
-    conditions = [ast.unparse(mask) for one in same if (mask := _mask_of(one)) is not None]
+    offset = offset_of(access.args[0], argument.name)
+    others = [one for one in accesses(tree) if mask_of(one) is not None and _known_at(mask_of(one), tree, access)]
+    same = [one for one in others if offset is not None and text_of(offset_of(one.args[0])) == text_of(offset)]
+    conditions = [ast.unparse(mask) for one in same if (mask := mask_of(one)) is not None]
     if offset is not None:
-        conditions += [f"{_side(offset)} < {name}" for name in _sizes(launch, argument)]
-    conditions += [ast.unparse(mask) for one in others if (mask := _mask_of(one)) is not None]
+        conditions += [f"{side(offset)} < {name}" for name in _sizes(launch, argument)]
+    conditions += [ast.unparse(mask) for one in others if (mask := mask_of(one)) is not None]
     for condition in conditions:
         yield _appended(access, f"mask={condition}{_other(access, argument)}"), condition
 
@@ -85,22 +88,22 @@ def _masked(
     launch: Recorded, tree: ast.Module, text: str, access: ast.Call, argument: Argument
 ) -> Iterator[tuple[_Change, str]]:
     """A tighter bound in the access's mask, or one more condition beside it."""
-    mask = _mask_of(access)
+    mask = mask_of(access)
     assert mask is not None
-    for compare in [one for one in ast.walk(_written(tree, mask, access)) if isinstance(one, ast.Compare)]:
+    for compare in [one for one in ast.walk(written(tree, mask, access)) if isinstance(one, ast.Compare)]:
         if len(compare.ops) != 1 or not isinstance(compare.ops[0], (ast.Lt, ast.LtE)):
             continue
-        left, bound = _side(compare.left), compare.comparators[0]
+        left, bound = side(compare.left), compare.comparators[0]
         names = [one.id for one in ast.walk(bound) if isinstance(one, ast.Name)]
         exact = [ast.unparse(bound)] if isinstance(compare.ops[0], ast.LtE) else []
         for name in dict.fromkeys([*exact, *(n for n in names if n in _scalars(launch)), *_sizes(launch, argument)]):
             yield (_start(compare), _end(compare), f"{left} < {name}"), f"{left} < {name}"
-    offset = _offset(access.args[0], argument.name)
+    offset = offset_of(access.args[0], argument.name)
     if offset is None:
         return
-    side, old = _side(offset), ast.get_source_segment(text, mask) or ast.unparse(mask)
+    shifted, old = side(offset), ast.get_source_segment(text, mask) or ast.unparse(mask)
     kept = old if isinstance(mask, ast.Name) else f"({old})"
-    for condition in (f"{side} >= 0", *(f"{side} < {name}" for name in _sizes(launch, argument))):
+    for condition in (f"{shifted} >= 0", *(f"{shifted} < {name}" for name in _sizes(launch, argument))):
         yield (_start(mask), _end(mask), f"{kept} & ({condition})"), condition
 
 
@@ -119,56 +122,12 @@ def _scalars(launch: Recorded) -> dict[str, int]:
 
 def _other(access: ast.Call, argument: Argument) -> str:
     """What a load brings where the mask is off, if it does not say so yet."""
-    if _kind(access) != "load" or any(one.arg == "other" for one in access.keywords):
+    if kind(access) != "load" or any(one.arg == "other" for one in access.keywords):
         return ""
     return ", other=0.0" if "float" in argument.dtype else ", other=0"
 
 
 # --- The source -----------------------------------------------------------------------------------
-
-
-def _kind(node: ast.AST) -> str:
-    """``load``, ``store``, ``atomic_add``, ...; "" for anything else."""
-    found = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args
-    return node.func.attr if found and node.func.attr in _MASK else ""  # type: ignore[attr-defined]
-
-
-def _accesses(tree: ast.Module) -> list[ast.Call]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _kind(node)]
-
-
-def _at(tree: ast.Module, finding: Finding, launch: Recorded) -> ast.Call | None:
-    """The access that the finding is about, if the kernel itself has it."""
-    kernel = launch.compiled[0].fn
-    number = (finding.line or 0) - _first_line(kernel) + 1
-    there = [one for one in _accesses(tree) if one.lineno == number]
-    raw = kernel.raw_src[0]
-    indent = len(raw) - len(raw.lstrip())
-    exact = [one for one in there if finding.column is not None and one.col_offset + indent == finding.column]
-    chosen = exact or there
-    return chosen[0] if len(chosen) == 1 else None
-
-
-def _mask_of(access: ast.Call) -> ast.expr | None:
-    """The mask that somebody wrote; None where there is none."""
-    for one in access.keywords:
-        if one.arg == "mask":
-            return None if isinstance(one.value, ast.Constant) else one.value
-    position = _MASK[_kind(access)]
-    found = access.args[position] if len(access.args) > position else None
-    return None if isinstance(found, ast.Constant) else found
-
-
-def _written(tree: ast.Module, mask: ast.expr, access: ast.Call) -> ast.expr:
-    """The mask, or what was last assigned to its name above the access."""
-    if not isinstance(mask, ast.Name):
-        return mask
-    given = [
-        one.value
-        for one in ast.walk(tree)
-        if isinstance(one, ast.Assign) and [_text(t) for t in one.targets] == [mask.id] and one.lineno < access.lineno
-    ]
-    return given[-1] if given else mask
 
 
 def _known_at(mask: ast.expr | None, tree: ast.Module, access: ast.Call) -> bool:
@@ -180,27 +139,6 @@ def _known_at(mask: ast.expr | None, tree: ast.Module, access: ast.Call) -> bool
         any(one.lineno < access.lineno for one in stored if one.id == name)
         for name in used & {one.id for one in stored}
     )
-
-
-def _offset(pointer: ast.expr, name: str | None = None) -> ast.expr | None:
-    """What is added to the argument ``name`` (or to any name): ``x_ptr + offsets`` -> ``offsets``; None if unknown."""
-    if not isinstance(pointer, ast.BinOp) or not isinstance(pointer.op, (ast.Add, ast.Sub)):
-        return None
-    left = pointer.left
-    if isinstance(left, ast.Name) and (name is None or left.id == name):
-        return pointer.right if isinstance(pointer.op, ast.Add) else None
-    inner = _offset(left, name)
-    return None if inner is None else ast.BinOp(inner, pointer.op, pointer.right)
-
-
-def _side(node: ast.expr) -> str:
-    """One side of a comparison as text; what binds less tightly stands in parentheses."""
-    tight = isinstance(node, (ast.Name, ast.Constant, ast.Subscript, ast.Call, ast.Attribute, ast.BinOp))
-    return ast.unparse(node) if tight else f"({ast.unparse(node)})"
-
-
-def _text(node: ast.expr | None) -> str | None:
-    return None if node is None else ast.unparse(node)
 
 
 def _start(node: ast.expr) -> tuple[int, int]:

@@ -14,11 +14,12 @@ from triton_lab.ir import Op
 
 @dataclass(frozen=True)
 class Line:
-    """A place in the kernel's source, as the editor counts; columns from 0."""
+    """A place in the kernel's source, as the editor counts; columns from 0. ``file`` is the kernel's or a helper's."""
 
     line: int
     column: int
     excerpt: tuple[str, ...] = ()
+    file: str = ""
 
 
 class Lines(Mapping[int, "Line | None"]):
@@ -40,7 +41,9 @@ class Lines(Mapping[int, "Line | None"]):
 
     def _line(self, op: Op) -> Line | None:
         place = self._written.place(op.location)
-        return None if place is None else Line(place.line, place.column, tuple(self._written.excerpt(place)))
+        if place is None:
+            return None
+        return Line(place.line, place.column, tuple(self._written.excerpt(place)), place.file)
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._ops)

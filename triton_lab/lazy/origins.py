@@ -7,6 +7,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from triton_lab import words
+
 INSIDE = ("triton_lab.lazy", "torch", "numpy", "<string>")  # whoever calls from there is not the user
 
 
@@ -19,8 +21,10 @@ class Origin:
 
     def __str__(self) -> str:
         text = linecache.getline(self.file, self.line).strip()
-        unnamed = self.file.startswith("<") or "ipykernel" in self.file  # a cell's file tells a reader nothing
-        place = f"line {self.line}" if unnamed else f"{Path(self.file).name}:{self.line}"
+        if words.cell(self.file):  # whose file tells a reader nothing
+            place = words.place(self.file, self.line)
+        else:
+            place = f"line {self.line}" if self.file.startswith("<") else f"{Path(self.file).name}:{self.line}"
         return place + (f": {text}" if text else "")
 
 

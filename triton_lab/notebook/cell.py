@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from triton_lab.notebook import prints
+from triton_lab.words import running_cell
 
 
 class CellResult:
@@ -22,7 +23,8 @@ def run(shell: Any, body: str) -> CellResult:
     The magic's own line counts as line 1, so the body begins on line 2.
     """
     source = prints.rewrite("\n" + shell.transform_cell(body))
-    filename = shell.compile.cache(source, shell.execution_count)
+    # Where IPython has counted on already, the cell still bears the number before.
+    filename = shell.compile.cache(source, running_cell() or shell.execution_count)
     try:
         *statements, last = ast.parse(source, filename).body or [ast.Pass()]
         shown = isinstance(last, ast.Expr) and not body.rstrip().endswith(";")

@@ -79,7 +79,7 @@ _CONSTANTS = (
     says(
         r"arange's range must be a power of 2",
         "`{code}` makes a block whose size is no power of 2, and Triton has only those",
-        "Take the next power of 2 (triton.next_power_of_2(n)) and mask the lanes beyond: mask=offsets < n.",
+        "Take the next power of 2 (triton.next_power_of_2) and mask the lanes beyond.",
     ),
     Rule(r"arange's arguments must be of type", wrong_forms.arange_of_variables),
     says(
@@ -95,7 +95,7 @@ _CONSTANTS = (
     says(
         r"Shape element (\d+) must be a power of 2",
         "axis {0} of the block that `{code}` makes has a size that is no power of 2, and Triton has only those",
-        "Take the next power of 2 (triton.next_power_of_2(n)) and mask what lies beyond.",
+        "Take the next power of 2 (triton.next_power_of_2) and mask what lies beyond.",
     ),
     Rule(r"Shape element (\d+) must have type", wrong_forms.shape_of_variables),
     says(

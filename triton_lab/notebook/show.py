@@ -17,13 +17,18 @@ if TYPE_CHECKING:
 MOST_CARDS = 12
 
 
-def show_launches(launches: Sequence[Launch], chosen: Options) -> None:
-    """A card for each launch, or one view of many; the cell's badge learns the target from the outputs' metadata."""
+def show_launches(launches: Sequence[Launch], chosen: Options, raised: str = "") -> Launch | None:
+    """A card for each launch, or one view of many; the cell's badge learns the target from the outputs' metadata.
+
+    ``raised`` is the text of the error that ended the cell. Gives the launch whose card tells of the last failure.
+    """
     from IPython.display import display
 
     from triton_lab.views.launch.card import Card
     from triton_lab.views.launch.difference import Difference
     from triton_lab.views.launch.launches import Launches
+
+    failed = launches[-1] if launches and launches[-1].error is not None else None
 
     def card(launch: Launch) -> Card:
         compared = launch.outputs if chosen.target == "both" else []
@@ -31,6 +36,7 @@ def show_launches(launches: Sequence[Launch], chosen: Options) -> None:
             launch,
             show=() if chosen.show == ("none",) else chosen.show,
             differences=[Difference(gpu, cpu, name) for name, gpu, cpu in compared],
+            raised=raised if launch is failed else "",
         )
 
     views = [Launches(launches, card)] if len(launches) > MOST_CARDS else list(map(card, launches))
@@ -39,6 +45,7 @@ def show_launches(launches: Sequence[Launch], chosen: Options) -> None:
         ran: Ran = {"target": cast("Target", "both" if both else launch.target)}
         how = {"triton_lab": ran}
         display(view, metadata=how)  # type: ignore[no-untyped-call]
+    return failed if len(launches) <= MOST_CARDS else None
 
 
 def show_interrupted(launches: Sequence[Launch]) -> None:

@@ -5,23 +5,33 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+import re
 import textwrap
 import traceback
 from types import FrameType, TracebackType
+from typing import TYPE_CHECKING
 
+from triton_lab import words
 from triton_lab.notebook.hints import hint_for
 from triton_lab.notebook.mistakes import explained
 from triton_lab.notebook.refusal import Kernel, refusal_of
 from triton_lab.notebook.told import Told
 
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+_SAYS_NOTHING = "error encountered during parsing"
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
 
 def own_frames(trace: TracebackType | None, filename: str) -> list[tuple[FrameType, int]]:
-    """The frames of ``trace`` that are not Triton's, torch's or ours, with their lines; the cell's first."""
+    """The frames of ``trace`` that are not Triton's, torch's, NumPy's or ours, with their lines; the cell's first."""
+    import numpy
     import triton
 
     hidden = tuple(
         os.path.dirname(os.path.abspath(path)) + os.sep
-        for path in (triton.__file__, os.path.dirname(__file__), _torch_file())
+        for path in (triton.__file__, os.path.dirname(__file__), numpy.__file__, _torch_file())
     )
     frames = []
     started = False
@@ -51,8 +61,66 @@ def clear(error: BaseException, filename: str) -> BaseException:
         error = CellSyntaxError(error.msg)
     else:
         lines = rendering(error, filename)
-    error._render_traceback_ = lambda: lines  # type: ignore[attr-defined]
+    error._render_traceback_ = lambda: _named(lines, filename)  # type: ignore[attr-defined]
     return error
+
+
+def _named(lines: list[str], filename: str) -> list[str]:
+    """The lines as they are to be read now: ``%tb`` in a later cell shows what was said of an earlier one."""
+    name = (words.running_cell() is not None and words.cell(filename)) or "this cell"
+    return [line.replace("this cell, line", f"{name}, line") for line in lines]
+
+
+def text_of(error: BaseException | None) -> str:
+    """How a cleared ``error`` shows itself, without colours; "" where there is none."""
+    return "" if error is None else _COLOURS.sub("", "\n".join(error._render_traceback_()).partition("\n")[2])  # type: ignore[attr-defined]
+
+
+def shorten(error: BaseException, filename: str, launch: Launch) -> None:
+    """Make a cleared ``error`` show itself in a line while its cell runs: the card of ``launch`` tells what is wrong.
+
+    In a notebook alone. Afterwards, as for ``%tb``, it shows itself as before; its message stays.
+    """
+    from IPython.core.getipython import get_ipython
+
+    if getattr(get_ipython(), "kernel", None) is not None:
+        _shorten(error, _one_line(error, filename, launch))
+
+
+def interrupted(error: BaseException, filename: str) -> None:
+    """The same for an interrupt, which has nothing to explain: where it met the cell."""
+    from IPython.core.getipython import get_ipython
+
+    frames = own_frames(error.__traceback__, filename)
+    if getattr(get_ipython(), "kernel", None) is None or not frames:
+        return
+    frame, line = frames[-1]
+    inside = "" if frame.f_code.co_name == "<module>" else f", in {frame.f_code.co_name}"
+    where = "this cell" if frame.f_code.co_filename == filename else frame.f_code.co_filename
+    _shorten(error, f"\x1b[31m{type(error).__name__}\x1b[39m: {where}, line {line}{inside}")
+
+
+def _shorten(error: BaseException, line: str) -> None:
+    full = error._render_traceback_  # type: ignore[attr-defined]
+    # IPython shows the error when no code of the cell runs any more; what asks again does so from another cell.
+    error._render_traceback_ = lambda: [line] if words.running_cell() is None else full()  # type: ignore[attr-defined]
+
+
+def _one_line(error: BaseException, filename: str, launch: Launch) -> str:
+    """``KernelError: this cell, line 5, launched in line 8: see the card above``."""
+    from triton_lab.views.onlooker import widgets_are_shown
+
+    op = getattr(error, "op", None)
+    place = None if op is None else launch.lines.get(op.index)
+    at = [] if place is None else [words.place(place.file, place.line)]
+    own = [line for frame, line in own_frames(error.__traceback__, filename) if frame.f_code.co_filename == filename]
+    if own:
+        same = place is not None and place.file == filename
+        at.append(f"launched in {f'line {own[0]}' if same else words.place(filename, own[0])}")
+    where = ", ".join(at)
+    # Who runs a notebook with nobody looking on reads the error in a log, where there is no card.
+    what, end = ("", ": see the card above") if widgets_are_shown() else (str(error).partition("\n")[0] + "\n  ", "")
+    return f"\x1b[31m{type(error).__name__}\x1b[39m: {what}{where}{end}"
 
 
 def rendering(error: BaseException, filename: str) -> list[str]:
@@ -71,7 +139,7 @@ def rendering(error: BaseException, filename: str) -> list[str]:
 
 
 def _frame_text(file: str, line: int, function: str, cell: str) -> list[str]:
-    where = "this cell" if file == cell else file
+    where = "this cell" if file == cell else words.cell(file) or file
     inside = "" if function == "<module>" else f", in {function}"
     result = [f"\x1b[32m{where}, line {line}{inside}\x1b[39m"]
     for number in range(max(1, line - 1), line + 2):
@@ -112,9 +180,18 @@ def _compilation_text(error: BaseException, filename: str) -> str | None:
     lines.extend(f"  called from {_where(kernel, node, filename)}" for kernel, node in refusal.callers)
     if told.advice:
         lines.append(f"  {told.advice}")
-    if said and said not in told.message.replace("`", ""):
+    if said and said != _SAYS_NOTHING and said not in told.message.replace("`", ""):
         lines.append(f"  \x1b[2mTriton says: {textwrap.shorten(said, 300, placeholder=' ...')}\x1b[22m")
     return "\n".join(lines)
+
+
+def is_explained(error: BaseException) -> bool:
+    """Whether a kernel does not compile for a reason that we tell in words of our own."""
+    try:
+        refusal = refusal_of(error)
+        return refusal is not None and explained(refusal) is not None
+    except Exception:
+        return False
 
 
 def _place(kernel: Kernel, node: ast.AST, cell: str) -> list[str]:
@@ -130,7 +207,8 @@ def _place(kernel: Kernel, node: ast.AST, cell: str) -> list[str]:
 
 
 def _where(kernel: Kernel, node: ast.AST, cell: str) -> str:
-    return f"{'this cell' if kernel.file == cell else kernel.file}, line {kernel.line(node)}"
+    line = kernel.line(node)
+    return f"this cell, line {line}" if kernel.file == cell else words.place(kernel.file, line)
 
 
 def plain(error: BaseException, message: str = "") -> BaseException:

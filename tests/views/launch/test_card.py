@@ -29,6 +29,10 @@ class FakeFinding:
     argument: str | None = None
     elements: tuple[int, ...] = ()
 
+    @property
+    def where(self) -> str:
+        return "" if self.line is None else f"line {self.line}"
+
 
 def launch(**changes: object) -> FakeLaunch:
     x = FakeArgument("x_ptr", (10,), (1,))

@@ -166,6 +166,43 @@ def test_a_race_is_outlined_at_its_element_and_told_in_both_orders() -> None:
     assert all(line in str(race) and line in Card(launch).text() for line in race.orders)
 
 
+@triton.jit
+def shift_kernel(x_ptr, out_ptr, n, LOADS_FIRST: tl.constexpr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if LOADS_FIRST:
+        x = tl.load(x_ptr + offsets + 1, mask=offsets + 1 < n, other=0.0)
+        tl.store(x_ptr + offsets, x, mask=offsets < n)
+    else:
+        tl.store(x_ptr + offsets, offsets + 100.0, mask=offsets < n)
+        x = tl.load(x_ptr + offsets + 1, mask=offsets + 1 < n, other=0.0)
+    tl.store(out_ptr + offsets, x)
+
+
+@pytest.mark.parametrize("loads_first", [True, False])
+def test_a_race_of_a_load_and_a_store_tells_what_is_loaded_in_both_orders(loads_first: bool) -> None:
+    launch = recorded(lambda: shift_kernel[(4,)](torch.arange(64.0), torch.zeros(64), 64, loads_first, BLOCK=16))
+    assert outlined(launch.plot.tiling("x_ptr").heatmap, "race: 3 elements") == {16, 32, 48}
+    (race,) = (one for one in launch.findings if one.kind == "race")
+    # One program after the other, in either order, is the oracle.
+    found = {}
+    for order in ((0, 1), (1, 0)):
+        x = np.arange(64.0)
+        for who in order:
+            at = np.arange(16) + 16 * who
+            if loads_first:
+                loaded = x[at + 1]
+                x[at] = loaded
+            else:
+                x[at] = at + 100.0
+                loaded = x[at + 1]
+            found[order, who] = loaded[-1]
+    assert race.orders == (
+        f"If program (1, 0, 0) stores first, program (0, 0, 0) loads {found[(1, 0), 0]} from x_ptr[16].",
+        f"If program (0, 0, 0) loads first, it gets {found[(0, 1), 0]}.",
+    )
+    assert all(line in str(race) and line in Card(launch).text() for line in race.orders)
+
+
 @pytest.mark.parametrize("shape", [(40,), (5, 8)])
 def test_births_of_nan_and_unwritten_reads_are_outlined_where_they_are(shape: tuple[int, ...]) -> None:
     x = torch.ones(shape)
@@ -209,3 +246,56 @@ def test_programs_that_do_nothing_are_outlined_in_the_grid() -> None:
     launch = recorded(lambda: ratio_kernel[(5,)](x, torch.zeros(40), 40, BLOCK=16))
     assert [one.kind for one in launch.findings if one.kind == "idle-program"]
     assert outlined(launch.plot.grid().heatmaps[0], "2 programs do nothing") == {3, 4}
+
+
+def test_the_grid_of_a_stopped_launch_says_where_its_programs_were() -> None:
+    grid = past().plot.grid()
+    assert grid.text().split("\n")[1:] == [
+        f"4 programs were in line {past().findings[0].line} when the launch was stopped"
+    ]
+    scene = grid.scene()
+    assert np.frombuffer(scene["stopped"]["states"]["bytes"], np.uint8).tolist() == [1, 1, 1, 1]
+    ended = recorded(lambda: ratio_kernel[(2,)](torch.ones(40), torch.zeros(40), 40, BLOCK=32))
+    assert "stopped" not in ended.plot.grid().scene()
+
+
+@triton.jit
+def half_kernel(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if tl.program_id(0) > 0:
+        x = tl.load(x_ptr + offsets)
+        tl.store(out_ptr + offsets, x + tl.load(y_ptr + offsets))
+
+
+def test_what_the_programs_did_before_the_stop_is_told_apart_from_having_done_nothing() -> None:
+    launch = recorded(lambda: half_kernel[(3,)](torch.ones(96), torch.ones(80), torch.zeros(96), BLOCK=32))
+    states = launch.plot.grid().stopped
+    assert states is not None and states.states.tolist() == [2, 1, 1]
+    most = "(the most is 1.5 times the mean)"
+    assert launch.plot.grid().text().split("\n")[1:3] == [
+        f"2 programs were in line {states.line} when the launch was stopped; "
+        "1 program had touched no memory when the launch was stopped",
+        f"before that: 0 to 32 lanes {most}; 0 to 1 iteration {most}",
+    ]
+
+
+@triton.jit
+def wraps_kernel(x_ptr, out_ptr, stride, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * 70000 * stride
+    rows = 0
+    for _ in range(0, tl.minimum(at, 2)):
+        rows += 1
+    tl.store(out_ptr + tl.program_id(0), rows)
+
+
+def test_what_is_wrong_with_programs_alone_is_outlined_in_the_grid_which_opens() -> None:
+    launch = recorded(lambda: wraps_kernel[(4,)](torch.zeros(4), torch.zeros(4), 70000, BLOCK=16))
+    (found,) = (one for one in launch.findings if one.kind == "overflow")
+    assert found.argument is None and sorted(set(found.programs.tolist())) == [1, 2, 3]
+    grid = launch.plot.grid()
+    assert outlined(grid.heatmaps[0], "3 programs with an overflow") == {1, 2, 3}
+    assert [text for text, _ in grid.scene()["marks"]] == ["3 programs with an overflow"]
+    card = Card(launch)
+    assert card.first == "grid" and [name for name, _ in card.printed] == ["grid", "tiling"]
+    assert Card(launch, ("storage",)).first == "storage"
+    assert Card(recorded(lambda: ratio_kernel[(2,)](torch.ones(40), torch.zeros(40), 40, BLOCK=32))).first == "tiling"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from triton_lab import words
+from triton_lab.backend.written_access import guard_at
 from triton_lab.interpreter.errors import Deadlock, Fault, KernelError, StepLimit, Unsupported
 from triton_lab.ir import Op, effects
 from triton_lab.ir.masks import guard
@@ -138,6 +140,7 @@ def _stray(launch: Recorded, op: Op, fault: Fault, lanes: Lanes, total: int) -> 
     flat = launch.plan_arguments
     tensors = [tensor for argument in launch.arguments if (tensor := _tensor(argument))]
     origins = [tensor for k in sorted(launch.executable.roots.get(op.index) or ()) if (tensor := _tensor(flat[k]))]
+    owner = words.owner_of(address, origins, tensors)
     return words.Stray(
         fault.access,
         fault.kind,
@@ -146,10 +149,20 @@ def _stray(launch: Recorded, op: Op, fault: Fault, lanes: Lanes, total: int) -> 
         words.who(int(lanes.program[0]), launch.grid),
         words.lane(int(lanes.lane[0]), fault.block),
         total,
-        words.owner_of(address, origins, tensors),
+        owner,
         tensors,
-        guard(op, launch.executable.plan),
+        _guard(launch, op, owner),
     )
+
+
+def _guard(launch: Recorded, op: Op, owner: words.Tensor | None) -> words.Guard:
+    """What should have held the lanes back, as the kernel has it."""
+    kind, place = guard(op, launch.executable.plan), launch.lines.get(op.index)
+    if owner is None or place is None or place.file != launch.file:
+        return words.Guard(kind)
+    given = {one.name: one.value for one in launch.arguments if one.kind in ("scalar", "constexpr")}
+    elements = math.prod(owner.shape)
+    return guard_at(launch.compiled[0].fn, place.line, place.column, owner.name, elements, given, kind)
 
 
 def _tensor(argument: Argument) -> words.Tensor | None:

@@ -14,7 +14,7 @@ from triton_lab.launch.checks.words import LISTED, finding, programs
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.ranges import Flags, Ints
 
-_MEND = "A smaller grid would do: triton.cdiv(n, BLOCK) programs for n elements."
+_MEND = "A smaller grid would do: triton.cdiv of the number of elements by the size of a block."
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:

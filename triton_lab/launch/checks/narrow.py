@@ -26,8 +26,8 @@ from triton_lab.launch.watcher import Watcher
 
 Array = NDArray[Any]
 
-_MEND = "Convert one side first, as in x.to(tl.int32) * y, and make it narrow again only when it is known to fit."
-_MEND_FLOAT = "Clamp it to what the type holds before the conversion, as in tl.clamp(x, -128.0, 127.0).to(tl.int8)."
+_MEND = "Convert one side first, with .to(tl.int32), and make the result narrow again only when it is known to fit."
+_MEND_FLOAT = "Clamp it with tl.clamp to what the type holds before the conversion: for tl.int8, -128.0 to 127.0."
 _CASTS = {"arith.fptosi": True, "arith.fptoui": False}
 _EXACT = {"arith.muli": np.multiply, "arith.addi": np.add, "arith.subi": np.subtract}
 _SIGNS = {"arith.muli": "*", "arith.addi": "+", "arith.subi": "-"}

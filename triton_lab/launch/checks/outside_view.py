@@ -16,7 +16,9 @@ from triton_lab.launch.checks.words import Found, element, finding, others, prog
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.view_bytes import ViewBytes
 
-_MEND = "Check the offsets against the view's shape and strides, and mask what lies beyond: x.stride(0), not its width."
+_MEND = (
+    "Check the offsets against the view's shape and strides, and mask what lies beyond: its .stride(0), not its width."
+)
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:

@@ -27,8 +27,8 @@ from triton_lab.launch.finding import Finding
 from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.replay import replay
 
-_MEND = "Compute the offset in 64 bits: convert one factor first, as in row.to(tl.int64) * stride."
-_MEND_SUM = "Sum in 64 bits: convert the terms first, as in tl.sum(lengths.to(tl.int64))."
+_MEND = "Compute the offset in 64 bits: convert one side of it first, with .to(tl.int64)."
+_MEND_SUM = "Sum in 64 bits: convert the terms first, with .to(tl.int64)."
 _MEND_NARROWING = "Keep the number in 64 bits: drop the conversion to the narrower type."
 # From here on a constant factor or term is no stride: it is what generators of random numbers multiply with.
 _MIXES = 1 << 15

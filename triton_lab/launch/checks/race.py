@@ -34,16 +34,16 @@ from triton_lab.launch.snapshot import CannotReplay
 _MEND = "Give each program elements of its own, use an atomic (tl.atomic_add, ...), or guard them with a lock."
 _MEND_BARRIER = "Call tl.debug_barrier() between the accesses to the block and the atomic that lets other programs in."
 _MEND_ORDER = (
-    "Between the two, the first program must release (tl.atomic_xchg(flag, 1, sem='release')) and the second "
+    "Between the two, the first program must release (with tl.atomic_xchg, sem='release', of a flag) and the second "
     "wait for it with an atomic that acquires."
 )
 _MEND_UPDATES = (
     "Load it in a launch of its own, or in the last program only: each counts itself in when it is done "
-    "(ticket = tl.atomic_add(count_ptr, 1)), and who draws the last ticket has seen all others."
+    "(tl.atomic_add of 1 to a counter), and who gets the last number has seen all others."
 )
 _MEND_SAME = (
     "It is right as long as all compute the same bits from what no program changes, and as a GPU stores an aligned "
-    "element as a whole; nothing promises either: let one program store it (a mask, or if pid == 0)."
+    "element as a whole; nothing promises either: let one program store it (a mask, or an if on its tl.program_id)."
 )
 
 

@@ -51,9 +51,11 @@ def others(count: int) -> str:
 
 
 def line_of(launch: Recorded, op: Op) -> str:
-    """``line 12``, for use in the middle of a sentence."""
+    """``line 12``, for use in the middle of a sentence; of a helper in another file, where that is."""
     place = launch.lines.get(op.index)
-    return "another place" if place is None else f"line {place.line}"
+    if place is None:
+        return "another place"
+    return words.place(place.file, place.line) if place.file not in ("", launch.file) else f"line {place.line}"
 
 
 class Tally:
@@ -129,6 +131,11 @@ def _ranks(lanes: Lanes) -> tuple[Ints, Ints]:
     return np.cumsum(heads), index - np.maximum.accumulate(np.where(heads, index, 0))
 
 
+def _to_be_named(file: str, launch: Recorded) -> bool:
+    """Whether a line alone would not do: it is of a notebook's cell, or of another file than the kernel."""
+    return bool(file) and (file != launch.file or bool(words.cell(file)))
+
+
 def finding(
     launch: Recorded,
     kind: str,
@@ -158,5 +165,6 @@ def finding(
         argument=None if argument is None else argument.name,
         count=count or 0,
         kernel=launch.kernel,
+        file=place.file if place is not None and _to_be_named(place.file, launch) else "",
         **more,
     )

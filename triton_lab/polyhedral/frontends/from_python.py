@@ -29,6 +29,7 @@ from triton_lab.polyhedral.core.nest import (
     walk,
 )
 from triton_lab.polyhedral.core.source import NotAScop, SourceText, Span
+from triton_lab.words import cell
 from triton_lab.words import count as counted
 
 _FUNCTIONS = {
@@ -60,7 +61,7 @@ def python_source(function: Callable[..., Any]) -> SourceText:
         raise ValueError(f"the source of {function!r} is not to be had: give its text as a string") from None
     filename = inspect.getsourcefile(function) or ""
     # A cell has no file name worth reading.
-    shown = "" if filename.startswith("<") or "ipykernel" in filename else filename.rsplit("/", 1)[-1]
+    shown = cell(filename) or ("" if filename.startswith("<") else filename.rsplit("/", 1)[-1])
     return SourceText("".join(lines), max(first, 1), shown)
 
 

@@ -228,7 +228,7 @@ export interface DressedPlace {
   groups: Buffer | null;
 }
 
-/** ``hint``: what to do. ``stopped``: whether it is what ended the launch, as an error. ``orders``: what a race may leave, a line each. ``fix``: for each edit its line, before and after. */
+/** ``hint``: what to do. ``stopped``: whether it is what ended the launch, as an error. ``where``: its line in words. ``orders``: what a race may leave, a line each. ``fix``: for each edit its line, before and after. */
 export interface FindingScene {
   severity: string;
   icon: string;
@@ -240,6 +240,7 @@ export interface FindingScene {
   stopped: boolean;
   orders: string[];
   fix: [number, string, string][] | null;
+  where?: string;
 }
 
 /** A part of one program, which gives way to another program's. */
@@ -272,6 +273,7 @@ export interface GridRamp {
   levels: number;
 }
 
+/** ``stopped`` of a launch that was; ``marks`` are the programs that findings are about. */
 export interface GridScene {
   kind: "grid";
   kernel: string;
@@ -288,6 +290,8 @@ export interface GridScene {
   stored: Buffer;
   inputs: InputScene[];
   target: TargetScene | null;
+  stopped?: StopScene;
+  marks?: [string, [number, number, number, number, number][]][];
 }
 
 /** See `heatmap.Heatmap`. */
@@ -575,6 +579,12 @@ export interface StepsScene {
   pictures: BlockScene[];
   painting: Painting;
   step: number;
+}
+
+/** Where each program was when the launch was stopped: the number of one of ``says``, whose first is empty. */
+export interface StopScene {
+  states: Buffer;
+  says: string[];
 }
 
 /** Where a launch touches the cells, classes tell that apart; ``levels`` has their styles then. */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,6 +12,7 @@ from triton_lab.launch.maps.storage import memories
 from triton_lab.views.drawing.words import number_text, seconds_text
 from triton_lab.views.launch.difference import Difference
 from triton_lab.views.launch.findings import ICONS, fix_lines
+from triton_lab.views.launch.marks import by_program
 from triton_lab.views.launch.panels import Panels
 from triton_lab.views.launch.parts import KEPT_NUMBERS, is_there, kept, opened, part, shown_first, tabs
 from triton_lab.views.launch.plot import SHOWN
@@ -41,19 +43,25 @@ class Card(Panels, View):
     """A launch as one panel. ``show`` names what to print, in order: any of `SHOWN`.
 
     The live card has a tab for everything and opens the first that ``show`` names; a tab's picture is
-    made when it is opened. ``differences`` are comparisons of two results, shown first.
+    made when it is opened. ``differences`` are comparisons of two results, shown first. ``raised`` is how the cell
+    tells the launch's error where no card does: with the lines that led to the launch.
     """
 
     MOST_FINDINGS: ClassVar[int] = 8  # findings in the static forms
 
     def __init__(
-        self, launch: Launch, show: Sequence[str] = ("tiling",), differences: Sequence[Difference] = ()
+        self,
+        launch: Launch,
+        show: Sequence[str] = ("tiling",),
+        differences: Sequence[Difference] = (),
+        raised: str = "",
     ) -> None:
         unknown = [name for name in show if name not in SHOWN]
         if unknown:
             raise ValueError(f"a card has no {unknown[0]!r}; it shows {', '.join(SHOWN)}")
         super().__init__(launch, differences)
         self.show = tuple(dict.fromkeys(show))
+        self.raised = raised
 
     # --- What it says -------------------------------------------------------------------------------
 
@@ -98,6 +106,7 @@ class Card(Panels, View):
                 "severity": one.severity,
                 "icon": ICONS[one.severity],
                 "line": one.line,
+                "where": one.where,
                 "program": next((int(program) for program in one.programs), None),
                 "message": one.message,
                 "orders": list(one.orders),
@@ -172,13 +181,19 @@ class Card(Panels, View):
     def printed(self) -> list[tuple[str, Panel]]:
         """What the static forms draw, in order: comparisons, then what was asked for."""
         named = {tab.name: panel for tab, panel in self.panels}
-        return [(name, named[name]) for name in ("differences", *self.show) if name in named and is_there(named[name])]
+        return [(name, named[name]) for name in self.looked_at if name in named and is_there(named[name])]
+
+    @cached_property
+    def looked_at(self) -> tuple[str, ...]:
+        """The tabs to show, in order. What is wrong with programs, and at no argument, stands in the grid alone."""
+        plain = self.show == ("tiling",)  # nobody has asked for anything else
+        return ("differences", *(("grid",) if plain and by_program(self.launch) else ()), *self.show)
 
     @property
     def first(self) -> str | None:
         """The name of the tab that opens, if any."""
         there = [tab["name"] for tab in tabs(self)]
-        return next((name for name in ("differences", *self.show) if name in there), None)
+        return next((name for name in self.looked_at if name in there), None)
 
     def scene(self) -> CardScene:
         """What the card says, and the tab that it opens; `part` has the rest."""
@@ -240,7 +255,8 @@ class Card(Panels, View):
             "table": [list(row) for row in self.table()],
             "scalars": self.scalars(),
             "findings": self.findings(),
-            "failure": self.failure(),
+            # Where a finding tells it, this is folded away.
+            "failure": self.raised if self.raised and self.told() else self.failure(),
             "told": self.told(),
             "configs": [list(row) for row in self.configs()],
             "remarks": self.remarks(),
@@ -264,7 +280,7 @@ class Card(Panels, View):
         if not self.told():
             lines += [f"  {line}" for line in self.failure().splitlines()]
         for one in self.findings()[: self.MOST_FINDINGS]:
-            where = f"line {one['line']}: " if one["line"] is not None else ""
+            where = f"{one['where']}: " if one["where"] else ""
             lines.append(f"  {one['icon']} {one['severity']}: {where}{one['message']}")
             lines += [f"      {line}" for line in one["orders"]]
             lines += [f"    {line}" for line in one["excerpt"] if one["stopped"]] + [f"      {one['hint']}"]

@@ -27,7 +27,7 @@ def card_pieces(card: Card) -> list[Piece]:
     pieces = [_header(card), table([card.HEADINGS, *card.table()]), *_scalars(card), *_findings(card), *_configs(card)]
     makers: dict[str, Callable[[], list[Piece]]] = {name: panel.pieces for name, panel in card.printed}
     makers["source"] = partial(_source, card)
-    for name in ("differences", *card.show):
+    for name in card.looked_at:
         if name in makers:
             pieces += map(_safe, attempt(makers[name], partial(_missing, name)))
     return pieces
@@ -67,7 +67,7 @@ def _findings(card: Card) -> list[Piece]:
     if card.failure() and not card.told():
         pieces.append(lines([(line, style.LIGHT.error) for line in card.failure().splitlines()], mono=True))
     for one in card.findings()[: card.MOST_FINDINGS]:
-        where = f"line {one['line']}: " if one["line"] is not None else ""
+        where = f"{one['where']}: " if one["where"] else ""
         words = textwrap.wrap(
             f"{one['icon']} {one['severity']}: {where}{one['message']}", wide, subsequent_indent="    "
         )

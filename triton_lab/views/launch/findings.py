@@ -35,7 +35,7 @@ def fix_lines(edits: Sequence[Sequence[Any]] | None) -> list[str]:
 
 def _one(finding: Finding) -> str:
     colour, icon = COLOURS[finding.severity], ICONS[finding.severity]
-    where = "" if finding.line is None else f"line {finding.line}: "
+    where = f"{finding.where}: " if finding.where else ""
     excerpt = "\n".join(finding.excerpt)
     fix = "\n".join(finding.fix_lines)
     told = [f"values: {finding.values_text}"] if finding.values.size else []

@@ -12,17 +12,18 @@ import numpy.typing as npt
 
 from triton_lab import words
 from triton_lab.launch.maps.sample import MOST_LANES
+from triton_lab.launch.maps.stopped import Stopped, stopped
 from triton_lab.launch.maps.work import Input, Wave, Work, inputs, shared, waves, work
 from triton_lab.launch.places import Ints
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.heatmap import Heatmap, buffer, narrow
+from triton_lab.views.drawing.heatmap import Heatmap, Mark, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
-from triton_lab.views.drawing.scenes import Buffer, Cells
+from triton_lab.views.drawing.scenes import Buffer, Cells, Marked
 from triton_lab.views.drawing.words import bytes_text, panel_names
 from triton_lab.views.launch.accesses import Accesses
 from triton_lab.views.launch.heat_layer import Layer, layer_of
-from triton_lab.views.launch.marks import idle
+from triton_lab.views.launch.marks import of_programs
 from triton_lab.views.launch.scenes import AccessesScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
@@ -69,7 +70,14 @@ class InputScene(TypedDict):
     items: Buffer
 
 
-class GridScene(TypedDict):
+class StopScene(TypedDict):
+    """Where each program was when the launch was stopped: the number of one of ``says``, whose first is empty."""
+
+    states: Buffer
+    says: list[str]
+
+
+class _Grid(TypedDict):
     kind: Literal["grid"]
     kernel: str
     says: dict[str, str]
@@ -85,6 +93,13 @@ class GridScene(TypedDict):
     stored: Buffer
     inputs: list[InputScene]
     target: TargetScene | None
+
+
+class GridScene(_Grid, total=False):
+    """``stopped`` of a launch that was; ``marks`` are the programs that findings are about."""
+
+    stopped: StopScene
+    marks: list[Marked]
 
 
 class Grid(View):
@@ -140,6 +155,11 @@ class Grid(View):
         return SAYS | ({"shared": f"{SAYS['shared']}, {', '.join(left)} left out"} if left else {})
 
     @cached_property
+    def stopped(self) -> Stopped | None:
+        """Where the programs were when the launch was stopped, if it was."""
+        return stopped(self.launch)
+
+    @cached_property
     def waves(self) -> list[Wave]:
         return waves(self.inputs, self.programs, self.sms)
 
@@ -185,6 +205,11 @@ class Grid(View):
         numbers = np.where(first >= 0, np.append(self.numbers(by), -1)[first], -1)
         return self.target.layer_for(by, numbers)
 
+    @cached_property
+    def marks(self) -> list[Mark]:
+        """The programs that findings are about."""
+        return of_programs(self.launch, self.layout)
+
     def _heatmap(self, layer: Layer) -> Heatmap:
         return Heatmap(
             self.layout,
@@ -199,7 +224,7 @@ class Grid(View):
             panel_names=panel_names(self.layout.shape, self.layout.origin, self.layout.panels),
             steps=("→ x", "" if self.layout.wrapped else "↓ y"),
             room=self.room,
-            marks=idle(self.launch, self.layout),
+            marks=self.marks,
         )
 
     @cached_property
@@ -228,6 +253,11 @@ class Grid(View):
             return f"{lines[0]}\n{words.a_grid(self.launch.grid)} has no programs"
         busy = _spread(self.work.lanes, "lane"), _spread(self.work.iterations, "iteration")
         lines.append("; ".join([words.count(self.programs, "program"), *busy]))
+        if self.stopped is not None:  # what is counted is what was done until then
+            lines[1:] = ["; ".join(self.stopped.text()) or lines[1]]
+            if not self.work.lanes.any():
+                return "\n".join(lines)
+            lines.append(f"before that: {'; '.join(busy)}")
         for number, wave in enumerate(self.waves[:MOST_WAVES]):
             once = wave.loaded / wave.distinct if wave.distinct else 0
             lines.append(
@@ -263,7 +293,7 @@ class Grid(View):
             first = buffer((self.target.cells.by["program"] + 1).astype(np.uint32))
             target = {"accesses": self.target.scene(), "first": first}
         ramp = self.layer("order")
-        return {
+        scene: GridScene = {
             "kind": "grid",
             "kernel": self.launch.kernel,
             "says": self.says,
@@ -288,6 +318,11 @@ class Grid(View):
             ],
             "target": target,
         }
+        if self.marks:
+            scene["marks"] = [(mark.text, list(mark.runs)) for mark in self.marks]
+        if self.stopped is not None:
+            scene["stopped"] = {"states": buffer(self.stopped.states), "says": self.stopped.says}
+        return scene
 
 
 def _spread(numbers: Ints, unit: str) -> str:

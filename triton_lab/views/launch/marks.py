@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from triton_lab import words
 from triton_lab.launch.access import elements_at
+from triton_lab.launch.finding import ERROR, WARNING
 from triton_lab.views.drawing.heatmap import Mark
 from triton_lab.views.drawing.layout import Layout
 
@@ -33,6 +34,17 @@ SAYS = {
     "lost-precision": "precision lost",
     "unwritten": "never written",
     "outside-view": "outside the view",
+}
+# The same of programs, where it is at no argument.
+PROGRAMS = {
+    "deadlock": ("program waits for ever", "programs wait for ever"),
+    "assertion": ("program breaks the assertion", "programs break the assertion"),
+    "out-of-bounds": ("program is out of bounds", "programs are out of bounds"),
+    "null-pointer": ("program follows a null pointer", "programs follow null pointers"),
+    "overflow": ("program with an overflow", "programs with an overflow"),
+    "non-finite": ("program in which NaN or infinity arises", "programs in which NaN or infinity arises"),
+    "lost-precision": ("program that loses precision", "programs that lose precision"),
+    "idle-program": ("program does nothing", "programs do nothing"),
 }
 _TOLD = 3  # programs that went astray
 # Findings of larger launches (lanes of all events) are worked out for a card alone, not for one picture.
@@ -113,15 +125,28 @@ def ghost(launch: Launch, argument: Argument, lanes: int, cells: Ints, shown: La
     return [Mark(f"{fixes[0].condition} would keep these lanes out", _runs(np.unique(cells), shown))]
 
 
-def idle(launch: Launch, shown: Layout) -> list[Mark]:
-    """The programs that do nothing, as cells of a picture of the grid."""
-    found = [one for one in _findings(launch) if one.kind == "idle-program"]
-    programs = np.unique(np.concatenate([one.programs for one in found])) if found else np.zeros(0, np.int64)
-    if not len(programs):
-        return []
-    told = words.count(len(programs), "program does nothing", "programs do nothing")
-    whole = len(programs) == found[0].count
-    return [Mark(told if whole else f"the first {told}", _runs(np.unique(shown.cells_at(programs)), shown))]
+def of_programs(launch: Launch, shown: Layout) -> list[Mark]:
+    """What findings say of programs and of no argument, as cells of a picture of the grid: first what is wrong."""
+    found = []
+    for kind, says in PROGRAMS.items():
+        which = [one for one in _findings(launch) if one.kind == kind and one.argument is None]
+        programs = np.unique(np.concatenate([one.programs for one in which])) if which else np.zeros(0, np.int64)
+        if not len(programs):
+            continue
+        told = words.count(len(programs), *says)
+        # Some list lanes, and the first alone.
+        whole = all(one.count <= len(one.programs) for one in which)
+        cells = np.unique(shown.cells_at(programs))
+        found.append(Mark(told if whole else f"the first {told}", _runs(cells, shown)))
+    return found
+
+
+def by_program(launch: Launch) -> bool:
+    """Whether the gravest finding is about programs alone, so that the picture of the grid shows it and no other."""
+    order = (ERROR, WARNING)
+    wrong = [one for one in _findings(launch) if one.severity in order]
+    first = min(wrong, key=lambda one: (order.index(one.severity), not one.stopped), default=None)
+    return first is not None and first.argument is None and first.kind in PROGRAMS and bool(len(first.programs))
 
 
 def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ints, bool]]:

@@ -186,12 +186,7 @@ class MarkedSource(TypedDict):
     lines: list[tuple[str, list[str], str | None]]
 
 
-class FindingScene(TypedDict):
-    """``hint``: what to do. ``stopped``: whether it is what ended the launch, as an error.
-
-    ``orders``: what a race may leave, a line each. ``fix``: for each edit its line, before and after.
-    """
-
+class _Finding(TypedDict):
     severity: str
     icon: str
     line: int | None
@@ -202,6 +197,16 @@ class FindingScene(TypedDict):
     stopped: bool
     orders: list[str]
     fix: list[tuple[int, str, str]] | None
+
+
+class FindingScene(_Finding, total=False):
+    """``hint``: what to do. ``stopped``: whether it is what ended the launch, as an error.
+
+    ``where``: its line in words. ``orders``: what a race may leave, a line each. ``fix``: for each edit its line,
+    before and after.
+    """
+
+    where: str  # not in notebooks that were saved earlier
 
 
 class _Tab(TypedDict):

@@ -31,6 +31,9 @@ export function cardOf(scene, selection, context) {
   const before = tabs.findIndex((tab) => tab.name === open?.tab);
   const panel = tabsOf(tabs, "tl-tabs", before < 0 ? first : before, (name) => open && (open.tab = name));
   const source = scene.tabs.length && scene.source.lines.length ? sectionOf(scene, selection) : null;
+  const raised = scene.failure && scene.told
+    ? make("details", { class: "tl-section" }, make("summary", {}, "The error as it was raised"), make("pre", { class: "tl-failure" }, scene.failure))
+    : "";
   const node = make(
     "div", { class: "tl-card", onkeydown: picked.onkeydown },
     make(
@@ -40,15 +43,12 @@ export function cardOf(scene, selection, context) {
       tabs.length ? picked.node : "",
     ),
     scene.table.length ? tableOf(scene.headings, scene.table) : "",
-    ...scene.scalars.map((words) => make("div", { class: "tl-note" }, words)),
+    scene.scalars.length ? make("div", { class: "tl-note" }, scene.scalars.join(" · ")) : "",
     scene.failure && !scene.told ? make("pre", { class: "tl-failure" }, scene.failure) : "",
     ...(scene.tabs.length ? top : scene.findings).map((one) => findingOf(one, selection)),
-    scene.failure && scene.told
-      ? make("details", { class: "tl-section" }, make("summary", {}, "The error as it was raised"), make("pre", { class: "tl-failure" }, scene.failure))
-      : "",
     scene.configs.length ? configsOf(scene.configs) : "",
     ...scene.remarks.map((words) => make("div", { class: "tl-note" }, words)),
-    source ? source.node : "",
+    raised || source ? make("div", { class: "tl-folded" }, source ? source.node : "", raised) : "",
     tabs.length ? panel.node : "",
   );
   return {

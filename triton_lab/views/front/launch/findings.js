@@ -15,7 +15,7 @@ export function findingOf(finding, selection) {
         type: "button", class: "tl-link", title: "show this line and the first program concerned",
         onclick: () => selection.set({ line: finding.line, program: finding.program }),
       },
-      `line ${finding.line}:`,
+      `${finding.where ?? `line ${finding.line}`}:`,
     );
   return make(
     "div", { class: `tl-finding tl-${finding.severity}` },
@@ -25,7 +25,7 @@ export function findingOf(finding, selection) {
       make("div", {}, make("b", {}, `${finding.severity}: `), where, where ? " " : "", finding.message),
       finding.excerpt.length ? make("pre", { class: "tl-excerpt" }, finding.excerpt.join("\n")) : "",
       ...finding.orders.map((line) => make("div", {}, line)),
-      make("div", { class: "tl-note" }, finding.hint),
+      make("div", { class: "tl-note" }, finding.hint, finding.fix ? " A fix, tried on copies:" : ""),
       ...(finding.fix ?? []).map(fixOf),
     ),
   );
@@ -42,7 +42,6 @@ function fixOf([line, before, after]) {
   }, "Copy");
   return make(
     "div", { class: "tl-fix" },
-    make("span", { class: "tl-note" }, `A fix, tried on copies: line ${line} `), copy,
-    make("pre", { class: "tl-excerpt" }, after),
+    make("span", { class: "tl-note" }, `line ${line}`), make("pre", { class: "tl-excerpt" }, after), copy,
   );
 }

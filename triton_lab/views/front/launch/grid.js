@@ -29,6 +29,7 @@ export function gridOf(scene, selection) {
   }));
   const touched = scene.target ? new TouchedArgument(scene.target.accesses) : null;
   const first = scene.target ? numbers(scene.target.first) : null;
+  const states = scene.stopped ? numbers(scene.stopped.states) : new Uint8Array(0);
   let shown = scene.layer;
   let sms = scene.sms;
   const title = make("div", { class: "tl-title" });
@@ -73,7 +74,7 @@ export function gridOf(scene, selection) {
     const cursor = heatmaps[held]?.cursor ?? null;
     const own = Uint8Array.from({ length: programs + 1 }, (_, k) => (k ? level(now[k - 1]) : 0));
     const numbered = Float64Array.from({ length: programs + 1 }, (_, k) => (k ? now[k - 1] + FIRST_LEVEL : 0));
-    heatmaps = [new Heatmap({ ...scene.heatmap, ...dress, ...regionsOf(scene.heatmap, numbered), levels: packed(own) })];
+    heatmaps = [new Heatmap({ ...scene.heatmap, ...dress, marks: scene.marks, ...regionsOf(scene.heatmap, numbered), levels: packed(own) })];
     if (scene.target && first) {
       const { accesses } = scene.target;
       const base = numbers(accesses.layers.program.levels);
@@ -106,11 +107,14 @@ export function gridOf(scene, selection) {
 
   /** @param {number} program */
   const words = (program) => {
+    const stopped = scene.stopped ? scene.stopped.says[states[program]] : "";
+    if (stopped && !facts.lanes[program]) return `${callProgram(program, scene.grid)} ${stopped}`;
     const together = sharedWith(program);
     const others = Array.from(together.keys()).filter((other) => other !== program && together[other] > 0);
     const lanes = countOf(facts.lanes[program], "lane") + (masked[program] ? ` and ${masked[program]} masked` : "");
     return [
       `${callProgram(program, scene.grid)} · wave ${Math.floor(program / sms)}`,
+      ...(stopped ? [`${stopped}; before that`] : []),
       countOf(facts.iterations[program], "iteration"), lanes,
       `loads ${countOf(loaded[program], "byte")}, stores ${stored[program]}`,
       others.length ? `shares inputs with ${listPrograms(others, scene.grid)}` : "shares no input",

@@ -1,0 +1,120 @@
+"""How errors of a notebook's cells are told, in a kernel of Jupyter's without a browser."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+HEAD = "import torch, triton, triton.language as tl\n%load_ext triton_lab"
+COPY = """%%triton cpu
+@triton.jit
+def copy(src, dst, N, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(src + i)
+    tl.store(dst + i, v)
+"""
+LAUNCH = "copy[(8,)](torch.randn(1000), torch.empty(1000), 1000, BLOCK=128)\n"
+EITHER = """%%triton cpu
+import os
+@triton.jit
+def either(x, N: tl.constexpr):
+    i = tl.arange(0, N)
+    v = 1 if i > 3 else 2
+    tl.store(x + i, v)
+os.write(2, b"from somebody else\\n")
+either[(1,)](torch.zeros(8), N=8)
+"""
+MISSING = """@triton.jit
+def bad(x):
+    tl.store(x, missing)
+bad[(1,)](torch.zeros(8))
+"""
+TYPES = """import sys
+print(sys.last_type.__name__, "touches element 1000 of src" in str(sys.last_value))
+try:
+    copy[(8,)](torch.randn(1000), torch.empty(1000), 1000, BLOCK=128)
+except Exception as error:
+    print("caught", type(error).__name__)"""
+INTERRUPTED = """%%triton cpu
+import signal
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+@triton.jit
+def long(x, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    a = tl.zeros((BLOCK,), tl.float32)
+    for k in range(100000000):
+        a += tl.sqrt(a + i)
+    tl.store(x + i, a)
+def launch():
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    long[(4,)](torch.zeros(1 << 12), BLOCK=1 << 12)
+launch()
+"""
+CELLS = {
+    "head": HEAD,
+    "copy": COPY,
+    "both": COPY + LAUNCH,
+    "again": "%tb",
+    "elsewhere": "%%triton cpu\n" + LAUNCH,
+    "plain": LAUNCH,
+    "caught": TYPES,
+    "either": EITHER,
+    "missing": MISSING,
+    "interrupted": INTERRUPTED,
+}
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, str]:
+    """What each of `CELLS` printed or raised, as text."""
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+    )
+    NotebookClient(notebook, timeout=120, allow_errors=True).execute()
+    return {name: _text(cell.outputs) for name, cell in zip(CELLS, notebook.cells, strict=True)}
+
+
+def _text(outputs: list[Any]) -> str:
+    said = [one.text if one.output_type == "stream" else "\n".join(one.get("traceback", ())) for one in outputs]
+    return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(said)).strip()
+
+
+def test_below_the_card_stands_what_a_log_needs(told: dict[str, str]) -> None:
+    """Nobody looks on here, as where papermill runs a notebook: the line says what went wrong, too."""
+    first, second = told["both"].split("\n")
+    assert first.startswith(
+        "KernelError: load out of bounds: lane 104 of program (7, 0, 0) touches element 1000 of src"
+    )
+    assert second == "  this cell, line 5, launched in line 7"
+    assert told["elsewhere"].endswith("\n  cell [3], line 5, launched in this cell, line 2")
+
+
+def test_the_whole_is_there_for_who_asks(told: dict[str, str]) -> None:
+    assert "cell [3], line 7\n" in told["again"] and "cell [3], line 5, in kernel copy" in told["again"]
+    assert told["caught"] == "KernelError True\ncaught KernelError"
+
+
+def test_a_plain_cell_shows_the_users_lines_alone(told: dict[str, str]) -> None:
+    assert told["plain"].split("\n")[1:3] == ["this cell, line 1", "-->    1 " + LAUNCH.strip()]
+    assert "  cell [3], line 5, in kernel copy" in told["plain"] and "launcher.py" not in told["plain"]
+    assert "`missing` is not defined" in told["missing"] and "this cell, line 3" in told["missing"]
+    assert "site-packages" not in told["missing"]
+
+
+def test_what_triton_prints_of_a_kernel_that_is_explained_is_held_back(told: dict[str, str]) -> None:
+    assert "`if` takes one yes or no" in told["either"]
+    assert "from somebody else" in told["either"]
+    assert "builtin.module" not in told["either"] and "scf.if" not in told["either"]
+
+
+def test_an_interrupt_shows_the_users_line(told: dict[str, str]) -> None:
+    assert told["interrupted"].split("\n")[-1] == "KeyboardInterrupt: this cell, line 13, in launch"
+
+
+def test_no_file_of_a_cell_is_named(told: dict[str, str]) -> None:
+    assert not any("ipykernel" in text for text in told.values())

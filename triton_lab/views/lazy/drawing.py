@@ -17,9 +17,9 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.png import resolution
 from triton_lab.views.drawing.scenes import Ends
 
-SCALE = 2  # image pixels to a CSS pixel
 POINTS = 0.75  # to a CSS pixel
 
 
@@ -162,7 +162,7 @@ class Drawing:
 
     def figure(self) -> Figure:
         """The drawing as a matplotlib figure of its size."""
-        figure = Figure(figsize=(self.width / 96, self.height / 96), dpi=96 * SCALE)
+        figure = Figure(figsize=(self.width / 96, self.height / 96), dpi=resolution(self.width))
         FigureCanvasAgg(figure)
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_xlim(0, self.width)

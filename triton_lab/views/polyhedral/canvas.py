@@ -12,6 +12,7 @@ from matplotlib.patches import Polygon
 from numpy.typing import ArrayLike, NDArray
 
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.png import resolution
 from triton_lab.views.polyhedral.style import LIGHT, Look
 
 POINTS = 0.75  # points to a CSS pixel
@@ -22,7 +23,7 @@ class Canvas:
 
     def __init__(self, width: float, height: float, look: Look = LIGHT) -> None:
         self.width, self.height, self.look = width, height, look
-        self._figure = Figure(figsize=(width / 96, height / 96), dpi=192, facecolor=look.ground)
+        self._figure = Figure(figsize=(width / 96, height / 96), dpi=resolution(width), facecolor=look.ground)
         FigureCanvasAgg(self._figure)
         self._axes = self._figure.add_axes((0, 0, 1, 1))
         self._axes.set_xlim(0, width)
@@ -77,6 +78,9 @@ class Canvas:
                 markeredgecolor=ring, markeredgewidth=width * POINTS, zorder=self._above(), linestyle="none",
             )  # fmt: skip
             return
+        # In the middle of pixels they all look alike, as markers do, and what looks alike is packed well.
+        pixels = self._figure.dpi / 96
+        centres = np.round(centres * pixels) / pixels
         self._axes.scatter(
             centres[:, 0], centres[:, 1], s=(2 * radius * POINTS) ** 2, c=fill, edgecolors=ring,
             linewidths=width * POINTS, zorder=self._above(),

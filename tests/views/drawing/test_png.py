@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
-from triton_lab.views.drawing.png import SCALE, WIDEST, encoded, png, resolution
+from triton_lab.views.drawing.png import SCALE, WIDEST, encoded, png
 from triton_lab.views.launch.tiling import Tiling
 from triton_lab.views.polyhedral.canvas import Canvas, mixed
 
@@ -91,6 +91,17 @@ def test_dots_look_alike_wherever_they_stand() -> None:
 
 
 def test_a_wide_picture_has_no_more_pixels_than_are_shown() -> None:
-    assert resolution(400) == resolution(900) == 96 * SCALE
+    assert drawn(Canvas(900, 10)).shape[1] == 900 * SCALE == WIDEST
     wide = drawn(Canvas(2400, 100))
     assert wide.shape[1] == WIDEST and wide.shape[0] == 75
+
+
+def test_the_same_words_are_the_same_pixels() -> None:
+    seen = []
+    for x, y in ((10.0, 12.3), (20.21, 15.8), (30.4, 31.77)):
+        canvas = Canvas(200, 60)
+        canvas.text(x, y, "for (int i = 0", mono=True)
+        pixels = drawn(canvas)
+        rows, columns = np.nonzero((pixels[..., :3] < 255).any(axis=2))
+        seen.append(pixels[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1])
+    assert (seen[0] == seen[1]).all() and (seen[0] == seen[2]).all()

@@ -7,10 +7,11 @@ them are kept, and the others take the nearest: what repeats itself is small, an
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -25,9 +26,29 @@ SCALE = 2  # pixels to a CSS pixel, so that it stays sharp on dense screens
 WIDEST = 1800  # pixels: a notebook has some 900 CSS pixels for an output, and shows what is wider smaller
 
 
-def resolution(width: float) -> float:
-    """Dots to the inch of a figure that is ``width`` CSS pixels wide."""
-    return 96 * min(SCALE, WIDEST / width)
+class _OnPixels(RendererAgg):
+    """Begins words at whole pixels, so that the same words are the same pixels wherever they stand."""
+
+    def draw_text(self, gc: Any, x: float, y: float, *words: Any, **told: Any) -> None:
+        super().draw_text(gc, round(x), round(y), *words, **told)  # type: ignore[no-untyped-call]
+
+
+class _Canvas(FigureCanvasAgg):
+    renderer: RendererAgg | None = None
+
+    def get_renderer(self) -> RendererAgg:
+        wanted = (*self.get_width_height(physical=True), self.figure.dpi)
+        made = self.renderer
+        if not isinstance(made, _OnPixels) or (made.width, made.height, made.dpi) != wanted:
+            self.renderer = _OnPixels(*wanted)  # type: ignore[no-untyped-call]
+        return self.renderer
+
+
+def blank(width: float, height: float, ground: str = "white") -> Figure:
+    """An empty figure of so many CSS pixels; one that is wider than what is shown of it has fewer dots to the inch."""
+    figure = Figure(figsize=(width / 96, height / 96), dpi=96 * min(SCALE, WIDEST / width), facecolor=ground)
+    _Canvas(figure)
+    return figure
 
 
 def png(figure: Figure) -> bytes:

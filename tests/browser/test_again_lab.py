@@ -56,7 +56,7 @@ def test_the_card_opens_where_its_reader_was(lab: Lab) -> None:
     card = again(notebook, EDITED)
     expect(tab(card)).to_have_text("Accesses")
     expect(card.locator(".tl-names:visible [aria-selected=true]")).to_have_text("x_ptr")
-    expect(card.locator(".tl-chosen")).to_have_text("program (5, 0, 0) · line 8")  # it has moved, and says another thing
+    expect(card.locator(".tl-chosen")).to_have_text("program (5, 0, 0) · line 8")  # moved, and edited
     expect(tab(notebook.cell(2).locator(".tl-card"))).to_have_text("Tiling")  # another cell has its own
     lab.screenshot("again-kept", notebook.cell(1))
 

@@ -3,7 +3,7 @@
 /**
  * `asked` is what the cell asked for by `--show`; `chosen` has, for each choice, the label and which it is of those
  * that differ in their lines alone; `said` is what the picked line
- * said, and which it was of the `alike` lines with its kinds of accesses. `earlier`: it was left by a run before.
+ * said, and which it was of the `alike` lines with its kinds of accesses. `source`: whether it stands open. `earlier`: it was left by a run before.
  * Of many launches, `launch` is shown, and `each` has their own.
  * @typedef {{
  *   kernel?: string,
@@ -12,6 +12,7 @@
  *   chosen?: Record<string, {label: string, rank: number}>,
  *   layers?: Record<string, string>,
  *   picked?: import("./scenes.js").Picked,
+ *   source?: boolean,
  *   said?: {text: string, kinds: string, rank: number, alike: number},
  *   earlier?: boolean,
  *   launch?: number,

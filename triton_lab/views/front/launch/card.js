@@ -74,7 +74,7 @@ function bodyOf(scene, selection, context, back = "") {
   const names = [...scene.tabs.map((tab) => tab.name), "findings"].slice(0, tabs.length);
   const before = names.indexOf(open.tab ?? "");
   const panel = tabsOf(tabs, "tl-tabs", before < 0 ? first : before, (number) => (open.tab = names[number]));
-  const source = scene.tabs.length && scene.source.lines.length ? sectionOf(scene, selection) : null;
+  const source = scene.tabs.length && scene.source.lines.length ? sectionOf(scene, selection, open) : null;
   const node = make(
     "div", { class: "tl-card", onkeydown: picked.onkeydown },
     make(
@@ -112,11 +112,14 @@ function bodyOf(scene, selection, context, back = "") {
  * The source, open if it was asked for; it stands above the tabs so that any picture can answer it.
  * @param {import("../scenes.js").CardScene} scene
  * @param {import("../selection.js").Selection} selection
+ * @param {import("../place.js").Place} place
  */
-function sectionOf(scene, selection) {
+function sectionOf(scene, selection, place) {
   const source = sourceOf(scene.source, selection);
   const node = make(
-    "details", { class: "tl-section", open: scene.show.includes("source") }, make("summary", {}, "Source"), source.node,
+    "details",
+    { class: "tl-section", open: place.source ?? scene.show.includes("source"), ontoggle: () => (place.source = node.open) },
+    make("summary", {}, "Source"), source.node,
   );
   // A finding's line is to be seen.
   selection.subscribe(({ line }) => line != null && (node.open = true));

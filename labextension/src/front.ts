@@ -3,4 +3,5 @@
  */
 
 export { CannotDraw, packedOf, savedOf, sceneOf, showSaved, withPart } from '../../triton_lab/views/front/saved.js';
+export { leftBehind, placeName } from '../../triton_lab/views/front/place.js';
 export { createSelection } from '../../triton_lab/views/front/selection.js';

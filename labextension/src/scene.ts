@@ -7,6 +7,7 @@ import type { ISessionContext } from '@jupyterlab/apputils';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { Widget } from '@lumino/widgets';
 
+import type { Place } from '../../triton_lab/views/front/place.js';
 import type { Picked, Saved, Scene } from '../../triton_lab/views/front/scenes.d.ts';
 import type { Selection } from '../../triton_lab/views/front/selection.js';
 import { ViewChannel } from './channel.ts';
@@ -14,10 +15,13 @@ import type { IKeeper } from './channel.ts';
 import { lineTo } from './kernel.ts';
 import type { Line } from './kernel.ts';
 import { SCENE, WIDGET } from './output.ts';
+import { placeIn } from './places.ts';
 
 /** Loaded with the first picture: a notebook without one need not wait for it. */
 const front = () => import('./front.ts');
 type Front = Awaited<ReturnType<typeof front>>;
+
+const CLASS = 'triton-lab-scene';
 
 const TOO_LARGE = 'This picture was too large to be saved with the notebook: run the cell again to have it live.';
 const NO_SLIDERS = 'Run the cell again to move the sliders: the kernel that ran it is gone.';
@@ -36,7 +40,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
 
   constructor() {
     super();
-    this.addClass('triton-lab-scene');
+    this.addClass(CLASS);
     this.#note.className = 'triton-lab-note';
     this.#note.setAttribute('role', 'status');
     this.node.append(this.#place, this.#note);
@@ -103,7 +107,8 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
         tellPicks(selection, picked => channel?.pick(picked));
       }
       this.#place.replaceChildren();
-      remove = drawing.showSaved(scene, this.#place, selection, channel);
+      const place = drawing.leftBehind(this.#placeOf(drawing.placeName(scene)));
+      remove = drawing.showSaved(scene, this.#place, selection, channel, place);
     };
     const keeper: IKeeper = {
       part: (name, scene) => {
@@ -137,6 +142,13 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     if (start === null || saved.panel) {
       channel?.whole();
     }
+  }
+
+  /** Where somebody was in the picture that stood here before. */
+  #placeOf(name: string): Place {
+    const area = around(this, 'model');
+    const ours = [...(area?.node.querySelectorAll(`.${CLASS}`) ?? [])];
+    return placeIn((area as unknown as { model: object } | undefined)?.model, ours.indexOf(this.node), name);
   }
 
   /** The line to the kernel of the notebook, or console, in which the output stands. */
@@ -208,14 +220,19 @@ function tellPicks(selection: Selection, tell: (picked: Picked) => void): void {
   });
 }
 
-/** What the nearest of the widgets around this one has by that name. */
-function ancestor(widget: Widget, name: string): unknown {
-  for (let around = widget.parent; around; around = around.parent) {
-    if (name in around) {
-      return (around as unknown as Record<string, unknown>)[name];
+/** The nearest of the widgets around this one that has something by that name. */
+function around(widget: Widget, name: string): Widget | undefined {
+  for (let one = widget.parent; one; one = one.parent) {
+    if (name in one) {
+      return one;
     }
   }
   return undefined;
+}
+
+/** What it has by that name. */
+function ancestor(widget: Widget, name: string): unknown {
+  return (around(widget, name) as unknown as Record<string, unknown> | undefined)?.[name];
 }
 
 /** Text in an output is one string or a list of lines. */

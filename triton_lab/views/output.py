@@ -27,11 +27,14 @@ def bundle(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
     figure = view.figure()
     width, height = (round(inches * 96) for inches in figure.get_size_inches())
     data: dict[str, Any] = {SCENE: saved(view)}
+    metadata: dict[str, Any] = {"image/png": {"width": width, "height": height}}
     if widgets_are_shown() and (view.has_panel or not announced()):
         model = view.panel_id() if view.has_panel else view.widget.model_id
         data[WIDGET] = {"version_major": 2, "version_minor": 0, "model_id": model}
+        # Colab shows a widget only where the output says which of its widget managers does.
+        metadata |= (view.widget._repr_mimebundle_() or ({}, {}))[1]
     data |= {"image/png": png(figure), "text/plain": view.text()}
-    return data, {"image/png": {"width": width, "height": height}}
+    return data, metadata
 
 
 def saved(view: View) -> Saved:

@@ -26,6 +26,9 @@ class SceneWidget(anywidget.AnyWidget):
     selection = traitlets.Dict().tag(sync=True)
     view = ""
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.scene.get('kind')!r})"
+
     def answers(self, view: Answering) -> None:
         """Have ``view`` make the parts, as long as it is kept."""
         self.view = keep(view)

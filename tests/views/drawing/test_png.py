@@ -7,15 +7,25 @@ import io
 import numpy as np
 import numpy.typing as npt
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
-from triton_lab.views.drawing.png import encoded, png
+from triton_lab.views.drawing.png import SCALE, WIDEST, encoded, png
 from triton_lab.views.launch.tiling import Tiling
+from triton_lab.views.polyhedral.canvas import Canvas, mixed
 
 
 def decoded(data: bytes) -> npt.NDArray[np.int64]:
     return np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(np.int64)
+
+
+def drawn(canvas: Canvas) -> npt.NDArray[np.uint8]:
+    """(height, width, 4)"""
+    agg = canvas.finish().canvas
+    assert isinstance(agg, FigureCanvasAgg)
+    agg.draw()  # type: ignore[no-untyped-call]
+    return np.array(agg.buffer_rgba())  # type: ignore[no-untyped-call]
 
 
 def opaque(rgb: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
@@ -54,3 +64,44 @@ def test_a_figure_is_as_matplotlib_draws_it_in_a_fraction_of_the_bytes() -> None
     assert apart.max() < 48 and (apart > 0).mean() < 0.02, "the edges of letters alone"
     assert len(ours) < 0.6 * len(plain.getvalue())
     assert Image.open(io.BytesIO(ours)).mode == "P"
+
+
+def test_shades_of_edges_are_few_where_areas_are_flat() -> None:
+    """Dots on a ramp's colours: these stay as they are, and what smooths the dots is packed in half the bytes."""
+    canvas = Canvas(640, 480)
+    places = np.random.default_rng(0).uniform(20, 460, (400, 2))
+    canvas.circles(places, 6, mixed(("#fff5d6", "#7a0403"), 400), "#333333", 1)
+    pixels = drawn(canvas)
+    seen = Image.open(io.BytesIO(encoded(pixels, 96)))
+    colours = len(seen.getcolors() or ())
+    assert colours < 256
+    ours, there = np.asarray(seen.convert("RGB")).astype(int), pixels[..., :3].astype(int)
+    flat = (there[1:-1, 2:] == there[1:-1, 1:-1]).all(2) & (there[1:-1, :-2] == there[1:-1, 1:-1]).all(2)
+    assert np.abs(ours - there)[1:-1, 1:-1][flat].mean() < 0.5
+    assert np.sqrt(((ours - there) ** 2).sum(axis=2)).max() < 48
+
+
+def test_dots_look_alike_wherever_they_stand() -> None:
+    canvas = Canvas(200, 40)
+    canvas.circles(np.array([[10.1, 20.2], [60.37, 20.2], [110.21, 20.2]]), 6, np.full((3, 3), 0.5), "#333333", 1)
+    pixels = drawn(canvas)
+    dots = [pixels[:, 2 * x - 18 : 2 * x + 18] for x in (10, 60, 110)]
+    first, *others = (dot[:, np.flatnonzero((dot != 255).any(axis=(0, 2)))] for dot in dots)
+    assert all((first == other).all() for other in others)
+
+
+def test_a_wide_picture_has_no_more_pixels_than_are_shown() -> None:
+    assert drawn(Canvas(900, 10)).shape[1] == 900 * SCALE == WIDEST
+    wide = drawn(Canvas(2400, 100))
+    assert wide.shape[1] == WIDEST and wide.shape[0] == 75
+
+
+def test_the_same_words_are_the_same_pixels() -> None:
+    seen = []
+    for x, y in ((10.0, 12.3), (20.21, 15.8), (30.4, 31.77)):
+        canvas = Canvas(200, 60)
+        canvas.text(x, y, "for (int i = 0", mono=True)
+        pixels = drawn(canvas)
+        rows, columns = np.nonzero((pixels[..., :3] < 255).any(axis=2))
+        seen.append(pixels[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1])
+    assert (seen[0] == seen[1]).all() and (seen[0] == seen[2]).all()

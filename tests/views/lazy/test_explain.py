@@ -11,7 +11,8 @@ import torch
 from triton_lab import lazy
 from triton_lab.views.lazy.drawing import Box, Line, Words
 from triton_lab.views.lazy.explain import StepView
-from triton_lab.views.lazy.layout import Block, Thing, lay_out
+from triton_lab.views.lazy.graph import draw_graph
+from triton_lab.views.lazy.layout import ROOM, Block, Thing, lay_out
 from triton_lab.views.output import SCENE
 
 
@@ -228,3 +229,50 @@ def test_lines_pass_levels_and_rows_through_gates() -> None:
     lengths = [len(points) for points in plan.lines]
     assert lengths == [2, 4, 2, 2, 4, 2]
     assert plan.things["a"].bottom < plan.things["b"].y and blocks[0].y + blocks[0].height < blocks[1].y
+
+
+def wide() -> list[lazy.Tensor]:
+    """Twenty-five inputs, each in a kernel of its own."""
+    made = tensors(*(f"x{number}" for number in range(25)))
+    return [*made, *((x * 2 + number).exp() for number, x in enumerate(made))]
+
+
+def deep() -> list[lazy.Tensor]:
+    """A hundred operations, in a chain that uses an input at every link."""
+    made = tensors("x", *(f"w{number}" for number in range(20)))
+    found = made[0]
+    for weights in made[1:]:
+        found = (found @ weights).relu() * 0.5 + found
+    return [*made, found]
+
+
+def given() -> list[lazy.Tensor]:
+    """Inputs in several rows, some of which are written over by what is in several rows of outputs."""
+    made = tensors(*(f"x{number}" for number in range(16)))
+    for one in made[5::4]:
+        one.mul_(2)
+    return [*made, *(x + 1 for x in made)]
+
+
+@pytest.mark.parametrize("program", [wide, deep, given])
+def test_a_large_graph_goes_on_below_where_the_page_ends(program: Callable[[], object]) -> None:
+    test_no_box_of_the_graph_covers_another_and_no_line_runs_through_one(program)
+    test_everything_stays_on_the_page(program)
+    drawing = draw_graph(lazy.explain().step)
+    assert drawing.width < 1.7 * ROOM, "all but the lines that pass fits"
+    inputs = {box.y for box in drawing.items if isinstance(box, Box) and box.tag.startswith("in")}
+    assert len(inputs) > 1
+
+
+def test_a_donation_goes_around_the_graph() -> None:
+    drawing = explained(given).drawing()
+    boxes = [item for item in drawing.items if isinstance(item, Box) and item.tag]
+    around = [item for item in drawing.items if isinstance(item, Line) and item.width == 2.5]
+    assert len(around) == 3
+    for line in around:
+        for (x, y), (other, to) in pairwise(line.points):
+            low, high = sorted((y, to))
+            left, right = sorted((x, other))
+            assert not any(
+                b.x < right and left < b.x + b.width and b.y < high and low < b.bottom for b in boxes if b.tag[0] != "v"
+            )

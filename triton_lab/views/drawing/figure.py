@@ -11,17 +11,17 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.artist import Artist
 from matplotlib.backend_bases import RendererBase
-from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.frame import Frame, ticks
 from triton_lab.views.drawing.heatmap import Heatmap, Key
 from triton_lab.views.drawing.layout import layout
+from triton_lab.views.drawing.png import blank
 from triton_lab.views.drawing.raster import DIMMED, paint
 from triton_lab.views.drawing.words import number_text
 
-SCALE = 2  # image pixels to a CSS pixel in a PNG, so that it stays sharp on dense screens
 MARGIN = 16.0
 LEFT = 46.0  # room for row numbers
 TOP = 18.0  # room for column numbers
@@ -36,8 +36,7 @@ class Sheet:
 
     def __init__(self, width: float, height: float) -> None:
         self.width, self.height = width, height
-        self._figure = Figure(figsize=(width / 96, height / 96), dpi=96 * SCALE)
-        FigureCanvasAgg(self._figure)
+        self._figure = blank(width, height)
         self._pixels = np.full((round(height), round(width), 3), style.rgb(style.LIGHT.ground), dtype=np.uint8)
 
     def text(

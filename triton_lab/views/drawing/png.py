@@ -1,23 +1,54 @@
 """A figure as a small PNG: one byte a pixel, and a palette of the figure's own colours.
 
-Flat areas keep their colours exactly. Where smoothed letters bring more shades than a palette has,
-the rarest take the nearest of the others.
+Flat areas keep their colours exactly. Where smoothed letters and dots bring more shades than a palette has, few of
+them are kept, and the others take the nearest: what repeats itself is small, and quickly packed.
 """
 
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
 from triton_lab.launch.classes import distinct
 
 MOST = 256  # colours in a PNG's palette
-LEVEL = 4  # of zlib: a fifth smaller than 3, and little larger than 6
+SMOOTHED = 24  # how far apart, in red, green and blue together, the shades are that edges keep
+FLAT = 2  # pixels in a row that a colour has, on average, where it fills areas: a heatmap's cells have as many
+LEVEL = 6  # of zlib: a tenth smaller than 4, and half as slow as 9
+
+SCALE = 2  # pixels to a CSS pixel, so that it stays sharp on dense screens
+WIDEST = 1800  # pixels: a notebook has some 900 CSS pixels for an output, and shows what is wider smaller
+
+
+class _OnPixels(RendererAgg):
+    """Begins words at whole pixels, so that the same words are the same pixels wherever they stand."""
+
+    def draw_text(self, gc: Any, x: float, y: float, *words: Any, **told: Any) -> None:
+        super().draw_text(gc, round(x), round(y), *words, **told)  # type: ignore[no-untyped-call]
+
+
+class _Canvas(FigureCanvasAgg):
+    renderer: RendererAgg | None = None
+
+    def get_renderer(self) -> RendererAgg:
+        wanted = (*self.get_width_height(physical=True), self.figure.dpi)
+        made = self.renderer
+        if not isinstance(made, _OnPixels) or (made.width, made.height, made.dpi) != wanted:
+            self.renderer = _OnPixels(*wanted)  # type: ignore[no-untyped-call]
+        return self.renderer
+
+
+def blank(width: float, height: float, ground: str = "white") -> Figure:
+    """An empty figure of so many CSS pixels; one that is wider than what is shown of it has fewer dots to the inch."""
+    figure = Figure(figsize=(width / 96, height / 96), dpi=96 * min(SCALE, WIDEST / width), facecolor=ground)
+    _Canvas(figure)
+    return figure
 
 
 def png(figure: Figure) -> bytes:
@@ -38,9 +69,9 @@ def encoded(pixels: npt.NDArray[np.uint8], dpi: float) -> bytes:
     found = distinct(runs)
     place = np.zeros(1 << 24, dtype=np.uint8)  # of each colour; memory that is not touched costs nothing
     if len(found) > MOST:
-        lengths = np.diff(starts, append=line.size)
-        frequent = np.bincount(np.searchsorted(found, runs), weights=lengths)
-        kept = np.sort(np.argpartition(frequent, -MOST)[-MOST:])
+        number = np.searchsorted(found, runs)
+        frequent = np.bincount(number, weights=np.diff(starts, append=line.size))
+        kept = _kept(_channels(found), frequent, frequent >= FLAT * np.bincount(number))
         place[found] = _nearest(_channels(found), _channels(found[kept]))
         found = found[kept]
     else:
@@ -50,6 +81,25 @@ def encoded(pixels: npt.NDArray[np.uint8], dpi: float) -> bytes:
     out = io.BytesIO()
     image.save(out, format="PNG", compress_level=LEVEL, dpi=(dpi, dpi))
     return out.getvalue()
+
+
+def _kept(
+    colours: npt.NDArray[np.int64], frequent: npt.NDArray[np.float64], flat: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.int64]:
+    """The numbers, rising, of the ``colours`` (n, 3) that the palette has: the most ``frequent``.
+
+    In a picture of ``flat`` areas the others are shades of their edges: of those, none that is close to one kept.
+    """
+    most = np.argsort(-frequent, kind="stable")[:MOST]
+    if frequent[flat].sum() < frequent.sum() / 2:
+        return np.sort(most)
+    kept: list[int] = []
+    close = np.zeros(len(colours), dtype=bool)
+    for number in most:
+        if flat[number] or not close[number]:
+            kept.append(int(number))
+            close |= ((colours - colours[number]) ** 2).sum(axis=1) <= SMOOTHED**2
+    return np.sort(np.array(kept))
 
 
 def _channels(colours: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:

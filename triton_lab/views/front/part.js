@@ -2,6 +2,8 @@
 
 import { make } from "./drawing/dom.js";
 import { tabsOf } from "./drawing/tabs.js";
+import { chosenAgain, noteChosen } from "./place.js";
+import { leadsTo, previewOf } from "./preview.js";
 import { scoped } from "./selection.js";
 
 /**
@@ -11,10 +13,10 @@ import { scoped } from "./selection.js";
  * @typedef {{
  *   ask: import("./supply.js").Supply,
  *   has: (name: string) => boolean,
- *   open?: {tab?: string},
+ *   open?: import("./place.js").Place,
  *   live: boolean,
  *   draw: Draw<Scene>,
- * }} Context where `open` remembers a card's open tab for the card that takes its place, and `live` is whether Python answers
+ * }} Context where `open` remembers where somebody is for the card that takes a card's place, and `live` is whether Python answers
  * @typedef {import("./scenes.js").ItemScene} Item
  */
 /**
@@ -49,7 +51,7 @@ export function partOf({ name, window: wide }, selection, context) {
     if (node.isConnected) part.draw();
   };
   const request = () => {
-    const full = wide ? `${name}@${Math.floor((selection.get().program ?? 0) / wide) * wide}` : name;
+    const full = fullName({ name, window: wide }, selection);
     if (full === wanted) return;
     wanted = full;
     node.setAttribute("aria-busy", "true");
@@ -80,42 +82,71 @@ export function partOf({ name, window: wide }, selection, context) {
   };
 }
 
+/**
+ * The name by which the part is asked for, now that this program is picked.
+ * @param {{name: string, window?: number}} item
+ * @param {Selection} selection
+ */
+const fullName = ({ name, window: wide }, selection) =>
+  wide ? `${name}@${Math.floor((selection.get().program ?? 0) / wide) * wide}` : name;
+
 const MOST_BUTTONS = 8;
 
 /**
- * One of several parts, by name; picking a line goes to a part that the line concerns.
+ * One of several parts, by name; picking a line goes to a part that the line concerns, and pointing at one shows it.
  * @param {import("./scenes.js").ChoiceScene} scene
  * @param {Selection} selection
  * @param {Context} context
  * @returns {Part}
  */
 export function choiceOf({ items }, selection, context) {
-  const chosen = (items.length > MOST_BUTTONS ? menuOf : buttonsOf)(items, selection, context);
-  const follow = (/** @type {import("./selection.js").Picked} */ picked) => {
-    if (picked.line == null || items[chosen.shown()].lines?.includes(picked.line)) return;
-    const other = items.findIndex((item) => item.lines?.includes(/** @type {number} */ (picked.line)));
-    if (other >= 0) chosen.show(other);
-  };
-  follow(selection.get()); // a line that was picked before this was opened
-  const forget = selection.subscribe(follow);
+  const { open = {} } = context;
+  const lines = items.map((item) => item.lines);
+  const { line } = selection.get();
+  // Where somebody was; else what concerns a line that was picked before this was opened.
+  const start = chosenAgain(open, items) ?? (line == null ? null : leadsTo({ lines, shown: () => 0 }, line)) ?? 0;
+  const chosen = (items.length > MOST_BUTTONS ? menuOf : buttonsOf)(items, selection, context, start, (number) => {
+    preview.settle();
+    noteChosen(open, items, number);
+  });
+  const preview = previewOf(
+    {
+      lines, shown: chosen.shown, show: chosen.show, node: chosen.node,
+      ready(number, then) {
+        const name = fullName(items[number], selection);
+        if (context.has(name)) context.ask(name, ({ kind }) => kind !== "words" && then());
+      },
+    },
+    selection,
+  );
   return {
     ...chosen,
+    draw() {
+      preview.back();
+      chosen.draw();
+    },
     stop() {
-      forget();
+      preview.stop();
       chosen.stop?.();
     },
   };
 }
 
-/** @param {Item[]} items @param {Selection} selection @param {Context} context */
-function buttonsOf(items, selection, context) {
-  return tabsOf(items.map((item) => ({ name: item.label, make: () => partOf(item, selection, context) })), "tl-names");
+/**
+ * @typedef {(items: Item[], selection: Selection, context: Context, start: number, onpick: (number: number) => void) =>
+ *   Part & {shown: () => number, show: (number: number) => void}} Chosen
+ */
+
+/** @type {Chosen} */
+function buttonsOf(items, selection, context, start, onpick) {
+  const parts = items.map((item) => ({ name: item.label, make: () => partOf(item, selection, context) }));
+  return tabsOf(parts, "tl-names", start, onpick);
 }
 
-/** @param {Item[]} items @param {Selection} selection @param {Context} context */
-function menuOf(items, selection, context) {
+/** @type {Chosen} */
+function menuOf(items, selection, context, start, onpick) {
   const place = make("div");
-  let shown = 0;
+  let shown = start;
   /** @type {Part | null} */
   let part = null;
   const show = (/** @type {number} */ number) => {
@@ -127,8 +158,12 @@ function menuOf(items, selection, context) {
     place.replaceChildren(part.node);
     part.draw();
   };
+  const onchange = () => {
+    onpick(Number(menu.value));
+    show(Number(menu.value));
+  };
   const menu = make(
-    "select", { class: "tl-menu", "aria-label": "what to show", onchange: () => show(Number(menu.value)) },
+    "select", { class: "tl-menu", "aria-label": "what to show", onchange },
     ...items.map((item, k) => make("option", { value: k }, item.label)),
   );
   return {

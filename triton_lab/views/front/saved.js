@@ -91,11 +91,12 @@ export async function packedOf(scene) {
  * @param {HTMLElement} place
  * @param {import("./selection.js").Selection} selection
  * @param {import("./supply.js").Channel | null} channel
+ * @param {import("./place.js").Place} open where somebody was in what stood here before, and is now
  * @returns {() => void} how to take it out again
  */
-export function showSaved(scene, place, selection, channel) {
+export function showSaved(scene, place, selection, channel, open = {}) {
   try {
-    return show(scene, place, selection, channel, true);
+    return show(scene, place, selection, channel, true, open);
   } catch {
     place.replaceChildren();
     throw new CannotDraw("This output is damaged.");

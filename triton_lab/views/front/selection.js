@@ -1,8 +1,9 @@
 /** What is picked in a picture, shared by all parts of one view. */
 
 /**
- * `pointed` is the line under the pointer, which passes; the others stay until they are let go, and Python hears of them.
- * @typedef {import("./scenes.js").Picked & {pointed?: number | null}} Picked
+ * `under` is the line under the pointer or the keyboard, `pointed` the same if memory is accessed there; both pass. The
+ * others stay until they are let go, and Python hears of them.
+ * @typedef {import("./scenes.js").Picked & {pointed?: number | null, under?: number | null}} Picked
  * @typedef {{
  *   get: () => Picked,
  *   set: (change: Picked) => void,

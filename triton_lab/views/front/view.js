@@ -50,11 +50,12 @@ function attempt(make) {
  * @param {import("./selection.js").Selection} selection
  * @param {import("./supply.js").Channel | null} model who makes the parts that are not there yet; null on a page without a kernel
  * @param {boolean} wary whether the scene may be anybody's
+ * @param {import("./place.js").Place} open where somebody was in what stood here before, and is now
  * @returns {() => void}
  */
-export function show(scene, place, selection, model = null, wary = false) {
+export function show(scene, place, selection, model = null, wary = false, open = {}) {
   const supply = createSupply("parts" in scene ? scene.parts : {}, model, wary ? NOT_SAVED : undefined);
-  const context = { ask: supply.ask, has: supply.has, live: model !== null, draw: wary ? drawnIfSound : drawn };
+  const context = { open, ask: supply.ask, has: supply.has, live: model !== null, draw: wary ? drawnIfSound : drawn };
   const part = context.draw(scene, selection, context);
   const root = make("div", { class: "tl-view" }, part.node);
   place.append(root);

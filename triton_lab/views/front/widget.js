@@ -1,5 +1,6 @@
 /** The widget: draws the scene that Python sends, and shares the selection with Python. */
 
+import { leftBehind } from "./place.js";
 import { createSelection } from "./selection.js";
 import { show } from "./view.js";
 
@@ -21,7 +22,7 @@ import { show } from "./view.js";
 function render({ model, el }) {
   const selection = createSelection(model.get("selection"));
   // The line under the pointer passes too quickly to be told.
-  const tell = (/** @type {import("./selection.js").Picked} */ { pointed: _, ...picked }) => {
+  const tell = (/** @type {import("./selection.js").Picked} */ { pointed: _, under: __, ...picked }) => {
     if (JSON.stringify(picked) === JSON.stringify(model.get("selection"))) return;
     model.set("selection", picked);
     model.save_changes();
@@ -29,12 +30,14 @@ function render({ model, el }) {
   let stop = selection.subscribe(tell);
   const follow = () => selection.set(model.get("selection"));
   model.on("change:selection", follow);
-  let remove = show(model.get("scene"), el, selection, model);
+  /** @type {import("./place.js").Place} */
+  const open = {}; // a scene that takes the place of another opens where that one was
+  let remove = show(model.get("scene"), el, selection, model, false, open);
   const replace = () => {
     remove();
     selection.clear();
     stop = selection.subscribe(tell);
-    remove = show(model.get("scene"), el, selection, model);
+    remove = show(model.get("scene"), el, selection, model, false, leftBehind(open));
   };
   model.on("change:scene", replace);
   return () => {

@@ -25,9 +25,10 @@ def draw_buffers(step: Step) -> Drawing:
     for column, sights in enumerate((step.before, step.after)):
         for sight in sights:
             rows.setdefault(sight.place, ([], []))[column].append(sight)
-    wide = max(map(_width, (*step.before, *step.after)), default=0.0)
-    left, second = 116.0, 116.0 + wide + 56
-    third = second + wide + 30
+    widths = [max(map(_width, sights), default=0.0) for sights in (step.before, step.after)]
+    left, second = 116.0, 116.0 + widths[0] + 56
+    third = second + widths[1] + 30
+    end = third
     drawing = Drawing(height=26 + ROW * len(rows))
     for x, title in ((left, "before"), (second, "after")):
         drawing.add(Words(x, 8, title, style.TEXT, "faint", bold=True))
@@ -52,10 +53,11 @@ def draw_buffers(step: Step) -> Drawing:
             drawing.add(Line(((start + 8, y + 13), (second - 8, y + 13)), "error" if shared else "mark", 1.2))
         told = fate(step, step.before.index(before[0])) if before else f"new memory, holds {after[0].role}"
         lines = textwrap.wrap(told, CHARACTERS)
+        end = max(end, third + widest((line, style.SMALL, False) for line in lines))
         for number, line in enumerate(lines):
             at = y + 13 + (number - (len(lines) - 1) / 2) * 14
             drawing.add(Words(third, at, line, style.SMALL, "error" if shared else "faint"))
-    drawing.width = third + widest([("x" * CHARACTERS, style.SMALL, False)])
+    drawing.width = end
     return drawing
 
 

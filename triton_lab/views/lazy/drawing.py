@@ -10,16 +10,15 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Literal, TypedDict, cast
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.png import blank
 from triton_lab.views.drawing.scenes import Ends
 
-SCALE = 2  # image pixels to a CSS pixel
 POINTS = 0.75  # to a CSS pixel
 
 
@@ -162,8 +161,7 @@ class Drawing:
 
     def figure(self) -> Figure:
         """The drawing as a matplotlib figure of its size."""
-        figure = Figure(figsize=(self.width / 96, self.height / 96), dpi=96 * SCALE)
-        FigureCanvasAgg(figure)
+        figure = blank(self.width, self.height)
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_xlim(0, self.width)
         axes.set_ylim(self.height, 0)

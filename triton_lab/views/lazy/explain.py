@@ -14,6 +14,7 @@ from triton_lab.views.lazy.ingredients import draw_card
 from triton_lab.views.view import View
 
 MARGIN, GUTTER = 16.0, 30.0
+WIDE = 1100.0  # CSS pixels; what is wider is shown so small that few would read it
 
 
 class StepView(View):
@@ -28,12 +29,15 @@ class StepView(View):
         return self.step.executable.source
 
     def drawing(self) -> Drawing:
-        """Graph and hash side by side, the buffers below."""
+        """Graph and hash side by side where there is room, the buffers below."""
         graph, card, buffers = draw_graph(self.step), draw_card(self.step), draw_buffers(self.step)
         page = Drawing()
         page.add(Words(MARGIN, 22, f"Step {self.step.number}", style.TITLE, bold=True))
         page.place(graph, MARGIN, 44)
-        page.place(card, MARGIN + graph.width + GUTTER, 48)
+        if MARGIN + graph.width + GUTTER + card.width <= WIDE:
+            page.place(card, MARGIN + graph.width + GUTTER, 48)
+        else:
+            page.place(card, MARGIN, page.height + GUTTER)
         y = page.height + 26
         page.add(Words(MARGIN, y, "Buffers", style.TITLE, bold=True))
         page.place(buffers, MARGIN, y + 20)

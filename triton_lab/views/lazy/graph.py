@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 from triton_lab import words
@@ -77,7 +78,7 @@ class _Graph:
         drawing = Drawing()
         aliases = {out: donor for out, donor in self.step.executable.aliases.items() if out in self._outputs()}
         room = LANE * (1 + len(aliases))
-        plan = self._plan(room)
+        plan = self._plan(room, aliases)
         for block in plan.blocks:
             drawing.add(Box(block.x, block.y, block.width, block.height, "panel", "line", radius=7))
         drawing.add(*(_flow(points) for points in plan.lines))
@@ -98,7 +99,7 @@ class _Graph:
 
     # -- what there is --------------------------------------------------------------------------------------------
 
-    def _plan(self, room: float) -> Plan:
+    def _plan(self, room: float, aliases: Mapping[int, int]) -> Plan:
         level_of: dict[int, int] = {}
         blocks, edges = [], []
         for index, region in enumerate(self.placement.regions):
@@ -112,7 +113,9 @@ class _Graph:
             edges.append((self._found(self.graph.outputs[index], None), ("out", index)))
         top = [self._chip(("in", index)) for index in range(len(self.graph.inputs))]
         bottom = [self._chip(("out", index)) for index in self._outputs()]
-        return lay_out(top, blocks, bottom, edges, (room, room))
+        # A donation goes around the whole graph, from below it to above it.
+        given, taken = {("in", donor) for donor in aliases.values()}, {("out", output) for output in aliases}
+        return lay_out(top, blocks, bottom, edges, (room, room), given, taken)
 
     def _awaited(self, index: int) -> list[int]:
         """The earlier kernels that read what this one writes over."""

@@ -2,18 +2,21 @@
 
 Kernels stand in levels, each below the kernels that it waits for; the operations of a kernel stand in rows inside
 its frame. A line that has to pass a level or a row gets a place of its own in it, a *gate*, so that it runs
-between boxes and never behind them. Things are ordered, level by level, by where their sources stand.
+between boxes and never behind them. Things are ordered, level by level, by where their sources stand. What is wider
+than the page goes on below, as a level or a row of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeVar
 
 GAP, ROW, LEVEL = 14.0, 24.0, 34.0  # between things side by side, rows in a frame, levels
 GATE = 6.0
 HEADING, PADDING = 20.0, 12.0
+ROOM = 860.0  # CSS pixels across: about what a notebook has
 
 
 @dataclass
@@ -50,6 +53,9 @@ class Block:
     height: float = 0.0
 
 
+Item = TypeVar("Item", Thing, Block)
+
+
 @dataclass
 class Plan:
     """The finished layout: things by key, frames, and each line as the points it passes, from box to box."""
@@ -67,25 +73,42 @@ def lay_out(
     bottom: Sequence[Thing],
     edges: Iterable[tuple[object, object]],
     start: tuple[float, float] = (0.0, 0.0),
+    first: Container[object] = (),
+    last: Container[object] = (),
 ) -> Plan:
-    """Place inputs, kernels and outputs; `edges` are (source key, target key)."""
-    return _Layout(top, blocks, bottom, list(edges)).run(*start)
+    """Place inputs, kernels and outputs; `edges` are (source key, target key). The inputs of the keys `first` stand
+    in the uppermost row, the outputs of the keys `last` in the lowest."""
+    tops = _shelves(top, _width, first)
+    bottoms = _shelves(bottom[::-1], _width, last)
+    return _Layout(tops, blocks, [row[::-1] for row in bottoms[::-1]], list(edges)).run(*start)
 
 
 class _Layout:
     def __init__(
-        self, top: Sequence[Thing], blocks: Sequence[Block], bottom: Sequence[Thing], edges: list[tuple[object, object]]
+        self,
+        tops: list[list[Thing]],
+        blocks: Sequence[Block],
+        bottoms: list[list[Thing]],
+        edges: list[tuple[object, object]],
     ):
-        self.top, self.blocks, self.bottom, self.edges = top, blocks, bottom, edges
-        self.levels = 1 + max((block.level for block in blocks), default=-1)
-        self.things: dict[object, Thing] = {thing.key: thing for thing in (*top, *bottom)}
-        self.home: dict[object, tuple[int, Block | None, int]] = {thing.key: (-1, None, 0) for thing in top}
-        self.home |= {thing.key: (self.levels, None, 0) for thing in bottom}
+        self.blocks, self.edges = blocks, edges
         for block in blocks:
-            for row, things in enumerate(block.rows):
-                self.home |= {thing.key: (block.level, block, row) for thing in things}
-                self.things |= {thing.key: thing for thing in things}
-        self.passing: dict[int, list[Thing]] = {level: [] for level in range(self.levels)}
+            block.rows = [shelf for row in block.rows for shelf in _shelves(row, _width)]
+        levels = 1 + max((block.level for block in blocks), default=-1)
+        alike = ([block for block in blocks if block.level == level] for level in range(levels))
+        frames = [shelf for level in alike for shelf in _shelves(level, _frames_width)]
+        # From the top down, what stands side by side: things, and the blocks between them.
+        self.rows: list[list[Thing]] = [*tops, *([] for _ in frames), *bottoms]
+        self.framed = {len(tops) + number: shelf for number, shelf in enumerate(frames)}
+        self.things: dict[object, Thing] = {thing.key: thing for row in self.rows for thing in row}
+        self.home: dict[object, tuple[int, Block | None, int]] = {
+            thing.key: (position, None, 0) for position, row in enumerate(self.rows) for thing in row
+        }
+        for position, shelf in self.framed.items():
+            for block in shelf:
+                for inner, things in enumerate(block.rows):
+                    self.home |= {thing.key: (position, block, inner) for thing in things}
+                    self.things |= {thing.key: thing for thing in things}
         self.ways = [self._way(source, target) for source, target in edges]
         # What stands right above a thing, or above a frame, on some line.
         self.above: dict[object, list[object]] = {}
@@ -102,18 +125,16 @@ class _Layout:
             heights = [_tallest(row) for row in block.rows]
             block.height = HEADING + 2 * PADDING + sum(heights) + ROW * (len(heights) - 1)
         frames = {block.key: Thing(block.key, block.width, block.height) for block in self.blocks}
-        levels = [
-            [frames[block.key] for block in self.blocks if block.level == level] + self.passing[level]
-            for level in range(self.levels)
+        rows = [
+            [*(frames[block.key] for block in self.framed.get(position, ())), *row]
+            for position, row in enumerate(self.rows)
         ]
-        rows = [list(self.top), *levels, list(self.bottom)]
         full = max(map(_width, rows))
         for position, row in enumerate(rows):
             ordered = self._ordered(row) if position else row
             tallest = self._set(ordered, x + (full - _width(row)) / 2, y)
-            for block in self.blocks:
-                if block.level == position - 1:
-                    self._fill(block, frames[block.key])
+            for block in self.framed.get(position, ()):
+                self._fill(block, frames[block.key])
             y += tallest + LEVEL
         real = {key: thing for key, thing in self.things.items() if not thing.gate}
         return Plan(real, list(self.blocks), self._lines(), x + full, y - LEVEL)
@@ -137,7 +158,7 @@ class _Layout:
         if key not in self.things:
             self.things[key] = Thing(key, GATE, 0, gate=True)
             self.home[key] = (level, block, row)
-            (block.rows[row] if block else self.passing[level]).append(self.things[key])
+            (block.rows[row] if block else self.rows[level]).append(self.things[key])
         return key
 
     def _ordered(self, things: list[Thing]) -> list[Thing]:
@@ -182,6 +203,26 @@ class _Layout:
             for place, points in enumerate(sorted(arriving, key=lambda points: points[-1][0]), start=1):
                 points.append((end.x + end.width * place / (len(arriving) + 1), end.y))
         return lines
+
+
+def _shelves(
+    things: Sequence[Item], width: Callable[[Sequence[Item]], float], kept: Container[object] = ()
+) -> list[list[Item]]:
+    """Things in rows that fit the page, in their order; those of the keys ``kept`` are all in the first."""
+    rows = [[thing for thing in things if thing.key in kept]]
+    for thing in things:
+        if thing.key in kept:
+            continue
+        if rows[-1] and width([*rows[-1], thing]) > ROOM:
+            rows.append([])
+        rows[-1].append(thing)
+    return rows
+
+
+def _frames_width(blocks: Sequence[Block]) -> float:
+    """Of frames side by side, before lines pass through them."""
+    widths = [max(block.title_width, *map(_width, block.rows)) + 2 * PADDING for block in blocks]
+    return sum(widths) + GAP * (len(widths) - 1)
 
 
 def _width(things: Sequence[Thing]) -> float:

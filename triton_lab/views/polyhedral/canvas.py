@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from numpy.typing import ArrayLike, NDArray
 
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.png import blank
 from triton_lab.views.polyhedral.style import LIGHT, Look
 
 POINTS = 0.75  # points to a CSS pixel
@@ -22,8 +22,7 @@ class Canvas:
 
     def __init__(self, width: float, height: float, look: Look = LIGHT) -> None:
         self.width, self.height, self.look = width, height, look
-        self._figure = Figure(figsize=(width / 96, height / 96), dpi=192, facecolor=look.ground)
-        FigureCanvasAgg(self._figure)
+        self._figure = blank(width, height, look.ground)
         self._axes = self._figure.add_axes((0, 0, 1, 1))
         self._axes.set_xlim(0, width)
         self._axes.set_ylim(height, 0)
@@ -77,6 +76,9 @@ class Canvas:
                 markeredgecolor=ring, markeredgewidth=width * POINTS, zorder=self._above(), linestyle="none",
             )  # fmt: skip
             return
+        # In the middle of pixels they all look alike, as markers do, and what looks alike is packed well.
+        pixels = self._figure.dpi / 96
+        centres = np.round(centres * pixels) / pixels
         self._axes.scatter(
             centres[:, 0], centres[:, 1], s=(2 * radius * POINTS) ** 2, c=fill, edgecolors=ring,
             linewidths=width * POINTS, zorder=self._above(),

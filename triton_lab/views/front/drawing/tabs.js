@@ -8,7 +8,7 @@ import { make } from "./dom.js";
  * @param {{name: string, make: () => Shown}[]} tabs
  * @param {string} look
  * @param {number} first
- * @param {(name: string) => void} onpick told of the tab that somebody opens
+ * @param {(number: number) => void} onpick told of the tab that somebody opens
  */
 export function tabsOf(tabs, look = "tl-tabs", first = 0, onpick = () => {}) {
   /** @type {(Shown | undefined)[]} */
@@ -30,7 +30,7 @@ export function tabsOf(tabs, look = "tl-tabs", first = 0, onpick = () => {}) {
   };
   const buttons = tabs.map(({ name }, k) => make("button", { role: "tab", type: "button", onclick: () => pick(k) }, name));
   const pick = (/** @type {number} */ number) => {
-    onpick(tabs[number].name);
+    onpick(number);
     show(number);
   };
   /** @param {KeyboardEvent} event */

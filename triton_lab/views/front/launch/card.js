@@ -2,22 +2,66 @@
 
 import { make } from "../drawing/dom.js";
 import { tabsOf } from "../drawing/tabs.js";
-import { countOf } from "../drawing/words.js";
+import { callProgram, countOf } from "../drawing/words.js";
 import { findingOf } from "./findings.js";
 import { pickedOf } from "./picked.js";
 import { sourceOf } from "./source.js";
 import { tableOf } from "./storage.js";
 import { partOf } from "../part.js";
+import { fitPlace, isFaulty, notePicked, pickedAgain, placeWords } from "../place.js";
+import { scoped } from "../selection.js";
 
 const ON_TOP = 2; // findings that stand above the tabs, if they are errors or warnings
 
 /**
+ * Where the kernel ran before, its card opens where somebody was; what is wrong with the launch comes first.
  * @param {import("../scenes.js").CardScene} scene
  * @param {import("../selection.js").Selection} selection
  * @param {import("../part.js").Context} context
  * @returns {import("../part.js").Part}
  */
 export function cardOf(scene, selection, context) {
+  const place = context.open ?? {};
+  fitPlace(place, scene);
+  const words = place.earlier && isFaulty(scene) ? placeWords(place, scene, callProgram) : "";
+  place.earlier = false;
+  if (!words) return bodyOf(scene, selection, { ...context, open: place });
+  const node = make("div");
+  const own = scoped(selection, () => node.isConnected);
+  const goBack = () => {
+    own.stop();
+    part.stop?.();
+    selection.set({ program: null, iteration: null, line: null, pointed: null });
+    part = bodyOf(scene, selection, { ...context, open: place });
+    node.replaceChildren(part.node);
+    part.draw();
+    /** @type {HTMLElement | null} */ (node.querySelector("[role=tab][aria-selected=true]"))?.focus();
+  };
+  const back = make("button", { type: "button", class: "tl-link", title: "where you were before the cell ran again", onclick: goBack }, `back to ${words}`);
+  // What is picked at the fault is of this launch alone.
+  let part = bodyOf(scene, own.selection, { ...context, open: {} }, back);
+  node.append(part.node);
+  return {
+    node,
+    draw: () => part.draw(),
+    stop() {
+      own.stop();
+      part.stop?.();
+    },
+  };
+}
+
+/**
+ * @param {import("../scenes.js").CardScene} scene
+ * @param {import("../selection.js").Selection} selection
+ * @param {import("../part.js").Context & {open: import("../place.js").Place}} context
+ * @param {HTMLElement | ""} back
+ * @returns {import("../part.js").Part}
+ */
+function bodyOf(scene, selection, context, back = "") {
+  const { open } = context;
+  selection.set(pickedAgain(open, scene));
+  const forget = selection.subscribe((now) => notePicked(open, scene, now));
   const picked = pickedOf(scene.grid, selection);
   /** @type {{name: string, make: () => import("../part.js").Part}[]} */
   const tabs = scene.tabs.map((tab) => ({ name: tab.label, make: () => partOf(tab, selection, context) }));
@@ -27,10 +71,10 @@ export function cardOf(scene, selection, context) {
     tabs.push({ name: `Findings (${scene.findings.length})`, make: () => listOf(scene.findings, selection) });
     if (scene.show[0] === "findings") first = tabs.length - 1;
   }
-  const { open } = context;
-  const before = tabs.findIndex((tab) => tab.name === open?.tab);
-  const panel = tabsOf(tabs, "tl-tabs", before < 0 ? first : before, (name) => open && (open.tab = name));
-  const source = scene.tabs.length && scene.source.lines.length ? sectionOf(scene, selection) : null;
+  const names = [...scene.tabs.map((tab) => tab.name), "findings"].slice(0, tabs.length);
+  const before = names.indexOf(open.tab ?? "");
+  const panel = tabsOf(tabs, "tl-tabs", before < 0 ? first : before, (number) => (open.tab = names[number]));
+  const source = scene.tabs.length && scene.source.lines.length ? sectionOf(scene, selection, open) : null;
   const raised = scene.failure && scene.told
     ? make("details", { class: "tl-section" }, make("summary", {}, "The error as it was raised"), make("pre", { class: "tl-failure" }, scene.failure))
     : "";
@@ -40,7 +84,7 @@ export function cardOf(scene, selection, context) {
       "div", { class: "tl-header" },
       make("span", { class: "tl-kernel" }, scene.title),
       make("span", { class: "tl-facts", title: scene.unchecked }, scene.facts.join(" · ")),
-      tabs.length ? picked.node : "",
+      back, tabs.length ? picked.node : "",
     ),
     scene.table.length ? tableOf(scene.headings, scene.table) : "",
     scene.scalars.length ? make("div", { class: "tl-note" }, scene.scalars.join(" · ")) : "",
@@ -57,7 +101,10 @@ export function cardOf(scene, selection, context) {
       source?.draw();
       panel.draw();
     },
-    stop: panel.stop,
+    stop() {
+      forget();
+      panel.stop();
+    },
   };
 }
 
@@ -65,11 +112,14 @@ export function cardOf(scene, selection, context) {
  * The source, open if it was asked for; it stands above the tabs so that any picture can answer it.
  * @param {import("../scenes.js").CardScene} scene
  * @param {import("../selection.js").Selection} selection
+ * @param {import("../place.js").Place} place
  */
-function sectionOf(scene, selection) {
+function sectionOf(scene, selection, place) {
   const source = sourceOf(scene.source, selection);
   const node = make(
-    "details", { class: "tl-section", open: scene.show.includes("source") }, make("summary", {}, "Source"), source.node,
+    "details",
+    { class: "tl-section", open: place.source ?? scene.show.includes("source"), ontoggle: () => (place.source = node.open) },
+    make("summary", {}, "Source"), source.node,
   );
   // A finding's line is to be seen.
   selection.subscribe(({ line }) => line != null && (node.open = true));

@@ -16,14 +16,18 @@ export function launchesOf(scene, _, context) {
   /** @type {import("../part.js").Part | null} */
   let part = null;
   let shown = -1;
-  const same = { ...context, open: {} }; // the next launch shows what this one showed
+  const { open = {} } = context;
+  const places = (open.each ??= {});
   const show = (/** @type {number} */ number) => {
     const wanted = Math.min(scene.count - 1, Math.max(0, Math.round(number) || 0));
     slider.value = field.value = String(wanted);
     if (wanted === shown) return;
-    shown = wanted;
+    const here = (places[wanted] ??= {});
+    // The next launch shows what this one showed.
+    if (shown >= 0 && places[shown].tab !== undefined) here.tab = places[shown].tab;
+    shown = open.launch = wanted;
     part?.stop?.();
-    part = partOf({ name: `launch/${wanted}` }, createSelection({}), same);
+    part = partOf({ name: `launch/${wanted}` }, createSelection({}), { ...context, open: here });
     place.replaceChildren(part.node);
     part.draw();
   };
@@ -57,7 +61,7 @@ export function launchesOf(scene, _, context) {
   );
   return {
     node,
-    draw: () => (part ? part.draw() : show(0)),
+    draw: () => (part ? part.draw() : show(open.launch ?? 0)),
     stop: () => part?.stop?.(),
   };
 }

@@ -11,14 +11,16 @@ export function sourceOf(source, selection) {
   const lineOfRow = (/** @type {number} */ k) => source.first + k;
   const pick = (/** @type {number} */ k) =>
     selection.set({ line: selection.get().line === lineOfRow(k) ? null : lineOfRow(k), pointed: null });
+  const point = (/** @type {number} */ k) =>
+    selection.set({ under: lineOfRow(k), pointed: source.lines[k][1].length ? lineOfRow(k) : null });
+  const leave = () => selection.set({ under: null, pointed: null });
   /** @type {HTMLElement[]} */
   const rows = source.lines.map(([text, kinds, severity], k) =>
     make(
       "div",
       {
         class: severity ? `tl-line tl-${severity}` : "tl-line", role: "option", tabindex: -1,
-        onpointerenter: () => selection.set({ pointed: kinds.length ? lineOfRow(k) : null }),
-        onpointerleave: () => selection.set({ pointed: null }),
+        onpointerenter: () => point(k), onpointerleave: leave,
         onfocus: () => (reach = k),
         onclick: () => pick(k),
       },
@@ -33,7 +35,7 @@ export function sourceOf(source, selection) {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step) {
       rows[Math.min(rows.length - 1, Math.max(0, reach + step))].focus();
-      selection.set({ pointed: source.lines[reach][1].length ? lineOfRow(reach) : null });
+      point(reach);
     } else if (event.key === "Enter" || event.key === " ") pick(reach);
     else return;
     event.preventDefault();
@@ -51,12 +53,12 @@ export function sourceOf(source, selection) {
     "div",
     {
       class: "tl-source tl-pickable", role: "listbox", "aria-label": "source: Enter picks a line", onkeydown,
-      onfocusout: () => selection.set({ pointed: null }),
+      onfocusout: leave,
     },
     ...rows,
   );
   const key = make(
-    "div", { class: "tl-note" }, "L load · S store · A atomic: point at such a line to see its accesses light up, click to keep them lit",
+    "div", { class: "tl-note" }, "L load · S store · A atomic: point at a line to see what it touches, click to keep it",
   );
   return { node: make("div", {}, list, key), draw: update };
 }

@@ -4,6 +4,8 @@ import { make } from "../drawing/dom.js";
 import { STYLE } from "../drawing/style.js";
 import { themeOf } from "../drawing/theme.js";
 
+const LEAST = 0.7; // of its size, at which a picture's words can be read
+
 /**
  * An SVG element.
  * @param {string} tag
@@ -109,9 +111,9 @@ export function drawingOf(scene, selection) {
       const theme = STYLE.themes[themeOf(node)];
       /** @param {string} name */
       const colour = (name) => (name.startsWith("#") ? name : String(theme[/** @type {keyof typeof theme} */ (name)]));
-      // Wider than its place, it shrinks: a table cut in the middle reads worse than small words.
+      // Wider than its place, it shrinks, as far as its words can be read: then it is scrolled.
       const picture = shape("svg", {
-        width: scene.width, viewBox: `0 0 ${scene.width} ${scene.height}`, style: "max-width: 100%; height: auto",
+        width: scene.width, viewBox: `0 0 ${scene.width} ${scene.height}`, style: `max-width: 100%; min-width: ${Math.round(scene.width * LEAST)}px; height: auto`,
         role: "img", "aria-label": scene.label,
       });
       picture.append(...scene.items.flatMap((item) => drawnItem(item, colour)));

@@ -2,7 +2,6 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
-import { indexOf } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
 import { iterationPicker, layerPicker, programPicker } from "./pickers.js";
@@ -160,10 +159,10 @@ export class TouchedArgument extends Touched {
   words(heatmap, cell) {
     const number = heatmap.classAt(cell);
     const { active, masked, moments } = this.members(number);
-    const parts = [this.where(indexOf(heatmap.layout, ...cell))];
+    const parts = [this.where(heatmap.indexAt(cell))];
     if (active.length) {
       const count = this.counts[number];
-      const most = heatmap.layout.down * heatmap.layout.right > 1 ? "at most " : "";
+      const most = heatmap.isSingle(cell) ? "" : "at most ";
       parts.push(`${most}${count === 1 ? "once" : countOf(count, "time")}`, listPrograms(active, this.scene.grid));
       const told = moments.map((moment) => this.scene.moments[moment]);
       const iterations = [...new Set(told.map(([iteration]) => iteration))].sort((a, b) => a - b);

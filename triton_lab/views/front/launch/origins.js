@@ -2,7 +2,7 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
-import { cellOf, indexOf, unravel } from "../drawing/frame.js";
+import { cellOf, unravel } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { oneProgramPicker } from "./pickers.js";
 import { callProgram } from "../drawing/words.js";
@@ -118,7 +118,7 @@ export function originOf({ title }) {
 }
 
 /** @param {Heatmap} heatmap @param {import("../drawing/heatmap.js").Cell} cell */
-const at = (heatmap, cell) => `[${indexOf(heatmap.layout, ...cell).index.join(", ")}]`;
+const at = (heatmap, cell) => `[${heatmap.indexAt(cell).index.join(", ")}]`;
 
 /**
  * An argument with its marked cells.

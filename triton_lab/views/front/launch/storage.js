@@ -2,7 +2,6 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
-import { cellOf, indexOf } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { Touched } from "./accesses.js";
 import { iterationPicker, programPicker } from "./pickers.js";
@@ -45,7 +44,7 @@ export function storageOf(scene, selection) {
       if (strip === source) return;
       const first = Math.floor(byte / unit);
       const places = Array.from({ length: Math.max(1, Math.min(MOST_MARKED, Math.floor(length / unit))) }, (_, n) => first + n);
-      strip.mark(k === memory ? present(places.map((place) => cellOf(strip.layout, [place]))) : []);
+      strip.mark(k === memory ? present(places.map((place) => strip.cellAt([place]))) : []);
     });
     scene.tensors.forEach((tensor, k) => {
       const marked = [];
@@ -58,7 +57,7 @@ export function storageOf(scene, selection) {
         }
         if (marked.length && grids[k] !== source) words.push(sentence(tensor, marked));
       }
-      if (grids[k] !== source) grids[k].mark(present(marked.map((index) => cellOf(grids[k].layout, index))));
+      if (grids[k] !== source) grids[k].mark(present(marked.map((index) => grids[k].cellAt(index))));
     });
     return (status.textContent = [...words, trail].filter(Boolean).join(" · "));
   };
@@ -96,7 +95,7 @@ export function storageOf(scene, selection) {
     const { letter, unit } = scene.memories[memory];
     strip.onpoint = (cell) => {
       if (!cell) return clear();
-      const { index, right } = indexOf(strip.layout, ...cell);
+      const { index, right } = strip.indexAt(cell);
       return point(memory, index[0] * unit, unit * right, strip, `storage ${letter}, ${stretch(index[0] * unit, unit * right)}`, touchers(strip, cell));
     };
   });
@@ -105,7 +104,7 @@ export function storageOf(scene, selection) {
     const tensor = scene.tensors[k];
     picture.onpoint = (cell) => {
       if (!cell) return clear();
-      const { index } = indexOf(picture.layout, ...cell);
+      const { index } = picture.indexAt(cell);
       const offset = index.reduce((sum, value, axis) => sum + value * tensor.strides[axis], tensor.offset);
       const byte = tensor.start + offset * tensor.itemsize;
       const where = `storage ${scene.memories[tensor.memory].letter}, ${stretch(byte, tensor.itemsize)}`;

@@ -2,7 +2,6 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
-import { indexOf } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
 import { callProgram, countOf, listPrograms } from "../drawing/words.js";
@@ -171,7 +170,7 @@ class Layer {
    */
   words(cell) {
     const { argument, grid } = this.scene;
-    const { index, down, right } = indexOf(this.heatmap.layout, ...cell);
+    const { index, down, right } = this.heatmap.indexAt(cell);
     const last = index.length - 1;
     /** @param {number} value @param {number} axis */
     const span = (value, axis) => {

@@ -8,7 +8,7 @@ to show apart is binned: a cell then stands for a rectangle of elements.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +62,14 @@ class Layout:
         """The rows and columns of positions in one panel of an array of two or more dimensions."""
         columns = self.shape[-1]
         return (self.positions // (self.panels * columns) if columns else 0), columns
+
+    @property
+    def fine(self) -> Layout:
+        """The same array with a cell for every position."""
+        if self.wrapped:
+            return replace(self, columns=self.columns * self.right, right=1)
+        rows, columns = self._matrix()
+        return replace(self, rows=rows, columns=columns, down=1, right=1)
 
     def cell_of_position(self) -> Ints:
         """The cell of each position, (positions,) in reading order."""

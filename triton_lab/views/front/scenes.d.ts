@@ -8,6 +8,8 @@ export interface AccessesScene {
   starts: Buffer;
   items: Buffer;
   moments: ([number, number | null, string])[];
+  finer?: string;
+  window?: number[];
   kind: "accesses";
   title: string;
   says: Record<string, string>;
@@ -242,6 +244,12 @@ export interface FindingScene {
   fix: [number, string, string][] | null;
 }
 
+/** ``finer``: what windows of the picture are called, where its cells stand for several positions. ``window`` of single positions (panel, row, column, rows, columns), where the cells are those of one alone. */
+export interface Finer {
+  finer?: string;
+  window?: number[];
+}
+
 /** A part of one program, which gives way to another program's. */
 export interface FollowScene {
   kind: "follow";
@@ -400,6 +408,8 @@ export interface LineItem {
 
 /** An argument's marked cells; ``there`` is how many cells it has. */
 export interface MarkedScene {
+  finer?: string;
+  window?: number[];
   layout: Layout;
   room: [number, number];
   title: string;
@@ -594,6 +604,8 @@ export interface StorageHeatmap {
   ramp: [number, number, number, number] | null;
   rampName: string;
   groups: Buffer | null;
+  finer?: string;
+  window?: number[];
   levels: Buffer | null;
   touched: ToldTouches | null;
 }
@@ -622,6 +634,8 @@ export interface StoredArgument {
 
 /** What was stored: the first element in each cell, + 1, and each program's. */
 export interface StoredScene {
+  finer?: string;
+  window?: number[];
   layout: Layout;
   room: [number, number];
   title: string;
@@ -664,6 +678,8 @@ export interface TensorScene {
 }
 
 export interface TilingScene {
+  finer?: string;
+  window?: number[];
   kind: "tiling";
   title: string;
   argument: ArgumentScene;
@@ -759,6 +775,12 @@ export interface ViewQuestion {
   view: string;
 }
 
+/** Single positions of a picture, as its `Finer` part. */
+export interface WindowScene {
+  kind: "window";
+  heatmap: StorageHeatmap;
+}
+
 export interface WordsItem {
   what: "words";
   x: number;
@@ -799,4 +821,5 @@ export type Scene =
   | TilingScene
   | TimelineScene
   | VariableScene
+  | WindowScene
   | WordsScene;

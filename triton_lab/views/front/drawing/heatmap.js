@@ -337,7 +337,7 @@ export class Heatmap {
  * @param {import("./data.js").Numbers} levels (classes,)
  * @param {import("./data.js").Numbers} styles (levels, 4)
  */
-function spreadStyles(levels, styles) {
+export function spreadStyles(levels, styles) {
   const result = new Uint16Array(4 * levels.length);
   for (let k = 0; k < levels.length; k++) {
     for (let part = 0; part < 4; part++) result[4 * k + part] = styles[4 * levels[k] + part];

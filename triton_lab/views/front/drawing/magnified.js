@@ -7,7 +7,7 @@ import { LINED_CELL, paintArea } from "./raster.js";
 /** @typedef {import("./lens.js").Window} Window */
 /**
  * Single positions of a stretch: their classes in reading order, and how those look. `extra` is the picture's own.
- * @typedef {import("./raster.js").Heat & {window: Window, emphasis: Uint8Array | null, extra: any, marks: import("../scenes.js").Dress["marks"]}} Detail
+ * @typedef {import("./raster.js").Heat & {window: Window, emphasis: Uint8Array | null, extra: unknown, marks: import("../scenes.js").Dress["marks"]}} Detail
  */
 
 /**

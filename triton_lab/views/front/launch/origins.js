@@ -6,6 +6,7 @@ import { cellOf, unravel } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { oneProgramPicker } from "./pickers.js";
 import { callProgram } from "../drawing/words.js";
+import { detailOf, finerOf } from "./finer.js";
 
 const NOT_NEEDED = 1;
 const STORED_HERE = 2;
@@ -56,11 +57,17 @@ export function originsOf(scene, selection, context) {
     });
   };
 
+  /** @param {Heatmap} heatmap @param {string | undefined} name */
+  const finest = (heatmap, name) => {
+    heatmap.zoom.finer = finerOf(context, name, (answer) =>
+      answer.kind === "window" ? detailOf(answer.heatmap.window, answer.heatmap.cells, answer.heatmap, [0, 0], 1, null) : null);
+  };
   const build = () => {
     title.textContent = shown.title;
     const held = heatmaps[0]?.overlay === document.activeElement ? heatmaps[0].cursor : null;
     const focused = heatmaps[0]?.overlay === document.activeElement;
     heatmaps = shown.pictures.map((picture) => markedOf(picture, scene.looks));
+    heatmaps.forEach((heatmap, k) => finest(heatmap, shown.pictures[k].finer));
     for (const heatmap of heatmaps) {
       heatmap.onpoint = (cell) => {
         if (!cell) return rest();
@@ -74,7 +81,14 @@ export function originsOf(scene, selection, context) {
         const here = own.classAt(cell) === NOT_NEEDED ? "has no origins to show" : "click to see where it came from";
         return (status.textContent = `${stored.argument}${at(own, cell)} ${here}`);
       };
-      own.onpick = ([panel, down, right]) => {
+      finest(own, stored.finer);
+      own.onpick = (cell) => {
+        const [panel, down, right, single] = cell;
+        if (single) {
+          const element = own.indexAt(cell).index.reduce((sum, at, axis) => sum * stored.shape[axis] + at, 0);
+          if (own.classAt(cell) !== NOT_NEEDED && context.has(`${scene.name}/${element}`)) ask(element);
+          return;
+        }
         const element = elements[(panel * own.layout.rows + down) * own.layout.columns + right];
         if (element) ask(element - 1);
       };

@@ -192,3 +192,11 @@ def _across(panels: int, rows: int, columns: int) -> int:
         return max(1, panels)
     wanted = math.sqrt(4 / 3 * panels * (rows + 1) / (columns + 1))
     return min(max(1, panels), max(1, round(wanted)), 16)
+
+
+def wrapped_words(shown: Layout, one: str = "element") -> str:
+    """``wrapped: 64 elements a row; element 64 continues the 1st row``; "" where no line is cut into rows."""
+    if len(shown.shape) != 1 or shown.rows < 2:
+        return ""
+    wide = shown.columns * shown.right
+    return f"wrapped: {wide:,} {one}s a row; {one} {wide - shown.origin[0]:,} continues the 1st row"

@@ -122,6 +122,7 @@ export interface CardScene {
 
 /** A heatmap that is still to be dressed: ``cells`` has the class of each cell. */
 export interface Cells {
+  noun?: string;
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -214,6 +215,7 @@ export interface Dress {
 
 /** A heatmap whose cells stand elsewhere. */
 export interface DressedPlace {
+  noun?: string;
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -300,6 +302,7 @@ export interface GridScene {
 
 /** See `heatmap.Heatmap`. */
 export interface HeatmapScene {
+  noun?: string;
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -495,8 +498,9 @@ export interface Picked {
   instance?: number[] | null;
 }
 
-/** A heatmap without cells: how they are arranged, and the words around them. */
+/** A heatmap without cells: how they are arranged, and the words around them; ``noun``: what a position is. */
 export interface Place {
+  noun?: string;
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -589,6 +593,7 @@ export interface StepsScene {
 
 /** Where a launch touches the cells, classes tell that apart; ``levels`` has their styles then. */
 export interface StorageHeatmap {
+  noun?: string;
   layout: Layout;
   title: string;
   panelNames: string[];

@@ -19,7 +19,7 @@ from triton_lab.launch.maps.sample import MOST_LANES
 from triton_lab.launch.places import Ints
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Mark, buffer, narrow
-from triton_lab.views.drawing.layout import Layout, layout
+from triton_lab.views.drawing.layout import Layout, layout, wrapped_words
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.window import Window, asked
 from triton_lab.views.drawing.words import nobody, panel_names, shape_text, some_of, step_names
@@ -266,6 +266,8 @@ class Accesses(View):
                 f"{words.count(len(np.unique(at // SECTOR_BYTES)), 'sector')} of {SECTOR_BYTES} "
                 f"and {words.count(len(np.unique(at // LINE_BYTES)), 'line')} of {LINE_BYTES}"
             )
+        if wrapped := wrapped_words(self.layout) if self.over == "shape" else "":
+            lines.append(wrapped)
         if found.active_elsewhere:
             lanes = words.count(found.active_elsewhere, "lane touches", "lanes touch")
             lines.append(f"{lanes} memory outside {self.argument.name}")

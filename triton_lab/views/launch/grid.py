@@ -210,6 +210,7 @@ class Grid(View):
             steps=("→ x", "" if self.layout.wrapped else "↓ y"),
             room=self.room,
             marks=idle(self.launch, self.layout),
+            noun="program",
         )
 
     @cached_property

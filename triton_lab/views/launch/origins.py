@@ -237,7 +237,8 @@ class Origins(View):
             case ["stored", "window", _] if self.store.argument is not None:
                 argument = tensor_argument(self.launch, self.store.argument)
                 elements = np.flatnonzero(self.stored.program >= 0)
-                return Marked(argument, elements, np.zeros_like(elements), "", "").through(name, f"{self.name}/stored")
+                stored = Marked(argument, elements, np.zeros_like(elements), "", "")
+                return stored.through(name, f"{self.name}/stored", STORED_HERE)
             case [element, argument, "window", _] if element.isdecimal():
                 view = (
                     self
@@ -302,12 +303,12 @@ class Marked:
             groups=np.minimum(np.arange(len(LOOKS)), FIRST),
         )
 
-    def through(self, name: str, finer: str) -> WindowScene:
-        """Single elements, where a cell stands for several."""
+    def through(self, name: str, finer: str, level: int | None = None) -> WindowScene:
+        """Single elements, where a cell stands for several; the marked ones of one ``level`` if it is given."""
         window = asked(name, finer, self.layout)
         positions = window.positions(self.layout.fine)
         levels = np.full(math.prod(self.argument.shape), NOT_NEEDED, dtype=np.uint8)
-        levels[self.elements] = self.levels()
+        levels[self.elements] = self.levels() if level is None else level
         heatmap = Heatmap(
             window.layout,
             np.where(positions >= 0, levels[positions], 0).astype(np.uint8),

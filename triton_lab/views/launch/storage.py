@@ -124,6 +124,7 @@ class Storage(View):
             labels=_numbers(shown, np.arange(units) + found.first, style.ROOM),
             legend=self._legend(found, kinds),
             groups=groups,
+            noun="byte" if found.unit == 1 else "unit",
         )
 
     def _row(self, found: Cover) -> int | None:

@@ -17,7 +17,7 @@ from triton_lab.launch.maps.sample import MOST_LANES
 from triton_lab.launch.maps.tiling import LAYERS, Touches, touches
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Key, Mark, buffer, narrow
-from triton_lab.views.drawing.layout import Layout, layout
+from triton_lab.views.drawing.layout import Layout, layout, wrapped_words
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.regions import crowded, labels
 from triton_lab.views.drawing.scenes import DressedPlace
@@ -329,6 +329,8 @@ class Tiling(View):
                 f"{words.count(wrong, 'element')} outside the argument {words.noun(wrong, 'is', 'are')} touched"
             )
         lines += [*self.astray, *(mark.text for mark in self.marks)]
+        if wrapped := wrapped_words(self.cells.layout):
+            lines.append(wrapped)
         return "\n".join(lines)
 
 

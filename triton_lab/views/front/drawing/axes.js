@@ -1,5 +1,6 @@
 /** The words of a heatmap: indices along its sides, names of panels, and what stands in its cells. */
 
+import { explanationOf, wordOf } from "./explained.js";
 import { indexOf, ticksOf } from "./frame.js";
 import { CHARACTER, inkOn, LINE } from "./labels.js";
 import { boxOf, inSight, isWhole, panelCorner } from "./lens.js";
@@ -7,6 +8,7 @@ import { STYLE } from "./style.js";
 
 /** @typedef {import("./heatmap.js").Heatmap} Heatmap */
 /** @typedef {import("./lens.js").Window} Window */
+/** @typedef {import("./frame.js").Layout} Layout */
 
 export const LEFT = 46;
 export const TOP = 18;
@@ -14,7 +16,7 @@ const LEAST_TOLD = 26; // pixels: what narrower cells hold is told by the pointe
 
 /** @param {CanvasRenderingContext2D} context @param {Heatmap} heatmap */
 export function drawWords(context, heatmap) {
-  const { scene, frame } = heatmap;
+  const { frame } = heatmap;
   const theme = STYLE.themes[heatmap.theme ?? "light"];
   context.font = `${STYLE.small}px ${getComputedStyle(heatmap.node).fontFamily}`;
   context.textBaseline = "middle";
@@ -22,16 +24,37 @@ export function drawWords(context, heatmap) {
   if (!frame.width || !frame.height) return context.fillText("no elements", LEFT, heatmap.top + 8);
   if (isWhole(heatmap.lens)) numberWhole(context, heatmap);
   else numberSeen(context, heatmap);
-  context.textAlign = "left";
-  context.fillStyle = theme.accent;
-  if (scene.right) context.fillText(scene.right, LEFT + frame.width + 8, heatmap.top + Math.min(8, frame.height / 2));
-  if (scene.down) context.fillText(scene.down, LEFT, heatmap.top + frame.height + 11);
   context.save();
   context.beginPath();
   context.rect(LEFT, heatmap.top, frame.width, frame.height);
   if (!isWhole(heatmap.lens)) context.clip();
   if (!tellCells(context, heatmap)) tellRegions(context, heatmap);
   context.restore();
+}
+
+/**
+ * What a step right and a step down mean, and that a line is wrapped: words that are explained.
+ * @param {import("./heatmap.js").Dressed} scene @param {import("./frame.js").Frame} frame @param {number} top
+ */
+export function stepWords(scene, frame, top) {
+  const axis = /[xyz]$/.test(scene.right) ? "axis" : "";
+  const told = scene.layout.shape.length < 2 && scene.down ? explanationOf("cache") : explanationOf("down", axis);
+  const at = (/** @type {number} */ left, /** @type {number} */ below) => ({ class: "tl-step-word", style: `left:${left}px;top:${below}px` });
+  return [
+    ...(scene.right ? [wordOf(scene.right, explanationOf("right", axis), at(LEFT + frame.width + 8, top + Math.min(8, frame.height / 2) - 8))] : []),
+    ...(scene.down ? [wordOf(scene.down, told, at(LEFT, top + frame.height + 3))] : []),
+  ];
+}
+
+/**
+ * That a tensor of one dimension is cut into rows; "" where it is not.
+ * @param {Layout} layout @param {string} one what its cells stand for
+ */
+export function wrappedWords({ shape, origin, rows, columns, right }, one = "element") {
+  if (shape.length !== 1 || rows < 2) return "";
+  const wide = columns * right;
+  const next = (wide - origin[0]).toLocaleString("en-US");
+  return `wrapped: ${wide.toLocaleString("en-US")} ${one}s a row; ${one} ${next} continues the 1st row`;
 }
 
 /** Indices along the first panel, and the names of all. @param {CanvasRenderingContext2D} context @param {Heatmap} heatmap */

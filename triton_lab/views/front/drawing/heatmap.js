@@ -3,7 +3,8 @@
 import { markChanges } from "./changes.js";
 import { numbers } from "./data.js";
 import { make, penOf } from "./dom.js";
-import { drawWords, inkOf, LEFT, TOP } from "./axes.js";
+import { drawWords, inkOf, LEFT, stepWords, TOP, wrappedWords } from "./axes.js";
+import { explanationOf, wordOf } from "./explained.js";
 import { cellOf, cornerOf, frameOf, indexOf } from "./frame.js";
 import { legendOf } from "./legend.js";
 import { boxOf, covers, isWhole, positionAt, showing, wholeLens } from "./lens.js";
@@ -46,8 +47,10 @@ export class Heatmap {
     this.changed = [];
     /** @type {Cell | null} */
     this.cursor = null;
-    /** @type {Position | null} where the keyboard is, in single positions */
+    /** @type {Position | null} what is pointed at, or was last, by pointer or keyboard */
     this.at = null;
+    /** @type {[number, number] | null} where the pointer is, if it is here */
+    this.pointer = null;
     /** @type {(cell: Cell | null) => string | void} gives the words that then stand beside the cell */
     this.onpoint = () => {};
     /** @type {(cell: Cell) => void} */
@@ -64,7 +67,10 @@ export class Heatmap {
       class: "tl-overlay", tabindex: 0, role: "img",
       "aria-label": `${scene.title || "heatmap"}: arrow keys move from cell to cell, Enter picks, plus and minus zoom, 0 shows the whole`,
       onpointermove: (/** @type {PointerEvent} */ event) => this._point(this._under(event)),
-      onpointerleave: () => this._point(null),
+      onpointerleave: () => {
+        this.pointer = null;
+        this._point(null);
+      },
       onclick: (/** @type {PointerEvent} */ event) => {
         const cell = this.zoom.takes(event) ? null : this._under(event);
         if (cell) this.onpick(cell);
@@ -73,7 +79,7 @@ export class Heatmap {
       onblur: () => this._point(null),
     });
     const plot = make("div", { class: "tl-plot", style: `width:${this.width}px;height:${this.height}px` });
-    plot.append(this.canvas, this.overlay);
+    plot.append(this.canvas, this.overlay, ...stepWords(scene, this.frame, this.top));
     this.node = make("div", { class: "tl-heatmap" });
     if (scene.title) this.node.append(make("div", { class: "tl-title" }, scene.title));
     this.box = make("div", { class: "tl-scroll" }, plot);
@@ -81,6 +87,8 @@ export class Heatmap {
     this.legend = legendOf(scene);
     this.readout = readoutOf(() => (this.cursor ? this._boxOf(this.cursor) : null));
     this.zoom = zoomOf(this);
+    const wrapped = wrappedWords(scene.layout, scene.noun);
+    if (wrapped) this.node.append(make("div", { class: "tl-wrapped" }, wordOf(wrapped, explanationOf("wrapped"))));
     this.node.append(this.zoom.node, this.legend.node, this.readout.node);
   }
 
@@ -240,7 +248,8 @@ export class Heatmap {
 
   /** @param {MouseEvent} event @returns {Cell | null} */
   _under(event) {
-    this.at = positionAt(this.lens, ...this.placeUnder(event));
+    this.pointer = this.placeUnder(event);
+    this.at = positionAt(this.lens, ...this.pointer);
     return this.at && this.cellOver(this.at);
   }
 
@@ -251,9 +260,11 @@ export class Heatmap {
     this.again();
   }
 
-  /** Point anew: what is known of the position may have changed. */
+  /** Point anew: what is under the pointer, or what is known of it, may have changed. */
   again() {
-    if (!this.cursor || !this.at) return;
+    if (!this.cursor) return;
+    if (this.pointer) this.at = positionAt(this.lens, ...this.pointer);
+    if (!this.at) return this._point(null);
     const cell = this.cellOver(this.at);
     if (String(cell) !== String(this.cursor)) this._point(cell);
     else this.readout.place();
@@ -300,6 +311,7 @@ export class Heatmap {
 
   /** One cell on, which is brought into sight. @param {number[]} step down, right */
   _move(step) {
+    this.pointer = null;
     const { down, right } = this.layout;
     const here = this.cursor ? this.stretchOf(this.cursor) : null;
     const single = this.cursor?.[3] === true;

@@ -28,7 +28,7 @@ class Zoom {
     const several = layout.down * layout.right > 1;
     this.able = layout.shape.reduce((product, size) => product * size, 1) > 1 && heatmap.frame.width > 0 && heatmap.frame.height > 0;
     /** @type {Finer | null} */
-    this.finer = null;
+    this.asks = null;
     /** @type {Set<Heatmap>} pictures that look at the same place */
     this.others = new Set();
     /** @type {Window[]} what was asked for and has not come */
@@ -163,12 +163,12 @@ class Zoom {
   /** Fetch the single positions in sight, where cells have several and they are not known. */
   want() {
     const { heatmap } = this;
-    if (this.finer && this.several && !isWhole(heatmap.lens)) {
+    if (this.asks && this.several && !isWhole(heatmap.lens)) {
       const seen = inSight(heatmap.lens);
       for (const wanted of wantedOf(heatmap.lens, MOST_FETCHED)) {
         const now = seen.find(({ panel }) => panel === wanted.panel);
         const known = [...this.asked, ...heatmap.details.map(({ window }) => window)];
-        if (now && !known.some((one) => covers(one, now))) this.fetch(wanted, this.finer);
+        if (now && !known.some((one) => covers(one, now))) this.fetch(wanted, this.asks);
       }
     }
     this.update();
@@ -196,6 +196,12 @@ class Zoom {
     });
   }
 
+  /** Who makes single positions. @param {Finer | null} finer */
+  offer(finer) {
+    this.asks = finer;
+    this.update();
+  }
+
   /** Whether a cell of the picture has several positions. */
   get several() {
     return this.heatmap.layout.down * this.heatmap.layout.right > 1;
@@ -214,7 +220,7 @@ class Zoom {
     const each = layout.down > 1 && layout.right > 1 ? `${layout.down}×${layout.right} = ${count}` : `${count}`;
     this.told.textContent = this.trouble
       || (busy ? "Single elements are on their way: until then a cell stands for several." : "")
-      || (this.several && !known ? `A cell stands for ${each} places${this.finer ? ": zoom in to see each" : ""}.` : "")
+      || (this.several && !known ? `A cell stands for ${each} places${this.asks ? ": zoom in to see each" : ""}.` : "")
       || (whole ? "" : "Drag to move; 0 shows the whole.");
     this.told.classList.toggle("tl-working", busy && !this.trouble);
   }

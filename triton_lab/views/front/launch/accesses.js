@@ -36,13 +36,13 @@ export function accessesOf(scene, selection, context) {
       const heatmap = new Heatmap({ ...scene.heatmap, ...scene.layers[shown] });
       const name = shown;
       heatmap.onword = (cell) => touchedAt(touched, heatmap, cell).word(heatmap.classAt(cell), name);
-      heatmap.zoom.finer = finerOf(context, scene.finer, (answer) => {
+      heatmap.zoom.offer(finerOf(context, scene.finer, (answer) => {
         if (answer.kind !== "accesses" || !answer.layers[name]) return null;
         const own = new TouchedArgument(answer);
         const detail = detailOf(answer.window, answer.heatmap.cells, answer.layers[name], heatmap.rules, heatmap.layout.right, own);
         if (detail) detail.emphasis = emphasisOf(own);
         return detail;
-      });
+      }));
       heatmap.zoom.others = zoomed;
       zoomed.add(heatmap);
       heatmap.onpoint = (cell) => (status.textContent = cell ? touched.words(heatmap, cell) : rest());

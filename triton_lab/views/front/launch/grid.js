@@ -2,6 +2,7 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
+import { explain, explanationOf } from "../drawing/explained.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { crowded, regionLabels } from "../drawing/labels.js";
 import { EMPHASIS } from "../drawing/raster.js";
@@ -91,7 +92,7 @@ export function gridOf(scene, selection, context) {
         const own = programAt(beside, cell);
         return own < 0 ? "" : String(now[own]);
       };
-      beside.zoom.finer = finerOf(context, accesses.finer, (answer) => {
+      beside.zoom.offer(finerOf(context, accesses.finer, (answer) => {
         if (answer.kind !== "accesses") return null;
         const own = new TouchedArgument(answer);
         const least = Float64Array.from({ length: own.starts.length - 1 }, (_, k) => own.members(k).active[0] ?? -1);
@@ -102,13 +103,13 @@ export function gridOf(scene, selection, context) {
         const { program } = selection.get();
         if (detail) detail.emphasis = program == null ? null : own.emphasis(program, null);
         return detail;
-      });
+      }));
       heatmaps[1].onpoint = (cell) => (status.textContent = cell && touched ? touched.words(heatmaps[1], cell) : rest());
       heatmaps[1].onpick = (cell) => pick(programAt(beside, cell));
       heatmaps[1].overlay.setAttribute("aria-label", `${name}: arrow keys move from cell to cell, Enter picks its program`);
     }
     heatmaps[0].onword = (cell) => String(now[heatmaps[0].classAt(cell) - 1]);
-    heatmaps[0].zoom.finer = scene.heatmap.layout.down * scene.heatmap.layout.right > 1 ? programsIn : null;
+    heatmaps[0].zoom.offer(scene.heatmap.layout.down * scene.heatmap.layout.right > 1 ? programsIn : null);
     heatmaps[0].onpoint = (cell) => (status.textContent = cell ? words(heatmaps[0].classAt(cell) - 1) : rest());
     heatmaps[0].onpick = (cell) => pick(heatmaps[0].classAt(cell) - 1);
     for (const heatmap of heatmaps) {
@@ -184,6 +185,8 @@ export function gridOf(scene, selection, context) {
       update();
     },
   });
+  const sized = make("label", { class: "tl-word" }, "SMs ", count);
+  explain(sized, explanationOf("SMs"), count);
   const radios = layerPicker(GRID_LAYERS, shown, (name) => {
     shown = name;
     build();
@@ -193,7 +196,7 @@ export function gridOf(scene, selection, context) {
   selection.subscribe(update);
   const node = make(
     "div", { class: "tl-grid" }, title,
-    make("div", { class: "tl-controls" }, ...radios, make("label", {}, "SMs ", count)),
+    make("div", { class: "tl-controls" }, ...radios, sized),
     make("div", { class: "tl-controls" }, ...slider.nodes), place, status,
   );
   return { node, draw: update };

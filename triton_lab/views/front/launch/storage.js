@@ -2,6 +2,7 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
+import { explanationOf, wordOf } from "../drawing/explained.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { Touched } from "./accesses.js";
 import { iterationPicker, programPicker } from "./pickers.js";
@@ -38,14 +39,14 @@ export function storageOf(scene, selection, context) {
   };
   [...scene.strips, ...scene.grids].forEach(({ finer }, k) => {
     const heatmap = all[k];
-    heatmap.zoom.finer = finerOf(context, finer, (answer) => {
+    heatmap.zoom.offer(finerOf(context, finer, (answer) => {
       if (answer.kind !== "window") return null;
       const { window: at, cells, touched } = answer.heatmap;
       const own = touched ? new TouchedCells(touched, grid) : null;
       const detail = detailOf(at, cells, answer.heatmap, heatmap.rules, heatmap.layout.right, own);
       if (detail) detail.emphasis = emphasisOf(own);
       return detail;
-    });
+    }));
   });
   /** @type {import("./pickers.js").Picker[]} */
   const pickers = [];
@@ -208,7 +209,7 @@ function sentence(tensor, marked) {
  * @param {string[][]} rows
  */
 export function tableOf(headings, rows) {
-  const head = make("tr", {}, ...headings.map((words) => make("th", { scope: "col" }, words)));
+  const head = make("tr", {}, ...headings.map((words) => make("th", { scope: "col" }, words && wordOf(words, explanationOf(words, "heading")))));
   const body = rows.map((row) =>
     make("tr", {}, ...row.map((words, k) => (k ? make("td", {}, words) : make("th", { scope: "row" }, words)))),
   );

@@ -6,6 +6,7 @@ import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
 import { callProgram, countOf, listPrograms, programsMark } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
+import { radioOf } from "./pickers.js";
 import { lineOf } from "../selection.js";
 
 /**
@@ -33,13 +34,13 @@ export function tilingOf(scene, selection, context) {
       layers[name] = new Layer(scene, name, programs);
       const { heatmap } = layers[name];
       heatmap.onword = (cell) => programsMark(layers[name].programsAt(cell), scene.grid);
-      heatmap.zoom.finer = finerOf(context, scene.finer, (answer) => {
+      heatmap.zoom.offer(finerOf(context, scene.finer, (answer) => {
         if (answer.kind !== "tiling" || !answer.layers[name]) return null;
         const detail = detailOf(answer.window, answer.cells, answer.layers[name], heatmap.rules, heatmap.layout.right, new Members(answer, name, programs));
         const { program } = selection.get();
         if (detail) detail.emphasis = layers[name].emphasisIn(detail, program ?? null, lineOf(selection));
         return detail;
-      });
+      }));
       heatmap.zoom.others = zoomed;
       zoomed.add(heatmap);
       layers[name].heatmap.onpoint = (cell) => (status.textContent = cell ? layers[name].words(cell) : rest());
@@ -95,8 +96,7 @@ export function tilingOf(scene, selection, context) {
   if (names.length > 1) {
     const group = `tl-${Math.random().toString(36).slice(2)}`;
     for (const name of names) {
-      const radio = make("input", { type: "radio", name: group, checked: name === shown, onchange: () => show(name) });
-      controls.append(make("label", {}, radio, name));
+      controls.append(radioOf(group, name, name === shown, () => show(name)));
     }
   }
   if (programs > 1) controls.append(make("label", { class: "tl-slide" }, "program ", slider), told);

@@ -112,11 +112,15 @@ def sent() -> dict[str, Any]:
         found[name] = view.live()
         if not name.startswith(("ways", "two")):
             found[f"{name}, alone"] = view.standalone()
+    found["large"] = storage(torch.zeros(1000, 1000))
+    found["large"] = {"whole": found["large"].live(), "window": found["large"].part("storage/grid/0/window/0.1.2.3.4")}
     return found
 
 
 def test_what_is_sent_is_what_was_declared(sent: dict[str, Any]) -> None:
-    assert {name: wrongs(scene)[:3] for name, scene in sent.items() if wrongs(scene)} == {}
+    scenes = {**sent, **sent["large"]}
+    del scenes["large"]
+    assert {name: wrongs(scene)[:3] for name, scene in scenes.items() if wrongs(scene)} == {}
 
 
 def test_every_kind_of_scene_is_tried(sent: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 
 from triton_lab import views
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.glossary import GLOSSARY
 from triton_lab.views.scenes import Scene
 
 if TYPE_CHECKING:
@@ -235,6 +236,12 @@ def style_module() -> str:
     return f"/** {_MADE_OF_STYLE} */\nexport const STYLE = {{\n{''.join(lines)}}};\n"
 
 
+def glossary_module() -> str:
+    """The explanations of words as an ES module that exports ``GLOSSARY``."""
+    lines = [f"  {json.dumps(word)}: {json.dumps(told, ensure_ascii=False)},\n" for word, told in GLOSSARY.items()]
+    return f"/** Made from `drawing/glossary.py` {_MADE} */\nexport const GLOSSARY = {{\n{''.join(lines)}}};\n"
+
+
 def theme_sheet() -> str:
     """The colours as CSS variables: ``--tl-ink``, ``--tl-domain-axis`` and so on."""
     parts = [f"/* {_MADE_OF_STYLE} */\n"]
@@ -254,6 +261,7 @@ FILES: dict[str, Callable[[], str]] = {
     "kinds.js": kinds_module,
     "shapes.js": shapes_module,
     "drawing/style.js": style_module,
+    "drawing/glossary.js": glossary_module,
     "theme.css": theme_sheet,
 }
 

@@ -75,6 +75,14 @@ class Heat:
         """(positions,) whether a position is an element of the argument (over storage: always)."""
         return Space(self.shape, self.origin, self.drawn).inside()
 
+    def at(self, positions: Ints) -> Heat:
+        """What is known of some positions alone, in that order, each a tile of its own."""
+        strays = None if self.strays is None else self.strays[positions]
+        classes, counts = self.classes[positions], self.counts[positions]
+        found = replace(self, tiles=Tiles(), tile_classes=classes, tile_counts=counts, strays=strays)
+        found.__dict__["inside"] = self.inside[positions]
+        return found
+
     def _image(self, masked: bool, of: Callable[[Ints], Ints]) -> Ints:
         """member -> number, -1 for members of the other kind."""
         size = self.programs * len(self.moments)

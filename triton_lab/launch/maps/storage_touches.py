@@ -45,15 +45,17 @@ class StorageTouches:
         ]
 
     def of_elements(self, tensor: int, cell_of_element: Ints, cells: int) -> CellTouches:
-        """Cells that stand for elements of one tensor."""
+        """Cells that stand for elements of one tensor; elements with a cell below 0 are left out."""
         found = self.heats[tensor]
+        there = cell_of_element >= 0
         classes, table, _ = unions(
-            found.classes[found.inside], found.table, _no_flags(found.table), cell_of_element, cells
+            found.classes[found.inside][there], found.table, _no_flags(found.table), cell_of_element[there], cells
         )
         return CellTouches(classes, table, found.moments)
 
     def of_storage(self, places: Sequence[tuple[int, Ints]], cells: int) -> CellTouches:
-        """Cells of a storage: ``places`` are a tensor's number and (elements, n) the n cells of each element."""
+        """Cells of a storage: ``places`` are a tensor's number and (elements, n) the n cells of each element,
+        of which those below 0 are left out."""
         heats = [self.heats[tensor] for tensor, _ in places]
         moments = tuple(moment for found in heats for moment in found.moments)
         size = self.programs * len(moments)
@@ -66,8 +68,9 @@ class StorageTouches:
             within = member % max(1, self.programs * own)
             items.append(within // max(1, own) * len(moments) + before + within % max(1, own) + masked * size)
             starts.append(found.table.starts[1:] + count)
-            classes.append(np.repeat(found.classes[found.inside] + rows, cell.shape[1]))
-            bins.append(cell.reshape(-1))
+            there = np.flatnonzero(cell.reshape(-1) >= 0)
+            classes.append((found.classes[found.inside] + rows)[there // max(1, cell.shape[1])])
+            bins.append(cell.reshape(-1)[there])
             count, rows, before = count + len(member), rows + len(found.table), before + own
         table = Classes(np.concatenate(starts), np.concatenate(items))
         found_classes, united, _ = unions(np.concatenate(classes), table, _no_flags(table), np.concatenate(bins), cells)

@@ -174,8 +174,14 @@ def _bar_width(heatmap: Heatmap) -> float:
 
 def width_of(heatmap: Heatmap) -> float:
     """How many pixels `draw` will need to the right of ``x``."""
+    wrapped = "" if heatmap.steps[1] else heatmap.below
     note = 12 + text_width(heatmap.steps[0], style.SMALL) if heatmap.steps[0] else 0
-    below = max(heatmap.frame.width + note, _bar_width(heatmap), *map(_row_width, _legend_of(heatmap)), 0)
+    below = max(
+        heatmap.frame.width + note,
+        _bar_width(heatmap),
+        *map(_row_width, _legend_of(heatmap)),
+        text_width(wrapped, style.SMALL),
+    )
     return max(LEFT + below, text_width(heatmap.title))
 
 
@@ -185,7 +191,7 @@ def height_of(heatmap: Heatmap) -> float:
     title = 24 if heatmap.title else 0
     names = 18 if any(heatmap.panel_names) else 0
     legend = 22 * len(_legend_of(heatmap)) + (8 if heatmap.legend or heatmap.marks else 0)
-    return title + names + TOP + seen.height + legend + (26 if heatmap.ramp else 0) + (20 if heatmap.steps[1] else 0)
+    return title + names + TOP + seen.height + legend + (26 if heatmap.ramp else 0) + (20 if heatmap.below else 0)
 
 
 def draw(
@@ -222,9 +228,9 @@ def draw(
         sheet.text(
             left + seen.width + 8, y + min(8, seen.height / 2), heatmap.steps[0], style.SMALL, style.LIGHT.accent
         )
-    if heatmap.steps[1]:
-        sheet.text(left, y + seen.height + 10, heatmap.steps[1], style.SMALL, style.LIGHT.accent)
-    y += seen.height + (20 if heatmap.steps[1] else 0)
+    if heatmap.below:
+        sheet.text(left, y + seen.height + 10, heatmap.below, style.SMALL, style.LIGHT.accent)
+    y += seen.height + (20 if heatmap.below else 0)
     if heatmap.ramp:
         _colour_bar(sheet, heatmap, left, y + 8)
         y += 26

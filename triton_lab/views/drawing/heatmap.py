@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from triton_lab.views.drawing import scenes, style
 from triton_lab.views.drawing.frame import Frame, frame
-from triton_lab.views.drawing.layout import Layout
+from triton_lab.views.drawing.layout import Layout, wrapped_words
 from triton_lab.views.drawing.scenes import Buffer, Cells, Dress, HeatmapScene, Place
 
 
@@ -76,6 +76,12 @@ class Heatmap:
     groups: npt.NDArray[Any] | None = None  # (classes,): a dark line parts cells whose groups differ
     rules: tuple[int, int] = (0, 0)  # a thin and a strong upright line every so many columns; 0 for none
     marks: Sequence[Mark] = ()
+    noun: str = "element"  # what a position is
+
+    @property
+    def below(self) -> str:
+        """What stands below it: what a step down means, or that a line is wrapped."""
+        return self.steps[1] or wrapped_words(self.layout, self.noun)
 
     @property
     def frame(self) -> Frame:
@@ -100,6 +106,7 @@ class Heatmap:
             "panelNames": list(self.panel_names),
             "room": self.room,
             "rules": self.rules,
+            "noun": self.noun,
         }
 
     def dress_scene(self) -> Dress:

@@ -8,7 +8,7 @@ to show apart is binned: a cell then stands for a rectangle of elements.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +62,14 @@ class Layout:
         """The rows and columns of positions in one panel of an array of two or more dimensions."""
         columns = self.shape[-1]
         return (self.positions // (self.panels * columns) if columns else 0), columns
+
+    @property
+    def fine(self) -> Layout:
+        """The same array with a cell for every position."""
+        if self.wrapped:
+            return replace(self, columns=self.columns * self.right, right=1)
+        rows, columns = self._matrix()
+        return replace(self, rows=rows, columns=columns, down=1, right=1)
 
     def cell_of_position(self) -> Ints:
         """The cell of each position, (positions,) in reading order."""
@@ -184,3 +192,11 @@ def _across(panels: int, rows: int, columns: int) -> int:
         return max(1, panels)
     wanted = math.sqrt(4 / 3 * panels * (rows + 1) / (columns + 1))
     return min(max(1, panels), max(1, round(wanted)), 16)
+
+
+def wrapped_words(shown: Layout, one: str = "element") -> str:
+    """``wrapped: 64 elements a row; element 64 continues the 1st row``; "" where no line is cut into rows."""
+    if len(shown.shape) != 1 or shown.rows < 2:
+        return ""
+    wide = shown.columns * shown.right
+    return f"wrapped: {wide:,} {one}s a row; {one} {wide - shown.origin[0]:,} continues the 1st row"

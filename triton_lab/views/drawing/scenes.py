@@ -31,8 +31,12 @@ class Layout(TypedDict):
     right: int
 
 
-class Place(TypedDict):
-    """A heatmap without cells: how they are arranged, and the words around them."""
+class _Named(TypedDict, total=False):
+    noun: str
+
+
+class Place(_Named):
+    """A heatmap without cells: how they are arranged, and the words around them; ``noun``: what a position is."""
 
     layout: Layout
     title: str

@@ -3,6 +3,7 @@
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
 import { differenceOf } from "./launch/difference.js";
+import { windowOf } from "./launch/finer.js";
 import { gridOf } from "./launch/grid.js";
 import { launchesOf, nestedOf } from "./launch/launches.js";
 import { originOf, originsOf } from "./launch/origins.js";
@@ -42,5 +43,6 @@ export const KINDS = {
   tiling: tilingOf,
   timeline: timelineOf,
   variable: variableOf,
+  window: windowOf,
   words: wordsOf,
 };

@@ -8,6 +8,8 @@ export interface AccessesScene {
   starts: Buffer;
   items: Buffer;
   moments: ([number, number | null, string])[];
+  finer?: string;
+  window?: number[];
   kind: "accesses";
   title: string;
   says: Record<string, string>;
@@ -120,6 +122,7 @@ export interface CardScene {
 
 /** A heatmap that is still to be dressed: ``cells`` has the class of each cell. */
 export interface Cells {
+  noun?: string;
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -212,6 +215,7 @@ export interface Dress {
 
 /** A heatmap whose cells stand elsewhere. */
 export interface DressedPlace {
+  noun?: string;
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -241,6 +245,12 @@ export interface FindingScene {
   orders: string[];
   fix: [number, string, string][] | null;
   where?: string;
+}
+
+/** ``finer``: what windows of the picture are called, where its cells stand for several positions. ``window`` of single positions (panel, row, column, rows, columns), where the cells are those of one alone. */
+export interface Finer {
+  finer?: string;
+  window?: number[];
 }
 
 /** A part of one program, which gives way to another program's. */
@@ -296,6 +306,7 @@ export interface GridScene {
 
 /** See `heatmap.Heatmap`. */
 export interface HeatmapScene {
+  noun?: string;
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -404,6 +415,8 @@ export interface LineItem {
 
 /** An argument's marked cells; ``there`` is how many cells it has. */
 export interface MarkedScene {
+  finer?: string;
+  window?: number[];
   layout: Layout;
   room: [number, number];
   title: string;
@@ -489,8 +502,9 @@ export interface Picked {
   instance?: number[] | null;
 }
 
-/** A heatmap without cells: how they are arranged, and the words around them. */
+/** A heatmap without cells: how they are arranged, and the words around them; ``noun``: what a position is. */
 export interface Place {
+  noun?: string;
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -589,6 +603,7 @@ export interface StopScene {
 
 /** Where a launch touches the cells, classes tell that apart; ``levels`` has their styles then. */
 export interface StorageHeatmap {
+  noun?: string;
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -604,6 +619,8 @@ export interface StorageHeatmap {
   ramp: [number, number, number, number] | null;
   rampName: string;
   groups: Buffer | null;
+  finer?: string;
+  window?: number[];
   levels: Buffer | null;
   touched: ToldTouches | null;
 }
@@ -632,6 +649,8 @@ export interface StoredArgument {
 
 /** What was stored: the first element in each cell, + 1, and each program's. */
 export interface StoredScene {
+  finer?: string;
+  window?: number[];
   layout: Layout;
   room: [number, number];
   title: string;
@@ -674,6 +693,8 @@ export interface TensorScene {
 }
 
 export interface TilingScene {
+  finer?: string;
+  window?: number[];
   kind: "tiling";
   title: string;
   argument: ArgumentScene;
@@ -769,6 +790,12 @@ export interface ViewQuestion {
   view: string;
 }
 
+/** Single positions of a picture, as its `Finer` part. */
+export interface WindowScene {
+  kind: "window";
+  heatmap: StorageHeatmap;
+}
+
 export interface WordsItem {
   what: "words";
   x: number;
@@ -809,4 +836,5 @@ export type Scene =
   | TilingScene
   | TimelineScene
   | VariableScene
+  | WindowScene
   | WordsScene;

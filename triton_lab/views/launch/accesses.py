@@ -19,14 +19,17 @@ from triton_lab.launch.maps.sample import MOST_LANES
 from triton_lab.launch.places import Ints
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Mark, buffer, narrow
-from triton_lab.views.drawing.layout import Layout, layout
+from triton_lab.views.drawing.layout import Layout, layout, wrapped_words
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
+from triton_lab.views.drawing.window import Window, asked
 from triton_lab.views.drawing.words import nobody, panel_names, shape_text, some_of, step_names
+from triton_lab.views.launch.finer import finer_scene, in_window
 from triton_lab.views.launch.heat_layer import Layer, layer_of
 from triton_lab.views.launch.marks import marks
 from triton_lab.views.launch.scenes import AccessesScene, ItemScene, LayerScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.tiling import TilingPanel, tensor_argument
+from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -79,12 +82,37 @@ class Accesses(View):
             raise ValueError(words.no_program(program, launch.grid))
         self.by, self.over, self.program, self.iteration, self.room = by, over, program, iteration, room
         self.most = most
+        self.finer = f"accesses/{name}"  # what its windows are called
+        self.window: Window | None = None
+        self._whole: Accesses | None = None  # the picture of which this is a window
         self._layers: dict[str, Layer] = {}
         self.accesses = (
             [self.access]
             if self.access is not None
             else [access for access in launch.accesses if access.argument == name]
         )
+
+    @property
+    def has_parts(self) -> bool:
+        return self.layout.binned
+
+    def part(self, name: str) -> AccessesScene:
+        return self.through(asked(name, self.finer, self.layout)).scene()
+
+    def through(self, window: Window) -> Accesses:
+        """Single positions of the same picture, in the same colours."""
+        what = self.access or self.argument.name
+        other = Accesses(self.launch, what, self.by, self.over, self.program, self.iteration, self.room, self.most)
+        fine = self.layout.fine
+        positions = window.positions(fine)
+        there = np.flatnonzero(positions >= 0)
+        heat = self.heat.at(positions[there])
+        found = marks(self.launch, self.argument, fine, self.heat.origin) if self.over == "shape" else []
+        other.__dict__["heat"], other.__dict__["layout"] = heat, window.layout
+        other.__dict__["cells"] = heat_cells(heat, there, window.rows * window.columns)
+        other.__dict__["marks"] = in_window(found, window)
+        other.window, other._whole = window, self
+        return other
 
     @cached_property
     def heat(self) -> Heat:
@@ -127,7 +155,8 @@ class Accesses(View):
         blank = Heatmap(self.layout, self.numbers, np.zeros((1, 4), dtype=np.uint16), room=self.room)
         members = np.diff(self.cells.members.starts) > 0
         state = self.cells.state
-        made = layer_of(by, numbers, state == WRONG, state == INSIDE, members, blank, self.launch.grid)
+        ends = None if self._whole is None else self._whole.layer(by).ends
+        made = layer_of(by, numbers, state == WRONG, state == INSIDE, members, blank, self.launch.grid, ends)
         if self.heat.shown is None:
             return made
         told = {nobody(None): nobody(self.heat.shown)}
@@ -174,7 +203,7 @@ class Accesses(View):
 
     def _steps(self) -> tuple[str, str]:
         if self.over == "shape":
-            return step_names(self.argument, self.layout.wrapped)
+            return step_names(self.argument, len(self.heat.drawn) < 2)
         row = self.layout.columns * self.layout.right * self.heat.unit
         thin, strong = self._rules()
         told = f"a row is {words.count(row // LINE_BYTES, 'cache line')} of {LINE_BYTES} bytes"
@@ -237,6 +266,8 @@ class Accesses(View):
                 f"{words.count(len(np.unique(at // SECTOR_BYTES)), 'sector')} of {SECTOR_BYTES} "
                 f"and {words.count(len(np.unique(at // LINE_BYTES)), 'line')} of {LINE_BYTES}"
             )
+        if wrapped := wrapped_words(self.layout) if self.over == "shape" else "":
+            lines.append(wrapped)
         if found.active_elsewhere:
             lanes = words.count(found.active_elsewhere, "lane touches", "lanes touch")
             lines.append(f"{lanes} memory outside {self.argument.name}")
@@ -263,6 +294,7 @@ class Accesses(View):
         several = max((moment.iteration for moment in found.moments), default=0) > 0
         layers = [by for by in BY if several or by != "iteration" or by == self.by]
         return {
+            **finer_scene(self.finer, self.layout, self.window),
             "kind": "accesses",
             "title": self.subject(),
             "says": SAYS,
@@ -324,8 +356,22 @@ class AccessesPanel(Panel):
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Accesses:
         match path:
             case ["accesses", argument]:
-                return Accesses(self.launch, argument, most=MOST_LANES)
+                return self._accesses(argument)
         raise unknown(path)
+
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
+        """Of a window of it, if one is named."""
+        return self.view(path[:2]).part("/".join(path)) if path[2:] else super().scene(path, first, numbers)
+
+    def _accesses(self, argument: str) -> Accesses:
+        """Made once: who touches what takes a while."""
+        if argument not in self._made:
+            self._made[argument] = Accesses(self.launch, argument, most=MOST_LANES)
+        return self._made[argument]
+
+    @cached_property
+    def _made(self) -> dict[str, Accesses]:
+        return {}
 
     def drawn(self) -> list[Accesses]:
         return [Accesses(self.launch, name, room=TilingPanel.ROOM, most=MOST_LANES) for name in self.card.drawn]

@@ -26,6 +26,7 @@ from triton_lab.views.launch.heat_layer import Layer, layer_of
 from triton_lab.views.launch.marks import of_programs
 from triton_lab.views.launch.scenes import AccessesScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
+from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -133,6 +134,15 @@ class Grid(View):
         touched = stored + [one.argument for one in launch.accesses if one.argument is not None]
         name = argument or (touched[0] if touched else None)
         self.target = None if name is None else Accesses(launch, name, "program", room=room, most=most)
+        if self.target is not None:
+            self.target.finer = "grid"
+
+    @property
+    def has_parts(self) -> bool:
+        return self.target is not None and self.target.has_parts
+
+    def part(self, name: str) -> Scene:
+        return super().part(name) if self.target is None else self.target.part(name)
 
     # --- What it knows ------------------------------------------------------------------------------
 
@@ -225,6 +235,7 @@ class Grid(View):
             steps=("→ x", "" if self.layout.wrapped else "↓ y"),
             room=self.room,
             marks=self.marks,
+            noun="program",
         )
 
     @cached_property
@@ -339,7 +350,15 @@ class GridPanel(Panel):
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Grid:
         if len(path) > 1:
             raise unknown(path)
+        return self._grid
+
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
+        """Of a window of the argument, if one is named."""
+        return self._grid.part("/".join(path)) if path[1:] else super().scene(path, first, numbers)
+
+    @cached_property
+    def _grid(self) -> Grid:
         return Grid(self.launch, most=MOST_LANES)
 
     def drawn(self) -> list[Grid]:
-        return [Grid(self.launch, most=MOST_LANES)]
+        return [self._grid]

@@ -45,6 +45,7 @@ class Layer:
     legend: Sequence[Key]
     labels: Sequence[Label]
     groups: Ints | None
+    ends: tuple[int, int]  # the least and the greatest number
 
     def as_scene(self) -> LayerScene:
         """What takes the place of the same fields in a heatmap's scene."""
@@ -67,17 +68,19 @@ def layer_of(
     members: Flags,
     blank: Heatmap,
     grid: Sequence[int],
+    ends: tuple[int, int] | None = None,
 ) -> Layer:
     """Colour ``numbers`` (classes,), -1 for untouched classes; class 0 is no cell.
 
-    ``wrong`` classes are touched outside the argument; ``members`` have a lane, masked or not.
+    ``wrong`` classes are touched outside the argument; ``members`` have a lane, masked or not. ``ends`` are those of
+    the picture that this one is a window of: a number has the same colour in both.
     """
     touched = numbers >= 0
     touched[:1] = False
     right = touched & ~wrong
     distinct = np.unique(numbers[touched])
     few = len(distinct) <= FEW
-    low, high = (int(distinct[0]), int(distinct[-1])) if len(distinct) else (0, 0)
+    low, high = ends or ((int(distinct[0]), int(distinct[-1])) if len(distinct) else (0, 0))
     colours = _program_colours(numbers, grid) if by == "program" and high < _MOST_HUES else _ramp(numbers, low, high)
     levels = np.where(touched, colours.levels, np.where(members, MASKED_ONLY, np.where(inside, NOBODY, BLANK)))
     levels[wrong & touched] = OUTSIDE_TOUCHED
@@ -97,6 +100,7 @@ def layer_of(
         ],
         labels=labels(blank.frame, groups[blank.cells], lambda group: _word(by, group - FIRST, grid)) if parted else [],
         groups=groups if parted else None,
+        ends=(low, high),
     )
 
 
@@ -121,7 +125,7 @@ def _program_colours(numbers: Ints, grid: Sequence[int]) -> _Colours:
 def _ramp(numbers: Ints, low: int, high: int) -> _Colours:
     """From dark to light; one colour beyond the middle where all numbers are one."""
     one = np.full(len(numbers), style.LEVELS * 5 // 8)
-    steps = (style.LEVELS - 1) * (numbers - low) // (high - low) if high > low else one
+    steps = (style.LEVELS - 1) * (np.clip(numbers, low, high) - low) // (high - low) if high > low else one
     return _Colours(FIRST + steps, _plain(style.SEQUENTIAL, style.LEVELS))
 
 

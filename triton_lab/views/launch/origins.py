@@ -20,9 +20,11 @@ from triton_lab.launch.maps.stored_by import StoredBy, stored_by
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Key, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
+from triton_lab.views.drawing.window import asked
 from triton_lab.views.drawing.words import panel_names, shape_text
 from triton_lab.views.launch.accesses import access_words
-from triton_lab.views.launch.scenes import ItemScene, MarkedScene, OriginScene, OriginsScene, StoredScene
+from triton_lab.views.launch.finer import finer_scene
+from triton_lab.views.launch.scenes import ItemScene, MarkedScene, OriginScene, OriginsScene, StoredScene, WindowScene
 from triton_lab.views.launch.steps import StepsPanel, can_replay
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.tiling import UNTOUCHED, tensor_argument
@@ -183,7 +185,7 @@ class Origins(View):
             nothing = np.zeros(0, np.int64)
             blank = Marked(argument, nothing, nothing, "", "")
             stored = {
-                **blank.as_scene(),
+                **blank.as_scene(f"{self.name}/stored"),
                 "argument": argument.name,
                 "shape": list(argument.shape),
                 "line": self.store.line,
@@ -224,15 +226,29 @@ class Origins(View):
             "stored": self._stored(),
             "program": self.program,
             "element": self.element,
-            "pictures": [one.as_scene() for one in self.pictures],
+            "pictures": [one.as_scene(f"{self.name}/{self.element}/{one.argument.name}") for one in self.pictures],
             "lines": self.text().splitlines()[1:],
         }
 
     def part(self, name: str) -> Scene:
-        start, _, element = name.rpartition("/")
-        if start != self.name:
-            return super().part(name)
-        return self.of(self.launch, self.store, int(element), self.stored).shown()
+        match name.removeprefix(f"{self.name}/").split("/"):
+            case [element] if element.isdecimal():
+                return self.of(self.launch, self.store, int(element), self.stored).shown()
+            case ["stored", "window", _] if self.store.argument is not None:
+                argument = tensor_argument(self.launch, self.store.argument)
+                elements = np.flatnonzero(self.stored.program >= 0)
+                stored = Marked(argument, elements, np.zeros_like(elements), "", "")
+                return stored.through(name, f"{self.name}/stored", STORED_HERE)
+            case [element, argument, "window", _] if element.isdecimal():
+                view = (
+                    self
+                    if int(element) == self.element
+                    else self.of(self.launch, self.store, int(element), self.stored)
+                )
+                for one in view.pictures:
+                    if one.argument.name == argument:
+                        return one.through(name, f"{self.name}/{element}/{argument}")
+        return super().part(name)
 
 
 @dataclass(frozen=True)
@@ -287,10 +303,26 @@ class Marked:
             groups=np.minimum(np.arange(len(LOOKS)), FIRST),
         )
 
-    def as_scene(self) -> MarkedScene:
+    def through(self, name: str, finer: str, level: int | None = None) -> WindowScene:
+        """Single elements, where a cell stands for several; the marked ones of one ``level`` if it is given."""
+        window = asked(name, finer, self.layout)
+        positions = window.positions(self.layout.fine)
+        levels = np.full(math.prod(self.argument.shape), NOT_NEEDED, dtype=np.uint8)
+        levels[self.elements] = self.levels() if level is None else level
+        heatmap = Heatmap(
+            window.layout,
+            np.where(positions >= 0, levels[positions], 0).astype(np.uint8),
+            np.array(LOOKS, dtype=np.uint16),
+            groups=np.minimum(np.arange(len(LOOKS)), FIRST),
+        )
+        within = finer_scene(finer, self.layout, window)
+        return {"kind": "window", "heatmap": {**heatmap.as_scene(), "levels": None, "touched": None, **within}}
+
+    def as_scene(self, finer: str) -> MarkedScene:
         """The marked cells alone: a page holds many of these."""
         shown = self.layout
         return {
+            **finer_scene(finer, shown, None),
             "layout": shown.as_scene(),
             "room": ROOM,
             "title": self.title,
@@ -332,7 +364,7 @@ class OriginsPanel(Panel):
     def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
         """Of one element alone, if one is named."""
         view = self.view(path, first, numbers)
-        return view.part("/".join(path)) if len(path) == 3 else view.scene()
+        return view.part("/".join(path)) if len(path) > 2 else view.scene()
 
     def _origins(self, op: int) -> Origins:
         """Made once: who stored what takes a while."""

@@ -50,14 +50,24 @@ class StoredArgument(ArgumentScene):
     itemsize: int
 
 
-class StorageHeatmap(HeatmapScene):
+class Finer(TypedDict, total=False):
+    """``finer``: what windows of the picture are called, where its cells stand for several positions.
+
+    ``window`` of single positions (panel, row, column, rows, columns), where the cells are those of one alone.
+    """
+
+    finer: str
+    window: list[int]
+
+
+class StorageHeatmap(HeatmapScene, Finer):
     """Where a launch touches the cells, classes tell that apart; ``levels`` has their styles then."""
 
     levels: Buffer | None
     touched: ToldTouches | None
 
 
-class TilingScene(TypedDict):
+class TilingScene(Finer):
     kind: Literal["tiling"]
     title: str
     argument: ArgumentScene
@@ -82,7 +92,7 @@ class LayerScene(Dress):
     levels: Buffer
 
 
-class AccessesScene(Touches):
+class AccessesScene(Touches, Finer):
     """``elsewhere``: active and masked lanes outside the argument."""
 
     kind: Literal["accesses"]
@@ -133,7 +143,14 @@ class StorageScene(TouchedScene):
     memories: list[MemoryScene]
 
 
-class MarkedScene(TypedDict):
+class WindowScene(TypedDict):
+    """Single positions of a picture, as its `Finer` part."""
+
+    kind: Literal["window"]
+    heatmap: StorageHeatmap
+
+
+class MarkedScene(Finer):
     """An argument's marked cells; ``there`` is how many cells it has."""
 
     layout: Layout

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from triton_lab import words
 from triton_lab.launch.maps.sample import MOST_LANES
@@ -34,10 +35,12 @@ from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.regions import MOST, cell_labels
 from triton_lab.views.drawing.words import nobody, panel_names, shape_text, some_of, step_names
+from triton_lab.views.launch.finer import finer_scene
 from triton_lab.views.launch.names import names_in
-from triton_lab.views.launch.scenes import StorageHeatmap, StorageScene, TouchedScene
+from triton_lab.views.launch.scenes import Finer, StorageHeatmap, StorageScene, TouchedScene, WindowScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.launch.tiling import tensor_argument
+from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -108,11 +111,7 @@ class Storage(View):
         kinds, kind = np.unique(sets * 4 + partly * 2 + several, return_inverse=True)
         cells = np.zeros(shown.cells, dtype=np.int64)
         cells[: len(sets)] = 1 + kind.reshape(-1) * style.TENSOR_LEVELS + level
-        styles = [(0, 0, 0, 0)]
-        for members in kinds.tolist():
-            mine = [found.tensors[k] for k in range(len(found.tensors)) if members >> (k + 2) & 1]
-            pattern = style.HATCH if members & 2 else style.PLAIN
-            styles += [_look(mine, bool(members & 1), step, pattern) for step in range(style.TENSOR_LEVELS)]
+        styles = strip_styles(found.tensors, kinds)
         title = f"storage {memory.letter}: {words.count(memory.nbytes, 'byte')}"
         if found.unit != memory.nbytes:
             title += f", {words.count(memory.nbytes // found.unit, 'unit')} of {words.count(found.unit, 'byte')}"
@@ -125,6 +124,7 @@ class Storage(View):
             labels=_numbers(shown, np.arange(units) + found.first, style.ROOM),
             legend=self._legend(found, kinds),
             groups=groups,
+            noun="byte" if found.unit == 1 else "unit",
         )
 
     def _row(self, found: Cover) -> int | None:
@@ -164,15 +164,14 @@ class Storage(View):
         shown = layout(tuple(tensor.shape), room=room)
         own = tensor.offset + offsets(tuple(tensor.shape), tuple(tensor.strides))
         level = np.clip(
-            self._first_unit(number) * style.TENSOR_LEVELS // max(1, len(found.sets)), 0, style.TENSOR_LEVELS - 1
+            self.first_unit(number) * style.TENSOR_LEVELS // max(1, len(found.sets)), 0, style.TENSOR_LEVELS - 1
         )
         cells = np.zeros(shown.cells, dtype=np.uint8)
         cells[shown.cell_of_position()[::-1]] = 1 + level[::-1]
-        styles = [(0, 0, 0, 0), *(_look([number], False, step) for step in range(style.TENSOR_LEVELS))]
         return Heatmap(
             shown,
             cells,
-            np.array(styles, dtype=np.uint16),
+            np.array(grid_styles(number), dtype=np.uint16),
             title=f"{tensor.name} ({shape_text(tensor.shape)}): {', '.join(traits(tensor))}",
             labels=_numbers(shown, own, room),
             panel_names=panel_names(tensor.shape, (0,) * len(tensor.shape), shown.panels),
@@ -248,20 +247,19 @@ class Storage(View):
 
     def _touched_scene(self) -> TouchedScene:
         """The pictures, which tell who touches their cells where a launch does."""
-        if self.launch is None or not any(access.argument for access in self.launch.accesses):
+        found = self.touching
+        if self.launch is None or found is None:
             return {
                 "launchGrid": None,
-                "strips": [*map(_plain, self.strips)],
-                "grids": [*map(_plain, self.grids)],
+                "strips": [self._finer(plain(one), one, "strip", k) for k, one in enumerate(self.strips)],
+                "grids": [self._finer(plain(one), one, "grid", k) for k, one in enumerate(self.grids)],
                 "overlaps": self.overlaps(),
                 "nobody": nobody(None),
             }
         programs = self.launch.programs
-        named = [tensor_argument(self.launch, tensor.name) for tensor in self.tensors]
-        found = StorageTouches(named, self.launch.done, programs, self.most)
         left = [
             f"who touches {tensor.name}{some_of(one.shown, programs)}"
-            for tensor, one in zip(named, found.heats, strict=True)
+            for tensor, one in zip(self.tensors, found.heats, strict=True)
             if one.shown is not None
         ]
         grids = [
@@ -270,23 +268,43 @@ class Storage(View):
         ]
         strips = []
         for which, strip in enumerate(self.strips):
-            places = [(number, self._units(number) // strip.layout.right) for number in self.covers[which].tensors]
+            places = [(number, self.units(number) // strip.layout.right) for number in self.covers[which].tensors]
             strips.append(told_apart(strip, found.of_storage(places, strip.layout.cells)))
         return {
             "launchGrid": list(self.launch.grid),
-            "strips": strips,
-            "grids": grids,
+            "strips": [self._finer(one, self.strips[k], "strip", k) for k, one in enumerate(strips)],
+            "grids": [self._finer(one, self.grids[k], "grid", k) for k, one in enumerate(grids)],
             "overlaps": [*self.overlaps(), *left],
             "nobody": nobody(0 if left else None),
         }
 
-    def _units(self, number: int) -> Ints:
+    @cached_property
+    def touching(self) -> StorageTouches | None:
+        """Who touches the tensors, where a launch touches any."""
+        if self.launch is None or not any(access.argument for access in self.launch.accesses):
+            return None
+        named = [tensor_argument(self.launch, tensor.name) for tensor in self.tensors]
+        return StorageTouches(named, self.launch.done, self.launch.programs, self.most)
+
+    def _finer(self, scene: StorageHeatmap, heatmap: Heatmap, what: str, number: int) -> StorageHeatmap:
+        return {**scene, **finer_scene(f"storage/{what}/{number}", heatmap.layout, None)}
+
+    @property
+    def has_parts(self) -> bool:
+        return any(one.layout.binned for one in (*self.strips, *self.grids))
+
+    def part(self, name: str) -> WindowScene:
+        from triton_lab.views.launch.storage_window import storage_window
+
+        return storage_window(self, name)
+
+    def units(self, number: int) -> Ints:
         """(elements, n) the units of its memory's cover that each element of a tensor takes."""
         tensor = self.tensors[number]
         found = self.covers[next(k for k, memory in enumerate(self.memories) if number in memory.tensors)]
-        return self._first_unit(number)[:, None] + np.arange(tensor.itemsize // found.unit)
+        return self.first_unit(number)[:, None] + np.arange(tensor.itemsize // found.unit)
 
-    def _first_unit(self, number: int) -> Ints:
+    def first_unit(self, number: int) -> Ints:
         """(elements,) counted from the first unit that the cover has."""
         tensor = self.tensors[number]
         which = next(k for k, memory in enumerate(self.memories) if number in memory.tensors)
@@ -310,8 +328,8 @@ class Storage(View):
         return stack(self.pieces())
 
 
-def _plain(heatmap: Heatmap) -> StorageHeatmap:
-    return {**heatmap.as_scene(), "levels": None, "touched": None}
+def plain(heatmap: Heatmap) -> StorageHeatmap:
+    return {**heatmap.as_scene(), **Finer(), "levels": None, "touched": None}
 
 
 def told_apart(heatmap: Heatmap, touched: CellTouches) -> StorageHeatmap:
@@ -326,6 +344,7 @@ def told_apart(heatmap: Heatmap, touched: CellTouches) -> StorageHeatmap:
     table = touched.table
     return {
         **heatmap.as_scene(),
+        **Finer(),
         "cells": buffer(narrow((np.cumsum(present) - 1)[key])),
         "levels": buffer(narrow(look)),
         "groups": None if heatmap.groups is None else buffer(narrow(heatmap.groups[look])),
@@ -336,6 +355,24 @@ def told_apart(heatmap: Heatmap, touched: CellTouches) -> StorageHeatmap:
             "moments": [(moment.iteration, moment.line, moment.kind) for moment in touched.moments],
         },
     }
+
+
+def strip_styles(tensors: Sequence[int], kinds: npt.NDArray[Any]) -> list[tuple[int, int, int, int]]:
+    """Of the classes of a strip: none, and for each kind of place each level.
+
+    A kind has bit k + 2 for tensor k, 2 where only a part is covered, and 1 where several elements lie at one place.
+    """
+    styles = [(0, 0, 0, 0)]
+    for members in kinds.tolist():
+        mine = [tensors[k] for k in range(len(tensors)) if members >> (k + 2) & 1]
+        pattern = style.HATCH if members & 2 else style.PLAIN
+        styles += [_look(mine, bool(members & 1), step, pattern) for step in range(style.TENSOR_LEVELS)]
+    return styles
+
+
+def grid_styles(number: int) -> list[tuple[int, int, int, int]]:
+    """Of the classes of a tensor's picture: none, and each level."""
+    return [(0, 0, 0, 0), *(_look([number], False, step) for step in range(style.TENSOR_LEVELS))]
 
 
 def _look(tensors: Sequence[int], several: bool, level: int, pattern: int = style.PLAIN) -> tuple[int, int, int, int]:
@@ -371,6 +408,10 @@ class StoragePanel(Panel):
         if len(path) > 1:
             raise unknown(path)
         return self._storage
+
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
+        """Of a window of it, if one is named."""
+        return self._storage.part("/".join(path)) if path[1:] else super().scene(path, first, numbers)
 
     @cached_property
     def _storage(self) -> Storage:

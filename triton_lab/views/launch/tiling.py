@@ -17,14 +17,17 @@ from triton_lab.launch.maps.sample import MOST_LANES
 from triton_lab.launch.maps.tiling import LAYERS, Touches, touches
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Key, Mark, buffer, narrow
-from triton_lab.views.drawing.layout import Layout, layout
+from triton_lab.views.drawing.layout import Layout, layout, wrapped_words
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.regions import crowded, labels
 from triton_lab.views.drawing.scenes import DressedPlace
+from triton_lab.views.drawing.window import Window, asked
 from triton_lab.views.drawing.words import nobody, panel_names, shape_text, some_of, step_names
+from triton_lab.views.launch.finer import finer_scene, in_window
 from triton_lab.views.launch.marks import astray, ghost, marks
 from triton_lab.views.launch.scenes import ItemScene, TilingScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
+from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -80,11 +83,42 @@ class Tiling(View):
         self.layers = ("both", *shown) if len(shown) == 2 else tuple(shown) or ("both",)
         self.layer = layer if layer in self.layers else self.layers[0]
         self.room = room
+        self.crowds: dict[str, bool] = {}  # by layer: whether regions are too small to be told apart by lines
+        self.window: Window | None = None
 
     def within(self, room: tuple[float, float]) -> Tiling:
         """The same picture in another size."""
         other = Tiling(self.launch, self.argument.name, self.program, self.layer, room, self.most)
         other.__dict__["touches"] = self.touches
+        return other
+
+    @property
+    def finer(self) -> str:
+        """What its windows are called."""
+        return f"tiling/{self.argument.name}"
+
+    @property
+    def has_parts(self) -> bool:
+        return self.cells.layout.binned
+
+    def part(self, name: str) -> TilingScene:
+        return self.through(asked(name, self.finer, self.cells.layout)).scene()
+
+    def through(self, window: Window) -> Tiling:
+        """Single positions of the same picture, in the same colours."""
+        other = Tiling(self.launch, self.argument.name, self.program, self.layer, self.room, self.most)
+        for layer in self.layers:
+            if layer not in self.crowds:
+                self.heatmap_of(layer)
+        fine = self.cells.layout.fine
+        other.__dict__["touches"] = self.touches
+        other.__dict__["cells"] = Cells.at(self.touches, window.positions(fine), window.layout)
+        found, strays = self.touches, self.touches.strays
+        over = np.zeros(0, np.int64)
+        if strays is not None:
+            over = np.flatnonzero(strays | (~found.inside() & (found.active().counts > 0)[found.classes]))
+        other.__dict__["marks"] = in_window(self._marks(fine, over), window)
+        other.crowds, other.window = self.crowds, window
         return other
 
     @cached_property
@@ -113,7 +147,9 @@ class Tiling(View):
         groups = np.where(count == 0, STATES * (groups.max(initial=0) // STATES + 1 + masked) + cells.state, groups)
         groups[0] = 0
         blank = Heatmap(cells.layout, cells.numbers, np.zeros((1, 4), dtype=np.uint16), room=self.room)
-        crowd = crowded(groups[cells.numbers], blank.frame)
+        if layer not in self.crowds:
+            self.crowds[layer] = crowded(groups[cells.numbers], blank.frame)
+        crowd = self.crowds[layer]
         first = np.zeros(int(groups.max()) + 1, dtype=np.int64)
         first[groups[::-1]] = cells.class_of[::-1]
         several = cells.touches.several[cells.class_of, list(LAYERS).index(layer)]
@@ -138,7 +174,7 @@ class Tiling(View):
             ramp_name="program",
             groups=None if crowd else groups,
             panel_names=panel_names(cells.touches.drawn, cells.touches.origin, cells.layout.panels),
-            steps=step_names(self.argument, cells.layout.wrapped),
+            steps=step_names(self.argument, len(cells.touches.drawn) < 2),
             room=self.room,
             marks=self.marks,
         )
@@ -146,13 +182,16 @@ class Tiling(View):
     @cached_property
     def marks(self) -> list[Mark]:
         """The elements that findings are about, and the lanes that a missing mask would keep out."""
-        found = marks(self.launch, self.argument, self.cells.layout, self.cells.touches.origin)
+        over = np.flatnonzero(np.isin(self.cells.state[self.cells.numbers], (ERROR_STATE, GHOST_STATE)))
+        return self._marks(self.cells.layout, over)
+
+    def _marks(self, shown: Layout, over: Ints) -> list[Mark]:
+        found = marks(self.launch, self.argument, shown, self.cells.touches.origin)
         if self.touches.strays is None:
             return found
-        over = np.flatnonzero(np.isin(self.cells.state[self.cells.numbers], (ERROR_STATE, GHOST_STATE)))
         lanes = int((~self.touches.inside() & (self.touches.active().counts > 0)[self.touches.classes]).sum())
         lanes += self.touches.active_elsewhere
-        return [*ghost(self.launch, self.argument, lanes, over, self.cells.layout), *found]
+        return [*ghost(self.launch, self.argument, lanes, over, shown), *found]
 
     @cached_property
     def astray(self) -> list[str]:
@@ -238,6 +277,7 @@ class Tiling(View):
     def scene(self) -> TilingScene:
         argument, found = self.argument, self.cells.touches
         return {
+            **finer_scene(self.finer, self.cells.layout, self.window),
             "kind": "tiling",
             "title": self.subject(),
             "argument": {
@@ -289,6 +329,8 @@ class Tiling(View):
                 f"{words.count(wrong, 'element')} outside the argument {words.noun(wrong, 'is', 'are')} touched"
             )
         lines += [*self.astray, *(mark.text for mark in self.marks)]
+        if wrapped := wrapped_words(self.cells.layout):
+            lines.append(wrapped)
         return "\n".join(lines)
 
 
@@ -327,7 +369,25 @@ class Cells:
             of_group[falls.group[~inside & touched[found.tile_classes[falls.tile]]]] = ERROR_STATE
             state = falls.spread(of_group, OUTSIDE_STATE)
             found = found.fallen(falls)
-        key = found.classes * STATES + state
+        return cls._told(found, shown, found.classes, state)
+
+    @classmethod
+    def at(cls, found: Touches, positions: Ints, shown: Layout) -> Cells:
+        """A cell for each of some positions alone, none where a position is below 0."""
+        there = positions >= 0
+        classes = np.where(there, found.classes[positions], 0)
+        inside = there & found.inside()[positions]
+        wrong = there & ~inside & (found.active().counts > 0)[classes]
+        state = np.where(inside, INSIDE_STATE, OUTSIDE_STATE)
+        state[wrong] = ERROR_STATE if found.strays is None else GHOST_STATE
+        if found.strays is not None:
+            stopped = there & found.strays[positions]
+            state[stopped] = np.where(inside[stopped], STOPPED_STATE, ERROR_STATE)
+        return cls._told(found, shown, classes, state)
+
+    @classmethod
+    def _told(cls, found: Touches, shown: Layout, classes: Ints, state: Ints) -> Cells:
+        key = classes * STATES + state
         present = np.bincount(key, minlength=len(found.table) * STATES) > 0
         present[OUTSIDE_STATE] = False  # class 0 outside the argument: no cell at all
         numbers = np.where(present, np.cumsum(present), 0)[key]
@@ -363,6 +423,10 @@ class TilingPanel(Panel):
             case ["tiling", argument]:
                 return self._tiling(argument)
         raise unknown(path)
+
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
+        """Of a window of it, if one is named."""
+        return self.view(path[:2]).part("/".join(path)) if path[2:] else super().scene(path, first, numbers)
 
     def _tiling(self, argument: str) -> Tiling:
         """Made once: who touches what takes a while."""

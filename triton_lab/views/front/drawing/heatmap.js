@@ -3,21 +3,25 @@
 import { markChanges } from "./changes.js";
 import { numbers } from "./data.js";
 import { make, penOf } from "./dom.js";
-import { cellAt, cornerOf, frameOf, ticksOf } from "./frame.js";
-import { inkOn } from "./labels.js";
+import { drawWords, inkOf, LEFT, stepWords, TOP, wrappedWords } from "./axes.js";
+import { explanationOf, wordOf } from "./explained.js";
+import { cellOf, cornerOf, frameOf, indexOf } from "./frame.js";
 import { legendOf } from "./legend.js";
+import { boxOf, covers, isWhole, positionAt, showing, wholeLens } from "./lens.js";
+import { drawMagnified } from "./magnified.js";
 import { paint } from "./raster.js";
 import { readoutOf } from "./readout.js";
 import { goesOn, reveal } from "./scroller.js";
 import { STYLE } from "./style.js";
 import { themeOf } from "./theme.js";
+import { zoomOf } from "./zoom.js";
 
-/** @typedef {[number, number, number]} Cell panel, row, column */
+/** @typedef {[number, number, number] | [number, number, number, true]} Cell panel, row, column; true: of single positions where a cell of the picture has several */
+/** @typedef {import("./magnified.js").Detail} Detail */
+/** @typedef {import("./lens.js").Position} Position */
 /** @typedef {import("./frame.js").Layout} Layout */
 /** @typedef {import("../scenes.js").HeatmapScene & {levels?: import("../scenes.js").Buffer | null}} Dressed as Python makes it */
 
-const LEFT = 46;
-const TOP = 18;
 const LEAST_MARK = 8; // a mark is at least this wide and high
 
 export class Heatmap {
@@ -27,6 +31,9 @@ export class Heatmap {
     /** @type {Layout} */
     this.layout = scene.layout;
     this.frame = frameOf(scene.layout, scene.room);
+    this.lens = wholeLens(this.frame);
+    /** @type {Detail[]} single positions that are known, where cells have several */
+    this.details = [];
     this.cells = numbers(scene.cells);
     this.styles = scene.levels ? spreadStyles(numbers(scene.levels), numbers(scene.styles)) : numbers(scene.styles);
     this.groups = scene.groups ? numbers(scene.groups) : null;
@@ -40,37 +47,49 @@ export class Heatmap {
     this.changed = [];
     /** @type {Cell | null} */
     this.cursor = null;
+    /** @type {Position | null} what is pointed at, or was last, by pointer or keyboard */
+    this.at = null;
+    /** @type {[number, number] | null} where the pointer is, if it is here */
+    this.pointer = null;
     /** @type {(cell: Cell | null) => string | void} gives the words that then stand beside the cell */
     this.onpoint = () => {};
     /** @type {(cell: Cell) => void} */
     this.onpick = () => {};
     /** @type {(key: string) => boolean} */
     this.onkey = () => false;
+    /** @type {(cell: Cell) => string} what stands in a cell that is large enough */
+    this.onword = () => "";
     this.top = TOP + (scene.panelNames.length ? 18 : 0);
     this.width = LEFT + this.frame.width + (scene.right ? 14 + scene.right.length * 7 : 2);
     this.height = this.top + this.frame.height + (scene.down ? 22 : 4);
     this.canvas = this.sheet({ class: "tl-cells" });
     this.overlay = this.sheet({
       class: "tl-overlay", tabindex: 0, role: "img",
-      "aria-label": `${scene.title || "heatmap"}: arrow keys move from cell to cell, Enter picks`,
+      "aria-label": `${scene.title || "heatmap"}: arrow keys move from cell to cell, Enter picks, plus and minus zoom, 0 shows the whole`,
       onpointermove: (/** @type {PointerEvent} */ event) => this._point(this._under(event)),
-      onpointerleave: () => this._point(null),
+      onpointerleave: () => {
+        this.pointer = null;
+        this._point(null);
+      },
       onclick: (/** @type {PointerEvent} */ event) => {
-        const cell = this._under(event);
+        const cell = this.zoom.takes(event) ? null : this._under(event);
         if (cell) this.onpick(cell);
       },
       onkeydown: (/** @type {KeyboardEvent} */ event) => this._key(event),
       onblur: () => this._point(null),
     });
     const plot = make("div", { class: "tl-plot", style: `width:${this.width}px;height:${this.height}px` });
-    plot.append(this.canvas, this.overlay);
+    plot.append(this.canvas, this.overlay, ...stepWords(scene, this.frame, this.top));
     this.node = make("div", { class: "tl-heatmap" });
     if (scene.title) this.node.append(make("div", { class: "tl-title" }, scene.title));
     this.box = make("div", { class: "tl-scroll" }, plot);
     this.node.append(this.box, goesOn(this.box, "The picture"));
     this.legend = legendOf(scene);
     this.readout = readoutOf(() => (this.cursor ? this._boxOf(this.cursor) : null));
-    this.node.append(this.legend.node, this.readout.node);
+    this.zoom = zoomOf(this);
+    const wrapped = wrappedWords(scene.layout, scene.noun);
+    if (wrapped) this.node.append(make("div", { class: "tl-wrapped" }, wordOf(wrapped, explanationOf("wrapped"))));
+    this.node.append(this.zoom.node, this.legend.node, this.readout.node);
   }
 
   /** @param {import("./dom.js").Attributes} attributes */
@@ -82,9 +101,47 @@ export class Heatmap {
     });
   }
 
-  /** The class of a cell. @param {Cell} cell */
-  classAt([panel, row, column]) {
-    return this.cells[(panel * this.layout.rows + row) * this.layout.columns + column];
+  /** The class of a cell; of the picture's own classes, or of the detail's. @param {Cell} cell */
+  classAt([panel, row, column, single]) {
+    if (!single) return this.cells[(panel * this.layout.rows + row) * this.layout.columns + column];
+    const detail = this.detailAt([panel, row, column]);
+    return detail ? detail.cells[(row - detail.window.row) * detail.window.columns + column - detail.window.column] : 0;
+  }
+
+  /** What is known of a single position. @param {Position} position @returns {Detail | null} */
+  detailAt([panel, row, column]) {
+    return this.details.find(({ window }) => covers(window, { panel, row, column, rows: 1, columns: 1 })) ?? null;
+  }
+
+  /** The cell that shows a position. @param {Position} position @returns {Cell} */
+  cellOver([panel, row, column]) {
+    const { down, right } = this.layout;
+    if (down * right > 1 && !isWhole(this.lens) && this.detailAt([panel, row, column])) return [panel, row, column, true];
+    return [panel, Math.floor(row / down), Math.floor(column / right)];
+  }
+
+  /** Whether a cell stands for one position alone. @param {Cell} cell */
+  isSingle(cell) {
+    return cell[3] === true || this.layout.down * this.layout.right === 1;
+  }
+
+  /** The index of the first position in a cell, and how many it has. @param {Cell} cell */
+  indexAt([panel, row, column, single]) {
+    return indexOf(single ? this.lens.fine : this.layout, panel, row, column);
+  }
+
+  /** The cell of an element; null where it is not drawn. @param {number[]} index @returns {Cell | null} */
+  cellAt(index) {
+    const at = cellOf(this.lens.fine, index);
+    return at && this.cellOver(at);
+  }
+
+  /** How to write on a cell. @param {Cell} cell */
+  inkAt(cell) {
+    const detail = cell[3] ? this.detailAt([cell[0], cell[1], cell[2]]) : null;
+    const { styles, emphasis } = detail ?? this;
+    const number = this.classAt(cell);
+    return { ...inkOf(styles, number, this.theme ?? "light"), dimmed: emphasis !== null && emphasis[number] === 2 };
   }
 
   /** Draw everything anew, for instance after a change of theme. */
@@ -96,7 +153,9 @@ export class Heatmap {
     context.clearRect(0, 0, this.width, this.height);
     context.imageSmoothingEnabled = false;
     const { panelWidth, panelHeight } = this.frame;
-    if (panelWidth && panelHeight) {
+    if (panelWidth && panelHeight && !isWhole(this.lens)) {
+      drawMagnified(context, [LEFT, this.top], this.lens, this, this.emphasis, this.details, this.theme);
+    } else if (panelWidth && panelHeight) {
       const sheet = new OffscreenCanvas(panelWidth, panelHeight);
       const pen = /** @type {OffscreenCanvasRenderingContext2D} */ (sheet.getContext("2d"));
       for (let panel = 0; panel < this.layout.panels; panel++) {
@@ -107,80 +166,19 @@ export class Heatmap {
         context.drawImage(sheet, LEFT + x, this.top + y, panelWidth, panelHeight);
       }
     }
-    this._words(context);
+    drawWords(context, this);
+    markChanges(context, this);
     this.legend.draw(this.theme);
     this._overlay();
   }
 
-  /** @param {CanvasRenderingContext2D} context */
-  _words(context) {
-    const { scene, layout, frame } = this;
-    const theme = STYLE.themes[this.theme ?? "light"];
-    const font = getComputedStyle(this.node).fontFamily;
-    context.font = `${STYLE.small}px ${font}`;
-    context.textBaseline = "middle";
-    context.fillStyle = theme.faint;
-    if (!frame.width || !frame.height) return context.fillText("no elements", LEFT, this.top + 8);
-    const wrapped = layout.shape.length < 2;
-    context.textAlign = "center";
-    const columnStart = wrapped && layout.rows > 1 ? 0 : layout.origin.at(-1) ?? 0;
-    const widest = String(layout.columns * layout.right).length;
-    for (const column of ticksOf(layout.columns, frame.cellWidth, 18 + 6 * widest)) {
-      const x = frame.cellWidth >= 8 ? column + 0.5 : column;
-      context.fillText(String(column * layout.right - columnStart), LEFT + x * frame.cellWidth, this.top - 9);
-    }
-    context.textAlign = "right";
-    for (const row of ticksOf(layout.rows, frame.cellHeight, 18)) {
-      const y = frame.cellHeight >= 8 ? row + 0.5 : row;
-      const number = wrapped
-        ? row * layout.columns * layout.right - (layout.origin[0] ?? 0)
-        : row * layout.down - layout.origin[layout.origin.length - 2];
-      context.fillText(String(number), LEFT - 6, this.top + y * frame.cellHeight);
-    }
-    context.textAlign = "left";
-    for (const [panel, name] of scene.panelNames.entries()) {
-      const [x, y] = cornerOf(frame, panel);
-      context.fillText(name, LEFT + x, this.top + y - 8 - (y === 0 ? TOP : 0));
-    }
-    context.fillStyle = theme.accent;
-    if (scene.right) context.fillText(scene.right, LEFT + frame.width + 8, this.top + Math.min(8, frame.height / 2));
-    if (scene.down) context.fillText(scene.down, LEFT, this.top + frame.height + 11);
-    this._labels(context);
-    markChanges(context, this);
-  }
-
-  /** @param {CanvasRenderingContext2D} context */
-  _labels(context) {
-    const { frame, layout } = this;
-    const { palette } = STYLE.themes[this.theme ?? "light"];
-    context.textAlign = "center";
-    for (const [panel, row, column, rows, columns, text] of this.scene.labels) {
-      const look = 4 * this.cells[(panel * layout.rows + row) * layout.columns + column];
-      const at = 3 * this.styles[look];
-      // A dimmed cell is mixed with the ground; its label goes with the ground's ink.
-      const dimmed = this.emphasis !== null && this.emphasis[look / 4] === 2;
-      context.fillStyle = dimmed ? STYLE.themes[this.theme ?? "light"].faint : inkOn(palette, at);
-      const [x, y] = cornerOf(frame, panel);
-      if (this.styles[look + 3] === STYLE.pattern.cross) {
-        // On crosses no word could be read.
-        const word = context.fillStyle;
-        const wide = context.measureText(text).width + 10;
-        context.fillStyle = `rgb(${palette.slice(at, at + 3).join(",")})`;
-        context.fillRect(
-          LEFT + x + (column + columns / 2) * frame.cellWidth - wide / 2,
-          this.top + y + (row + rows / 2) * frame.cellHeight - 6, wide, 12,
-        );
-        context.fillStyle = word;
-      }
-      context.fillText(
-        text, LEFT + x + (column + columns / 2) * frame.cellWidth, this.top + y + (row + rows / 2) * frame.cellHeight + 0.5,
-      );
-    }
-  }
-
-  /** Change which classes stand out, and draw. @param {Uint8Array | null} emphasis */
-  emphasise(emphasis) {
+  /**
+   * Change which classes stand out, and draw; `of` tells it for a detail's own classes.
+   * @param {Uint8Array | null} emphasis @param {(detail: Detail) => Uint8Array | null} of
+   */
+  emphasise(emphasis, of = () => null) {
     this.emphasis = emphasis;
+    for (const detail of this.details) detail.emphasis = of(detail);
     this.draw();
   }
 
@@ -196,23 +194,44 @@ export class Heatmap {
     const context = penOf(this.overlay);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
+    context.save();
+    context.beginPath();
+    context.rect(LEFT, this.top, this.frame.width, this.frame.height);
+    if (!isWhole(this.lens)) context.clip();
+    const { down, right } = this.layout;
+    // Exact where single positions are known.
+    const known = isWhole(this.lens) ? [] : this.details;
     for (const [, runs] of this.scene.marks ?? []) {
-      for (const [panel, row, column, rows, columns] of runs) this._outline(context, [panel, row, column], rows, columns);
+      for (const [panel, row, column, rows, columns] of runs) {
+        const all = { panel, row: row * down, column: column * right, rows: rows * down, columns: columns * right };
+        if (!known.some(({ window }) => covers(window, all))) this._outline(context, all);
+      }
     }
-    for (const cell of this.marked) this._outline(context, cell, 1, 1);
+    for (const { marks } of known) {
+      for (const [, runs] of marks ?? []) {
+        for (const [panel, row, column, rows, columns] of runs) this._outline(context, { panel, row, column, rows, columns });
+      }
+    }
+    for (const cell of this.marked) this._outline(context, this.stretchOf(cell));
+    context.restore();
+  }
+
+  /** The positions of a cell. @param {Cell} cell @returns {import("./lens.js").Window} */
+  stretchOf([panel, row, column, single]) {
+    const [rows, columns] = single ? [1, 1] : [this.layout.down, this.layout.right];
+    return { panel, row: row * rows, column: column * columns, rows, columns };
   }
 
   /**
    * Dark within a light line, so that it stands out on any colour.
-   * @param {CanvasRenderingContext2D} context @param {Cell} cell the first @param {number} rows @param {number} columns
+   * @param {CanvasRenderingContext2D} context @param {import("./lens.js").Window} stretch
    */
-  _outline(context, [panel, row, column], rows, columns) {
+  _outline(context, stretch) {
     const { ink, ground } = STYLE.themes[this.theme ?? "light"];
-    const [x, y] = cornerOf(this.frame, panel);
-    const { cellWidth, cellHeight } = this.frame;
-    const [width, height] = [Math.max(columns * cellWidth, LEAST_MARK), Math.max(rows * cellHeight, LEAST_MARK)];
-    const left = LEFT + x + (column + columns / 2) * cellWidth - width / 2;
-    const top = this.top + y + (row + rows / 2) * cellHeight - height / 2;
+    const box = boxOf(this.lens, stretch);
+    const [width, height] = [Math.max(box.right - box.left, LEAST_MARK), Math.max(box.bottom - box.top, LEAST_MARK)];
+    const left = LEFT + (box.left + box.right) / 2 - width / 2;
+    const top = this.top + (box.top + box.bottom) / 2 - height / 2;
     context.lineWidth = 4;
     context.strokeStyle = ground;
     context.strokeRect(left - 1, top - 1, width + 2, height + 2);
@@ -221,10 +240,34 @@ export class Heatmap {
     context.strokeRect(left - 1, top - 1, width + 2, height + 2);
   }
 
-  /** @param {PointerEvent} event @returns {Cell | null} */
-  _under(event) {
+  /** Where the pointer is on the canvas, from the cells' corner. @param {MouseEvent} event @returns {[number, number]} */
+  placeUnder(event) {
     const box = this.overlay.getBoundingClientRect();
-    return cellAt(this.frame, event.clientX - box.left - LEFT, event.clientY - box.top - this.top);
+    return [event.clientX - box.left - LEFT, event.clientY - box.top - this.top];
+  }
+
+  /** @param {MouseEvent} event @returns {Cell | null} */
+  _under(event) {
+    this.pointer = this.placeUnder(event);
+    this.at = positionAt(this.lens, ...this.pointer);
+    return this.at && this.cellOver(this.at);
+  }
+
+  /** Look through another lens; what is pointed at stays pointed at. @param {import("./lens.js").Lens} lens */
+  look(lens) {
+    this.lens = lens;
+    this.draw();
+    this.again();
+  }
+
+  /** Point anew: what is under the pointer, or what is known of it, may have changed. */
+  again() {
+    if (!this.cursor) return;
+    if (this.pointer) this.at = positionAt(this.lens, ...this.pointer);
+    if (!this.at) return this._point(null);
+    const cell = this.cellOver(this.at);
+    if (String(cell) !== String(this.cursor)) this._point(cell);
+    else this.readout.place();
   }
 
   /** @param {Cell | null} cell */
@@ -239,46 +282,61 @@ export class Heatmap {
   }
 
   /** The upper left corner of a cell on the canvas. @param {Cell} cell @returns {[number, number]} */
-  placeOf([panel, row, column]) {
-    const [x, y] = cornerOf(this.frame, panel);
-    return [LEFT + x + column * this.frame.cellWidth, this.top + y + row * this.frame.cellHeight];
+  placeOf(cell) {
+    const { left, top } = boxOf(this.lens, this.stretchOf(cell));
+    return [LEFT + left, this.top + top];
   }
 
   /** Where a cell is in the window. @param {Cell} cell */
   _boxOf(cell) {
     const { left, top } = this.overlay.getBoundingClientRect();
-    const [x, y] = this.placeOf(cell);
-    return { left: left + x, top: top + y, right: left + x + this.frame.cellWidth, bottom: top + y + this.frame.cellHeight };
+    const box = boxOf(this.lens, this.stretchOf(cell));
+    return { left: left + LEFT + box.left, top: top + this.top + box.top, right: left + LEFT + box.right, bottom: top + this.top + box.bottom };
   }
 
   /** @param {KeyboardEvent} event */
   _key(event) {
-    // Shift+Enter and its like are the notebook's.
-    if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
+    // Shift+Enter and its like are the notebook's; a plus may need Shift.
+    if ((event.shiftKey && event.key.length > 1) || event.ctrlKey || event.metaKey || event.altKey) return;
     const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
     const step = /** @type {Record<string, number[]>} */ (steps)[event.key];
     if (event.key === "Escape") this.readout.hide();
-    if (step) {
-      const [panel, row, column] = this.cursor ?? [0, -Math.min(0, step[0]), -Math.min(0, step[1])];
-      const next = this._moved(panel, row, column, this.cursor ? step : [0, 0]);
-      if (next) {
-        reveal(this.box, this._boxOf(next));
-        this._point(next);
-      }
-    } else if (event.key === "Enter" || event.key === " ") {
+    if (step) this._move(step);
+    else if (event.key === "Enter" || event.key === " ") {
       if (this.cursor) this.onpick(this.cursor);
-    } else if (!this.onkey(event.key)) return;
+    } else if (!this.zoom.key(event.key) && !this.onkey(event.key)) return;
     event.preventDefault();
     event.stopPropagation();
   }
 
+  /** One cell on, which is brought into sight. @param {number[]} step down, right */
+  _move(step) {
+    this.pointer = null;
+    const { down, right } = this.layout;
+    const here = this.cursor ? this.stretchOf(this.cursor) : null;
+    const single = this.cursor?.[3] === true;
+    const [high, wide] = single ? [1, 1] : [down, right];
+    const sight = isWhole(this.lens) ? [0, 0, 0] : positionAt(this.lens, this.frame.width / 2, this.frame.height / 2) ?? [0, 0, 0];
+    const next = here
+      ? this._moved(here.panel, here.row / high, here.column / wide, step, single)
+      : /** @type {Position} */ (isWhole(this.lens) ? [0, -Math.min(0, step[0]), -Math.min(0, step[1])] : [sight[0], Math.floor(sight[1] / high), Math.floor(sight[2] / wide)]);
+    if (!next) return;
+    this.at = [next[0], next[1] * high, next[2] * wide];
+    if (!isWhole(this.lens)) this.look(showing(this.lens, { panel: this.at[0], row: this.at[1], column: this.at[2], rows: high, columns: wide }));
+    const cell = this.cellOver(this.at);
+    reveal(this.box, this._boxOf(cell));
+    this._point(cell);
+    this.zoom.want();
+  }
+
   /**
    * One step on, from panel to panel where one ends.
-   * @param {number} panel @param {number} row @param {number} column @param {number[]} step
-   * @returns {Cell | null}
+   * @param {number} panel @param {number} row @param {number} column @param {number[]} step @param {boolean} single
+   * @returns {Position | null}
    */
-  _moved(panel, row, column, [down, right]) {
-    const { rows, columns, panels, across } = this.layout;
+  _moved(panel, row, column, [down, right], single) {
+    const { panels, across } = this.layout;
+    const { rows, columns } = single ? this.lens.fine : this.layout;
     let [at, y, x] = [panel, row + down, column + right];
     if (x < 0 || x >= columns) [at, x] = [at + Math.sign(right), x < 0 ? columns - 1 : 0];
     if (y < 0 || y >= rows) [at, y] = [at + Math.sign(down) * across, y < 0 ? rows - 1 : 0];
@@ -291,7 +349,7 @@ export class Heatmap {
  * @param {import("./data.js").Numbers} levels (classes,)
  * @param {import("./data.js").Numbers} styles (levels, 4)
  */
-function spreadStyles(levels, styles) {
+export function spreadStyles(levels, styles) {
   const result = new Uint16Array(4 * levels.length);
   for (let k = 0; k < levels.length; k++) {
     for (let part = 0; part < 4; part++) result[4 * k + part] = styles[4 * levels[k] + part];

@@ -4,8 +4,8 @@ import { frameOf } from "./frame.js";
 import { STYLE } from "./style.js";
 
 const MOST_WORDS = 400; // words in one picture
-const CHARACTER = 0.64 * STYLE.small;
-const LINE = STYLE.small + 3;
+export const CHARACTER = 0.64 * STYLE.small;
+export const LINE = STYLE.small + 3;
 const LEAST_REGION = 6; // pixels, on average
 
 /** @typedef {import("../scenes.js").Dress["labels"][number]} Label panel, row, column, rows, columns, words */

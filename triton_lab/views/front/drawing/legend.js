@@ -1,6 +1,7 @@
 /** The legend under a heatmap: swatches in the cells' own styles, and the colour bar of a ramp. */
 
 import { make, penOf } from "./dom.js";
+import { wordOf } from "./explained.js";
 import { frameOf } from "./frame.js";
 import { paint } from "./raster.js";
 import { STYLE } from "./style.js";
@@ -20,7 +21,7 @@ export function legendOf(scene) {
   });
   const node = make("div", { class: "tl-legend" });
   scene.legend.forEach((/** @type {[number[], string]} */ [, text], /** @type {number} */ k) => {
-    node.append(make("span", { class: "tl-key" }, swatches[k].canvas, text));
+    node.append(make("span", { class: "tl-key" }, swatches[k].canvas, wordOf(text)));
   });
   for (const [text] of scene.marks ?? []) {
     node.append(make("span", { class: "tl-key" }, make("span", { class: "tl-swatch tl-outlined" }), text));
@@ -28,7 +29,7 @@ export function legendOf(scene) {
   const bar = make("canvas", { width: 192, height: 10, class: "tl-bar" });
   if (scene.ramp) {
     const [, , low, high] = scene.ramp;
-    node.prepend(make("span", { class: "tl-key" }, `${scene.rampName} ${short(low)}`, bar, short(high)));
+    node.prepend(make("span", { class: "tl-key" }, wordOf(scene.rampName), ` ${short(low)}`, bar, short(high)));
   }
   return {
     node,

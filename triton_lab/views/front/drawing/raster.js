@@ -9,7 +9,7 @@ const PERIOD = 6;
 const STRIPE = 7;
 const STRIPE_GROUND = 4;
 const OUTLINE = 2;
-const LINED_CELL = 8;
+export const LINED_CELL = 8;
 
 /** @typedef {import("./data.js").Numbers} Cells */
 
@@ -33,8 +33,20 @@ const pack = (red, green, blue) => (255 << 24) | (blue << 16) | (green << 8) | r
 const shade = (colour, eighths) =>
   pack(((colour & 255) * eighths) >> 3, (((colour >> 8) & 255) * eighths) >> 3, (((colour >> 16) & 255) * eighths) >> 3);
 
+/** @typedef {{cells: Cells, styles: Cells, groups: Cells | null, rules?: number[]}} Heat */
 /**
- * @param {{cells: Cells, styles: Cells, groups: Cells | null, rules?: number[]}} heat
+ * The cell of each pixel along one side: its row or column, -1 for none, and how many pixels after its first it is.
+ * @typedef {{cell: Int32Array, since: Uint8Array}} Side
+ */
+/**
+ * What is painted: `first` is the place in `cells` of row 0, column 0, and `stride` from row to row. Patterns are laid
+ * from `left` and `top`, rules from `before` columns further left; where the picture is `cut`, it goes on beyond its ends.
+ * @typedef {{across: Side, down: Side, first: number, stride: number, lined: boolean, left: number, top: number, before: number, cut: boolean}} Area
+ */
+
+/**
+ * One panel as a whole.
+ * @param {Heat} heat
  * @param {import("./frame.js").Frame} frame
  * @param {number} panel
  * @param {Uint8Array | null} emphasis
@@ -42,54 +54,85 @@ const shade = (colour, eighths) =>
  * @returns {ImageData}
  */
 export function paint(heat, frame, panel, emphasis, theme) {
-  const { layout, cellWidth, cellHeight, panelWidth: width, panelHeight: height } = frame;
-  const { rows, columns } = layout;
-  const grid = heat.cells.subarray(panel * rows * columns, (panel + 1) * rows * columns);
+  const { layout, cellWidth, cellHeight, panelWidth, panelHeight } = frame;
+  const area = {
+    across: evenly(panelWidth, cellWidth), down: evenly(panelHeight, cellHeight),
+    first: panel * layout.rows * layout.columns, stride: layout.columns,
+    lined: Math.min(cellWidth, cellHeight) >= LINED_CELL, left: 0, top: 0, before: 0, cut: false,
+  };
+  return paintArea(heat, area, emphasis, theme);
+}
+
+/** Cells of one size. @param {number} length @param {number} size @returns {Side} */
+function evenly(length, size) {
+  return {
+    cell: Int32Array.from({ length }, (_, at) => Math.floor(at / size)),
+    since: Uint8Array.from({ length }, (_, at) => Math.min(255, at % size)),
+  };
+}
+
+/**
+ * @param {Heat} heat
+ * @param {Area} area
+ * @param {Uint8Array | null} emphasis
+ * @param {"light" | "dark"} theme
+ * @returns {ImageData}
+ */
+export function paintArea(heat, { across, down, first, stride, lined, left: x0, top: y0, before, cut }, emphasis, theme) {
+  const [width, height] = [across.cell.length, down.cell.length];
+  const grid = heat.cells;
   const looks = looksOf(heat.styles, emphasis, theme);
   const ink = pack(...rgbOf(STYLE.themes[theme].ink));
   const { stripes, hatch, dots, cross } = STYLE.pattern;
   const image = new ImageData(width, height);
   const pixels = new Int32Array(image.data.buffer);
-  const lined = Math.min(cellWidth, cellHeight) >= LINED_CELL;
   const groups = heat.groups;
   const [thin, strong] = heat.rules ?? [0, 0];
   const inkParts = rgbOf(STYLE.themes[theme].ink);
   /** @param {number} x @param {number} y */
-  const chosen = (x, y) =>
-    x >= 0 && y >= 0 && x < width && y < height && emphasis !== null &&
-    emphasis[grid[Math.floor(y / cellHeight) * columns + Math.floor(x / cellWidth)]] === CHOSEN;
+  const chosen = (x, y) => {
+    if (cut) [x, y] = [Math.min(width - 1, Math.max(0, x)), Math.min(height - 1, Math.max(0, y))];
+    else if (x < 0 || y < 0 || x >= width || y >= height) return false;
+    const [row, column] = [down.cell[y], across.cell[x]];
+    return emphasis !== null && row >= 0 && column >= 0 && emphasis[grid[first + row * stride + column]] === CHOSEN;
+  };
   for (let y = 0; y < height; y++) {
-    const row = Math.floor(y / cellHeight);
-    const top = y % cellHeight === 0;
-    for (let x = 0, column = 0, inCell = 0; x < width; x++) {
-      const cell = row * columns + column;
+    const row = down.cell[y];
+    if (row < 0) continue;
+    const top = down.since[y] === 0;
+    for (let x = 0; x < width; x++) {
+      const column = across.cell[x];
+      if (column < 0) continue;
+      const inCell = across.since[x];
+      const cell = first + row * stride + column;
       const number = grid[cell];
       const left = inCell === 0;
       let colour = looks.first[number];
       const pattern = looks.pattern[number];
       if (pattern !== 0) {
-        const rising = x + y;
+        const rising = x + x0 + y + y0;
+        const falling = x + x0 - y - y0;
         if (pattern === stripes) {
           const at = rising % (2 * STRIPE);
           if (at % STRIPE >= STRIPE_GROUND) colour = at < STRIPE ? looks.second[number] : looks.third[number];
         } else if (pattern === hatch) {
-          if ((x - y) % PERIOD === 0) colour = looks.mark[number];
+          if (falling % PERIOD === 0) colour = looks.mark[number];
         } else if (pattern === dots) {
-          if (x % PERIOD === PERIOD / 2 && y % PERIOD === PERIOD / 2) colour = looks.mark[number];
-        } else if (pattern === cross && ((x - y) % PERIOD === 0 || rising % PERIOD === 0)) colour = looks.ground[number];
+          if ((x + x0) % PERIOD === PERIOD / 2 && (y + y0) % PERIOD === PERIOD / 2) colour = looks.mark[number];
+        } else if (pattern === cross && (falling % PERIOD === 0 || rising % PERIOD === 0)) colour = looks.ground[number];
       }
       if (number !== 0) {
         if (lined && (top || left)) colour = shade(colour, 7);
         if (groups !== null) {
           const own = groups[number];
           const edge =
-            (top && row > 0 && groups[grid[cell - columns]] !== own) ||
+            (top && row > 0 && groups[grid[cell - stride]] !== own) ||
             (left && column > 0 && groups[grid[cell - 1]] !== own);
           if (edge) colour = shade(colour, 5);
         }
-        if (column > 0 && inCell < 2) {
-          if (strong && column % strong === 0) colour = ink;
-          else if (thin && inCell === 0 && column % thin === 0) {
+        if (column + before > 0 && inCell < 2) {
+          if (strong && (column + before) % strong === 0) colour = ink;
+          else if (thin && inCell === 0 && (column + before) % thin === 0) {
             const [red, green, blue] = [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
             colour = pack((red + inkParts[0]) >> 1, (green + inkParts[1]) >> 1, (blue + inkParts[2]) >> 1);
           }
@@ -101,10 +144,6 @@ export function paint(heat, frame, panel, emphasis, theme) {
         }
       }
       pixels[y * width + x] = colour;
-      if (++inCell === cellWidth) {
-        inCell = 0;
-        column++;
-      }
     }
   }
   return image;

@@ -48,6 +48,8 @@ export function readoutOf(where) {
   return {
     node,
     hide,
+    /** Put the words where it is now. */
+    place: () => node.isConnected && node.matches(":popover-open") && place(),
     /** @param {string} words */
     show(words) {
       if (!node.isConnected) return;

@@ -1,6 +1,7 @@
 /** Tabs; a tab's content is made when it is first shown. Arrow keys move between them. */
 
 import { make } from "./dom.js";
+import { explain, explanationOf } from "./explained.js";
 
 /** @typedef {{node: HTMLElement, draw: () => void, stop?: () => void}} Shown */
 
@@ -29,6 +30,7 @@ export function tabsOf(tabs, look = "tl-tabs", first = 0, onpick = () => {}) {
     if (ready) part.draw();
   };
   const buttons = tabs.map(({ name }, k) => make("button", { role: "tab", type: "button", onclick: () => pick(k) }, name));
+  if (look === "tl-tabs") tabs.forEach(({ name }, k) => explain(buttons[k], explanationOf(name, "tab")));
   const pick = (/** @type {number} */ number) => {
     onpick(number);
     show(number);

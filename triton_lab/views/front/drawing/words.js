@@ -11,6 +11,25 @@ export function callProgram(program, [x, y, z]) {
 }
 
 /**
+ * The shortest that tells a program apart: `3`, or `1,2` in a grid of two axes.
+ * @param {number} program
+ * @param {number[]} grid
+ */
+export function markOf(program, [x, y, z]) {
+  if (y === 1 && z === 1) return String(program);
+  const at = [program % x, Math.floor(program / x) % y, Math.floor(program / (x * y))];
+  return at.slice(0, z === 1 ? 2 : 3).join(",");
+}
+
+/**
+ * What stands in a cell for its programs: `3`, or how many share it.
+ * @param {number[]} programs
+ * @param {number[]} grid
+ */
+export const programsMark = (programs, grid) =>
+  programs.length > 1 ? `×${programs.length}` : programs.length ? markOf(programs[0], grid) : "";
+
+/**
  * `1 lane`, `4,096 lanes`; `many` where the plural has more than an s.
  * @param {number} number
  * @param {string} one

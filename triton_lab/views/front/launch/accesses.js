@@ -2,34 +2,52 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
-import { indexOf } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
 import { iterationPicker, layerPicker, programPicker } from "./pickers.js";
-import { bytesFrom, countOf, elsewhereOf, listPrograms } from "../drawing/words.js";
+import { bytesFrom, countOf, elsewhereOf, listPrograms, markOf } from "../drawing/words.js";
+import { detailOf, finerOf } from "./finer.js";
 import { elementsAt } from "./strides.js";
 import { lineOf } from "../selection.js";
 
 /**
  * @param {import("../scenes.js").AccessesScene} scene
  * @param {import("../selection.js").Selection} selection
+ * @param {import("../part.js").Context} context
  * @returns {{node: HTMLElement, draw: () => void}}
  */
-export function accessesOf(scene, selection) {
+export function accessesOf(scene, selection, context) {
   const touched = new TouchedArgument(scene);
   const place = make("div");
   const status = make("div", { class: "tl-status", "aria-live": "polite" });
   const title = make("div", { class: "tl-title" });
   /** @type {Record<string, Heatmap>} */
   const layers = {};
+  /** @type {Set<Heatmap>} */
+  const zoomed = new Set();
   let shown = scene.layer;
+  const emphasisOf = (/** @type {Touched} */ one) => {
+    const { program, iteration } = selection.get();
+    return one.emphasis(program ?? null, iteration ?? null, lineOf(selection));
+  };
 
   const layer = () => {
     if (!layers[shown]) {
       const heatmap = new Heatmap({ ...scene.heatmap, ...scene.layers[shown] });
+      const name = shown;
+      heatmap.onword = (cell) => touchedAt(touched, heatmap, cell).word(heatmap.classAt(cell), name);
+      heatmap.zoom.offer(finerOf(context, scene.finer, (answer) => {
+        if (answer.kind !== "accesses" || !answer.layers[name]) return null;
+        const own = new TouchedArgument(answer);
+        const detail = detailOf(answer.window, answer.heatmap.cells, answer.layers[name], heatmap.rules, heatmap.layout.right, own);
+        if (detail) detail.emphasis = emphasisOf(own);
+        return detail;
+      }));
+      heatmap.zoom.others = zoomed;
+      zoomed.add(heatmap);
       heatmap.onpoint = (cell) => (status.textContent = cell ? touched.words(heatmap, cell) : rest());
       heatmap.onpick = (cell) => {
-        const there = touched.members(heatmap.classAt(cell)).active;
+        const there = touchedAt(touched, heatmap, cell).members(heatmap.classAt(cell)).active;
         // Clicking again goes on to the next program on the same element.
         const next = there[there.indexOf(selection.get().program ?? -1) + 1] ?? null;
         if (there.length) selection.set({ program: next });
@@ -62,13 +80,14 @@ export function accessesOf(scene, selection) {
   const update = () => {
     for (const picker of pickers) picker.update();
     const now = layer();
-    const picked = selection.get();
-    now.emphasise(touched.emphasis(picked.program ?? null, picked.iteration ?? null, lineOf(selection)));
+    now.emphasise(emphasisOf(touched), ({ extra }) => (extra instanceof Touched ? emphasisOf(extra) : null));
     status.textContent = now.cursor ? touched.words(now, now.cursor) : rest();
   };
   const show = (/** @type {string} */ name) => {
+    const { lens } = layer();
     shown = name;
     place.replaceChildren(layer().node);
+    layer().zoom.follow(lens);
     title.textContent = `${scene.title}: ${scene.says[name]}${scene.over === "storage" ? ", over its storage" : ""}`;
   };
   const radios = layerPicker(Object.keys(scene.layers), shown, (name) => {
@@ -83,6 +102,17 @@ export function accessesOf(scene, selection) {
     ...controls.map((nodes) => make("div", { class: "tl-controls" }, ...nodes)), place, status,
   );
   return { node, draw: update };
+}
+
+/**
+ * Who touches a cell: of the whole picture, or of the single position in it that is known.
+ * @template {Touched} One
+ * @param {One} whole @param {Heatmap} heatmap @param {import("../drawing/heatmap.js").Cell} cell
+ * @returns {One}
+ */
+export function touchedAt(whole, heatmap, [panel, row, column, single]) {
+  const extra = single ? heatmap.detailAt([panel, row, column])?.extra : null;
+  return extra instanceof Touched ? /** @type {One} */ (extra) : whole;
 }
 
 /** Who touches the cells of each class, and when. */
@@ -156,12 +186,13 @@ export class TouchedArgument extends Touched {
    * @param {import("../drawing/heatmap.js").Cell} cell
    */
   words(heatmap, cell) {
+    const own = touchedAt(/** @type {TouchedArgument} */ (this), heatmap, cell);
     const number = heatmap.classAt(cell);
-    const { active, masked, moments } = this.members(number);
-    const parts = [this.where(indexOf(heatmap.layout, ...cell))];
+    const { active, masked, moments } = own.members(number);
+    const parts = [this.where(heatmap.indexAt(cell))];
     if (active.length) {
-      const count = this.counts[number];
-      const most = heatmap.layout.down * heatmap.layout.right > 1 ? "at most " : "";
+      const count = own.counts[number];
+      const most = heatmap.isSingle(cell) ? "" : "at most ";
       parts.push(`${most}${count === 1 ? "once" : countOf(count, "time")}`, listPrograms(active, this.scene.grid));
       const told = moments.map((moment) => this.scene.moments[moment]);
       const iterations = [...new Set(told.map(([iteration]) => iteration))].sort((a, b) => a - b);
@@ -172,6 +203,17 @@ export class TouchedArgument extends Touched {
     } else parts.push(this.scene.nobody ?? "");
     if (masked.length) parts.push(`masked lanes of ${listPrograms(masked, this.scene.grid)}`);
     return parts.join(" · ");
+  }
+
+  /** What stands in a cell. @param {number} number its class @param {string} layer */
+  word(number, layer) {
+    const { active, moments } = this.members(number);
+    if (!active.length) return "";
+    if (layer === "count") return `×${this.counts[number]}`;
+    if (layer === "reuse") return `×${active.length}`;
+    if (layer === "program") return markOf(active[0], this.scene.grid);
+    if (layer === "iteration") return String(Math.min(...moments.map((moment) => this.scene.moments[moment][0])));
+    return "";
   }
 
   /** @param {{index: number[], down: number, right: number}} at */

@@ -2,10 +2,12 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
+import { explain, explanationOf } from "../drawing/explained.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { crowded, regionLabels } from "../drawing/labels.js";
 import { EMPHASIS } from "../drawing/raster.js";
-import { TouchedArgument } from "./accesses.js";
+import { TouchedArgument, touchedAt } from "./accesses.js";
+import { detailOf, finerOf } from "./finer.js";
 import { layerPicker, programPicker } from "./pickers.js";
 import { callProgram, countOf, listPrograms } from "../drawing/words.js";
 
@@ -16,9 +18,10 @@ const LEVEL_NAMES = /** @type {Record<string, string>} */ ({ shared: "bytes shar
 /**
  * @param {import("../scenes.js").GridScene} scene
  * @param {import("../selection.js").Selection} selection
+ * @param {import("../part.js").Context} context
  * @returns {{node: HTMLElement, draw: () => void}}
  */
-export function gridOf(scene, selection) {
+export function gridOf(scene, selection, context) {
   const programs = scene.grid[0] * scene.grid[1] * scene.grid[2];
   const facts = Object.fromEntries(
     ["lanes", "bytes", "iterations"].map((name) => [name, numbers(scene.numbers[name])]),
@@ -72,6 +75,7 @@ export function gridOf(scene, selection) {
     // The keyboard stays where it was.
     const held = heatmaps.findIndex((heatmap) => heatmap.overlay === document.activeElement);
     const cursor = heatmaps[held]?.cursor ?? null;
+    const lenses = heatmaps.map(({ lens }) => lens);
     const own = Uint8Array.from({ length: programs + 1 }, (_, k) => (k ? level(now[k - 1]) : 0));
     const numbered = Float64Array.from({ length: programs + 1 }, (_, k) => (k ? now[k - 1] + FIRST_LEVEL : 0));
     heatmaps = [new Heatmap({ ...scene.heatmap, ...dress, marks: scene.marks, ...regionsOf(scene.heatmap, numbered), levels: packed(own) })];
@@ -84,10 +88,29 @@ export function gridOf(scene, selection) {
         ...accesses.heatmap, ...dress, ...regionsOf(accesses.heatmap, told), ramp: null, levels: packed(theirs), title: accesses.title,
       }));
       const { name } = accesses.argument;
+      const beside = heatmaps[1];
+      beside.onword = (cell) => {
+        const own = programAt(beside, cell);
+        return own < 0 ? "" : String(now[own]);
+      };
+      beside.zoom.offer(finerOf(context, accesses.finer, (answer) => {
+        if (answer.kind !== "accesses") return null;
+        const own = new TouchedArgument(answer);
+        const least = Float64Array.from({ length: own.starts.length - 1 }, (_, k) => own.members(k).active[0] ?? -1);
+        const bare = numbers(answer.layers.program.levels);
+        const levelled = Uint8Array.from(least, (program, k) => (program < 0 ? bare[k] : level(now[program])));
+        const looks = { styles, levels: packed(levelled), groups: null };
+        const detail = detailOf(answer.window, answer.heatmap.cells, looks, [0, 0], 1, own);
+        const { program } = selection.get();
+        if (detail) detail.emphasis = program == null ? null : own.emphasis(program, null);
+        return detail;
+      }));
       heatmaps[1].onpoint = (cell) => (status.textContent = cell && touched ? touched.words(heatmaps[1], cell) : rest());
-      heatmaps[1].onpick = (cell) => pick(first[heatmaps[1].classAt(cell)] - 1);
+      heatmaps[1].onpick = (cell) => pick(programAt(beside, cell));
       heatmaps[1].overlay.setAttribute("aria-label", `${name}: arrow keys move from cell to cell, Enter picks its program`);
     }
+    heatmaps[0].onword = (cell) => String(now[heatmaps[0].classAt(cell) - 1]);
+    heatmaps[0].zoom.offer(scene.heatmap.layout.down * scene.heatmap.layout.right > 1 ? programsIn : null);
     heatmaps[0].onpoint = (cell) => (status.textContent = cell ? words(heatmaps[0].classAt(cell) - 1) : rest());
     heatmaps[0].onpick = (cell) => pick(heatmaps[0].classAt(cell) - 1);
     for (const heatmap of heatmaps) {
@@ -99,7 +122,25 @@ export function gridOf(scene, selection) {
       heatmaps[held].mark(cursor ? [cursor] : []);
       heatmaps[held].overlay.focus();
     }
+    // What was looked at closely stays so.
+    heatmaps.forEach((heatmap, k) => lenses[k] && heatmap.zoom.follow(lenses[k]));
     title.textContent = `${scene.kernel}: ${scene.says[shown]}`;
+  };
+  /** The program that touches a cell first, -1 for none. @param {Heatmap} heatmap @param {import("../drawing/heatmap.js").Cell} cell */
+  const programAt = (heatmap, cell) => {
+    if (!touched || !first) return -1;
+    const own = touchedAt(touched, heatmap, cell);
+    return own === touched ? first[heatmap.classAt(cell)] - 1 : own.members(heatmap.classAt(cell)).active[0] ?? -1;
+  };
+  /** @type {import("../drawing/zoom.js").Finer} of the grid, where a cell has several programs: all are known here */
+  const programsIn = (window, then) => {
+    const { fine } = heatmaps[0].lens;
+    const cells = Uint32Array.from({ length: window.rows * window.columns }, (_, k) => {
+      const [row, column] = [window.row + Math.floor(k / window.columns), window.column + (k % window.columns)];
+      const program = (window.panel * fine.rows + row) * fine.columns + column;
+      return program < programs ? program + 1 : 0;
+    });
+    then({ window, cells, styles: heatmaps[0].styles, groups: null, emphasis: heatmaps[0].emphasis, extra: null, marks: [] });
   };
   const pick = (/** @type {number} */ program) => {
     if (program >= 0) selection.set({ program: selection.get().program === program ? null : program });
@@ -134,8 +175,9 @@ export function gridOf(scene, selection) {
     const together = program === null ? null : sharedWith(program);
     const levels = together && Uint8Array.from({ length: programs + 1 }, (_, k) =>
       k - 1 === program ? EMPHASIS.chosen : k && !together[k - 1] ? EMPHASIS.dimmed : EMPHASIS.normal);
-    heatmaps[0].emphasise(levels);
-    heatmaps[1]?.emphasise(touched && program !== null ? touched.emphasis(program, null) : null);
+    heatmaps[0].emphasise(levels, () => levels);
+    heatmaps[1]?.emphasise(touched && program !== null ? touched.emphasis(program, null) : null, ({ extra }) =>
+      extra instanceof TouchedArgument && program !== null ? extra.emphasis(program, null) : null);
     status.textContent = rest();
   };
   if (scene.program !== null && selection.get().program === undefined) selection.set({ program: scene.program });
@@ -147,6 +189,8 @@ export function gridOf(scene, selection) {
       update();
     },
   });
+  const sized = make("label", { class: "tl-word" }, "SMs ", count);
+  explain(sized, explanationOf("SMs"), count);
   const radios = layerPicker(GRID_LAYERS, shown, (name) => {
     shown = name;
     build();
@@ -156,7 +200,7 @@ export function gridOf(scene, selection) {
   selection.subscribe(update);
   const node = make(
     "div", { class: "tl-grid" }, title,
-    make("div", { class: "tl-controls" }, ...radios, make("label", {}, "SMs ", count)),
+    make("div", { class: "tl-controls" }, ...radios, sized),
     make("div", { class: "tl-controls" }, ...slider.nodes), place, status,
   );
   return { node, draw: update };

@@ -2,10 +2,11 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
-import { cellOf, indexOf, unravel } from "../drawing/frame.js";
+import { cellOf, unravel } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { oneProgramPicker } from "./pickers.js";
 import { callProgram } from "../drawing/words.js";
+import { detailOf, finerOf } from "./finer.js";
 
 const NOT_NEEDED = 1;
 const STORED_HERE = 2;
@@ -56,11 +57,29 @@ export function originsOf(scene, selection, context) {
     });
   };
 
+  /** @param {Heatmap} heatmap @param {string | undefined} name @param {number} element the one that is picked */
+  const finest = (heatmap, name, element = -1) => {
+    heatmap.zoom.offer(finerOf(context, name, (answer) => {
+      if (answer.kind !== "window") return null;
+      const { window: at, cells } = answer.heatmap;
+      const detail = detailOf(at, cells, answer.heatmap, [0, 0], 1, null);
+      const here = element < 0 ? null : cellOf(heatmap.lens.fine, unravel(element, heatmap.layout.shape));
+      if (!detail || !here) return detail;
+      const { panel, row, column, rows, columns } = detail.window;
+      const [down, right] = [here[1] - row, here[2] - column];
+      if (here[0] !== panel || down < 0 || right < 0 || down >= rows || right >= columns) return detail;
+      detail.cells = detail.cells.slice();
+      detail.cells[down * columns + right] = middleOf(scene.looks);
+      return detail;
+    }));
+  };
   const build = () => {
     title.textContent = shown.title;
     const held = heatmaps[0]?.overlay === document.activeElement ? heatmaps[0].cursor : null;
     const focused = heatmaps[0]?.overlay === document.activeElement;
+    const lens = heatmaps[0]?.lens;
     heatmaps = shown.pictures.map((picture) => markedOf(picture, scene.looks));
+    heatmaps.forEach((heatmap, k) => finest(heatmap, shown.pictures[k].finer));
     for (const heatmap of heatmaps) {
       heatmap.onpoint = (cell) => {
         if (!cell) return rest();
@@ -74,12 +93,21 @@ export function originsOf(scene, selection, context) {
         const here = own.classAt(cell) === NOT_NEEDED ? "has no origins to show" : "click to see where it came from";
         return (status.textContent = `${stored.argument}${at(own, cell)} ${here}`);
       };
-      own.onpick = ([panel, down, right]) => {
+      finest(own, stored.finer, shown.element ?? -1);
+      own.onpick = (cell) => {
+        const [panel, down, right, single] = cell;
+        if (single) {
+          const element = own.indexAt(cell).index.reduce((sum, at, axis) => sum * stored.shape[axis] + at, 0);
+          if (own.classAt(cell) !== NOT_NEEDED && context.has(`${scene.name}/${element}`)) ask(element);
+          return;
+        }
         const element = elements[(panel * own.layout.rows + down) * own.layout.columns + right];
         if (element) ask(element - 1);
       };
       own.overlay.setAttribute("aria-label", `${stored.argument}: arrow keys move from cell to cell, Enter shows where it came from`);
       heatmaps.unshift(own);
+      // What was looked at closely stays so.
+      if (lens) own.zoom.follow(lens);
       own.cursor = held;
     }
     row.replaceChildren(...heatmaps.map((heatmap) => heatmap.node));
@@ -118,7 +146,10 @@ export function originOf({ title }) {
 }
 
 /** @param {Heatmap} heatmap @param {import("../drawing/heatmap.js").Cell} cell */
-const at = (heatmap, cell) => `[${indexOf(heatmap.layout, ...cell).index.join(", ")}]`;
+const at = (heatmap, cell) => `[${heatmap.indexAt(cell).index.join(", ")}]`;
+
+/** The class of what is picked. @param {number[][]} looks */
+const middleOf = (looks) => FIRST + Math.floor((looks.length - FIRST) / 2);
 
 /**
  * An argument with its marked cells.
@@ -132,7 +163,7 @@ function markedOf(picture, looks, elements = null, element = -1) {
   const cells = new Uint8Array(layout.panels * layout.rows * layout.columns).fill(NOT_NEEDED, 0, picture.there);
   const legend = [...picture.legend];
   if (elements) {
-    const middle = FIRST + Math.floor((looks.length - FIRST) / 2);
+    const middle = middleOf(looks);
     for (let cell = 0; cell < cells.length; cell++) if (elements[cell]) cells[cell] = STORED_HERE;
     const here = element < 0 ? null : cellOf(layout, unravel(element, layout.shape));
     if (here) cells[(here[0] * layout.rows + here[1]) * layout.columns + here[2]] = middle;

@@ -1,6 +1,7 @@
 /** Sliders that pick a program or an iteration for every picture that shares the selection. */
 
 import { make } from "../drawing/dom.js";
+import { explain, explanationOf } from "../drawing/explained.js";
 import { callProgram, countOf } from "../drawing/words.js";
 
 /** @typedef {{nodes: HTMLElement[], update: () => void}} Picker */
@@ -78,7 +79,17 @@ export function layerPicker(names, shown, onchange) {
   if (names.length < 2) return [];
   const group = `tl-${Math.random().toString(36).slice(2)}`;
   return names.map((name) => {
-    const radio = make("input", { type: "radio", name: group, checked: name === shown, onchange: () => onchange(name) });
-    return make("label", {}, radio, name);
+    return radioOf(group, name, name === shown, () => onchange(name));
   });
+}
+
+/**
+ * A radio button whose word is explained.
+ * @param {string} group @param {string} name @param {boolean} checked @param {() => void} onchange
+ */
+export function radioOf(group, name, checked, onchange) {
+  const radio = make("input", { type: "radio", name: group, checked, onchange, "aria-label": name });
+  const label = make("label", { class: "tl-word" }, radio, name);
+  explain(label, explanationOf(name), radio);
+  return label;
 }

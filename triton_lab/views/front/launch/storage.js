@@ -2,11 +2,12 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
-import { cellOf, indexOf } from "../drawing/frame.js";
+import { explanationOf, wordOf } from "../drawing/explained.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { Touched } from "./accesses.js";
 import { iterationPicker, programPicker } from "./pickers.js";
-import { bytesFrom, countOf, listPrograms } from "../drawing/words.js";
+import { bytesFrom, countOf, listPrograms, programsMark } from "../drawing/words.js";
+import { detailOf, finerOf } from "./finer.js";
 import { elementsAt } from "./strides.js";
 import { lineOf } from "../selection.js";
 
@@ -17,15 +18,36 @@ const MOST_MARKED = 64;
 /**
  * @param {import("../scenes.js").StorageScene} scene
  * @param {import("../selection.js").Selection} selection
+ * @param {import("../part.js").Context} context
  * @returns {{node: HTMLElement, draw: () => void}}
  */
-export function storageOf(scene, selection) {
+export function storageOf(scene, selection, context) {
   const status = make("div", { class: "tl-status", "aria-live": "polite" });
   const grid = scene.launchGrid ?? [1, 1, 1];
   const strips = scene.strips.map((strip) => new Heatmap(strip));
   const grids = scene.grids.map((grid) => new Heatmap(grid));
   const all = [...strips, ...grids];
   const touches = [...scene.strips, ...scene.grids].map(({ touched }) => (touched ? new TouchedCells(touched, grid) : null));
+  /** Who touches a cell, or the single position in it that is known. @param {number} k @param {import("../drawing/heatmap.js").Cell} cell */
+  const touchesAt = (k, cell) => {
+    const detail = cell[3] ? all[k].detailAt([cell[0], cell[1], cell[2]]) : null;
+    return detail ? (detail.extra instanceof TouchedCells ? detail.extra : null) : touches[k];
+  };
+  const emphasisOf = (/** @type {TouchedCells | null} */ touched) => {
+    const { program, iteration } = selection.get();
+    return touched?.emphasis(program ?? null, iteration ?? null, lineOf(selection)) ?? null;
+  };
+  [...scene.strips, ...scene.grids].forEach(({ finer }, k) => {
+    const heatmap = all[k];
+    heatmap.zoom.offer(finerOf(context, finer, (answer) => {
+      if (answer.kind !== "window") return null;
+      const { window: at, cells, touched } = answer.heatmap;
+      const own = touched ? new TouchedCells(touched, grid) : null;
+      const detail = detailOf(at, cells, answer.heatmap, heatmap.rules, heatmap.layout.right, own);
+      if (detail) detail.emphasis = emphasisOf(own);
+      return detail;
+    }));
+  });
   /** @type {import("./pickers.js").Picker[]} */
   const pickers = [];
   if (scene.launchGrid) {
@@ -45,7 +67,7 @@ export function storageOf(scene, selection) {
       if (strip === source) return;
       const first = Math.floor(byte / unit);
       const places = Array.from({ length: Math.max(1, Math.min(MOST_MARKED, Math.floor(length / unit))) }, (_, n) => first + n);
-      strip.mark(k === memory ? present(places.map((place) => cellOf(strip.layout, [place]))) : []);
+      strip.mark(k === memory ? present(places.map((place) => strip.cellAt([place]))) : []);
     });
     scene.tensors.forEach((tensor, k) => {
       const marked = [];
@@ -58,7 +80,7 @@ export function storageOf(scene, selection) {
         }
         if (marked.length && grids[k] !== source) words.push(sentence(tensor, marked));
       }
-      if (grids[k] !== source) grids[k].mark(present(marked.map((index) => cellOf(grids[k].layout, index))));
+      if (grids[k] !== source) grids[k].mark(present(marked.map((index) => grids[k].cellAt(index))));
     });
     return (status.textContent = [...words, trail].filter(Boolean).join(" · "));
   };
@@ -68,7 +90,7 @@ export function storageOf(scene, selection) {
   };
   all.forEach((heatmap, k) => {
     heatmap.onpick = (/** @type {import("../drawing/heatmap.js").Cell} */ cell) => {
-      const there = touches[k]?.programsAt(heatmap.classAt(cell)) ?? [];
+      const there = touchesAt(k, cell)?.programsAt(heatmap.classAt(cell)) ?? [];
       // Clicking again goes on to the next program on the same element.
       const next = there[there.indexOf(selection.get().program ?? -1) + 1] ?? null;
       if (there.length) selection.set({ program: next });
@@ -77,16 +99,16 @@ export function storageOf(scene, selection) {
   });
   const update = () => {
     for (const picker of pickers) picker.update();
-    const { program, iteration } = selection.get();
     all.forEach((heatmap, k) => {
-      const levels = touches[k]?.emphasis(program ?? null, iteration ?? null, lineOf(selection)) ?? null;
-      if (levels || heatmap.emphasis) heatmap.emphasise(levels);
+      const levels = emphasisOf(touches[k]);
+      const of = (/** @type {import("../drawing/magnified.js").Detail} */ { extra }) => (extra instanceof TouchedCells ? emphasisOf(extra) : null);
+      if (levels || heatmap.emphasis) heatmap.emphasise(levels, of);
     });
   };
   if (scene.launchGrid) selection.subscribe(update);
   /** Who touches a cell. @param {Heatmap} heatmap @param {import("../drawing/heatmap.js").Cell} cell */
   const touchers = (heatmap, cell) => {
-    const touched = touches[all.indexOf(heatmap)];
+    const touched = touchesAt(all.indexOf(heatmap), cell);
     if (!touched) return "";
     const there = touched.programsAt(heatmap.classAt(cell));
     return there.length ? listPrograms(there, grid) : scene.nobody;
@@ -94,19 +116,21 @@ export function storageOf(scene, selection) {
 
   strips.forEach((strip, memory) => {
     const { letter, unit } = scene.memories[memory];
+    strip.onword = (cell) => programsMark(touchesAt(memory, cell)?.programsAt(strip.classAt(cell)) ?? [], grid);
     strip.onpoint = (cell) => {
       if (!cell) return clear();
-      const { index, right } = indexOf(strip.layout, ...cell);
+      const { index, right } = strip.indexAt(cell);
       return point(memory, index[0] * unit, unit * right, strip, `storage ${letter}, ${bytesFrom(index[0] * unit, unit * right)}`, touchers(strip, cell));
     };
   });
   grids.forEach((picture, k) => {
     /** @type {Tensor} */
     const tensor = scene.tensors[k];
+    picture.onword = (cell) => `@${offsetOf(tensor, picture.indexAt(cell).index)}`;
     picture.onpoint = (cell) => {
       if (!cell) return clear();
-      const { index } = indexOf(picture.layout, ...cell);
-      const offset = index.reduce((sum, value, axis) => sum + value * tensor.strides[axis], tensor.offset);
+      const { index } = picture.indexAt(cell);
+      const offset = offsetOf(tensor, index);
       const byte = tensor.start + offset * tensor.itemsize;
       const where = `storage ${scene.memories[tensor.memory].letter}, ${bytesFrom(byte, tensor.itemsize)}`;
       return point(tensor.memory, byte, tensor.itemsize, picture, `${arithmeticOf(tensor, index)} · ${where}`, touchers(picture, cell));
@@ -155,6 +179,9 @@ class TouchedCells {
 /** @param {(import("../drawing/heatmap.js").Cell | null)[]} cells */
 const present = (cells) => /** @type {import("../drawing/heatmap.js").Cell[]} */ (cells.filter((cell) => cell !== null));
 
+/** Where an element is in its storage, counted in elements. @param {Tensor} tensor @param {number[]} index */
+const offsetOf = (tensor, index) => index.reduce((sum, value, axis) => sum + value * tensor.strides[axis], tensor.offset);
+
 /**
  * `x[1, 3] is at 2 + 1·6 + 3·1 = 11`
  * @param {Tensor} tensor
@@ -162,7 +189,7 @@ const present = (cells) => /** @type {import("../drawing/heatmap.js").Cell[]} */
  */
 export function arithmeticOf(tensor, index) {
   const terms = [tensor.offset, ...index.map((value, axis) => `${value}·${tensor.strides[axis]}`)];
-  const total = index.reduce((sum, value, axis) => sum + value * tensor.strides[axis], tensor.offset);
+  const total = offsetOf(tensor, index);
   return `${tensor.name}[${index.join(", ")}] is at ${terms.join(" + ")} = ${total}`;
 }
 
@@ -179,7 +206,7 @@ function sentence(tensor, marked) {
  * @param {string[][]} rows
  */
 export function tableOf(headings, rows) {
-  const head = make("tr", {}, ...headings.map((words) => make("th", { scope: "col" }, words)));
+  const head = make("tr", {}, ...headings.map((words) => make("th", { scope: "col" }, words && wordOf(words, explanationOf(words, "heading")))));
   const body = rows.map((row) =>
     make("tr", {}, ...row.map((words, k) => (k ? make("td", {}, words) : make("th", { scope: "row" }, words)))),
   );

@@ -2,22 +2,26 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
-import { indexOf } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
-import { callProgram, countOf, elsewhereOf, listPrograms } from "../drawing/words.js";
+import { callProgram, countOf, elsewhereOf, listPrograms, programsMark } from "../drawing/words.js";
+import { detailOf, finerOf } from "./finer.js";
+import { radioOf } from "./pickers.js";
 import { lineOf } from "../selection.js";
 
 /**
  * @param {import("../scenes.js").TilingScene} scene
  * @param {import("../selection.js").Selection} selection
+ * @param {import("../part.js").Context} context
  * @returns {{node: HTMLElement, draw: () => void}}
  */
-export function tilingOf(scene, selection) {
+export function tilingOf(scene, selection, context) {
   const programs = scene.grid[0] * scene.grid[1] * scene.grid[2];
   const names = Object.keys(scene.layers);
   /** @type {Record<string, Layer>} */
   const layers = {};
+  /** @type {Set<Heatmap>} */
+  const zoomed = new Set();
   let shown = scene.layer;
   const place = make("div");
   const status = make("div", { class: "tl-status", "aria-live": "polite" });
@@ -28,6 +32,17 @@ export function tilingOf(scene, selection) {
   const layer = (name) => {
     if (!layers[name]) {
       layers[name] = new Layer(scene, name, programs);
+      const { heatmap } = layers[name];
+      heatmap.onword = (cell) => programsMark(layers[name].programsAt(cell), scene.grid);
+      heatmap.zoom.offer(finerOf(context, scene.finer, (answer) => {
+        if (answer.kind !== "tiling" || !answer.layers[name]) return null;
+        const detail = detailOf(answer.window, answer.cells, answer.layers[name], heatmap.rules, heatmap.layout.right, new Members(answer, name, programs));
+        const { program } = selection.get();
+        if (detail) detail.emphasis = layers[name].emphasisIn(detail, program ?? null, lineOf(selection));
+        return detail;
+      }));
+      heatmap.zoom.others = zoomed;
+      zoomed.add(heatmap);
       layers[name].heatmap.onpoint = (cell) => (status.textContent = cell ? layers[name].words(cell) : rest());
       layers[name].heatmap.onpick = (cell) => {
         const there = layers[name].programsAt(cell);
@@ -62,22 +77,23 @@ export function tilingOf(scene, selection) {
     slider.value = String(program ?? -1);
     told.textContent = program === null ? `all ${countOf(programs, "program")}` : callProgram(program, scene.grid);
     const now = layer(shown);
-    now.heatmap.emphasise(now.emphasis(program, lineOf(selection)));
+    now.heatmap.emphasise(now.emphasis(program, lineOf(selection)), (detail) => now.emphasisIn(detail, program, lineOf(selection)));
     status.textContent = now.heatmap.cursor ? now.words(now.heatmap.cursor) : rest();
   };
 
   /** @param {string} name */
   const show = (name) => {
+    const { lens } = layer(shown).heatmap;
     shown = name;
     place.replaceChildren(layer(name).heatmap.node);
+    layer(name).heatmap.zoom.follow(lens);
     title.textContent = `${scene.title}: which program ${scene.verbs[name]} each element`;
     update();
   };
   if (names.length > 1) {
     const group = `tl-${Math.random().toString(36).slice(2)}`;
     for (const name of names) {
-      const radio = make("input", { type: "radio", name: group, checked: name === shown, onchange: () => show(name) });
-      controls.append(make("label", {}, radio, name));
+      controls.append(radioOf(group, name, name === shown, () => show(name)));
     }
   }
   if (programs > 1) controls.append(make("label", { class: "tl-slide" }, "program ", slider), told);
@@ -92,14 +108,13 @@ export function tilingOf(scene, selection) {
 /** Which roles a layer has: 0 load, 1 store or atomic; two more is the masked lane of the same. */
 const ROLES = /** @type {Record<string, number[]>} */ ({ loads: [0], stores: [1], both: [0, 1] });
 
-/** Loads, stores or both. */
-class Layer {
+/** Who touches the cells of each class: of a whole picture, or of a window of it. */
+class Members {
   /** @param {import("../scenes.js").TilingScene} scene @param {string} name @param {number} programs */
   constructor(scene, name, programs) {
     this.scene = scene;
     this.programs = programs;
     this.roles = ROLES[name];
-    this.heatmap = new Heatmap({ ...scene.layers[name], cells: scene.cells });
     this.classOf = numbers(scene.classOf);
     this.starts = numbers(scene.starts);
     this.items = numbers(scene.items);
@@ -131,11 +146,6 @@ class Layer {
     };
   }
 
-  /** @param {import("../drawing/heatmap.js").Cell} cell @returns {number[]} */
-  programsAt(cell) {
-    return this.members(this.heatmap.classAt(cell)).active;
-  }
-
   /**
    * What a program touches, what a line touches, or what both have in common; null for no emphasis.
    * @param {number | null} program @param {number | null} line
@@ -161,6 +171,32 @@ class Layer {
     }
     return levels;
   }
+}
+
+/** Loads, stores or both. */
+class Layer extends Members {
+  /** @param {import("../scenes.js").TilingScene} scene @param {string} name @param {number} programs */
+  constructor(scene, name, programs) {
+    super(scene, name, programs);
+    this.heatmap = new Heatmap({ ...scene.layers[name], cells: scene.cells });
+  }
+
+  /** Who touches a cell, or the single position in it that is known. @param {import("../drawing/heatmap.js").Cell} cell */
+  membersAt(cell) {
+    const detail = cell[3] ? this.heatmap.detailAt([cell[0], cell[1], cell[2]]) : null;
+    const own = detail?.extra instanceof Members ? detail.extra : this;
+    return own.members(this.heatmap.classAt(cell));
+  }
+
+  /** @param {import("../drawing/heatmap.js").Cell} cell @returns {number[]} */
+  programsAt(cell) {
+    return this.membersAt(cell).active;
+  }
+
+  /** The same as `emphasis` for what is known of single positions. @param {import("../drawing/magnified.js").Detail} detail @param {number | null} program @param {number | null} line */
+  emphasisIn(detail, program, line) {
+    return detail.extra instanceof Members ? detail.extra.emphasis(program, line) : null;
+  }
 
   /**
    * Everything about one cell: element, storage offset, programs, lines.
@@ -168,7 +204,7 @@ class Layer {
    */
   words(cell) {
     const { argument, grid } = this.scene;
-    const { index, down, right } = indexOf(this.heatmap.layout, ...cell);
+    const { index, down, right } = this.heatmap.indexAt(cell);
     const last = index.length - 1;
     /** @param {number} value @param {number} axis */
     const span = (value, axis) => {
@@ -178,7 +214,7 @@ class Layer {
     const outside = index.some((value, axis) => value < 0 || value >= argument.shape[axis]);
     const where = `${argument.name}[${index.map(span).join(", ")}]`;
     const offset = index.reduce((total, value, axis) => total + value * argument.strides[axis], argument.offset);
-    const { active, masked, accesses } = this.members(this.heatmap.classAt(cell));
+    const { active, masked, accesses } = this.membersAt(cell);
     const parts = [outside ? `${where}, outside the argument` : `${where} · storage offset ${offset}`];
     parts.push(active.length ? listPrograms(active, grid) : this.scene.nobody);
     const words = accesses.map(([line, kind]) => (line === null ? kind : `${kind} in line ${line}`));

@@ -1,0 +1,211 @@
+"""Zooming from a million elements to one, with Python answering for single elements: wheel, keyboard, buttons, drag."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+from playwright.sync_api import Browser, Locator, Page, expect
+
+import triton_lab as lab
+from triton_lab.views.assembly import WIDGET, script, stylesheet
+from triton_lab.views.drawing import style
+from triton_lab.views.packing import beside
+from triton_lab.views.view import View
+
+Open = Callable[..., Page]
+LEFT, TOP = 46, 18
+MANY = 1_000_000
+
+# A widget's model whose messages Python answers, as a kernel would.
+_START = """([scene, buffers]) => {
+  const views = texts => texts.map(text => new DataView(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer));
+  const filled = (value, from) =>
+    Array.isArray(value) ? value.map(one => filled(one, from))
+    : value === null || typeof value !== 'object' ? value
+    : typeof value.buffer === 'number' ? from[value.buffer]
+    : Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one, from)]));
+  let heard = () => {};
+  const model = {
+    get: name => (name === 'scene' ? filled(scene, views(buffers)) : {}),
+    set() {}, save_changes() {}, off() {},
+    on: (name, then) => { if (name === 'msg:custom') heard = then; },
+    send: ({ part }) => window.pythonPart(part).then(([scene, buffers]) => heard({ part, scene }, views(buffers))),
+  };
+  window.drawWidget({ model, el: document.querySelector('main') });
+}"""
+
+
+@triton.jit
+def add(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) + 1, mask=mask)
+
+
+@cache
+def launch() -> Any:
+    with lab.target("cpu"), lab.record() as launches:
+        add[(triton.cdiv(MANY, 1024),)](torch.rand(MANY), torch.empty(MANY), MANY, BLOCK=1024)
+    return launches[0]
+
+
+@pytest.fixture
+def live(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Opens a view as a widget with a kernel behind it; at the end the console must be clean."""
+    context = browser.new_context(viewport={"width": 900, "height": 900})
+    complaints: list[str] = []
+
+    def carried(scene: Any) -> tuple[Any, list[str]]:
+        buffers: list[bytes] = []
+        plain = beside(scene, buffers)
+        return plain, [base64.b64encode(one).decode() for one in buffers]
+
+    def opened(view: View, theme: style.Theme = style.LIGHT) -> Page:
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.expose_function("pythonPart", lambda name: carried(view.part(name)))
+        colours = f"body{{background:{theme.ground};color:{theme.ink}}}"
+        page.set_content(f"<style>{colours}{stylesheet()}</style><main></main>")
+        source = script(WIDGET).replace("export default { render };", "window.drawWidget = render;")
+        page.add_script_tag(type="module", content=source)
+        page.wait_for_function("() => Boolean(window.drawWidget)")
+        page.evaluate(_START, list(carried(view.live())))
+        page.wait_for_selector(".tl-view[data-theme]")
+        return page
+
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+def wheel(page: Page, overlay: Locator, notches: int, x: float, y: float, key: str = "Control") -> None:
+    overlay.hover(position={"x": LEFT + x, "y": TOP + y})
+    page.keyboard.down(key)
+    for _ in range(abs(notches)):
+        page.mouse.wheel(0, -100 if notches > 0 else 100)
+    page.keyboard.up(key)
+
+
+def told(page: Page) -> str:
+    return page.locator(".tl-status").inner_text()
+
+
+def element_in(words: str) -> int:
+    """The one element of ``out_ptr[1234] · storage offset 1234 · ...``; fails where there are several."""
+    return int(words.partition("[")[2].partition("]")[0])
+
+
+def test_the_wheel_leads_from_a_million_elements_to_one(live: Open, screenshots: Path) -> None:
+    for theme, name in ((style.LIGHT, "light"), (style.DARK, "dark")):
+        page = live(launch().plot.tiling("out_ptr"), theme)
+        overlay = page.locator(".tl-overlay")
+        overlay.hover(position={"x": LEFT + 300, "y": TOP + 200})
+        assert ":" in told(page), "a cell stands for several elements at first"
+        expect(page.locator(".tl-zoom-told")).to_have_text("A cell stands for 4 places: zoom in to see each.")
+        wheel(page, overlay, 20, 300, 200)
+        expect(page.locator(".tl-zoom-told")).to_have_text("Drag to move; 0 shows the whole.")
+        expect(page.get_by_role("button", name="zoom in")).to_be_disabled()
+        expect(page.locator(".tl-status")).not_to_contain_text(":")
+        element = element_in(told(page))
+        line = next(access.line for access in launch().accesses if access.kind == "store")
+        assert told(page) == (
+            f"out_ptr[{element}] · storage offset {element} · program ({element // 1024}, 0, 0) · store in line {line}"
+        )
+        assert abs(element - (200 * 2048 + 300 * 4)) < 3 * 2048, "it is where the pointer was"
+        page.screenshot(path=screenshots / f"zoom-wheel-{name}.png")
+        wheel(page, overlay, -25, 300, 200)
+        expect(page.get_by_role("button", name="zoom out")).to_be_disabled()
+
+
+def test_the_keyboard_leads_there_too_and_on_from_element_to_element(live: Open, screenshots: Path) -> None:
+    page = live(launch().plot.tiling("out_ptr"))
+    overlay = page.locator(".tl-overlay")
+    overlay.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    for _ in range(12):
+        page.keyboard.press("+")
+    expect(page.get_by_role("button", name="zoom in")).to_be_disabled()
+    expect(page.locator(".tl-status")).not_to_contain_text(":")
+    first = element_in(told(page))
+    assert 0 <= first < 40
+    for step in range(1, 30):
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".tl-status")).to_contain_text(f"out_ptr[{first + step}] ·")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".tl-status")).to_contain_text(f"out_ptr[{first + 29 + 2048}] · ")
+    expect(page.locator(".tl-status")).to_contain_text("program (2, 0, 0)")
+    page.screenshot(path=screenshots / "zoom-keyboard.png")
+    page.keyboard.press("-")
+    expect(page.get_by_role("button", name="zoom in")).to_be_enabled()
+    page.keyboard.press("0")
+    expect(page.get_by_role("button", name="whole")).to_be_disabled()
+
+
+def test_a_drag_moves_a_click_picks_and_two_clicks_zoom(live: Open) -> None:
+    page = live(launch().plot.accesses("out_ptr"))
+    overlay = page.locator(".tl-overlay")
+    wheel(page, overlay, 20, 300, 200)
+    expect(page.locator(".tl-zoom-told")).to_contain_text("Drag to move")
+    before = element_in(told(page))
+    box = overlay.bounding_box()
+    assert box
+    x, y = box["x"] + LEFT + 300, box["y"] + TOP + 200
+    page.mouse.down()
+    page.mouse.move(x - 144, y, steps=4)  # two elements wide
+    page.mouse.up()
+    page.mouse.move(x, y)
+    assert element_in(told(page)) == before + 2
+    expect(page.locator(".tl-told")).to_have_text("all 977 programs")
+    page.mouse.click(x, y)
+    expect(page.locator(".tl-told")).to_have_text(f"program ({before // 1024}, 0, 0)")
+    page.get_by_role("button", name="whole").click()
+    page.mouse.dblclick(x, y)
+    expect(page.get_by_role("button", name="zoom out")).to_be_enabled()
+
+
+def test_the_wheel_alone_scrolls_the_page(live: Open) -> None:
+    page = live(launch().plot.tiling("out_ptr"))
+    overlay = page.locator(".tl-overlay")
+    page.evaluate("document.body.style.height = '3000px'")
+    overlay.hover(position={"x": 200, "y": 200})
+    page.mouse.wheel(0, 120)
+    page.wait_for_function("() => window.scrollY > 0")
+    expect(page.get_by_role("button", name="zoom out")).to_be_disabled()
+
+
+def test_a_page_without_a_kernel_says_what_is_missing(show: Open, screenshots: Path) -> None:
+    page = show(launch().plot.tiling("out_ptr"))
+    wheel(page, page.locator(".tl-overlay"), 20, 300, 200)
+    expect(page.locator(".tl-zoom-told")).to_contain_text("a running kernel makes them. Run the cell, then zoom in.")
+    assert ":" in told(page), "the cells stay, and say for how many elements they stand"
+    page.screenshot(path=screenshots / "zoom-no-kernel.png")
+
+
+def test_words_are_explained_to_pointer_and_keyboard(show: Open, screenshots: Path) -> None:
+    page = show(launch().plot.accesses("out_ptr"))
+    step = page.locator(".tl-step-word")
+    step.hover()
+    tip = page.get_by_role("tooltip").filter(visible=True)
+    expect(tip).to_contain_text("One element to the right lies so many elements further in storage")
+    page.screenshot(path=screenshots / "explained.png")
+    page.mouse.move(5, 5)
+    expect(tip).to_have_count(0)
+    page.get_by_role("radio", name="reuse").focus()
+    expect(tip).to_contain_text("How many different programs touch the element")
+    expect(page.get_by_role("radio", name="reuse")).to_have_accessible_description(
+        "How many different programs touch the element. More than one: it is fetched again, or cached."
+    )
+    page.keyboard.press("Escape")
+    expect(tip).to_have_count(0)
+    expect(page.locator(".tl-wrapped")).to_contain_text(
+        "wrapped: 2,048 elements a row; element 2,048 continues the 1st row"
+    )

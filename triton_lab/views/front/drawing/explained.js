@@ -1,0 +1,63 @@
+/** Words that are explained when they are pointed at or come to with the Tab key: the explanations are `glossary.py`'s. */
+
+import { make } from "./dom.js";
+import { GLOSSARY } from "./glossary.js";
+import { placeBeside } from "./readout.js";
+
+let given = 0;
+
+/**
+ * What is told of a word, "" for nothing.
+ * @param {string} word as it is shown @param {string} kind where one word means several things
+ */
+export function explanationOf(word, kind = "") {
+  const key = word.toLowerCase();
+  const known = /** @type {Record<string, string>} */ (GLOSSARY);
+  return (kind && known[`${key}:${kind}`]) || (kind && known[`${kind}:${key}`]) || known[key] || "";
+}
+
+/**
+ * The word, explained if it is known: it can be focused, and a screen reader hears the rest.
+ * @param {string} word @param {string} told @param {import("./dom.js").Attributes} attributes
+ * @returns {HTMLElement}
+ */
+export function wordOf(word, told = explanationOf(word), attributes = {}) {
+  const look = told ? "tl-word" : "";
+  const node = make("span", { ...attributes, class: [look, attributes.class ?? ""].filter(Boolean).join(" "), ...(told ? { tabindex: 0 } : {}) }, word);
+  if (told) explain(node, told);
+  return node;
+}
+
+/**
+ * Have a node explained by words beside it; the words stand in the page for those who cannot see them appear.
+ * @param {HTMLElement} node what is pointed at
+ * @param {string} told
+ * @param {HTMLElement} focused what has the keyboard: the node, or a control in it
+ */
+export function explain(node, told, focused = node) {
+  if (!told) return;
+  const id = `tl-tip-${Math.random().toString(36).slice(2)}-${given++}`;
+  const tip = make("span", { id, class: "tl-tip", role: "tooltip", popover: "manual" }, told);
+  focused.setAttribute("aria-describedby", id);
+  node.append(tip);
+  const hide = () => {
+    window.removeEventListener("scroll", hide, true);
+    if (tip.isConnected && tip.matches(":popover-open")) tip.hidePopover();
+  };
+  const show = () => {
+    if (!tip.isConnected || tip.matches(":popover-open")) return;
+    tip.showPopover();
+    const { width, height } = tip.getBoundingClientRect();
+    const { clientWidth, clientHeight } = document.documentElement;
+    const { left, top, bottom } = node.getBoundingClientRect();
+    const [x, y] = placeBeside({ left, top, right: left - 8, bottom: bottom - 4 }, [width, height], [clientWidth, clientHeight]);
+    tip.style.left = `${x}px`;
+    tip.style.top = `${y}px`;
+    window.addEventListener("scroll", hide, { capture: true, passive: true });
+  };
+  node.addEventListener("pointerenter", show);
+  node.addEventListener("pointerleave", hide);
+  focused.addEventListener("focus", show);
+  focused.addEventListener("blur", hide);
+  focused.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+}

@@ -1,0 +1,74 @@
+"""Single places of a storage, or elements of a tensor in it, where a cell of their picture stands for several."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.heatmap import Heatmap, narrow
+from triton_lab.views.drawing.window import Window, asked
+from triton_lab.views.launch.finer import finer_scene
+from triton_lab.views.launch.scenes import StorageHeatmap, WindowScene
+
+if TYPE_CHECKING:
+    from triton_lab.views.launch.storage import Storage
+
+
+def storage_window(view: Storage, name: str) -> WindowScene:
+    """The part ``storage/strip/0/window/...`` or ``storage/grid/1/window/...``. Raises LookupError for another."""
+    match name.split("/"):
+        case ["storage", "strip", number, "window", _] if number.isdecimal() and int(number) < len(view.strips):
+            window = asked(name, f"storage/strip/{number}", view.strips[int(number)].layout)
+            return _window(_strip(view, int(number), window), window)
+        case ["storage", "grid", number, "window", _] if number.isdecimal() and int(number) < len(view.grids):
+            window = asked(name, f"storage/grid/{number}", view.grids[int(number)].layout)
+            return _window(_grid(view, int(number), window), window)
+    raise LookupError(f"there is no part {name!r} of this picture")
+
+
+def _window(heatmap: StorageHeatmap, window: Window) -> WindowScene:
+    return {"kind": "window", "heatmap": {**heatmap, **finer_scene("", window.layout, window)}}
+
+
+def _strip(view: Storage, which: int, window: Window) -> StorageHeatmap:
+    from triton_lab.views.launch.storage import plain, strip_styles, told_apart
+
+    found, whole = view.covers[which], view.strips[which]
+    positions = window.positions(whole.layout.fine)
+    there = np.flatnonzero(positions >= 0)
+    at = positions[there]
+    kinds, kind = np.unique(found.sets[at] * 4 + (found.counts[:, at] > 1).any(axis=0), return_inverse=True)
+    level = at * style.TENSOR_LEVELS // max(1, len(found.sets))
+    cells = np.zeros(len(positions), dtype=np.int64)
+    cells[there] = 1 + kind.reshape(-1) * style.TENSOR_LEVELS + level
+    heatmap = Heatmap(
+        window.layout,
+        narrow(cells),
+        np.array(strip_styles(found.tensors, kinds), dtype=np.uint16),
+        groups=np.concatenate([[0], 1 + np.repeat(np.arange(len(kinds)), style.TENSOR_LEVELS)]),
+    )
+    if view.touching is None:
+        return plain(heatmap)
+    place = window.places(whole.layout.fine)
+    units = [(number, place[view.units(number)]) for number in found.tensors]
+    return told_apart(heatmap, view.touching.of_storage(units, len(positions)))
+
+
+def _grid(view: Storage, number: int, window: Window) -> StorageHeatmap:
+    from triton_lab.views.launch.storage import grid_styles, plain, told_apart
+
+    whole = view.grids[number]
+    positions = window.positions(whole.layout.fine)
+    which = next(k for k, memory in enumerate(view.memories) if number in memory.tensors)
+    units = len(view.covers[which].sets)
+    level = np.clip(
+        view.first_unit(number)[positions] * style.TENSOR_LEVELS // max(1, units), 0, style.TENSOR_LEVELS - 1
+    )
+    cells = np.where(positions >= 0, 1 + level, 0).astype(np.uint8)
+    heatmap = Heatmap(window.layout, cells, np.array(grid_styles(number), dtype=np.uint16))
+    if view.touching is None:
+        return plain(heatmap)
+    places = window.places(whole.layout.fine)
+    return told_apart(heatmap, view.touching.of_elements(number, places, len(positions)))

@@ -31,7 +31,11 @@ _hooks: dict[int, _Follow] = {}
 
 
 def offer(shell: Any) -> None:
-    """Make the magics known to an IPython shell, and do nothing else until one is used."""
+    """Make the magics known to an IPython shell, and JupyterLab's extension welcome; nothing else until one is used."""
+    from triton_lab.notebook.ready import get_ready
+    from triton_lab.views.onlooker import listen
+
+    listen(shell, lambda: get_ready(shell))
     shell.register_magic_function(triton_cell, "cell", "triton")
     shell.register_magic_function(triton_line, "line", "triton")
     if _help_alone not in shell.input_transformers_cleanup:
@@ -54,10 +58,13 @@ def register(shell: Any) -> None:
 
 
 def follow(shell: Any) -> None:
-    """Compile the notebook's kernels anew when what they use has changed."""
+    """Compile the notebook's kernels anew when what they use has changed; the kernel gets ready for pictures."""
+    from triton_lab.notebook.ready import get_ready
+
     hook = _hooks.setdefault(id(shell), _Follow(shell))
     if hook not in shell.events.callbacks["post_run_cell"]:
         shell.events.register("post_run_cell", hook)
+    get_ready(shell)
     follow_all_quietly(shell)
 
 
@@ -72,6 +79,9 @@ def unregister(shell: Any) -> None:
         shell.magics_manager.magics[kind].pop("triton", None)
     if _help_alone in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(_help_alone)
+    from triton_lab.notebook.ready import leave
+
+    leave(shell)
     hook = _hooks.pop(id(shell), None)
     if hook is not None:
         shell.events.unregister("post_run_cell", hook)
@@ -125,6 +135,7 @@ def run_cell(shell: Any, chosen: Options, body: str) -> None:
     from triton_lab.notebook import cell, trouble
     from triton_lab.notebook.freshness import jit_function
     from triton_lab.notebook.progress import notebook_bar
+    from triton_lab.notebook.ready import enough
     from triton_lab.notebook.show import show_interrupted, show_launches, show_no_launch
     from triton_lab.notebook.switch import switched
 
@@ -145,6 +156,7 @@ def run_cell(shell: Any, chosen: Options, body: str) -> None:
     elif launches:
         try:
             show_launches(launches, chosen)
+            enough(shell)
         except KeyboardInterrupt as error:
             raise trouble.plain(error, "interrupted while pictures were made; the launches had ended") from None
     elif result.error is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +13,7 @@ from triton_lab.words import count
 
 if TYPE_CHECKING:
     from triton_lab.views.scenes import Ran, Target
+    from triton_lab.views.view import View
 
 # More cards than this in one cell help nobody: then a table of the launches has them all behind it.
 MOST_CARDS = 12
@@ -24,6 +26,7 @@ def show_launches(launches: Sequence[Launch], chosen: Options) -> None:
     from triton_lab.views.launch.card import Card
     from triton_lab.views.launch.difference import Difference
     from triton_lab.views.launch.launches import Launches
+    from triton_lab.views.onlooker import announced
 
     def card(launch: Launch) -> Card:
         compared = launch.outputs if chosen.target == "both" else []
@@ -34,11 +37,42 @@ def show_launches(launches: Sequence[Launch], chosen: Options) -> None:
         )
 
     views = [Launches(launches, card)] if len(launches) > MOST_CARDS else list(map(card, launches))
+    shown = []
     for view, launch in zip(views, launches, strict=False):
         both = chosen.target == "both" and launch.outputs
         ran: Ran = {"target": cast("Target", "both" if both else launch.target)}
         how = {"triton_lab": ran}
-        display(view, metadata=how)  # type: ignore[no-untyped-call]
+        if announced():
+            shown.append(_Shown(view, how))
+        else:
+            display(view, metadata=how)  # type: ignore[no-untyped-call]
+    for one in shown:
+        one.complete()
+
+
+class _Shown:
+    """A view in a front end that draws scenes by itself: shown at once, and completed with the PNG that a file needs
+    for readers without it. An output that changes to the same scene is not drawn again."""
+
+    def __init__(self, view: View, how: Mapping[str, Any]) -> None:
+        from triton_lab.views.output import at_once
+
+        self._view, self._how = view, how
+        self._name = uuid.uuid4().hex
+        self._data = at_once(view)
+        self._publish(self._data, dict(how), update=False)
+
+    def complete(self) -> None:
+        from triton_lab.views.output import with_picture
+
+        data, sizes = with_picture(self._data, self._view)
+        self._publish(data, {**sizes, **self._how}, update=True)
+
+    def _publish(self, data: Mapping[str, Any], metadata: Mapping[str, Any], *, update: bool) -> None:
+        from IPython.display import publish_display_data
+
+        transient = {"display_id": self._name}
+        publish_display_data(data, metadata, transient=transient, update=update)  # type: ignore[no-untyped-call]
 
 
 def show_interrupted(launches: Sequence[Launch]) -> None:

@@ -111,7 +111,10 @@ def double(x, n, BLOCK: tl.constexpr):
 double[(2,)](torch.ones(10), 10, BLOCK=8)
 """
 # What a cell prints of itself: which of the heavy modules are there.
-HEAVY = "import sys, json; print(json.dumps(sorted({'numpy', 'torch', 'matplotlib.figure', 'anywidget'} & set(sys.modules))))"
+HEAVY = (
+    "import sys, json\n"
+    "print(json.dumps(sorted({'numpy', 'torch', 'matplotlib.figure', 'anywidget'} & set(sys.modules))))"
+)
 
 
 class Kernel:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from triton_lab.notebook.options import Options
+    from triton_lab.notebook.progress import Sign
 
 
 class _Follow:
@@ -110,21 +111,24 @@ def triton_cell(line: str, body: str) -> None:
     __tracebackhide__ = True
     from IPython.core.getipython import get_ipython
 
-    from triton_lab.notebook import options, trouble
+    from triton_lab.notebook.progress import working
 
     shell = get_ipython()
-    follow(shell)
-    try:
-        chosen = options.parse(line)
-    except options.UsageError as error:
-        raise trouble.plain(error) from None
-    if chosen.help:
-        print(options.USAGE)
-        return
-    run_cell(shell, chosen, body)
+    with working(shell) as sign:
+        from triton_lab.notebook import options, trouble
+
+        follow(shell)
+        try:
+            chosen = options.parse(line)
+        except options.UsageError as error:
+            raise trouble.plain(error) from None
+        if chosen.help:
+            print(options.USAGE)
+            return
+        run_cell(shell, chosen, body, sign)
 
 
-def run_cell(shell: Any, chosen: Options, body: str) -> None:
+def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     """Run ``body`` as the line says, show what was launched, and raise what the cell raised."""
     from triton import knobs
 
@@ -134,7 +138,7 @@ def run_cell(shell: Any, chosen: Options, body: str) -> None:
     from triton_lab.launch.unseen import NotRecorded
     from triton_lab.notebook import cell, trouble
     from triton_lab.notebook.freshness import jit_function
-    from triton_lab.notebook.progress import notebook_bar
+    from triton_lab.notebook.progress import listening
     from triton_lab.notebook.ready import enough
     from triton_lab.notebook.show import show_interrupted, show_launches, show_no_launch
     from triton_lab.notebook.switch import switched
@@ -143,7 +147,7 @@ def run_cell(shell: Any, chosen: Options, body: str) -> None:
     try:
         with contextlib.ExitStack() as stack:
             notes = stack.enter_context(switched(chosen))
-            stack.enter_context(notebook_bar())
+            stack.enter_context(listening(sign))
             # Of Triton's interpreter nothing can be recorded: the cell runs, and a note says so.
             launches: list[Launch] = [] if knobs.runtime.interpret else stack.enter_context(record())
             result = cell.run(shell, body)
@@ -155,7 +159,7 @@ def run_cell(shell: Any, chosen: Options, body: str) -> None:
         show_interrupted(launches)
     elif launches:
         try:
-            show_launches(launches, chosen)
+            show_launches(launches, chosen, sign)
             enough(shell)
         except KeyboardInterrupt as error:
             raise trouble.plain(error, "interrupted while pictures were made; the launches had ended") from None

@@ -12,6 +12,7 @@ from triton_lab.notebook.options import Options
 from triton_lab.words import count
 
 if TYPE_CHECKING:
+    from triton_lab.notebook.progress import Sign
     from triton_lab.views.scenes import Ran, Target
     from triton_lab.views.view import View
 
@@ -19,14 +20,16 @@ if TYPE_CHECKING:
 MOST_CARDS = 12
 
 
-def show_launches(launches: Sequence[Launch], chosen: Options) -> None:
-    """A card for each launch, or one view of many; the cell's badge learns the target from the outputs' metadata."""
+def show_launches(launches: Sequence[Launch], chosen: Options, sign: Sign) -> None:
+    """A card for each launch, or one view of many, the first in the place of the sign of work.
+
+    The cell's badge learns the target from the outputs' metadata.
+    """
     from IPython.display import display
 
     from triton_lab.views.launch.card import Card
     from triton_lab.views.launch.difference import Difference
     from triton_lab.views.launch.launches import Launches
-    from triton_lab.views.onlooker import announced
 
     def card(launch: Launch) -> Card:
         compared = launch.outputs if chosen.target == "both" else []
@@ -42,8 +45,8 @@ def show_launches(launches: Sequence[Launch], chosen: Options) -> None:
         both = chosen.target == "both" and launch.outputs
         ran: Ran = {"target": cast("Target", "both" if both else launch.target)}
         how = {"triton_lab": ran}
-        if announced():
-            shown.append(_Shown(view, how))
+        if sign.watched:
+            shown.append(_Shown(view, how, sign))
         else:
             display(view, metadata=how)  # type: ignore[no-untyped-call]
     for one in shown:
@@ -51,22 +54,30 @@ def show_launches(launches: Sequence[Launch], chosen: Options) -> None:
 
 
 class _Shown:
-    """A view in a front end that draws scenes by itself: shown at once, and completed with the PNG that a file needs
-    for readers without it. An output that changes to the same scene is not drawn again."""
+    """A view in a notebook that somebody looks at.
 
-    def __init__(self, view: View, how: Mapping[str, Any]) -> None:
-        from triton_lab.views.output import at_once
+    A front end that draws scenes by itself gets it at once, and the PNG, which a file needs for readers without it,
+    afterwards: an output that changes to the same scene is not drawn again.
+    """
+
+    def __init__(self, view: View, how: Mapping[str, Any], sign: Sign) -> None:
+        from triton_lab.views.onlooker import announced
+        from triton_lab.views.output import at_once, with_picture
 
         self._view, self._how = view, how
-        self._name = uuid.uuid4().hex
-        self._data = at_once(view)
-        self._publish(self._data, dict(how), update=False)
+        data, self._complete = at_once(view), not announced()
+        data, sizes = with_picture(data, view) if self._complete else (data, {})
+        name = sign.end()
+        self._data, self._name = data, name or uuid.uuid4().hex
+        self._publish(data, {**sizes, **how}, update=bool(name))
 
     def complete(self) -> None:
+        """Add what was left out at first."""
         from triton_lab.views.output import with_picture
 
-        data, sizes = with_picture(self._data, self._view)
-        self._publish(data, {**sizes, **self._how}, update=True)
+        if not self._complete:
+            data, sizes = with_picture(self._data, self._view)
+            self._publish(data, {**sizes, **self._how}, update=True)
 
     def _publish(self, data: Mapping[str, Any], metadata: Mapping[str, Any], *, update: bool) -> None:
         from IPython.display import publish_display_data

@@ -1,4 +1,5 @@
-"""What the first look at a launch costs: from its end to its card, and to the picture of each tab.
+"""What the first look at a launch costs: from Run to its picture, from its end to its card, and to that of each tab;
+and how large the course's notebooks are.
 
 Seconds are the processor's, with one thread: a busy machine spoils them less than those of a clock on the wall.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import triton
@@ -22,8 +24,10 @@ from .speed import ONE_THREAD
 if TYPE_CHECKING:
     import torch
 
-CARD, TAB = 0.5, 0.5  # seconds
+RUN, CARD, TAB = 0.3, 0.5, 0.5  # seconds
+NOTEBOOK = 1.0  # MB
 SMALL_TAB = 0.3  # of what is small
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 QUICK = ("matmul 512^3", "10,000 small programs")
 
 
@@ -96,8 +100,10 @@ LAUNCHES: dict[str, Callable[[], Callable[[], object]]] = {
 
 
 def measure(quick: bool = False) -> list[Figure]:
-    """Per launch: seconds to its findings and card with the first picture, that over the launch's, and of tabs."""
-    figures: list[Figure] = []
+    """Of a cell in a fresh kernel, idle before or not, and run again: seconds from Run to the first picture. Largest
+    notebook. Per launch: seconds to its findings and card with the first picture, that over the launch's, and of tabs.
+    """
+    figures = [*_from_run(), _largest_notebook()]
     for name in QUICK if quick else LAUNCHES:
         seconds = fresh("first_look:time_launch", name, environment=OURS | ONE_THREAD)
         launch, card = seconds.pop("launch"), seconds.pop("card")
@@ -110,6 +116,24 @@ def measure(quick: bool = False) -> list[Figure]:
         limit = SMALL_TAB if name in QUICK else TAB
         figures.append(Figure(f"{name}: slowest tab, {slowest}", seconds[slowest], "s", AtMost(limit), told))
     return figures
+
+
+def _from_run() -> list[Figure]:
+    """Seconds of the kernel's process from Run to the live picture, and until the file's PNG is there too."""
+    figures = []
+    for what, idle in (("at once after the imports", False), ("after the kernel was idle", True)):
+        first, second = fresh("notebook_run:time_runs", idle, environment=OURS | ONE_THREAD)
+        for name, (shown, complete) in ((what, first), (f"{what}, run again", second)):
+            note = f"{complete:.2g} s with the PNG"
+            figures.append(Figure(f"small kernel, {name}: Run to first picture", shown, "s", AtMost(RUN), note))
+    return figures
+
+
+def _largest_notebook() -> Figure:
+    sizes = {path.stem: path.stat().st_size / 1e6 for path in NOTEBOOKS.glob("*.ipynb")}
+    largest = max(sizes, key=lambda name: sizes[name])
+    told = ", ".join(f"{name} {size:.2g}" for name, size in sorted(sizes.items()))
+    return Figure(f"largest notebook of the course, {largest}", sizes[largest], "MB", AtMost(NOTEBOOK), told)
 
 
 def time_launch(name: str) -> dict[str, float]:

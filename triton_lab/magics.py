@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from triton_lab.notebook.options import Options
+    from triton_lab.notebook.progress import Sign
 
 
 class _Follow:
@@ -33,7 +34,11 @@ _hooks: dict[int, _Follow] = {}
 
 
 def offer(shell: Any) -> None:
-    """Make the magics known to an IPython shell, and do nothing else until one is used."""
+    """Make the magics known to an IPython shell, and JupyterLab's extension welcome; nothing else until one is used."""
+    from triton_lab.notebook.ready import get_ready
+    from triton_lab.views.onlooker import listen
+
+    listen(shell, lambda: get_ready(shell))
     shell.register_magic_function(triton_cell, "cell", "triton")
     shell.register_magic_function(triton_line, "line", "triton")
     if _help_alone not in shell.input_transformers_cleanup:
@@ -56,10 +61,13 @@ def register(shell: Any) -> None:
 
 
 def follow(shell: Any) -> None:
-    """Compile the notebook's kernels anew when what they use has changed."""
+    """Compile the notebook's kernels anew when what they use has changed; the kernel gets ready for pictures."""
+    from triton_lab.notebook.ready import get_ready
+
     hook = _hooks.setdefault(id(shell), _Follow(shell))
     if hook not in shell.events.callbacks["post_run_cell"]:
         shell.events.register("post_run_cell", hook)
+    get_ready(shell)
     follow_all_quietly(shell)
 
 
@@ -74,6 +82,9 @@ def unregister(shell: Any) -> None:
         shell.magics_manager.magics[kind].pop("triton", None)
     if _help_alone in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(_help_alone)
+    from triton_lab.notebook.ready import leave
+
+    leave(shell)
     hook = _hooks.pop(id(shell), None)
     if hook is not None:
         shell.events.unregister("post_run_cell", hook)
@@ -105,21 +116,24 @@ def triton_cell(line: str, body: str) -> None:
     __tracebackhide__ = True
     from IPython.core.getipython import get_ipython
 
-    from triton_lab.notebook import options, trouble
+    from triton_lab.notebook.progress import working
 
     shell = get_ipython()
-    follow(shell)
-    try:
-        chosen = options.parse(line)
-    except options.UsageError as error:
-        raise trouble.plain(error) from None
-    if chosen.help:
-        print(options.USAGE)
-        return
-    run_cell(shell, chosen, body)
+    with working(shell) as sign:
+        from triton_lab.notebook import options, trouble
+
+        follow(shell)
+        try:
+            chosen = options.parse(line)
+        except options.UsageError as error:
+            raise trouble.plain(error) from None
+        if chosen.help:
+            print(options.USAGE)
+            return
+        run_cell(shell, chosen, body, sign)
 
 
-def run_cell(shell: Any, chosen: Options, body: str) -> None:
+def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     """Run ``body`` as the line says, show what was launched, and raise what the cell raised."""
     from triton import knobs
 
@@ -130,7 +144,8 @@ def run_cell(shell: Any, chosen: Options, body: str) -> None:
     from triton_lab.notebook import cell, trouble
     from triton_lab.notebook.freshness import jit_function
     from triton_lab.notebook.hushed import hushed
-    from triton_lab.notebook.progress import notebook_bar
+    from triton_lab.notebook.progress import listening
+    from triton_lab.notebook.ready import enough
     from triton_lab.notebook.show import show_interrupted, show_launches, show_no_launch
     from triton_lab.notebook.switch import switched
 
@@ -138,7 +153,7 @@ def run_cell(shell: Any, chosen: Options, body: str) -> None:
     try:
         with contextlib.ExitStack() as stack:
             notes = stack.enter_context(switched(chosen))
-            stack.enter_context(notebook_bar())
+            stack.enter_context(listening(sign))
             said = stack.enter_context(hushed())
             # Of Triton's interpreter nothing can be recorded: the cell runs, and a note says so.
             launches: list[Launch] = [] if knobs.runtime.interpret else stack.enter_context(record())
@@ -155,9 +170,10 @@ def run_cell(shell: Any, chosen: Options, body: str) -> None:
         trouble.interrupted(failed, result.filename)
     elif launches:
         try:
-            shown = show_launches(launches, chosen, trouble.text_of(failed))
+            shown = show_launches(launches, chosen, sign, trouble.text_of(failed))
             if failed is not None and shown is not None and shown.error is failed:
                 trouble.shorten(failed, result.filename, shown)
+            enough(shell)
         except KeyboardInterrupt as error:
             raise trouble.plain(error, "interrupted while pictures were made; the launches had ended") from None
     elif failed is None:

@@ -9,7 +9,7 @@ import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
 import { isCodeCell, lastRunOf } from './cell.ts';
 import { marks } from './marks.ts';
-import { cleanWhenSaved } from './notebook.ts';
+import { announceTo, cleanWhenSaved, hasTriton } from './notebook.ts';
 import { SCENE_RANK, sceneFactory } from './scene.ts';
 
 const cellMarks: JupyterFrontEndPlugin<void> = {
@@ -35,7 +35,12 @@ const scenes: JupyterFrontEndPlugin<void> = {
   requires: [IRenderMimeRegistry],
   activate: ({ docRegistry }: JupyterFrontEnd, rendermime: IRenderMimeRegistry) => {
     rendermime.addFactory(sceneFactory, SCENE_RANK);
-    docRegistry.addWidgetExtension('Notebook', { createNew: (_, context) => cleanWhenSaved(context) });
+    docRegistry.addWidgetExtension('Notebook', {
+      createNew: (_, context) => {
+        cleanWhenSaved(context);
+        announceTo(context.sessionContext, () => hasTriton(context));
+      }
+    });
   }
 };
 

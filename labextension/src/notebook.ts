@@ -4,11 +4,43 @@
 
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 
+import { lineTo } from './kernel.ts';
+import { magicLine } from './magic.ts';
 import { dropWidgets } from './output.ts';
 import type { IOutputs } from './output.ts';
 
+type Context = DocumentRegistry.IContext<DocumentRegistry.IModel>;
+/** As much of a notebook's session as it takes to know its kernel. */
+export type Session = Pick<Context['sessionContext'], 'session' | 'statusChanged'>;
+
+/** A kernel that says so has forgotten what it was told. */
+const NEW: ReadonlySet<string> = new Set(['starting', 'restarting', 'autorestarting', 'dead', 'unknown']);
+
+/**
+ * Tell the kernel, once after each start, that scenes are drawn here, if `wanted`: then it makes no widgets, and gets
+ * ready for pictures while it is idle. One without the lab closes the comm, and is left alone.
+ */
+export function announceTo(session: Session, wanted: () => boolean): void {
+  let told: object | null = null;
+  session.statusChanged.connect((_, status) => {
+    const kernel = session.session?.kernel;
+    if (NEW.has(status)) {
+      told = null;
+    } else if (status === 'idle' && kernel && told !== kernel && wanted()) {
+      told = kernel;
+      lineTo(kernel).announce();
+    }
+  });
+}
+
+/** Whether a notebook has a `%%triton` cell. */
+export function hasTriton({ model }: Pick<Context, 'model'>): boolean {
+  const cells = 'cells' in model ? (model.cells as Iterable<{ sharedModel: { getSource(): string } }>) : [];
+  return [...cells].some(cell => magicLine(cell.sharedModel.getSource().split('\n')) !== null);
+}
+
 /** From now on, what is saved names no widget in place of our pictures. */
-export function cleanWhenSaved(context: DocumentRegistry.IContext<DocumentRegistry.IModel>): void {
+export function cleanWhenSaved(context: Context): void {
   context.saveState.connect(({ model }, state) => {
     if (state !== 'started' || !('cells' in model)) {
       return;

@@ -73,6 +73,8 @@ def test_runs_cover_what_the_active_lanes_touch(event: Event) -> None:
     assert touched == expected
     low, high = hull(event, ITEMSIZE)
     assert all(low <= byte < high for _, byte in expected)
+    if isinstance(event.pointer, Affine) and not isinstance(event.mask, np.ndarray) and expected:
+        assert (low, high) == (min(byte for _, byte in expected), max(byte for _, byte in expected) + 1)
 
 
 def test_a_contiguous_tile_is_one_run_for_each_program() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triton_lab.launch import places as module
-from triton_lab.launch.places import contiguous_strides, digits, offsets, places
+from triton_lab.launch.places import contiguous_strides, digits, offsets, offsets_at, places
 
 shapes_and_strides = st.lists(st.tuples(st.integers(0, 4), st.integers(-9, 50)), max_size=4).map(
     lambda pairs: (tuple(size for size, _ in pairs), tuple(stride for _, stride in pairs))
@@ -53,3 +53,11 @@ def test_offsets_of_views_without_overlap_are_taken_apart_without_a_table() -> N
 @given(st.lists(st.integers(1, 5), max_size=4))
 def test_contiguous_strides_are_those_of_torch(shape: list[int]) -> None:
     assert contiguous_strides(tuple(shape)) == torch.empty(shape).stride()
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(-5, 5)), max_size=4))
+def test_some_offsets_are_those_of_all(axes: list[tuple[int, int]]) -> None:
+    shape, strides = tuple(size for size, _ in axes), tuple(stride for _, stride in axes)
+    every = offsets(shape, strides)
+    chosen = np.arange(len(every))[::2]
+    assert offsets_at(chosen, shape, strides).tolist() == every[chosen].tolist()

@@ -1,31 +1,128 @@
-"""The notebook's progress bar: late, counted, gone at the end."""
+"""The sign of work: late, true, and gone once there is a picture."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
 from triton_lab.backend import launcher
-from triton_lab.notebook.progress import NotebookBar, notebook_bar
+from triton_lab.notebook import progress
+from triton_lab.notebook.progress import OTHERWISE, STAGES, Sign, listening, stage_of, working
 
 
-def test_a_bar_comes_after_a_second_and_goes() -> None:
-    shown: list[Any] = []
-    times = iter([0.0, 0.5, 1.5, 1.55, 3.0])
-    bar = NotebookBar(shown.append, lambda: next(times))
-    bar(1, 10)
-    assert not shown
-    bar(2, 10)
-    progress, words = shown[0].children
-    assert (progress.value, progress.max) == (2, 10)
-    assert words.value.startswith("2 of 10 programs, 6 s to go; interrupt the kernel")
-    bar(3, 10)
-    assert progress.value == 2, "not drawn again at once"
-    bar(9, 10)
-    assert progress.value == 9 and len(shown) == 1
-    bar.close()
-    assert shown[0].comm is None
+class Published(list[tuple[str, str, bool]]):
+    """What was shown: text, display, and whether it took the place of what the display had."""
+
+    def __call__(self, data: dict[str, str], _: object, *, transient: dict[str, str], update: bool) -> None:
+        self.append((data["text/plain"], transient["display_id"], update))
 
 
-def test_without_a_notebook_nothing_listens() -> None:
-    with notebook_bar():
-        assert launcher.progress is None
+def sign(published: Published | None, *times: float) -> Sign:
+    clock: Iterator[float] = iter((0.0, *times))
+    return Sign(published, lambda: OTHERWISE, lambda: next(clock))
+
+
+def test_a_line_tells_of_programs_and_goes() -> None:
+    shown = Published()
+    mine = sign(shown, 1.5, 3.0)
+    mine.say()
+    mine.programs(2, 10)
+    mine.say()
+    mine.programs(9, 10)
+    mine.say()
+    mine.programs(10, 10)
+    mine.close()
+    mine.say()
+    texts, displays, updates = zip(*shown, strict=True)
+    assert texts[0] == f"{OTHERWISE} …"
+    assert texts[1].startswith("2 of 10 programs, 6 s to go; interrupt the kernel")
+    assert texts[2].startswith("9 of 10 programs") and texts[3:] == ("",)
+    assert len(set(displays)) == 1 and updates == (False, True, True, True)
+
+
+def test_a_line_that_stays_true_is_not_written_again() -> None:
+    shown = Published()
+    mine = sign(shown)
+    mine.say()
+    mine.say()
+    assert len(shown) == 1
+
+
+def test_a_picture_takes_the_place_of_the_line() -> None:
+    shown = Published()
+    mine = sign(shown)
+    mine.say()
+    assert mine.end() == shown[0][1] and mine.end() == ""
+    mine.say()
+    mine.close()
+    assert len(shown) == 1
+
+
+def test_a_quick_cell_shows_nothing_and_no_thread_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    import threading
+
+    shell = InteractiveShell.instance()
+    published: list[Any] = []
+    monkeypatch.setattr(progress, "PATIENCE", 60.0)
+    monkeypatch.setattr("triton_lab.views.onlooker.widgets_are_shown", lambda: True)
+    monkeypatch.setattr(shell.display_pub, "publish", lambda *_, **__: published.append(_))
+    with working(shell) as mine:
+        assert mine.watched
+        (thread,) = [one for one in threading.enumerate() if one.name == "triton-lab-sign"]
+    thread.join(5)
+    assert not thread.is_alive() and not published
+    InteractiveShell.clear_instance()
+
+
+def test_a_line_comes_by_itself_and_goes_when_the_cell_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    import threading
+
+    shell = InteractiveShell.instance()
+    published, came = Published(), threading.Event()
+
+    def publish(*what: Any, **how: Any) -> None:
+        published(*what, **how)
+        came.set()
+
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr("triton_lab.views.onlooker.widgets_are_shown", lambda: True)
+    monkeypatch.setattr(shell.display_pub, "publish", publish)
+
+    def cell() -> None:
+        with working(shell):
+            assert came.wait(10)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cell()
+    assert published[0][0] and published[-1][0] == "" and published[-1][2]
+    InteractiveShell.clear_instance()
+
+
+def test_where_nobody_looks_on_nothing_listens() -> None:
+    shell = InteractiveShell.instance()
+    with working(shell) as mine, listening(mine):
+        assert not mine.watched and launcher.progress is None
+    InteractiveShell.clear_instance()
+
+
+def test_launches_tell_how_far_they_are_and_a_listener_of_the_users_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = sign(Published())
+    with listening(mine):
+        assert launcher.progress == mine.programs
+    assert launcher.progress is None
+    monkeypatch.setattr(launcher, "progress", print)
+    with listening(mine):
+        assert launcher.progress is print
+
+
+@pytest.mark.parametrize(("module", "stage"), STAGES)
+def test_what_is_done_is_read_off_the_stack(module: str, stage: str) -> None:
+    names: dict[str, Any] = {"__name__": f"{module}.inner", "stage_of": stage_of, "sys": sys}
+    exec("def here():\n    return stage_of(sys._getframe())", names)
+    assert names["here"]() == stage
+    assert stage_of(None) == OTHERWISE

@@ -41,7 +41,7 @@ class Comm:
 
     def __init__(self, comms: Comms) -> None:
         self.heard: list[tuple[dict[str, Any], list[bytes]]] = []
-        comms.targets[answering.TARGET](self, None)
+        comms.targets[onlooker.TARGET](self, None)
 
     def on_msg(self, then: Callable[[Any], None]) -> None:
         self.then = then
@@ -61,7 +61,7 @@ def comms(monkeypatch: pytest.MonkeyPatch) -> Iterator[Comms]:
     found = Comms()
     shell = InteractiveShell.instance()
     monkeypatch.setattr(shell, "kernel", SimpleNamespace(comm_manager=found), raising=False)
-    monkeypatch.setattr(answering, "_announced", False)
+    monkeypatch.setattr(onlooker, "_announced", False)
     for name in ("JPY_SESSION_NAME", "VSCODE_PID", "COLAB_RELEASE_TAG"):
         monkeypatch.delenv(name, raising=False)
     yield found

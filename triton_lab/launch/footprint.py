@@ -37,15 +37,32 @@ class Runs:
 
 
 def hull(event: Event, itemsize: int) -> tuple[int, int]:
-    """Bounds of the addresses, masked lanes included: ``(low, high)``, high exclusive."""
+    """Bounds of the addresses: ``(low, high)``, high exclusive.
+
+    Tight but under a mask that is told lane by lane: then those that it turns off count too.
+    """
     pointer = event.pointer
     if isinstance(pointer, Affine):
+        if isinstance(event.mask, Box) and not event.mask.is_full():
+            return _boxed_hull(pointer, event.mask, itemsize)
         low, high = pointer.range()
     elif pointer.size:
         low, high = int(pointer.min()), int(pointer.max())
     else:
         return 0, 0
     return low, high + itemsize
+
+
+def _boxed_hull(pointer: Affine, mask: Box, itemsize: int) -> tuple[int, int]:
+    """The same under a box: the last program of a grid mostly points beyond what it touches, into another argument."""
+    low = high = pointer.base.reshape(-1)
+    on: Flags = np.ones(1, np.bool_)
+    for stride, lower, upper in zip(pointer.strides, mask.lower, mask.upper, strict=True):
+        on = on & (lower < upper)
+        near, far = lower * stride, (upper - 1) * stride
+        low, high = low + np.minimum(near, far), high + np.maximum(near, far)
+    low, high, on = np.broadcast_arrays(low, high, on)
+    return (int(low[on].min()), int(high[on].max()) + itemsize) if on.any() else (0, 0)
 
 
 def runs(event: Event, itemsize: int) -> Runs:

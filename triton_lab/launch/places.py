@@ -26,6 +26,15 @@ def offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> Ints:
     return total.reshape(-1)
 
 
+def offsets_at(positions: Ints, shape: tuple[int, ...], strides: tuple[int, ...]) -> Ints:
+    """The same of some elements alone, by their places in reading order."""
+    total = np.zeros(len(positions), dtype=np.int64)
+    for size, stride in zip(shape[::-1], strides[::-1], strict=True):
+        positions, index = np.divmod(positions, max(1, size))
+        total += index * stride
+    return total
+
+
 def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     """The strides, in elements, of a row-major array without gaps."""
     return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))

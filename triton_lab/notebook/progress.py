@@ -1,72 +1,138 @@
-"""A progress bar in the notebook for launches that take a while."""
+"""A sign of work: one line in a cell's output that says what the cell is doing, once that takes a while.
+
+The first picture takes its place. A thread that mostly sleeps writes it; what is being done it reads off the stack of
+the cell's own thread, so that nobody who computes need tell. Nothing is imported here that takes time: imports are
+among what the line speaks of.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import contextvars
+import sys
+import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
-from triton_lab.backend import launcher
-from triton_lab.backend.progress import PATIENCE
-from triton_lab.words import count, number
+PATIENCE = 0.3  # seconds that a cell is given before the line appears
+PAUSE = 0.2  # and at least between two changes of it
+Publish = Callable[..., Any]
 
-# A bar is drawn anew so many seconds later at the earliest.
-PAUSE = 0.1
+# What is done where a module that is called so is on the stack; the first that is found counts.
+STAGES = (
+    ("triton_lab.launch.checks", "Checking the launch"),
+    ("triton_lab.views", "Drawing the picture"),
+    ("triton_lab.launch", "Running the kernel and recording it"),
+    ("triton_lab.backend.launcher", "Running the kernel"),
+    ("triton.compiler", "Compiling the kernel"),
+    ("importlib._bootstrap", "Importing"),
+)
+OTHERWISE = "Running the cell"
 
 
-class NotebookBar:
-    """Called with the number of programs that have run, and of how many; shows itself when that takes long."""
+class Sign:
+    """The line of one cell. ``publish`` is IPython's; None where nobody looks on, and nothing is ever shown."""
 
-    def __init__(self, show: Callable[[Any], Any], clock: Callable[[], float] = time.monotonic) -> None:
-        self._show = show
-        self._clock = clock
+    def __init__(self, publish: Publish | None, stage: Callable[[], str], clock: Callable[[], float]) -> None:
+        self.watched = publish is not None
+        self._publish, self._stage, self._clock = publish, stage, clock
         self._start = clock()
-        self._due = self._start + PATIENCE
-        self._before = 0
-        self._bar: Any = None
-        self._words: Any = None
+        self._done = self._total = 0
+        self._name = self._text = ""
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
 
-    def __call__(self, done: int, total: int) -> None:
-        now = self._clock()
-        if done < self._before:  # another launch
-            self._start = now
-        self._before = done
-        if now < self._due or (self._bar is None and done >= total):
-            return
-        self._due = now + PAUSE
-        if self._bar is None:
-            import ipywidgets
+    def programs(self, done: int, total: int) -> None:
+        """So many programs of a launch have run."""
+        if done < self._done:  # another launch
+            self._start = self._clock()
+        self._done, self._total = done, total
 
-            self._bar = ipywidgets.IntProgress(min=0, layout=ipywidgets.Layout(width="260px"))
-            self._words = ipywidgets.Label()
-            self._box = ipywidgets.HBox([self._bar, self._words])
-            self._show(self._box)
-        self._bar.max, self._bar.value = total, done
-        left = (now - self._start) * (total - done) / max(1, done)
-        told = f"{number(done)} of {count(total, 'program')}"
-        self._words.value = f"{told}, {left:.0f} s to go; interrupt the kernel (■) to stop"
+    def watch(self) -> None:
+        """Show the line after a while and keep it true, until the end."""
+        pause = PATIENCE
+        while not self._ended.wait(pause):
+            self.say()
+            pause = PAUSE
+
+    def say(self) -> None:
+        """Show what is being done now."""
+        text = self._line()
+        with self._lock:
+            if self._publish is None or self._ended.is_set() or text == self._text:
+                return
+            known, self._text = bool(self._name), text
+            self._name = self._name or uuid.uuid4().hex
+            self._publish({"text/plain": text}, {}, transient={"display_id": self._name}, update=known)
+
+    def _line(self) -> str:
+        from triton_lab.words import count, number
+
+        if not 0 < self._done < self._total:
+            return f"{self._stage()} …"
+        left = (self._clock() - self._start) * (self._total - self._done) / self._done
+        told = f"{number(self._done)} of {count(self._total, 'program')}"
+        return f"{told}, {left:.0f} s to go; interrupt the kernel (■) to stop"
+
+    def end(self) -> str:
+        """Say no more. Returns the name of the display whose place another may take, "" where none was shown."""
+        self._ended.set()
+        with self._lock:
+            name, self._name = self._name, ""
+        return name
 
     def close(self) -> None:
-        """Take the bar away."""
-        if self._bar is not None:
-            self._box.close()
-            self._bar = None
+        """Take the line away, if nothing has taken its place."""
+        name = self.end()
+        if name and self._publish is not None:
+            self._publish({"text/plain": ""}, {}, transient={"display_id": name}, update=True)
 
 
 @contextlib.contextmanager
-def notebook_bar() -> Iterator[None]:
-    """Launches inside show a bar in a notebook's cell; a terminal has its own, and a listener of the user's stays."""
-    from IPython.core.getipython import get_ipython
-    from IPython.display import display
+def working(shell: Any) -> Iterator[Sign]:
+    """The sign of a cell that runs inside: in a notebook that somebody looks at, elsewhere it says nothing."""
+    from triton_lab.views.onlooker import widgets_are_shown
 
-    if launcher.progress is not None or getattr(get_ipython(), "kernel", None) is None:
+    here = threading.get_ident()
+    publish = shell.display_pub.publish if widgets_are_shown() else None
+    sign = Sign(publish, lambda: stage_of(sys._current_frames().get(here)), time.monotonic)
+    if publish is not None:
+        # A message of the thread belongs to the cell, as its context says.
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(sign.watch,), name="triton-lab-sign", daemon=True).start()
+    try:
+        yield sign
+    finally:
+        sign.close()
+
+
+def stage_of(frame: FrameType | None) -> str:
+    """What a thread is doing, by the modules on its stack."""
+    modules = set()
+    while frame is not None:
+        modules.add(frame.f_globals.get("__name__", ""))
+        frame = frame.f_back
+    return next((text for name, text in STAGES if any(_within(one, name) for one in modules)), OTHERWISE)
+
+
+def _within(module: str, name: str) -> bool:
+    return module == name or module.startswith(name + ".")
+
+
+@contextlib.contextmanager
+def listening(sign: Sign) -> Iterator[None]:
+    """Launches inside tell how far they are; a terminal has its own bar, and a listener of the user's stays."""
+    from triton_lab.backend import launcher
+
+    if launcher.progress is not None or not sign.watched:
         yield
         return
-    bar = NotebookBar(display)
-    launcher.progress = bar
+    launcher.progress = sign.programs
     try:
         yield
     finally:
         launcher.progress = None
-        bar.close()
+        sign.programs(0, 0)

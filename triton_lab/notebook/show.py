@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,16 +12,19 @@ from triton_lab.notebook.options import Options
 from triton_lab.words import count
 
 if TYPE_CHECKING:
+    from triton_lab.notebook.progress import Sign
     from triton_lab.views.scenes import Ran, Target
+    from triton_lab.views.view import View
 
 # More cards than this in one cell help nobody: then a table of the launches has them all behind it.
 MOST_CARDS = 12
 
 
-def show_launches(launches: Sequence[Launch], chosen: Options, raised: str = "") -> Launch | None:
-    """A card for each launch, or one view of many; the cell's badge learns the target from the outputs' metadata.
+def show_launches(launches: Sequence[Launch], chosen: Options, sign: Sign, raised: str = "") -> Launch | None:
+    """A card for each launch, or one view of many, the first in the place of the sign of work.
 
-    ``raised`` is the text of the error that ended the cell. Gives the launch whose card tells of the last failure.
+    The cell's badge learns the target from the outputs' metadata. ``raised`` is the text of the error that ended the
+    cell. Gives the launch whose card tells of the last failure.
     """
     from IPython.display import display
 
@@ -40,12 +44,51 @@ def show_launches(launches: Sequence[Launch], chosen: Options, raised: str = "")
         )
 
     views = [Launches(launches, card)] if len(launches) > MOST_CARDS else list(map(card, launches))
+    shown = []
     for view, launch in zip(views, launches, strict=False):
         both = chosen.target == "both" and launch.outputs
         ran: Ran = {"target": cast("Target", "both" if both else launch.target)}
         how = {"triton_lab": ran}
-        display(view, metadata=how)  # type: ignore[no-untyped-call]
+        if sign.watched:
+            shown.append(_Shown(view, how, sign))
+        else:
+            display(view, metadata=how)  # type: ignore[no-untyped-call]
+    for one in shown:
+        one.complete()
     return failed if len(launches) <= MOST_CARDS else None
+
+
+class _Shown:
+    """A view in a notebook that somebody looks at.
+
+    A front end that draws scenes by itself gets it at once, and the PNG, which a file needs for readers without it,
+    afterwards: an output that changes to the same scene is not drawn again.
+    """
+
+    def __init__(self, view: View, how: Mapping[str, Any], sign: Sign) -> None:
+        from triton_lab.views.onlooker import announced
+        from triton_lab.views.output import at_once, with_picture
+
+        self._view, self._how = view, how
+        self._data, self._metadata = at_once(view)
+        self._complete = not announced()
+        shown = with_picture(self._data, self._metadata, view) if self._complete else (self._data, self._metadata)
+        name = sign.end()
+        self._name = name or uuid.uuid4().hex
+        self._publish(*shown, update=bool(name))
+
+    def complete(self) -> None:
+        """Add what was left out at first."""
+        from triton_lab.views.output import with_picture
+
+        if not self._complete:
+            self._publish(*with_picture(self._data, self._metadata, self._view), update=True)
+
+    def _publish(self, data: Mapping[str, Any], metadata: Mapping[str, Any], *, update: bool) -> None:
+        from IPython.display import publish_display_data
+
+        transient = {"display_id": self._name}
+        publish_display_data(data, {**metadata, **self._how}, transient=transient, update=update)  # type: ignore[no-untyped-call]
 
 
 def show_interrupted(launches: Sequence[Launch]) -> None:

@@ -11,12 +11,12 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
+from triton_lab.views.onlooker import listen
 from triton_lab.views.packing import beside
 from triton_lab.views.reason import attempt, in_words
 from triton_lab.views.scenes import Picked, Scene, ViewAnswer, WordsScene
 
 MOST_KEPT = 24
-TARGET = "triton_lab.views"  # of the comm that JupyterLab's extension opens, one for each kernel
 WHOLE = ""  # the part that is the whole picture
 
 _SESSION = uuid.uuid4().hex
@@ -36,7 +36,6 @@ class Answering(Protocol):
 
 
 _kept: OrderedDict[str, Answering] = OrderedDict()
-_announced = False  # whether a front end that draws scenes by itself has opened the comm
 
 
 def keep(view: Answering) -> str:
@@ -47,7 +46,9 @@ def keep(view: Answering) -> str:
     _kept.move_to_end(name)
     if len(_kept) > MOST_KEPT:
         _kept.popitem(last=False)
-    _listen()
+    from IPython.core.getipython import get_ipython
+
+    listen(get_ipython())
     return name
 
 
@@ -59,11 +60,6 @@ def part(view: str, name: str) -> Scene:
     return attempt(lambda: one.part(name) if name != WHOLE else one.live(), in_words)
 
 
-def announced() -> bool:
-    """Whether a front end has said that it draws scenes by itself, so that no widget is needed."""
-    return _announced
-
-
 def _gone(view: str) -> WordsScene:
     """Why the view does not answer, and what to do."""
     if not view.startswith(_SESSION):
@@ -71,22 +67,7 @@ def _gone(view: str) -> WordsScene:
     return in_words("This launch is no longer kept, since many have been shown after it. Run the cell again.")
 
 
-def _listen() -> None:
-    """Answer comms, where a notebook's kernel runs us."""
-    from IPython.core.getipython import get_ipython
-
-    comms = getattr(getattr(get_ipython(), "kernel", None), "comm_manager", None)
-    if comms is not None and TARGET not in comms.targets:
-        comms.register_target(TARGET, _opened)
-
-
-def _opened(comm: Any, _: object) -> None:
-    global _announced
-    _announced = True
-    comm.on_msg(lambda message: _asked(comm, message["content"]["data"]))
-
-
-def _asked(comm: Any, data: Mapping[str, Any]) -> None:
+def asked(comm: Any, data: Mapping[str, Any]) -> None:
     """A `ViewQuestion` gets the part; a `ViewPicked` the picture that it leads to, if it leads to another."""
     view, name, picked = data.get("view"), data.get("part"), data.get("picked")
     if not isinstance(view, str):

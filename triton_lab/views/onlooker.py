@@ -1,10 +1,44 @@
-"""Who looks on while a notebook's kernel runs: somebody, or nobody."""
+"""Who looks on while a notebook's kernel runs: somebody, or nobody.
+
+A kernel hears of JupyterLab's extension before it has run anything: nothing is imported here until pictures are asked
+for.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+TARGET = "triton_lab.views"  # of the comm that JupyterLab's extension opens, one for each kernel
+
+_announced = False  # whether a front end that draws scenes by itself has opened the comm
+
+
+def announced() -> bool:
+    """Whether a front end has said that it draws scenes by itself, so that no widget is needed."""
+    return _announced
+
+
+def listen(shell: Any, then: Callable[[], None] = lambda: None) -> None:
+    """Answer comms, where a notebook's kernel runs us; ``then`` is called when the first is opened."""
+    comms = getattr(getattr(shell, "kernel", None), "comm_manager", None)
+    if comms is not None and TARGET not in comms.targets:
+        comms.register_target(TARGET, lambda comm, _: _opened(comm, then))
+
+
+def _opened(comm: Any, then: Callable[[], None]) -> None:
+    global _announced
+    _announced = True
+
+    def answer(message: Any) -> None:
+        from triton_lab.views.answering import asked
+
+        asked(comm, message["content"]["data"])
+
+    comm.on_msg(answer)
+    then()
 
 
 def widgets_are_shown() -> bool:

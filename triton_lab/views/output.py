@@ -7,10 +7,11 @@ scenes by itself, and the extension takes it out again before the notebook is sa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from triton_lab.views.answering import announced, keep
-from triton_lab.views.onlooker import widgets_are_shown
+from triton_lab.views.answering import keep
+from triton_lab.views.onlooker import announced, widgets_are_shown
 from triton_lab.views.packing import packed
 from triton_lab.views.scenes import Saved, Scene
 from triton_lab.views.view import View
@@ -22,19 +23,33 @@ MOST_CHARACTERS = 256 * 1024  # of a packed scene in an output; the extension ke
 
 def bundle(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
     """What ``view`` is shown by, by MIME type; the metadata give the PNG's size in CSS pixels."""
-    from triton_lab.views.drawing.png import png
+    return with_picture(*at_once(view), view)
 
-    figure = view.figure()
-    width, height = (round(inches * 96) for inches in figure.get_size_inches())
+
+def at_once(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The same without the PNG, which takes longest to make: all that a front end needs that draws scenes by itself."""
     data: dict[str, Any] = {SCENE: saved(view)}
-    metadata: dict[str, Any] = {"image/png": {"width": width, "height": height}}
+    metadata: dict[str, Any] = {}
     if widgets_are_shown() and (view.has_panel or not announced()):
         model = view.panel_id() if view.has_panel else view.widget.model_id
         data[WIDGET] = {"version_major": 2, "version_minor": 0, "model_id": model}
         # Colab shows a widget only where the output says which of its widget managers does.
         metadata |= (view.widget._repr_mimebundle_() or ({}, {}))[1]
-    data |= {"image/png": png(figure), "text/plain": view.text()}
-    return data, metadata
+    return data | {"text/plain": view.text()}, metadata
+
+
+def with_picture(
+    data: Mapping[str, Any], metadata: Mapping[str, Any], view: View
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is shown `at_once`, with the PNG and its size."""
+    from triton_lab.views.drawing.png import png
+
+    figure = view.figure()
+    width, height = (round(inches * 96) for inches in figure.get_size_inches())
+    # Words stay last: what knows no better takes the first that it can show.
+    shown = {kind: value for kind, value in data.items() if kind != "text/plain"}
+    shown |= {"image/png": png(figure), "text/plain": data["text/plain"]}
+    return shown, {"image/png": {"width": width, "height": height}, **metadata}
 
 
 def saved(view: View) -> Saved:

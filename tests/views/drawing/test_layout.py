@@ -30,6 +30,17 @@ def test_every_position_has_a_cell_and_no_cell_more_than_its_share(shape: tuple[
         assert np.bincount(cells).max() <= shown.down * shown.right
 
 
+@settings(deadline=None, max_examples=50)
+@given(shapes)
+def test_the_first_position_of_each_cell_is_the_least(shape: tuple[int, ...]) -> None:
+    shown = layout(shape)
+    of_position = shown.cell_of_position()
+    cells, first = shown.first_of_cell()
+    expected, least = np.unique(of_position, return_index=True)
+    order = np.argsort(cells)
+    assert cells[order].tolist() == expected.tolist() and first[order].tolist() == least.tolist()
+
+
 @settings(deadline=None)
 @given(st.integers(1, 50), st.integers(1, 50), st.integers(1, 3))
 def test_a_matrix_stands_in_its_own_shape(rows: int, columns: int, panels: int) -> None:

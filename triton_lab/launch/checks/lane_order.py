@@ -8,7 +8,7 @@ yet to read. It goes well as long as the program is one warp, or luck has it: he
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from triton_lab.launch.checks.barriers import Barriers, results_used
 from triton_lab.launch.checks.evidence import Evidence, Lanes, Sight
 from triton_lab.launch.checks.lane_paths import never_meet
 from triton_lab.launch.checks.race import Races
+from triton_lab.launch.checks.shared_cells import cells_of, where_threads_meet
 from triton_lab.launch.checks.threads import Threads
 from triton_lab.launch.checks.words import Found, element, finding, line_of, others, program
 from triton_lab.launch.classes import distinct
@@ -36,6 +37,8 @@ _MEND = (
 )
 # So many cells a lane may there be, for addresses to be cells at once; else they are numbered first.
 _SPARSE = 16
+# Of so many lanes at least, and at most, those that meet nobody are left out first.
+_FEW, _SORTED = 1 << 12, 1 << 26
 # So many cells are looked at at a time, of about 40 bytes each.
 _CELLS = 1 << 22
 
@@ -85,6 +88,12 @@ def _meetings(
     unit = min(sight.itemsize for sight in part)
     low, end = min(low for low, _ in hulls) // unit * unit, max(high for _, high in hulls)
     lanes = sum(len(sight.event.programs) * int(np.prod(sight.event.shape)) for sight in part)
+    if _FEW < lanes <= _SORTED and any(isinstance(sight.event.pointer, np.ndarray) for sight in part):
+        chosen = where_threads_meet(evidence, part, threads, unit, low)
+        if chosen is not None:
+            if any(map(len, chosen.values())):
+                yield from _Memory(evidence, part, threads, barriers, unit, low, None, chosen).meetings()
+            return
     if (end - low) // unit > max(1 << 16, _SPARSE * lanes):
         yield from _Memory(evidence, part, threads, barriers, unit, low, None).meetings()
         return
@@ -179,13 +188,18 @@ class _Memory:
         unit: int,
         start: int,
         stop: int | None,
+        chosen: Mapping[int, Lanes] | None = None,
     ) -> None:
-        """Cells of ``unit`` bytes from ``start`` to ``stop``; without ``stop`` there is one for each address in use."""
+        """Cells of ``unit`` bytes from ``start`` to ``stop``; without ``stop`` there is one for each address in use.
+
+        ``chosen`` are the lanes that count, by their sight's order; all that are active by themselves.
+        """
+        self._chosen = chosen
         self._evidence, self._part, self._threads, self._barriers = evidence, part, threads, barriers
         self._unit, self._start = unit, start
         self._numbers: Ints | None = None
         if stop is None:
-            self._numbers = distinct(np.concatenate([self._cells(evidence.active_lanes(s), s)[0] for s in part]))
+            self._numbers = distinct(np.concatenate([self._cells(self._lanes(s), s)[0] for s in part]))
             self._count = len(self._numbers)
         else:
             self._count = -(-(stop - start) // unit)
@@ -196,15 +210,17 @@ class _Memory:
 
     def meetings(self) -> Iterator[tuple[Sight, Lanes, Small]]:
         for sight in self._part:
-            lanes = self._evidence.active_lanes(sight)
+            lanes = self._lanes(sight)
             if len(lanes):
                 yield from self._visit(sight, lanes)
 
+    def _lanes(self, sight: Sight) -> Lanes:
+        return self._evidence.active_lanes(sight) if self._chosen is None else self._chosen[sight.event.order]
+
     def _cells(self, lanes: Lanes, sight: Sight) -> tuple[Ints, Ints]:
         """The cells that lanes touch, by their distance from the first, and the lane of each."""
-        wide = max(1, sight.itemsize // self._unit)
-        cell = ((lanes.address - self._start) // self._unit)[:, None] + np.arange(wide)
-        return cell.reshape(-1), np.repeat(np.arange(len(lanes)), wide)
+        cell = cells_of(lanes, sight, self._start, self._unit)
+        return cell.reshape(-1), np.repeat(np.arange(len(lanes)), cell.shape[1])
 
     def _visit(self, sight: Sight, lanes: Lanes) -> Iterator[tuple[Sight, Lanes, Small]]:
         cell, of = self._cells(lanes, sight)

@@ -195,6 +195,10 @@ def cover(tensors: Sequence[StridedLike], memory: Memory, slack: int = 16) -> Co
             first, end = max(0, low - slack), min(end, high + slack)
     counts = np.zeros((len(mine), end - first), dtype=np.int32)
     for row, (t, start) in enumerate(zip(mine, starts, strict=True)):
+        if is_contiguous(tensors[t]):
+            begin = start // unit - first
+            counts[row, begin : begin + elements(tensors[t]) * tensors[t].itemsize // unit] = 1
+            continue
         at = offsets(tuple(tensors[t].shape), tuple(tensors[t].strides)) * (tensors[t].itemsize // unit)
         for part in range(tensors[t].itemsize // unit):
             counts[row] += np.bincount(at + start // unit + part - first, minlength=end - first).astype(np.int32)

@@ -47,10 +47,8 @@ class StorageTouches:
     def of_elements(self, tensor: int, cell_of_element: Ints, cells: int) -> CellTouches:
         """Cells that stand for elements of one tensor; elements with a cell below 0 are left out."""
         found = self.heats[tensor]
-        there = cell_of_element >= 0
-        classes, table, _ = unions(
-            found.classes[found.inside][there], found.table, _no_flags(found.table), cell_of_element[there], cells
-        )
+        classes, bins = _changes(_elements(found), cell_of_element)
+        classes, table, _ = unions(classes, found.table, _no_flags(found.table), bins, cells)
         return CellTouches(classes, table, found.moments)
 
     def of_storage(self, places: Sequence[tuple[int, Ints]], cells: int) -> CellTouches:
@@ -68,13 +66,28 @@ class StorageTouches:
             within = member % max(1, self.programs * own)
             items.append(within // max(1, own) * len(moments) + before + within % max(1, own) + masked * size)
             starts.append(found.table.starts[1:] + count)
-            there = np.flatnonzero(cell.reshape(-1) >= 0)
-            classes.append((found.classes[found.inside] + rows)[there // max(1, cell.shape[1])])
-            bins.append(cell.reshape(-1)[there])
+            of_elements = _elements(found)
+            if cell.shape[1] > 1:
+                of_elements = np.repeat(of_elements, cell.shape[1])
+            own_classes, own_bins = _changes(of_elements, cell.reshape(-1))
+            classes.append(own_classes + rows)
+            bins.append(own_bins)
             count, rows, before = count + len(member), rows + len(found.table), before + own
         table = Classes(np.concatenate(starts), np.concatenate(items))
         found_classes, united, _ = unions(np.concatenate(classes), table, _no_flags(table), np.concatenate(bins), cells)
         return CellTouches(found_classes, united, moments)
+
+
+def _elements(found: Heat) -> Ints:
+    """(elements,) the class of each."""
+    inside = found.inside
+    return found.classes if inside.all() else found.classes[inside]
+
+
+def _changes(classes: Ints, cell: Ints) -> tuple[Ints, Ints]:
+    """The same without what has no cell or says again what stands before it: of millions of elements few are left."""
+    new = np.append(True, (classes[1:] != classes[:-1]) | (cell[1:] != cell[:-1]))[: len(cell)] & (cell >= 0)
+    return classes[new], cell[new]
 
 
 def _no_flags(table: Classes) -> npt.NDArray[np.bool_]:

@@ -82,6 +82,18 @@ class Layout:
         cells = panel[:, None, None] + row[:, None] * self.columns + column
         return cells.reshape(-1)
 
+    def first_of_cell(self) -> tuple[Ints, Ints]:
+        """The cells that stand for a position, and the first position of each."""
+        if self.wrapped:
+            cells = np.arange(math.ceil(self.positions / self.right), dtype=np.int64)
+            return cells, cells * self.right
+        rows, columns = self._matrix()
+        row, column = (np.arange(0, size, step) for size, step in ((rows, self.down), (columns, self.right)))
+        panel = np.arange(self.panels, dtype=np.int64)[:, None, None]
+        position = (panel * rows + row[:, None]) * columns + column
+        cell = (panel * self.rows + (row // self.down)[:, None]) * self.columns + column // self.right
+        return cell.reshape(-1), position.reshape(-1)
+
     def along(self) -> tuple[Ints, ...] | None:
         """For each dimension, what an index there adds to the number of the cell; None where it depends on others."""
         if self.wrapped:

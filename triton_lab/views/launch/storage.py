@@ -8,7 +8,7 @@ repeats itself, and a slice leaves gaps in the storage's strip.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ from triton_lab.launch.maps.storage import (
     traits,
 )
 from triton_lab.launch.maps.storage_touches import CellTouches, StorageTouches
-from triton_lab.launch.places import Ints, offsets
+from triton_lab.launch.places import Ints, offsets, offsets_at
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
@@ -121,7 +121,7 @@ class Storage(View):
             narrow(cells),
             np.array(styles, dtype=np.uint16),
             title=title,
-            labels=_numbers(shown, np.arange(units) + found.first, style.ROOM),
+            labels=_numbers(shown, lambda: np.arange(units) + found.first, style.ROOM),
             legend=self._legend(found, kinds),
             groups=groups,
             noun="byte" if found.unit == 1 else "unit",
@@ -162,18 +162,17 @@ class Storage(View):
         found = self.covers[which]
         room = GRID_ROOM if len(self.tensors) > 1 else (style.ROOM[0], 320.0)
         shown = layout(tuple(tensor.shape), room=room)
-        own = tensor.offset + offsets(tuple(tensor.shape), tuple(tensor.strides))
-        level = np.clip(
-            self.first_unit(number) * style.TENSOR_LEVELS // max(1, len(found.sets)), 0, style.TENSOR_LEVELS - 1
-        )
+        there, first = shown.first_of_cell()
+        unit = self.unit_at(number, offsets_at(first, tensor.shape, tensor.strides))
+        level = np.clip(unit * style.TENSOR_LEVELS // max(1, len(found.sets)), 0, style.TENSOR_LEVELS - 1)
         cells = np.zeros(shown.cells, dtype=np.uint8)
-        cells[shown.cell_of_position()[::-1]] = 1 + level[::-1]
+        cells[there] = 1 + level
         return Heatmap(
             shown,
             cells,
             np.array(grid_styles(number), dtype=np.uint16),
             title=f"{tensor.name} ({shape_text(tensor.shape)}): {', '.join(traits(tensor))}",
-            labels=_numbers(shown, own, room),
+            labels=_numbers(shown, lambda: tensor.offset + offsets(tensor.shape, tensor.strides), room),
             panel_names=panel_names(tensor.shape, (0,) * len(tensor.shape), shown.panels),
             steps=step_names(tensor, shown.wrapped),
             room=room,
@@ -302,16 +301,18 @@ class Storage(View):
         """(elements, n) the units of its memory's cover that each element of a tensor takes."""
         tensor = self.tensors[number]
         found = self.covers[next(k for k, memory in enumerate(self.memories) if number in memory.tensors)]
-        return self.first_unit(number)[:, None] + np.arange(tensor.itemsize // found.unit)
+        units = self.unit_at(number, offsets(tuple(tensor.shape), tuple(tensor.strides)))[:, None]
+        wide = tensor.itemsize // found.unit
+        return units + np.arange(wide) if wide > 1 else units
 
-    def first_unit(self, number: int) -> Ints:
-        """(elements,) counted from the first unit that the cover has."""
+    def unit_at(self, number: int, own: Ints) -> Ints:
+        """The first unit, counted from the first that the cover has, of elements at these distances from element 0."""
         tensor = self.tensors[number]
         which = next(k for k, memory in enumerate(self.memories) if number in memory.tensors)
         found = self.covers[which]
-        own = tensor.offset + offsets(tuple(tensor.shape), tuple(tensor.strides))
-        base = (tensor.storage_address - self.memories[which].address) // found.unit
-        return base + own * (tensor.itemsize // found.unit) - found.first
+        base = (tensor.storage_address - self.memories[which].address) // found.unit - found.first
+        wide = tensor.itemsize // found.unit
+        return own * wide + (base + tensor.offset * wide)
 
     def _memory_of(self, number: int) -> Memory:
         return next(memory for memory in self.memories if number in memory.tensors)
@@ -387,12 +388,12 @@ def _look(tensors: Sequence[int], several: bool, level: int, pattern: int = styl
     return colours[0], colours[0], colours[0], pattern
 
 
-def _numbers(shown: Layout, numbers: Ints, room: tuple[float, float]) -> list[Label]:
+def _numbers(shown: Layout, numbers: Callable[[], Ints], room: tuple[float, float]) -> list[Label]:
     """A number in each cell, in reading order."""
     if shown.binned or shown.cells > MOST:  # they get none
         return []
     told = [""] * shown.cells
-    for cell, number in zip(shown.cell_of_position().tolist(), numbers.tolist(), strict=True):
+    for cell, number in zip(shown.cell_of_position().tolist(), numbers().tolist(), strict=True):
         told[cell] = str(number)
     return cell_labels(shown, told, room)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from triton_lab.launch.places import offsets_at
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, narrow
 from triton_lab.views.drawing.window import Window, asked
@@ -63,9 +64,9 @@ def _grid(view: Storage, number: int, window: Window) -> StorageHeatmap:
     positions = window.positions(whole.layout.fine)
     which = next(k for k, memory in enumerate(view.memories) if number in memory.tensors)
     units = len(view.covers[which].sets)
-    level = np.clip(
-        view.first_unit(number)[positions] * style.TENSOR_LEVELS // max(1, units), 0, style.TENSOR_LEVELS - 1
-    )
+    tensor = view.tensors[number]
+    unit = view.unit_at(number, offsets_at(np.maximum(positions, 0), tensor.shape, tensor.strides))
+    level = np.clip(unit * style.TENSOR_LEVELS // max(1, units), 0, style.TENSOR_LEVELS - 1)
     cells = np.where(positions >= 0, 1 + level, 0).astype(np.uint8)
     heatmap = Heatmap(window.layout, cells, np.array(grid_styles(number), dtype=np.uint16))
     if view.touching is None:

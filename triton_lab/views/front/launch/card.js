@@ -1,6 +1,6 @@
 /** The launch card: what ran, on what, what is wrong with it, and pictures that share one selection. */
 
-import { make } from "../drawing/dom.js";
+import { make, passage } from "../drawing/dom.js";
 import { tabsOf } from "../drawing/tabs.js";
 import { findingOf } from "./findings.js";
 import { pickedOf } from "./picked.js";
@@ -40,10 +40,10 @@ export function cardOf(scene, selection, context) {
     ),
     scene.table.length ? tableOf(scene.headings, scene.table) : "",
     ...scene.scalars.map((words) => make("div", { class: "tl-note" }, words)),
-    scene.failure && !scene.told ? make("pre", { class: "tl-failure" }, scene.failure) : "",
+    scene.failure && !scene.told ? passage({ class: "tl-failure" }, "the error", scene.failure) : "",
     ...(scene.tabs.length ? top : scene.findings).map((one) => findingOf(one, selection)),
     scene.failure && scene.told
-      ? make("details", { class: "tl-section" }, make("summary", {}, "The error as it was raised"), make("pre", { class: "tl-failure" }, scene.failure))
+      ? make("details", { class: "tl-section" }, make("summary", {}, "The error as it was raised"), passage({ class: "tl-failure" }, "the error", scene.failure))
       : "",
     scene.configs.length ? configsOf(scene.configs) : "",
     ...scene.remarks.map((words) => make("div", { class: "tl-note" }, words)),

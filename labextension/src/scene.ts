@@ -174,6 +174,9 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       void panel.renderModel(rendermime.createModel({ data, trusted: true }));
       this.#place.replaceChildren();
       Widget.attach(panel, this.#place);
+      const named = new MutationObserver(() => nameSliders(panel.node));
+      named.observe(panel.node, { childList: true, subtree: true });
+      panel.disposed.connect(() => named.disconnect());
       return panel;
     } catch {
       return null;
@@ -249,3 +252,13 @@ export const sceneFactory: IRenderMime.IRendererFactory = {
 
 /** Before the widget's, which is -10. */
 export const SCENE_RANK = -100;
+
+/** Give the handles of ipywidgets' sliders the words that stand beside them, and that no reader of screens connects. */
+function nameSliders(panel: HTMLElement): void {
+  for (const handle of panel.querySelectorAll('.widget-slider [role=slider]:not([aria-label])')) {
+    const label = handle.closest('.widget-slider')?.querySelector('.widget-label')?.textContent;
+    if (label) {
+      handle.setAttribute('aria-label', label);
+    }
+  }
+}

@@ -21,6 +21,16 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 /**
+ * Text in the lines that it has, which scrolls sideways where they are long: by keyboard, too.
+ * @param {Attributes} attributes
+ * @param {string} label what it is, for who cannot see it
+ * @param {...(Node | string)} lines
+ */
+export function passage(attributes, label, ...lines) {
+  return make("pre", { ...attributes, tabindex: 0, role: "group", "aria-label": label }, ...lines);
+}
+
+/**
  * What draws on a canvas.
  * @param {HTMLCanvasElement} canvas
  * @returns {CanvasRenderingContext2D}

@@ -1,6 +1,6 @@
 /** The launch card: what ran, on what, what is wrong with it, and pictures that share one selection. */
 
-import { make } from "../drawing/dom.js";
+import { make, passage } from "../drawing/dom.js";
 import { tabsOf } from "../drawing/tabs.js";
 import { callProgram, countOf } from "../drawing/words.js";
 import { findingOf } from "./findings.js";
@@ -76,7 +76,7 @@ function bodyOf(scene, selection, context, back = "") {
   const panel = tabsOf(tabs, "tl-tabs", before < 0 ? first : before, (number) => (open.tab = names[number]));
   const source = scene.tabs.length && scene.source.lines.length ? sectionOf(scene, selection, open) : null;
   const raised = scene.failure && scene.told
-    ? make("details", { class: "tl-section" }, make("summary", {}, "The error as it was raised"), make("pre", { class: "tl-failure" }, scene.failure))
+    ? make("details", { class: "tl-section" }, make("summary", {}, "The error as it was raised"), passage({ class: "tl-failure" }, "the error", scene.failure))
     : "";
   const node = make(
     "div", { class: "tl-card", onkeydown: picked.onkeydown },
@@ -88,7 +88,7 @@ function bodyOf(scene, selection, context, back = "") {
     ),
     scene.table.length ? tableOf(scene.headings, scene.table) : "",
     scene.scalars.length ? make("div", { class: "tl-note" }, scene.scalars.join(" · ")) : "",
-    scene.failure && !scene.told ? make("pre", { class: "tl-failure" }, scene.failure) : "",
+    scene.failure && !scene.told ? passage({ class: "tl-failure" }, "the error", scene.failure) : "",
     ...(scene.tabs.length ? top : scene.findings).map((one) => findingOf(one, selection)),
     scene.configs.length ? configsOf(scene.configs) : "",
     ...scene.remarks.map((words) => make("div", { class: "tl-note" }, words)),

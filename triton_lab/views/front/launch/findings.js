@@ -1,6 +1,6 @@
 /** Findings: what is wrong with a launch; one that is picked shows its line and its first program. */
 
-import { make } from "../drawing/dom.js";
+import { make, passage } from "../drawing/dom.js";
 
 /**
  * @param {import("../scenes.js").FindingScene} finding
@@ -23,7 +23,7 @@ export function findingOf(finding, selection) {
     make(
       "div", {},
       make("div", {}, make("b", {}, `${finding.severity}: `), where, where ? " " : "", finding.message),
-      finding.excerpt.length ? make("pre", { class: "tl-excerpt" }, finding.excerpt.join("\n")) : "",
+      finding.excerpt.length ? passage({ class: "tl-excerpt" }, "where", finding.excerpt.join("\n")) : "",
       ...finding.orders.map((line) => make("div", {}, line)),
       make("div", { class: "tl-note" }, finding.hint, finding.fix ? " A fix, tried on copies:" : ""),
       ...(finding.fix ?? []).map(fixOf),
@@ -42,6 +42,6 @@ function fixOf([line, before, after]) {
   }, "Copy");
   return make(
     "div", { class: "tl-fix" },
-    make("span", { class: "tl-note" }, `line ${line}`), make("pre", { class: "tl-excerpt" }, after), copy,
+    make("span", { class: "tl-note" }, `line ${line}`), passage({ class: "tl-excerpt" }, "the fix", after), copy,
   );
 }

@@ -1,6 +1,6 @@
 /** A step of the lazy graph: the drawing as SVG; point at an operation and its lines in the kernels light up. */
 
-import { make } from "../drawing/dom.js";
+import { make, passage } from "../drawing/dom.js";
 import { STYLE } from "../drawing/style.js";
 import { themeOf } from "../drawing/theme.js";
 
@@ -56,6 +56,14 @@ export function mentions(line, tag) {
 }
 
 /**
+ * Where a step leads from place `at` of `length`, round at the ends; from nowhere (-1), to the first or the last.
+ * @param {number} at @param {number} step @param {number} length
+ */
+export function stepped(at, step, length) {
+  return at < 0 ? (step > 0 ? 0 : length - 1) : (at + step + length) % length;
+}
+
+/**
  * @param {import("../scenes.js").DrawingScene["items"][number]} item
  * @param {(colour: string) => string} colour
  * @returns {SVGElement[]}
@@ -90,12 +98,23 @@ function drawnItem(item, colour) {
  * @type {import("../part.js").Draw<import("../scenes.js").DrawingScene>}
  */
 export function drawingOf(scene, selection) {
-  const plot = make("div", { class: "tl-scroll" });
+  const tags = [...new Set(scene.items.flatMap((item) => (item.what === "box" && item.tag ? [item.tag] : [])))];
+  const keys = tags.length ? "; arrow keys go through its operations, Escape clears the choice" : "";
+  const plot = make("div", {
+    class: "tl-scroll", tabindex: 0, role: "group", "aria-label": scene.label + keys,
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (!tags.length || (step === undefined && event.key !== "Escape")) return;
+      event.preventDefault();
+      pin(step === undefined ? "" : tags[stepped(tags.indexOf(pinned()), step, tags.length)]);
+    },
+  });
+  const told = make("div", { class: "tl-note", role: "status" });
   const lines = scene.source.split("\n").map((line) => make("div", {}, line || " "));
   const kernels = make(
-    "details", { class: "tl-kernels" }, make("summary", {}, "The generated kernels"), make("pre", {}, ...lines),
+    "details", { class: "tl-kernels" }, make("summary", {}, "The generated kernels"), passage({}, "the kernels", ...lines),
   );
-  const node = make("div", {}, plot, ...(scene.source ? [kernels] : []));
+  const node = make("div", {}, plot, tags.length ? told : "", ...(scene.source ? [kernels] : []));
 
   /** @param {string} tag */
   const light = (tag) => {
@@ -104,7 +123,14 @@ export function drawingOf(scene, selection) {
   };
   const pinned = () => selection.get().operation ?? "";
   const tagOf = (/** @type {Event} */ event) => /** @type {SVGElement} */ (event.target).dataset.tag ?? "";
-  selection.subscribe(() => light(pinned()));
+  const pin = (/** @type {string} */ tag) => {
+    selection.set({ operation: tag });
+    kernels.open ||= pinned() !== "";
+  };
+  selection.subscribe(() => {
+    light(pinned());
+    told.textContent = lines.map((line) => line.textContent ?? "").find((line) => mentions(line, pinned()))?.trim() ?? pinned();
+  });
   return {
     node,
     draw() {
@@ -119,10 +145,7 @@ export function drawingOf(scene, selection) {
       picture.append(...scene.items.flatMap((item) => drawnItem(item, colour)));
       picture.addEventListener("pointermove", (event) => light(tagOf(event) || pinned()));
       picture.addEventListener("pointerleave", () => light(pinned()));
-      picture.addEventListener("click", (event) => {
-        selection.set({ operation: tagOf(event) });
-        kernels.open ||= pinned() !== "";
-      });
+      picture.addEventListener("click", (event) => pin(tagOf(event)));
       plot.replaceChildren(picture);
       light(pinned());
     },

@@ -2,6 +2,7 @@
 
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
+import { comparisonOf } from "./launch/comparison.js";
 import { differenceOf } from "./launch/difference.js";
 import { gridOf } from "./launch/grid.js";
 import { launchesOf, nestedOf } from "./launch/launches.js";
@@ -25,6 +26,7 @@ export const KINDS = {
   card: cardOf,
   choice: choiceOf,
   columns: columnsOf,
+  comparison: comparisonOf,
   difference: differenceOf,
   drawing: drawingOf,
   follow: followOf,

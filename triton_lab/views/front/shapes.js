@@ -3,7 +3,7 @@
 /** @typedef {import("./check.js").Shape} Shape */
 /** @type {{kinds: Record<string, string>, types: Record<string, Record<string, Shape>>}} */
 export const SHAPES = {
-  kinds: {"accesses":"AccessesScene","card":"CardScene","choice":"ChoiceScene","columns":"ColumnsScene","difference":"DifferenceScene","drawing":"DrawingScene","follow":"FollowScene","grid":"GridScene","iteration":"IterationScene","launches":"LaunchesScene","maximal":"MaximalScene","nested":"NestedScene","origin":"OriginScene","origins":"OriginsScene","pair":"PairScene","ragged":"RaggedScene","steps":"StepsScene","storage":"StorageScene","tiling":"TilingScene","timeline":"TimelineScene","variable":"VariableScene","words":"WordsScene"},
+  kinds: {"accesses":"AccessesScene","card":"CardScene","choice":"ChoiceScene","columns":"ColumnsScene","comparison":"ComparisonScene","difference":"DifferenceScene","drawing":"DrawingScene","follow":"FollowScene","grid":"GridScene","iteration":"IterationScene","launches":"LaunchesScene","maximal":"MaximalScene","nested":"NestedScene","origin":"OriginScene","origins":"OriginsScene","pair":"PairScene","ragged":"RaggedScene","steps":"StepsScene","storage":"StorageScene","tiling":"TilingScene","timeline":"TimelineScene","variable":"VariableScene","words":"WordsScene"},
   types: {
     AccessScene: {"statement":"string","key":"string","kind":"string","text":"string","array":"number","visits":{"of":"Buffer"},"cells":{"of":"Buffer"}},
     AccessesScene: {"starts":{"of":"Buffer"},"items":{"of":"Buffer"},"moments":{"list":{"tuple":["number",{"any":["number","null"]},"string"]}},"kind":{"is":["accesses"]},"title":"string","says":{"map":"string"},"over":"string","unit":"number","argument":{"of":"StoredArgument"},"grid":{"list":"number"},"program":{"any":["number","null"]},"iteration":{"any":["number","null"]},"layer":"string","heatmap":{"of":"Cells"},"layers":{"map":{"of":"LayerScene"}},"counts":{"of":"Buffer"},"elsewhere":{"tuple":["number","number"]},"nobody":"string"},
@@ -18,6 +18,8 @@ export const SHAPES = {
     ChoiceScene: {"kind":{"is":["choice"]},"items":{"list":{"of":"ItemScene"}}},
     ColumnScene: {"title":"string","picture":"bytes","dark":"bytes","width":"number","alt":"string","program":"string","can":{"list":"string"},"cannot":{"list":"string"},"measured":{"list":"string"}},
     ColumnsScene: {"kind":{"is":["columns"]},"title":"string","columns":{"list":{"of":"ColumnScene"}}},
+    ComparedScene: {"name":"string","told":"string","heatmaps":{"list":{"of":"HeatmapScene"}},"by_program":{"any":[{"of":"HeatmapScene"},"null"]},"values":{"list":{"of":"Buffer"}},"errors":{"of":"Buffer"},"unit":"string","programs":{"of":"Buffer"},"worst":{"of":"Buffer"}},
+    ComparisonScene: {"kind":{"is":["comparison"]},"title":"string","titles":{"list":"string"},"headings":{"list":"string"},"table":{"list":{"list":"string"}},"lines":{"list":"string"},"tried":{"list":"string"},"causes":{"list":{"list":"string"}},"arguments":{"list":{"of":"ComparedScene"}},"grid":{"list":"number"},"open":"number"},
     Controls: {"parameters":{"map":{"tuple":["number","number","number"]}},"iterators":{"list":"string"},"hidden":{"map":{"tuple":[{"any":["number","null"]},"number","number"]}}},
     DifferenceScene: {"kind":{"is":["difference"]},"title":"string","name":"string","titles":{"list":"string"},"heatmaps":{"list":{"of":"HeatmapScene"}},"values":{"list":{"of":"Buffer"}},"worst":{"of":"Buffer"}},
     DomainArrows: {"kind":"string","source":"string","target":"string","violated":"boolean","ends":{"of":"Buffer"}},

@@ -81,3 +81,9 @@ def two_stores(x_ptr, out_ptr, BLOCK: tl.constexpr):
     for turn in range(3):
         value = tl.load(x_ptr + offsets) + turn
         tl.store(out_ptr + turn * BLOCK + offsets, value)
+
+
+@triton.jit
+def overlapping(out_ptr, BLOCK: tl.constexpr):
+    program = tl.program_id(0)
+    tl.store(out_ptr + program * (BLOCK // 4) + tl.arange(0, BLOCK), program + tl.zeros((BLOCK,), tl.float32))

@@ -109,7 +109,8 @@ def _compared(
     titles = (mine.title, theirs.title)
     if titles[0] == titles[1]:
         titles = (f"{titles[0][:-1]}, a)", f"{titles[1][:-1]}, b)")
-    return Comparison(a, b, titles, tuple(found), remarks, same)
+    names = tuple(pairs[one.name] for one in found)
+    return Comparison(a, b, titles, tuple(found), remarks, same, names)
 
 
 def _bounded(

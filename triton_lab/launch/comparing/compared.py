@@ -148,7 +148,7 @@ class Compared:
     def _worst(self, errors: Array) -> Worst | None:
         if not self.finite.any():
             return None
-        at = int(np.argmax(np.where(np.isnan(errors), -1.0, errors)))
+        at = int(np.argmax(np.where(self.finite, errors, -1.0)))
         return Worst(float(errors.reshape(-1)[at]), words.index(at, self.a.shape))
 
     @property

@@ -11,6 +11,7 @@ from triton_lab.launch.comparing.compared import EQUAL, VERDICTS, Compared
 from triton_lab.launch.comparing.first import FirstStore, first_store
 
 if TYPE_CHECKING:
+    from triton_lab.launch.comparing.causes import Causes
     from triton_lab.launch.launch import Launch
     from triton_lab.views.launch.comparison import ComparisonView
 
@@ -36,6 +37,8 @@ class Comparison:
     remarks: tuple[str, ...] = ()
     # Whether both ran the very same kernel: see `rounding`.
     same: bool = True
+    # What the second side calls the arguments, in their order.
+    names: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -59,6 +62,34 @@ class Comparison:
         if self.verdict == EQUAL:
             return None
         return first_store(self.launch, [one for one in self.arguments if one.written], self.other)
+
+    @cached_property
+    def _causes(self) -> Causes:
+        from triton_lab.launch.comparing.trying import causes
+
+        return causes(self)
+
+    def causes(self) -> Causes:
+        """Why the two differ, by experiment: the launches are replayed with one thing changed each time.
+
+        Tried are what a GPU does otherwise (tf32, fused multiply-add, approximate functions), other orders of
+        summation and float64; on a machine with a GPU its options, too. Races, reads of unwritten memory and atomics
+        of floats are named where they were found.
+
+        >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr).causes())
+        no cause was found: nothing that was tried removes the difference
+          with all in float64 on add_kernel (CPU) 1 of 1,000 elements is bit-equal, and 8.38e+06 ulp are left
+        """
+        return self._causes
+
+    @property
+    def cause(self) -> str:
+        """What `causes` found, in a sentence.
+
+        >>> lab.compare(launch, launch).cause
+        'there is no difference'
+        """
+        return self._causes.cause
 
     def plot(self, argument: str | None = None) -> ComparisonView:
         """Both results and the error, over elements and over programs, beside the verdict; the argument that is worst.

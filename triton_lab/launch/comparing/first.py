@@ -30,6 +30,8 @@ class Lead:
     line: int
     a: float
     b: float | None
+    # The dtypes that the variable has on either side.
+    types: tuple[str, str] = ("", "")
 
     @property
     def differs(self) -> bool:
@@ -166,7 +168,9 @@ def _led(
         values = _in_lane(one, lane)
         twin = theirs.get((name, turn))
         if values is not None:
-            leads.append(Lead(name, one.variable.line, values, None if twin is None else _in_lane(twin, lane)))
+            there = None if twin is None else _in_lane(twin, lane)
+            types = (one.values.dtype.name, "" if twin is None else twin.values.dtype.name)
+            leads.append(Lead(name, one.variable.line, values, there, types))
     return origins, leads
 
 

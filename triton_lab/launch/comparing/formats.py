@@ -74,13 +74,13 @@ def steps(a: Array, b: Array) -> Array:
     sizes = [(array & ~sign).astype(np.uint64) for array in (left, right)]
     apart = (left & sign) != (right & sign)
     greater, less = np.maximum(*sizes), np.minimum(*sizes)
-    return np.where(apart, greater + less, greater - less)
+    return np.asarray(np.where(apart, greater + less, greater - less))
 
 
 def magnitude(a: Array, b: Array) -> Array:
     """``|a - b|`` of integers or booleans of one dtype, exactly, as uint64."""
     if a.dtype.kind == "b":
-        return (a != b).astype(np.uint64)
+        return np.asarray(a != b).astype(np.uint64)
     wide = np.uint64 if a.dtype.kind == "u" else np.int64
     left, right = a.astype(wide), b.astype(wide)
     with np.errstate(over="ignore"):  # what wraps is exact in 64 bits

@@ -154,7 +154,7 @@ def asked(launch: Recorded, function: Callable[..., Any], written: Sequence[str]
     Tensors that shared memory do so again. If it returns None, the written ones are what it has made of them.
     Raises ValueError for parameters that the kernel has not, CannotReplay.
     """
-    held = _torch_tensors(launch)
+    held = torch_tensors(launch)
     values = {**{argument.name: argument.value for argument in launch.arguments}, **held}
     names = _asked_for(launch, function, values)
     result = function(**{name: values[name] for name in names})
@@ -184,7 +184,7 @@ def _asked_for(launch: Recorded, function: Callable[..., Any], values: Mapping[s
     return [one.name for one in parameters if one.name in values and one.kind is not one.POSITIONAL_ONLY]
 
 
-def _torch_tensors(launch: Recorded) -> dict[str, Any]:
+def torch_tensors(launch: Recorded) -> dict[str, Any]:
     """Tensors like the launch's, over memory as it was before; they share what the launch's shared."""
     import torch
 

@@ -60,7 +60,8 @@ RISING: dict[str, Callable[[Array], Array]] = {
     "math.floor": np.floor,
     "math.ceil": np.ceil,
 }
-_OF_LIBRARY: dict[str, Callable[[Array], Array]] = {"tanh": np.tanh, "exp": np.exp, "exp2": np.exp2, "log": np.log, "log2": np.log2, "sqrt": np.sqrt,
+_OF_LIBRARY: dict[str, Callable[[Array], Array]] = {
+               "tanh": np.tanh, "exp": np.exp, "exp2": np.exp2, "log": np.log, "log2": np.log2, "sqrt": np.sqrt,
                "expm1": np.expm1, "log1p": np.log1p, "sinh": np.sinh, "asinh": np.arcsinh, "atan": np.arctan,
                "cbrt": np.cbrt, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "trunc": np.trunc,
                "log10": np.log10, "erf": erf}  # fmt: skip

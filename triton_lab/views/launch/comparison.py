@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from triton_lab import words
 from triton_lab.launch.comparing import formats
-from triton_lab.launch.comparing.compared import VERDICTS, Compared, Worst
+from triton_lab.launch.comparing.causes import HEADINGS
+from triton_lab.launch.comparing.compared import EQUAL, VERDICTS, Compared, Worst
 from triton_lab.launch.maps.difference import worst
 from triton_lab.launch.maps.stored_by import stored_by
 from triton_lab.launch.places import Ints
@@ -31,6 +32,7 @@ Floats = NDArray[np.float64]
 
 ROOM = (270.0, 300.0)  # for one of the three
 MOST = 6  # arguments that have heatmaps
+_SOON = 0.1  # seconds of a launch: its causes are looked for when the comparison is shown
 # Beyond so many units a difference is no matter of rounding, and is drawn as what it is.
 _MOST_ULPS = 1e6
 _FAR = 64
@@ -100,8 +102,19 @@ class ComparisonView(View):
         """Where it went wrong first, and what was not compared."""
         comparison = self.comparison
         first = [] if comparison.first is None else [comparison.first.told(comparison.titles)]
+        if self._tried and comparison.verdict != EQUAL:
+            first.append(f"cause: {comparison.cause}")
         reasons = sorted({one.reason for one in comparison if one.count and one.reason})
         return [*first, *reasons, *comparison.remarks]
+
+    @property
+    def _tried(self) -> bool:
+        """Whether somebody asked for the causes, or they are found in no time."""
+        return "_causes" in vars(self.comparison) or self.comparison.launch.seconds < _SOON
+
+    def causes(self) -> list[tuple[str, ...]]:
+        """The experiments, a row each."""
+        return self.comparison.causes().table() if self._tried else []
 
     def scene(self) -> ComparisonScene:
         return {
@@ -111,8 +124,8 @@ class ComparisonView(View):
             "headings": list(self.HEADINGS),
             "table": [list(row) for row in self.table()],
             "lines": self.lines(),
-            "tried": [],
-            "causes": [],
+            "tried": list(HEADINGS),
+            "causes": [list(row) for row in self.causes()],
             "arguments": [picture.scene() for picture in self.pictures],
             "grid": list(self.comparison.launch.grid),
             "open": self.open,
@@ -127,6 +140,8 @@ class ComparisonView(View):
         said = [part for line in self.lines() for part in _wrapped(line)]
         if said:
             pieces.append(lines([(part, style.LIGHT.faint) for part in said]))
+        if self.causes():
+            pieces.append(table([HEADINGS, *self.causes()]))
         if self.pictures:
             picture = self.pictures[self.open]
             pieces.append(one_row(picture.heatmaps, 8))

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.check import CheckFailed as CheckFailed
     from triton_lab.launch.check import CheckIncomplete as CheckIncomplete
     from triton_lab.launch.check import check as check
+    from triton_lab.launch.comparing.compare import compare as compare
+    from triton_lab.launch.comparing.comparison import Comparison as Comparison
     from triton_lab.launch.finding import Finding as Finding
     from triton_lab.launch.launch import Launch as Launch
     from triton_lab.launch.launches import Launches as Launches
@@ -69,6 +71,7 @@ _PUBLIC: dict[str, str | None] = {
     "CannotReplay": "triton_lab.launch.snapshot",
     "CheckFailed": "triton_lab.launch.check",
     "CheckIncomplete": "triton_lab.launch.check",
+    "Comparison": "triton_lab.launch.comparing.comparison",
     "Deadlock": "triton_lab.interpreter.errors",
     "Finding": "triton_lab.launch.finding",
     "KernelError": "triton_lab.interpreter.errors",
@@ -85,6 +88,7 @@ _PUBLIC: dict[str, str | None] = {
     "Unsupported": "triton_lab.interpreter.errors",
     "Values": "triton_lab.launch.values",
     "check": "triton_lab.launch.check",
+    "compare": "triton_lab.launch.comparing.compare",
     "interact": "triton_lab.views.launch.interact",
     "lazy": None,
     "limits": "triton_lab.backend.limiting",
@@ -102,6 +106,7 @@ __all__ = [
     "CannotReplay",
     "CheckFailed",
     "CheckIncomplete",
+    "Comparison",
     "Deadlock",
     "Finding",
     "KernelError",
@@ -119,6 +124,7 @@ __all__ = [
     "Values",
     "__version__",
     "check",
+    "compare",
     "interact",
     "lazy",
     "limits",

@@ -67,6 +67,11 @@ def rounded(value: float, one: str) -> str:
     return f"{text} {one if text == '1' else one + 's'}"
 
 
+def significant(value: float) -> str:
+    """A measured number: ``2``, ``0.25``, ``1.19e-07``: three digits, all of a whole number below a million."""
+    return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e6 else f"{value:.3g}"
+
+
 def in_all(count_: int, one: str) -> str:
     """What follows the first of several: ``; 12 lanes in all``; nothing after the only one."""
     return f"; {count(count_, one)} in all" if count_ > 1 else ""

@@ -52,6 +52,10 @@ def difference() -> View:
     return Difference(torch.tensor([[1.0, 2.0]]), torch.tensor([[1.0, float("nan")]]), "out")
 
 
+def comparison() -> View:
+    return lab.compare(softmax(), lambda x_ptr, **_: x_ptr.softmax(1)).plot()
+
+
 def kernel() -> View:
     from tests.polyhedral.races import CASES
 
@@ -79,6 +83,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "grid": lambda: softmax().plot.grid("shared", program=0),
     "storage": lambda: storage(torch.zeros(4, 6).t()[::2], torch.zeros(0)),
     "difference": difference,
+    "comparison": comparison,
     "page": PageFigures,
     "space": lambda: iteration_view(scop(examples.MATMUL, n=3), dependences="value"),
     "hidden": lambda: iteration_view(scop(examples.MATMUL, n=3), dims=("y", "x")),

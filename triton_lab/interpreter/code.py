@@ -12,6 +12,8 @@ from triton_lab.interpreter.registry import CHECKS, REGISTRY, Implementation
 from triton_lab.ir import Block, Function, Op, Plan, Type, effects
 from triton_lab.ir.edges import TERMINATORS, Value, decisive, edges, endings, taken
 
+_NOTHING: Mapping[str, Implementation] = {}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
@@ -48,13 +50,13 @@ class Routine:
     unused: frozenset[int]
 
 
-def compile_plan(plan: Plan) -> dict[str, Routine]:
-    """Bind every operation of ``plan``.
+def compile_plan(plan: Plan, instead: Mapping[str, Implementation] = _NOTHING) -> dict[str, Routine]:
+    """Bind every operation of ``plan``; those named in ``instead`` to the functions there (see `variants`).
 
     Raises Unsupported, naming the first operation that the interpreter does not run.
     """
     ops.load_all()
-    return {name: _routine(function) for name, function in plan.functions.items()}
+    return {name: _routine(function, instead) for name, function in plan.functions.items()}
 
 
 def waiting_loops(plan: Plan) -> frozenset[int]:
@@ -112,11 +114,11 @@ def _condition_reads_memory(function: Function, loop: Op, handed: Mapping[Value,
     return False
 
 
-def _routine(function: Function) -> Routine:
+def _routine(function: Function, instead: Mapping[str, Implementation]) -> Routine:
     regions: dict[int, tuple[Code, ...]] = {}
     blocks = function.body.blocks
     # Values may be used in later blocks of the same body: nothing of it dies early there.
-    codes = tuple(_code(block, regions, keep=len(blocks) > 1) for block in blocks)
+    codes = tuple(_code(block, regions, len(blocks) > 1, instead) for block in blocks)
     footprint = max((_footprint(code, regions, function) for code in codes), default=0)
     everywhere = [*codes, *(code for inner in regions.values() for code in inner)]
     unused = frozenset(
@@ -125,7 +127,9 @@ def _routine(function: Function) -> Routine:
     return Routine(function, codes, regions, function.types, footprint, unused)
 
 
-def _code(block: Block, regions: dict[int, tuple[Code, ...]], keep: bool) -> Code:
+def _code(
+    block: Block, regions: dict[int, tuple[Code, ...]], keep: bool, instead: Mapping[str, Implementation]
+) -> Code:
     *body, terminator = block.ops
     if terminator.name not in TERMINATORS:
         raise Unsupported(f"no operation may end a block with {terminator.name}", terminator)
@@ -153,9 +157,10 @@ def _code(block: Block, regions: dict[int, tuple[Code, ...]], keep: bool) -> Cod
         if op.name in CHECKS:
             CHECKS[op.name](op)
         for region in op.regions:
-            codes = tuple(_code(inner, regions, keep=len(region.blocks) > 1) for inner in region.blocks)
+            codes = tuple(_code(inner, regions, len(region.blocks) > 1, instead) for inner in region.blocks)
             regions[op.index] = (*regions.get(op.index, ()), *codes)
-        steps.append(Step(op, entry.run, entry.control, op.operands, op.results, tuple(dying.get(position, ()))))
+        run = instead.get(op.name, entry.run)
+        steps.append(Step(op, run, entry.control, op.operands, op.results, tuple(dying.get(position, ()))))
     return Code(block.arguments, tuple(steps), terminator)
 
 

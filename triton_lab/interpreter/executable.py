@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from triton_lab.interpreter.code import Routine, compile_plan, waiting_loops, waits
 from triton_lab.interpreter.memory import Region
+from triton_lab.interpreter.registry import Implementation
 from triton_lab.ir import Plan
 from triton_lab.ir.provenance import Roots, pointer_roots
 
@@ -39,6 +40,7 @@ class Executable:
         return result
 
     @classmethod
-    def of(cls, plan: Plan) -> Executable:
+    def of(cls, plan: Plan, instead: Mapping[str, Implementation] | None = None) -> Executable:
+        """``plan`` made ready; operations named in ``instead`` run what stands there: see `variants`."""
         loops = waiting_loops(plan)
-        return cls(plan, compile_plan(plan), loops, waits(plan, loops), pointer_roots(plan))
+        return cls(plan, compile_plan(plan, instead or {}), loops, waits(plan, loops), pointer_roots(plan))

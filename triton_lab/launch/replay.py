@@ -12,6 +12,7 @@ from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.frame import Frame, Observer
 from triton_lab.interpreter.machine import Limits, Machine
+from triton_lab.interpreter.memory import Memory
 from triton_lab.interpreter.values import Value, take
 from triton_lab.ir import Op
 from triton_lab.launch.ranges import Ranges
@@ -74,8 +75,8 @@ def replay(
     limits: Limits | None = None,
     strict: bool = False,
     held: tuple[Ranges, int] | None = None,
-) -> None:
-    """Run ``launch`` again on the memory of then; the user's tensors are not touched.
+) -> Memory:
+    """Run ``launch`` again on the memory of then, and return what that has become; the user's tensors are not touched.
 
     ``executable`` may stand in for the launch's own, if it takes the same arguments. A launch that
     failed fails again at the same place, silently unless ``strict``. The grid is cut into the batches
@@ -111,6 +112,7 @@ def replay(
     except KernelError:
         if strict or launch.error is None:
             raise
+    return memory
 
 
 class _Values(Watcher):

@@ -24,13 +24,14 @@ MOVES = frozenset({"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "
 
 
 class Marks(Generic[Key]):
-    """By value and key, arrays of flags that broadcast to ``(programs, *block)``.
+    """By value and key, arrays of flags (or numbers of another ``kind``) that broadcast to ``(programs, *block)``.
 
     Marks go by object, as long as it lives: a value that is carried round a loop is the same object there. What
     control flow takes apart and puts together are new ones, of which `handed` and `joined` tell.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kind: Any = np.bool_) -> None:
+        self._kind = kind
         self._known: dict[int, tuple[Callable[[], Value | None], dict[Key, Array]]] = {}
 
     def __bool__(self) -> bool:
@@ -84,7 +85,7 @@ class Marks(Generic[Key]):
         for key in {key for _, _, marks in known for key in marks}:
             mine = [(rows, at, marks[key]) for rows, at, marks in known if key in marks]
             shape = np.broadcast_shapes(*(mark.shape[1:] for _, _, mark in mine))
-            whole = np.zeros((programs, *shape), np.bool_)
+            whole = np.zeros((programs, *shape), self._kind)
             for rows, at, mark in mine:
                 whole[rows] = mark if at is None or mark.shape[0] == 1 else mark[at]
             if whole.any():

@@ -68,9 +68,14 @@ class Difference:
 
     def worst(self, cell_of_element: Ints, cells: int) -> Ints:
         """(cells,) the element of each cell that differs most (NaN and infinity first); -1 for none."""
-        size = np.abs(self.delta.reshape(-1))
-        rank = np.where(np.isnan(size), np.inf, size)
-        order = np.lexsort((-np.arange(len(rank)), rank))  # of equal ones the first element comes last
-        result = np.full(cells, -1, dtype=np.int64)
-        result[cell_of_element[order]] = order
-        return result
+        return worst(self.delta, cell_of_element, cells)
+
+
+def worst(errors: Numbers, cell_of_element: Ints, cells: int) -> Ints:
+    """(cells,) the element of each cell with the greatest of all ``errors`` (NaN and infinity first); -1 for none."""
+    size = np.abs(errors.reshape(-1))
+    rank = np.where(np.isnan(size), np.inf, size)
+    order = np.lexsort((-np.arange(len(rank)), rank))  # of equal ones the first element comes last
+    result = np.full(cells, -1, dtype=np.int64)
+    result[cell_of_element[order]] = order
+    return result

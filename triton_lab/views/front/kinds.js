@@ -2,6 +2,7 @@
 
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
+import { comparisonOf } from "./launch/comparison.js";
 import { differenceOf } from "./launch/difference.js";
 import { windowOf } from "./launch/finer.js";
 import { gridOf } from "./launch/grid.js";
@@ -26,6 +27,7 @@ export const KINDS = {
   card: cardOf,
   choice: choiceOf,
   columns: columnsOf,
+  comparison: comparisonOf,
   difference: differenceOf,
   drawing: drawingOf,
   follow: followOf,

@@ -157,6 +157,34 @@ export interface ColumnsScene {
   columns: ColumnScene[];
 }
 
+/** One argument: heatmaps of both and of the error, and of the error by program where that is known. ``values`` are of both, ``errors`` in ``unit`` (signed) and ``programs`` who stored it (-1 for nobody), each for the ``worst`` element of each cell. */
+export interface ComparedScene {
+  name: string;
+  told: string;
+  heatmaps: HeatmapScene[];
+  by_program: HeatmapScene | null;
+  values: Buffer[];
+  errors: Buffer;
+  unit: string;
+  programs: Buffer;
+  worst: Buffer;
+}
+
+/** ``open``: the argument that is shown first. */
+export interface ComparisonScene {
+  kind: "comparison";
+  title: string;
+  titles: string[];
+  headings: string[];
+  table: string[][];
+  lines: string[];
+  tried: string[];
+  causes: string[][];
+  arguments: ComparedScene[];
+  grid: number[];
+  open: number;
+}
+
 /** Parameters as (value, least, most); iterators that are not drawn alike, null where they stand at all values. */
 export interface Controls {
   parameters: Record<string, [number, number, number]>;
@@ -819,6 +847,7 @@ export type Scene =
   | CardScene
   | ChoiceScene
   | ColumnsScene
+  | ComparisonScene
   | DifferenceScene
   | DrawingScene
   | FollowScene

@@ -1,0 +1,185 @@
+"""Differences that were planted, and whether their cause is named: the GPU's side is what the interpreter made of a
+switch, so that no GPU is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import triton.language as tl
+
+import triton_lab as lab
+from tests.launch.comparing.kernels import (
+    added_up,
+    copied,
+    exponential,
+    overlapping,
+    quotient,
+    recorded,
+    row_sum,
+    scale_and_shift,
+    tile_product,
+)
+from triton_lab.examples import example
+from triton_lab.interpreter import variants
+from triton_lab.interpreter.executable import Executable
+from triton_lab.ir.contract import contracted
+from triton_lab.launch.comparing.bounds import bounds
+from triton_lab.launch.comparing.compared import EQUAL, NEAR
+from triton_lab.launch.comparing.results import of_launch, read
+from triton_lab.launch.launch import Launch
+from triton_lab.launch.replay import replay
+from triton_lab.views.launch.gallery import launches_of
+
+
+def randn(*shape: int, seed: int) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def product(seed: int, acc: Any = tl.float32, dtype: torch.dtype = torch.float32) -> Launch:
+    a, b = randn(16, 64, seed=seed).to(dtype), randn(64, 16, seed=seed + 100).to(dtype)
+    return recorded(lambda: tile_product[(1,)](a, b, torch.empty(16, 16), 64, N=16, BLOCK_K=16, ACC=acc))
+
+
+def fma(seed: int) -> Launch:
+    x, y = randn(256, seed=seed), randn(256, seed=seed + 100)
+    return recorded(lambda: scale_and_shift[(2,)](x, y, torch.empty(256), 256, BLOCK=128))
+
+
+def exp(seed: int) -> Launch:
+    x = randn(256, seed=seed) * 10
+    return recorded(lambda: exponential[(2,)](x, torch.empty(256), BLOCK=128))
+
+
+def sums(seed: int) -> Launch:
+    x = randn(8, 128, seed=seed)
+    return recorded(lambda: row_sum[(8,)](x, torch.empty(8), 128, BLOCK=128))
+
+
+def ratio(seed: int) -> Launch:
+    x, y = randn(256, seed=seed), randn(256, seed=seed + 100)
+    return recorded(lambda: quotient[(2,)](x, y, torch.empty(256), BLOCK=128))
+
+
+def changed(launch: Launch, table: variants.Table, fuses: bool = False) -> Launch:
+    """The launch as if a GPU had run it that does so."""
+    plan = launch.executable.plan
+    memory = replay(launch, executable=Executable.of(contracted(plan) if fuses else plan, table))
+    found = of_launch(launch)
+    outputs = [
+        (name, torch.from_numpy(read(memory, launch.argument(name))), torch.from_numpy(found.arrays[name]))
+        for name in found.written
+    ]
+    return replace(launch, target="gpu", outputs=outputs)
+
+
+PLANTED: dict[str, tuple[Callable[[int], Launch], variants.Table, bool]] = {
+    "tf32 inputs of tl.dot": (product, variants.tf32(nearest=True), False),
+    "fused multiply-add": (fma, {}, True),
+    "the GPU's approximate exp2": (exp, variants.APPROXIMATE_EXP, False),
+    "the GPU's approximate division": (ratio, variants.APPROXIMATE_DIVISION, False),
+    "the order of summation": (sums, variants.ORDERS["last to first"], False),
+    "the rounding of sums": (sums, variants.WIDE_SUMS, False),
+}
+
+
+@pytest.mark.parametrize("cause", PLANTED)
+def test_the_cause_of_a_planted_difference_is_named(cause: str) -> None:
+    make, table, fuses = PLANTED[cause]
+    right, made = 0, 0
+    for seed in range(5):
+        launch = changed(make(seed), table, fuses)
+        comparison = lab.compare(launch)
+        if comparison.verdict == EQUAL:
+            continue  # nothing was planted
+        made += 1
+        assert comparison.verdict == NEAR
+        right += comparison.cause.startswith(f"{cause}: ")
+    assert made >= 2 and right == made, (right, made)
+
+
+def test_rows_are_counted_where_there_are_rows() -> None:
+    comparison = lab.compare(changed(product(0), variants.tf32(nearest=True)))
+    assert "with tf32 on tile_product (CPU) 16 of 16 rows are bit-equal" in comparison.cause
+    assert comparison.titles == ("tile_product (GPU)", "tile_product (CPU)")
+
+
+def test_two_causes_at_once_are_found_together() -> None:
+    launch = launches_of(example("layer_norm"))[0]
+    both = changed(launch, variants.APPROXIMATE_DIVISION, fuses=True)
+    assert lab.compare(both).cause.startswith("fused multiply-add, and the GPU's approximate division: ")
+
+
+def test_the_dtype_of_an_accumulator_is_named() -> None:
+    low, high = (product(1, acc, torch.float16) for acc in (tl.float16, tl.float32))
+    cause = lab.compare(low, high).cause
+    assert cause.startswith("acc on line ") and "is float16 in tile_product (CPU, a) and float32 in" in cause
+
+
+def test_atomics_and_races_are_named() -> None:
+    x = randn(256, seed=0)
+    launch = recorded(lambda: added_up[(8,)](x, torch.zeros(4), BLOCK=32))
+    found = of_launch(launch).arrays["out_ptr"]
+    other = np.nextafter(found, np.float32(np.inf))
+    assert "atomic additions of floats" in lab.compare(launch, torch.from_numpy(other)).cause
+    racing = recorded(lambda: overlapping[(4,)](torch.zeros(64), BLOCK=32))
+    assert "a race" in lab.compare(racing, torch.full((64,), 3.5)).cause
+
+
+def test_reads_of_unwritten_memory_are_named() -> None:
+    def run() -> None:
+        copied[(1,)](torch.empty(64), torch.zeros(64), BLOCK=64, SHIFT=0)
+
+    launch = recorded(run)
+    assert "memory that nobody had written" in lab.compare(launch, torch.zeros(64)).cause
+
+
+def test_that_nothing_was_found_is_said() -> None:
+    comparison = lab.compare(sums(0), torch.arange(8.0))
+    assert comparison.cause == "no cause was found: nothing that was tried removes the difference"
+    assert all(row[-1] == "no" for row in comparison.causes().table())
+    assert lab.compare(sums(0), sums(0)).cause == "there is no difference"
+
+
+def test_an_experiment_that_cannot_be_made_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> Any:
+        raise ValueError("not this time")
+
+    monkeypatch.setitem(variants.WIDE_SUMS, "tt.reduce", fails)  # type: ignore[arg-type]
+    causes = lab.compare(sums(0), torch.arange(8.0)).causes()
+    assert [one.failed for one in causes.experiments if one.failed] == ["tt.reduce: ValueError: not this time"]
+
+
+def test_the_interpreter_itself_is_left_as_it_was() -> None:
+    launch = changed(product(0), variants.tf32(nearest=True))
+    before = of_launch(launch, "cpu").arrays["out_ptr"]
+    lab.compare(launch).causes()
+    assert np.array_equal(of_launch(launch, "cpu").arrays["out_ptr"], before)
+
+
+def test_the_experiments_are_in_the_picture() -> None:
+    comparison = lab.compare(changed(fma(0), {}, True))
+    scene = comparison.plot().scene()
+    assert [row[0] for row in scene["causes"]][:1] == ["fused multiply-add"]
+    assert any(line.startswith("cause: fused multiply-add") for line in scene["lines"])
+
+
+@pytest.mark.parametrize("name", ["softmax", "layer_norm", "matmul_float32", "attention_causal", "split_k_matmul"])
+def test_whatever_is_lawful_stays_within_the_bounds(name: str) -> None:
+    launch = launches_of(example(name))[0]
+    plan, results, bound = launch.executable.plan, of_launch(launch), bounds(launch)
+    tables = [variants.tf32(True), variants.APPROXIMATE_EXP, variants.APPROXIMATE_LOG, variants.APPROXIMATE_DIVISION,
+              *variants.ORDERS.values(), variants.WIDE_SUMS]  # fmt: skip
+    for executable in [Executable.of(contracted(plan)), *(Executable.of(plan, table) for table in tables)]:
+        memory = replay(launch, executable=executable)
+        for written in results.written:
+            made = read(memory, launch.argument(written)).astype(np.float64)
+            assert (np.abs(made - results.arrays[written].astype(np.float64)) <= bound[written]).all()
+    exact, wide = replay(launch, executable=Executable.of(plan, variants.THROUGHOUT)), bounds(launch, same=False)
+    for written in results.written:
+        made = read(exact, launch.argument(written)).astype(np.float64)
+        assert (np.abs(made - results.arrays[written].astype(np.float64)) <= wide[written]).all()

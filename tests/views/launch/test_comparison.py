@@ -1,0 +1,74 @@
+"""A comparison as a picture: its numbers against brute force, in every form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import triton_lab as lab
+from tests.launch.comparing.kernels import added_up, copied, exponential, recorded
+from triton_lab.launch.launch import Launch
+from triton_lab.views.drawing import style
+from triton_lab.views.launch.comparison import ComparisonView
+
+
+def shifted(size: int = 64, block: int = 32) -> Launch:
+    x = torch.arange(size) + 1.0
+    return recorded(lambda: copied[(size // block,)](x, torch.zeros(size), BLOCK=block, SHIFT=0))
+
+
+def test_the_table_names_the_worst_of_each_kind() -> None:
+    expected = torch.arange(64) + 1.0
+    expected[40], expected[3], expected[5] = 43.0, float("nan"), float("inf")
+    view = lab.compare(shifted(), expected).plot()
+    assert view.title() == "copied (CPU) and expected: different"
+    (row,) = view.table()
+    assert row[:5] == ("out_ptr", "float32", "different", "3 of 64", "2")
+    assert row[7:] == ("1", "1")
+    assert "out_ptr[40]" in view.text()
+
+
+def test_errors_are_drawn_in_units_and_by_program() -> None:
+    expected = (torch.arange(64) + 1.0).numpy()
+    expected[40] = np.nextafter(expected[40], np.float32(100))
+    picture = ComparisonView(lab.compare(shifted(), torch.from_numpy(expected))).pictures[0]
+    assert picture.unit == "ulp" and picture.heatmaps[2].title == "error, in ulp"
+    assert picture.errors.tolist() == [-1.0 if k == 40 else 0.0 for k in range(64)]
+    assert picture.programs.tolist() == [0] * 32 + [1] * 32
+    grid = picture.by_program
+    assert grid is not None and grid.ramp is not None and grid.ramp[2:] == (0.0, 1.0)
+    colours = grid.styles[grid.cells, 0].astype(int) - style.SEQUENTIAL
+    assert colours[:2].tolist() == [0, style.LEVELS - 1]
+
+
+def test_units_are_left_where_they_say_less() -> None:
+    whole = ComparisonView(lab.compare(shifted(), torch.zeros(64)))
+    assert whole.pictures[0].unit == ""
+    near_zero = recorded(lambda: exponential[(1,)](torch.zeros(32), torch.empty(32), BLOCK=32))
+    expected = torch.ones(32)
+    expected[0] = 1.5
+    assert lab.compare(near_zero, expected).plot().pictures[0].unit == ""
+
+
+def test_the_argument_asked_for_is_shown_first() -> None:
+    comparison = lab.compare(shifted(), shifted())
+    view = comparison.plot("x_ptr")
+    assert view.pictures[view.open].one.name == "x_ptr"
+    with pytest.raises(KeyError, match="z_ptr was not compared, but out_ptr, x_ptr"):
+        comparison.plot("z_ptr")
+
+
+def test_programs_that_nobody_knows_are_left_out() -> None:
+    picture = lab.compare(shifted(32), shifted(32)).plot().pictures[0]
+    assert picture.by_program is None
+    atomic = recorded(lambda: added_up[(2,)](torch.ones(64), torch.zeros(4), BLOCK=32))
+    assert lab.compare(atomic, torch.zeros(4)).plot().pictures[0].by_program is not None
+
+
+@pytest.mark.parametrize("size", [32, 1 << 16])
+def test_it_shows_itself_in_every_form(size: int) -> None:
+    comparison = lab.compare(shifted(size), torch.zeros(size))
+    bundle = comparison._repr_mimebundle_()[0]
+    assert bundle["image/png"] and bundle["text/plain"].startswith("copied (CPU) and expected: different")
+    assert comparison.plot().scene()["kind"] == "comparison"

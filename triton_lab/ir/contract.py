@@ -1,0 +1,75 @@
+"""A plan whose products are fused with the additions after them, as a GPU's compiler does unless told not to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from triton_lab.ir.plan import Block, Function, Op, Plan, Region
+from triton_lab.ir.types import Type
+
+_ADDS = frozenset({"arith.addf", "arith.subf"})
+
+
+def contracted(plan: Plan) -> Plan:
+    """``plan`` with ``a * b + c`` as ``math.fma``; the very plan where there is no such thing.
+
+    The product itself stays, for whoever else uses it. Of two products that are added the first is fused, as LLVM
+    does. Operations keep their indices; a negation that is needed (``a * b - c``) gets a new one.
+    """
+    last = max((op.index for op in plan.walk()), default=0)
+    functions = {}
+    changed = False
+    for name, function in plan.functions.items():
+        rewriter = _Rewriter(function, last)
+        body = rewriter.region(function.body)
+        last = rewriter.last
+        changed = changed or rewriter.changed
+        types = (*function.types, *rewriter.types)
+        names = (*function.names, *("" for _ in rewriter.types))
+        functions[name] = replace(function, body=body, types=types, names=names)
+    return Plan(functions, plan.text) if changed else plan
+
+
+class _Rewriter:
+    def __init__(self, function: Function, last: int) -> None:
+        self.products = {op.results[0]: op for op in function.walk() if op.name == "arith.mulf"}
+        self.function = function
+        self.last = last
+        self.types: list[Type] = []
+        self.changed = False
+
+    def region(self, region: Region) -> Region:
+        return Region(tuple(Block(block.arguments, self._ops(block.ops)) for block in region.blocks))
+
+    def _ops(self, ops: tuple[Op, ...]) -> tuple[Op, ...]:
+        found: list[Op] = []
+        for op in ops:
+            if op.name in _ADDS and any(number in self.products for number in op.operands):
+                found += self._fused(op)
+                self.changed = True
+            elif op.regions:
+                # What a reduction is made of is added up by other means: it stays.
+                inner = op.regions if op.name in ("tt.reduce", "tt.scan") else tuple(map(self.region, op.regions))
+                found.append(replace(op, regions=inner))
+            else:
+                found.append(op)
+        return tuple(found)
+
+    def _fused(self, op: Op) -> list[Op]:
+        left, right = op.operands
+        position = 0 if left in self.products else 1
+        product = self.products[op.operands[position]]
+        a, b = product.operands
+        if op.name == "arith.addf":
+            return [replace(op, name="math.fma", operands=(a, b, right if position == 0 else left))]
+        # a * b - c is a * b + (-c), and c - a * b is (-a) * b + c.
+        turned = right if position == 0 else a
+        negated = self._new(self.function.types[turned])
+        self.last += 1
+        negation = replace(op, name="arith.negf", operands=(turned,), results=(negated,), index=self.last)
+        operands = (a, b, negated) if position == 0 else (negated, b, left)
+        return [negation, replace(op, name="math.fma", operands=operands)]
+
+    def _new(self, type: Type) -> int:
+        self.types.append(type)
+        return len(self.function.types) + len(self.types) - 1

@@ -1,0 +1,99 @@
+"""Why two results differ: what was tried and what came of it, in numbers and words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from triton_lab import words
+
+HEADINGS = ("tried", "on", "bit-equal", "ulp left", "removes the difference?")
+# How much smaller an error has to become for a switch to have removed most of it.
+_MOST = 4.0
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One thing changed on one ``side``, and what became of the difference.
+
+    Of ``total`` elements that were written ``before`` were bit-equal without the switch and ``equal`` with it;
+    ``rows`` say the same of rows ``(equal, of)`` where the argument has several. ``ulps`` is the largest error left.
+    ``failed`` says why it could not be tried.
+    """
+
+    name: str
+    cause: str = field(repr=False)
+    side: str
+    before: int
+    equal: int
+    total: int
+    rows: tuple[int, int] | None
+    ulps: float
+    ulps_before: float = field(repr=False)
+    failed: str = ""
+
+    @property
+    def removes(self) -> bool:
+        """Whether nothing is left of the difference."""
+        return not self.failed and self.equal == self.total
+
+    @property
+    def helps(self) -> bool:
+        """Whether most of it goes away."""
+        lesser = self.ulps * _MOST <= self.ulps_before or (self.total - self.equal) * _MOST <= self.total - self.before
+        return not self.failed and self.equal > self.before and lesser
+
+    def told(self) -> str:
+        """``with tf32 on the CPU 64 of 64 rows are bit-equal``."""
+        if self.failed:
+            return f"{self.name} on {self.side} could not be tried: {self.failed}"
+        equal, of, what = (*self.rows, "row") if self.rows else (self.equal, self.total, "element")
+        left = "" if self.removes else f", and {words.significant(self.ulps)} ulp are left"
+        return (
+            f"with {self.name} on {self.side} {words.number(equal)} of {words.count(of, what)} "
+            f"{words.noun(equal, 'is', 'are')} bit-equal{left}"
+        )
+
+
+@dataclass(frozen=True)
+class Causes:
+    """``experiments`` in the order in which they were made, ``named`` what findings and the first store say.
+
+    >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
+    >>> print(comparison.causes())
+    no cause was found: nothing that was tried removes the difference
+    """
+
+    experiments: tuple[Experiment, ...]
+    named: tuple[str, ...]
+    equal: bool = False
+
+    @property
+    def cause(self) -> str:
+        """What it is, in a sentence; that nothing was found is said, too."""
+        if self.equal:
+            return "there is no difference"
+        best = next((one for one in self.experiments if one.removes), None)
+        partly = [one for one in self.experiments if one.helps and not one.removes]
+        parts = list(self.named)
+        if best is not None:
+            parts.append(f"{best.cause}: {best.told()}")
+        elif partly:
+            nearest = min(partly, key=lambda one: (one.ulps, one.total - one.equal))
+            parts.append(f"for the most part {nearest.cause}: {nearest.told()}")
+        return "; ".join(parts) or "no cause was found: nothing that was tried removes the difference"
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Under ``tried``, ``on``, ``bit-equal``, ``ulp left`` and what it says."""
+        return [
+            (
+                one.name,
+                one.side,
+                "" if one.failed else f"{words.number(one.equal)} of {words.number(one.total)}",
+                "" if one.failed else words.significant(one.ulps),
+                one.failed or ("removes the difference" if one.removes else "most of it" if one.helps else "no"),
+            )
+            for one in self.experiments
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join([self.cause, *(f"  {one.told()}" for one in self.experiments)])

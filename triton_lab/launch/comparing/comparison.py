@@ -1,0 +1,129 @@
+"""Two results side by side, in numbers and words; what it cannot know by itself it asks the launch for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.launch.comparing.compared import EQUAL, VERDICTS, Compared
+from triton_lab.launch.comparing.first import FirstStore, first_store
+
+if TYPE_CHECKING:
+    from triton_lab.launch.comparing.causes import Causes
+    from triton_lab.launch.launch import Launch
+    from triton_lab.views.launch.comparison import ComparisonView
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What `compare` found: ``arguments``, the written ones first, each a `Compared`.
+
+    ``launch`` is the first side and ``other`` the second, where that is a launch. ``titles`` are what the two are
+    called, ``remarks`` what was not compared, and why.
+
+    >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr + y_ptr)
+    >>> comparison.verdict
+    'bit-equal'
+    >>> comparison["out_ptr"].largest_ulps
+    Worst(value=0.0, index=(0,))
+    """
+
+    launch: Launch = field(repr=False)
+    other: Launch | None = field(repr=False)
+    titles: tuple[str, str]
+    arguments: tuple[Compared, ...]
+    remarks: tuple[str, ...] = ()
+    # Whether both ran the very same kernel: see `rounding`.
+    same: bool = True
+    # What the second side calls the arguments, in their order.
+    names: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """``bit-equal``, ``as near as rounding explains`` or ``different``: that of the worst written argument."""
+        asked = [one for one in self.arguments if one.written] or self.arguments
+        return max((one.verdict for one in asked), key=VERDICTS.index)
+
+    def __getitem__(self, name: str) -> Compared:
+        """The argument called ``name``; KeyError says which there are."""
+        for one in self.arguments:
+            if one.name == name:
+                return one
+        raise KeyError(f"{name} was not compared, but {', '.join(one.name for one in self.arguments)}")
+
+    def __iter__(self) -> Iterator[Compared]:
+        return iter(self.arguments)
+
+    @cached_property
+    def first(self) -> FirstStore | None:
+        """The first store that differs, in the order of the launch; None where none does."""
+        if self.verdict == EQUAL:
+            return None
+        return first_store(self.launch, [one for one in self.arguments if one.written], self.other)
+
+    @cached_property
+    def _causes(self) -> Causes:
+        from triton_lab.launch.comparing.trying import causes
+
+        return causes(self)
+
+    def causes(self) -> Causes:
+        """Why the two differ, by experiment: the launches are replayed with one thing changed each time.
+
+        Tried are what a GPU does otherwise (tf32, fused multiply-add, approximate functions), other orders of
+        summation and float64; on a machine with a GPU its options, too. Races, reads of unwritten memory and atomics
+        of floats are named where they were found.
+
+        >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr).causes())
+        no cause was found: nothing that was tried removes the difference
+          with all in float64 on add_kernel (CPU) 1 of 1,000 elements is bit-equal, and 8.38e+06 ulp are left
+        """
+        return self._causes
+
+    @property
+    def cause(self) -> str:
+        """What `causes` found, in a sentence.
+
+        >>> lab.compare(launch, launch).cause
+        'there is no difference'
+        """
+        return self._causes.cause
+
+    def plot(self, argument: str | None = None) -> ComparisonView:
+        """Both results and the error, over elements and over programs, beside the verdict; the argument that is worst.
+
+        >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
+        >>> comparison.plot("out_ptr").title()
+        'add_kernel (CPU) and expected: different'
+        """
+        from triton_lab.views.launch.comparison import ComparisonView
+
+        return ComparisonView(self, argument)
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The picture."""
+        return self.plot()._repr_mimebundle_(include, exclude)
+
+    def text(self) -> str:
+        """All of it in words, a line for each argument that was written or differs.
+
+        >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr + y_ptr).text())
+        add_kernel (CPU) and expected: bit-equal
+          out_ptr: bit-equal
+        """
+        lines = [f"{self.titles[0]} and {self.titles[1]}: {self.verdict}"]
+        lines += [f"  {one.told()}" for one in self.arguments if one.written or one.count]
+        if self.first is not None:
+            lines.append(f"  {self.first.told(self.titles)}")
+        reasons = {one.reason for one in self.arguments if one.count and one.reason}
+        return "\n".join([*lines, *(f"  {text}" for text in (*sorted(reasons), *self.remarks))])
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def __bool__(self) -> Any:
+        raise TypeError("a comparison is neither true nor false: ask comparison.verdict")

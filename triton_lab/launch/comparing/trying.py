@@ -1,0 +1,159 @@
+"""Experiments on a difference: each changes one thing, runs the launch again and looks whether it goes away."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.errors import KernelError
+from triton_lab.launch.comparing.causes import Causes, Experiment
+from triton_lab.launch.comparing.compared import EQUAL, Compared
+from triton_lab.launch.comparing.experiments import Switch, switches, together
+from triton_lab.launch.comparing.results import read
+from triton_lab.launch.replay import replay
+from triton_lab.launch.snapshot import CannotReplay
+
+if TYPE_CHECKING:
+    from triton_lab.launch.comparing.comparison import Comparison
+    from triton_lab.launch.launch import Launch
+
+Array = NDArray[Any]
+
+# Findings that make two runs of one kernel give other numbers.
+_UNSTEADY = {
+    "race": "a race: what the programs leave hangs on who comes first",
+    "lane-collision": "lanes of one program that store to one element",
+    "uninitialized": "a read of memory that nobody had written",
+}
+
+
+def causes(comparison: Comparison) -> Causes:
+    """Run the experiments that mean something to the kernels of ``comparison``. The launches are replayed."""
+    if comparison.verdict == EQUAL:
+        return Causes((), (), True)
+    return Causes(tuple(_experiments(comparison)), tuple(_named(comparison)))
+
+
+# --- What is known without an experiment ------------------------------------------------------------
+
+
+def _named(comparison: Comparison) -> Iterator[str]:
+    """Races and the like, of either launch; atomics of floats; a variable of another dtype; other inputs."""
+    launches = [comparison.launch] if comparison.other is None else [comparison.launch, comparison.other]
+    yield from (remark for remark in comparison.remarks if "before the two launches" in remark)
+    differing = {one.name for one in comparison if one.count}
+    seen: set[str] = set()
+    for launch in launches:
+        for finding in launch.findings:
+            kind = _UNSTEADY.get(finding.kind)
+            if kind is not None and finding.kind not in seen:
+                seen.add(finding.kind)
+                yield kind + ("" if finding.line is None else f" (line {finding.line})")
+        line = _float_atomics(launch, differing)
+        if line is not None and "atomics" not in seen and not seen:
+            seen.add("atomics")
+            yield f"atomic additions of floats, which come in any order (line {line})"
+    first = comparison.first
+    lead = None if first is None else first.turned
+    if lead is not None and lead.types[1] and lead.types[0] != lead.types[1]:
+        here, there = comparison.titles
+        yield f"{lead.name} on line {lead.line} is {lead.types[0]} in {here} and {lead.types[1]} in {there}"
+
+
+def _float_atomics(launch: Launch, differing: set[str]) -> int | None:
+    """The line of an atomic addition of floats to an argument that differs, where several meet on one element."""
+    for access in launch.done:
+        if access.kind == "atomic" and access.argument in differing and "float" in access.dtype:
+            places = [event.addresses()[event.active()] for event in access.events]
+            everywhere = np.concatenate(places) if places else np.zeros(0, np.int64)
+            if access.line is not None and len(np.unique(everywhere)) < len(everywhere):
+                return access.line
+    return None
+
+
+# --- Experiments -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One of the two that can be run again: its ``launch``, and what it is held against, by its own names."""
+
+    title: str
+    launch: Launch
+    against: Mapping[str, Array]
+
+
+def _sides(comparison: Comparison) -> list[_Side]:
+    """Those that the interpreter ran, or can: of a launch on the GPU its run on the CPU, held against the other."""
+    written = [one for one in comparison if one.written]
+    mine, theirs = {one.name: one.a for one in written}, {one.name: one.b for one in written}
+    if comparison.other is comparison.launch:
+        return [_Side(comparison.titles[1], comparison.launch, mine)]
+    on_gpu = [launch for launch in (comparison.launch, comparison.other) if launch and launch.target == "gpu"]
+    sides = []
+    if comparison.launch not in on_gpu:
+        sides.append(_Side(comparison.titles[0], comparison.launch, theirs))
+    if comparison.other is not None and comparison.other not in on_gpu:
+        names = dict(zip(mine, comparison.names, strict=False))
+        sides.append(_Side(comparison.titles[1], comparison.other, {names[name]: mine[name] for name in mine}))
+    return sides
+
+
+def _experiments(comparison: Comparison) -> Iterator[Experiment]:
+    for side in _sides(comparison):
+        plan = side.launch.executable.plan
+        tried = [*switches(plan), *filter(None, [together(plan)])]
+        try:
+            plain = _against(side, replay(side.launch))
+        except CannotReplay as error:
+            yield Experiment("running it again", "", side.title, 0, 0, 1, None, math.nan, math.nan, str(error))
+            continue
+        for switch in tried:
+            yield _try(side, switch, plain)
+    if "gpu" in {comparison.launch.target, getattr(comparison.other, "target", "")}:
+        from triton_lab.launch.comparing.on_gpu import gpu_experiments
+
+        yield from gpu_experiments(comparison, _measured)
+
+
+def _try(side: _Side, switch: Switch, plain: Sequence[Compared]) -> Experiment:
+    try:
+        memory = replay(side.launch, executable=switch.executable(side.launch.executable.plan), strict=True)
+    except (KernelError, CannotReplay) as error:
+        return _measured(switch.name, switch.cause, side.title, plain, None, str(error).split("\n", 1)[0])
+    return _measured(switch.name, switch.cause, side.title, plain, _against(side, memory))
+
+
+def _against(side: _Side, memory: Any) -> list[Compared]:
+    return [Compared(name, read(memory, side.launch.argument(name)), other) for name, other in side.against.items()]
+
+
+def _measured(
+    name: str, cause: str, side: str, plain: Sequence[Compared], found: Sequence[Compared] | None, failed: str = ""
+) -> Experiment:
+    """What became of the difference."""
+    total = sum(one.a.size for one in plain)
+    before = total - sum(one.count for one in plain)
+    if found is None:
+        return Experiment(name, cause, side, before, before, total, None, math.nan, math.nan, failed)
+    equal = total - sum(one.count for one in found)
+    return Experiment(name, cause, side, before, equal, total, _rows(found), _ulps(found), _ulps(plain))
+
+
+def _ulps(found: Sequence[Compared]) -> float:
+    worst = [one.largest_ulps for one in found]
+    strange = any(one.nan.any() or one.infinite.any() for one in found)
+    return math.inf if strange else max((one.value for one in worst if one is not None), default=0.0)
+
+
+def _rows(found: Sequence[Compared]) -> tuple[int, int] | None:
+    """How many rows are bit-equal, of a single argument that has rows."""
+    if len(found) != 1 or found[0].a.ndim < 2 or not found[0].a.size:
+        return None
+    same = np.asarray(found[0].same.reshape(-1, found[0].a.shape[-1]).all(axis=1))
+    return int(same.sum()), same.size

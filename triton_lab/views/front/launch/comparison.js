@@ -1,0 +1,71 @@
+/** Comparison: two results, their error over elements and over programs; the pointer is on one element in all of them. */
+
+import { numbers } from "../drawing/data.js";
+import { make } from "../drawing/dom.js";
+import { unravel } from "../drawing/frame.js";
+import { Heatmap } from "../drawing/heatmap.js";
+import { tabsOf } from "../drawing/tabs.js";
+import { tableOf } from "./storage.js";
+
+/**
+ * @param {import("../scenes.js").ComparisonScene} scene
+ * @returns {{node: HTMLElement, draw: () => void}}
+ */
+export function comparisonOf(scene) {
+  const pictures = tabsOf(
+    scene.arguments.map((argument) => ({ name: argument.name, make: () => comparedOf(argument, scene) })),
+    "tl-names", scene.open,
+  );
+  const node = make(
+    "div", { class: "tl-difference" },
+    make("div", { class: "tl-title" }, scene.title),
+    make("div", { class: "tl-scroll" }, tableOf(scene.headings, scene.table)),
+    ...scene.lines.map((line) => make("div", { class: "tl-note" }, line)),
+    ...(scene.causes.length ? [make("div", { class: "tl-scroll" }, tableOf(scene.tried, scene.causes))] : []),
+    pictures.node,
+  );
+  return { node, draw: () => pictures.draw() };
+}
+
+/**
+ * One argument.
+ * @param {import("../scenes.js").ComparedScene} argument
+ * @param {import("../scenes.js").ComparisonScene} scene
+ */
+function comparedOf(argument, scene) {
+  const [first, second] = argument.values.map(numbers);
+  const [errors, programs, worst] = [argument.errors, argument.programs, argument.worst].map(numbers);
+  const heatmaps = argument.heatmaps.map((heatmap) => new Heatmap(heatmap));
+  const grid = argument.by_program ? new Heatmap(argument.by_program) : null;
+  const status = make("div", { class: "tl-status", "aria-live": "polite" });
+  const { layout } = heatmaps[0];
+  const rest = argument.told;
+  status.textContent = rest;
+  const wordsFor = (/** @type {number} */ at) => {
+    const element = `${argument.name}[${unravel(worst[at], layout.shape).join(", ")}]`;
+    const of = layout.down * layout.right > 1 ? ", the worst of its cell" : "";
+    const values = `${scene.titles[0]} ${first[at]} · ${scene.titles[1]} ${second[at]}`;
+    const apart = errors[at] === 0 ? "no error" : `error ${errors[at]}${argument.unit ? ` ${argument.unit}` : ""}`;
+    const who = programs[at] < 0 ? "" : ` · stored by program ${programs[at]}`;
+    return `${element}${of} · ${values} · ${apart}${who}`;
+  };
+  for (const heatmap of heatmaps) {
+    heatmap.onpoint = (cell) => {
+      for (const other of heatmaps) other.mark(cell ? [cell] : []);
+      if (!cell) return (status.textContent = rest);
+      const [panel, row, column] = cell;
+      return (status.textContent = wordsFor((panel * layout.rows + row) * layout.columns + column));
+    };
+  }
+  const node = make(
+    "div", {},
+    make("div", { class: "tl-row" }, ...heatmaps.map((heatmap) => heatmap.node)),
+    status,
+    grid ? make("div", { class: "tl-row" }, grid.node) : "",
+  );
+  const draw = () => {
+    heatmaps.forEach((heatmap) => heatmap.draw());
+    grid?.draw();
+  };
+  return { node, draw };
+}

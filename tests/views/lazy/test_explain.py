@@ -120,6 +120,23 @@ def test_no_box_of_the_graph_covers_another_and_no_line_runs_through_one(program
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
+def test_a_line_leads_from_the_middle_of_one_box_to_the_top_of_another_beside_those_that_end_there_too(
+    program: Callable[[], object],
+) -> None:
+    drawing = explained(program).drawing()
+    boxes = [item for item in drawing.items if isinstance(item, Box) and item.tag]
+    arriving: dict[int, list[float]] = {}
+    for line in (item for item in drawing.items if isinstance(item, Line) and item.curved):
+        (start, top), (x, y) = line.points[0], line.points[-1]
+        assert any(abs(box.x + box.width / 2 - start) < 1e-6 and abs(box.bottom - top) < 1e-6 for box in boxes)
+        (end,) = [number for number, box in enumerate(boxes) if box.x < x < box.x + box.width and abs(box.y - y) < 1e-6]
+        arriving.setdefault(end, []).append(x)
+    for number, places in arriving.items():
+        box, apart = boxes[number], boxes[number].width / (len(places) + 1)
+        assert sorted(places) == pytest.approx([box.x + apart * k for k in range(1, len(places) + 1)])
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_everything_stays_on_the_page(program: Callable[[], object]) -> None:
     drawing = explained(program).drawing()
     for item in drawing.items:

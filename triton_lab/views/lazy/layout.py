@@ -209,7 +209,8 @@ def _shelves(
     things: Sequence[Item], width: Callable[[Sequence[Item]], float], kept: Container[object] = ()
 ) -> list[list[Item]]:
     """Things in rows that fit the page, in their order; those of the keys ``kept`` are all in the first."""
-    rows = [[thing for thing in things if thing.key in kept]]
+    rows: list[list[Item]] = []
+    rows.append([thing for thing in things if thing.key in kept])
     for thing in things:
         if thing.key in kept:
             continue

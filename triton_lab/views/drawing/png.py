@@ -34,14 +34,14 @@ class _OnPixels(RendererAgg):
 
 
 class _Canvas(FigureCanvasAgg):
-    renderer: RendererAgg | None = None
+    renderer: _OnPixels | None = None
 
     def get_renderer(self) -> RendererAgg:
         wanted = (*self.get_width_height(physical=True), self.figure.dpi)
         made = self.renderer
-        if not isinstance(made, _OnPixels) or (made.width, made.height, made.dpi) != wanted:
-            self.renderer = _OnPixels(*wanted)  # type: ignore[no-untyped-call]
-        return self.renderer
+        if made is None or (made.width, made.height, made.dpi) != wanted:
+            made = self.renderer = _OnPixels(*wanted)  # type: ignore[no-untyped-call]
+        return made
 
 
 def blank(width: float, height: float, ground: str = "white") -> Figure:
@@ -84,7 +84,7 @@ def encoded(pixels: npt.NDArray[np.uint8], dpi: float) -> bytes:
 
 
 def _kept(
-    colours: npt.NDArray[np.int64], frequent: npt.NDArray[np.float64], flat: npt.NDArray[np.bool_]
+    colours: npt.NDArray[np.int64], frequent: npt.NDArray[Any], flat: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.int64]:
     """The numbers, rising, of the ``colours`` (n, 3) that the palette has: the most ``frequent``.
 

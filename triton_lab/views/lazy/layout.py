@@ -209,11 +209,12 @@ def _shelves(
     things: Sequence[Item], width: Callable[[Sequence[Item]], float], kept: Container[object] = ()
 ) -> list[list[Item]]:
     """Things in rows that fit the page, in their order; those of the keys ``kept`` are all in the first."""
-    rows = [[thing for thing in things if thing.key in kept]]
+    first: list[Item] = [thing for thing in things if thing.key in kept]
+    rows = [first]
     for thing in things:
         if thing.key in kept:
             continue
-        if rows[-1] and width([*rows[-1], thing]) > ROOM:
+        if rows[-1] and width(rows[-1] + [thing]) > ROOM:  # a starred list mypy takes for an item
             rows.append([])
         rows[-1].append(thing)
     return rows

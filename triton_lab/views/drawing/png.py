@@ -1,12 +1,13 @@
 """A figure as a small PNG: one byte a pixel, and a palette of the figure's own colours.
 
-Flat areas keep their colours exactly. Where smoothed letters bring more shades than a palette has,
-the rarest take the nearest of the others.
+Flat areas keep their colours exactly. Where smoothed letters bring more shades than a palette has, the most frequent
+have their place in it, then some that are unlike all of those, and the rest take the nearest.
 """
 
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from PIL import Image
 from triton_lab.launch.classes import distinct
 
 MOST = 256  # colours in a PNG's palette
+RARE = 32  # of them, for shades that are rare and unlike all others
 LEVEL = 4  # of zlib: a fifth smaller than 3, and little larger than 6
 
 
@@ -40,7 +42,7 @@ def encoded(pixels: npt.NDArray[np.uint8], dpi: float) -> bytes:
     if len(found) > MOST:
         lengths = np.diff(starts, append=line.size)
         frequent = np.bincount(np.searchsorted(found, runs), weights=lengths)
-        kept = np.sort(np.argpartition(frequent, -MOST)[-MOST:])
+        kept = np.sort(_kept(_channels(found), frequent))
         place[found] = _nearest(_channels(found), _channels(found[kept]))
         found = found[kept]
     else:
@@ -50,6 +52,18 @@ def encoded(pixels: npt.NDArray[np.uint8], dpi: float) -> bytes:
     out = io.BytesIO()
     image.save(out, format="PNG", compress_level=LEVEL, dpi=(dpi, dpi))
     return out.getvalue()
+
+
+def _kept(colours: npt.NDArray[np.int64], frequent: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """(MOST,) the numbers of the colours that make the palette."""
+    kept = np.empty(MOST, dtype=np.int64)
+    kept[: MOST - RARE] = np.argpartition(frequent, RARE - MOST)[RARE - MOST :]
+    chosen = colours[kept[: MOST - RARE]]
+    far = ((colours - chosen[_nearest(colours, chosen)]) ** 2).sum(axis=1)
+    for place in range(MOST - RARE, MOST):
+        kept[place] = far.argmax()
+        far = np.minimum(far, ((colours - colours[kept[place]]) ** 2).sum(axis=1))
+    return kept
 
 
 def _channels(colours: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:

@@ -202,6 +202,7 @@ export interface DrawingScene {
 /** What cells look like: a style for each class (or for each of its levels), labels, legend, colour bar. */
 export interface Dress {
   marks?: [string, [number, number, number, number, number][]][];
+  ticks?: [number, string][];
   styles: Buffer;
   labels: [number, number, number, number, number, string][];
   legend: [number[], string][];
@@ -220,6 +221,7 @@ export interface DressedPlace {
   room: [number, number];
   rules: [number, number];
   marks?: [string, [number, number, number, number, number][]][];
+  ticks?: [number, string][];
   styles: Buffer;
   labels: [number, number, number, number, number, string][];
   legend: [number[], string][];
@@ -266,10 +268,14 @@ export interface FormulaWords {
   key: string;
 }
 
+/** The styles of the levels: the fixed ones, those of the ramp, and a colour for each of a few programs; the legend and the ticks of programs. */
 export interface GridRamp {
   styles: Buffer;
   start: number;
   levels: number;
+  programs: [number[], string][];
+  name: string;
+  ticks: [number, string][];
 }
 
 export interface GridScene {
@@ -301,6 +307,7 @@ export interface HeatmapScene {
   rules: [number, number];
   cells: Buffer;
   marks?: [string, [number, number, number, number, number][]][];
+  ticks?: [number, string][];
   styles: Buffer;
   labels: [number, number, number, number, number, string][];
   legend: [number[], string][];
@@ -367,6 +374,7 @@ export interface LaunchesScene {
 /** ``levels``: which style each class has. */
 export interface LayerScene {
   marks?: [string, [number, number, number, number, number][]][];
+  ticks?: [number, string][];
   styles: Buffer;
   labels: [number, number, number, number, number, string][];
   legend: [number[], string][];
@@ -588,6 +596,7 @@ export interface StorageHeatmap {
   rules: [number, number];
   cells: Buffer;
   marks?: [string, [number, number, number, number, number][]][];
+  ticks?: [number, string][];
   styles: Buffer;
   labels: [number, number, number, number, number, string][];
   legend: [number[], string][];

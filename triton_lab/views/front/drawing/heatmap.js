@@ -161,8 +161,8 @@ export class Heatmap {
       const dimmed = this.emphasis !== null && this.emphasis[look / 4] === 2;
       context.fillStyle = dimmed ? STYLE.themes[this.theme ?? "light"].faint : inkOn(palette, at);
       const [x, y] = cornerOf(frame, panel);
-      if (this.styles[look + 3] === STYLE.pattern.cross) {
-        // On crosses no word could be read.
+      if (this.styles[look + 3] === STYLE.pattern.cross || this.styles[look + 3] === STYLE.pattern.stripes) {
+        // On crosses and stripes no word could be read.
         const word = context.fillStyle;
         const wide = context.measureText(text).width + 10;
         context.fillStyle = `rgb(${palette.slice(at, at + 3).join(",")})`;

@@ -2,9 +2,11 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
+import { cellOf, unravel } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { crowded, regionLabels } from "../drawing/labels.js";
 import { EMPHASIS } from "../drawing/raster.js";
+import { STYLE } from "../drawing/style.js";
 import { TouchedArgument } from "./accesses.js";
 import { layerPicker, programPicker } from "./pickers.js";
 import { callProgram, countOf, listPrograms } from "../drawing/words.js";
@@ -60,13 +62,16 @@ export function gridOf(scene, selection) {
     const now = values();
     let [low, high] = [Infinity, -Infinity];
     for (let p = 0; p < programs; p++) [low, high] = [Math.min(low, now[p]), Math.max(high, now[p])];
-    const { styles, start, levels } = scene.ramp;
-    const level = (/** @type {number} */ value) =>
+    const { styles, start, levels, ticks } = scene.ramp;
+    const coloured = shown === "order"; // in the colours that programs have everywhere
+    const few = coloured && programs <= STYLE.programs.few;
+    const level = (/** @type {number} */ value) => few ? FIRST_LEVEL + levels + value :
       FIRST_LEVEL + (high > low ? Math.floor(((levels - 1) * (value - low)) / (high - low)) : Math.floor((levels * 5) / 8));
     /** @type {Omit<import("../scenes.js").Dress, "labels" | "groups">} */
     const dress = {
-      styles, legend: [],
-      ramp: programs ? [start, levels, low, high] : null, rampName: LEVEL_NAMES[shown] ?? shown,
+      styles, legend: few ? scene.ramp.programs : [],
+      ramp: programs && !few ? [start, levels, low, high] : null, rampName: coloured ? scene.ramp.name : LEVEL_NAMES[shown] ?? shown,
+      ticks: coloured ? ticks : [],
     };
     // The keyboard stays where it was.
     const held = heatmaps.findIndex((heatmap) => heatmap.overlay === document.activeElement);
@@ -128,8 +133,11 @@ export function gridOf(scene, selection) {
     if (shown === "shared") build();
     const program = selection.get().program ?? null;
     const together = program === null ? null : sharedWith(program);
+    // A cell may stand for several programs.
+    const own = program === null ? null : cellOf(scene.heatmap.layout, unravel(program, scene.heatmap.layout.shape));
+    const chosen = own && heatmaps[0].classAt(own);
     const levels = together && Uint8Array.from({ length: programs + 1 }, (_, k) =>
-      k - 1 === program ? EMPHASIS.chosen : k && !together[k - 1] ? EMPHASIS.dimmed : EMPHASIS.normal);
+      k === chosen ? EMPHASIS.chosen : k && !together[k - 1] ? EMPHASIS.dimmed : EMPHASIS.normal);
     heatmaps[0].emphasise(levels);
     heatmaps[1]?.emphasise(touched && program !== null ? touched.emphasis(program, null) : null);
     status.textContent = rest();

@@ -167,6 +167,20 @@ def test_a_program_that_a_page_does_not_keep_leaves_the_picture_and_its_control(
     expect(values.locator(".tl-told").first).to_have_text("program (51, 0, 0)")
 
 
+def test_the_argument_beside_a_grid_has_all_of_its_marks_in_the_legend(show: Open) -> None:
+    argument = FakeArgument("x_ptr", (27,), (1,))
+    store = tile(argument, "store", 3, (3, 1, 1), (8,), lambda px, py, pz, i: (10 * px,))
+    view = Grid(FakeLaunch((3, 1, 1), (argument,), [store]))
+    page = show(view)
+    shown = page.locator(".tl-legend").nth(1).locator(".tl-key").all_inner_texts()
+    assert shown == [key.text for key in view.heatmaps[1].legend]
+    assert shown == ["program 0", "1", "2", "masked lanes only", "touched by nobody"]
+    page.locator(".tl-overlay").nth(1).hover(position={"x": LEFT + 5, "y": TOP + 5})
+    expect(page.locator(".tl-status")).to_contain_text("x_ptr[0]")
+    page.locator(".tl-title").first.hover()
+    expect(page.locator(".tl-status")).to_contain_text("Point at a program")
+
+
 def test_one_program_alone_has_no_control(show: Open) -> None:
     page = show(Tiling(launch((1, 1, 1)), "x_ptr"))
     expect(page.locator(".tl-plot")).to_be_visible()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -98,13 +99,12 @@ def layer_of(
     looks = [*FIXED, *colours.looks]
     told = _numbers_of(levels[right], numbers[right]) if few and scale is None else {}
     ramp = (None if few else (style.SEQUENTIAL, style.LEVELS, low, high)) if scale is None else scale.ramp
+    word = partial(_region_word, by, grid)
     worded: list[Label] = []
-    if runs:
-        worded = (
-            run_labels(blank.frame, groups[blank.cells], lambda group: _word(by, group - FIRST, grid)) if scale else []
-        )
-    elif parted:
-        worded = labels(blank.frame, groups[blank.cells], lambda group: _word(by, group - FIRST, grid))
+    if runs and scale is not None:
+        worded = run_labels(blank.frame, groups[blank.cells], word)
+    if parted and not worded and not (runs and scale is None):
+        worded = labels(blank.frame, groups[blank.cells], word)
     return Layer(
         levels=levels.astype(np.uint8),
         styles=np.array(looks, dtype=np.uint16),
@@ -186,6 +186,11 @@ def words(by: str, number: int) -> str:
     if by in ("lanes", "bytes", "iterations", "shared"):
         return f"{number} {NAMES[by]}"
     return f"{NAMES[by]} {number}"
+
+
+def _region_word(by: str, grid: Sequence[int], group: int) -> str:
+    """A region's number, by the numbers of `_regions`."""
+    return _word(by, group - FIRST, grid)
 
 
 def _word(by: str, number: int, grid: Sequence[int]) -> str:

@@ -82,10 +82,14 @@ export function gridOf(scene, selection) {
     if (scene.target && first) {
       const { accesses } = scene.target;
       const base = numbers(accesses.layers.program.levels);
+      /** @type {[number[], string][]} */
+      const keys = accesses.layers.program.legend;
+      // What is no program's has a pattern.
+      const patterned = keys.filter(([look]) => look[3] !== STYLE.pattern.plain);
       const theirs = Uint8Array.from(first, (program, k) => (program ? level(now[program - 1]) : base[k]));
       const told = Float64Array.from(first, (program, k) => (program ? numbered[program] : base[k]));
       heatmaps.push(new Heatmap({
-        ...accesses.heatmap, ...dress, ...regionsOf(accesses.heatmap, told), ramp: null, levels: packed(theirs), title: accesses.title,
+        ...accesses.heatmap, ...dress, ...regionsOf(accesses.heatmap, told), legend: [...dress.legend, ...patterned], ramp: null, levels: packed(theirs), title: accesses.title,
       }));
       const { name } = accesses.argument;
       heatmaps[1].onpoint = (cell) => (status.textContent = cell && touched ? touched.words(heatmaps[1], cell) : rest());

@@ -217,6 +217,12 @@ def style_module() -> str:
         "lightLabel": style.LIGHT_LABEL,
         "gapRight": style.PANEL_GAP_RIGHT,
         "gapDown": style.PANEL_GAP_DOWN,
+        "programs": {
+            "few": len(style.PROGRAM_COLOURS),
+            "start": style.PROGRAM,
+            "ramp": style.SEQUENTIAL,
+            "levels": style.LEVELS,
+        },
         "small": style.SMALL * 4 / 3,
         "text": style.TEXT * 4 / 3,
         "domain": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from triton_lab.views.assembly import FRONT
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.frame import frame
 from triton_lab.views.drawing.layout import layout
-from triton_lab.views.drawing.regions import cell_labels, crowded, labels
+from triton_lab.views.drawing.regions import cell_labels, crowded, labels, run_labels
 from triton_lab.views.drawing.words import number_text
 
 SHAPES = [(8,), (70,), (4, 6), (3, 5, 5), (), (64, 64), (2, 40), (300, 3)]
@@ -67,6 +68,29 @@ def test_the_browser_writes_what_python_writes(tmp_path: Path) -> None:
     assert found["numbers"] == [number_text(number) for number in numbers]
     assert found["pictures"] == expected
     assert any(one["cells"] for one in expected) and any(one["regions"] for one in expected)
+
+
+@pytest.mark.parametrize("block", [20, 85, 100, 130])
+def test_every_block_of_a_wrapped_line_bears_its_number_where_there_is_room(block: int) -> None:
+    """Of rows of 64 wide cells, wherever in a row a block begins."""
+    shown = layout((block * 8,), columns=64)
+    cells = np.zeros(shown.cells, dtype=np.int64)
+    cells[: block * 8] = 1 + np.arange(block * 8) // block
+    found = labels(replace(frame(shown), cell_height=14.0), cells, str)
+    assert [label.text for label in found] == [str(k) for k in range(1, 9)]
+    grid = cells.reshape(shown.rows, shown.columns)
+    for label in found:
+        own = grid[label.row : label.row + label.rows, label.column : label.column + label.columns]
+        assert (own == int(label.text)).all()
+
+
+def test_a_run_of_cells_is_named_in_each_of_its_rows_and_those_below_each_other_once() -> None:
+    shown = layout((4, 12))
+    seen = frame(shown, style.ROOM)
+    cells = np.array([[1] * 4 + [2] * 8, [1] * 4 + [2] * 8, [2] * 4 + [1] * 8, [0] * 12]).reshape(-1)
+    found = {(one.row, one.column, one.rows, one.columns, one.text) for one in run_labels(seen, cells, str)}
+    assert found == {(0, 0, 2, 4, "1"), (0, 4, 2, 8, "2"), (2, 0, 1, 4, "2"), (2, 4, 1, 8, "1")}
+    assert run_labels(frame(shown, (12.0, 4.0)), cells, str) == []
 
 
 @pytest.mark.parametrize("theme", [style.LIGHT, style.DARK], ids=["light", "dark"])

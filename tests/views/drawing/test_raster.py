@@ -59,13 +59,3 @@ def test_a_chosen_class_is_outlined_and_a_dimmed_one_pale() -> None:
     assert sum(middle(heatmap, 0, 1, emphasis)) > PALETTE[A].sum()
     image = paint(heatmap, heatmap.frame, emphasis=emphasis)
     assert image[1, 1].tolist() == list(style.rgb(style.LIGHT.ink))
-
-
-def test_neighbouring_programs_never_share_a_colour() -> None:
-    for grid in ((64, 1, 1), (8, 8, 1), (4, 4, 4)):
-        colours = style.program_colours(np.arange(64), grid).reshape(grid[::-1])
-        for axis in range(3):
-            assert (np.diff(colours, axis=axis) != 0).all()
-    line = style.program_colours(np.arange(1000), (1000, 1, 1))
-    for apart in (1, 2, 4, 8, 16, 32, 64):
-        assert (line[apart:] != line[:-apart]).all(), "a swizzled grid puts these side by side"

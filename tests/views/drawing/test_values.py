@@ -91,14 +91,6 @@ def test_labels_can_be_read_on_every_ground():
         assert contrasts[style.label_colour((index, 0, 0, 0))] >= 3, (index, colour)
 
 
-@pytest.mark.parametrize("grid", [(8, 1, 1), (5, 4, 1), (4, 3, 2), (1, 9, 1)])
-def test_a_programs_colour_follows_from_its_place_in_the_grid(grid):
-    numbers = np.arange(grid[0] * grid[1] * grid[2])
-    x, y, z = numbers % grid[0], numbers // grid[0] % grid[1], numbers // (grid[0] * grid[1])
-    expected = style.PROGRAM + (x + 3 * y + 5 * z) % len(style.PROGRAM_COLOURS)
-    assert style.program_colours(numbers, grid).tolist() == expected.tolist()
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=4).map(tuple))
 def test_panels_stand_side_by_side_and_none_over_another(shape):

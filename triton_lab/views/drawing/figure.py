@@ -161,6 +161,8 @@ def _bar_words(heatmap: Heatmap) -> tuple[str, str]:
     if heatmap.ramp is None:
         return "", ""
     _, _, low, high = heatmap.ramp
+    if heatmap.ticks:
+        return f"{heatmap.ramp_name}  ", ""
     return f"{heatmap.ramp_name} {number_text(low)}".strip(), number_text(high)
 
 
@@ -169,7 +171,15 @@ def _bar_width(heatmap: Heatmap) -> float:
     if heatmap.ramp is None:
         return 0
     before, after = (text_width(words, style.SMALL) for words in _bar_words(heatmap))
-    return before + 4 + 3 * heatmap.ramp[1] + 8 + after
+    return before + 4 + 3 * heatmap.ramp[1] + 8 + max(after, _half_a_tick(heatmap))
+
+
+TICKS = 14  # the height of the numbers under a colour bar
+
+
+def _half_a_tick(heatmap: Heatmap) -> float:
+    """How far a number under the bar may reach beyond its end."""
+    return max((text_width(words, style.SMALL) / 2 for _, words in heatmap.ticks), default=0)
 
 
 def width_of(heatmap: Heatmap) -> float:
@@ -191,7 +201,13 @@ def height_of(heatmap: Heatmap) -> float:
     title = 24 if heatmap.title else 0
     names = 18 if any(heatmap.panel_names) else 0
     legend = 22 * len(_legend_of(heatmap)) + (8 if heatmap.legend or heatmap.marks else 0)
-    return title + names + TOP + seen.height + legend + (26 if heatmap.ramp else 0) + (20 if heatmap.below else 0)
+    return title + names + TOP + seen.height + legend + _bar_height(heatmap) + (20 if heatmap.below else 0)
+
+
+def _bar_height(heatmap: Heatmap) -> float:
+    if heatmap.ramp is None:
+        return 0
+    return 26 + (TICKS if heatmap.ticks else 0)
 
 
 def draw(
@@ -233,7 +249,7 @@ def draw(
     y += seen.height + (20 if heatmap.below else 0)
     if heatmap.ramp:
         _colour_bar(sheet, heatmap, left, y + 8)
-        y += 26
+        y += _bar_height(heatmap)
     _legend(sheet, _legend_of(heatmap), left, y + 18)
 
 
@@ -274,7 +290,7 @@ def _labels(
         colour = style.label_colour(look)
         if emphasis is not None and emphasis[heatmap.cells[cell]] == DIMMED:
             colour = style.LIGHT.faint
-        if look[3] == style.CROSS:  # on which no word could be read
+        if look[3] in (style.CROSS, style.STRIPES):  # on which no word could be read
             wide = len(label.text) * style.CHARACTER + 10
             plain = "#{:02x}{:02x}{:02x}".format(*style.palette()[look[0]].tolist())
             sheet.rectangle(x + right + middle[0] - wide / 2, y + down + middle[1] - 6, wide, 12, plain)
@@ -296,10 +312,14 @@ def _legend(sheet: Sheet, rows: Sequence[Sequence[Key]], x: float, y: float) -> 
 
 def _colour_bar(sheet: Sheet, heatmap: Heatmap, x: float, y: float) -> None:
     assert heatmap.ramp is not None
-    start, levels, _, _ = heatmap.ramp
+    start, levels, low, high = heatmap.ramp
     bar = np.repeat(style.palette()[start : start + levels][None].repeat(10, axis=0), 3, axis=1)
     before, after = _bar_words(heatmap)
     left = x + text_width(before, style.SMALL) + 4
     sheet.text(x, y + 5, before, style.SMALL, style.LIGHT.faint)
     sheet.image(left, y, bar)
     sheet.text(left + bar.shape[1] + 8, y + 5, after, style.SMALL, style.LIGHT.faint)
+    for value, words in heatmap.ticks:
+        at = left + (value - low) / (high - low or 1) * (bar.shape[1] - 1)
+        sheet.rectangle(at, y + 11, 1, 3, style.LIGHT.faint)
+        sheet.text(at, y + 20, words, style.SMALL, style.LIGHT.faint, "center")

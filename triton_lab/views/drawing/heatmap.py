@@ -70,6 +70,7 @@ class Heatmap:
     legend: Sequence[Key] = ()
     ramp: tuple[int, int, float, float] | None = None
     ramp_name: str = ""
+    ticks: Sequence[tuple[float, str]] = ()  # values along the colour bar and what they are called
     steps: tuple[str, str] = ("", "")  # what a step right and a step down mean, in words
     panel_names: Sequence[str] = ()
     room: tuple[float, float] = style.ROOM
@@ -117,6 +118,7 @@ class Heatmap:
             "legend": [key.as_scene() for key in self.legend],
             "ramp": self.ramp,
             "rampName": self.ramp_name,
+            "ticks": list(self.ticks),
             "groups": None if self.groups is None else buffer(narrow(self.groups)),
             "marks": [(mark.text, list(mark.runs)) for mark in self.marks],
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -31,12 +32,62 @@ def labels(seen: Frame, cells: npt.NDArray[Any], word: Callable[[int], str]) -> 
         large = numbers[(counts >= smallest) & (numbers > 0)]
         if len(found) + len(large) > MOST:
             return []
-        for number, (top, left, bottom, right) in zip(large.tolist(), _boxes(grid, large), strict=True):
-            start, end = _longest_run((grid[top:bottom, left:right] == number).all(axis=0))
+        for number, box in zip(large.tolist(), _boxes(grid, large), strict=True):
             text = word(number)
-            wide = (end - start) * seen.cell_width >= len(text) * style.CHARACTER + 3
-            if text and wide and (bottom - top) * seen.cell_height >= LINE:
-                found.append(Label(panel, top, left + start, bottom - top, end - start, text))
+            room = _room_for(seen, grid, number, box, len(text) * style.CHARACTER + 3) if text else None
+            if room is not None:
+                found.append(Label(panel, *room, text))
+    return found
+
+
+def _room_for(
+    seen: Frame, grid: npt.NDArray[Any], number: int, box: tuple[int, ...], wide: float
+) -> tuple[int, int, int, int] | None:
+    """A rectangle (row, column, rows, columns) within a region that has room for words; None if there is none.
+
+    All of the region's height, or, where a line is wrapped and its ends are shorter, as many rows as words need: in
+    the middle, at the top or at the bottom.
+    """
+    top, left, bottom, right = box
+    need = min(math.ceil(LINE / seen.cell_height), bottom - top)
+    if need * seen.cell_height < LINE:
+        return None
+    own = grid[top:bottom, left:right] == number
+    for row, rows in ((top, bottom - top), ((top + bottom - need) // 2, need), (top, need), (bottom - need, need)):
+        start, end = _longest_run(own[row - top : row - top + rows].all(axis=0))
+        if (end - start) * seen.cell_width >= wide:
+            return row, left + start, rows, end - start
+    return None
+
+
+def run_labels(seen: Frame, cells: npt.NDArray[Any], word: Callable[[int], str]) -> list[Label]:
+    """A label for each stretch of equal numbers within a row, if ``word(number)`` fits into it; MOST as in `labels`.
+
+    Stretches that stand exactly one below the other share one.
+    """
+    layout = seen.layout
+    rows = cells.reshape(-1, layout.columns)
+    begins = np.ones(rows.shape, dtype=bool)
+    begins[:, 1:] = rows[:, 1:] != rows[:, :-1]
+    first = np.flatnonzero(begins)
+    lengths = np.diff(np.append(first, rows.size))
+    numbers = rows.reshape(-1)[first]
+    wide = (numbers > 0) & (lengths * seen.cell_width >= style.CHARACTER + 3)
+    if wide.sum() * seen.cell_height > MOST * LINE:
+        return []
+    stacks: dict[tuple[int, int, int, int], int] = {}  # number, row below, column and columns: the first row
+    for start, columns, number in zip(
+        first[wide].tolist(), lengths[wide].tolist(), numbers[wide].tolist(), strict=True
+    ):
+        row, column = divmod(start, layout.columns)
+        top = stacks.pop((number, row, column, columns), row) if row % layout.rows else row
+        stacks[number, row + 1, column, columns] = top
+    found: list[Label] = []
+    for (number, below, column, columns), top in stacks.items():
+        text = word(number)
+        room = columns * seen.cell_width >= len(text) * style.CHARACTER + 3 and (below - top) * seen.cell_height >= LINE
+        if text and room:
+            found.append(Label(top // layout.rows, top % layout.rows, column, below - top, columns, text))
     return found
 
 

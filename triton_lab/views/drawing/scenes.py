@@ -53,6 +53,7 @@ Marked = tuple[str, list[tuple[int, int, int, int, int]]]
 
 class _Outlined(TypedDict, total=False):
     marks: list[Marked]
+    ticks: list[tuple[float, str]]  # values along the colour bar and what they are called
 
 
 class Dress(_Outlined):

@@ -4,9 +4,10 @@ A cell of a heatmap has a *style*: up to three palette indices and a pattern. Th
 numbered list, so that a style is four small integers in both worlds. Colours never stand alone:
 programs carry numbers and borders, shared cells stripes, masked ones a hatch, untouched ones dots.
 
-The categorical colours are Paul Tol's "light" scheme (made for cells with dark labels, safe for
-the common kinds of colour blindness); the tensor hues are from his "bright" scheme, the ramps
-follow viridis and his "BuRd" (https://personal.sron.nl/~pault/).
+The colours of programs were searched for: the least distance (CIEDE2000) between any two of them, and from the
+grounds of both themes, is as large as it can be made for full sight and for protanopia, deuteranopia and tritanopia
+alike; a test holds them to that. The tensor hues are from Paul Tol's "bright" scheme, the ramps follow viridis and his
+"BuRd" (https://personal.sron.nl/~pault/).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -77,7 +79,8 @@ PLAIN, STRIPES, HATCH, DOTS, CROSS = range(5)
 
 # --- The palette ----------------------------------------------------------------------------------
 
-PROGRAM_COLOURS = ("#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#44bb99", "#bbcc33", "#99ddff")
+PROGRAM_COLOURS = ("#0469d2", "#915f09", "#64f7b7", "#dbbafd", "#6f7d7b", "#fbdd5d", "#00a66e", "#918afa", "#7a5a84",
+                   "#276d4d", "#cb9eaa", "#90a421")  # fmt: skip
 TENSOR_COLOURS = ("#4477aa", "#ee7733", "#228833", "#aa3377", "#66aacc", "#bbaa33")
 VIRIDIS = ("#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58",
            "#b5de2b", "#fde725")  # fmt: skip
@@ -86,9 +89,9 @@ BLUE_RED = ("#2166ac", "#4393c3", "#92c5de", "#d1e5f0", "#f7f7f7", "#fddbc7", "#
 NAN_COLOUR, PLUS_INFINITY_COLOUR, MINUS_INFINITY_COLOUR = "#ff33cc", "#ff7f00", "#00b7c7"
 
 GROUND, UNTOUCHED, MASKED, ERROR, NAN, PLUS_INFINITY, MINUS_INFINITY, GHOST = range(8)
-PROGRAM = 8
-LEVELS = 64  # of the sequential ramp
-SEQUENTIAL = 16
+PROGRAM = 8  # a colour for each program of a small launch
+LEVELS = 64  # of the sequential ramp, on which the programs of a larger one lie
+SEQUENTIAL = PROGRAM + len(PROGRAM_COLOURS)
 DIVERGING_LEVELS = 65  # odd: the middle one is zero
 DIVERGING = SEQUENTIAL + LEVELS
 TENSOR_LEVELS = 16  # from pale at the storage's start to strong at its end
@@ -114,14 +117,15 @@ PANEL_GAP_RIGHT, PANEL_GAP_DOWN = 12.0, 20.0  # between the slices of an N-d arr
 
 
 def program_colours(programs: npt.NDArray[np.int64], grid: Sequence[int]) -> npt.NDArray[np.int64]:
-    """The palette index of each program of a grid. Neighbours, also 2, 4, 8 ... apart, always differ.
+    """The palette index of each program of a launch of ``grid``, the same in every picture.
 
-    Seven colours: a power of two is never a multiple of 7, so tiles side by side in a swizzled
-    order, whose numbers differ by a power of two, do not get the same one.
+    Up to a dozen programs have a colour each; those of a larger launch lie on the sequential ramp by their numbers,
+    which is the order in which they start.
     """
-    x, y = max(1, grid[0]), max(1, grid[1])
-    turn = programs % x + 3 * (programs // x % y) + 5 * (programs // (x * y))
-    return PROGRAM + turn % len(PROGRAM_COLOURS)
+    count = prod(map(int, grid))
+    if count <= len(PROGRAM_COLOURS):
+        return PROGRAM + programs
+    return SEQUENTIAL + (LEVELS - 1) * programs // (count - 1)
 
 
 def tensor_colour(tensor: int, level: int = TENSOR_LEVELS - 1) -> int:

@@ -15,8 +15,10 @@ import { scoped } from "./selection.js";
  *   has: (name: string) => boolean,
  *   open?: import("./place.js").Place,
  *   live: boolean,
+ *   windowed?: boolean,
  *   draw: Draw<Scene>,
- * }} Context where `open` remembers where somebody is for the card that takes a card's place, and `live` is whether Python answers
+ * }} Context where `open` remembers where somebody is for the card that takes a card's place, `live` is whether Python
+ * answers, and `windowed` whether another program's picture is asked for when it is picked
  * @typedef {import("./scenes.js").ItemScene} Item
  */
 /**
@@ -37,6 +39,7 @@ export function partOf({ name, window: wide }, selection, context) {
   const node = make("div", { class: "tl-part" });
   /** @type {Part | null} */
   let part = null;
+  let drawn = false; // the part is a picture
   /** @type {string | null} */
   let wanted = null;
   let stop = () => {};
@@ -45,7 +48,8 @@ export function partOf({ name, window: wide }, selection, context) {
     part?.stop?.();
     const own = scoped(selection, () => node.isConnected);
     stop = own.stop;
-    part = context.draw(scene, own.selection, context);
+    part = context.draw(scene, own.selection, { ...context, windowed: Boolean(wide) });
+    drawn = scene.kind !== "words";
     node.removeAttribute("aria-busy");
     node.replaceChildren(part.node);
     if (node.isConnected) part.draw();
@@ -62,7 +66,12 @@ export function partOf({ name, window: wide }, selection, context) {
     }, PATIENCE);
     context.ask(full, (scene) => {
       clearTimeout(timer);
-      if (wanted === full) place(scene);
+      if (wanted !== full) return;
+      if (wide && scene.kind === "words" && part && drawn) {
+        // The picture stays, and with it the control that picks another program.
+        node.removeAttribute("aria-busy");
+        node.replaceChildren(make("div", { class: "tl-words", role: "status" }, `${scene.text} Below is the last one that was there.`), part.node);
+      } else place(scene);
     });
   };
   const forget = wide ? selection.subscribe(() => node.isConnected && request()) : () => {};

@@ -233,6 +233,7 @@ export interface DrawingScene {
 /** What cells look like: a style for each class (or for each of its levels), labels, legend, colour bar. */
 export interface Dress {
   marks?: [string, [number, number, number, number, number][]][];
+  ticks?: [number, string][];
   styles: Buffer;
   labels: [number, number, number, number, number, string][];
   legend: [number[], string][];
@@ -252,6 +253,7 @@ export interface DressedPlace {
   room: [number, number];
   rules: [number, number];
   marks?: [string, [number, number, number, number, number][]][];
+  ticks?: [number, string][];
   styles: Buffer;
   labels: [number, number, number, number, number, string][];
   legend: [number[], string][];
@@ -305,10 +307,14 @@ export interface FormulaWords {
   key: string;
 }
 
+/** The styles of the levels: the fixed ones, those of the ramp, and a colour for each of a few programs; the legend and the ticks of programs. */
 export interface GridRamp {
   styles: Buffer;
   start: number;
   levels: number;
+  programs: [number[], string][];
+  name: string;
+  ticks: [number, string][];
 }
 
 /** ``stopped`` of a launch that was; ``marks`` are the programs that findings are about. */
@@ -344,6 +350,7 @@ export interface HeatmapScene {
   rules: [number, number];
   cells: Buffer;
   marks?: [string, [number, number, number, number, number][]][];
+  ticks?: [number, string][];
   styles: Buffer;
   labels: [number, number, number, number, number, string][];
   legend: [number[], string][];
@@ -410,6 +417,7 @@ export interface LaunchesScene {
 /** ``levels``: which style each class has. */
 export interface LayerScene {
   marks?: [string, [number, number, number, number, number][]][];
+  ticks?: [number, string][];
   styles: Buffer;
   labels: [number, number, number, number, number, string][];
   legend: [number[], string][];
@@ -641,6 +649,7 @@ export interface StorageHeatmap {
   rules: [number, number];
   cells: Buffer;
   marks?: [string, [number, number, number, number, number][]][];
+  ticks?: [number, string][];
   styles: Buffer;
   labels: [number, number, number, number, number, string][];
   legend: [number[], string][];

@@ -26,7 +26,7 @@ from triton_lab.views.drawing.words import nobody, panel_names, shape_text, some
 from triton_lab.views.launch.finer import finer_scene, in_window
 from triton_lab.views.launch.heat_layer import Layer, layer_of
 from triton_lab.views.launch.marks import marks
-from triton_lab.views.launch.scenes import AccessesScene, ItemScene, LayerScene
+from triton_lab.views.launch.scenes import AccessesScene, ItemScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.tiling import TilingPanel, tensor_argument
 from triton_lab.views.scenes import Scene
@@ -155,8 +155,18 @@ class Accesses(View):
         blank = Heatmap(self.layout, self.numbers, np.zeros((1, 4), dtype=np.uint16), room=self.room)
         members = np.diff(self.cells.members.starts) > 0
         state = self.cells.state
-        ends = None if self._whole is None else self._whole.layer(by).ends
-        made = layer_of(by, numbers, state == WRONG, state == INSIDE, members, blank, self.launch.grid, ends)
+        made = layer_of(
+            by,
+            numbers,
+            state == WRONG,
+            state == INSIDE,
+            members,
+            blank,
+            self.launch.grid,
+            runs=self.over == "storage",  # a word among gaps would name one cell of many
+            shown=self.heat.shown,
+            ends=None if self._whole is None else self._whole.layer(by).ends,
+        )
         if self.heat.shown is None:
             return made
         told = {nobody(None): nobody(self.heat.shown)}
@@ -174,10 +184,11 @@ class Accesses(View):
             self.numbers,
             layer.styles[layer.levels],
             title=title,
-            labels=[] if self.over == "storage" else layer.labels,
+            labels=layer.labels,
             legend=layer.legend,
             ramp=layer.ramp,
             ramp_name=layer.ramp_name,
+            ticks=layer.ticks,
             groups=layer.groups,
             panel_names=panel_names(self.heat.drawn, self.heat.origin, self.layout.panels),
             steps=self._steps(),
@@ -313,19 +324,13 @@ class Accesses(View):
             "iteration": self.iteration,
             "layer": self.by,
             "heatmap": self.heatmap.cells_scene(),
-            "layers": {by: self._layer_scene(by) for by in layers},
+            "layers": {by: self.layer(by).as_scene() for by in layers},
             "counts": buffer(narrow(np.maximum(self.cells.by["count"], 0))),
             "starts": buffer(members.starts.astype(np.uint32)),
             "items": buffer(narrow(members.items)),
             "moments": [(moment.iteration, moment.line, moment.kind) for moment in found.moments],
             "elsewhere": (found.active_elsewhere, found.masked_elsewhere),
         }
-
-    def _layer_scene(self, by: str) -> LayerScene:
-        scene = self.layer(by).as_scene()
-        if self.over == "storage":
-            scene["labels"] = []  # a word among gaps would name one cell of many
-        return scene
 
 
 def _iterations(found: Heat) -> str:

@@ -19,11 +19,12 @@ from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Mark, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
-from triton_lab.views.drawing.scenes import Buffer, Cells, Marked
+from triton_lab.views.drawing.scenes import Buffer, Cells, Key, Marked
 from triton_lab.views.drawing.words import bytes_text, panel_names
 from triton_lab.views.launch.accesses import Accesses
-from triton_lab.views.launch.heat_layer import Layer, layer_of
+from triton_lab.views.launch.heat_layer import FIXED, Layer, layer_of
 from triton_lab.views.launch.marks import of_programs
+from triton_lab.views.launch.program_scale import program_scale
 from triton_lab.views.launch.scenes import AccessesScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.scenes import Scene
@@ -47,6 +48,15 @@ SAYS = {
 SMS = 132  # of an H100
 ROOM = (360.0, 320.0)
 MOST_WAVES = 6  # told in words
+FEW = len(style.PROGRAM_COLOURS)  # programs that have a colour each
+# How the live picture's levels look from the first number on: those of the ramp, then those of a few programs.
+LEVEL_LOOKS = [
+    (colour, colour, colour, style.PLAIN)
+    for colour in (
+        *range(style.SEQUENTIAL, style.SEQUENTIAL + style.LEVELS),
+        *range(style.PROGRAM, style.PROGRAM + FEW),
+    )
+]
 
 
 class TargetScene(TypedDict):
@@ -57,9 +67,15 @@ class TargetScene(TypedDict):
 
 
 class GridRamp(TypedDict):
+    """The styles of the levels: the fixed ones, those of the ramp, and a colour for each of a few programs; the
+    legend and the ticks of programs."""
+
     styles: Buffer
     start: int
     levels: int
+    programs: list[Key]
+    name: str
+    ticks: list[tuple[float, str]]
 
 
 class InputScene(TypedDict):
@@ -205,7 +221,7 @@ class Grid(View):
         numbers = np.append(-1, self.numbers(by))
         blank = Heatmap(self.layout, self.cells, np.zeros((1, 4), dtype=np.uint16), room=self.room)
         nothing = np.zeros(len(numbers), dtype=bool)
-        return layer_of(by, numbers, nothing, ~nothing, nothing, blank, self.launch.grid)
+        return layer_of("start" if by == "order" else by, numbers, nothing, ~nothing, nothing, blank, self.launch.grid)
 
     def target_layer(self, by: str) -> Layer | None:
         """The same numbers on the argument, each element with its first program's."""
@@ -213,7 +229,7 @@ class Grid(View):
             return None
         first = self.target.cells.by["program"]
         numbers = np.where(first >= 0, np.append(self.numbers(by), -1)[first], -1)
-        return self.target.layer_for(by, numbers)
+        return self.target.layer_for("start" if by == "order" else by, numbers)
 
     @cached_property
     def marks(self) -> list[Mark]:
@@ -230,6 +246,7 @@ class Grid(View):
             legend=layer.legend,
             ramp=layer.ramp,
             ramp_name=layer.ramp_name,
+            ticks=layer.ticks,
             groups=layer.groups,
             panel_names=panel_names(self.layout.shape, self.layout.origin, self.layout.panels),
             steps=("→ x", "" if self.layout.wrapped else "↓ y"),
@@ -248,10 +265,11 @@ class Grid(View):
         return found
 
     def emphasis(self, program: int) -> npt.NDArray[np.uint8]:
-        """(programs + 1,) the program itself CHOSEN, those that share its inputs NORMAL."""
+        """(programs + 1,) the program itself, or the one that has its cell, CHOSEN, those that share inputs NORMAL."""
         levels = np.where(shared(self.inputs, program, self.programs) > 0, NORMAL, DIMMED).astype(np.uint8)
-        levels[program] = CHOSEN
-        return np.append(np.uint8(NORMAL), levels)
+        levels = np.append(np.uint8(NORMAL), levels)
+        levels[self.cells[self.layout.cells_at(np.array([program]))]] = CHOSEN
+        return levels
 
     def title(self) -> str:
         picked = f" ({words.program(self.program or 0, self.launch.grid)})" if self.by == "shared" else ""
@@ -303,7 +321,7 @@ class Grid(View):
         if self.target is not None:
             first = buffer((self.target.cells.by["program"] + 1).astype(np.uint32))
             target = {"accesses": self.target.scene(), "first": first}
-        ramp = self.layer("order")
+        order, scale = self.layer("order"), program_scale(self.launch.grid, range(min(self.programs, FEW)))
         scene: GridScene = {
             "kind": "grid",
             "kernel": self.launch.kernel,
@@ -312,8 +330,15 @@ class Grid(View):
             "program": self.program,
             "layer": self.by,
             "sms": self.sms,
-            "heatmap": self._heatmap(ramp).cells_scene(),
-            "ramp": {"styles": buffer(ramp.styles), "start": style.SEQUENTIAL, "levels": style.LEVELS},
+            "heatmap": self._heatmap(order).cells_scene(),
+            "ramp": {
+                "styles": buffer(np.array([*FIXED, *LEVEL_LOOKS], dtype=np.uint16)),
+                "start": style.SEQUENTIAL,
+                "levels": style.LEVELS,
+                "programs": [key.as_scene() for key in scale.keys],
+                "name": scale.name,
+                "ticks": scale.ticks,
+            },
             "numbers": {by: buffer(narrow(self.numbers(by))) for by in ("lanes", "bytes", "iterations")},
             "masked": buffer(narrow(done.masked)),
             "loaded": buffer(narrow(done.loaded)),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +14,17 @@ from triton_lab.launch.maps.positions import Flags
 from triton_lab.launch.places import Ints
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, buffer, narrow
-from triton_lab.views.drawing.regions import crowded, labels
+from triton_lab.views.drawing.regions import crowded, labels, run_labels
+from triton_lab.views.launch.program_scale import program_scale
 from triton_lab.views.launch.scenes import LayerScene
 from triton_lab.views.launch.tiling import MASKED, OUTSIDE, UNTOUCHED
-from triton_lab.words import count, mark, program
+from triton_lab.words import count, mark
 
 FEW = 6  # distinct numbers that get a swatch each instead of a colour bar
 NAMES = {
     "count": "times",
     "program": "program",
+    "start": "program",
     "iteration": "iteration",
     "reuse": "programs",
     "order": "order",
@@ -46,6 +50,7 @@ class Layer:
     labels: Sequence[Label]
     groups: Ints | None
     ends: tuple[int, int]  # the least and the greatest number
+    ticks: Sequence[tuple[float, str]] = ()
 
     def as_scene(self) -> LayerScene:
         """What takes the place of the same fields in a heatmap's scene."""
@@ -54,6 +59,7 @@ class Layer:
             "styles": buffer(self.styles),
             "ramp": self.ramp,
             "rampName": self.ramp_name,
+            "ticks": list(self.ticks),
             "legend": [key.as_scene() for key in self.legend],
             "labels": [label.as_scene() for label in self.labels],
             "groups": None if self.groups is None else buffer(narrow(self.groups)),
@@ -68,12 +74,17 @@ def layer_of(
     members: Flags,
     blank: Heatmap,
     grid: Sequence[int],
+    runs: bool = False,
+    shown: int | None = None,
     ends: tuple[int, int] | None = None,
 ) -> Layer:
     """Colour ``numbers`` (classes,), -1 for untouched classes; class 0 is no cell.
 
-    ``wrong`` classes are touched outside the argument; ``members`` have a lane, masked or not. ``ends`` are those of
-    the picture that this one is a window of: a number has the same colour in both.
+    By ``"program"``, or by ``"start"``, where a place bears the number alone, these are programs in the colours that
+    they have in all pictures. ``wrong`` classes are touched outside the argument; ``members`` have a lane, masked or
+    not. With ``runs``, places are no rectangles, and programs are named along each of their runs. ``shown`` is as in
+    `program_scale`. ``ends`` are those of the picture that this one is a window of: a number has the same colour in
+    both.
     """
     touched = numbers >= 0
     touched[:1] = False
@@ -81,24 +92,34 @@ def layer_of(
     distinct = np.unique(numbers[touched])
     few = len(distinct) <= FEW
     low, high = ends or ((int(distinct[0]), int(distinct[-1])) if len(distinct) else (0, 0))
-    colours = _program_colours(numbers, grid) if by == "program" and high < _MOST_HUES else _ramp(numbers, low, high)
+    scale = program_scale(grid, distinct.tolist(), shown) if by in OF_PROGRAMS else None
+    colours = _ramp(numbers, low, high) if scale is None else _program_colours(numbers, grid)
     levels = np.where(touched, colours.levels, np.where(members, MASKED_ONLY, np.where(inside, NOBODY, BLANK)))
     levels[wrong & touched] = OUTSIDE_TOUCHED
     levels[:1] = BLANK
     groups = _regions(numbers, levels, right)
     parted = len(groups) > 1 and not crowded(groups[blank.cells], blank.frame)
     looks = [*FIXED, *colours.looks]
-    told = _numbers_of(levels[right], numbers[right]) if few else {}
+    told = _numbers_of(levels[right], numbers[right]) if few and scale is None else {}
+    ramp = (None if few else (style.SEQUENTIAL, style.LEVELS, low, high)) if scale is None else scale.ramp
+    word = partial(_region_word, by, grid)
+    worded: list[Label] = []
+    if runs and scale is not None:
+        worded = run_labels(blank.frame, groups[blank.cells], word)
+    if parted and not worded and not (runs and scale is None):
+        worded = labels(blank.frame, groups[blank.cells], word)
     return Layer(
         levels=levels.astype(np.uint8),
         styles=np.array(looks, dtype=np.uint16),
-        ramp=None if few else (style.SEQUENTIAL, style.LEVELS, low, high),
-        ramp_name=NAMES[by],
+        ramp=ramp,
+        ramp_name=NAMES[by] if scale is None else scale.name,
+        ticks=() if scale is None else scale.ticks,
         legend=[
-            *(Key(looks[level], words(by, number, grid)) for level, number in told.items()),
+            *(() if scale is None else scale.keys),
+            *(Key(looks[level], words(by, number)) for level, number in told.items()),
             *_fixed_keys(levels),
         ],
-        labels=labels(blank.frame, groups[blank.cells], lambda group: _word(by, group - FIRST, grid)) if parted else [],
+        labels=worded,
         groups=groups if parted else None,
         ends=(low, high),
     )
@@ -112,14 +133,15 @@ class _Colours:
     looks: Sequence[tuple[int, int, int, int]]
 
 
-# Numbers of programs below this are told apart by hue, beyond by a ramp.
-_MOST_HUES = 2 * len(style.PROGRAM_COLOURS)
+OF_PROGRAMS = ("program", "start")
 
 
 def _program_colours(numbers: Ints, grid: Sequence[int]) -> _Colours:
     """The colours that programs have in all pictures."""
-    hues = style.program_colours(np.maximum(numbers, 0), grid) - style.PROGRAM
-    return _Colours(FIRST + hues, _plain(style.PROGRAM, len(style.PROGRAM_COLOURS)))
+    colours = style.program_colours(np.maximum(numbers, 0), grid)
+    if prod(grid) <= len(style.PROGRAM_COLOURS):
+        return _Colours(FIRST + colours - style.PROGRAM, _plain(style.PROGRAM, len(style.PROGRAM_COLOURS)))
+    return _Colours(FIRST + colours - style.SEQUENTIAL, _plain(style.SEQUENTIAL, style.LEVELS))
 
 
 def _ramp(numbers: Ints, low: int, high: int) -> _Colours:
@@ -159,7 +181,7 @@ def _fixed_keys(levels: Ints) -> list[Key]:
     return [Key(FIXED[level], text) for level, text in keys if level in used]
 
 
-def words(by: str, number: int, grid: Sequence[int]) -> str:
+def words(by: str, number: int) -> str:
     """A number in the legend."""
     if by == "count":
         return "once" if number == 1 else count(number, "time")
@@ -167,7 +189,12 @@ def words(by: str, number: int, grid: Sequence[int]) -> str:
         return f"by {count(number, 'program')}"
     if by in ("lanes", "bytes", "iterations", "shared"):
         return f"{number} {NAMES[by]}"
-    return program(number, grid) if by == "program" else f"{NAMES[by]} {number}"
+    return f"{NAMES[by]} {number}"
+
+
+def _region_word(by: str, grid: Sequence[int], group: int) -> str:
+    """A region's number, by the numbers of `_regions`."""
+    return _word(by, group - FIRST, grid)
 
 
 def _word(by: str, number: int, grid: Sequence[int]) -> str:

@@ -25,6 +25,7 @@ from triton_lab.views.drawing.window import Window, asked
 from triton_lab.views.drawing.words import nobody, panel_names, shape_text, some_of, step_names
 from triton_lab.views.launch.finer import finer_scene, in_window
 from triton_lab.views.launch.marks import astray, ghost, marks
+from triton_lab.views.launch.program_scale import program_scale
 from triton_lab.views.launch.scenes import ItemScene, TilingScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.scenes import Scene
@@ -153,13 +154,16 @@ class Tiling(View):
         first = np.zeros(int(groups.max()) + 1, dtype=np.int64)
         first[groups[::-1]] = cells.class_of[::-1]
         several = cells.touches.several[cells.class_of, list(LAYERS).index(layer)]
-        styles = self._styles(active, crowd)
+        styles = self._styles(active)
         styles[:, 3] = np.where(several, style.STRIPES, style.PLAIN)
+        if self.programs > len(style.PROGRAM_COLOURS):  # neighbours on a ramp are too alike for stripes of both
+            styles[several, 1:3] = style.GROUND
         styles[count == 0] = UNTOUCHED
         styles[(count == 0) & masked] = MASKED
         styles[np.isin(cells.state, (ERROR_STATE, STOPPED_STATE)) & (count > 0)] = OUTSIDE
         styles[(cells.state == GHOST_STATE) & (count > 0)] = GHOST
         styles[~np.isin(cells.state, (INSIDE_STATE, STOPPED_STATE)) & (count == 0) & ~masked] = 0
+        scale = program_scale(self.launch.grid, _coloured(styles), cells.touches.shown)
         return Heatmap(
             cells.layout,
             cells.numbers,
@@ -169,9 +173,10 @@ class Tiling(View):
                 groups[cells.numbers],
                 lambda group: self._word(active, int(first[group])),
             ),
-            legend=self._legend(styles, crowd),
-            ramp=(style.SEQUENTIAL, style.LEVELS, 0, self.programs - 1) if crowd else None,
-            ramp_name="program",
+            legend=[*scale.keys, *self._keys(styles)],
+            ramp=scale.ramp,
+            ramp_name=scale.name,
+            ticks=scale.ticks,
             groups=None if crowd else groups,
             panel_names=panel_names(cells.touches.drawn, cells.touches.origin, cells.layout.panels),
             steps=step_names(self.argument, len(cells.touches.drawn) < 2),
@@ -198,18 +203,14 @@ class Tiling(View):
         """Which programs' lanes stopped the launch here, and what they reach for."""
         return astray(self.launch, self.argument, self.touches.strays_drawn)
 
-    def _styles(self, active: Classes, crowd: bool) -> npt.NDArray[np.uint16]:
-        """The colours of the first three programs of each class; in a crowd they come from a ramp."""
+    def _styles(self, active: Classes) -> npt.NDArray[np.uint16]:
+        """The colours of the first three programs of each class."""
         items = np.append(active.items, 0)
         first, count = active.starts[self.cells.class_of], active.counts[self.cells.class_of]
         styles = np.zeros((len(first), 4), dtype=np.uint16)
         for place in range(3):
             program = items[first + np.where(place < count, place, 0)]
-            styles[:, place] = (
-                style.SEQUENTIAL + program * style.LEVELS // max(1, self.programs)
-                if crowd
-                else style.program_colours(program, self.launch.grid)
-            )
+            styles[:, place] = style.program_colours(program, self.launch.grid)
         return styles
 
     def _word(self, active: Classes, number: int) -> str:
@@ -219,21 +220,13 @@ class Tiling(View):
             return ""
         return words.mark(int(programs[0]), self.launch.grid) if len(programs) == 1 else f"×{len(programs)}"
 
-    def _legend(self, styles: npt.NDArray[np.uint16], crowd: bool) -> list[Key]:
-        most = len(style.PROGRAM_COLOURS)
-        shown = np.arange(self.programs if self.programs <= most else 4)
-        colours = style.program_colours(shown, self.launch.grid).tolist()
+    def _keys(self, styles: npt.NDArray[np.uint16]) -> list[Key]:
+        """The legend of all that is not one program's."""
         keys = []
-        if not crowd and colours:
-            names = [words.mark(program, self.launch.grid) for program in shown.tolist()]
-            names[0] = words.program(0, self.launch.grid)
-            if self.programs > len(shown):
-                names[-1] += f" … {words.mark(self.programs - 1, self.launch.grid)}"
-            keys = [Key((c, c, c, style.PLAIN), name) for c, name in zip(colours, names, strict=True)]
         striped = styles[styles[:, 3] == style.STRIPES]
         if len(striped):
-            first, second = striped[0, :2].tolist() if crowd else colours[:2]
-            keys.append(Key((first, second, second, style.STRIPES), "several programs"))
+            first, second, third = striped[0, :3].tolist()
+            keys.append(Key((first, second, third, style.STRIPES), "several programs"))
         packed = np.unique(np.ascontiguousarray(styles).view(np.uint64))  # four small numbers as one
         used = {tuple(row) for row in packed.view(np.uint16).reshape(-1, 4).tolist()}
         rest = (
@@ -394,6 +387,14 @@ class Cells:
         kept = np.flatnonzero(present)
         class_of, states = np.append(0, kept // STATES), np.append(OUTSIDE_STATE, kept % STATES)
         return cls(found, shown, narrow(numbers), class_of, states)
+
+
+def _coloured(styles: npt.NDArray[np.uint16]) -> list[int]:
+    """The programs whose own colours are drawn."""
+    drawn = np.append(styles[:, 0], styles[styles[:, 3] == style.STRIPES, :3].reshape(-1)).astype(np.int64)
+    programs = np.unique(drawn) - style.PROGRAM
+    found: list[int] = programs[(programs >= 0) & (programs < len(style.PROGRAM_COLOURS))].tolist()
+    return found
 
 
 def tensor_argument(launch: Launch, name: str) -> Argument:

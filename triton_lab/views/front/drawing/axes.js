@@ -180,7 +180,7 @@ function write(context, heatmap, cell, text, x, y) {
   const theme = STYLE.themes[heatmap.theme ?? "light"];
   const { ink, ground, crossed, dimmed } = heatmap.inkAt(cell);
   if (crossed) {
-    // On crosses no word could be read.
+    // On crosses and stripes no word could be read.
     const wide = context.measureText(text).width + 10;
     context.fillStyle = ground;
     context.fillRect(x - wide / 2, y - 6.5, wide, 12);
@@ -199,6 +199,6 @@ export function inkOf(styles, number, theme) {
   const at = 3 * styles[4 * number];
   return {
     ink: inkOn(palette, at), ground: `rgb(${palette.slice(at, at + 3).join(",")})`,
-    crossed: styles[4 * number + 3] === STYLE.pattern.cross,
+    crossed: styles[4 * number + 3] === STYLE.pattern.cross || styles[4 * number + 3] === STYLE.pattern.stripes,
   };
 }

@@ -65,14 +65,21 @@ export function regionLabels(layout, room, cells, word) {
     if (found.length + large.length > MOST_WORDS) return [];
     for (const [region, { top, left, bottom, right }] of large) {
       const text = word(region);
-      const high = bottom - top;
-      if (!text || high * cellHeight < LINE) continue;
-      const whole = (/** @type {number} */ column) => {
-        for (let row = top; row < bottom; row++) if (grid[row * layout.columns + column] !== region) return false;
-        return true;
-      };
-      const [start, end] = longestRun(left, right, whole);
-      if ((end - start) * cellWidth >= text.length * CHARACTER + 3) found.push([panel, top, start, high, end - start, text]);
+      if (!text) continue;
+      const need = Math.min(Math.ceil(LINE / cellHeight), bottom - top);
+      if (need * cellHeight < LINE) continue;
+      // All of the height, or where a line is wrapped, as many rows as words need: in the middle, at the top, below.
+      const places = [[top, bottom - top], [Math.floor((top + bottom - need) / 2), need], [top, need], [bottom - need, need]];
+      for (const [first, high] of places) {
+        const whole = (/** @type {number} */ column) => {
+          for (let row = first; row < first + high; row++) if (grid[row * layout.columns + column] !== region) return false;
+          return true;
+        };
+        const [start, end] = longestRun(left, right, whole);
+        if ((end - start) * cellWidth < text.length * CHARACTER + 3) continue;
+        found.push([panel, first, start, high, end - start, text]);
+        break;
+      }
     }
   }
   return found;

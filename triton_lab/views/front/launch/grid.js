@@ -3,9 +3,11 @@
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { explain, explanationOf } from "../drawing/explained.js";
+import { cellOf, unravel } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { crowded, regionLabels } from "../drawing/labels.js";
 import { EMPHASIS } from "../drawing/raster.js";
+import { STYLE } from "../drawing/style.js";
 import { TouchedArgument, touchedAt } from "./accesses.js";
 import { detailOf, finerOf } from "./finer.js";
 import { layerPicker, programPicker } from "./pickers.js";
@@ -64,13 +66,16 @@ export function gridOf(scene, selection, context) {
     const now = values();
     let [low, high] = [Infinity, -Infinity];
     for (let p = 0; p < programs; p++) [low, high] = [Math.min(low, now[p]), Math.max(high, now[p])];
-    const { styles, start, levels } = scene.ramp;
-    const level = (/** @type {number} */ value) =>
+    const { styles, start, levels, ticks } = scene.ramp;
+    const coloured = shown === "order"; // in the colours that programs have everywhere
+    const few = coloured && programs <= STYLE.programs.few;
+    const level = (/** @type {number} */ value) => few ? FIRST_LEVEL + levels + value :
       FIRST_LEVEL + (high > low ? Math.floor(((levels - 1) * (value - low)) / (high - low)) : Math.floor((levels * 5) / 8));
     /** @type {Omit<import("../scenes.js").Dress, "labels" | "groups">} */
     const dress = {
-      styles, legend: [],
-      ramp: programs ? [start, levels, low, high] : null, rampName: LEVEL_NAMES[shown] ?? shown,
+      styles, legend: few ? scene.ramp.programs : [],
+      ramp: programs && !few ? [start, levels, low, high] : null, rampName: coloured ? scene.ramp.name : LEVEL_NAMES[shown] ?? shown,
+      ticks: coloured ? ticks : [],
     };
     // The keyboard stays where it was.
     const held = heatmaps.findIndex((heatmap) => heatmap.overlay === document.activeElement);
@@ -82,10 +87,14 @@ export function gridOf(scene, selection, context) {
     if (scene.target && first) {
       const { accesses } = scene.target;
       const base = numbers(accesses.layers.program.levels);
+      /** @type {[number[], string][]} */
+      const keys = accesses.layers.program.legend;
+      // What is no program's has a pattern.
+      const patterned = keys.filter(([look]) => look[3] !== STYLE.pattern.plain);
       const theirs = Uint8Array.from(first, (program, k) => (program ? level(now[program - 1]) : base[k]));
       const told = Float64Array.from(first, (program, k) => (program ? numbered[program] : base[k]));
       heatmaps.push(new Heatmap({
-        ...accesses.heatmap, ...dress, ...regionsOf(accesses.heatmap, told), ramp: null, levels: packed(theirs), title: accesses.title,
+        ...accesses.heatmap, ...dress, ...regionsOf(accesses.heatmap, told), legend: [...dress.legend, ...patterned], ramp: null, levels: packed(theirs), title: accesses.title,
       }));
       const { name } = accesses.argument;
       const beside = heatmaps[1];
@@ -173,9 +182,14 @@ export function gridOf(scene, selection, context) {
     if (shown === "shared") build();
     const program = selection.get().program ?? null;
     const together = program === null ? null : sharedWith(program);
+    // A cell may stand for several programs.
+    const own = program === null ? null : cellOf(scene.heatmap.layout, unravel(program, scene.heatmap.layout.shape));
+    const chosen = own && heatmaps[0].classAt(own);
     const levels = together && Uint8Array.from({ length: programs + 1 }, (_, k) =>
+      k === chosen ? EMPHASIS.chosen : k && !together[k - 1] ? EMPHASIS.dimmed : EMPHASIS.normal);
+    const single = together && Uint8Array.from({ length: programs + 1 }, (_, k) =>
       k - 1 === program ? EMPHASIS.chosen : k && !together[k - 1] ? EMPHASIS.dimmed : EMPHASIS.normal);
-    heatmaps[0].emphasise(levels, () => levels);
+    heatmaps[0].emphasise(levels, () => single);
     heatmaps[1]?.emphasise(touched && program !== null ? touched.emphasis(program, null) : null, ({ extra }) =>
       extra instanceof TouchedArgument && program !== null ? extra.emphasis(program, null) : null);
     status.textContent = rest();

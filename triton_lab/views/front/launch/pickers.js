@@ -1,21 +1,20 @@
-/** Sliders that pick a program or an iteration for every picture that shares the selection. */
+/** Controls that pick a program or an iteration for every picture that shares the selection. */
 
 import { make } from "../drawing/dom.js";
 import { explain, explanationOf } from "../drawing/explained.js";
 import { callProgram, countOf } from "../drawing/words.js";
+import { notKept, programIn, programPaint, writtenProgram } from "./programs.js";
 
 /** @typedef {{nodes: HTMLElement[], update: () => void}} Picker */
 
 /**
+ * A slider, a field to type in and the program in words: the one control for programs, whatever their number.
  * @param {number[]} grid
  * @param {import("../selection.js").Selection} selection
  * @returns {Picker}
  */
 export function programPicker(grid, selection) {
-  const programs = grid[0] * grid[1] * grid[2];
-  return picker(
-    "program", programs, selection, (program) => (program === null ? `all ${countOf(programs, "program")}` : callProgram(program, grid)),
-  );
+  return programControl(grid, selection, null, null);
 }
 
 /**
@@ -23,11 +22,77 @@ export function programPicker(grid, selection) {
  * @param {number[]} grid
  * @param {import("../selection.js").Selection} selection
  * @param {() => number} shown the program that is shown while none is picked
+ * @param {number[] | null} kept the programs, ascending, that alone can be shown
  * @returns {Picker}
  */
-export function oneProgramPicker(grid, selection, shown) {
-  const words = (/** @type {number | null} */ program) => callProgram(program ?? shown(), grid);
-  return picker("program", grid[0] * grid[1] * grid[2], selection, words, shown);
+export function oneProgramPicker(grid, selection, shown, kept = null) {
+  return programControl(grid, selection, shown, kept);
+}
+
+/**
+ * @param {number[]} grid
+ * @param {import("../selection.js").Selection} selection
+ * @param {(() => number) | null} shown
+ * @param {number[] | null} kept
+ * @returns {Picker}
+ */
+function programControl(grid, selection, shown, kept) {
+  const count = grid[0] * grid[1] * grid[2];
+  const steps = kept?.length ?? count;
+  const picked = () => selection.get().program ?? shown?.() ?? null;
+  const wrong = make("span", { class: "tl-wrong", role: "alert" });
+  const swatch = make("span", { class: "tl-swatch tl-of-program", "aria-hidden": "true" });
+  const told = make("output", { class: "tl-told" });
+  const slider = make("input", {
+    type: "range", min: shown ? 0 : -1, max: steps - 1, step: 1, "aria-label": "program",
+    oninput: () => {
+      const at = Number(slider.value);
+      selection.set({ program: at < 0 ? null : kept?.[at] ?? at });
+      write(); // a wrong word in the field goes
+    },
+  });
+  // By its own name, so that nobody takes it for the slider.
+  const field = make("input", {
+    type: "text", class: "tl-count tl-typed", "aria-label": "number or place", "aria-invalid": "false", autocomplete: "off", spellcheck: "false",
+    placeholder: grid[1] > 1 || grid[2] > 1 ? "number or x, y, z" : "number", title: "a number, such as 5, or a place, such as (3, 0, 0); then Enter",
+    onchange: () => take(),
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return; // the notebook's
+      if (event.key === "Enter") take();
+      else if (event.key === "Escape") write();
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    },
+  });
+  const complain = (/** @type {string} */ words) => {
+    wrong.textContent = words;
+    field.setAttribute("aria-invalid", String(words !== ""));
+  };
+  /** @type {number | null | undefined} the program that the field was written for */
+  let seen;
+  const write = () => {
+    seen = picked();
+    field.value = seen === null ? "" : writtenProgram(seen, grid);
+    complain("");
+  };
+  const take = () => {
+    const found = programIn(field.value, grid);
+    if ("wrong" in found) return complain(found.wrong);
+    if (found.program !== null && kept && !kept.includes(found.program)) return complain(notKept(found.program, grid, kept.length));
+    selection.set({ program: found.program });
+    write();
+  };
+  const update = () => {
+    const program = picked();
+    const at = program === null ? -1 : kept ? kept.indexOf(program) : program;
+    slider.value = String(at);
+    told.textContent = program === null ? `all ${countOf(count, "program")}` : callProgram(program, grid);
+    swatch.setAttribute("style", program === null ? "display:none" : `background:${programPaint(program, count)}`);
+    if (program !== seen) write(); // what is being typed stays when something else is picked
+  };
+  const nodes = steps > 1 ? [make("label", { class: "tl-slide" }, "program ", slider), field, swatch, told, wrong] : [];
+  return { nodes, update };
 }
 
 /**
@@ -37,32 +102,29 @@ export function oneProgramPicker(grid, selection, shown) {
  */
 export function iterationPicker(count, selection) {
   return picker(
-    "iteration", count, selection,
+    count, selection,
     (iteration) => (iteration === null ? `all ${countOf(count, "iteration")}` : `iteration ${iteration}`),
   );
 }
 
 /**
- * @param {"program" | "iteration"} name
  * @param {number} count
  * @param {import("../selection.js").Selection} selection
  * @param {(number: number | null) => string} words
- * @param {(() => number) | null} one where the slider stands if nothing is picked; null: before the first, for all
  * @returns {Picker}
  */
-function picker(name, count, selection, words, one = null) {
-  /** @type {HTMLInputElement} */
+function picker(count, selection, words) {
   const slider = make("input", {
-    type: "range", min: one ? 0 : -1, max: count - 1, step: 1, "aria-label": name,
-    oninput: () => selection.set({ [name]: Number(slider.value) < 0 ? null : Number(slider.value) }),
+    type: "range", min: -1, max: count - 1, step: 1, "aria-label": "iteration",
+    oninput: () => selection.set({ iteration: Number(slider.value) < 0 ? null : Number(slider.value) }),
   });
   const told = make("output", { class: "tl-told" });
-  const nodes = count > 1 ? [make("label", { class: "tl-slide" }, `${name} `, slider), told] : [];
+  const nodes = count > 1 ? [make("label", { class: "tl-slide" }, "iteration ", slider), told] : [];
   return {
     nodes,
     update() {
-      const number = selection.get()[name] ?? null;
-      slider.value = String(number ?? one?.() ?? -1);
+      const number = selection.get().iteration ?? null;
+      slider.value = String(number ?? -1);
       told.textContent = words(number);
     },
   };

@@ -1,12 +1,12 @@
-/** Tiling: elements coloured by program; a slider or a click picks a program, the pointer tells all. */
+/** Tiling: elements coloured by program; the control or a click picks a program, the pointer tells all. */
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
-import { callProgram, countOf, elsewhereOf, listPrograms, programsMark } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
-import { radioOf } from "./pickers.js";
+import { programPicker, radioOf } from "./pickers.js";
+import { countOf, elsewhereOf, listPrograms, programsMark } from "../drawing/words.js";
 import { lineOf } from "../selection.js";
 
 /**
@@ -66,16 +66,11 @@ export function tilingOf(scene, selection, context) {
     return [picked, ...elsewhereOf(scene.elsewhere, scene.argument.name)].join(" · ");
   };
 
-  /** @type {HTMLInputElement} */
-  const slider = make("input", {
-    type: "range", min: -1, max: programs - 1, step: 1, "aria-label": "program",
-    oninput: () => selection.set({ program: Number(slider.value) < 0 ? null : Number(slider.value) }),
-  });
-  const told = make("output", { class: "tl-told" });
+  if (scene.program !== null && selection.get().program === undefined) selection.set({ program: scene.program });
+  const picker = programPicker(scene.grid, selection);
   const update = () => {
     const program = selection.get().program ?? null;
-    slider.value = String(program ?? -1);
-    told.textContent = program === null ? `all ${countOf(programs, "program")}` : callProgram(program, scene.grid);
+    picker.update();
     const now = layer(shown);
     now.heatmap.emphasise(now.emphasis(program, lineOf(selection)), (detail) => now.emphasisIn(detail, program, lineOf(selection)));
     status.textContent = now.heatmap.cursor ? now.words(now.heatmap.cursor) : rest();
@@ -96,7 +91,7 @@ export function tilingOf(scene, selection, context) {
       controls.append(radioOf(group, name, name === shown, () => show(name)));
     }
   }
-  if (programs > 1) controls.append(make("label", { class: "tl-slide" }, "program ", slider), told);
+  controls.append(...picker.nodes);
   selection.subscribe(update);
   const astray = scene.astray.length ? make("div", { class: "tl-astray" }, ...scene.astray.map((line) => make("div", {}, line))) : "";
   const node = make("div", { class: "tl-tiling" }, title, controls, astray, place, status);

@@ -6,13 +6,16 @@ import { themeOf } from "../drawing/theme.js";
 import { showChanges } from "../drawing/changes.js";
 import { barsOf, blockHeatmap, tell } from "../drawing/valueblock.js";
 import { callProgram, countOf } from "../drawing/words.js";
+import { oneProgramPicker } from "./pickers.js";
+import { notKept } from "./programs.js";
 
 /**
  * @param {import("../scenes.js").VariableScene} scene
  * @param {import("../selection.js").Selection} selection
+ * @param {Pick<import("../part.js").Context, "windowed">} context
  * @returns {{node: HTMLElement, draw: () => void}}
  */
-export function variableOf(scene, selection) {
+export function variableOf(scene, selection, { windowed } = {}) {
   if (scene.fixed !== null || scene.empty) {
     return { node: make("div", { class: "tl-variable" }, scene.fixed ?? scene.empty), draw: () => {} };
   }
@@ -35,7 +38,8 @@ export function variableOf(scene, selection) {
     const nodes = count > 1 ? [make("label", { class: "tl-slide" }, `${name} `, input), told] : [];
     return { input, told, nodes };
   };
-  const program = slider("program", programs.length, (k) => selection.set({ program: programs[k] }));
+  // A part that follows the picked program is another one for others.
+  const program = oneProgramPicker(grid, selection, () => programs[row], windowed ? null : programs);
   const turn = slider("iteration", values.length, (k) => selection.set({ iteration: k }));
 
   const rest = () =>
@@ -49,11 +53,14 @@ export function variableOf(scene, selection) {
     const seen = [row, iteration];
     if (picked.program != null && programs.includes(picked.program)) row = programs.indexOf(picked.program);
     if (picked.iteration != null && picked.iteration < values.length) iteration = picked.iteration;
-    program.input.value = String(row);
-    program.told.textContent = callProgram(programs[row], grid);
+    program.update();
     turn.input.value = String(iteration);
     turn.told.textContent = `iteration ${iteration} of ${values.length}`;
     heatmap = bars = null;
+    if (picked.program != null && !programs.includes(picked.program) && (windowed || programs.length > 1)) {
+      place.replaceChildren(make("div", { class: "tl-note" }, notKept(picked.program, grid, programs.length)));
+      return;
+    }
     if (!reached[iteration][row]) {
       place.replaceChildren(make("div", { class: "tl-note" }, `${callProgram(programs[row], grid)} does not get here`));
       return;

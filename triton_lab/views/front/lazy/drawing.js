@@ -59,7 +59,7 @@ export function mentions(line, tag) {
  * Where a step leads from place `at` of `length`, round at the ends; from nowhere (-1), to the first or the last.
  * @param {number} at @param {number} step @param {number} length
  */
-export function stepped(at, step, length) {
+export function tagAt(at, step, length) {
   return at < 0 ? (step > 0 ? 0 : length - 1) : (at + step + length) % length;
 }
 
@@ -106,7 +106,7 @@ export function drawingOf(scene, selection) {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (!tags.length || (step === undefined && event.key !== "Escape")) return;
       event.preventDefault();
-      pin(step === undefined ? "" : tags[stepped(tags.indexOf(pinned()), step, tags.length)]);
+      pin(step === undefined ? "" : tags[tagAt(tags.indexOf(pinned()), step, tags.length)]);
     },
   });
   const told = make("div", { class: "tl-note", role: "status" });

@@ -168,14 +168,14 @@ class Zoom {
       for (const wanted of wantedOf(heatmap.lens, MOST_FETCHED)) {
         const now = seen.find(({ panel }) => panel === wanted.panel);
         const known = [...this.asked, ...heatmap.details.map(({ window }) => window)];
-        if (now && !known.some((one) => covers(one, now))) this.fetch(wanted, this.asks);
+        if (now && !known.some((one) => covers(one, now))) this.request(wanted, this.asks);
       }
     }
     this.update();
   }
 
   /** @param {Window} wanted @param {Finer} finer */
-  fetch(wanted, finer) {
+  request(wanted, finer) {
     this.asked.push(wanted);
     this.trouble = "";
     const timer = setTimeout(() => {

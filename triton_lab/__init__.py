@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.origin import Origin as Origin
     from triton_lab.launch.record import LaunchNotRecorded as LaunchNotRecorded
     from triton_lab.launch.record import record as record
+    from triton_lab.launch.saving.archive import SavedLaunchError as SavedLaunchError
+    from triton_lab.launch.saving.load import load as load
     from triton_lab.launch.snapshot import CannotReplay as CannotReplay
     from triton_lab.launch.trace import Trace as Trace
     from triton_lab.launch.unseen import NotRecorded as NotRecorded
@@ -81,6 +83,7 @@ _PUBLIC: dict[str, str | None] = {
     "NotCompilable": "triton_lab.backend.sm90",
     "NotRecorded": "triton_lab.launch.unseen",
     "Origin": "triton_lab.launch.origin",
+    "SavedLaunchError": "triton_lab.launch.saving.archive",
     "StepLimit": "triton_lab.interpreter.errors",
     "TargetError": "triton_lab.backend.targets",
     "Trace": "triton_lab.launch.trace",
@@ -92,6 +95,7 @@ _PUBLIC: dict[str, str | None] = {
     "interact": "triton_lab.views.launch.interact",
     "lazy": None,
     "limits": "triton_lab.backend.limiting",
+    "load": "triton_lab.launch.saving.load",
     "polyhedral": None,
     "record": "triton_lab.launch.record",
     "schedule": "triton_lab.polyhedral",
@@ -116,6 +120,7 @@ __all__ = [
     "NotCompilable",
     "NotRecorded",
     "Origin",
+    "SavedLaunchError",
     "StepLimit",
     "TargetError",
     "Trace",
@@ -128,6 +133,7 @@ __all__ = [
     "interact",
     "lazy",
     "limits",
+    "load",
     "polyhedral",
     "record",
     "schedule",

@@ -190,6 +190,22 @@ class Launch(Recorded):
         """`plot.origins`."""
         return self.plot.origins(access, program, lane, iteration)
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the launch to one file, which `load` reads on any machine: results, findings and pictures.
+
+        The file holds the kernel as data, the arguments and their memory before the launch, and what the GPU made of
+        it, if it ran there; no pickle and no code. Raises CannotReplay where the memory was not kept.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "add.launch")
+        >>> launch.save(path)
+        >>> lab.load(path).plot.tiling("x_ptr").title()
+        'x_ptr (1000): which program loads each element'
+        """
+        from triton_lab.launch.saving.save import save
+
+        save(self, path)
+
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write everything there is to see as one file that needs no network; its pictures can be explored.
 

@@ -16,7 +16,7 @@ import numpy as np
 from triton_lab.interpreter.executable import Executable
 from triton_lab.launch.access import Event
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.snapshot import Snapshot
+from triton_lab.launch.snapshot import CannotReplay, Snapshot
 
 if TYPE_CHECKING:
     from triton_lab.launch.lines import Line
@@ -124,6 +124,8 @@ class Recorded:
         """The probed kernel, compiled when first asked for."""
         from triton_lab.launch.probes import build
 
+        if self.compiled[0] is None:
+            raise CannotReplay("the variables of this launch were not saved with it")
         return build(*self.compiled, self.surroundings)
 
     @property

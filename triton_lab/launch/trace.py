@@ -17,6 +17,7 @@ from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
 from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.replay import replay
+from triton_lab.launch.snapshot import CannotReplay
 from triton_lab.launch.values import assigned, probe_number
 from triton_lab.launch.watcher import Watcher
 from triton_lab.words import no_program
@@ -115,6 +116,8 @@ def trace(launch: Recorded, program: int) -> Trace:
     """See `Launch.trace`."""
     if not 0 <= program < launch.programs:
         raise LookupError(f"{launch.kernel}: {no_program(program, launch.grid)}")
+    if launch.compiled[0] is None:
+        raise CannotReplay("a launch that was loaded from a file has no steps to show: its source is not there")
     listener = _Listener(launch)
     replay(
         launch,

@@ -145,6 +145,20 @@ def test_that_nothing_was_found_is_said() -> None:
     assert lab.compare(sums(0), sums(0)).cause == "there is no difference"
 
 
+def test_where_nothing_can_be_tried_that_is_said() -> None:
+    on_gpu = changed(product(0), variants.tf32(nearest=True))
+    assert lab.compare(on_gpu, torch.zeros(16, 16)).cause == "no cause was found: nothing could be tried"
+
+
+def test_results_of_a_gpu_need_no_memory_of_before() -> None:
+    kept = changed(product(0), variants.tf32(nearest=True))
+    large = replace(kept, snapshot=replace(kept.snapshot, regions=(), missing="it was too large"))  # type: ignore[type-var]
+    comparison = lab.compare(large)
+    assert comparison["out_ptr"].count == lab.compare(kept)["out_ptr"].count
+    assert "how far rounding may take them is not known: it was too large" in comparison.text()
+    assert "running it again on tile_product (CPU) could not be tried: it was too large" in repr(comparison.causes())
+
+
 def test_an_experiment_that_cannot_be_made_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any) -> Any:
         raise ValueError("not this time")

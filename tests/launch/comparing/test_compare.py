@@ -189,3 +189,10 @@ def test_atomic_sums_are_compared() -> None:
 def test_a_comparison_is_no_truth_value() -> None:
     with pytest.raises(TypeError, match=r"ask comparison\.verdict"):
         bool(lab.compare(sums(), sums()))
+
+
+def test_a_launch_that_was_stopped_is_compared_as_far_as_it_got() -> None:
+    with lab.target("cpu"), lab.record() as launches, pytest.raises(lab.KernelError):
+        copied[(2,)](torch.rand(40), torch.zeros(64), BLOCK=32, SHIFT=0)
+    (remark,) = lab.compare(launches[0], torch.zeros(64)).remarks
+    assert remark == "copied (CPU) was stopped by an error: what it had written by then is compared"

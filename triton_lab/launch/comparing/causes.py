@@ -80,7 +80,8 @@ class Causes:
         elif partly:
             nearest = min(partly, key=lambda one: (one.ulps, one.total - one.equal))
             parts.append(f"for the most part {nearest.cause}: {nearest.told()}")
-        return "; ".join(parts) or "no cause was found: nothing that was tried removes the difference"
+        nothing = "nothing that was tried removes the difference" if self.experiments else "nothing could be tried"
+        return "; ".join(parts) or f"no cause was found: {nothing}"
 
     def table(self) -> list[tuple[str, ...]]:
         """Under ``tried``, ``on``, ``bit-equal``, ``ulp left`` and what it says."""

@@ -109,6 +109,12 @@ def _compared(
     titles = (mine.title, theirs.title)
     if titles[0] == titles[1]:
         titles = (f"{titles[0][:-1]}, a)", f"{titles[1][:-1]}, b)")
+    stopped = [
+        f"{title} was stopped by an error: what it had written by then is compared"
+        for title, launch in zip(titles, (a, b), strict=True)
+        if launch is not None and launch.error is not None
+    ]
+    remarks = (*remarks, *dict.fromkeys(stopped))
     names = tuple(pairs[one.name] for one in found)
     return Comparison(a, b, titles, tuple(found), remarks, same, names)
 

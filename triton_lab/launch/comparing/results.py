@@ -74,12 +74,12 @@ def _memory(launch: Recorded) -> Memory:
 def of_launch(launch: Recorded, target: str = "") -> Results:
     """What the launch left in its tensors; of one on the GPU what the GPU made, or with ``target`` "cpu" the CPU.
 
-    The CPU's results are found by replaying the launch. Raises CannotReplay.
+    The results of a launch on the CPU are found by replaying it. Raises CannotReplay.
     """
     target = target or launch.target
     title = f"{launch.kernel} ({target.upper()})"
-    if target == "gpu":
-        found = {name: as_array(theirs) for name, theirs, _ in launch.outputs}
+    if launch.target == "gpu":  # what both made was kept
+        found = {name: as_array(theirs if target == "gpu" else ours) for name, theirs, ours in launch.outputs}
         was = before(launch) if launch.snapshot is not None and not launch.snapshot.missing else {}
         return Results(title, {**was, **found}, _written(launch, was, {**was, **found}))
     was, memory = before(launch), replay(launch)
@@ -90,7 +90,8 @@ def of_launch(launch: Recorded, target: str = "") -> Results:
 def _written(launch: Recorded, was: Mapping[str, Array], found: Mapping[str, Array]) -> tuple[str, ...]:
     """Those that a store or an atomic of the launch was meant for, and those whose bytes have changed."""
     writing = {op.index for op in launch.executable.plan.walk() if effects.writes(op)}
-    owners = [launch.owner_of(op) for op in launch.events if op in writing and launch.events[op]]
+    # What a launch that was stopped was going to write counts, too.
+    owners = [launch.owner_of(op) for op in sorted(writing) if launch.events.get(op) or launch.error is not None]
     names = {owner.name for owner in owners if owner is not None}
     names |= {name for name in found if name in was and found[name].tobytes() != was[name].tobytes()}
     names |= {name for name, _, _ in launch.outputs}

@@ -1,0 +1,203 @@
+"""A launch that was saved and loaded says what it said before; a file that was tampered with gives one clear error."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import random
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import triton_lab as lab
+from tests.launch.comparing.kernels import copied, exponential, recorded
+from triton_lab.examples import example
+from triton_lab.launch.comparing.results import before, of_launch
+from triton_lab.launch.launch import Launch
+from triton_lab.views.launch.gallery import launches_of
+
+NAMES = ["softmax", "matmul_bfloat16", "layer_norm", "split_k_matmul", "dropout", "int4_matmul", "attention_causal"]
+
+
+def again(launch: Launch, folder: Path) -> Launch:
+    launch.save(folder / "one.launch")
+    return lab.load(folder / "one.launch")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_loaded_launch_is_the_saved_one(name: str, tmp_path: Path) -> None:
+    launch = launches_of(example(name))[0]
+    loaded = again(launch, tmp_path)
+    for field in ("kernel", "grid", "target", "source", "first_line", "seconds", "dropped", "programs"):
+        assert getattr(loaded, field) == getattr(launch, field)
+    told = [[(one.kind, one.argument, one.line) for one in each.accesses] for each in (launch, loaded)]
+    assert told[0] == told[1]
+    for mine, theirs in zip(launch.accesses, loaded.accesses, strict=True):
+        assert np.array_equal(mine.address(), theirs.address()) and np.array_equal(mine.mask(), theirs.mask())
+    assert [str(one) for one in loaded.findings] == [str(one) for one in launch.findings]
+    assert lab.compare(launch, loaded).verdict == "bit-equal"
+    for name, array in before(launch).items():
+        assert before(loaded)[name].tobytes() == array.tobytes()
+    assert repr(loaded.arguments) == repr(launch.arguments)
+
+
+def test_pictures_and_values_of_a_loaded_launch(tmp_path: Path) -> None:
+    launch = launches_of(example("softmax"))[0]
+    loaded = again(launch, tmp_path)
+    for make in (
+        lambda one: one.plot.tiling("x_ptr"),
+        lambda one: one.plot.accesses("y_ptr"),
+        lambda one: one.plot.storage("x_ptr"),
+        lambda one: one.plot.grid(),
+    ):
+        assert make(loaded).text() == make(launch).text()
+    name = launch.variables[-1].name
+    assert np.array_equal(loaded.values(name).at(), launch.values(name).at(), equal_nan=True)
+    assert loaded._repr_mimebundle_()[0]["text/plain"]
+    with pytest.raises(lab.CannotReplay, match="its source is not there"):
+        loaded.trace()
+
+
+def test_both_results_of_a_launch_on_the_gpu_are_kept(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    launch = recorded(lambda: exponential[(1,)](torch.rand(32), torch.empty(32), BLOCK=32))
+    ours = torch.from_numpy(of_launch(launch).arrays["out_ptr"])
+    for dtype in (torch.float32, torch.bfloat16, torch.float8_e4m3fn):
+        gpu = replace(launch, target="gpu", outputs=[("out_ptr", (ours * 2).to(dtype), ours.to(dtype))])
+        (kept,) = again(gpu, tmp_path).outputs
+        assert kept[0] == "out_ptr" and kept[1].dtype == dtype
+        assert torch.equal(kept[1].float(), (ours * 2).to(dtype).float())
+
+
+def test_a_launch_that_failed_fails_the_same_way(tmp_path: Path) -> None:
+    with lab.target("cpu"), lab.record() as launches, pytest.raises(lab.KernelError):
+        copied[(2,)](torch.rand(40), torch.zeros(64), BLOCK=32, SHIFT=0)
+    loaded = again(launches[0], tmp_path)
+    assert str(loaded.error) == str(launches[0].error)
+    assert loaded.stopped is not None
+    assert [str(one) for one in loaded.findings] == [str(one) for one in launches[0].findings]
+
+
+def test_what_cannot_be_replayed_cannot_be_saved(tmp_path: Path) -> None:
+    with lab.target("cpu"), lab.record(max_bytes=64) as launches:
+        exponential[(1,)](torch.rand(1024), torch.empty(1024), BLOCK=1024)
+    with pytest.raises(lab.CannotReplay, match="exponential cannot be saved: the launch's memory"):
+        launches[0].save(tmp_path / "x")
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("saved") / "one.launch"
+    recorded(lambda: exponential[(2,)](torch.rand(64), torch.empty(64), BLOCK=32)).save(path)
+    return path.read_bytes()
+
+
+def members(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(found: dict[str, bytes]) -> bytes:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in found.items():
+            archive.writestr(name, data)
+    return whole.getvalue()
+
+
+def refused(data: bytes, folder: Path, **options: Any) -> str:
+    path = folder / "bad.launch"
+    path.write_bytes(data)
+    with pytest.raises(lab.SavedLaunchError) as caught:
+        lab.load(path, **options)
+    assert str(caught.value).startswith(f"{path} is no launch that can be loaded: ")
+    return str(caught.value)
+
+
+def test_damaged_files_give_one_error_or_load(saved: bytes, tmp_path: Path) -> None:
+    chance = random.Random(1)
+    path = tmp_path / "bad.launch"
+    for _ in range(150):
+        data = bytearray(saved)
+        for _ in range(chance.randint(1, 4)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        path.write_bytes(bytes(data[: chance.choice([len(data), chance.randrange(len(data))])]))
+        with contextlib.suppress(lab.SavedLaunchError):
+            lab.load(path)
+
+
+def test_fields_of_a_stranger_give_one_error_or_load(saved: bytes, tmp_path: Path) -> None:
+    chance = random.Random(2)
+    odd: list[Any] = [None, -1, 2**70, 1.5, float("nan"), "x", [], [1, 2], {}, True, [[["x"]]], "0" * 5000]
+    found = members(saved)
+    head = json.loads(found["head.json"])
+    path = tmp_path / "bad.launch"
+    for _ in range(250):
+        other = json.loads(json.dumps(head))
+        at: Any = other
+        while True:
+            key = chance.choice(list(at) if isinstance(at, dict) else range(len(at)))
+            if isinstance(at[key], dict | list) and at[key] and chance.random() < 0.7:
+                at = at[key]
+                continue
+            at[key] = chance.choice(odd)
+            break
+        path.write_bytes(packed({**found, "head.json": json.dumps(other).encode()}))
+        try:
+            loaded = lab.load(path)
+        except lab.SavedLaunchError:
+            continue
+        assert isinstance(loaded, Launch)
+
+
+def test_hostile_archives_are_refused(saved: bytes, tmp_path: Path) -> None:
+    found = members(saved)
+    assert "no archive" in refused(b"", tmp_path)
+    assert "no archive" in refused(b"PK" + bytes(100), tmp_path)
+    assert "no head.json" in refused(packed({}), tmp_path)
+    assert "members that no saved launch has" in refused(packed({**found, "../evil.py": b""}), tmp_path)
+    bomb = packed({**found, "arrays/0.npy": bytes(64 << 20)})
+    assert len(bomb) < 1 << 20
+    assert "unpacks to 64 MB, and 16 MB are allowed" in refused(bomb, tmp_path, max_bytes=16 << 20)
+    deep = b"[" * 100_000 + b"]" * 100_000
+    assert "no JSON" in refused(packed({**found, "head.json": deep}), tmp_path)
+    assert "5000 members" in refused(packed({f"arrays/{k}.npy": b"" for k in range(5000)}), tmp_path)
+
+
+def test_pickles_and_huge_arrays_are_refused(saved: bytes, tmp_path: Path) -> None:
+    found = members(saved)
+    pickled = io.BytesIO()
+    np.save(pickled, np.array([{}], object), allow_pickle=True)
+    names = [name for name in found if name.startswith("arrays/")]
+    claim = b"\x93NUMPY\x01\x00v\x00{'descr': '|u1', 'fortran_order': False, 'shape': (1000000000000,), }"
+    for data in (pickled.getvalue(), claim.ljust(128)):
+        refused(packed({**found, **dict.fromkeys(names, data)}), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("version", 99, "it has version 99 of the format, and this triton-lab reads 1"),
+        ("format", "other", "it is no launch of triton-lab"),
+        ("grid", [2**20, 2**20, 1], "a grid of"),
+        ("plan", "", "breaks the format"),
+        ("owners", [[1], [2]], "the owners cannot be right"),
+        ("kernel", 5, "a int where str belongs"),
+    ],
+)
+def test_each_field_is_held_to_its_rules(saved: bytes, tmp_path: Path, field: str, value: Any, told: str) -> None:
+    found = members(saved)
+    head = json.loads(found["head.json"])
+    head[field] = value
+    assert told in refused(packed({**found, "head.json": json.dumps(head).encode()}), tmp_path)
+
+
+def test_a_file_that_is_not_there_is_an_oserror(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        lab.load(tmp_path / "nothing")

@@ -1,0 +1,11 @@
+"""Launches as files: what `Launch.save` writes and `load` reads, with nothing in them that is executed.
+
+A file is a zip archive with ``head.json`` and arrays in NumPy's format, no pickles. ``head.json`` is one object:
+``format`` "triton-lab launch", ``version`` (`FORMAT`), the launch's fields by their names, ``plan`` and ``twin`` the
+kernel and its probed twin as MLIR's generic text. An array is named by a number, ``arrays/<number>.npy``, where the
+object refers to it. The kernel is read as data and run by the interpreter on the memory in the file, and on no other.
+"""
+
+FORMAT = 1
+NAME = "triton-lab launch"
+"""What ``format`` says."""

@@ -1,0 +1,134 @@
+"""The archive: numbered arrays and one JSON object, read within bounds whatever the file claims."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+HEAD = "head.json"
+# What a file may hold, whoever wrote it: members, bytes of the object (and its texts), and its depth.
+_MEMBERS = 4096
+_HEAD_BYTES = 64 << 20
+_DEPTH = 32
+_KINDS = "biuf"
+
+
+class SavedLaunchError(ValueError):
+    """A file is no launch that triton-lab has saved, or more than may be read; the message says why."""
+
+
+class Writer:
+    """Collects arrays, and writes them with the object that refers to them."""
+
+    def __init__(self) -> None:
+        self._arrays: list[Array] = []
+
+    def array(self, array: Array) -> int:
+        """The number under which the array is kept. Dtypes that NumPy has not are kept as bytes."""
+        self._arrays.append(np.ascontiguousarray(array))
+        return len(self._arrays) - 1
+
+    def write(self, path: Path, head: Mapping[str, Any]) -> None:
+        """The whole file, at once: a half-written one is never left."""
+        whole = io.BytesIO()
+        with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+            archive.writestr(HEAD, json.dumps(head))
+            for number, array in enumerate(self._arrays):
+                data = io.BytesIO()
+                np.save(data, array, allow_pickle=False)
+                archive.writestr(_name(number), data.getvalue())
+        path.write_bytes(whole.getvalue())
+
+
+def _name(number: int) -> str:
+    return f"arrays/{number}.npy"
+
+
+class Reader:
+    """The object as ``head``, and the arrays on request. Raises SavedLaunchError for what may not be read."""
+
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        try:
+            with zipfile.ZipFile(path) as archive:
+                self._members = self._read(archive)
+        except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+            if isinstance(error, SavedLaunchError):
+                raise
+            raise SavedLaunchError(f"it is no archive that can be read ({error})") from None
+        except OSError:
+            raise
+        except Exception as error:  # zlib and others have exceptions of their own
+            raise SavedLaunchError(f"it is no archive that can be read ({error})") from None
+        self.head = self._object()
+
+    def _read(self, archive: zipfile.ZipFile) -> dict[str, bytes]:
+        infos = archive.infolist()
+        if len(infos) > _MEMBERS:
+            raise SavedLaunchError(f"it has {len(infos)} members, and {_MEMBERS} are allowed")
+        claimed = sum(info.file_size for info in infos)
+        if claimed > self.max_bytes:
+            raise SavedLaunchError(
+                f"it unpacks to {claimed / 2**20:.0f} MB, and {self.max_bytes / 2**20:.0f} MB are allowed: "
+                "use lab.load(path, max_bytes=...) if you trust it"
+            )
+        found: dict[str, bytes] = {}
+        known = {HEAD, *map(_name, range(len(infos)))}
+        for info in infos:
+            if info.filename not in known or info.filename in found:
+                raise SavedLaunchError("it has members that no saved launch has")
+            with archive.open(info) as member:
+                data = member.read(info.file_size + 1)
+            if len(data) != info.file_size:
+                raise SavedLaunchError("it has members of another size than it says")
+            found[info.filename] = data
+        return found
+
+    def _object(self) -> dict[str, Any]:
+        data = self._members.get(HEAD)
+        if data is None:
+            raise SavedLaunchError(f"it has no {HEAD}")
+        if len(data) > _HEAD_BYTES:
+            raise SavedLaunchError(f"its {HEAD} has more than {_HEAD_BYTES >> 20} MB")
+        try:
+            head = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise SavedLaunchError(f"its {HEAD} is no JSON ({type(error).__name__})") from None
+        if not isinstance(head, dict) or not _shallow(head, _DEPTH):
+            raise SavedLaunchError(f"its {HEAD} is no object of a launch")
+        return head
+
+    def array(self, number: Any) -> Array:
+        """One of the arrays, read-only."""
+        data = self._members.get(_name(number)) if type(number) is int else None
+        if data is None:
+            raise SavedLaunchError(f"it has no array {number!r:.40}")
+        stream = io.BytesIO(data)
+        try:
+            version = np.lib.format.read_magic(stream)
+            read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+            shape, by_column, dtype = read(stream)
+        except Exception as error:
+            raise SavedLaunchError(f"its array {number} is none ({type(error).__name__})") from None
+        rest = data[stream.tell() :]
+        if dtype.kind not in _KINDS or by_column or dtype.itemsize * math.prod(shape) != len(rest):
+            raise SavedLaunchError(f"its array {number} is not what it says")
+        return np.frombuffer(rest, dtype).reshape(shape)
+
+
+def _shallow(value: Any, depth: int) -> bool:
+    if isinstance(value, dict):
+        return depth > 0 and all(_shallow(one, depth - 1) for one in value.values())
+    if isinstance(value, list):
+        return depth > 0 and all(_shallow(one, depth - 1) for one in value)
+    return True

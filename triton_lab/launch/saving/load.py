@@ -1,0 +1,286 @@
+"""`load`: a saved launch, checked field by field; nothing of a stranger's file is executed as Python."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab import words
+from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.executable import Executable
+from triton_lab.interpreter.machine import Limits
+from triton_lab.interpreter.values import Descriptor, Value
+from triton_lab.ir import Plan, parse_plan
+from triton_lab.ir.verify import verify
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.comparing.formats import numpy_type
+from triton_lab.launch.finding import SEVERITY, Finding
+from triton_lab.launch.launch import Launch
+from triton_lab.launch.lines import Line
+from triton_lab.launch.probes import Surroundings, Twin, Variable
+from triton_lab.launch.replay import replay
+from triton_lab.launch.saving import FORMAT, NAME
+from triton_lab.launch.saving.archive import Reader, SavedLaunchError
+from triton_lab.launch.saving.save import FINDING_ARRAYS, FINDING_TEXTS
+from triton_lab.launch.snapshot import Held, Snapshot
+from triton_lab.launch.tape import Tape
+from triton_lab.launch.verdict import Unchecked, Verdict
+
+Array = NDArray[Any]
+T = TypeVar("T")
+
+MAX_BYTES = 1 << 30
+# What a launch from a file may be, before it is run: elements of a block, programs, loop iterations, bytes of values.
+_BLOCK = 1 << 20
+_PROGRAMS = 1 << 24
+_STEPS = 10_000_000
+_MEMORY = 1 << 30
+_ADDRESSES = 1 << 63
+_AXES = 16
+_NUMBERS = ("itemsize", "offset", "address", "storage_address", "storage_bytes")
+
+
+class Shown:
+    """What stands for a value that files do not keep: it shows itself as that did."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Launch:
+    """The launch that `Launch.save` has written to ``path``: results, findings, pictures and all.
+
+    Such a file is data: whoever wrote it, nothing in it is run as Python, and its kernel touches the memory in the
+    file alone, within limits of time and memory. ``max_bytes`` bounds what it may unpack to. Raises SavedLaunchError
+    for anything else than a launch that was saved, and OSError where the file cannot be read.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "add.launch")
+    >>> launch.save(path)
+    >>> again = lab.load(path)
+    >>> again.kernel, lab.compare(launch, again).verdict
+    ('add_kernel', 'bit-equal')
+    """
+    try:
+        return _launch(Reader(Path(path), max_bytes))
+    except (OSError, KeyboardInterrupt):
+        raise
+    except SavedLaunchError as error:
+        raise SavedLaunchError(f"{path} is no launch that can be loaded: {error}") from None
+    except Exception as error:  # a field that is not what it should be, a kernel that breaks the rules
+        told = f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
+        raise SavedLaunchError(f"{path} is no launch that can be loaded: it breaks the format ({told})") from None
+
+
+def _launch(reader: Reader) -> Launch:
+    head = reader.head
+    if head.get("format") != NAME:
+        raise SavedLaunchError("it is no launch of triton-lab")
+    version = _of(int, head["version"])
+    if version != FORMAT:
+        raise SavedLaunchError(f"it has version {version} of the format, and this triton-lab reads {FORMAT}")
+    executable = _executable(_of(str, head["plan"]))
+    x, y, z = (_of(int, extent) for extent in head["grid"])
+    _hold(min(x, y, z) >= 1 and x * y * z <= _PROGRAMS, f"a grid of {words.count(x * y * z, 'program')}")
+    batch, memory = _maybe(int, head["batch"]), _maybe(int, head["memory"])
+    limits = Limits(batch=batch, steps=_STEPS, memory=min(memory or _MEMORY, _MEMORY))
+    _hold(batch is None or batch >= 1, "the batch")
+    error = _maybe(str, head["error"])
+    launch = Launch(
+        kernel=_of(str, head["kernel"]),
+        grid=(x, y, z),
+        arguments=tuple(_argument(one) for one in head["arguments"]),
+        target=_of(str, head["target"]),
+        source=_of(str, head["source"]),
+        first_line=_of(int, head["first_line"]),
+        file=_of(str, head["file"]),
+        executable=executable,
+        compiled=(None, None),
+        surroundings=Surroundings({}, ()),
+        lines=_lines(head["lines"]),
+        snapshot=_snapshot(reader),
+        thread=_of(str, head["thread"]),
+        seconds=_number(head["seconds"]),
+        error=None if error is None else KernelError(error),
+        configs=[(_of(str, text), _number(seconds)) for text, seconds in head["configs"]],
+        printed=_of(str, head["printed"]),
+        dropped=_of(str, head["dropped"]),
+        remark=_of(str, head["remark"]),
+        outputs=[_output(reader, *one) for one in head["outputs"]],
+    )
+    vars(launch)["verdict"] = Verdict(
+        [_finding(reader, one) for one in head["findings"]],
+        [Unchecked(_of(str, what), _of(str, why)) for what, why in head["unchecked"]],
+    )
+    if head["twin"] is not None:
+        vars(launch)["twin"] = _twin(head["twin"])
+    _watch(launch, limits)
+    return launch
+
+
+def _watch(launch: Launch, limits: Limits) -> None:
+    """Run it again, to see what it touches."""
+    assert launch.snapshot is not None
+    tape = Tape(_MEMORY, limits)
+    tape.limits = limits  # replays of this launch are bound by them, too
+    launch.tape = tape
+    try:
+        replay(launch, access_observer=tape, limits=limits, strict=True)
+    except KernelError as error:
+        if launch.error is None:
+            raise
+        tape.failed(error, launch.executable.plan)
+    launch.events, launch.kinds = tape.events, tape.kinds
+
+
+def _executable(text: str) -> Executable:
+    plan = parse_plan(text)
+    _bounded(plan)
+    verify(plan)
+    return Executable.of(plan)
+
+
+def _bounded(plan: Plan) -> None:
+    for function in plan.functions.values():
+        most = max((math.prod(type.shape) for type in function.types), default=0)
+        _hold(most <= _BLOCK, f"a block of {words.count(most, 'element')}")
+
+
+def _twin(given: Any) -> Twin:
+    variables = tuple(Variable(_of(int, n), _of(str, name), _of(int, line)) for n, name, line in given["variables"])
+    _hold([one.number for one in variables] == list(range(len(variables))), "the variables")
+    fixed = {int(number): Shown(_of(str, text)) for number, text in given["fixed"].items()}
+    return Twin(_executable(_of(str, given["plan"])), variables, fixed)
+
+
+def _lines(given: Any) -> dict[int, Line | None]:
+    found: dict[int, Line | None] = {}
+    for index, line, column, excerpt in given:
+        found[_of(int, index)] = Line(_of(int, line), _of(int, column), tuple(_of(str, one) for one in excerpt))
+    return found
+
+
+def _argument(given: Any) -> Argument:
+    value = given["value"]
+    if isinstance(value, dict):
+        value = Shown(_of(str, value["shown"]))
+    _hold(value is None or isinstance(value, bool | int | float | str | Shown), "an argument's value")
+    numbers: dict[str, Any] = {name: _of(int, given[name]) for name in _NUMBERS}
+    shape, strides = _ints(given["shape"]), _ints(given["strides"])
+    _hold(len(shape) == len(strides) <= _AXES and min(shape, default=0) >= 0, "a tensor's shape")
+    texts: dict[str, Any] = {name: _of(str, given[name]) for name in ("name", "kind", "dtype")}
+    if texts["kind"] in ("tensor", "descriptor"):
+        _hold(numbers["itemsize"] == numpy_type(texts["dtype"]).itemsize, "an element's size")
+        _hold(math.prod(shape) * numbers["itemsize"] <= MAX_BYTES, "a tensor's size")
+        _hold(all(stride >= 0 for stride in strides), "a tensor's strides")
+    return Argument(value=value, shape=shape, strides=strides, **texts, **numbers)
+
+
+def _snapshot(reader: Reader) -> Snapshot:
+    head = reader.head
+    regions = []
+    for start, number, verified, writable in head["regions"]:
+        data = reader.array(number)
+        _hold(data.dtype == np.uint8 and data.ndim == 1, "a region")
+        _hold(_of(int, start) >= 0 and start + len(data) < _ADDRESSES, "a region's address")
+        regions.append(Held(start, data, _of(bool, verified), _of(bool, writable), len(data)))
+    regions.sort(key=lambda held: held.start)
+    apart = all(a.start + len(a.data) <= b.start for a, b in itertools.pairwise(regions))
+    _hold(apart, "regions that overlap")
+    starts = {held.start for held in regions}
+    owners = tuple(None if at is None else tuple(_of(int, one) for one in at) for at in head["owners"])
+    _hold(all(at is None or set(at) <= starts for at in owners), "the owners")
+    return Snapshot(tuple(_value(reader, one) for one in head["values"]), tuple(regions), owners)
+
+
+def _value(reader: Reader, given: Any) -> Value:
+    if "base" in given:
+        parts = [tuple(_row(reader, one) for one in given[name]) for name in ("shape", "strides")]
+        return Descriptor(_row(reader, given["base"]), parts[0], parts[1], _of(bool, given["padding_nan"]))
+    array = reader.array(given["array"])
+    dtype = _dtype(given["dtype"])
+    _hold(dtype.itemsize == array.dtype.itemsize and array.ndim == 1 and array.size == 1, "an argument's number")
+    return np.array(array).view(dtype)
+
+
+def _row(reader: Reader, number: Any) -> Array:
+    array = np.array(reader.array(number))
+    _hold(array.ndim == 1 and array.size == 1 and array.dtype.kind == "i", "a descriptor")
+    return array
+
+
+def _dtype(name: Any) -> np.dtype[Any]:
+    found = np.dtype(getattr(ml_dtypes, name, name) if isinstance(name, str) else "V")
+    _hold(not found.hasobject and found.kind in "biufV" and 0 < found.itemsize <= 8, "a dtype")
+    return found
+
+
+def _output(reader: Reader, name: Any, dtype: Any, *sides: Any) -> tuple[str, Any, Any]:
+    import torch
+
+    kind = getattr(torch, _of(str, dtype))
+    _hold(isinstance(kind, torch.dtype), "a dtype")
+    theirs, ours = (reader.array(one) for one in sides)
+    _hold(theirs.shape == ours.shape and theirs.dtype.itemsize == kind.itemsize == ours.dtype.itemsize, "an output")
+
+    def tensor(array: Array) -> Any:
+        raw = np.array(array).reshape(-1).view(np.uint8)
+        return torch.from_numpy(raw).view(kind).reshape(array.shape)
+
+    return _of(str, name), tensor(theirs), tensor(ours)
+
+
+def _finding(reader: Reader, given: Any) -> Finding:
+    texts: dict[str, Any] = {name: _of(str, given[name]) for name in FINDING_TEXTS}
+    arrays: dict[str, Any] = {name: reader.array(given[name]) for name in FINDING_ARRAYS}
+    _hold(texts["kind"] in SEVERITY, "a finding's kind")
+    return Finding(
+        **texts,
+        line=_maybe(int, given["line"]),
+        column=_maybe(int, given["column"]),
+        argument=_maybe(str, given["argument"]),
+        count=_of(int, given["count"]),
+        stopped=_of(bool, given["stopped"]),
+        excerpt=tuple(_of(str, one) for one in given["excerpt"]),
+        orders=tuple(_of(str, one) for one in given["orders"]),
+        **arrays,
+    )
+
+
+# --- Fields ---------------------------------------------------------------------------------------
+
+
+def _hold(condition: bool, what: str) -> None:
+    if not condition:
+        raise SavedLaunchError(f"{what} cannot be right")
+
+
+def _of(kind: type[T], value: Any) -> T:
+    """``value``, if it is of that very type."""
+    _hold(type(value) is kind, f"a {type(value).__name__} where {kind.__name__} belongs")
+    return value  # type: ignore[no-any-return]
+
+
+def _maybe(kind: type[T], value: Any) -> T | None:
+    return None if value is None else _of(kind, value)
+
+
+def _number(value: Any) -> float:
+    _hold(type(value) in (int, float), "a number")
+    return float(value)
+
+
+def _ints(values: Sequence[Any]) -> tuple[int, ...]:
+    check: Callable[[Any], int] = lambda value: _of(int, value)  # noqa: E731
+    return tuple(map(check, values))

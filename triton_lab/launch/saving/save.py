@@ -1,0 +1,120 @@
+"""`Launch.save`: a launch as a file."""
+
+from __future__ import annotations
+
+import dataclasses
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from triton_lab.interpreter.affine import Affine
+from triton_lab.interpreter.values import Descriptor, Value
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.comparing.formats import as_array
+from triton_lab.launch.finding import Finding
+from triton_lab.launch.saving import FORMAT, NAME
+from triton_lab.launch.saving.archive import Writer
+from triton_lab.launch.snapshot import CannotReplay
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+_PLAIN = ("kernel", "target", "source", "first_line", "file", "thread", "seconds", "printed", "dropped", "remark")
+FINDING_TEXTS = ("kind", "message", "hint", "kernel")
+FINDING_ARRAYS = ("programs", "lanes", "elements", "events", "values")
+
+
+def save(launch: Launch, path: str | PathLike[str]) -> None:
+    """See `Launch.save`."""
+    snapshot = launch.snapshot
+    if snapshot is None or snapshot.missing:
+        reason = "it was not recorded with its memory" if snapshot is None else snapshot.missing
+        raise CannotReplay(f"the launch of {launch.kernel} cannot be saved: {reason}")
+    writer = Writer()
+    limits = launch.tape.limits if launch.tape is not None else None
+    head: dict[str, Any] = {"format": NAME, "version": FORMAT}
+    head |= {name: getattr(launch, name) for name in _PLAIN}
+    head |= {
+        "grid": list(launch.grid),
+        "plan": launch.executable.plan.text,
+        "twin": _twin(launch),
+        "error": None if launch.error is None else str(launch.error),
+        "batch": None if limits is None else limits.batch,
+        "memory": None if limits is None else limits.memory,
+        "configs": [[text, seconds] for text, seconds in launch.configs],
+        "arguments": [_argument(argument) for argument in launch.arguments],
+        "lines": [
+            [index, line.line, line.column, list(line.excerpt)]
+            for index, line in launch.lines.items()
+            if line is not None
+        ],
+        "values": [_value(writer, value) for value in snapshot.arguments],
+        "owners": [None if at is None else list(at) for at in snapshot.owners],
+        "regions": [
+            [held.start, writer.array(held.data), held.verified, held.writable] for held in snapshot.regions
+        ],
+        "outputs": [
+            [name, str(theirs.dtype).removeprefix("torch."), *(_bytes(writer, side) for side in (theirs, ours))]
+            for name, theirs, ours in launch.outputs
+        ],
+        "findings": [_finding(writer, finding) for finding in launch.findings],
+        "unchecked": [[one.what, one.why] for one in launch.unchecked],
+    }  # fmt: skip
+    writer.write(Path(path), head)
+
+
+def _twin(launch: Launch) -> dict[str, Any] | None:
+    """The probed kernel, for the values of variables; None where there is none to be had."""
+    try:
+        twin = launch.twin
+    except CannotReplay:
+        return None
+    return {
+        "plan": twin.executable.plan.text,
+        "variables": [[one.number, one.name, one.line] for one in twin.variables],
+        "fixed": {str(number): repr(value)[:200] for number, value in twin.fixed.items()},
+    }
+
+
+def _argument(argument: Argument) -> dict[str, Any]:
+    found = dataclasses.asdict(dataclasses.replace(argument, value=None))
+    plain = argument.value is None or type(argument.value) in (bool, int, float, str)
+    found["value"] = argument.value if plain else {"shown": repr(argument.value)[:200]}
+    return found
+
+
+def _value(writer: Writer, value: Value) -> dict[str, Any]:
+    """What the plan's kernel is given: numbers and addresses, or a descriptor."""
+    if isinstance(value, Descriptor):
+        return {
+            "base": writer.array(value.base),
+            "shape": [writer.array(one) for one in value.shape],
+            "strides": [writer.array(one) for one in value.strides],
+            "padding_nan": value.padding_nan,
+        }
+    array = value.base if isinstance(value, Affine) else np.asarray(value)
+    return {"dtype": array.dtype.name, "array": writer.array(np.ascontiguousarray(array).view(_raw(array.dtype)))}
+
+
+def _raw(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """What its bits are kept as: itself, where NumPy's files know it."""
+    return dtype if dtype.kind in "biu" or dtype.name in ("float16", "float32", "float64") else np.dtype(
+        f"u{dtype.itemsize}"
+    )  # fmt: skip
+
+
+def _bytes(writer: Writer, tensor: Any) -> int:
+    array = as_array(tensor)
+    return writer.array(np.ascontiguousarray(array).view(_raw(array.dtype)))
+
+
+def _finding(writer: Writer, finding: Finding) -> dict[str, Any]:
+    found: dict[str, Any] = {name: getattr(finding, name) for name in FINDING_TEXTS}
+    found |= {name: getattr(finding, name) for name in ("line", "column", "argument", "count", "stopped")}
+    for name in FINDING_ARRAYS:
+        array = np.asarray(getattr(finding, name))
+        kept = array if array.dtype.kind in "biu" else array.astype(np.float64)
+        found[name] = writer.array(kept)
+    return {**found, "excerpt": list(finding.excerpt), "orders": list(finding.orders)}

@@ -12,6 +12,7 @@ import triton_lab as lab
 from tests.polyhedral.races import CASES
 from triton_lab.polyhedral.kernels.scop import KernelScop
 from triton_lab.views.drawing.scenes import Buffer
+from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.kernel import KernelView
 
 
@@ -40,7 +41,8 @@ def test_the_offending_pair_is_joined_by_a_red_arrow() -> None:
     assert any("meet at out_ptr[12]" in text and tone == "violated" for text, tone in view.notes), view.notes
     canvas = FigureCanvasAgg(view.figure())
     canvas.draw()
-    reds = np.asarray(canvas.buffer_rgba())[..., :3] == np.array([255, 0, 0])
+    violated = [int(look.LIGHT.violated[k : k + 2], 16) for k in (1, 3, 5)]
+    reds = np.asarray(canvas.buffer_rgba())[..., :3] == np.array(violated)
     assert reds.all(axis=-1).sum() > 100
 
 

@@ -19,11 +19,12 @@ def test_each_line_has_the_bar_of_its_part() -> None:
     import numpy as np
 
     view = maximal_view(scop(PROGRAM, maximal=True))
-    image = pixels(view.figure())
+    figure = view.figure()
+    image, scale = pixels(figure), figure.dpi / 96 / 2  # a wide figure has fewer dots to the inch
     y = MARGIN + 30
     for text, part, reasons in view.parts.marks():
         colour = look.LIGHT.ground if part is None else look.LIGHT.parts[part]
-        assert near(at(image, np.array([MARGIN + 3, y + ROW / 2])), colour), text
+        assert near(at(image, scale * np.array([MARGIN + 3, y + ROW / 2])), colour), text
         y += ROW * (1 + len(reasons))
     assert BAR > 6
 

@@ -1,8 +1,8 @@
 """A figure as a small PNG: one byte a pixel, and a palette of the figure's own colours.
 
 Flat areas keep their colours exactly. Where smoothed letters and dots bring more shades than a palette has, few of
-them are kept, and the others take the nearest: what repeats itself is small, and quickly packed. Of a picture without
-flat areas the most frequent shades are kept, and some that are unlike all of those.
+them are kept, and some that are rare and unlike all of those; the others take the nearest: what repeats itself is small,
+and quickly packed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from PIL import Image
 from triton_lab.launch.classes import distinct
 
 MOST = 256  # colours in a PNG's palette
-RARE = 32  # of them, where nothing is flat, for shades that are rare and unlike all others
+RARE = 32  # of them, for shades that are rare and unlike all others
 SMOOTHED = 24  # how far apart, in red, green and blue together, the shades are that edges keep
 FLAT = 2  # pixels in a row that a colour has, on average, where it fills areas: a heatmap's cells have as many
 LEVEL = 6  # of zlib: a tenth smaller than 4, and half as slow as 9
@@ -92,28 +92,22 @@ def _kept(
 
     In a picture of ``flat`` areas the others are shades of their edges: of those, none that is close to one kept.
     """
-    if frequent[flat].sum() < frequent.sum() / 2:
-        return np.sort(_unlike(colours, frequent))
-    most = np.argsort(-frequent, kind="stable")[:MOST]
-    kept: list[int] = []
-    close = np.zeros(len(colours), dtype=bool)
-    for number in most:
-        if flat[number] or not close[number]:
-            kept.append(int(number))
-            close |= ((colours - colours[number]) ** 2).sum(axis=1) <= SMOOTHED**2
-    return np.sort(np.array(kept))
-
-
-def _unlike(colours: npt.NDArray[np.int64], frequent: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """(MOST,) the numbers of the most frequent colours, and of RARE that are far from all others."""
-    kept = np.empty(MOST, dtype=np.int64)
-    kept[: MOST - RARE] = np.argpartition(frequent, RARE - MOST)[RARE - MOST :]
-    chosen = colours[kept[: MOST - RARE]]
+    most = np.argsort(-frequent, kind="stable")[: MOST - RARE]
+    kept = most.tolist()
+    if frequent[flat].sum() >= frequent.sum() / 2:
+        kept = []
+        close = np.zeros(len(colours), dtype=bool)
+        for number in most.tolist():
+            if flat[number] or not close[number]:
+                kept.append(number)
+                close |= ((colours - colours[number]) ** 2).sum(axis=1) <= SMOOTHED**2
+    # Rare shades that are unlike all of these.
+    chosen = colours[kept]
     far = ((colours - chosen[_nearest(colours, chosen)]) ** 2).sum(axis=1)
-    for place in range(MOST - RARE, MOST):
-        kept[place] = far.argmax()
-        far = np.minimum(far, ((colours - colours[kept[place]]) ** 2).sum(axis=1))
-    return kept
+    for _ in range(RARE):
+        kept.append(int(far.argmax()))
+        far = np.minimum(far, ((colours - colours[kept[-1]]) ** 2).sum(axis=1))
+    return np.sort(np.array(kept))
 
 
 def _channels(colours: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:

@@ -1,8 +1,8 @@
 """A figure as a small PNG: one byte a pixel, and a palette of the figure's own colours.
 
 Flat areas keep their colours exactly. Where smoothed letters and dots bring more shades than a palette has, few of
-them are kept, and some that are rare and unlike all of those; the others take the nearest: what repeats itself is small,
-and quickly packed.
+them are kept, and some that are rare and unlike all of those; the others take the nearest: what repeats itself is
+small, and quickly packed.
 """
 
 from __future__ import annotations

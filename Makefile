@@ -23,7 +23,7 @@ INSTALLED := pyproject.toml $(EXTENSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest coverage mutation lint format hooks check-extension notebooks gallery bench upstream wheel \
+.PHONY: help lab test pytest coverage mutation lint format hooks check-extension notebooks gallery mistakes bench upstream wheel \
 	install clean platform
 
 help: ## List the targets
@@ -72,6 +72,9 @@ notebooks: $(VENV)/.test ## Make the notebooks anew from their sources, and run 
 gallery: $(VENV)/.test ## Draw every view on one page
 	$(BIN)/python -m triton_lab.views.launch.gallery
 
+mistakes: $(VENV)/.test ## Photograph the cards of thirty mistakes, to be looked at
+	$(BIN)/python -m tests.mistakes
+
 bench: $(VENV)/.test ## Print the speed figures of this machine
 	$(BIN)/python -m bench
 
@@ -86,7 +89,7 @@ install: $(VENV)/.test ## Make the virtual environment with all that tests need
 
 clean: ## Remove the virtual environment and all that was built
 	rm -rf $(VENV) dist triton_lab/labextension labextension/lib labextension/node_modules
-	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache tests/browser/screenshots
+	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache tests/browser/screenshots mistakes
 
 # JupyterLab refuses to run as root unless told; in a container one often is.
 ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
 import pytest
 import torch
 import triton
@@ -10,7 +13,9 @@ import triton.language as tl
 import triton_lab as lab
 from triton_lab.examples.producer_consumer import produce_consume
 from triton_lab.launch.launch import Launch
+from triton_lab.launch.probes import Variable
 from triton_lab.launch.snapshot import CannotReplay
+from triton_lab.launch.values import Assignment, Values
 
 
 @triton.jit
@@ -153,3 +158,34 @@ def test_a_program_that_waits_for_others_is_seen_although_these_run_too() -> Non
     assert float(total.at()[0].sum()) == sums[1]
     steps = launches[0].trace(2).steps
     assert [float(step.values) for step in steps if step.kind == "store"] == [sums[2]]
+
+
+class Counted(list[Assignment]):
+    """Assignments that count how often they are gone through."""
+
+    rounds = 0
+
+    def __iter__(self) -> Iterator[Assignment]:
+        self.rounds += 1
+        return super().__iter__()
+
+
+def test_each_of_many_iterations_is_found_without_a_look_at_the_others() -> None:
+    random = np.random.default_rng(0)
+    programs, done, made = np.arange(3), [0, 0, 0], []
+    held: dict[tuple[int, int], float] = {}
+    for order in range(500):
+        there = programs[random.random(3) < 0.6]
+        values = random.random(len(there))
+        for program, value in zip(there.tolist(), values.tolist(), strict=True):
+            held[program, done[program]] = value
+            done[program] += 1
+        made.append(Assignment(order, Variable(0, "x", 1), there, values))
+    assignments = Counted(made)
+    found = Values("x", 1, programs, assignments, None)
+    rounds = assignments.rounds
+    assert found.iterations == max(done)
+    for iteration in range(found.iterations):
+        assert found.at(iteration).tolist() == [held.get((p, iteration), 0.0) for p in range(3)]
+        assert found.reached(iteration).tolist() == [iteration < done[p] for p in range(3)]
+    assert assignments.rounds == rounds

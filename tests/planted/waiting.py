@@ -36,19 +36,19 @@ def guarded(bug: str, x: torch.Tensor | None = None) -> None:
     guarded_kernel[(4,)](torch.ones(4) if x is None else x, torch.zeros(1), zeros(1), BUG=bug)
 
 
-@plant(guarded_kernel, "deadlock", None, {1, 2, 3})
+@plant(guarded_kernel, "deadlock", "lock_ptr", {1, 2, 3})
 def never_released(mended: bool) -> None:
     """The lock is taken and never given back."""
     guarded("" if mended else "never")
 
 
-@plant(guarded_kernel, "deadlock", None, {2, 3})
+@plant(guarded_kernel, "deadlock", "lock_ptr", {2, 3})
 def released_on_one_path(mended: bool) -> None:
     """The lock is given back under a condition that program 1 does not meet."""
     guarded("" if mended else "released if positive", torch.tensor([1.0, -1.0, 1.0, 1.0]))
 
 
-@plant(guarded_kernel, "deadlock", None, {1, 2, 3})
+@plant(guarded_kernel, "deadlock", "lock_ptr", {1, 2, 3})
 def released_with_the_wrong_value(mended: bool) -> None:
     """The lock is 'released' with the value that means 'taken'."""
     guarded("" if mended else "released with 1")
@@ -67,7 +67,7 @@ def take_twice_kernel(lock_ptr, out_ptr, MENDED: tl.constexpr):
     tl.atomic_xchg(lock_ptr, 0)
 
 
-@plant(take_twice_kernel, "deadlock", None, {0})
+@plant(take_twice_kernel, "deadlock", "lock_ptr", {0})
 def taken_twice(mended: bool) -> None:
     """A program waits for a lock that it holds itself."""
     take_twice_kernel[(1,)](zeros(1), torch.zeros(1), MENDED=mended)
@@ -90,13 +90,13 @@ def chain(bug: str) -> None:
     chain_kernel[(4,)](zeros(5), torch.zeros(4), PROGRAMS=4, BUG=bug)
 
 
-@plant(chain_kernel, "deadlock", None, {3})
+@plant(chain_kernel, "deadlock", "flag_ptr", {3})
 def flag_that_nobody_sets(mended: bool) -> None:
     """The last program waits for one that does not exist."""
     chain("" if mended else "no successor")
 
 
-@plant(chain_kernel, "deadlock", None, ALL)
+@plant(chain_kernel, "deadlock", "flag_ptr", ALL)
 def circle(mended: bool) -> None:
     """Each waits for the next before it sets its own flag."""
     chain("" if mended else "set after waiting")
@@ -122,13 +122,13 @@ def grid_barrier(bug: str) -> None:
     grid_barrier_kernel[(4,)](torch.ones(4), *buffers, zeros(1), 3, PROGRAMS=4, BUG=bug)
 
 
-@plant(grid_barrier_kernel, "deadlock", None, ALL)
+@plant(grid_barrier_kernel, "deadlock", "arrived_ptr", ALL)
 def barrier_for_one_more(mended: bool) -> None:
     """A barrier that waits for five of four."""
     grid_barrier("" if mended else "one too many")
 
 
-@plant(grid_barrier_kernel, "deadlock", None, {0, 1, 2})
+@plant(grid_barrier_kernel, "deadlock", "arrived_ptr", {0, 1, 2})
 def left_before_the_barrier(mended: bool) -> None:
     """A program without work returns early, and the others wait for it at the barrier."""
     grid_barrier("" if mended else "left before arriving")
@@ -145,7 +145,7 @@ def expect_kernel(flag_ptr, out_ptr, PAIRS: tl.constexpr, VALUE: tl.constexpr):
         tl.store(out_ptr + program - PAIRS, 1.0)
 
 
-@plant(expect_kernel, "deadlock", None, {2, 3})
+@plant(expect_kernel, "deadlock", "flag_ptr", {2, 3})
 def another_value(mended: bool) -> None:
     """The consumer waits for 2, the producer writes 1."""
     expect_kernel[(4,)](zeros(2), torch.zeros(2), PAIRS=2, VALUE=1 if mended else 2)

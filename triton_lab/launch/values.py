@@ -68,11 +68,15 @@ class Values:
         self.fixed = fixed
         self._rows = np.full(int(programs.max(initial=-1)) + 1, -1)
         self._rows[programs] = np.arange(len(programs))
-        self._counts: list[Array] = []
+        # By iteration: the assignments in which a program is there, with the iteration of each of its programs. Of
+        # thousands of iterations each is asked for by itself.
+        self._by_iteration: dict[int, list[tuple[Assignment, Array]]] = {}
         done = np.zeros(len(programs), np.int64)
         for assignment in assignments:
             rows = self._rows[assignment.programs]
-            self._counts.append(done[rows])
+            counts = done[rows]
+            for iteration in np.unique(counts).tolist():
+                self._by_iteration.setdefault(iteration, []).append((assignment, counts))
             done[rows] += 1
         self.iterations = int(done.max(initial=0))
 
@@ -97,7 +101,7 @@ class Values:
             raise IndexError(f"{self.name} on line {self.line} has {has}, not {iteration + 1}")
         dtype = self.assignments[0].values.dtype if self.assignments else np.float32
         result = np.zeros((len(self.programs), *self.block), dtype)
-        for assignment, counts in zip(self.assignments, self._counts, strict=True):
+        for assignment, counts in self._by_iteration.get(iteration, ()):
             chosen = counts == iteration
             result[self._rows[assignment.programs[chosen]]] = assignment.values[chosen]
         return result
@@ -109,7 +113,7 @@ class Values:
         array([ True,  True,  True,  True,  True,  True,  True,  True])
         """
         result = np.zeros(len(self.programs), np.bool_)
-        for assignment, counts in zip(self.assignments, self._counts, strict=True):
+        for assignment, counts in self._by_iteration.get(iteration, ()):
             result[self._rows[assignment.programs[counts == iteration]]] = True
         return result
 

@@ -65,29 +65,22 @@ def _refused(launch: Recorded, error: KernelError) -> Iterator[Finding]:
 
 
 def _deadlock(launch: Recorded, error: Deadlock) -> Finding:
-    """The programs that wait, and where the first of them does."""
+    """The programs that wait, and for what; places are listed where all wait at one tensor."""
     numbers = _numbers(error)
-    op, where = error.op, ""
-    last = max(
-        (
-            (event.order, index, event)
-            for index, events in launch.events.items()
-            for event in events
-            if len(numbers) and numbers[0] in event.programs
-        ),
-        default=None,
-        key=lambda entry: entry[0],
-    )
+    op, where, argument = error.op, "", None
+    elements = np.empty(0, np.int64)
     if op is not None and effects.waits(op):
         # It is no event before it is over.
         argument = launch.owner_of(op.index)
         where = "" if argument is None else f" for {argument.name}"
-    elif last is not None:
+    elif len(numbers) and (last := _last_looks(launch, numbers[:LISTED]))[0] is not None:
         # What a program that waits looked at last is what it waits for.
-        _, index, event = last
+        index, address = last[0]
         op = next(one for one in launch.executable.plan.walk() if one.index == index)
-        row = int(np.flatnonzero(event.programs == numbers[0])[0])
-        where = f" for {element(launch.owner_of(index), int(event.addresses()[row].reshape(-1)[0]))}"
+        argument = launch.owner_of(index)
+        where = f" for {element(argument, address)}"
+        if argument is not None and argument.itemsize and all(argument is _owner(launch, look) for look in last):
+            elements = np.array([look[1] - argument.address for look in last if look]) // argument.itemsize
     verb = words.noun(len(numbers), "waits", "wait")
     return finding(
         launch,
@@ -95,10 +88,31 @@ def _deadlock(launch: Recorded, error: Deadlock) -> Finding:
         f"{programs(launch, numbers)} {verb}{where}, and no program is left that could end that",
         words.HINT_DEADLOCK,
         op=op,
+        argument=argument,
         count=len(numbers),
         programs=numbers[:LISTED],
+        elements=elements,
         stopped=True,
     )
+
+
+_Look = tuple[int, int]  # an operation's index and the address of its first lane
+
+
+def _last_looks(launch: Recorded, numbers: Ints) -> list[_Look | None]:
+    """What each of the programs touched last; None of one that touched nothing."""
+    found: list[_Look | None] = [None] * len(numbers)
+    latest = np.full(len(numbers), -1, np.int64)
+    for index, events in launch.events.items():
+        for event in events:
+            for k in np.flatnonzero(np.isin(numbers, event.programs) & (latest < event.order)):
+                row = int(np.flatnonzero(event.programs == numbers[k])[0])
+                latest[k], found[k] = event.order, (index, int(event.addresses()[row].reshape(-1)[0]))
+    return found
+
+
+def _owner(launch: Recorded, look: _Look | None) -> Argument | None:
+    return None if look is None else launch.owner_of(look[0])
 
 
 def _faults(launch: Recorded, error: KernelError) -> Iterator[Finding]:

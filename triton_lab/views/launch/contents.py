@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from triton_lab.views.launch.findings import ICONS
+from triton_lab.views.launch.marks import SAYS
 from triton_lab.views.reason import attempt
 
 if TYPE_CHECKING:
@@ -47,15 +48,18 @@ class Contents:
         """The tensor arguments that the kernel touches: first what is wrong, then outputs, then inputs."""
         touched = {access.argument for access in self.accesses}
         stored = {access.argument for access in self.accesses if access.kind != "load"}
-        wrong = [one.argument for one in self.gravest if one.severity != "note"]
+        wrong = [one.argument for one in self.gravest if one.severity != "note" or one.kind in SAYS]
         names = [argument.name for argument in self.tensors if argument.name in touched]
         return sorted(names, key=lambda name: (wrong.index(name) if name in wrong else len(wrong), name not in stored))
 
     @cached_property
     def gravest(self) -> list[Finding]:
-        """What stopped the launch, then errors, then the rest."""
+        """What stopped the launch, then errors, then the rest; among equals first what a picture shows."""
         order = list(ICONS)
-        return sorted(self.launch.findings, key=lambda one: (order.index(one.severity), not one.stopped))
+        return sorted(
+            self.launch.findings,
+            key=lambda one: (order.index(one.severity), not one.stopped, one.kind not in SAYS),
+        )
 
     @property
     def drawn(self) -> list[str]:

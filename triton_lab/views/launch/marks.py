@@ -24,6 +24,7 @@ Ints = npt.NDArray[np.int64]
 
 # What the marked elements of a finding are.
 SAYS = {
+    "deadlock": "waited for in vain",
     "race": "race",
     "same-value": "stored by several programs",
     "lane-collision": "lanes collide",
@@ -111,6 +112,11 @@ def marks(launch: Launch, argument: Argument, shown: Layout, origin: Sequence[in
         cells = shown.cells_at(_positions(elements, shown.shape, argument.shape, origin))
         told = words.count(len(elements), "element")
         found.append(Mark(f"{SAYS[kind]}: {told if whole else f'the first {told}'}", _runs(np.unique(cells), shown)))
+    beside = [one.count for one in _findings(launch) if one.argument == argument.name and one.kind == "outside-view"]
+    if beside:
+        # They have no cell in a picture of the view.
+        lanes = words.count(sum(beside), "lane reaches", "lanes reach")
+        found.append(Mark(f"{lanes} between or beside the elements of this view: see Storage", []))
     return found
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 import torch
@@ -93,6 +96,18 @@ def test_axe_finds_nothing_serious(show: Open, name: str) -> None:
     assert found(show(view, style.DARK), ["color-contrast"]) == {}
 
 
+JUPYTER_THEMES = Path(sys.prefix) / "share" / "jupyter" / "lab" / "themes" / "@jupyterlab"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_words_can_be_read_in_the_colours_of_jupyterlab(show: Open, theme: str) -> None:
+    """In JupyterLab itself axe cannot tell what lies behind words that are scrolled."""
+    page = show(out_of_bounds(), style.DARK if theme == "dark" else style.LIGHT)
+    page.add_style_tag(path=JUPYTER_THEMES / f"theme-{theme}-extension" / "index.css")
+    page.add_style_tag(content="body { background: var(--jp-layout-color0) !important }")
+    assert found(page, ["color-contrast"]) == {}
+
+
 def test_operations_of_a_lazy_graph_are_reached_by_keyboard(show: Open) -> None:
     page = show(VIEWS["lazy"]())
     graph, told = page.get_by_role("group", name="arrow keys go through its operations"), page.get_by_role("status")
@@ -122,7 +137,8 @@ def test_the_tab_key_gets_in_and_out_and_every_stop_has_a_name(show: Open, name:
     assert [what for what, told, seen in stops if not told or not seen] == []
 
 
-OUTPUT = ".jp-Notebook-cell[data-windowed-list-index='{}'] .jp-OutputArea"
+# Ours: a traceback has the colours that IPython gives it.
+OUTPUT = ".jp-Notebook-cell[data-windowed-list-index='{}'] .triton-lab-scene"
 
 
 def of_output(notebook: Notebook, number: int, rules: Sequence[str] = ()) -> list[str]:
@@ -131,8 +147,17 @@ def of_output(notebook: Notebook, number: int, rules: Sequence[str] = ()) -> lis
     return violations(notebook.page, OUTPUT.format(number), rules)
 
 
+# A card with a finding, a fix and the code of both.
+FAILED = f"""%%triton cpu
+import torch, triton, triton.language as tl
+{inspect.getsource(unmasked.fn)}
+unmasked[(4,)](torch.ones(100), torch.zeros(100), 100, BLOCK=32)"""
+
+
 def test_outputs_are_accessible_with_a_kernel_and_without(lab: Lab) -> None:
-    name = written(lab, *map(new_code_cell, ("%load_ext triton_lab", SMALL, SLIDERS, DOMAIN)))
+    sources = ("%load_ext triton_lab", SMALL, SLIDERS, DOMAIN, FAILED)
+    cells = [new_code_cell(source, metadata={"tags": ["raises-exception"]}) for source in sources]
+    name = written(lab, *cells)
     notebook = lab.open(name)
     notebook.run_all()
     expect(notebook.cell(2).get_by_role("slider", name="block")).to_be_visible()
@@ -140,11 +165,11 @@ def test_outputs_are_accessible_with_a_kernel_and_without(lab: Lab) -> None:
     notebook.save()
     lab.shut_down_kernels()
     notebook = lab.open(name)
-    assert [of_output(notebook, number) for number in (2, 3)] == [[], []]
+    assert [of_output(notebook, number) for number in (2, 3, 4)] == [[], [], []]
     notebook.cell(1)
     assert found(lab.page, root=OUTPUT.format(1)) == {}
     lab.page.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
     expect(notebook.cell(1).locator(".tl-view").first).to_have_attribute("data-theme", "dark")
     expect(lab.page.locator("#jupyterlab-splash")).to_have_count(0)
-    assert [of_output(notebook, number, ["color-contrast"]) for number in (1, 2, 3)] == [[], [], []]
+    assert [of_output(notebook, number, ["color-contrast"]) for number in (1, 2, 3, 4)] == [[], [], [], []]
     assert lab.console_errors == []

@@ -194,7 +194,7 @@ def test_words_are_explained_to_pointer_and_keyboard(show: Open, screenshots: Pa
     page = show(launch().plot.accesses("out_ptr"))
     step = page.locator(".tl-step-word")
     step.hover()
-    tip = page.get_by_role("tooltip").filter(visible=True)
+    tip = page.locator("[role=tooltip]:visible")
     expect(tip).to_contain_text("One element to the right lies so many elements further in storage")
     page.screenshot(path=screenshots / "explained.png")
     page.mouse.move(5, 5)

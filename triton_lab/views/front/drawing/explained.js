@@ -4,8 +4,6 @@ import { make } from "./dom.js";
 import { GLOSSARY } from "./glossary.js";
 import { placeBeside } from "./readout.js";
 
-let given = 0;
-
 /**
  * What is told of a word, "" for nothing.
  * @param {string} word as it is shown @param {string} kind where one word means several things
@@ -29,34 +27,37 @@ export function wordOf(word, told = explanationOf(word), attributes = {}) {
 }
 
 /**
- * Have a node explained by words beside it; the words stand in the page for those who cannot see them appear.
+ * Have a node explained by words beside it, which are its description for those who cannot see them appear.
  * @param {HTMLElement} node what is pointed at
  * @param {string} told
  * @param {HTMLElement} focused what has the keyboard: the node, or a control in it
+ * @param {boolean} above where what stands below is what one is on the way to
  */
-export function explain(node, told, focused = node) {
+export function explain(node, told, focused = node, above = false) {
   if (!told) return;
-  const id = `tl-tip-${Math.random().toString(36).slice(2)}-${given++}`;
-  const tip = make("span", { id, class: "tl-tip", role: "tooltip", popover: "manual" }, told);
-  focused.setAttribute("aria-describedby", id);
-  node.append(tip);
+  focused.setAttribute("aria-description", told);
+  // Beside the node and there only while it is seen: inside, it would be a part of the name of a button.
+  const tip = make("span", { class: "tl-tip", role: "tooltip", popover: "manual", "aria-hidden": "true" }, told);
   const hide = () => {
     window.removeEventListener("scroll", hide, true);
-    if (tip.isConnected && tip.matches(":popover-open")) tip.hidePopover();
+    tip.remove();
   };
   const show = () => {
-    if (!tip.isConnected || tip.matches(":popover-open")) return;
+    if (!node.isConnected || tip.isConnected) return;
+    node.after(tip);
     tip.showPopover();
     const { width, height } = tip.getBoundingClientRect();
     const { clientWidth, clientHeight } = document.documentElement;
     const { left, top, bottom } = node.getBoundingClientRect();
     const [x, y] = placeBeside({ left, top, right: left - 8, bottom: bottom - 4 }, [width, height], [clientWidth, clientHeight]);
+    const over = top - height - 4;
     tip.style.left = `${x}px`;
-    tip.style.top = `${y}px`;
+    tip.style.top = `${above && over > 0 ? over : y}px`;
     window.addEventListener("scroll", hide, { capture: true, passive: true });
   };
   node.addEventListener("pointerenter", show);
   node.addEventListener("pointerleave", hide);
+  node.addEventListener("click", hide); // who uses it knows it
   focused.addEventListener("focus", show);
   focused.addEventListener("blur", hide);
   focused.addEventListener("keydown", (event) => event.key === "Escape" && hide());

@@ -18,7 +18,7 @@ from triton_lab.launch.places import Ints, contiguous_strides, digits, offsets
 
 @dataclass(frozen=True)
 class Stretches:
-    """``starts`` (stretches,) ascend and ``lengths`` (stretches,) go with them; ``times`` elements lie at each place."""
+    """``starts`` (stretches,) ascend, and ``lengths`` go with them; at each place lie ``times`` elements."""
 
     starts: Ints
     lengths: Ints
@@ -54,7 +54,7 @@ def tiles_stretched(tiles: Tiles, shape: tuple[int, ...], strides: tuple[int, ..
     axes = sorted(range(len(shape)), key=lambda axis: (abs(strides[axis]) if shape[axis] > 1 else 0, -axis))
     moving = [axis for axis in axes if shape[axis] > 1]
     inner = moving[0] if moving else axes[0]
-    if shape[inner] > 1 and abs(strides[inner]) != 1 or any(not strides[axis] for axis in moving):
+    if (shape[inner] > 1 and abs(strides[inner]) != 1) or any(not strides[axis] for axis in moving):
         return None
     weights = contiguous_strides(tiles.along)
     place, tile = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)

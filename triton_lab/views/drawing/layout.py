@@ -105,7 +105,7 @@ class Layout:
         row = (row * self.down)[:, None, None] + np.arange(self.down, dtype=np.int64)[:, None]
         column = (column * self.right)[:, None, None] + np.arange(self.right, dtype=np.int64)
         found = (panel[:, None, None] * rows + row) * columns + column
-        return np.where((row < rows) & (column < columns), found, -1).reshape(len(cells), -1)
+        return np.where((row < rows) & (column < columns), found, -1).reshape(len(cells), self.down * self.right)
 
     def along(self) -> tuple[Ints, ...] | None:
         """For each dimension, what an index there adds to the number of the cell; None where it depends on others."""

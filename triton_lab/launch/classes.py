@@ -124,15 +124,14 @@ def grouped(signature: npt.NDArray[np.uint64]) -> tuple[Ints, Ints]:
     return np.repeat(rank[which], np.diff(np.append(starts, len(signature)))), heads
 
 
-def _salt(items: Ints) -> npt.NDArray[np.uint64]:
-    """A number for each item that looks random: the finaliser of SplitMix64 (Steele, Lea, Flood 2014)."""
-    salt = items.astype(np.uint64) + np.uint64(1)
-    salt *= np.uint64(0x9E3779B97F4A7C15)
+def mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """The numbers, each turned into one that looks random (SplitMix64)."""
+    found = numbers + np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        salt ^= salt >> np.uint64(shift)
-        salt *= np.uint64(factor)
-    salt ^= salt >> np.uint64(31)
-    return salt
+        found ^= found >> np.uint64(shift)
+        found *= np.uint64(factor)
+    found ^= found >> np.uint64(31)
+    return found
 
 
 def classify(groups: Ints, items: Ints) -> tuple[Ints, Classes]:
@@ -147,7 +146,7 @@ def classify(groups: Ints, items: Ints) -> tuple[Ints, Classes]:
     lengths = np.diff(np.append(starts, len(groups)))
     # A set is known by the sum of random 64-bit numbers of its members: that two of a million
     # different sets agree has a probability of about one in forty million.
-    signature = np.add.reduceat(_salt(items), starts)
+    signature = np.add.reduceat(mixed(items.astype(np.uint64)), starts)
     numbers, heads = grouped(signature)
     sizes = lengths[heads]
     bounds = np.concatenate([[0, 0], np.cumsum(sizes)])

@@ -93,11 +93,8 @@ def layer_of(
     seen = distinct(numbers[touched])
     few = len(seen) <= FEW
     low, high = ends or ((int(seen[0]), int(seen[-1])) if len(seen) else (0, 0))
-    scale = (
-        program_scale(grid, seen.tolist() if prod(grid) <= len(style.PROGRAM_COLOURS) else (), shown)
-        if by in OF_PROGRAMS
-        else None
-    )
+    named = seen.tolist() if prod(grid) <= len(style.PROGRAM_COLOURS) else ()  # of many there are ticks alone
+    scale = program_scale(grid, named, shown) if by in OF_PROGRAMS else None
     colours = _ramp(numbers, low, high) if scale is None else _program_colours(numbers, grid)
     levels = np.where(touched, colours.levels, np.where(members, MASKED_ONLY, np.where(inside, NOBODY, BLANK)))
     levels[wrong & touched] = OUTSIDE_TOUCHED

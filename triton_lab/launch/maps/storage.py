@@ -190,8 +190,7 @@ class Cover:
     @cached_property
     def several(self) -> npt.NDArray[np.bool_]:
         """(stretches,) whether a tensor has several elements there."""
-        found: npt.NDArray[np.bool_] = (self.stretch_counts > 1).any(axis=0)
-        return found
+        return np.asarray((self.stretch_counts > 1).any(axis=0))
 
     @property
     def sets(self) -> Ints:

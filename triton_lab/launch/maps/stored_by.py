@@ -124,9 +124,9 @@ class StoredByTiles:
         falls = tiles.falls(along, cells)
         if falls is None:
             return None
-        found = np.zeros(falls.groups, dtype=bool)
-        found[falls.group[stored[falls.tile]]] = True
-        return falls.spread(found)
+        found = np.zeros(falls.groups, dtype=np.int64)
+        found[falls.group[stored[falls.tile]]] = 1
+        return falls.spread(found) > 0
 
 
 def stored_in(store: Access, argument: Argument, programs: int) -> StoredBy | StoredByTiles:

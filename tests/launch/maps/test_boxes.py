@@ -103,25 +103,29 @@ def events(draw: st.DrawFn, argument: FakeArgument, programs: int, walk: Walk, o
     return Event(order, rows, pointer, mask, walk.shape)
 
 
-@given(st.data())
-@settings(max_examples=200, deadline=None)
-def test_boxes_say_what_lanes_say(data: st.DataObject) -> None:
-    shape = tuple(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=3)))
+@st.composite
+def launches(draw: st.DrawFn) -> tuple[FakeArgument, list[Access], int]:
+    """A tensor of any strides, a load and perhaps a store that walk it, and how many programs there are."""
+    shape = tuple(draw(st.lists(st.integers(1, 6), min_size=1, max_size=3)))
     dense = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
     any_strides = st.tuples(*(st.integers(-7, 9) for _ in shape))
-    strides = data.draw(st.sampled_from([tuple(dense), tuple(2 * one for one in dense), None])) or data.draw(
-        any_strides
-    )
+    strides = draw(st.sampled_from([tuple(dense), tuple(2 * one for one in dense), None])) or draw(any_strides)
     argument = FakeArgument("x", shape, strides, offset=40, storage_address=START, storage_bytes=1 << 10)
-    programs = data.draw(st.integers(1, 4))
+    programs = draw(st.integers(1, 4))
     accesses = []
-    for op in range(data.draw(st.integers(1, 2))):
-        walk = data.draw(walks(argument))
-        turns = range(data.draw(st.integers(1, 3)))
-        itemsize = data.draw(st.sampled_from([4, 4, 4, 2, 8]))
-        done = [data.draw(events(argument, programs, walk, 10 * op + turn)) for turn in turns]
+    for op in range(draw(st.integers(1, 2))):
+        walk = draw(walks(argument))
+        turns = range(draw(st.integers(1, 3)))
+        itemsize = draw(st.sampled_from([4, 4, 4, 2, 8]))
+        done = [draw(events(argument, programs, walk, 10 * op + turn)) for turn in turns]
         accesses.append(access(argument, programs, ("load", "store")[op], itemsize, done, op))
-    agrees_with_lanes(argument, accesses, programs)
+    return argument, accesses, programs
+
+
+@given(launches())
+@settings(max_examples=200, deadline=None)
+def test_boxes_say_what_lanes_say(launch: tuple[FakeArgument, list[Access], int]) -> None:
+    agrees_with_lanes(*launch)
 
 
 def tiles(rows: int, columns: int, block: int, transposed: bool = False) -> tuple[FakeArgument, Access, int]:

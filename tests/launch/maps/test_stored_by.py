@@ -8,9 +8,15 @@ import numpy as np
 import torch
 import triton
 import triton.language as tl
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
 
 import triton_lab as lab
-from triton_lab.launch.maps.stored_by import stored_by
+from tests.launch.fakes import FakeArgument
+from tests.launch.maps.test_boxes import launches
+from triton_lab.launch.access import Access
+from triton_lab.launch.maps.stored_by import StoredBy, stored_by, stored_in
+from triton_lab.views.drawing.layout import layout
 
 
 @triton.jit
@@ -50,3 +56,46 @@ def test_a_program_that_stores_nothing_has_no_first_element() -> None:
         overlapping[(3,)](x, 2, 1, BLOCK=4)
     found = stored_by(launches[0].accesses[0], (4,), 3)
     assert found.first.tolist() == [0, -1, -1]
+
+
+@given(launches(), st.sampled_from([(640.0, 480.0), (4.0, 3.0)]))
+@settings(max_examples=150, deadline=None)
+def test_what_tiles_tell_of_a_store_is_what_its_lanes_tell(
+    launch: tuple[FakeArgument, list[Access], int], room: tuple[float, float]
+) -> None:
+    argument, accesses, programs = launch
+    found: Any = stored_in(accesses[0], argument, programs)  # type: ignore[arg-type]
+    brute = stored_by(accesses[0], argument.shape, programs)
+    event("lane by lane" if isinstance(found, StoredBy) else "tiles")
+    assert found.first.tolist() == brute.first.tolist()
+    elements = np.arange(len(brute.program))
+    assert found.there(elements).tolist() == (brute.program >= 0).tolist()
+    assert [found.last(element) for element in elements.tolist()] == [
+        (program, lane, turn) if program >= 0 else None
+        for program, lane, turn in zip(
+            brute.program.tolist(), brute.lane.tolist(), brute.iteration.tolist(), strict=True
+        )
+    ]
+    assert found.middle() == brute.middle()
+    shown = layout(argument.shape, room=room)
+    cells = found.cells(shown.along(), shown.cells)
+    if cells is not None:
+        wanted = np.zeros(shown.cells, dtype=bool)
+        wanted[shown.cell_of_position()[brute.program >= 0]] = True
+        assert cells.tolist() == wanted.tolist()
+
+
+def test_a_store_of_tiles_is_not_looked_at_lane_by_lane() -> None:
+    x = torch.zeros(100_000)
+    with lab.record() as recorded:
+        strided_store[(98,)](x, 100_000, BLOCK=1024)
+    launch = recorded[0]
+    found = stored_in(launch.accesses[0], launch.arguments[0], launch.programs)
+    assert not isinstance(found, StoredBy)
+    assert found.last(99_999) == (97, 99_999 - 97 * 1024, 0) and found.middle() == 50_000
+
+
+@triton.jit
+def strided_store(x_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + offsets, 1.0, mask=offsets < n)

@@ -32,6 +32,16 @@ def test_every_position_has_a_cell_and_no_cell_more_than_its_share(shape: tuple[
 
 @settings(deadline=None, max_examples=50)
 @given(shapes)
+def test_a_cell_tells_all_positions_that_it_stands_for(shape: tuple[int, ...]) -> None:
+    shown = layout(shape, room=(90.0, 60.0))
+    of_position = shown.cell_of_position()
+    some = np.unique(of_position)[:: max(1, shown.cells // 7)]
+    for cell, found in zip(some.tolist(), shown.positions_in(some).tolist(), strict=True):
+        assert [one for one in found if one >= 0] == np.flatnonzero(of_position == cell).tolist()
+
+
+@settings(deadline=None, max_examples=50)
+@given(shapes)
 def test_the_first_position_of_each_cell_is_the_least(shape: tuple[int, ...]) -> None:
     shown = layout(shape)
     of_position = shown.cell_of_position()

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from triton_lab.launch.checks.contest import Rows, parts_of
-from triton_lab.launch.classes import counted
+from triton_lab.launch.classes import counted, mixed
 from triton_lab.launch.ranges import Flags, Ints
 
 Pairs = tuple[Ints, Ints]
@@ -111,7 +110,7 @@ class _Alike:
         asked[number[racing]] = False
         kind = np.full(len(heads), -1, np.int64)
         # What came by is known by a sum of random numbers, as in `classes.classify`.
-        mark = _mixed(rows.time.astype(np.uint64) << np.uint64(32) | rows.program.astype(np.uint64))
+        mark = mixed(rows.time.astype(np.uint64) << np.uint64(32) | rows.program.astype(np.uint64))
         _, first, kind[asked] = np.unique(np.add.reduceat(mark, heads)[asked], return_index=True, return_inverse=True)
         first = np.flatnonzero(asked)[first]
         return cls(np.flatnonzero(np.isin(number, first)), heads, kind, first)
@@ -126,15 +125,6 @@ class _Alike:
         count = high - low
         shift = self._heads[ordered[np.repeat(low, count) + counted(count)]] - np.repeat(self._heads[stretch], count)
         return np.repeat(first, count) + shift, np.repeat(second, count) + shift
-
-
-def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """The numbers, each turned into one that looks random (splitmix64)."""
-    with np.errstate(over="ignore"):
-        mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
-        mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-        return mixed ^ mixed >> np.uint64(31)
 
 
 def _all_with_updates(rows: Rows, among: Ints) -> Iterator[Pairs]:

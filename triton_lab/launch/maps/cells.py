@@ -113,7 +113,7 @@ def _contents(kinds: _Kinds, bin_of: Ints, kind_of: Ints) -> tuple[Ints, Ints, C
     pairs = distinct(pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]])  # runs first: sorting is dear
     pairs = pairs[kinds.shown[pairs % count]]
     where = pairs // count
-    contents, sets = classify(where, pairs % count, count)
+    contents, sets = classify(where, pairs % count)
     return where[np.append(True, where[1:] != where[:-1])[: len(where)]], contents, sets
 
 

@@ -75,6 +75,21 @@ class Heat:
         """(positions,) whether a position is an element of the argument (over storage: always)."""
         return Space(self.shape, self.origin, self.drawn).inside()
 
+    @cached_property
+    def own_tiles(self) -> tuple[Tiles, Ints] | None:
+        """The tiles that are elements of the argument, and the class of each; None where tiles are not known."""
+        if self.tiles.edges is None:
+            return None
+        tiles, which = self.tiles.cut(self.origin, self.shape)
+        return tiles, self.tile_classes.reshape(self.tiles.along)[which].reshape(-1)
+
+    def of_elements(self, elements: Ints) -> Ints:
+        """The classes of some elements of the argument."""
+        if self.own_tiles is not None:
+            tiles, classes = self.own_tiles
+            return classes[tiles.at(elements, self.shape)]
+        return self.classes[Space(self.shape, self.origin, self.drawn).position(elements)]
+
     def at(self, positions: Ints) -> Heat:
         """What is known of some positions alone, in that order, each a tile of its own."""
         strays = None if self.strays is None else self.strays[positions]

@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from triton_lab import words
-from triton_lab.launch.places import Ints, contiguous_strides, offsets
+from triton_lab.launch.maps.stretches import stretches
+from triton_lab.launch.places import Ints, contiguous_strides, digits, offsets
 
 if TYPE_CHECKING:
     import torch
@@ -116,11 +118,15 @@ def traits(tensor: StridedLike) -> list[str]:
     if kept != sorted(kept, key=lambda pair: -pair[0]):
         found.append("transposed")
     kept.sort()
-    own = offsets(tuple(size for _, size in kept), tuple(stride for stride, _ in kept))
-    distinct = len(np.unique(own))
-    if distinct < len(own):
+    sizes, strides = tuple(size for _, size in kept), tuple(stride for stride, _ in kept)
+    if digits(sizes, strides) is None:
+        own = offsets(sizes, strides)
+        distinct, span = len(np.unique(own)), int(own.max()) + 1
+    else:
+        distinct = math.prod(sizes)
+        span = sum((size - 1) * max(0, stride) for stride, size in kept) + 1
+    if distinct < math.prod(sizes):
         found.append("overlaps itself")
-    span = int(own.max()) + 1
     if distinct < span:
         found.append(f"gaps: {words.number(distinct)} of {words.count(span, 'place')} used")
     return found
@@ -165,20 +171,45 @@ def _letter(number: int) -> str:
 class Cover:
     """Which tensors cover which part of a memory, in units of ``unit`` bytes from ``first`` on.
 
-    ``sets`` (units,) has bit k set where tensor ``tensors[k]`` covers the unit; ``counts``
-    (tensors, units) says with how many of its elements.
+    Units between two ``edges`` (stretches + 1,) are alike: ``stretch_sets`` (stretches,) has bit k set where tensor
+    ``tensors[k]`` covers them; ``stretch_counts`` (tensors, stretches) says with how many of its elements.
     """
 
     unit: int
     first: int
     tensors: tuple[int, ...]
-    sets: Ints
-    counts: npt.NDArray[np.int32]
+    edges: Ints
+    stretch_sets: Ints
+    stretch_counts: npt.NDArray[np.int32]
+
+    @property
+    def units(self) -> int:
+        """How many units are told of."""
+        return int(self.edges[-1])
+
+    @cached_property
+    def several(self) -> npt.NDArray[np.bool_]:
+        """(stretches,) whether a tensor has several elements there."""
+        return np.asarray((self.stretch_counts > 1).any(axis=0))
+
+    @property
+    def sets(self) -> Ints:
+        """(units,) the set of each."""
+        return np.repeat(self.stretch_sets, np.diff(self.edges))
+
+    @property
+    def counts(self) -> npt.NDArray[np.int32]:
+        """(tensors, units) the counts of each."""
+        return np.repeat(self.stretch_counts, np.diff(self.edges), axis=1)
+
+    def stretch_at(self, units: Ints) -> Ints:
+        """The stretch that each of some units is in."""
+        return np.searchsorted(self.edges, units, side="right") - 1
 
     def overlap(self, one: int, other: int) -> int:
         """How many bytes two tensors (indices as in ``tensors``) have in common."""
-        a, b = self.counts[self.tensors.index(one)], self.counts[self.tensors.index(other)]
-        return int(((a > 0) & (b > 0)).sum()) * self.unit
+        a, b = self.stretch_counts[self.tensors.index(one)], self.stretch_counts[self.tensors.index(other)]
+        return int(np.diff(self.edges)[(a > 0) & (b > 0)].sum()) * self.unit
 
 
 def cover(tensors: Sequence[StridedLike], memory: Memory, slack: int = 16) -> Cover:
@@ -193,19 +224,37 @@ def cover(tensors: Sequence[StridedLike], memory: Memory, slack: int = 16) -> Co
         low, high = min(span[0] for span in spans) // unit, max(span[1] for span in spans) // unit
         if end > 4096 and end > 4 * (high - low):
             first, end = max(0, low - slack), min(end, high + slack)
-    counts = np.zeros((len(mine), end - first), dtype=np.int32)
-    for row, (t, start) in enumerate(zip(mine, starts, strict=True)):
-        if is_contiguous(tensors[t]):
-            begin = start // unit - first
-            counts[row, begin : begin + elements(tensors[t]) * tensors[t].itemsize // unit] = 1
-            continue
-        at = offsets(tuple(tensors[t].shape), tuple(tensors[t].strides)) * (tensors[t].itemsize // unit)
-        for part in range(tensors[t].itemsize // unit):
-            counts[row] += np.bincount(at + start // unit + part - first, minlength=end - first).astype(np.int32)
-    sets = np.zeros(end - first, dtype=np.int64)
-    for row in range(len(mine)):
+    own = [_covered(tensors[t], start // unit - first, unit) for t, start in zip(mine, starts, strict=True)]
+    # Each is in order already, which a stable sort makes use of.
+    borders = np.concatenate([np.array([0, end - first]), *(edges for edges, _ in own)])
+    borders = np.sort(borders, kind="stable")
+    edges = borders[np.append(True, borders[1:] != borders[:-1])]
+    counts = np.zeros((len(mine), len(edges) - 1), dtype=np.int32)
+    sets = np.zeros(len(edges) - 1, dtype=np.int64)
+    for row, (mine_edges, times) in enumerate(own):
+        counts[row] = times[np.searchsorted(mine_edges, edges[:-1], side="right")]
         sets |= (counts[row] > 0).astype(np.int64) << row
-    return Cover(unit, first, mine, sets, counts)
+    return Cover(unit, first, mine, edges, sets, counts)
+
+
+def _covered(tensor: StridedLike, base: int, unit: int) -> tuple[Ints, npt.NDArray[np.int32]]:
+    """The units at which it changes with how many elements a tensor covers them, and how many these are: before the
+    first of them, from it on, and so forth. Element 0 begins at unit ``base``."""
+    wide = tensor.itemsize // unit
+    found = stretches(tuple(tensor.shape), tuple(tensor.strides))
+    if found is not None:
+        ends = np.stack([found.starts, found.starts + found.lengths], axis=1).reshape(-1) * wide + base
+        times = np.zeros(len(ends) + 1, dtype=np.int32)
+        times[1::2] = found.times
+        return ends, times
+    at = offsets(tuple(tensor.shape), tuple(tensor.strides)) * wide
+    low = int(at.min())
+    each = np.zeros(int(at.max()) - low + wide, dtype=np.int32)
+    for part in range(wide):
+        each += np.bincount(at - low + part, minlength=len(each)).astype(np.int32)
+    each = np.concatenate([np.zeros(1, np.int32), each, np.zeros(1, np.int32)])
+    changes = np.flatnonzero(each[1:] != each[:-1])
+    return changes + (low + base), np.append(np.int32(0), each[changes + 1])
 
 
 def _reach(tensor: StridedLike) -> int:

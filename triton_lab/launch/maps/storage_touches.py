@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,9 @@ from triton_lab.launch.classes import Classes, unions
 from triton_lab.launch.maps.heat import Heat, heat
 from triton_lab.launch.maps.lanes import Moment
 from triton_lab.launch.maps.positions import StoredArgument, TimedAccess
-from triton_lab.launch.places import Ints
+from triton_lab.launch.maps.storage import StridedLike
+from triton_lab.launch.maps.stretches import cells_of, tiles_stretched
+from triton_lab.launch.places import Ints, digits, offsets
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,21 @@ class CellTouches:
     classes: Ints
     table: Classes
     moments: tuple[Moment, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a tensor lies in a cover: element 0 begins at unit ``base``, each takes ``wide`` units."""
+
+    base: int
+    wide: int
+
+
+Touching = tuple[int, Ints, Ints]  # a tensor's number; classes of places where its elements lie, and their cells
+
+
+class StridedArgument(StoredArgument, StridedLike, Protocol):
+    """An argument as its place in memory."""
 
 
 class StorageTouches:
@@ -46,36 +64,79 @@ class StorageTouches:
 
     def of_elements(self, tensor: int, cell_of_element: Ints, cells: int) -> CellTouches:
         """Cells that stand for elements of one tensor; elements with a cell below 0 are left out."""
-        found = self.heats[tensor]
-        classes, bins = _changes(_elements(found), cell_of_element)
-        classes, table, _ = unions(classes, found.table, _no_flags(found.table), bins, cells)
-        return CellTouches(classes, table, found.moments)
+        return self._of_tensor(tensor, _elements(self.heats[tensor]), cell_of_element, cells)
 
-    def of_storage(self, places: Sequence[tuple[int, Ints]], cells: int) -> CellTouches:
-        """Cells of a storage: ``places`` are a tensor's number and (elements, n) the n cells of each element,
-        of which those below 0 are left out."""
-        heats = [self.heats[tensor] for tensor, _ in places]
+    def of_some(self, tensor: int, elements: Ints) -> CellTouches:
+        """A cell for each of some elements of one tensor; none for what is below 0."""
+        cells = np.arange(len(elements))
+        classes = self.heats[tensor].of_elements(np.maximum(elements, 0))
+        return self._of_tensor(tensor, classes, np.where(elements >= 0, cells, -1), len(elements))
+
+    def of_shape(self, tensor: int, along: Sequence[Ints] | None, cells: int) -> CellTouches | None:
+        """Cells of a tensor's shape, as `Tiles.falls` takes them; None where they do not fall so."""
+        found = self.heats[tensor]
+        falls = None if found.own_tiles is None else found.own_tiles[0].falls(along, cells)
+        if falls is None or found.own_tiles is None:
+            return None
+        own = found.own_tiles[1][falls.tile]
+        classes, table, _ = unions(own, found.table, _no_flags(found.table), falls.group, falls.groups)
+        return CellTouches(falls.spread(classes), table, found.moments)
+
+    def along_storage(self, number: int, tensor: StridedArgument, place: Place, right: int) -> Touching:
+        """Who touches cells of ``right`` units of the storage, of one tensor: rows of its tiles are asked, where what
+        lanes do is known of tiles, and else each element."""
+        tiles = self.heats[number].own_tiles
+        found = None if tiles is None else tiles_stretched(tiles[0], tuple(tensor.shape), tuple(tensor.strides))
+        if found is None or tiles is None:
+            own = offsets(tuple(tensor.shape), tuple(tensor.strides)) * place.wide + place.base
+            cell = ((own[:, None] + np.arange(place.wide)) // right).reshape(-1)
+            return number, np.repeat(_elements(self.heats[number]), place.wide), cell
+        starts, lengths, tile = found
+        stretch, cell = cells_of(starts * place.wide + place.base, lengths * place.wide, right)
+        return number, tiles[1][tile[stretch]], cell
+
+    def at_units(self, number: int, tensor: StridedArgument, place: Place, units: Ints) -> Touching:
+        """The same, where the cells are some ``units`` of the storage alone; what is below 0 is none."""
+        shape, strides = tuple(tensor.shape), tuple(tensor.strides)
+        known = digits(shape, strides)
+        there = np.flatnonzero(units >= 0)
+        if known is None or 0 in strides:
+            cell = np.full(int(units.max(initial=0)) + 2, -1, dtype=np.int64)
+            cell[units[there]] = there
+            own = offsets(shape, strides)[:, None] * place.wide + place.base + np.arange(place.wide)
+            own = np.minimum(own.reshape(-1), len(cell) - 1)
+            return number, np.repeat(_elements(self.heats[number]), place.wide), cell[own]
+        element = known.element((units[there] - place.base) // place.wide)
+        there, element = there[element >= 0], element[element >= 0]
+        return number, self.heats[number].of_elements(element), there
+
+    def of_cells(self, touching: Sequence[Touching], cells: int) -> CellTouches:
+        """Cells in which elements of several tensors lie."""
+        heats = [self.heats[tensor] for tensor, _, _ in touching]
         moments = tuple(moment for found in heats for moment in found.moments)
         size = self.programs * len(moments)
         starts, items, classes, bins = [np.zeros(1, dtype=np.int64)], [], [], []
         count, rows, before = 0, 0, 0
-        for found, (_, cell) in zip(heats, places, strict=True):
+        for found, (_, of_place, cell) in zip(heats, touching, strict=True):
             own = len(found.moments)
             member = found.table.items
             masked = member >= self.programs * own
             within = member % max(1, self.programs * own)
             items.append(within // max(1, own) * len(moments) + before + within % max(1, own) + masked * size)
             starts.append(found.table.starts[1:] + count)
-            of_elements = _elements(found)
-            if cell.shape[1] > 1:
-                of_elements = np.repeat(of_elements, cell.shape[1])
-            own_classes, own_bins = _changes(of_elements, cell.reshape(-1))
+            own_classes, own_bins = _changes(of_place, cell)
             classes.append(own_classes + rows)
             bins.append(own_bins)
             count, rows, before = count + len(member), rows + len(found.table), before + own
         table = Classes(np.concatenate(starts), np.concatenate(items))
         found_classes, united, _ = unions(np.concatenate(classes), table, _no_flags(table), np.concatenate(bins), cells)
         return CellTouches(found_classes, united, moments)
+
+    def _of_tensor(self, tensor: int, of_place: Ints, cell: Ints, cells: int) -> CellTouches:
+        found = self.heats[tensor]
+        classes, bins = _changes(of_place, cell)
+        classes, table, _ = unions(classes, found.table, _no_flags(found.table), bins, cells)
+        return CellTouches(classes, table, found.moments)
 
 
 def _elements(found: Heat) -> Ints:

@@ -1,15 +1,27 @@
-"""Which lane of a store gave each element of its argument the value that it kept."""
+"""Which lane of a store gave each element of its argument the value that it kept.
+
+Where the store's lanes are known as tiles, nothing is worked out for each element: tiles are asked about the elements
+that somebody wants to know of.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.launch.places import Ints
+from triton_lab.launch.access import Access, elements_at
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.maps.heat import Heat, heat
+from triton_lab.launch.maps.positions import Flags
+from triton_lab.launch.maps.strided import strided
+from triton_lab.launch.maps.tiles import Tiles
+from triton_lab.launch.places import Ints, digits
 
 
 class StoreLike(Protocol):
@@ -32,6 +44,121 @@ class StoredBy:
     lane: Ints
     iteration: Ints
     first: Ints
+
+    def there(self, elements: Ints) -> Flags:
+        """Which of some elements were stored to."""
+        return np.asarray(self.program[elements] >= 0)
+
+    def last(self, element: int) -> tuple[int, int, int] | None:
+        """Program, lane and iteration of the last lane that stored to an element; None for an element without."""
+        found = [int(one[element]) for one in (self.program, self.lane, self.iteration)]
+        return (found[0], found[1], found[2]) if found[0] >= 0 else None
+
+    def middle(self) -> int:
+        """The element in the middle of all that were stored to; -1 where none was."""
+        stored = np.flatnonzero(self.program >= 0)
+        return int(stored[len(stored) // 2]) if len(stored) else -1
+
+    def cells(self, along: Sequence[Ints] | None, cells: int) -> Flags | None:
+        """The cells in which an element was stored to, as `Tiles.falls` takes them; None where that is not known."""
+        return None
+
+
+@dataclass(frozen=True)
+class StoredByTiles:
+    """The same, of what is known of tiles: ``heat`` is that of the ``store`` alone, to ``argument``."""
+
+    store: Access
+    argument: Argument
+    heat: Heat
+    first: Ints
+
+    @cached_property
+    def _stored(self) -> tuple[Tiles, Flags]:
+        """The tiles of the argument's elements, and whether they were stored to."""
+        assert self.heat.own_tiles is not None
+        tiles, classes = self.heat.own_tiles
+        return tiles, (self.heat.active.counts > 0)[classes]
+
+    def there(self, elements: Ints) -> Flags:
+        tiles, stored = self._stored
+        return np.asarray(stored[tiles.at(elements, self.heat.shape)])
+
+    def last(self, element: int) -> tuple[int, int, int] | None:
+        moments = len(self.heat.moments)
+        members = self.heat.table.members(int(self.heat.of_elements(np.array([element]))[0]))
+        active = members[members < self.heat.programs * moments]
+        if not len(active):
+            return None
+        turns = np.array([moment.iteration for moment in self.heat.moments])[active % moments]
+        turn = int(turns.max())
+        program = int((active // moments)[turns == turn].max())
+        for event in self.store.of(np.array([program])).parts(turn):
+            elements = elements_at(event.addresses().reshape(-1) - self.argument.address, self.argument)
+            lanes = np.flatnonzero(event.active().reshape(-1) & (elements == element))
+            if len(lanes):
+                return program, int(lanes[-1]), turn
+        return None
+
+    def middle(self) -> int:
+        tiles, stored = self._stored
+        assert tiles.edges is not None
+        rest = int(tiles.sizes()[stored].sum()) // 2
+        if not stored.any():
+            return -1
+        element, left = 0, stored.reshape(tiles.along).astype(np.int64)
+        for axis, edges in enumerate(tiles.edges):
+            inner = left
+            for other in tiles.edges[:axis:-1]:
+                inner = inner @ np.diff(other)
+            ends = np.cumsum(inner * np.diff(edges))
+            tile = int(np.searchsorted(ends, rest, side="right"))
+            rest -= int(ends[tile - 1]) if tile else 0
+            index, rest = divmod(rest, max(1, int(inner[tile])))
+            element = element * int(edges[-1]) + int(edges[tile]) + index
+            left = left[tile]
+        return element
+
+    def cells(self, along: Sequence[Ints] | None, cells: int) -> Flags | None:
+        tiles, stored = self._stored
+        falls = tiles.falls(along, cells)
+        if falls is None:
+            return None
+        found = np.zeros(falls.groups, dtype=np.int64)
+        found[falls.group[stored[falls.tile]]] = 1
+        return falls.spread(found) > 0
+
+
+def stored_in(store: Access, argument: Argument, programs: int) -> StoredBy | StoredByTiles:
+    """Ask a store about its ``argument``, a tensor."""
+    tiled = heat(argument, [store], programs, most=1)
+    first = (
+        None if tiled.own_tiles is None or store.itemsize != argument.itemsize else _first(store, argument, programs)
+    )
+    if first is None:
+        return stored_by(store, tuple(argument.shape), programs)
+    return StoredByTiles(store, argument, tiled, first)
+
+
+def _first(store: Access, argument: Argument, programs: int) -> Ints | None:
+    """(programs,) as in `StoredBy`; None where only looking at each lane would tell."""
+    known = digits(tuple(argument.shape), tuple(argument.strides))
+    first = np.full(programs, -1, dtype=np.int64)
+    for turn in range(store.iterations):
+        blocks = strided(store, turn, argument.address, argument.itemsize)
+        if blocks is None or known is None:
+            return None
+        place, on = blocks.first.copy(), np.ones(len(blocks.first), dtype=bool)
+        for axis in blocks.axes:
+            place += axis.lower * axis.step
+            on &= axis.lower < axis.upper
+        element = known.element(place[on])
+        if bool((element < 0).any()):  # of a lane that is beside the argument: a later one may be on it
+            return None
+        program = blocks.program[on]
+        new = first[program] < 0
+        first[program[new]] = element[new]
+    return first
 
 
 def stored_by(store: StoreLike, shape: tuple[int, ...], programs: int) -> StoredBy:

@@ -14,7 +14,7 @@ import numpy as np
 
 from triton_lab.launch.classes import counted
 from triton_lab.launch.maps.positions import Flags
-from triton_lab.launch.places import Ints
+from triton_lab.launch.places import Ints, contiguous_strides
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,29 @@ class Tiles:
         for dimension, edges in enumerate(self.edges):
             found = np.repeat(found, edges[1:] - edges[:-1], axis=dimension)
         return found.reshape(-1)
+
+    def at(self, positions: Ints, shape: Sequence[int]) -> Ints:
+        """The tile that each of some positions of ``shape`` is in."""
+        if self.edges is None:
+            return positions
+        tile = np.zeros(positions.shape, dtype=np.int64)
+        own = shape if len(self.edges) == len(shape) else (math.prod(shape),)
+        for edges, size, weight in zip(self.edges, own, contiguous_strides(tuple(own)), strict=True):
+            index = positions // max(1, weight) % max(1, size)
+            tile = tile * (len(edges) - 1) + np.searchsorted(edges, index, side="right") - 1
+        return tile
+
+    def cut(self, origin: Sequence[int], shape: Sequence[int]) -> tuple[Tiles, tuple[slice, ...]]:
+        """The tiles among the positions from ``origin`` on, and which of all they are; as in `within`."""
+        assert self.edges is not None
+        if len(self.edges) < len(shape):
+            origin, shape = (0,), (math.prod(shape),)
+        edges, which = [], []
+        for own, low, size in zip(self.edges, origin, shape, strict=True):
+            first, last = np.searchsorted(own, [low, low + size]).tolist()
+            edges.append(own[first : last + 1] - low)
+            which.append(slice(first, last))
+        return Tiles(tuple(edges)), tuple(which)
 
     def sizes(self) -> Ints:
         """(tiles,) how many positions each has."""

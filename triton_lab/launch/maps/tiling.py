@@ -62,11 +62,21 @@ class Touches:
 
     def active(self, layer: str = "both") -> Classes:
         """For each class, the programs with an active lane there."""
-        return self.table.mapped(self._image(LAYERS[layer]))
+        return self._having(tuple(LAYERS[layer]))
 
     def masked(self, layer: str = "both") -> Classes:
         """For each class, the programs with a masked lane there."""
-        return self.table.mapped(self._image([role + 2 for role in LAYERS[layer]]))
+        return self._having(tuple(role + 2 for role in LAYERS[layer]))
+
+    def _having(self, roles: tuple[int, ...]) -> Classes:
+        """For each class, the programs in these roles; asked for again and again, and told once."""
+        if roles not in self._told:
+            self._told[roles] = self.table.mapped(self._image(roles))
+        return self._told[roles]
+
+    @cached_property
+    def _told(self) -> dict[tuple[int, ...], Classes]:
+        return {}
 
     def touching(self) -> Classes:
         """For each class, the accesses (indices into ``accesses``) with an active lane there."""
@@ -75,9 +85,10 @@ class Touches:
 
     def _image(self, roles: Collection[int]) -> Ints:
         """member -> program for these roles, -1 for the rest."""
-        member = np.arange(4 * self.programs + len(self.accesses))
-        wanted = np.isin(member // max(1, self.programs), list(roles)) & (member < 4 * self.programs)
-        return np.where(wanted, member % max(1, self.programs), -1)
+        image = np.full(4 * self.programs + len(self.accesses), -1, dtype=np.int64)
+        for role in roles:
+            image[role * self.programs : (role + 1) * self.programs] = np.arange(self.programs)
+        return image
 
     @cached_property
     def classes(self) -> Ints:
@@ -131,7 +142,7 @@ def touches_of(found: Heat, accesses: tuple[tuple[int | None, str], ...]) -> Tou
     owners, items = found.table.owners * limit, found.table.items
     keys = distinct(np.concatenate([owners + who[items], owners + by[items]]))
     # Classes that only iterations told apart become one.
-    numbers, table = classify(keys // limit, keys % limit, limit)
+    numbers, table = classify(keys // limit, keys % limit)
     renumber = np.zeros(len(found.table), dtype=np.int64)
     renumber[distinct(keys // limit)] = numbers
     bare = Touches(

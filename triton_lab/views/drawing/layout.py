@@ -94,6 +94,19 @@ class Layout:
         cell = (panel * self.rows + (row // self.down)[:, None]) * self.columns + column // self.right
         return cell.reshape(-1), position.reshape(-1)
 
+    def positions_in(self, cells: Ints) -> Ints:
+        """(cells, n) the positions that some cells stand for, ascending; -1 where one has fewer than others."""
+        if self.wrapped:
+            found = cells[:, None] * self.right + np.arange(self.right, dtype=np.int64)
+            return np.where(found < self.positions, found, -1)
+        rows, columns = self._matrix()
+        panel, own = np.divmod(cells, max(1, self.rows * self.columns))
+        row, column = np.divmod(own, max(1, self.columns))
+        row = (row * self.down)[:, None, None] + np.arange(self.down, dtype=np.int64)[:, None]
+        column = (column * self.right)[:, None, None] + np.arange(self.right, dtype=np.int64)
+        found = (panel[:, None, None] * rows + row) * columns + column
+        return np.where((row < rows) & (column < columns), found, -1).reshape(len(cells), self.down * self.right)
+
     def along(self) -> tuple[Ints, ...] | None:
         """For each dimension, what an index there adds to the number of the cell; None where it depends on others."""
         if self.wrapped:

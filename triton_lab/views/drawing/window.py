@@ -46,14 +46,6 @@ class Window:
         found[found >= fine.positions] = -1
         return found
 
-    def places(self, fine: Layout) -> Ints:
-        """(positions of the array,) the place of each in the window, -1 outside."""
-        place = np.full(fine.positions, -1, dtype=np.int64)
-        positions = self.positions(fine)
-        inside = np.flatnonzero(positions >= 0)
-        place[positions[inside]] = inside
-        return place
-
 
 def asked(name: str, finer: str, layout: Layout) -> Window:
     """The window that a part ``<finer>/window/0.12.0.64.128`` of a picture asks for.

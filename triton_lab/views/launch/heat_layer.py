@@ -10,6 +10,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab.launch.classes import distinct
 from triton_lab.launch.maps.positions import Flags
 from triton_lab.launch.places import Ints
 from triton_lab.views.drawing import style
@@ -89,10 +90,11 @@ def layer_of(
     touched = numbers >= 0
     touched[:1] = False
     right = touched & ~wrong
-    distinct = np.unique(numbers[touched])
-    few = len(distinct) <= FEW
-    low, high = ends or ((int(distinct[0]), int(distinct[-1])) if len(distinct) else (0, 0))
-    scale = program_scale(grid, distinct.tolist(), shown) if by in OF_PROGRAMS else None
+    seen = distinct(numbers[touched])
+    few = len(seen) <= FEW
+    low, high = ends or ((int(seen[0]), int(seen[-1])) if len(seen) else (0, 0))
+    named = seen.tolist() if prod(grid) <= len(style.PROGRAM_COLOURS) else ()  # of many there are ticks alone
+    scale = program_scale(grid, named, shown) if by in OF_PROGRAMS else None
     colours = _ramp(numbers, low, high) if scale is None else _program_colours(numbers, grid)
     levels = np.where(touched, colours.levels, np.where(members, MASKED_ONLY, np.where(inside, NOBODY, BLANK)))
     levels[wrong & touched] = OUTSIDE_TOUCHED
@@ -165,8 +167,8 @@ def _regions(numbers: Ints, levels: Ints, right: Flags) -> Ints:
 
 def _numbers_of(levels: Ints, numbers: Ints) -> dict[int, int]:
     """A number for each level, that of its last class; in the order of the numbers."""
-    distinct, last = np.unique(levels[::-1], return_index=True)
-    found = zip(distinct.tolist(), numbers[::-1][last].tolist(), strict=True)
+    used, last = np.unique(levels[::-1], return_index=True)
+    found = zip(used.tolist(), numbers[::-1][last].tolist(), strict=True)
     return dict(sorted(found, key=lambda pair: pair[1]))
 
 
@@ -177,7 +179,7 @@ def _fixed_keys(levels: Ints) -> list[Key]:
         (NOBODY, "touched by nobody"),
         (OUTSIDE_TOUCHED, "outside the argument"),
     )
-    used = set(np.unique(levels).tolist())
+    used = set(distinct(levels).tolist())
     return [Key(FIXED[level], text) for level, text in keys if level in used]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab import words
-from triton_lab.launch.maps.stored_by import StoredBy, stored_by
+from triton_lab.launch.maps.stored_by import StoredBy, StoredByTiles, stored_by, stored_in
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Key, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int64]
 
 ROOM = (300.0, 260.0)
+_AT_ONCE = 1 << 20  # elements that are looked at
 STORED = (style.tensor_colour(0, 3),) * 3 + (style.PLAIN,)
 NOT_NEEDED, STORED_HERE, FIRST = 1, 2, 3  # classes: after no cell; one for each of the ramp's levels follows
 LOOKS = ((0, 0, 0, 0), UNTOUCHED, STORED, *((style.SEQUENTIAL + k,) * 3 + (style.PLAIN,) for k in range(style.LEVELS)))
@@ -66,28 +67,31 @@ class Origins(View):
     def first(cls, launch: Launch, store: Access, program: int | None = None) -> Origins:
         """Of the first element that ``program`` stored to; by itself of one in the middle of all that were stored."""
         found = cls(launch, store, program or 0).stored
-        there, stored = np.flatnonzero(found.first >= 0), np.flatnonzero(found.program >= 0)
-        if not len(there) or (program is not None and program not in there):
+        if not (found.first >= 0).any() or (program is not None and found.first[program] < 0):
             who = "" if program is None else f" in {words.program(program, launch.grid)}"
             raise ValueError(f"{access_words(store)} stored nothing to {store.argument or 'an argument'}{who}")
-        element = stored[len(stored) // 2] if program is None else found.first[program]
+        element = found.middle() if program is None else found.first[program]
         return cls.of(launch, store, int(element), found)
 
     @classmethod
-    def of(cls, launch: Launch, store: Access, element: int, stored: StoredBy | None = None) -> Origins:
+    def of(cls, launch: Launch, store: Access, element: int, stored: StoredBy | StoredByTiles | None = None) -> Origins:
         """Of an element (row-major) of the store's argument, as the last lane left it that stored to it."""
         stored = stored or cls(launch, store).stored
-        if not 0 <= element < len(stored.program) or stored.program[element] < 0:
+        shape = () if store.argument is None else tensor_argument(launch, store.argument).shape
+        last = stored.last(element) if 0 <= element < math.prod(shape) else None
+        if last is None:
             raise LookupError(f"{access_words(store)} did not store to element {element} of {store.argument}")
-        made = cls(launch, store, *(int(one[element]) for one in (stored.program, stored.lane, stored.iteration)))
+        made = cls(launch, store, *last)
         made.__dict__["stored"] = stored
         return made
 
     @cached_property
-    def stored(self) -> StoredBy:
+    def stored(self) -> StoredBy | StoredByTiles:
         """Which lane stored each element of the argument."""
-        shape = () if self.store.argument is None else tensor_argument(self.launch, self.store.argument).shape
-        return stored_by(self.store.completed, tuple(shape), self.launch.programs)
+        if self.store.argument is None:
+            return stored_by(self.store.completed, (), self.launch.programs)
+        argument = tensor_argument(self.launch, self.store.argument)
+        return stored_in(self.store.completed, argument, self.launch.programs)
 
     @cached_property
     def origins(self) -> list[Origin]:
@@ -134,7 +138,7 @@ class Origins(View):
         argument = tensor_argument(self.launch, self.store.argument)
         mark = np.array([e for e in [self.element] if e >= 0], np.int64)
         stored = Marked(argument, mark, np.zeros_like(mark), f"stored: {self._stored()}", "stored here")
-        return [stored.heatmap(also=self.stored.program >= 0), *drawn]
+        return [stored.heatmap(also=np.flatnonzero(self._first_of_cell >= 0)), *drawn]
 
     def _stored(self) -> str:
         name = self.store.argument or "memory"
@@ -208,9 +212,17 @@ class Origins(View):
         """(cells,) the first stored element in each cell of the argument, -1 for none."""
         argument = tensor_argument(self.launch, self.store.argument or "")
         shown = layout(argument.shape, room=ROOM)
-        elements = np.flatnonzero(self.stored.program >= 0)
         found = np.full(shown.cells, -1, dtype=np.int64)
-        found[shown.cells_at(elements[::-1])] = elements[::-1]
+        cells, first = shown.first_of_cell()
+        there = self.stored.there(first)
+        found[cells[there]] = first[there]
+        maybe = self.stored.cells(shown.along(), shown.cells)
+        left = cells[~there & (True if maybe is None else maybe[cells])]
+        for some in np.array_split(left, -(-len(left) * shown.down * shown.right // _AT_ONCE)) if len(left) else []:
+            elements = shown.positions_in(some)
+            stored = (elements >= 0) & self.stored.there(np.maximum(elements, 0))
+            one = elements[np.arange(len(some)), stored.argmax(axis=1)]
+            found[some] = np.where(stored.any(axis=1), one, -1)
         return found
 
     def askable(self) -> npt.NDArray[np.int64]:
@@ -236,7 +248,10 @@ class Origins(View):
                 return self.of(self.launch, self.store, int(element), self.stored).shown()
             case ["stored", "window", _] if self.store.argument is not None:
                 argument = tensor_argument(self.launch, self.store.argument)
-                elements = np.flatnonzero(self.stored.program >= 0)
+                shown = layout(argument.shape, room=ROOM)
+                asked_for = asked(name, f"{self.name}/stored", shown).positions(shown.fine)
+                elements = np.unique(asked_for[asked_for >= 0])
+                elements = elements[self.stored.there(elements)]
                 stored = Marked(argument, elements, np.zeros_like(elements), "", "")
                 return stored.through(name, f"{self.name}/stored", STORED_HERE)
             case [element, argument, "window", _] if element.isdecimal():
@@ -279,17 +294,16 @@ class Marked:
         middle = style.SEQUENTIAL + style.LEVELS // 2
         return [] if self.most or not self.word else [Key((middle, middle, middle, style.PLAIN), self.word)]
 
-    def heatmap(self, also: npt.NDArray[np.bool_] | None = None) -> Heatmap:
-        """The marked elements; those of ``also`` (elements,) told from the rest."""
+    def heatmap(self, also: Ints | None = None) -> Heatmap:
+        """The marked elements; the cells ``also`` told from the rest."""
         shown = self.layout
-        cell = shown.cell_of_position()
         cells = np.zeros(shown.cells, dtype=np.uint8)
-        cells[cell] = NOT_NEEDED
+        cells[shown.first_of_cell()[0]] = NOT_NEEDED
         legend = list(self.legend())
-        if also is not None and also.any():
-            cells[cell[also]] = STORED_HERE
+        if also is not None and len(also):
+            cells[also] = STORED_HERE
             legend.append(Key(STORED, "stored by this line"))
-        np.maximum.at(cells, cell[self.elements], self.levels().astype(np.uint8))
+        np.maximum.at(cells, shown.cells_at(self.elements), self.levels().astype(np.uint8))
         return Heatmap(
             shown,
             cells,
@@ -307,11 +321,13 @@ class Marked:
         """Single elements, where a cell stands for several; the marked ones of one ``level`` if it is given."""
         window = asked(name, finer, self.layout)
         positions = window.positions(self.layout.fine)
-        levels = np.full(math.prod(self.argument.shape), NOT_NEEDED, dtype=np.uint8)
-        levels[self.elements] = self.levels() if level is None else level
+        levels = np.append(self.levels() if level is None else np.full(len(self.elements), level), NOT_NEEDED)
+        at = np.searchsorted(self.elements, positions)
+        marked = np.append(self.elements, -1)[at] == positions
+        levels = np.where(marked, levels[at], NOT_NEEDED)
         heatmap = Heatmap(
             window.layout,
-            np.where(positions >= 0, levels[positions], 0).astype(np.uint8),
+            np.where(positions >= 0, levels, 0).astype(np.uint8),
             np.array(LOOKS, dtype=np.uint16),
             groups=np.minimum(np.arange(len(LOOKS)), FIRST),
         )

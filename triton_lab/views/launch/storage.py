@@ -28,7 +28,8 @@ from triton_lab.launch.maps.storage import (
     stored,
     traits,
 )
-from triton_lab.launch.maps.storage_touches import CellTouches, StorageTouches
+from triton_lab.launch.maps.storage_touches import CellTouches, Place, StorageTouches
+from triton_lab.launch.maps.stretches import united
 from triton_lab.launch.places import Ints, offsets, offsets_at
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, buffer, narrow
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     import torch
     from matplotlib.figure import Figure
 
+    from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
     from triton_lab.views.drawing.pieces import Piece
 
@@ -97,16 +99,13 @@ class Storage(View):
         return [self._strip(memory, found) for memory, found in zip(self.memories, self.covers, strict=True)]
 
     def _strip(self, memory: Memory, found: Cover) -> Heatmap:
-        units = len(found.sets)
+        units = found.units
         shown = layout((units,), (-found.first,), self._row(found))
         starts = np.arange(0, units, shown.right)
-        sets, several = found.sets, (found.counts > 1).any(axis=0)
-        partly = np.zeros(units, dtype=bool)
-        if shown.binned:
-            several = np.logical_or.reduceat(several, starts)
-            partly = np.logical_or.reduceat(sets == 0, starts)
-            sets = np.bitwise_or.reduceat(sets, starts)
-            partly &= sets != 0
+        ends = np.minimum(starts + shown.right, units)
+        sets = united(found.stretch_sets, found.edges, starts, ends)
+        several = united(found.several, found.edges, starts, ends) > 0
+        partly = (united(found.stretch_sets == 0, found.edges, starts, ends) > 0) & (sets != 0)
         level = np.arange(len(sets)) * style.TENSOR_LEVELS // max(1, len(sets))
         kinds, kind = np.unique(sets * 4 + partly * 2 + several, return_inverse=True)
         cells = np.zeros(shown.cells, dtype=np.int64)
@@ -137,7 +136,7 @@ class Storage(View):
         ]
         longest = max(strides, default=0)
         row = longest * max(1, 32 // max(1, longest))
-        return row if 2 <= longest <= 256 and 32 < len(found.sets) <= 100 * row else None
+        return row if 2 <= longest <= 256 and 32 < found.units <= 100 * row else None
 
     def _legend(self, found: Cover, kinds: np.ndarray[Any, Any]) -> list[Key]:
         keys = [Key(_look([t], False, 11), self.tensors[t].name) for t in found.tensors if elements(self.tensors[t])]
@@ -164,7 +163,7 @@ class Storage(View):
         shown = layout(tuple(tensor.shape), room=room)
         there, first = shown.first_of_cell()
         unit = self.unit_at(number, offsets_at(first, tensor.shape, tensor.strides))
-        level = np.clip(unit * style.TENSOR_LEVELS // max(1, len(found.sets)), 0, style.TENSOR_LEVELS - 1)
+        level = np.clip(unit * style.TENSOR_LEVELS // max(1, found.units), 0, style.TENSOR_LEVELS - 1)
         cells = np.zeros(shown.cells, dtype=np.uint8)
         cells[there] = 1 + level
         return Heatmap(
@@ -261,14 +260,19 @@ class Storage(View):
             for tensor, one in zip(self.tensors, found.heats, strict=True)
             if one.shown is not None
         ]
-        grids = [
-            told_apart(grid, found.of_elements(number, grid.layout.cell_of_position(), grid.layout.cells))
-            for number, grid in enumerate(self.grids)
-        ]
+        grids = []
+        for number, grid in enumerate(self.grids):
+            touched = found.of_shape(number, grid.layout.along(), grid.layout.cells)
+            if touched is None:
+                touched = found.of_elements(number, grid.layout.cell_of_position(), grid.layout.cells)
+            grids.append(told_apart(grid, touched))
         strips = []
         for which, strip in enumerate(self.strips):
-            places = [(number, self.units(number) // strip.layout.right) for number in self.covers[which].tensors]
-            strips.append(told_apart(strip, found.of_storage(places, strip.layout.cells)))
+            there = [
+                found.along_storage(number, self.named[number], self.place(number), strip.layout.right)
+                for number in self.covers[which].tensors
+            ]
+            strips.append(told_apart(strip, found.of_cells(there, strip.layout.cells)))
         return {
             "launchGrid": list(self.launch.grid),
             "strips": [self._finer(one, self.strips[k], "strip", k) for k, one in enumerate(strips)],
@@ -282,8 +286,12 @@ class Storage(View):
         """Who touches the tensors, where a launch touches any."""
         if self.launch is None or not any(access.argument for access in self.launch.accesses):
             return None
-        named = [tensor_argument(self.launch, tensor.name) for tensor in self.tensors]
-        return StorageTouches(named, self.launch.done, self.launch.programs, self.most)
+        return StorageTouches(self.named, self.launch.done, self.launch.programs, self.most)
+
+    @cached_property
+    def named(self) -> list[Argument]:
+        """The launch's arguments that the tensors are."""
+        return [] if self.launch is None else [tensor_argument(self.launch, tensor.name) for tensor in self.tensors]
 
     def _finer(self, scene: StorageHeatmap, heatmap: Heatmap, what: str, number: int) -> StorageHeatmap:
         return {**scene, **finer_scene(f"storage/{what}/{number}", heatmap.layout, None)}
@@ -297,22 +305,19 @@ class Storage(View):
 
         return storage_window(self, name)
 
-    def units(self, number: int) -> Ints:
-        """(elements, n) the units of its memory's cover that each element of a tensor takes."""
-        tensor = self.tensors[number]
-        found = self.covers[next(k for k, memory in enumerate(self.memories) if number in memory.tensors)]
-        units = self.unit_at(number, offsets(tuple(tensor.shape), tuple(tensor.strides)))[:, None]
-        wide = tensor.itemsize // found.unit
-        return units + np.arange(wide) if wide > 1 else units
-
-    def unit_at(self, number: int, own: Ints) -> Ints:
-        """The first unit, counted from the first that the cover has, of elements at these distances from element 0."""
+    def place(self, number: int) -> Place:
+        """Where a tensor lies in the cover of its memory."""
         tensor = self.tensors[number]
         which = next(k for k, memory in enumerate(self.memories) if number in memory.tensors)
         found = self.covers[which]
         base = (tensor.storage_address - self.memories[which].address) // found.unit - found.first
         wide = tensor.itemsize // found.unit
-        return own * wide + (base + tensor.offset * wide)
+        return Place(base + tensor.offset * wide, wide)
+
+    def unit_at(self, number: int, own: Ints) -> Ints:
+        """The first unit, counted from the first that the cover has, of elements at these distances from element 0."""
+        place = self.place(number)
+        return own * place.wide + place.base
 
     def _memory_of(self, number: int) -> Memory:
         return next(memory for memory in self.memories if number in memory.tensors)

@@ -40,8 +40,9 @@ def _strip(view: Storage, which: int, window: Window) -> StorageHeatmap:
     positions = window.positions(whole.layout.fine)
     there = np.flatnonzero(positions >= 0)
     at = positions[there]
-    kinds, kind = np.unique(found.sets[at] * 4 + (found.counts[:, at] > 1).any(axis=0), return_inverse=True)
-    level = at * style.TENSOR_LEVELS // max(1, len(found.sets))
+    stretch = found.stretch_at(at)
+    kinds, kind = np.unique(found.stretch_sets[stretch] * 4 + found.several[stretch], return_inverse=True)
+    level = at * style.TENSOR_LEVELS // max(1, found.units)
     cells = np.zeros(len(positions), dtype=np.int64)
     cells[there] = 1 + kind.reshape(-1) * style.TENSOR_LEVELS + level
     heatmap = Heatmap(
@@ -52,9 +53,10 @@ def _strip(view: Storage, which: int, window: Window) -> StorageHeatmap:
     )
     if view.touching is None:
         return plain(heatmap)
-    place = window.places(whole.layout.fine)
-    units = [(number, place[view.units(number)]) for number in found.tensors]
-    return told_apart(heatmap, view.touching.of_storage(units, len(positions)))
+    there_too = [
+        view.touching.at_units(number, view.named[number], view.place(number), positions) for number in found.tensors
+    ]
+    return told_apart(heatmap, view.touching.of_cells(there_too, len(positions)))
 
 
 def _grid(view: Storage, number: int, window: Window) -> StorageHeatmap:
@@ -63,7 +65,7 @@ def _grid(view: Storage, number: int, window: Window) -> StorageHeatmap:
     whole = view.grids[number]
     positions = window.positions(whole.layout.fine)
     which = next(k for k, memory in enumerate(view.memories) if number in memory.tensors)
-    units = len(view.covers[which].sets)
+    units = view.covers[which].units
     tensor = view.tensors[number]
     unit = view.unit_at(number, offsets_at(np.maximum(positions, 0), tensor.shape, tensor.strides))
     level = np.clip(unit * style.TENSOR_LEVELS // max(1, units), 0, style.TENSOR_LEVELS - 1)
@@ -71,5 +73,4 @@ def _grid(view: Storage, number: int, window: Window) -> StorageHeatmap:
     heatmap = Heatmap(window.layout, cells, np.array(grid_styles(number), dtype=np.uint16))
     if view.touching is None:
         return plain(heatmap)
-    places = window.places(whole.layout.fine)
-    return told_apart(heatmap, view.touching.of_elements(number, places, len(positions)))
+    return told_apart(heatmap, view.touching.of_some(number, positions))

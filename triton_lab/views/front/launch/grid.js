@@ -11,6 +11,7 @@ import { STYLE } from "../drawing/style.js";
 import { TouchedArgument, touchedAt } from "./accesses.js";
 import { detailOf, finerOf } from "./finer.js";
 import { layerPicker, programPicker } from "./pickers.js";
+import { Sharing } from "./sharing.js";
 import { callProgram, countOf, listPrograms } from "../drawing/words.js";
 
 const GRID_LAYERS = ["order", "wave", "lanes", "bytes", "iterations", "shared"];
@@ -43,23 +44,18 @@ export function gridOf(scene, selection, context) {
   /** @type {Heatmap[]} */
   let heatmaps = [];
 
-  /** Bytes of input in common with each program. @param {number} program */
-  const sharedWith = (program) => {
-    const total = new Float64Array(programs);
-    for (const { nbytes, starts, items } of inputs) {
-      for (let number = 1; number < nbytes.length; number++) {
-        const members = items.subarray(starts[number], starts[number + 1]);
-        if (members.includes(program)) for (const other of members) total[other] += nbytes[number];
-      }
-    }
-    return total;
-  };
+  const sharing = new Sharing(inputs, programs);
 
   /** @returns {ArrayLike<number>} */
   const values = () => {
-    if (shown === "shared") return sharedWith(selection.get().program ?? 0);
+    if (shown === "shared") {
+      if (programs) sharing.with(selection.get().program ?? 0);
+      return sharing.bytes.slice();
+    }
     if (facts[shown]) return facts[shown];
-    return Float64Array.from({ length: programs }, (_, p) => (shown === "wave" ? Math.floor(p / sms) : p));
+    const own = new Float64Array(programs);
+    for (let p = 0; p < programs; p++) own[p] = shown === "wave" ? Math.floor(p / sms) : p;
+    return own;
   };
 
   const build = () => {
@@ -81,8 +77,8 @@ export function gridOf(scene, selection, context) {
     const held = heatmaps.findIndex((heatmap) => heatmap.overlay === document.activeElement);
     const cursor = heatmaps[held]?.cursor ?? null;
     const lenses = heatmaps.map(({ lens }) => lens);
-    const own = Uint8Array.from({ length: programs + 1 }, (_, k) => (k ? level(now[k - 1]) : 0));
-    const numbered = Float64Array.from({ length: programs + 1 }, (_, k) => (k ? now[k - 1] + FIRST_LEVEL : 0));
+    const [own, numbered] = [new Uint8Array(programs + 1), new Float64Array(programs + 1)];
+    for (let p = 0; p < programs; p++) [own[p + 1], numbered[p + 1]] = [level(now[p]), now[p] + FIRST_LEVEL];
     heatmaps = [new Heatmap({ ...scene.heatmap, ...dress, marks: scene.marks, ...regionsOf(scene.heatmap, numbered), levels: packed(own) })];
     if (scene.target && first) {
       const { accesses } = scene.target;
@@ -159,8 +155,7 @@ export function gridOf(scene, selection, context) {
   const words = (program) => {
     const stopped = scene.stopped ? scene.stopped.says[states[program]] : "";
     if (stopped && !facts.lanes[program]) return `${callProgram(program, scene.grid)} ${stopped}`;
-    const together = sharedWith(program);
-    const others = Array.from(together.keys()).filter((other) => other !== program && together[other] > 0);
+    const others = Array.from(sharing.with(program)).filter((other) => other !== program);
     const lanes = countOf(facts.lanes[program], "lane") + (masked[program] ? ` and ${masked[program]} masked` : "");
     return [
       `${callProgram(program, scene.grid)} · wave ${Math.floor(program / sms)}`,
@@ -181,14 +176,20 @@ export function gridOf(scene, selection, context) {
     slider.update();
     if (shown === "shared") build();
     const program = selection.get().program ?? null;
-    const together = program === null ? null : sharedWith(program);
-    // A cell may stand for several programs.
-    const own = program === null ? null : cellOf(scene.heatmap.layout, unravel(program, scene.heatmap.layout.shape));
-    const chosen = own && heatmaps[0].classAt(own);
-    const levels = together && Uint8Array.from({ length: programs + 1 }, (_, k) =>
-      k === chosen ? EMPHASIS.chosen : k && !together[k - 1] ? EMPHASIS.dimmed : EMPHASIS.normal);
-    const single = together && Uint8Array.from({ length: programs + 1 }, (_, k) =>
-      k - 1 === program ? EMPHASIS.chosen : k && !together[k - 1] ? EMPHASIS.dimmed : EMPHASIS.normal);
+    /** @type {Uint8Array | null} */
+    let levels = null;
+    /** @type {Uint8Array | null} */
+    let single = null;
+    if (program !== null) {
+      levels = new Uint8Array(programs + 1).fill(EMPHASIS.dimmed);
+      levels[0] = EMPHASIS.normal;
+      for (const other of sharing.with(program)) levels[other + 1] = EMPHASIS.normal;
+      single = levels.slice();
+      single[program + 1] = EMPHASIS.chosen;
+      // A cell may stand for several programs.
+      const own = cellOf(scene.heatmap.layout, unravel(program, scene.heatmap.layout.shape));
+      if (own) levels[heatmaps[0].classAt(own)] = EMPHASIS.chosen;
+    }
     heatmaps[0].emphasise(levels, () => single);
     heatmaps[1]?.emphasise(touched && program !== null ? touched.emphasis(program, null) : null, ({ extra }) =>
       extra instanceof TouchedArgument && program !== null ? extra.emphasis(program, null) : null);

@@ -94,7 +94,8 @@ def artists(figure: Figure) -> list[Drawn]:
     below = [_backdrop(artist, width, height) for artist in figure.artists]
     inside: list[Artist] = []
     for axes in figure.axes:
-        assert (axes.get_xlim(), axes.get_ylim()) == ((0, width), (height, 0)), "an axes in CSS pixels, over everything"
+        limits = (*axes.get_xlim(), *axes.get_ylim())
+        assert np.allclose(limits, (0, width, height, 0)), "an axes in CSS pixels, over everything"
         inside += [*axes.collections, *axes.lines, *axes.patches, *axes.images, *axes.texts]
     return [*below, *(_read(one) for one in sorted(inside, key=lambda one: one.get_zorder())), *found]
 

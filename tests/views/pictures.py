@@ -11,7 +11,7 @@ from functools import cache
 import torch
 
 import triton_lab as lab
-from tests.views.kernels import line_kernel, slices_kernel, sums_kernel, tiles_kernel
+from tests.views.kernels import line_kernel, pointers_kernel, slices_kernel, sums_kernel, tiles_kernel
 from triton_lab import KernelError, lazy
 from triton_lab.launch.launch import Launch
 from triton_lab.lazy.totals import Totals, Use
@@ -72,6 +72,12 @@ def slices() -> Launch:
     """Atomics into one line, from a tensor of three axes."""
     x = torch.arange(96.0).reshape(4, 3, 8)
     return recorded(lambda: slices_kernel[(6,)](x, torch.zeros(6), B=16))
+
+
+def pointers() -> View:
+    """Into an argument, of a program that takes a branch that not all take."""
+    launch = recorded(lambda: pointers_kernel[(4,)](torch.ones(32), torch.zeros(4), 3, B=8))
+    return launch.plot.values("later", program=2)
 
 
 def large() -> Launch:
@@ -150,6 +156,7 @@ LAUNCHED: dict[str, Callable[[], View]] = {
     "shared": lambda: many().plot.grid("shared", program=20),
     "variable": lambda: sums().values("total").view(2, 1),
     "variable with NaN": lambda: tiles().plot.values("x", program=1),
+    "pointers": pointers,
     "held": lambda: sums().plot.values(program=1),
     "origins": lambda: sums().plot.origins(program=3, lane=0),
     "difference": lambda: Difference(torch.arange(24.0).reshape(4, 6), torch.arange(24.0).reshape(4, 6) % 20, "out"),

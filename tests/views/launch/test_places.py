@@ -1,0 +1,123 @@
+"""Where launches are drawn, read back from the pixels by the numbers beside them, against what the kernels do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tests.views.artists import Pixels, Words, artists, size, words
+from tests.views.pictures import LAUNCHED, sums, tiles
+from triton_lab.launch.maps.histogram import histogram
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.figure import MARGIN, Sheet
+from triton_lab.views.drawing.histogram import HEIGHT
+from triton_lab.views.view import View
+
+Colour = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Read:
+    """A figure of one heatmap: its pixels, and where the rows and columns of given numbers are."""
+
+    pixels: np.ndarray
+    column: Callable[[float], float]
+    row: Callable[[float], float]
+
+    def at(self, row: float, column: float) -> Colour:
+        return tuple(self.pixels[round(self.row(row)), round(self.column(column))].tolist())
+
+
+def _places(numbers: list[tuple[float, float]]) -> Callable[[float], float]:
+    """From (number, pixel); numbers are evenly apart."""
+    known = np.array(sorted(numbers))
+    step, start = np.polyfit(known[:, 0], known[:, 1], 1) if len(known) > 1 else (0.0, known[0, 1])
+    assert np.allclose(known @ [step, -1] + start, 0, atol=1e-6)
+    return lambda number: float(start + step * number)
+
+
+def read(view: View) -> Read:
+    drawn = artists(view.figure())
+    (pixels,) = [one.pixels for one in drawn if isinstance(one, Pixels)]
+    numbers = [one for one in drawn if isinstance(one, Words) and one.size == style.SMALL and one.text.isdigit()]
+    above = min(one.y for one in numbers if one.align == "center")
+    across = [(float(one.text), one.x) for one in numbers if one.align == "center" and one.y == above]
+    down = [(float(one.text), one.y) for one in numbers if one.align == "right"]
+    return Read(pixels, _places(across), _places(down))
+
+
+def colour(index: int) -> Colour:
+    return tuple(style.palette()[index].tolist())
+
+
+def test_every_element_is_painted_in_the_colour_of_its_program() -> None:
+    found = read(tiles().plot.tiling("x_ptr"))
+    for row in range(9):
+        for column in range(14):
+            program = row // 4 + 3 * (column // 4)
+            assert found.at(row, column) == colour(style.PROGRAM + program), (row, column)
+
+
+def test_an_output_that_is_turned_round_is_painted_so() -> None:
+    found = read(tiles().plot.tiling("out_ptr"))
+    for row in range(14):
+        for column in range(9):
+            assert found.at(row, column) == colour(style.PROGRAM + column // 4 + 3 * (row // 4)), (row, column)
+
+
+def test_time_runs_down_and_elements_to_the_right() -> None:
+    """Three accesses of six programs at once: lanes 0 to 7, 8 to 15, 16 to 19 of each row of 20."""
+    found = read(sums().plot.timeline("x_ptr"))
+    right = sums().plot.timeline("x_ptr").layout.right
+    seen: dict[int, set[Colour]] = {}
+    for step in range(3):
+        for first in range(0, 120, right):
+            lanes = sum((element % 20) // 8 == step for element in range(first, min(first + right, 120)))
+            seen.setdefault(lanes, set()).add(found.at(step, first))
+    assert seen[0] == {colour(style.GROUND)} and all(len(colours) == 1 for colours in seen.values())
+    assert len(set.union(*seen.values())) == len(seen)
+
+
+@cache
+def bars() -> tuple[np.ndarray, np.ndarray]:
+    """The heights of a histogram's bars, and the numbers that it is of."""
+    view = sums().values("total").view(2, 1)
+    (pixels,) = [one.pixels for one in artists(view.figure()) if isinstance(one, Pixels)]
+    accent = (pixels == style.rgb(style.LIGHT.accent)).all(axis=2)
+    heights = accent.sum(axis=0)
+    starts = np.flatnonzero((heights[1:] > 0) & (heights[:-1] != heights[1:])) + 1
+    return heights[starts], np.asarray(view.block)
+
+
+def test_bars_are_as_high_as_their_counts() -> None:
+    heights, block = bars()
+    counts = histogram(block).counts
+    counts = counts[counts > 0]
+    assert heights.max() == HEIGHT and heights.tolist() == np.rint(HEIGHT * counts / counts.max()).tolist()
+
+
+PIECED = [name for name, make in LAUNCHED.items() if name not in ("card", "card of a failure", "launches")]
+
+
+@pytest.mark.parametrize("name", PIECED)
+def test_pieces_lie_below_each_other_each_within_its_own_height(name: str) -> None:
+    view = LAUNCHED[name]()
+    try:
+        pieces = view.pieces()
+    except NotImplementedError:
+        return
+    for piece in pieces:
+        sheet = Sheet(max(piece.width, 800) + 2 * MARGIN, piece.height + 200)
+        piece.draw(sheet, 100)
+        figure = sheet.finish()
+        (pixels,) = [one.pixels for one in artists(figure) if isinstance(one, Pixels)]
+        rows, columns = np.nonzero((pixels != pixels[0, 0]).any(axis=2))
+        places = [one.y for one in words(figure)]
+        assert min([*places, *rows]) >= 100 and max([*places, *rows]) <= 100 + piece.height
+        assert not len(columns) or columns.max() <= MARGIN + max(piece.width, 800)
+    wide, high = size(view.figure())
+    assert high >= sum(piece.height for piece in pieces) and wide >= max(piece.width for piece in pieces)

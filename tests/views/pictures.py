@@ -1,0 +1,188 @@
+"""Pictures that show a lot in little: of each view what it can look like, on launches and nests of few elements."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import torch
+
+import triton_lab as lab
+from tests.views.kernels import line_kernel, pointers_kernel, slices_kernel, sums_kernel, tiles_kernel
+from triton_lab import KernelError, lazy
+from triton_lab.launch.launch import Launch
+from triton_lab.lazy.totals import Totals, Use
+from triton_lab.polyhedral import Schedule, scop
+from triton_lab.polyhedral.page import examples
+from triton_lab.polyhedral.page.three_ways import ragged_ways
+from triton_lab.views.launch.card import SHOWN, Card
+from triton_lab.views.launch.difference import Difference
+from triton_lab.views.launch.launches import Launches
+from triton_lab.views.launch.storage import storage
+from triton_lab.views.lazy.report import LazyReport
+from triton_lab.views.polyhedral.kernel import KernelView
+from triton_lab.views.polyhedral.maximal import maximal_view
+from triton_lab.views.polyhedral.page import PageFigures
+from triton_lab.views.polyhedral.ragged import RaggedView
+from triton_lab.views.polyhedral.ways import WaysView
+from triton_lab.views.view import View
+
+
+def recorded(run: Callable[[], object]) -> Launch:
+    """The last launch, said to have taken a millisecond."""
+    with lab.target("cpu"), lab.record() as launches, contextlib.suppress(KernelError):
+        run()
+    launch = launches[-1]
+    launch.seconds = 0.001
+    return launch
+
+
+@cache
+def sums() -> Launch:
+    """Rows of a transposed tensor, each by a program in three steps, the last of which hangs over."""
+    x = torch.arange(120.0).reshape(20, 6).t()
+    return recorded(lambda: sums_kernel[(6,)](x, torch.zeros(6), 20, x.stride(1), BLOCK=8))
+
+
+@cache
+def tiles() -> Launch:
+    """Tiles over both edges, and a division by zero."""
+    x = torch.arange(9 * 14.0).reshape(9, 14)
+    return recorded(lambda: tiles_kernel[(3, 4)](x, torch.zeros(14, 9), 9, 14, B=4))
+
+
+@cache
+def many() -> Launch:
+    """More programs than colours, of blocks that overlap."""
+    n = 700
+    return recorded(lambda: line_kernel[(40,)](torch.arange(float(n)), torch.zeros(n), n, 18, BLOCK=32, MASKED=True))
+
+
+@cache
+def beyond() -> Launch:
+    """No mask where one is needed."""
+    return recorded(lambda: line_kernel[(4,)](torch.ones(50), torch.zeros(50), 50, 16, BLOCK=16, MASKED=False))
+
+
+@cache
+def slices() -> Launch:
+    """Atomics into one line, from a tensor of three axes."""
+    x = torch.arange(96.0).reshape(4, 3, 8)
+    return recorded(lambda: slices_kernel[(6,)](x, torch.zeros(6), B=16))
+
+
+def pointers() -> View:
+    """Into an argument, of a program that takes a branch that not all take."""
+    launch = recorded(lambda: pointers_kernel[(4,)](torch.ones(32), torch.zeros(4), 3, B=8))
+    return launch.plot.values("later", program=2)
+
+
+def large() -> Launch:
+    """So many elements that a cell stands for several."""
+    return recorded(
+        lambda: line_kernel[(500,)](torch.ones(900_000), torch.ones(900_000), 900_000, 2048, BLOCK=1024, MASKED=True)
+    )
+
+
+def race() -> View:
+    x = torch.arange(70.0)
+    launch = recorded(lambda: line_kernel[(5,)](x, torch.zeros(70), 70, 12, BLOCK=16, MASKED=True))
+    return KernelView(lab.polyhedral.scop(launch))  # type: ignore[arg-type]
+
+
+def ways() -> View:
+    """All runs said to have taken a millisecond, and how far they are off left out."""
+    made = ragged_ways()
+    told = [
+        tuple(re.sub(r"(?<=in )[\d.]+ [mµ]?s|(?<=NumPy: ).*", "1 ms", one) for one in way.measured)
+        for way in made.every
+    ]
+    polyhedral, scheduling, blocks = (
+        replace(way, measured=measured) for way, measured in zip(made.every, told, strict=True)
+    )
+    return WaysView(replace(made, polyhedral=polyhedral, scheduling=scheduling, blocks=blocks))
+
+
+def step() -> View:
+    lazy.cache.clear()
+    lazy.history.clear()
+    x, y = (lazy.tensor(torch.arange(12.0).reshape(3, 4), name=name) for name in "xy")
+    x.mul_(0.5).add_(y)
+    kept = (x - x.amax(1, keepdim=True)).exp() @ y.t()
+    lazy.mark_step()
+    del kept
+    return lazy.explain()
+
+
+def report() -> View:
+    """Of two graphs, one of which ran twice."""
+    uses = (Use("0123456789", ("add_0", "mul_1", "sum_2", "exp_3"), 2, 0.5, 0.004), Use("abcdef0123", (), 1, 0.0, 0.25))
+    return LazyReport(Totals(1, 2, 3, 1, 0.5, 0.254, uses))
+
+
+def skewed() -> Schedule:
+    return scop(examples.SKEWED, n=6).schedule.skew("j", "i", 1).interchange("i", "j")
+
+
+TRIANGLE = "for (int i = 0; i < n; i++) for (int j = i; j < n; j++) A[i][j] = A[i][j-1];"
+LINE = "for (int i = 2; i < 9; i++) A[i] = A[i-2];"
+PARTLY_AFFINE = "for (int i = 0; i < n; i++) A[i] = 0;\nwhile (p) x = f(x);\nfor (int i = 0; i < n; i++) B[i] = A[i];\n"
+
+LAUNCHED: dict[str, Callable[[], View]] = {
+    "card": lambda: Card(sums(), SHOWN),
+    "card of a failure": lambda: Card(beyond(), ("tiling", "findings")),
+    "launches": lambda: Launches([sums(), tiles(), sums()], lambda launch: Card(launch, ("grid",))),
+    "tiling of rows": lambda: sums().plot.tiling("x_ptr", program=2),
+    "tiling over edges": lambda: tiles().plot.tiling("x_ptr"),
+    "tiling of many": lambda: many().plot.tiling("out_ptr", program=7),
+    "tiling of slices": lambda: slices().plot.tiling("x_ptr"),
+    "tiling past the end": lambda: beyond().plot.tiling("x_ptr"),
+    "tiling of bins": lambda: large().plot.tiling("x_ptr", program=250),
+    "counts": lambda: tiles().plot.accesses("x_ptr"),
+    "programs": lambda: many().plot.accesses("out_ptr", "program"),
+    "iterations": lambda: sums().plot.accesses("x_ptr", "iteration", program=1, iteration=1),
+    "reuse": lambda: many().plot.accesses("x_ptr", "reuse"),
+    "order": lambda: tiles().plot.accesses(tiles().accesses[-1], "order"),
+    "values of an access": lambda: tiles().plot.accesses("out_ptr", "values"),
+    "bytes": lambda: sums().plot.accesses("x_ptr", "count", "storage"),
+    "timeline of a program": lambda: tiles().plot.timeline("out_ptr", program=5),
+    "storage": lambda: sums().plot.storage(),
+    "storage of views": lambda: storage(*torch.arange(48.0).reshape(4, 12)[:, ::2].split(2, 1), names=["a", "b", "c"]),
+    "grid": lambda: tiles().plot.grid(),
+    "waves": lambda: many().plot.grid("wave", sms=16),
+    "shared": lambda: many().plot.grid("shared", program=20),
+    "variable": lambda: sums().values("total").view(2, 1),
+    "variable with NaN": lambda: tiles().plot.values("x", program=1),
+    "pointers": pointers,
+    "held": lambda: sums().plot.values(program=1),
+    "origins": lambda: sums().plot.origins(program=3, lane=0),
+    "difference": lambda: Difference(torch.arange(24.0).reshape(4, 6), torch.arange(24.0).reshape(4, 6) % 20, "out"),
+    "comparison": lambda: lab.compare(sums(), lambda x_ptr, **_: x_ptr.sum(1) + 1).plot(),
+}
+NESTS: dict[str, Callable[[], View]] = {
+    "page": PageFigures,
+    "triangle": lambda: scop(TRIANGLE, n=6).plot(dependences="value"),
+    "triangle, one instance": lambda: scop(TRIANGLE, n=5).plot(instance=(1, 3), order=True),
+    "skewed": lambda: (
+        scop(examples.SKEWED, n=6)
+        .schedule.skew("j", "i", 1)
+        .interchange("i", "j")
+        .plot(dependences="value", order=True)
+    ),
+    "tiled": lambda: scop(examples.TRANSPOSE, n=7).schedule.tile({"i": 3, "j": 2}).plot(time=True),
+    "parallel": lambda: scop(examples.WAVEFRONT, n=6).schedule.automatic().plot(),
+    "illegal": lambda: scop(examples.WAVEFRONT, n=4).schedule.matrix([[0, -1], [1, 0]]).plot(dependences="memory"),
+    "line": lambda: scop(LINE).plot(dependences="value"),
+    "statements": lambda: scop(examples.STENCIL, n=5).plot(dependences="memory"),
+    "cube": lambda: scop(examples.MATMUL, n=2).plot(dependences="value", order=True),
+    "race": race,
+    "ragged": RaggedView,
+    "ways": ways,
+    "partly affine": lambda: maximal_view(scop(PARTLY_AFFINE, maximal=True)),
+}
+STEPS: dict[str, Callable[[], View]] = {"step": step, "report": report}
+
+PICTURES = {**LAUNCHED, **NESTS, **STEPS}

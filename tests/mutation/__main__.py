@@ -48,6 +48,7 @@ MOST_TIMES = 4.0
 
 # A test whose name is another one each time is not found again, and then none is run.
 _NO_SUCH_TEST = (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED)
+_UNDECIDED = "undecided"
 
 Drawn = tuple[str, Change]
 
@@ -155,7 +156,7 @@ class Measure:
         for tests in filter(None, (first, later)):
             if fate == "survived":
                 fate = await self.fate(path, change, list(tests), sum(tests.values()), _NO_SUCH_TEST)
-        if fate == "survived" and not near:
+        if fate == _UNDECIDED or (fate == "survived" and not near):
             fate = await self.whole(path, change, room)
         return Outcome(path, change, fate, time.perf_counter() - start)
 
@@ -181,7 +182,7 @@ class Measure:
     ) -> str:
         """What becomes of a change in one run of tests, which take ``expected`` seconds without it.
 
-        Of pytest's exit statuses, those ``undecided`` prove nothing.
+        Of pytest's exit statuses, those ``undecided`` prove nothing: then no test was run.
         """
         source = (ROOT / path).read_text(encoding="utf-8")
         async with self.copy() as copy:
@@ -192,7 +193,9 @@ class Measure:
                 return "timeout"
             finally:
                 copy.write(path, source)
-            return "survived" if code == 0 or code in undecided else "killed"
+            if code in undecided:
+                return _UNDECIDED
+            return "survived" if code == 0 else "killed"
 
 
 def difference(path: str, change: Change) -> str:

@@ -235,6 +235,17 @@ def test_what_pytest_ends_with_decides(codes: list[int], expected: str) -> None:
     assert copy.text == (ROOT / path).read_text(encoding="utf-8"), "nothing is left changed"
 
 
+@pytest.mark.parametrize("near", [False, True])
+def test_where_a_test_is_not_found_again_the_whole_room_is_asked(near: bool) -> None:
+    path = "triton_lab/words.py"
+    own = Ran("a.py", 1.0, {"a.py::t": 1.0}, {path: {str(line): [0] for line in range(1, 999)}}, ())
+    source = (ROOT / path).read_text(encoding="utf-8")
+    change = next(each for each in changes(source) if baseline.running([own], path, source, each.line))
+    copy = Exits([4, 1])
+    assert asyncio.run(Measure([copy], None, 0.0, near).measure(path, change, [own])).fate == "killed"
+    assert copy.asked_for == [["a.py::t"], ["a.py"]]
+
+
 def test_only_what_was_measured_without_a_gap_counts() -> None:
     died, lived = Outcome("triton_lab/words.py", CHANGE, "killed", 1.0), None
     said = summary([died, died, lived, died], 5)

@@ -73,12 +73,12 @@ def _replacement(node: ast.AST, source: str) -> str | None:
 
 def _line_starts(source: str) -> list[int]:
     starts = [0]
-    for line in source.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
+    for line in source.split("\n"):  # not `splitlines`: a page break in a string ends no line
+        starts.append(starts[-1] + len(line) + 1)
     return starts
 
 
 def _characters(source: str, line: int, offset: int) -> int:
     """An offset in UTF-8 bytes, as the syntax tree gives it, in characters."""
-    text = source.splitlines()[line - 1]
+    text = source.split("\n")[line - 1]
     return len(text.encode()[:offset].decode())

@@ -29,9 +29,8 @@ def rewrite(source: str) -> str:
                 if text is not None and isinstance(node, ast.Call) and node.end_lineno and node.end_col_offset:
                     start = starts[node.lineno - 1] + _characters(source, node.lineno, node.col_offset)
                     end = starts[node.end_lineno - 1] + _characters(source, node.end_lineno, node.end_col_offset)
-                    # The call may span lines: what follows it must stay on its line.
-                    text += "\n" * source.count("\n", start, end)
-                    edits.append((start, end, text))
+                    # The call may span lines: what follows it must stay on its line, and may be one with its end.
+                    edits.append((start, end, text[:-1] + "\n" * source.count("\n", start, end) + ")"))
     for start, end, text in sorted(edits, reverse=True):
         source = source[:start] + text + source[end:]
     return source

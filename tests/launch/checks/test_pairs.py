@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from triton_lab.launch.checks.contest import Rows
@@ -39,8 +39,18 @@ def races(one: Event, other: Event, kinds: list[str], before: set[tuple[Event, E
     return conflict and one[1] != other[1] and not {(one, other), (other, one)} & before
 
 
+# Neighbours are ordered, and the first update and the last load are not: on three stretches of four.
+_FOUR = [(0, 0), (1, 1), (2, 2), (3, 3)]
+_APART = (
+    [(number, event) for number in range(4) for event in (_FOUR if number != 0 else _FOUR[::2])],
+    ["update", "update", "load", "load"],
+    {((0, 0), (2, 2)), ((1, 1), (2, 2)), ((1, 1), (3, 3))},
+)
+
+
 @settings(max_examples=300, deadline=None)
 @given(contests())
+@example(_APART)
 def test_every_stretch_with_a_race_has_one_that_is_found(case) -> None:  # type: ignore[no-untyped-def]
     rows, kinds, before = case
     stretch = np.array([number for number, _ in rows], np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import re
 
 import numpy as np
@@ -17,6 +18,7 @@ from triton.compiler import ASTSource
 
 from tests.interpreter.support import bf16, e4m3, e5m2, evaluate, tensor
 from triton_lab.backend import launcher
+from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.printing import Column, Printer, Statement
 
 
@@ -340,3 +342,23 @@ def test_elements_in_a_template_keep_their_sign_and_take_the_format(dtype, signe
     printer.add(Statement(f" {{:{spec}}}: " if spec else " {}: ", False, (column,), np.arange(1)))
     printer.flush()
     assert " ".join("".join(written).split()) == f"pid (0, 0, 0) {' '.join(shown.split())}"
+
+
+@triton.jit
+def never(x):
+    tl.device_assert(tl.load(x) > 9, "never")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("shared", [False, True])
+def test_an_assertion_names_just_the_programs_in_which_it_fails(count, shared):
+    """Programs of one batch: whether each has a value of its own or all share one."""
+    for failing in range(1, 1 << count):
+        x = torch.zeros(count, 4, dtype=torch.int32)
+        for program in range(count):
+            x[program, 2] = 9 if failing >> program & 1 else 5
+        run = never[(count,)] if shared else functools.partial(at_most_five[(count,)], N=4)
+        with pytest.raises(KernelError) as caught:
+            run(x, debug=True)
+        expected = range(count) if shared else [program for program in range(count) if failing >> program & 1]
+        assert caught.value.programs.tolist() == list(expected)

@@ -5,6 +5,10 @@ the changed file's own room: first those that run the changed line, and if these
 fails for has survived: the test that would have seen it is missing, or the code means the same without it. Survivors
 are printed with file, line and difference.
 
+``--near`` is the quick look: a line that some test runs is tried on the tests that run it, and not on the others of the
+room. What is killed then is killed; what survives may yet be seen by a test that runs the line another way (in a
+process of its own, or through what an earlier test left in a cache). So the rate is a lower bound.
+
 Tests that fail as they are say nothing, and are left out by name. What pytest shall leave out besides is told by
 ``PYTEST_ADDOPTS``, as everywhere.
 
@@ -44,6 +48,7 @@ MOST_TIMES = 4.0
 
 # A test whose name is another one each time is not found again, and then none is run.
 _NO_SUCH_TEST = (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED)
+_UNDECIDED = "undecided"
 
 Drawn = tuple[str, Change]
 
@@ -73,10 +78,10 @@ def all_changes(only: list[str]) -> list[Drawn]:
 
 class Measure:
     """Baselines and changes, side by side in the ``copies``. ``deadline``: nothing is begun later, by the clock of
-    `time.monotonic`."""
+    `time.monotonic`. ``near``: where tests are known to run a line, no others are tried."""
 
-    def __init__(self, copies: Sequence[Copy], kept: Path | None, deadline: float) -> None:
-        self.kept, self.deadline = kept, deadline
+    def __init__(self, copies: Sequence[Copy], kept: Path | None, deadline: float, near: bool = False) -> None:
+        self.kept, self.deadline, self.near = kept, deadline, near
         self.copies: asyncio.Queue[Copy] = asyncio.Queue()
         for copy in copies:
             self.copies.put_nowait(copy)
@@ -143,11 +148,15 @@ class Measure:
     async def measure(self, path: str, change: Change, room: Sequence[Ran]) -> Outcome:
         """What becomes of one change."""
         start = time.perf_counter()
-        first = baseline.likely(room, path, (ROOT / path).read_text(encoding="utf-8"), change.line)
+        source = (ROOT / path).read_text(encoding="utf-8")
+        first = baseline.likely(room, path, source, change.line)
+        near = baseline.running(room, path, source, change.line) if self.near else {}
+        later = {test: seconds for test, seconds in near.items() if test not in first}
         fate = "survived"
-        if first:
-            fate = await self.fate(path, change, list(first), sum(first.values()), _NO_SUCH_TEST)
-        if fate == "survived":
+        for tests in filter(None, (first, later)):
+            if fate == "survived":
+                fate = await self.fate(path, change, list(tests), sum(tests.values()), _NO_SUCH_TEST)
+        if fate == _UNDECIDED or (fate == "survived" and not near):
             fate = await self.whole(path, change, room)
         return Outcome(path, change, fate, time.perf_counter() - start)
 
@@ -173,7 +182,7 @@ class Measure:
     ) -> str:
         """What becomes of a change in one run of tests, which take ``expected`` seconds without it.
 
-        Of pytest's exit statuses, those ``undecided`` prove nothing.
+        Of pytest's exit statuses, those ``undecided`` prove nothing: then no test was run.
         """
         source = (ROOT / path).read_text(encoding="utf-8")
         async with self.copy() as copy:
@@ -184,7 +193,9 @@ class Measure:
                 return "timeout"
             finally:
                 copy.write(path, source)
-            return "survived" if code == 0 or code in undecided else "killed"
+            if code in undecided:
+                return _UNDECIDED
+            return "survived" if code == 0 else "killed"
 
 
 def difference(path: str, change: Change) -> str:
@@ -204,9 +215,11 @@ def told(outcome: Outcome) -> str:
     return f"{outcome.fate:9}{outcome.seconds:5.0f} s  {outcome.path}:{change.line}  {was}"
 
 
-def summary(found: Sequence[Outcome | None], skipped: int) -> str:
-    """The survivors and how many died of those measured: up to the first that the time did not last for, so that with
-    the others of further calls they are one sample."""
+def summary(found: Sequence[Outcome | None], skipped: int, near: bool = False) -> str:
+    """The survivors, how many died of those measured, and on which tests.
+
+    Measured are those up to the first that the time did not last for, so that with the others of further calls they
+    are one sample."""
     measured = found[: found.index(None)] if None in found else found
     outcomes = [outcome for outcome in measured if outcome]
     survivors = sorted(
@@ -217,7 +230,8 @@ def summary(found: Sequence[Outcome | None], skipped: int) -> str:
     if len(measured) < len(found):
         rest = f"go on with --skip {skipped + len(measured)}"
         said.append(f"\n{len(measured)} of {len(found)} drawn were measured; {rest}")
-    return "\n".join([*said, f"\n{dead} of {len(outcomes)} changes died ({dead / max(1, len(outcomes)):.1%})"])
+    tried = "tried on the tests that run the line, or on the whole room where none does" if near else "whole rooms"
+    return "\n".join([*said, f"\n{dead} of {len(outcomes)} changes died ({dead / max(1, len(outcomes)):.1%}); {tried}"])
 
 
 def main() -> None:
@@ -229,6 +243,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="so many at a time, each in a copy of its own")
     parser.add_argument("--memory", type=float, default=24, help="GiB of address space of a run, libraries included")
     parser.add_argument("--baseline", type=Path, help="keeps what the tests do as they are, for the next call")
+    parser.add_argument("--near", action="store_true", help="where tests run a line, try no others of the room")
     parser.add_argument("--list", action="store_true", help="print what is drawn, and run nothing")
     parser.add_argument("only", nargs="*", metavar="PATH[:LINE]", help="files, folders or lines; else the package")
     options = parser.parse_args()
@@ -247,7 +262,7 @@ def main() -> None:
         copies = [Copy(Path(folder).resolve() / str(number), options.memory) for number in range(options.jobs)]
 
         async def measured() -> tuple[list[Outcome | None], list[str]]:
-            measure = Measure(copies, options.baseline, deadline)
+            measure = Measure(copies, options.baseline, deadline, options.near)
             found = await measure.outcomes(drawn)
             known = [task.result() for task in measure.asked.values()]
             return found, sorted(test for ran in known if ran for test in ran.failed)
@@ -255,7 +270,7 @@ def main() -> None:
         found, left_out = asyncio.run(measured())
     for test in left_out:
         print(f"fails as it is, and was left out: {test}")
-    print(summary(found, options.skip))
+    print(summary(found, options.skip, options.near))
 
 
 if __name__ == "__main__":

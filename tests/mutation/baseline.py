@@ -46,12 +46,11 @@ def likely(room: Iterable[Ran], path: str, source: str, line: int) -> dict[str, 
     come first. Where no test runs the line itself, those that run what says most about it."""
     room = list(room)
     for lines in _reached(ast.parse(source), line):
-        ran = {each.path: each.running(path, lines) for each in room}
-        if any(ran.values()):
+        seconds = _seconds(room, path, lines)
+        if seconds:
             break
     else:
         return {}
-    seconds = {test: each.tests[test] for each in room for test in ran[each.path]}
     taken: dict[str, float] = {}
     total = 0.0
     for test in sorted(seconds, key=seconds.__getitem__):
@@ -59,17 +58,47 @@ def likely(room: Iterable[Ran], path: str, source: str, line: int) -> dict[str, 
         if taken and total > SECONDS:
             break
         taken[test] = seconds[test]
-    of_files = [{test: taken[test] for test in taken if test in ran[each.path]} for each in room]
+    return _by_file(room, taken)
+
+
+def running(room: Iterable[Ran], path: str, source: str, line: int) -> dict[str, float]:
+    """All tests that are known to run a line of a function, in the order of `likely`: of each file the quickest that
+    `recorder` keeps. None where no test runs it itself: it is run by the import, compiled for a kernel or in a process
+    of its own, and who it matters to is not known."""
+    room = list(room)
+    tree = ast.parse(source)
+    around, inside = _around(tree, line)
+    if not inside or line < inside[-1].body[0].lineno:
+        return {}
+    return _by_file(room, _seconds(room, path, {line} | _own_lines(around[-1])))
+
+
+def _seconds(room: Sequence[Ran], path: str, lines: Iterable[int]) -> dict[str, float]:
+    """Of the tests that run one of the lines."""
+    lines = list(lines)
+    return {test: each.tests[test] for each in room for test in each.running(path, lines)}
+
+
+def _by_file(room: Sequence[Ran], taken: Mapping[str, float]) -> dict[str, float]:
+    of_files = [{test: taken[test] for test in taken if test in each.tests} for each in room]
     return {test: some[test] for some in sorted(of_files, key=lambda some: sum(some.values())) for test in some}
 
 
-def _reached(tree: ast.Module, line: int) -> Iterator[set[int]]:
-    """Lines of a file that are run where ``line`` matters, from the likeliest on."""
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def _around(tree: ast.Module, line: int) -> tuple[list[ast.stmt], list[_Function]]:
+    """The statements that ``line`` is in, and the functions among them, each from the outermost on."""
     around = [
         node for node in ast.walk(tree)
         if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
     ]  # fmt: skip
-    inside = [node for node in around if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return around, [node for node in around if isinstance(node, _Function)]
+
+
+def _reached(tree: ast.Module, line: int) -> Iterator[set[int]]:
+    """Lines of a file that are run where ``line`` matters, from the likeliest on."""
+    around, inside = _around(tree, line)
     if inside and line >= inside[-1].body[0].lineno:
         yield {line}
         yield _own_lines(around[-1])

@@ -50,6 +50,7 @@ BOUNDS: Mapping[str, frozenset[str]] = {
         # So much is tried, kept or looked at before it is too much, and says so.
         "backend/resources": "_SECONDS",
         "interpreter/faults": "_MOST_LOOKUPS",
+        "launch/checks/fixes": "_EDITS _TRIES _SECONDS _STEPS _ROOM",
         "launch/checks/rectangles": "_MOST_PIECES",
         "launch/checks/taint": "_MOST_EXAMPLES",
         "launch/checks/uses": "_STEPS",

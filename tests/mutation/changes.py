@@ -3,7 +3,7 @@
 Left alone is what no test could or should see, and nothing else:
 - docstrings, annotations, decorators, imports, ``TypeVar``, ``cast`` and what stands under ``TYPE_CHECKING``: they do
   nothing when the code runs;
-- assertions and ``strict=`` of a ``zip``: they only watch for mistakes of ours;
+- assertions, ``strict=`` of a ``zip`` and ``kw_only=`` of a field: they only watch for mistakes of ours;
 - f-strings and what is raised: the words of errors, which are told to people (that it is raised, and when, is seen);
 - ``__all__``, which lists what is there;
 - ``-1`` in a ``reshape``: to NumPy any negative extent is the one that follows from the others;
@@ -168,7 +168,7 @@ def _is_left_alone(node: ast.AST, in_reshape: bool) -> bool:
             return True
         case ast.Assign(targets=[ast.Name(id="__all__" | "_NOWHERE")]):
             return True
-        case ast.keyword(arg="strict" | "timeout" | "maxsize"):
+        case ast.keyword(arg="strict" | "kw_only" | "timeout" | "maxsize"):
             return True
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)) if in_reshape:
             # To NumPy any negative extent is the one that follows from the others.

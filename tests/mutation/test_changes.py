@@ -56,6 +56,7 @@ def test_one_token_becomes_another(source: str, expected: set[str]) -> None:
         "assert a < 1\n",
         "raise ValueError(f'{a + 1}')\n",
         "zip(a, b, strict=True)\n",
+        "class A:\n    a: int = field(kw_only=True)\n",
         "V: TypeAlias = A | B\n",
         "x.reshape(-1)\n",
         "wait(timeout=5)\n",

@@ -23,6 +23,7 @@ from triton_lab.polyhedral.core.conditions import (
     truncate_divide,
 )
 from triton_lab.polyhedral.core.corners import corners
+from triton_lab.polyhedral.execute import value_at
 from triton_lab.polyhedral.page import examples
 
 _NAMES = ("i", "j", "n")
@@ -79,6 +80,14 @@ def test_min_and_max_go_through_arithmetic(
     assert number(scale(a, factor), place) == x * factor
     assert number(floor_divide(a, divisor), place) == x // divisor
     assert number(truncate_divide(a, divisor), place) == int(Fraction(x, divisor))
+
+
+@given(values(), st.lists(_places, min_size=1, max_size=4))
+def test_a_value_is_the_same_of_one_place_and_of_many(value: Value, places: list[dict[str, int]]) -> None:
+    expected = [number(value, place) for place in places]
+    assert [value_at(value, place) for place in places] == expected
+    together = {name: np.array([place[name] for place in places]) for name in _NAMES}
+    assert np.broadcast_to(value_at(value, together), len(places)).tolist() == expected
 
 
 @given(values(), values(), st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), _places)

@@ -250,7 +250,7 @@ def _by_region(
 ) -> list[Piece]:
     """A piece for each region that ``addresses`` (lanes,) lie in. Raises Bad."""
     itemsize = dtype.itemsize
-    verified = np.ones(addresses.size, np.bool_)
+    verified = np.empty(addresses.size, np.bool_)  # every lane is in some region
     pieces = []
     # In the order of addresses, so that each region is met once.
     order = np.argsort(addresses, kind="stable")

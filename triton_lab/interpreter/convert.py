@@ -189,7 +189,7 @@ def _once(x: Array) -> Array:
     down = np.where(beyond, bits - np.uint32(1), bits)
     inexact = (back != x) & np.isfinite(x)
     # float32's greatest value is odd, so an overflow comes out right as well.
-    down = np.where(inexact & np.isinf(near), (bits & np.uint32(0x80000000)) | np.uint32(0x7F7FFFFF), down)
+    down = np.where(inexact & np.isinf(near), np.copysign(np.finfo(_F32).max, near).view(np.uint32), down)
     return np.where(inexact, down | np.uint32(1), down).view(_F32)
 
 

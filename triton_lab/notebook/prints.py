@@ -29,9 +29,8 @@ def rewrite(source: str) -> str:
                 if text is not None and isinstance(node, ast.Call) and node.end_lineno and node.end_col_offset:
                     start = starts[node.lineno - 1] + _characters(source, node.lineno, node.col_offset)
                     end = starts[node.end_lineno - 1] + _characters(source, node.end_lineno, node.end_col_offset)
-                    # The call may span lines: what follows it must stay on its line.
-                    text += "\n" * source.count("\n", start, end)
-                    edits.append((start, end, text))
+                    # The call may span lines: what follows it must stay on its line, and may be one with its end.
+                    edits.append((start, end, text[:-1] + "\n" * source.count("\n", start, end) + ")"))
     for start, end, text in sorted(edits, reverse=True):
         source = source[:start] + text + source[end:]
     return source
@@ -73,12 +72,12 @@ def _replacement(node: ast.AST, source: str) -> str | None:
 
 def _line_starts(source: str) -> list[int]:
     starts = [0]
-    for line in source.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
+    for line in source.split("\n"):  # not `splitlines`: a page break in a string ends no line
+        starts.append(starts[-1] + len(line) + 1)
     return starts
 
 
 def _characters(source: str, line: int, offset: int) -> int:
     """An offset in UTF-8 bytes, as the syntax tree gives it, in characters."""
-    text = source.splitlines()[line - 1]
+    text = source.split("\n")[line - 1]
     return len(text.encode()[:offset].decode())

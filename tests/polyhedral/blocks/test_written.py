@@ -132,3 +132,21 @@ def test_a_tensors_type_divides_as_the_declared_one(dtype: str, declared: str | 
     else:
         with pytest.raises(TypeError, match="A holds"):
             _check_tensor(tensor, "A", declared)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "fits"),
+    [((1024, 1024), True), ((1024, 1025), False), ((1025, 1024), False), ((2, 1 << 19), True), ((1 << 20,), True),
+     ((1 << 20, 2), False), (((1 << 20) + 1,), False)],
+)  # fmt: skip
+def test_a_tile_of_more_lanes_than_triton_takes_is_refused(sizes: tuple[int, ...], fits: bool) -> None:
+    """Each size counts as the power of two that holds it."""
+    names = "ij"[: len(sizes)]
+    loops = "".join(f"for (int {name} = 0; {name} < n; {name}++) " for name in names)
+    found = scop(f"{loops}A{''.join(f'[{name}]' for name in names)} = 1;", n=1 << 22).schedule
+    tiled = found.tile(dict(zip(names, sizes, strict=True)))
+    if fits:
+        assert tuple(tiled.to_triton().constants.values()) == sizes
+    else:
+        with pytest.raises(NotABlockProgram, match="lanes: Triton's blocks hold up to 1048576"):
+            tiled.to_triton()

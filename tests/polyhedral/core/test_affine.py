@@ -123,3 +123,15 @@ def test_an_expression_of_a_nest():
     assert Affine.make({"i": 1, "j": 3}, 2).as_expression() == Binary(
         "+", Binary("+", Number(2), Name("i")), Binary("*", Number(3), Name("j"))
     )
+
+
+@given(expressions())
+def test_a_nest_is_given_no_factor_of_one(expression: Affine) -> None:
+    """Kernels and programs are written from these: ``1 * i`` is noise."""
+    for each in [expression, *(quotient.numerator for quotient in expression.quotients)]:
+        text = PythonPrinter().text(each.as_expression())
+        factors = re.findall(r"(?<![\w/] )(?<!\w)(-?\d+) \*", text)
+        assert "1" not in factors, text
+    for name, value in (("i", 1), ("i", 3), ("i", -1)):
+        text = PythonPrinter().text((Affine.of(name) * value + 2).as_expression())
+        assert ("*" in text) == (value != 1)

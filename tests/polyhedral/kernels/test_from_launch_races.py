@@ -229,3 +229,31 @@ def check(launch: Any) -> None:
     if not model.general.gaps:
         general = model.general.races
         assert general.proof == "none" or general.free == model.is_race_free
+
+
+@triton.jit
+def two_sizes_kernel(out_ptr, stride, start, wide_stride, wide_start):
+    program = tl.program_id(0)
+    tl.store(out_ptr + start + program * stride, 1)
+    wide = out_ptr + 4 * (wide_start + program * wide_stride)
+    tl.store(wide.to(tl.pointer_type(tl.int32)), 2)
+
+
+@pytest.mark.parametrize(("stride", "wide_stride"), [(4, 1), (5, 1), (1, 2), (3, 1), (8, 2), (2, 3)])
+@pytest.mark.parametrize("start", [0, 3, 16, 19, 23])
+def test_bytes_of_two_sizes_meet_where_they_overlap(stride: int, wide_stride: int, start: int) -> None:
+    """Some byte of one program's word is another program's byte."""
+    out = torch.zeros(64, dtype=torch.int8)
+    with lab.record() as launches:
+        two_sizes_kernel[(4,)](out, stride, start, wide_stride, 3)
+    found = scop(launches[0]).races
+    pairs = {
+        frozenset((a, b)): start + a * stride
+        for a in range(4)
+        for b in range(4)
+        if a != b and 0 <= start + a * stride - 4 * (3 + b * wide_stride) < 4
+    }
+    assert found.free == (not pairs) == (not found.witnesses)
+    for race in found.witnesses:
+        (element,) = race.element
+        assert abs(pairs[frozenset((race.first.program, race.second.program))] - element) < 4

@@ -27,3 +27,19 @@ def test_a_bound_of_the_rounds_is_one_of_the_variable(start: int, step: int) -> 
             left = sign * ((i - start) // step) + constant
             right = int(told.expression.evaluate(values))
             assert (right == 0 if equality else right >= 0) == (left == 0 if equality else left >= 0)
+
+
+@pytest.mark.parametrize(("start", "step"), [(0, 1), (3, 1), (0, 4), (-5, 3), (7, 2), (2, 6)])
+def test_an_expression_of_the_rounds_is_the_same_one_of_the_variable(start: int, step: int) -> None:
+    names = Names(("i",), {"_p0": Affine.of("pid") * 2 - 1}, {"_r": (Affine.of("i") - start, step)})
+    rounds, program, own = Affine.of("_r"), Affine.of("_p0"), Affine.of("n")
+    for coefficient, constant in itertools.product(range(-13, 14), (-5, 0, 2)):
+        expression = rounds * coefficient + program * 3 + own + constant
+        quotient = (rounds * coefficient + program + constant) // 3 * 2 - rounds
+        for round_, pid, n in itertools.product(range(5), (0, 3), (-1, 4)):
+            inside = {"_r": round_, "_p0": 2 * pid - 1, "n": n}
+            outside = {"i": start + round_ * step, "pid": pid, "n": n}
+            for each in (expression, quotient):
+                assert int(names.expression(each).evaluate(outside)) == int(each.evaluate(inside))
+        if coefficient % step == 0:
+            assert not names.expression(expression).quotients, "no quotient where none is needed"

@@ -35,9 +35,9 @@ class Parsed:
         """The extent of ``node`` on the line where it starts."""
         line, column = self._place(node)
         text = [*self.blank.splitlines(), ""][line - 1]
-        if isinstance(node, c_ast.UnaryOp) and not node.op.startswith("p"):
-            # pycparser gives a prefix operator the place of its operand.
-            column = max(text.rfind(node.op, 0, column), 0) + 1
+        for op in reversed(_prefixes(node)):
+            # pycparser gives a prefix operator, and all that starts with one, the place of its operand.
+            column = max(text.rfind(op, 0, column - 1), 0) + 1
         return Span(line, column, _extent(text, column - 1, _tokens_of(node)) + 1)
 
     def _place(self, node: Any) -> tuple[int, int]:
@@ -131,6 +131,20 @@ def _at(text: str, start: int, end: int) -> Span:
     line = text.count("\n", 0, start) + 1
     line_start = text.rfind("\n", 0, start) + 1
     return Span(line, start - line_start + 1, end - line_start + 1)
+
+
+_LEFTMOST = {"BinaryOp": "left", "TernaryOp": "cond", "Assignment": "lvalue", "ArrayRef": "name", "FuncCall": "name"}
+
+
+def _prefixes(node: Any) -> list[str]:
+    """The prefix operators that ``node`` starts with, from the left."""
+    found = []
+    while True:
+        if isinstance(node, c_ast.UnaryOp) and not node.op.startswith("p"):
+            found.append(node.op)
+        elif not isinstance(node, c_ast.UnaryOp) and type(node).__name__ not in _LEFTMOST:
+            return found
+        node = getattr(node, _LEFTMOST.get(type(node).__name__, "expr"))
 
 
 def _tokens_of(node: Any) -> list[str]:

@@ -1,0 +1,81 @@
+"""How errors of a cell are shown: Python's own places, and the lines around."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import traceback
+
+import pytest
+
+from triton_lab.notebook.trouble import CellSyntaxError, clear, rendering, text_of
+
+CELL = "/tmp/ipykernel_1/1234.py"
+
+WRONG = [
+    "x = (1", "for i in range(n)\n    pass", "if a:\nx = 1", "x = 1 +", "a = 3 3", "x = 'a", "a b c", "1 = x",
+    "a = 1\nb = 2\nif c = 3:\n    d = 4\ne = 5", "f(x for x in y, 1)",
+    "ö = 'ü' ö", "x = f(a=1, 2)", "print 'a long text in quotes'",
+]  # fmt: skip
+
+
+@pytest.fixture
+def cell(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    def shown_of(text: str) -> str:
+        lines = text.splitlines(keepends=True)
+        monkeypatch.setitem(linecache.cache, CELL, (len(text), None, lines, CELL))
+        return CELL
+
+    return shown_of
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_the_carets_stand_where_python_puts_them(text: str, cell) -> None:  # type: ignore[no-untyped-def]
+    name = cell(text)
+    with pytest.raises(SyntaxError) as caught:
+        compile(text, name, "exec")
+    theirs = traceback.format_exception_only(caught.value)
+    carets = next(line for line in theirs if set(line.strip()) == {"^"}).rstrip("\n")
+    under = theirs[theirs.index(next(line for line in theirs if set(line.strip()) == {"^"})) - 1].rstrip("\n")
+    indent = len(under) - len(under.lstrip())
+    ours = text_of(clear(caught.value, name)).splitlines()
+    place = next(number for number, line in enumerate(ours) if line.startswith("-->"))
+    line = text.splitlines()[(caught.value.lineno or 1) - 1]
+    assert ours[place] == f"--> {caught.value.lineno:4d} {line}"
+    marker = ours[place + 1]
+    stripped = len(line) - len(line.lstrip())
+    assert marker.index("^") - 9 - stripped == carets.index("^") - indent
+    assert marker.count("^") == carets.count("^") and set(marker) <= {" ", "^"}
+    assert ours[-1] == f"{type(caught.value).__name__}: {caught.value.msg}"
+
+
+def test_a_syntax_error_is_cleared_to_one_that_ipython_does_not_print_itself() -> None:
+    with pytest.raises(SyntaxError) as caught:
+        compile("x = (", CELL, "exec")
+    error = caught.value
+    clear(error, CELL)
+    assert not isinstance(CellSyntaxError(error.msg), SyntaxError)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+@pytest.mark.parametrize("inside", [False, True])
+def test_the_line_is_shown_with_the_one_before_and_the_one_after(count: int, inside: bool, cell) -> None:  # type: ignore[no-untyped-def]
+    for wrong in range(1, count + 1):
+        body = [f"a{number} = 1 // {int(number != wrong)}" for number in range(1, count + 1)]
+        head = ["def f():"] if inside else []
+        text = "\n".join([*head, *(("    " if inside else "") + line for line in body), *(["f()"] if inside else [])])
+        name = cell(text)
+        with pytest.raises(ZeroDivisionError) as caught:
+            exec(compile(text, name, "exec"), {})
+        shown = "\n".join(rendering(caught.value, name))
+        at = wrong + len(head)
+        lines = text.splitlines()
+        *_, last = re.split(r"\x1b\[32m", shown)
+        assert last.startswith(f"this cell, line {at}{', in f' if inside else ''}\x1b[39m\n")
+        numbers = re.findall(r"^(-->|   ) +(\d+) (.*)$", last, re.M)
+        expected = [number for number in (at - 1, at, at + 1) if 1 <= number <= len(lines)]
+        assert [(mark == "-->", int(number), said) for mark, number, said in numbers] == [
+            (number == at, number, lines[number - 1]) for number in expected
+        ]
+        assert shown.count("-->") == 1 + inside
+        assert shown.endswith("integer division or modulo by zero") or "by zero" in shown

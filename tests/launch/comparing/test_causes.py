@@ -28,8 +28,10 @@ from triton_lab.examples import example
 from triton_lab.interpreter import variants
 from triton_lab.interpreter.executable import Executable
 from triton_lab.ir.contract import contracted
+from triton_lab.launch.comparing import experiments
 from triton_lab.launch.comparing.bounds import bounds
 from triton_lab.launch.comparing.compared import EQUAL, NEAR
+from triton_lab.launch.comparing.experiments import in_threads
 from triton_lab.launch.comparing.results import of_launch, read
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.replay import replay
@@ -85,6 +87,26 @@ PLANTED: dict[str, tuple[Callable[[int], Launch], variants.Table, bool]] = {
     "the order of summation": (sums, variants.ORDERS["last to first"], False),
     "the rounding of sums": (sums, variants.WIDE_SUMS, False),
 }
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_the_order_in_which_threads_sum_is_named(pairs: bool) -> None:
+    launch = sums(0)
+    named = {switch.name: switch for switch in in_threads(launch)}
+    switch = named["sums as threads of a GPU do, in pairs" if pairs else "sums as threads of a GPU do"]
+    comparison = lab.compare(changed(launch, switch.table))
+    assert comparison.verdict == NEAR
+    assert comparison.cause.startswith("the order in which the threads of a GPU sum: with sums as threads")
+
+
+def test_where_the_layout_is_not_known_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> Any:
+        raise RuntimeError("the kernel row_sum does not compile for sm_90")
+
+    monkeypatch.setattr(experiments, "reduced_of", fails)
+    comparison = lab.compare(changed(sums(0), variants.ORDERS["last to first"]))
+    assert comparison.cause.startswith("the order of summation: ")
+    assert "could not be tried: the kernel row_sum does not compile for sm_90" in repr(comparison.causes())
 
 
 @pytest.mark.parametrize("cause", PLANTED)

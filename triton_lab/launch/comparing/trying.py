@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.launch.comparing.causes import Causes, Experiment
 from triton_lab.launch.comparing.compared import EQUAL, Compared
-from triton_lab.launch.comparing.experiments import Switch, switches, together
+from triton_lab.launch.comparing.experiments import Switch, in_threads, switches, together
 from triton_lab.launch.comparing.results import read
 from triton_lab.launch.replay import replay
 from triton_lab.launch.snapshot import CannotReplay
@@ -107,13 +107,17 @@ def _sides(comparison: Comparison) -> list[_Side]:
 def _experiments(comparison: Comparison) -> Iterator[Experiment]:
     for side in _sides(comparison):
         plan = side.launch.executable.plan
-        tried = [*switches(plan), *filter(None, [together(plan)])]
         try:
             plain = _against(side, replay(side.launch))
         except CannotReplay as error:
             yield Experiment("running it again", "", side.title, 0, 0, 1, None, math.nan, math.nan, str(error))
             continue
-        for switch in tried:
+        threads: list[Switch] = []
+        try:
+            threads = in_threads(side.launch)
+        except RuntimeError as error:
+            yield _measured("sums as threads of a GPU do", "", side.title, plain, None, str(error))
+        for switch in [*switches(plan, threads), *together(plan, threads)]:
             yield _try(side, switch, plain)
     if "gpu" in {comparison.launch.target, getattr(comparison.other, "target", "")}:
         from triton_lab.launch.comparing.on_gpu import gpu_experiments

@@ -70,7 +70,7 @@ def emulations(plan: Plan) -> Iterator[Switch]:
         yield Switch("fused multiply-add", "fused multiply-add", {}, fuses=True)
     tables: list[tuple[str, str, Table]] = [
         ("approximate exp", "the GPU's approximate exp2", variants.APPROXIMATE_EXP),
-        ("approximate log", "the GPU's approximate log2", variants.APPROXIMATE_LOG),
+        ("log of the GPU", "the GPU's logarithm", variants.APPROXIMATE_LOG),
         ("approximate division", "the GPU's approximate division", variants.APPROXIMATE_DIVISION),
     ]
     for name, cause, table in tables:

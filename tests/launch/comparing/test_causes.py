@@ -27,6 +27,7 @@ from tests.launch.comparing.kernels import (
 from triton_lab.examples import example
 from triton_lab.interpreter import variants
 from triton_lab.interpreter.executable import Executable
+from triton_lab.interpreter.registry import Implementation
 from triton_lab.ir.contract import contracted
 from triton_lab.launch.comparing import experiments
 from triton_lab.launch.comparing.bounds import bounds
@@ -122,6 +123,42 @@ def test_the_cause_of_a_planted_difference_is_named(cause: str) -> None:
         assert comparison.verdict == NEAR
         right += comparison.cause.startswith(f"{cause}: ")
     assert made >= 2 and right == made, (right, made)
+
+
+def nudged(launch: Launch, ops: tuple[str, ...], ulps: int) -> Launch:
+    """The launch as if a GPU had run it whose functions ``ops`` are off by up to ``ulps``, nobody knows where."""
+    generator = np.random.default_rng(0)
+
+    def nudging(name: str) -> Implementation:
+        def run(frame: Any, op: Any, *operands: Any) -> Any:
+            found = np.ascontiguousarray(variants.ordinary(name)(frame, op, *operands))
+            return (found.view(np.int32) + generator.integers(-ulps, ulps + 1, found.shape, np.int32)).view(np.float32)
+
+        return run
+
+    return changed(launch, {name: nudging(name) for name in ops})
+
+
+@pytest.mark.parametrize(("make", "op", "name"), [(ratio, "arith.divf", "division"), (exp, "math.exp", "exp")])
+def test_a_documented_error_that_covers_the_difference_is_named(make: Any, op: str, name: str) -> None:
+    comparison = lab.compare(nudged(make(0), (op,), 2))
+    assert comparison.cause.startswith(
+        f"the GPU's approximate {name}, as far as its documented error explains (2 ulp): "
+        f"the documented error of {name} (2 ulp) covers 256 of 256 elements on "
+    )
+    assert comparison.causes().table()[-1][-1] == "explains what is left"
+
+
+def test_a_documented_error_does_not_cover_more() -> None:
+    causes = lab.compare(nudged(ratio(0), ("arith.divf",), 9)).causes()
+    assert not any(one.explains for one in causes.experiments) and "documented" not in causes.cause
+
+
+def test_a_documented_error_explains_what_exact_emulations_leave() -> None:
+    launch = launches_of(example("layer_norm"))[0]
+    kept = nudged(launch, ("arith.divf",), 1)
+    causes = lab.compare(kept).causes()
+    assert "approximate division" in causes.cause and "as far as its documented error explains (2 ulp)" in causes.cause
 
 
 def test_rows_are_counted_where_there_are_rows() -> None:

@@ -15,6 +15,7 @@ from triton_lab.interpreter.threads import Shares, in_order_of
 from triton_lab.interpreter.variants import Table
 from triton_lab.ir import Op, Plan, Type
 from triton_lab.ir.contract import contracted
+from triton_lab.launch.comparing.rounding import APPROXIMATE
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -112,6 +113,52 @@ def together(plan: Plan, threads: Sequence[Switch] = ()) -> Iterator[Switch]:
         every = [*found, *order]
         if len(every) > 1:
             yield functools.reduce(Switch.with_, every)
+
+
+@dataclass(frozen=True)
+class Documented:
+    """A function that a GPU approximates, whose error is documented and whose bits are not: ``ops`` are of its names.
+
+    The error is in `rounding`, ``told`` is how it is said.
+    """
+
+    name: str
+    ops: frozenset[str]
+    told: str
+
+
+_DOCUMENTED = {
+    "division": ("arith.divf", "tt.approx_divf"),
+    "exp": ("math.exp", "math.exp2"),
+    "square root": ("math.sqrt", "math.rsqrt"),
+    "sine": ("math.sin", "math.cos"),
+    "erf": ("math.erf",),
+}
+
+
+def documented(plan: Plan) -> list[Documented]:
+    """Those that the kernel calls, each by itself, and then all at once."""
+    used = {op.name for op in plan.walk()}
+    found = []
+    for name, ops in _DOCUMENTED.items():
+        there = used & set(ops)
+        if there:
+            ulps = max(APPROXIMATE[op] for op in there)
+            found.append(Documented(name, frozenset(there), f"{words.significant(ulps)} ulp"))
+    if len(found) > 1:
+        names = " and ".join(one.name for one in found)
+        told = ", ".join(dict.fromkeys(one.told for one in found))
+        found.append(Documented(names, frozenset().union(*(one.ops for one in found)), told))
+    return found
+
+
+def exact(plan: Plan, threads: Sequence[Switch]) -> Iterator[Switch]:
+    """What a GPU does otherwise and is known to the bit, at once, with each of the orders; first nothing."""
+    yield Switch("", "", {})
+    known = [one for one in emulations(plan) if not one.name.startswith("approximate") and one.name != "tf32, cut"]
+    for order in [[], *([one] for one in threads)]:
+        if known or order:
+            yield functools.reduce(Switch.with_, [*known, *order])
 
 
 def _of_floats(plan: Plan, op: Op) -> bool:

@@ -75,13 +75,13 @@ def _one_by_one(ufunc: _Step, terms: Array) -> Array:
     result = terms[0]
     for term in terms[1:]:
         result = ufunc(result, term)
-    return result
+    return np.asarray(result)
 
 
 def _in_pairs(ufunc: _Step, terms: Array) -> Array:
     while len(terms) > 1:
         terms = ufunc(terms[::2], terms[1::2])
-    return terms[0]
+    return np.asarray(terms[0])
 
 
 def _butterfly(ufunc: _Step, terms: Array) -> Array:
@@ -89,7 +89,7 @@ def _butterfly(ufunc: _Step, terms: Array) -> Array:
     while len(terms) > 1:
         half = len(terms) // 2
         terms = ufunc(terms[:half], terms[half:])
-    return terms[0]
+    return np.asarray(terms[0])
 
 
 def in_order_of(shares: Mapping[int, Shares], pairs: bool) -> Table:

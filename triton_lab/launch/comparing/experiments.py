@@ -82,8 +82,8 @@ def emulations(plan: Plan) -> Iterator[Switch]:
 def in_threads(launch: Launch) -> list[Switch]:
     """The orders in which the threads of a GPU may sum, by the layouts that Triton chooses for sm_90.
 
-    None where the kernel sums no floats, or is not known but by its plan. Raises RuntimeError where Triton's compiler
-    refuses the kernel, or has changed how many sums there are.
+    Nothing where the kernel sums no floats, or is not known but by its plan. Raises RuntimeError where Triton
+    refuses the kernel for it, or has changed how many sums there are.
     """
     plan = launch.executable.plan
     every = [op for op in plan.walk() if op.name == "tt.reduce"]
@@ -129,7 +129,7 @@ class Documented:
 
 _DOCUMENTED = {
     "division": ("arith.divf", "tt.approx_divf"),
-    "exp": ("math.exp", "math.exp2"),
+    "exp2": ("math.exp", "math.exp2"),
     "square root": ("math.sqrt", "math.rsqrt"),
     "sine": ("math.sin", "math.cos"),
     "erf": ("math.erf",),

@@ -92,7 +92,8 @@ PLANTED: dict[str, tuple[Callable[[int], Launch], variants.Table, bool]] = {
 
 @pytest.mark.parametrize("pairs", [False, True])
 def test_the_order_in_which_threads_sum_is_named(pairs: bool) -> None:
-    launch = sums(0)
+    launch = recorded(lambda: row_sum[(8,)](randn(8, 1024, seed=0), torch.empty(8), 1024, BLOCK=1024))
+    assert [switch.name for switch in in_threads(sums(0))] == ["sums as threads of a GPU do"]
     named = {switch.name: switch for switch in in_threads(launch)}
     switch = named["sums as threads of a GPU do, in pairs" if pairs else "sums as threads of a GPU do"]
     comparison = lab.compare(changed(launch, switch.table))

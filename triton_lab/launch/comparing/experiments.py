@@ -102,7 +102,9 @@ def in_threads(launch: Launch) -> list[Switch]:
             if found is not None:
                 shares[op.index] = found
     cause = "the order in which the threads of a GPU sum"
-    orders = ((False, "sums as threads of a GPU do"), (True, "sums as threads of a GPU do, in pairs"))
+    orders = [(False, "sums as threads of a GPU do")]
+    if any(len(one.registers) > 1 for one in shares.values()):  # of two registers there is one order
+        orders.append((True, "sums as threads of a GPU do, in pairs"))
     return [Switch(name, cause, in_order_of(shares, pairs)) for pairs, name in orders if shares]
 
 

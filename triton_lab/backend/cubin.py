@@ -46,6 +46,11 @@ def compiled(ttir: str, options: dict[str, Any], folder: Path) -> dict[str, int]
 
 
 def _optimised(file: Path, target: Any, options: dict[str, Any]) -> str:
+    return str(optimised(file, target, options)[0])
+
+
+def optimised(file: Path, target: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+    """The module in ``file`` after ``target``'s first stage, and the options as its compiler has them."""
     from triton._C.libtriton import ir
     from triton.backends.nvidia.compiler import CUDABackend
 
@@ -55,7 +60,8 @@ def _optimised(file: Path, target: Any, options: dict[str, Any]) -> str:
     backend.load_dialects(context)
     module = ir.parse_mlir_module(str(file), context)
     module.context = context
-    return str(CUDABackend.make_ttir(module, {}, backend.parse_options(dict(options)), target.arch))
+    parsed = backend.parse_options(dict(options))
+    return CUDABackend.make_ttir(module, {}, parsed, target.arch), parsed
 
 
 if __name__ == "__main__":

@@ -35,28 +35,41 @@ def resources_of(source: Any, metadata: Any) -> Resources:
 
     Raises RuntimeError where sm_90's compiler refuses the kernel.
     """
+    return Resources(**json.loads(_compiled(*told_of(source, metadata))))
+
+
+def told_of(source: Any, metadata: Any) -> tuple[str, str, str]:
+    """What a compiler in a process of its own is told of a kernel: its name, its TTIR and its options in JSON."""
     import triton
 
     from triton_lab.backend.compiler import TARGET, options_of
 
     options = options_of(metadata)
     ttir = triton.compile(source, target=TARGET, options=dict(options)).asm["ttir"]
-    return _compiled(metadata.name, ttir, json.dumps(options))
+    return metadata.name, ttir, json.dumps(options)
+
+
+def compiled_by(module: str, unknown: str, source: Any, metadata: Any) -> str:
+    """The line that ``module`` of this package prints of the kernel's TTIR, in a process of its own.
+
+    Raises RuntimeError where sm_90's compiler refuses the kernel; it names what is ``unknown`` then.
+    """
+    return _compiled(*told_of(source, metadata), module, unknown)
 
 
 @functools.lru_cache(maxsize=256)
-def _compiled(name: str, ttir: str, options: str) -> Resources:
+def _compiled(name: str, ttir: str, options: str, module: str = "cubin", unknown: str = "its registers are") -> str:
     told = json.dumps({"ttir": ttir, "options": json.loads(options)})
-    command = [sys.executable, "-m", "triton_lab.backend.cubin"]
+    command = [sys.executable, "-m", f"{__package__}.{module}"]
     try:
         done = subprocess.run(command, input=told, capture_output=True, text=True, timeout=_SECONDS, check=False)
     except subprocess.TimeoutExpired:
         reason = f"it took more than {_SECONDS} seconds"
     else:
         if done.returncode == 0:
-            return Resources(**json.loads(done.stdout.splitlines()[-1]))
+            return done.stdout.splitlines()[-1]
         reason = (done.stderr.strip().splitlines() or [f"the compiler ended with code {done.returncode}"])[-1]
-    raise RuntimeError(f"the kernel {name} does not compile for sm_90, so its registers are not known: {reason}")
+    raise RuntimeError(f"the kernel {name} does not compile for sm_90, so {unknown} not known: {reason}")
 
 
 class Measured:

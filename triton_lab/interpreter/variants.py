@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.interpreter import logarithms
 from triton_lab.interpreter.convert import float_to_float, widen
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
@@ -78,17 +79,16 @@ def _by_power(x: Array) -> Array:
     return _flushed(np.exp2(x * np.float32(np.log2(np.e))))
 
 
-def _by_log2(x: Array) -> Array:
-    return np.log2(_flushed(x)) * np.float32(np.log(2))
-
-
-# exp(x) is ex2.approx(x log2 e), log(x) is lg2.approx(x) ln 2, x / y is x times a reciprocal (div.full), and a square
-# root is x times its reciprocal's: what rounds in between is what makes most of their error.
+# exp(x) is ex2.approx(x log2 e), x / y is x times rcp.approx(y) (div.full), and a square root is x times its
+# reciprocal's: what rounds in between is what makes most of their error. A logarithm is a polynomial of libdevice.
 APPROXIMATE_EXP: Table = {
     "math.exp": _single("math.exp", _by_power),
     "math.exp2": _single("math.exp2", lambda x: _flushed(np.exp2(x))),
 }
-APPROXIMATE_LOG: Table = {"math.log": _single("math.log", _by_log2)}
+APPROXIMATE_LOG: Table = {
+    "math.log": _single("math.log", logarithms.log),
+    "math.log2": _single("math.log2", logarithms.log2),
+}
 APPROXIMATE_DIVISION: Table = {
     name: _single(name, lambda x, y: x * (np.float32(1) / y)) for name in ("arith.divf", "tt.approx_divf")
 }

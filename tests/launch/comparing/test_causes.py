@@ -27,9 +27,12 @@ from tests.launch.comparing.kernels import (
 from triton_lab.examples import example
 from triton_lab.interpreter import variants
 from triton_lab.interpreter.executable import Executable
+from triton_lab.interpreter.registry import Implementation
 from triton_lab.ir.contract import contracted
+from triton_lab.launch.comparing import experiments
 from triton_lab.launch.comparing.bounds import bounds
 from triton_lab.launch.comparing.compared import EQUAL, NEAR
+from triton_lab.launch.comparing.experiments import in_threads
 from triton_lab.launch.comparing.results import of_launch, read
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.replay import replay
@@ -87,6 +90,27 @@ PLANTED: dict[str, tuple[Callable[[int], Launch], variants.Table, bool]] = {
 }
 
 
+@pytest.mark.parametrize("pairs", [False, True])
+def test_the_order_in_which_threads_sum_is_named(pairs: bool) -> None:
+    launch = recorded(lambda: row_sum[(8,)](randn(8, 1024, seed=0), torch.empty(8), 1024, BLOCK=1024))
+    assert [switch.name for switch in in_threads(sums(0))] == ["sums as threads of a GPU do"]
+    named = {switch.name: switch for switch in in_threads(launch)}
+    switch = named["sums as threads of a GPU do, in pairs" if pairs else "sums as threads of a GPU do"]
+    comparison = lab.compare(changed(launch, switch.table))
+    assert comparison.verdict == NEAR
+    assert comparison.cause.startswith("the order in which the threads of a GPU sum: with sums as threads")
+
+
+def test_where_the_layout_is_not_known_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> Any:
+        raise RuntimeError("the kernel row_sum does not compile for sm_90")
+
+    monkeypatch.setattr(experiments, "reduced_of", fails)
+    comparison = lab.compare(changed(sums(0), variants.ORDERS["last to first"]))
+    assert comparison.cause.startswith("the order of summation: ")
+    assert "could not be tried: the kernel row_sum does not compile for sm_90" in repr(comparison.causes())
+
+
 @pytest.mark.parametrize("cause", PLANTED)
 def test_the_cause_of_a_planted_difference_is_named(cause: str) -> None:
     make, table, fuses = PLANTED[cause]
@@ -100,6 +124,42 @@ def test_the_cause_of_a_planted_difference_is_named(cause: str) -> None:
         assert comparison.verdict == NEAR
         right += comparison.cause.startswith(f"{cause}: ")
     assert made >= 2 and right == made, (right, made)
+
+
+def nudged(launch: Launch, ops: tuple[str, ...], ulps: int) -> Launch:
+    """The launch as if a GPU had run it whose functions ``ops`` are off by up to ``ulps``, nobody knows where."""
+    generator = np.random.default_rng(0)
+
+    def nudging(name: str) -> Implementation:
+        def run(frame: Any, op: Any, *operands: Any) -> Any:
+            found = np.ascontiguousarray(variants.ordinary(name)(frame, op, *operands))
+            return (found.view(np.int32) + generator.integers(-ulps, ulps + 1, found.shape, np.int32)).view(np.float32)
+
+        return run
+
+    return changed(launch, {name: nudging(name) for name in ops})
+
+
+@pytest.mark.parametrize(("make", "op", "name"), [(ratio, "arith.divf", "division"), (exp, "math.exp", "exp2")])
+def test_a_documented_error_that_covers_the_difference_is_named(make: Any, op: str, name: str) -> None:
+    comparison = lab.compare(nudged(make(0), (op,), 2))
+    assert comparison.cause.startswith(
+        f"the GPU's approximate {name}, as far as its documented error explains (2 ulp): "
+        f"the documented error of {name} (2 ulp) covers 256 of 256 elements on "
+    )
+    assert comparison.causes().table()[-1][-1] == "explains what is left"
+
+
+def test_a_documented_error_does_not_cover_more() -> None:
+    causes = lab.compare(nudged(ratio(0), ("arith.divf",), 9)).causes()
+    assert not any(one.explains for one in causes.experiments) and "documented" not in causes.cause
+
+
+def test_a_documented_error_explains_what_exact_emulations_leave() -> None:
+    launch = launches_of(example("layer_norm"))[0]
+    kept = nudged(launch, ("arith.divf",), 1)
+    causes = lab.compare(kept).causes()
+    assert "approximate division" in causes.cause and "as far as its documented error explains (2 ulp)" in causes.cause
 
 
 def test_rows_are_counted_where_there_are_rows() -> None:

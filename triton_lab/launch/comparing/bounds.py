@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.dtypes import dtype_of
+from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.registry import REGISTRY
 from triton_lab.interpreter.values import Descriptor, Value, elements
@@ -40,22 +41,27 @@ _FOLDS = {"arith.addf": "sum", "arith.addi": "sum", **dict.fromkeys(_GREATEST, "
 _CHOICES = frozenset({"scf.if", "scf.for", "scf.while", "cf.cond_br"})
 
 
-def bounds(launch: Recorded, same: bool = True) -> dict[str, Array]:
+def bounds(
+    launch: Recorded, same: bool = True, executable: Executable | None = None, only: Collection[str] | None = None
+) -> dict[str, Array]:
     """For each tensor of ``launch``, how far rounding may take each element: float64, infinite where nobody can tell.
 
-    ``same``: between two runs of this kernel; otherwise to the exact result. See `rounding`. Raises CannotReplay.
+    ``same``: between two runs of this kernel; otherwise to the exact result. See `rounding`. ``executable`` may stand
+    in for the launch's own; of two such runs that differ in nothing but the operations of the names ``only``, those
+    are all that may be off by itself. Raises CannotReplay.
     """
-    watcher = Rounding(launch, same)
-    memory = replay(launch, observer=watcher, access_observer=watcher)
+    watcher = Rounding(launch, same, executable or launch.executable, only)
+    memory = replay(launch, executable=executable, observer=watcher, access_observer=watcher)
     return {argument.name: watcher.of(argument, read(memory, argument)) for argument in tensors(launch)}
 
 
 class Rounding(Watcher):
     """Watches a replay; `of` tells an argument's bounds at its end."""
 
-    def __init__(self, launch: Recorded, same: bool) -> None:
-        plan = launch.executable.plan
+    def __init__(self, launch: Recorded, same: bool, executable: Executable, only: Collection[str] | None) -> None:
+        plan = executable.plan
         self._same = same
+        self._only = only
         self._marks: Marks[int] = Marks(np.float64)
         self._inside = inside_of_others(plan)
         self._made = {
@@ -129,6 +135,8 @@ class Rounding(Watcher):
         some = any(np.any(error > 0) for error in errors)
         if not some and (op.name in _SAME or not (type.is_float and op.operands)):
             return None
+        if not some and self._only is not None and op.name not in self._only:
+            return None  # both runs do the very same
         if op.name == "tt.dot":
             return self._dot(frame, op, operands, errors, value)
         if op.name in ("tt.reduce", "tt.scan"):
@@ -160,7 +168,8 @@ class Rounding(Watcher):
         name = op.name
         if name in _ADDS:
             inherited = errors[0] + errors[1]
-            for k in rounding.contractible(frame, op, self._made[frame.routine.function.name]):
+            products = rounding.contractible(frame, op, self._made[frame.routine.function.name])
+            for k in products if self._only is None else []:
                 fresh = fresh + u * np.abs(np.where(np.isfinite(given[k]), given[k], 0.0)) + rounding_here
             rounding_here = rounding_here - tiny  # sums of small numbers are exact
         elif name == "arith.mulf":
@@ -185,7 +194,7 @@ class Rounding(Watcher):
             inherited = rounding.between(function, given[0], errors[0])
         else:
             inherited = np.where(np.maximum.reduce(np.broadcast_arrays(*errors)) > 0, np.inf, 0.0)
-        if name in rounding.APPROXIMATE:
+        if name in rounding.APPROXIMATE and (self._only is None or name in self._only):
             fresh = fresh + rounding.own(op, given[0], result, u) * np.ones_like(size)
         off = inherited > 0
         if not self._same:
@@ -230,6 +239,8 @@ class Rounding(Watcher):
         if kind.kind == "i":
             return None
         narrowed, u = rounding.dot_inputs(op, dtype_of(frame.type(op.operands[0])), kind)
+        if self._only is not None:
+            narrowed = 0.0
         e_a, e_b = (
             np.broadcast_to(error, (error.shape[0], *frame.type(op.operands[k]).shape)) + narrowed * size
             for k, (error, size) in enumerate(zip(errors, (a, b), strict=False))
@@ -286,6 +297,9 @@ class Rounding(Watcher):
         assert at.value is not None and value is not None
         type = frame.type(op.operands[at.value])
         adds = op.name in ("tt.atomic_rmw", "tt.descriptor_reduce") and type.is_float
+        if adds and self._only is not None:
+            self._lost = True  # the order in which programs came is another cause
+            return
         if not adds and not np.any(value > 0) and not self._held:
             return
         shape = (frame.count, *type.shape)

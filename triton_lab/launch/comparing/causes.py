@@ -17,7 +17,8 @@ class Experiment:
 
     Of ``total`` elements that were written ``before`` were bit-equal without the switch and ``equal`` with it;
     ``rows`` say the same of rows ``(equal, of)`` where the argument has several. ``ulps`` is the largest error left.
-    ``failed`` says why it could not be tried.
+    ``failed`` says why it could not be tried. Of a function whose bits are not documented but its error is, ``within``
+    says how many elements are as near as that error allows; None for others.
     """
 
     name: str
@@ -30,6 +31,12 @@ class Experiment:
     ulps: float
     ulps_before: float = field(repr=False)
     failed: str = ""
+    within: int | None = None
+
+    @property
+    def explains(self) -> bool:
+        """Whether all that is left of the difference is as near as a documented error allows."""
+        return not self.failed and self.within == self.total
 
     @property
     def removes(self) -> bool:
@@ -42,10 +49,25 @@ class Experiment:
         lesser = self.ulps * _MOST <= self.ulps_before or (self.total - self.equal) * _MOST <= self.total - self.before
         return not self.failed and self.equal > self.before and lesser
 
+    @property
+    def answer(self) -> str:
+        """Whether it removes the difference, in a word or two."""
+        if self.removes:
+            return "removes the difference"
+        if self.within is not None:
+            return "explains what is left" if self.explains else "no"
+        return "most of it" if self.helps else "no"
+
     def told(self) -> str:
         """``with tf32 on the CPU 64 of 64 rows are bit-equal``."""
         if self.failed:
             return f"{self.name} on {self.side} could not be tried: {self.failed}"
+        if self.within is not None:
+            every = words.count(self.total, "element")
+            return (
+                f"{self.name} covers {words.number(self.within)} of {every} on {self.side}, "
+                f"of which {words.number(self.equal)} {words.noun(self.equal, 'is', 'are')} bit-equal"
+            )
         equal, of, what = (*self.rows, "row") if self.rows else (self.equal, self.total, "element")
         left = "" if self.removes else f", and {words.significant(self.ulps)} ulp are left"
         return (
@@ -73,10 +95,13 @@ class Causes:
         if self.equal:
             return "there is no difference"
         best = next((one for one in self.experiments if one.removes), None)
-        partly = [one for one in self.experiments if one.helps and not one.removes]
+        explained = next((one for one in self.experiments if one.explains), None)
+        partly = [one for one in self.experiments if one.helps and not one.removes and one.within is None]
         parts = list(self.named)
         if best is not None:
             parts.append(f"{best.cause}: {best.told()}")
+        elif explained is not None:
+            parts.append(f"{explained.cause}: {explained.told()}")
         elif partly:
             nearest = min(partly, key=lambda one: (one.ulps, one.total - one.equal))
             parts.append(f"for the most part {nearest.cause}: {nearest.told()}")
@@ -91,7 +116,7 @@ class Causes:
                 one.side,
                 "" if one.failed else f"{words.number(one.equal)} of {words.number(one.total)}",
                 "" if one.failed else words.significant(one.ulps),
-                one.failed or ("removes the difference" if one.removes else "most of it" if one.helps else "no"),
+                one.failed or one.answer,
             )
             for one in self.experiments
         ]

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from triton_lab import words
+from triton_lab.backend.layouts import reduced_of
 from triton_lab.interpreter import variants
 from triton_lab.interpreter.executable import Executable
+from triton_lab.interpreter.threads import Shares, in_order_of
 from triton_lab.interpreter.variants import Table
 from triton_lab.ir import Op, Plan, Type
 from triton_lab.ir.contract import contracted
+from triton_lab.launch.comparing.rounding import APPROXIMATE
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
 
 
 @dataclass(frozen=True)
@@ -35,9 +44,13 @@ class Switch:
         return Switch(names, f"{self.cause}, and {other.cause}", table, self.fuses or other.fuses)
 
 
-def switches(plan: Plan) -> Iterator[Switch]:
-    """Those that mean something to this kernel: first what a GPU does otherwise, then orders, then more bits."""
+def switches(plan: Plan, threads: Sequence[Switch] = ()) -> Iterator[Switch]:
+    """Those that mean something to this kernel: first what a GPU does otherwise, then orders, then more bits.
+
+    ``threads`` are the orders in which a GPU's threads may sum.
+    """
     yield from emulations(plan)
+    yield from threads
     sums = [op for op in plan.walk() if op.name in ("tt.reduce", "tt.scan", "tt.dot") and _of_floats(plan, op)]
     if sums:
         for name, table in variants.ORDERS.items():
@@ -58,7 +71,7 @@ def emulations(plan: Plan) -> Iterator[Switch]:
         yield Switch("fused multiply-add", "fused multiply-add", {}, fuses=True)
     tables: list[tuple[str, str, Table]] = [
         ("approximate exp", "the GPU's approximate exp2", variants.APPROXIMATE_EXP),
-        ("approximate log", "the GPU's approximate log2", variants.APPROXIMATE_LOG),
+        ("log of the GPU", "the GPU's logarithm", variants.APPROXIMATE_LOG),
         ("approximate division", "the GPU's approximate division", variants.APPROXIMATE_DIVISION),
     ]
     for name, cause, table in tables:
@@ -66,15 +79,88 @@ def emulations(plan: Plan) -> Iterator[Switch]:
             yield Switch(name, cause, table)
 
 
-def together(plan: Plan) -> Switch | None:
-    """All that a GPU does otherwise at once; None where that is one thing or nothing."""
+def in_threads(launch: Launch) -> list[Switch]:
+    """The orders in which the threads of a GPU may sum, by the layouts that Triton chooses for sm_90.
+
+    Nothing where the kernel sums no floats, or is not known but by its plan. Raises RuntimeError where Triton
+    refuses the kernel for it, or has changed how many sums there are.
+    """
+    plan = launch.executable.plan
+    every = [op for op in plan.walk() if op.name == "tt.reduce"]
+    if launch.compiled[0] is None or not any(len(op.operands) == 1 and _of_floats(plan, op) for op in every):
+        return []
+    layouts = reduced_of(*launch.compiled)
+    if len(layouts) != len(every):
+        made = words.count(len(layouts), "reduction")
+        raise RuntimeError(f"of {words.count(len(every), 'reduction')} Triton's compiler for sm_90 makes {made}")
+    shares = {}
+    for op, layout in zip(every, layouts, strict=True):
+        type = _types(plan, op, lambda one: one.operands)[0]
+        if layout is not None and layout.shape == type.shape:
+            bases = (layout.registers, layout.lanes, layout.warps)
+            found = Shares.along(op.attributes["axis"], layout.shape, *bases)
+            if found is not None:
+                shares[op.index] = found
+    cause = "the order in which the threads of a GPU sum"
+    orders = [(False, "sums as threads of a GPU do")]
+    if any(len(one.registers) > 1 for one in shares.values()):  # of two registers there is one order
+        orders.append((True, "sums as threads of a GPU do, in pairs"))
+    return [Switch(name, cause, in_order_of(shares, pairs)) for pairs, name in orders if shares]
+
+
+def together(plan: Plan, threads: Sequence[Switch] = ()) -> Iterator[Switch]:
+    """All that a GPU does otherwise at once, and that with each of the orders; two things at least."""
     found = [switch for switch in emulations(plan) if switch.name != "tf32, cut"]
-    if len(found) < 2:
-        return None
-    result = found[0]
-    for switch in found[1:]:
-        result = result.with_(switch)
-    return result
+    for order in [[], *([one] for one in threads)]:
+        every = [*found, *order]
+        if len(every) > 1:
+            yield functools.reduce(Switch.with_, every)
+
+
+@dataclass(frozen=True)
+class Documented:
+    """A function that a GPU approximates, whose error is documented and whose bits are not: ``ops`` are of its names.
+
+    The error is in `rounding`, ``told`` is how it is said.
+    """
+
+    name: str
+    ops: frozenset[str]
+    told: str
+
+
+_DOCUMENTED = {
+    "division": ("arith.divf", "tt.approx_divf"),
+    "exp2": ("math.exp", "math.exp2"),
+    "square root": ("math.sqrt", "math.rsqrt"),
+    "sine": ("math.sin", "math.cos"),
+    "erf": ("math.erf",),
+}
+
+
+def documented(plan: Plan) -> list[Documented]:
+    """Those that the kernel calls, each by itself, and then all at once."""
+    used = {op.name for op in plan.walk()}
+    found = []
+    for name, ops in _DOCUMENTED.items():
+        there = used & set(ops)
+        if there:
+            ulps = max(APPROXIMATE[op] for op in there)
+            found.append(Documented(name, frozenset(there), f"{words.significant(ulps)} ulp"))
+    if len(found) > 1:
+        names = " and ".join(one.name for one in found)
+        told = ", ".join(dict.fromkeys(one.told for one in found))
+        found.append(Documented(names, frozenset().union(*(one.ops for one in found)), told))
+    return found
+
+
+def exact(plan: Plan, threads: Sequence[Switch]) -> Iterator[Switch]:
+    """What a GPU does otherwise and is known to the bit, at once, with each of the orders; first nothing."""
+    yield Switch("", "", {})
+    known = [one for one in emulations(plan) if not one.name.startswith("approximate") and one.name != "tf32, cut"]
+    for order in [[], *([one] for one in threads)]:
+        if known or order:
+            yield functools.reduce(Switch.with_, [*known, *order])
 
 
 def _of_floats(plan: Plan, op: Op) -> bool:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.errors import KernelError
+from triton_lab.launch.comparing.bounds import bounds
 from triton_lab.launch.comparing.causes import Causes, Experiment
 from triton_lab.launch.comparing.compared import EQUAL, Compared
-from triton_lab.launch.comparing.experiments import Switch, switches, together
+from triton_lab.launch.comparing.experiments import Switch, documented, exact, in_threads, switches, together
 from triton_lab.launch.comparing.results import read
 from triton_lab.launch.replay import replay
 from triton_lab.launch.snapshot import CannotReplay
@@ -105,17 +106,24 @@ def _sides(comparison: Comparison) -> list[_Side]:
 
 
 def _experiments(comparison: Comparison) -> Iterator[Experiment]:
+    on_gpu = "gpu" in {comparison.launch.target, getattr(comparison.other, "target", "")}
     for side in _sides(comparison):
         plan = side.launch.executable.plan
-        tried = [*switches(plan), *filter(None, [together(plan)])]
         try:
             plain = _against(side, replay(side.launch))
         except CannotReplay as error:
             yield Experiment("running it again", "", side.title, 0, 0, 1, None, math.nan, math.nan, str(error))
             continue
-        for switch in tried:
-            yield _try(side, switch, plain)
-    if "gpu" in {comparison.launch.target, getattr(comparison.other, "target", "")}:
+        threads: list[Switch] = []
+        try:
+            threads = in_threads(side.launch)
+        except RuntimeError as error:
+            yield _measured("sums as threads of a GPU do", "", side.title, plain, None, str(error))
+        found = [_try(side, switch, plain) for switch in [*switches(plan, threads), *together(plan, threads)]]
+        yield from found
+        if on_gpu and not any(one.removes for one in found):
+            yield from _documented(side, threads, plain)
+    if on_gpu:
         from triton_lab.launch.comparing.on_gpu import gpu_experiments
 
         yield from gpu_experiments(comparison, _measured)
@@ -127,6 +135,34 @@ def _try(side: _Side, switch: Switch, plain: Sequence[Compared]) -> Experiment:
     except (KernelError, CannotReplay) as error:
         return _measured(switch.name, switch.cause, side.title, plain, None, str(error).split("\n", 1)[0])
     return _measured(switch.name, switch.cause, side.title, plain, _against(side, memory))
+
+
+def _documented(side: _Side, threads: Sequence[Switch], plain: Sequence[Compared]) -> Iterator[Experiment]:
+    """Whether the documented error of approximated functions covers what is left beside what is known to the bit.
+
+    The experiments end with the first that does.
+    """
+    plan = side.launch.executable.plan
+    functions = documented(plan)
+    for base in exact(plan, threads) if functions else ():
+        executable = base.executable(plan)
+        found = _against(side, replay(side.launch, executable=executable))
+        made = _measured(base.name, base.cause, side.title, plain, found)
+        if base.name and made.removes:
+            yield made
+            return
+        for one in functions:
+            allowed = bounds(side.launch, executable=executable, only=one.ops)
+            near = [replace(each, bound=allowed[each.name]).explained for each in found]
+            name = f"the documented error of {one.name} ({one.told})"
+            cause = f"the GPU's approximate {one.name}, as far as its documented error explains ({one.told})"
+            if base.name:
+                name, cause = f"{base.name}, {name}", f"{base.cause}, and {cause}"
+            within = sum(int(np.count_nonzero(where)) for where in near)
+            done = replace(made, name=name, cause=cause, within=within)
+            yield done
+            if done.explains:
+                return
 
 
 def _against(side: _Side, memory: Any) -> list[Compared]:

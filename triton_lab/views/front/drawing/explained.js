@@ -33,8 +33,9 @@ export function wordOf(word, told = explanationOf(word), attributes = {}) {
  * @param {HTMLElement} node what is pointed at
  * @param {string} told
  * @param {HTMLElement} focused what has the keyboard: the node, or a control in it
+ * @param {boolean} above where what stands below is what one is on the way to
  */
-export function explain(node, told, focused = node) {
+export function explain(node, told, focused = node, above = false) {
   if (!told) return;
   const id = `tl-tip-${Math.random().toString(36).slice(2)}-${given++}`;
   const tip = make("span", { id, class: "tl-tip", role: "tooltip", popover: "manual" }, told);
@@ -51,12 +52,14 @@ export function explain(node, told, focused = node) {
     const { clientWidth, clientHeight } = document.documentElement;
     const { left, top, bottom } = node.getBoundingClientRect();
     const [x, y] = placeBeside({ left, top, right: left - 8, bottom: bottom - 4 }, [width, height], [clientWidth, clientHeight]);
+    const over = top - height - 4;
     tip.style.left = `${x}px`;
-    tip.style.top = `${y}px`;
+    tip.style.top = `${above && over > 0 ? over : y}px`;
     window.addEventListener("scroll", hide, { capture: true, passive: true });
   };
   node.addEventListener("pointerenter", show);
   node.addEventListener("pointerleave", hide);
+  node.addEventListener("click", hide); // who uses it knows it
   focused.addEventListener("focus", show);
   focused.addEventListener("blur", hide);
   focused.addEventListener("keydown", (event) => event.key === "Escape" && hide());

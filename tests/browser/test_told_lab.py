@@ -20,6 +20,18 @@ def copy(src, dst, N, BLOCK: tl.constexpr):
 copy[(8,)](torch.randn(1000), torch.empty(1000), 1000, BLOCK=128)
 """
 
+ADD = """%%triton cpu
+@triton.jit
+def add(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets)
+    y = tl.load(y_ptr + offsets)
+    tl.store(out_ptr + offsets, x + y)
+
+x, y = torch.rand(1000), torch.rand(1000)
+add[(8,)](x, y, torch.empty_like(x), 1000, BLOCK=128)
+"""
+
 RACE = """%%triton cpu
 @triton.jit
 def shift(x, N, BLOCK: tl.constexpr):
@@ -50,7 +62,7 @@ except KernelError:
 
 
 def test_a_fault_is_told_once_and_folded(lab: Lab) -> None:
-    cells = (HEAD, UNMASKED, CAUGHT, "%tb", RACE, REFUSED)
+    cells = (HEAD, UNMASKED, CAUGHT, "%tb", RACE, REFUSED, ADD)
     notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(source, metadata={"tags": ["raises-exception"]}) for source in cells],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
@@ -80,4 +92,9 @@ def test_a_fault_is_told_once_and_folded(lab: Lab) -> None:
     expect(refused).to_contain_text("`if` takes one yes or no")
     lab.screenshot("told-refused", refused)
     assert "builtin.module" not in refused.inner_text() and "scf.if" not in refused.inner_text()
+    longer = opened.cell(6).locator(".jp-Cell-outputArea")
+    expect(longer.locator(".tl-fix")).to_have_count(3)
+    lab.screenshot("told-add", longer)
+    box = longer.bounding_box()
+    assert box is not None and box["height"] < 720, box
     assert lab.console_errors == []

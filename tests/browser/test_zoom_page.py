@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 import triton_lab as lab
 from triton_lab.views.assembly import WIDGET, script, stylesheet
 from triton_lab.views.drawing import style
+from triton_lab.views.launch.card import Card
 from triton_lab.views.packing import beside
 from triton_lab.views.view import View
 
@@ -209,3 +210,37 @@ def test_words_are_explained_to_pointer_and_keyboard(show: Open, screenshots: Pa
     expect(page.locator(".tl-wrapped")).to_contain_text(
         "wrapped: 2,048 elements a row; element 2,048 continues the 1st row"
     )
+
+
+def test_a_typed_program_out_of_sight_is_brought_into_the_zoomed_picture(show: Open) -> None:
+    page = show(launch().plot.tiling("out_ptr"))
+    for _ in range(3):
+        page.get_by_role("button", name="zoom in (+)").click()
+    heatmap, shown = page.locator(".tl-cells"), "canvas => canvas.toDataURL()"
+    field = page.get_by_label("number or place")
+    field.fill("3")  # far above the middle
+    field.press("Enter")
+    first = heatmap.evaluate(shown)
+    field.fill("970")
+    field.press("Enter")
+    overlay = page.locator(".tl-overlay")
+    box = overlay.bounding_box()
+    assert box is not None
+    seen = set()
+    for down in range(TOP + 4, int(box["height"]) - 6, 6):
+        overlay.hover(position={"x": LEFT + 200, "y": down})
+        seen.add(told(page))
+    assert heatmap.evaluate(shown) != first
+    assert any("970" in words for words in seen), seen
+
+
+def test_the_words_of_a_tab_stand_above_it_and_go_once_it_is_opened(show: Open) -> None:
+    page = show(Card(launch()))
+    tab = page.get_by_role("tab", name="Storage")
+    tab.hover()
+    tip = tab.locator(".tl-tip")
+    expect(tip).to_be_visible()
+    told, name = tip.bounding_box(), tab.bounding_box()
+    assert told is not None and name is not None and told["y"] + told["height"] <= name["y"]
+    tab.click()
+    expect(tip).to_be_hidden()

@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 
 import pytest
 import torch
+import triton
+import triton.language as tl
 
 import triton_lab
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
 from triton_lab.examples.vector_add import add
+from triton_lab.interpreter.errors import KernelError
 from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.difference import Difference
 
@@ -95,6 +98,22 @@ def test_a_failed_launch_keeps_its_message_and_its_pictures() -> None:
     assert card.facts()[-1] == "failed"
     assert "  x_ptr: lane 3\n    caret" in card.text()
     assert len(card.tilings) == 2
+
+
+@triton.jit
+def stray_kernel(x_ptr, y_ptr, B: tl.constexpr):
+    offsets = tl.arange(0, B)
+    x = tl.load(x_ptr + offsets)
+    twice = x * 2
+    tl.store(y_ptr + offsets, twice)
+
+
+def test_the_values_of_a_stopped_launch_open_on_a_variable_that_was_assigned() -> None:
+    with triton_lab.record() as launches, pytest.raises(KernelError):
+        stray_kernel[(2,)](torch.ones(4), torch.ones(4), B=8)
+    values = Card(launches[0]).panel("values")
+    items = values.items()
+    assert items is not None and items[0]["label"].startswith("offsets")
 
 
 @pytest.mark.parametrize("show", [(), ("tiling",), ("storage", "source"), ("findings",)])

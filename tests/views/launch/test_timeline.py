@@ -12,6 +12,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
+from triton_lab.interpreter.errors import KernelError
 from triton_lab.launch.launch import Launch
 from triton_lab.views.launch.timeline import COLUMNS, ROWS, Timeline
 
@@ -105,6 +106,19 @@ def test_an_argument_that_nobody_touches() -> None:
     view = Timeline(launches[0], "x_ptr")
     assert view.text().endswith("nobody touches it")
     assert view._repr_mimebundle_()[0]["image/png"]
+
+
+@triton.jit
+def stray_kernel(x_ptr, B: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, B), 1.0)
+
+
+def test_an_argument_whose_first_access_stopped_the_launch() -> None:
+    with lab.record() as launches, pytest.raises(KernelError):
+        stray_kernel[(1,)](torch.ones(4), B=8)
+    view = Timeline(launches[0], "x_ptr")
+    told = "the launch stopped at the first access to it, which touched nothing"
+    assert view.text().endswith(told) and view.scene()["nobody"] == told
 
 
 def test_bad_requests_name_what_there_is() -> None:

@@ -750,7 +750,7 @@ export interface TilingScene {
   astray: string[];
 }
 
-/** ``counts`` of lanes by row and column, ``columns``: each one's first and last element. */
+/** ``counts`` of lanes by row and column, ``columns``: each one's first and last element. ``nobody``: why there is no heatmap. */
 export interface TimelineScene {
   kind: "timeline";
   title: string;
@@ -758,6 +758,7 @@ export interface TimelineScene {
   counts: Buffer;
   moments: string[];
   columns: [number, number][];
+  nobody?: string;
 }
 
 /** ``of``: the class here of each class of a heatmap. */

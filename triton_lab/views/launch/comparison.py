@@ -103,7 +103,8 @@ class ComparisonView(View):
         comparison = self.comparison
         first = [] if comparison.first is None else [comparison.first.told(comparison.titles)]
         if self._tried and comparison.verdict != EQUAL:
-            first.append(f"cause: {comparison.cause}")
+            cause = comparison.cause
+            first.append(cause if cause.startswith("no cause") else f"cause: {cause}")
         reasons = sorted({one.reason for one in comparison if one.count and one.reason})
         return [*first, *reasons, *comparison.remarks]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -92,11 +93,20 @@ class ValuesPanel(Panel):
     def items(self) -> list[ItemScene]:
         parameters = {one.name for one in self.launch.arguments}
         places = dict.fromkeys((one.name, one.line) for one in self.launch.variables)
-        widest = max(self._sizes.items(), key=lambda each: each[1], default=(None, 0))[0]
+        end = self._end
+        sizes = {place: size for place, size in self._sizes.items() if place[1] < end} or self._sizes
+        widest = max(sizes.items(), key=lambda each: each[1], default=(None, 0))[0]
         ordered = sorted(places, key=lambda place: (place != widest, place[0] in parameters))
         found = [item(f"value/{name}/{line}", f"{name} · line {line}", [line], self.WINDOW) for name, line in ordered]
         drawn = self.card.drawn
-        return found + [item(f"touched/{name}", f"{name}: touched then", self.card.lines(name)) for name in drawn]
+        return found + [item(f"touched/{name}", f"elements of {name}", self.card.lines(name)) for name in drawn]
+
+    @property
+    def _end(self) -> float:
+        """The line that stopped the launch: what it and those below would have assigned, nobody may have got."""
+        stopped = self.launch.stopped
+        line = None if stopped is None else self.launch.lines[stopped[0]]
+        return math.inf if line is None else line.line
 
     @cached_property
     def _sizes(self) -> dict[tuple[str, int], int]:

@@ -36,15 +36,22 @@ ROOM = (720.0, 420.0)
 Ints = npt.NDArray[np.int64]
 
 
-class TimelineScene(TypedDict):
-    """``counts`` of lanes by row and column, ``columns``: each one's first and last element."""
-
+class _Timeline(TypedDict):
     kind: Literal["timeline"]
     title: str
     heatmap: HeatmapScene | None
     counts: Buffer
     moments: list[str]
     columns: list[tuple[int, int]]
+
+
+class TimelineScene(_Timeline, total=False):
+    """``counts`` of lanes by row and column, ``columns``: each one's first and last element.
+
+    ``nobody``: why there is no heatmap.
+    """
+
+    nobody: str  # not in notebooks that were saved earlier
 
 
 @dataclass(frozen=True)
@@ -140,13 +147,20 @@ class Timeline(View):
         made = value_heatmap(self.layout, counts, counts > 0, "", 0.0, most, room=self.room)
         return replace(made, ramp_name="lanes", steps=("→ elements", "↓ time"))
 
+    @property
+    def nobody(self) -> str:
+        """What is told of an argument without events."""
+        if any(access.argument == self.argument.name and access.stopped for access in self.launch.accesses):
+            return "the launch stopped at the first access to it, which touched nothing"
+        return "nobody touches it"
+
     def title(self) -> str:
         whose = "" if self.program is None else f" by {words.who(self.program, self.launch.grid)}"
         return f"{self.argument.name} ({shape_text(self.argument.shape)}): touched{whose} over time"
 
     def text(self) -> str:
         if not self.events:
-            return f"{self.title()}\nnobody touches it"
+            return f"{self.title()}\n{self.nobody}"
         lines = [self.title()]
         for moment, counts in zip(self.moments, self.counts, strict=True):
             touched = np.flatnonzero(counts)
@@ -165,6 +179,7 @@ class Timeline(View):
             "counts": buffer(self.counts.astype(np.uint32)),
             "moments": [str(moment) for moment in self.moments],
             "columns": [self.column(number) for number in range(self.layout.columns)],
+            "nobody": self.nobody,
         }
 
     def pieces(self) -> list[Piece]:
@@ -173,7 +188,7 @@ class Timeline(View):
         from triton_lab.views.drawing.pieces import lines, one_row, title
 
         if not self.events:
-            return [title(self.title()), lines([("nobody touches it", style.LIGHT.faint)])]
+            return [title(self.title()), lines([(self.nobody, style.LIGHT.faint)])]
         return [title(self.title()), one_row([self.heatmap], 8)]
 
     def figure(self) -> Figure:

@@ -88,8 +88,8 @@ export class Heatmap {
     this.readout = readoutOf(() => (this.cursor ? this._boxOf(this.cursor) : null));
     this.zoom = zoomOf(this);
     const wrapped = wrappedWords(scene.layout, scene.noun);
-    if (wrapped) this.node.append(make("div", { class: "tl-wrapped" }, wordOf(wrapped, explanationOf("wrapped"))));
-    this.node.append(this.zoom.node, this.legend.node, this.readout.node);
+    const told = wrapped ? make("div", { class: "tl-wrapped" }, wordOf(wrapped, explanationOf("wrapped"))) : "";
+    this.node.append(make("div", { class: "tl-foot" }, this.zoom.node, told), this.legend.node, this.readout.node);
   }
 
   /** @param {import("./dom.js").Attributes} attributes */

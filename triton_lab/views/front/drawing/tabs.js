@@ -30,7 +30,7 @@ export function tabsOf(tabs, look = "tl-tabs", first = 0, onpick = () => {}) {
     if (ready) part.draw();
   };
   const buttons = tabs.map(({ name }, k) => make("button", { role: "tab", type: "button", onclick: () => pick(k) }, name));
-  if (look === "tl-tabs") tabs.forEach(({ name }, k) => explain(buttons[k], explanationOf(name, "tab")));
+  if (look === "tl-tabs") tabs.forEach(({ name }, k) => explain(buttons[k], explanationOf(name, "tab"), buttons[k], true));
   const pick = (/** @type {number} */ number) => {
     onpick(number);
     show(number);

@@ -1,7 +1,8 @@
 /** Zooming and moving a heatmap: buttons, keys, wheel, pinch, drag and double click; single positions are fetched. */
 
 import { make } from "./dom.js";
-import { boxOf, covers, inSight, isClosest, isWhole, panned, stepped, wantedOf, wholeLens, zoomed } from "./lens.js";
+import { boxOf, covers, inSight, isClosest, isWhole, panned, showing, stepped, wantedOf, wholeLens, zoomed } from "./lens.js";
+import { EMPHASIS } from "./raster.js";
 import { STYLE } from "./style.js";
 
 /** @typedef {import("./heatmap.js").Heatmap} Heatmap */
@@ -153,6 +154,24 @@ class Zoom {
     for (const other of this.others) if (other !== this.heatmap) other.zoom.follow(lens);
   }
 
+  /** Move to what stands out, where none of it is in sight. */
+  seek() {
+    const { lens, layout, cells, emphasis } = this.heatmap;
+    if (!emphasis || isWhole(lens)) return;
+    const { rows, columns, down, right } = layout;
+    /** @type {Window | null} */
+    let first = null;
+    const seen = inSight(lens);
+    for (let at = 0; at < cells.length; at++) {
+      if (emphasis[cells[at]] !== EMPHASIS.chosen) continue;
+      const panel = Math.floor(at / (rows * columns));
+      const [row, column] = [(Math.floor(at / columns) % rows) * down, (at % columns) * right];
+      if (seen.some((one) => meets(one, { panel, row, column, rows: down, columns: right }))) return;
+      first ??= { panel, row, column, rows: down, columns: right };
+    }
+    if (first) this.set(showing(lens, first));
+  }
+
   /** Look where another picture of the same cells looks. @param {import("./lens.js").Lens} lens */
   follow(lens) {
     this.heatmap.lens = lens;
@@ -224,4 +243,9 @@ class Zoom {
       || (whole ? "" : "Drag to move; 0 shows the whole.");
     this.told.classList.toggle("tl-working", busy && !this.trouble);
   }
+}
+
+/** Whether two stretches have a position in common. @param {Window} a @param {Window} b */
+function meets(a, b) {
+  return a.panel === b.panel && a.row < b.row + b.rows && b.row < a.row + a.rows && a.column < b.column + b.columns && b.column < a.column + a.columns;
 }

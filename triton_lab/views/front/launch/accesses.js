@@ -77,10 +77,14 @@ export function accessesOf(scene, selection, context) {
   if (program !== null && selection.get().program === undefined) selection.set({ program });
   if (iteration !== null && selection.get().iteration === undefined) selection.set({ iteration });
   const pickers = [programPicker(scene.grid, selection), iterationPicker(touched.iterations, selection)];
+  let sought = selection.get().program ?? null;
   const update = () => {
     for (const picker of pickers) picker.update();
     const now = layer();
     now.emphasise(emphasisOf(touched), ({ extra }) => (extra instanceof Touched ? emphasisOf(extra) : null));
+    const picked = selection.get().program ?? null;
+    if (picked !== sought) now.zoom.seek();
+    sought = picked;
     status.textContent = now.cursor ? touched.words(now, now.cursor) : rest();
   };
   const show = (/** @type {string} */ name) => {

@@ -68,11 +68,14 @@ export function tilingOf(scene, selection, context) {
 
   if (scene.program !== null && selection.get().program === undefined) selection.set({ program: scene.program });
   const picker = programPicker(scene.grid, selection);
+  let sought = selection.get().program ?? null;
   const update = () => {
     const program = selection.get().program ?? null;
     picker.update();
     const now = layer(shown);
     now.heatmap.emphasise(now.emphasis(program, lineOf(selection)), (detail) => now.emphasisIn(detail, program, lineOf(selection)));
+    if (program !== sought) now.heatmap.zoom.seek();
+    sought = program;
     status.textContent = now.heatmap.cursor ? now.words(now.heatmap.cursor) : rest();
   };
 

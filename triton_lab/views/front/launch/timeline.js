@@ -11,7 +11,7 @@ import { countOf, numbered } from "../drawing/words.js";
  */
 export function timelineOf(scene) {
   const title = make("div", { class: "tl-title" }, scene.title);
-  if (!scene.heatmap) return { node: make("div", {}, title, make("div", { class: "tl-note" }, "nobody touches it")), draw: () => {} };
+  if (!scene.heatmap) return { node: make("div", {}, title, make("div", { class: "tl-note" }, scene.nobody ?? "nobody touches it")), draw: () => {} };
   const counts = numbers(scene.counts);
   const rest = "Point at the picture: time runs down, elements run across.";
   const status = make("div", { class: "tl-status", "aria-live": "polite" }, rest);

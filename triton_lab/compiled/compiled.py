@@ -23,7 +23,7 @@ class Compiled:
 
     >>> compiled = launch.compile("sm_90")
     >>> compiled
-    <add_kernel for sm_90: 32 registers, 0 bytes of shared memory, ... instructions>
+    <add_kernel for sm_90: ... registers, 0 bytes of shared memory, ... instructions>
     >>> list(compiled.stages)
     ['ttir', 'ttgir', 'llir', 'ptx', 'cubin', 'sass']
     """
@@ -78,20 +78,18 @@ class Compiled:
     def compare(self, other: Compiled) -> Difference:
         """This beside ``other``: another target, another configuration, or the kernel after an edit.
 
-        >>> print(launch.compile("sm_90").compare(launch.compile("sm_90", num_warps=8)))
-                               sm_90, 4 warps   sm_90, 8 warps
-        registers ...
+        >>> difference = launch.compile("sm_90").compare(launch.compile("sm_90", num_warps=8))
+        >>> difference.titles
+        ('sm_90, 4 warps', 'sm_90, 8 warps')
+        >>> dict(row[:2] for row in difference.table())["warps"]
+        '4 of 32 lanes'
         """
         return Difference(self, other)
-
-    def rows(self) -> list[tuple[str, str]]:
-        """What the table of it has: name and value."""
-        return list(self.metadata.rows())
 
     def __str__(self) -> str:
         settings = ", ".join(f"{name}={value}" for name, value in self.constants.items())
         head = f"{self.kernel} for {self.target}" + (f" with {settings}" if settings else "")
-        return "\n".join([head, *(f"  ! {one}" for one in self.problems), *aligned(self.rows())])
+        return "\n".join([head, *(f"  ! {one}" for one in self.problems), *aligned(list(self.metadata.rows()))])
 
     def __repr__(self) -> str:
         held = self.metadata
@@ -131,7 +129,7 @@ class Difference:
 
     def table(self) -> list[tuple[str, ...]]:
         """Rows of name and both values, under the titles; then the instructions of which there are more or less."""
-        return side_by_side([self.before.rows(), self.after.rows()], self.titles)
+        return side_by_side([list(one.metadata.rows()) for one in (self.before, self.after)], self.titles)
 
     def opcodes(self) -> dict[str, tuple[int, int]]:
         """The instructions of which there are more in one than in the other, the largest change first."""

@@ -70,8 +70,8 @@ def compile(
 
     >>> from triton_lab.examples.vector_add import add_kernel
     >>> compiled = lab.compile(add_kernel, "*fp32:16, *fp32:16, *fp32:16, i32", {"BLOCK": 1024}, "sm_90", num_warps=4)
-    >>> compiled.metadata.registers, compiled.metadata.spills, compiled.metadata.matrix
-    (26, 0, {})
+    >>> compiled.metadata.shared, compiled.metadata.spills, compiled.metadata.matrix
+    (0, 0, {})
     >>> lab.compile(add_kernel, "*fp32, *fp32, *fp32, i32", {"BLOCK": 1024}, "sm_9")
     Traceback (most recent call last):
         ...

@@ -31,7 +31,10 @@ class CompiledList(list[Compiled]):
     def __str__(self) -> str:
         problems = [f"! {problem}" for one in self for problem in one.problems]
         return "\n".join(
-            [*problems, *aligned(side_by_side([one.rows() for one in self], [one.target for one in self]))]
+            [
+                *problems,
+                *aligned(side_by_side([list(one.metadata.rows()) for one in self], [one.target for one in self])),
+            ]
         )
 
     def _repr_mimebundle_(

@@ -14,7 +14,7 @@ from triton_lab.compiled.compiled import Compiled
 from triton_lab.compiled.several import CompiledList
 from triton_lab.notebook.progress import Sign
 
-CELL = """
+CELL = """\
 import torch, triton
 import triton.language as tl
 @triton.jit
@@ -72,7 +72,7 @@ def test_what_does_not_compile_is_told_at_the_line_of_the_cell(
     (error,) = shell.errors
     text = re.sub(r"\x1b\[[0-9;]*m", "", error)
     assert text.startswith("CompileError: assembled does not compile for sm_90: the compiler was ended by SIGABRT")
-    assert "line 11, in kernel assembled" in text
+    assert "this cell, line 10, in kernel assembled" in text, text
     assert "Traceback" not in text
     assert "worker" not in text
     assert shell.cell("1 + 1").result == 2

@@ -11,13 +11,13 @@ from __future__ import annotations
 import functools
 import json
 import operator
-import subprocess
-import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-_SECONDS = 120
+_SECONDS = 120.0
+_BYTES = 8 << 30
 
 
 @dataclass(frozen=True)
@@ -46,16 +46,19 @@ def resources_of(source: Any, metadata: Any) -> Resources:
 
 @functools.lru_cache(maxsize=256)
 def _compiled(name: str, ttir: str, options: str) -> Resources:
-    told = json.dumps({"ttir": ttir, "options": json.loads(options)})
-    command = [sys.executable, "-m", "triton_lab.backend.cubin"]
-    try:
-        done = subprocess.run(command, input=told, capture_output=True, text=True, timeout=_SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        reason = f"it took more than {_SECONDS} seconds"
-    else:
-        if done.returncode == 0:
-            return Resources(**json.loads(done.stdout.splitlines()[-1]))
-        reason = (done.stderr.strip().splitlines() or [f"the compiler ended with code {done.returncode}"])[-1]
+    from triton_lab.compiled import child
+    from triton_lab.compiled.architecture import architecture
+    from triton_lab.compiled.facts import metadata_of
+    from triton_lab.compiled.front import Request
+
+    target = architecture("sm_90")
+    outcome = child.ask(Request(name, target, ttir, options), _SECONDS, _BYTES, threading.Event())
+    if not outcome.failure:
+        known = metadata_of(target, outcome)
+        if known.registers is not None and known.spills is not None and known.shared is not None:
+            return Resources(known.registers, known.spills, known.shared)
+        outcome.failure = "the tool that tells was not there"
+    reason = outcome.failure.strip().splitlines()[-1]
     raise RuntimeError(f"the kernel {name} does not compile for sm_90, so its registers are not known: {reason}")
 
 

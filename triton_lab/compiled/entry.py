@@ -11,6 +11,7 @@ from typing import Any, overload
 from triton_lab.compiled import child, kept
 from triton_lab.compiled.architecture import Architecture, architectures
 from triton_lab.compiled.asked import Signature, source_of
+from triton_lab.compiled.child import Outcome
 from triton_lab.compiled.compiled import Compiled
 from triton_lab.compiled.failure import CompileError, error_of
 from triton_lab.compiled.front import Request, read
@@ -99,10 +100,15 @@ def compiled_all(
             for request, (source, _, options) in zip(requests, asked, strict=True)
         ]
         try:
-            return [found or wait.result() for found, wait in zip(known, waiting, strict=True)]  # type: ignore[union-attr]
+            made = [found or wait.result() for found, wait in zip(known, waiting, strict=True)]  # type: ignore[union-attr]
         except BaseException:
             stop.set()  # who interrupts does not wait for compilers
             raise
+    # Here, on the thread of the cell that runs, whose lines are told as those of this cell.
+    return [
+        error_of(source, request, one, max_bytes) if isinstance(one, Outcome) and request is not None else one  # type: ignore[misc]
+        for one, request, (source, _, _) in zip(made, requests, asked, strict=True)
+    ]
 
 
 def successes(made: Sequence[Compiled | CompileError]) -> list[Compiled]:
@@ -134,12 +140,13 @@ def _compiled(
     seconds: float,
     max_bytes: int,
     stop: threading.Event,
-) -> Compiled | CompileError:
+) -> Compiled | Outcome:
+    """What was compiled; or the outcome, where that failed."""
     outcome = kept.find(request)
     if outcome is None:
         outcome = child.ask(request, seconds, max_bytes, stop)
         if outcome.failure:
-            return error_of(source, request, outcome, max_bytes)
+            return outcome
         kept.keep(request, outcome)
     function = source.fn
     constants = {function.arg_names[path[0]]: value for path, value in source.constants.items() if len(path) == 1}

@@ -32,6 +32,8 @@ _ASSEMBLERS = (
     re.compile(r"^ptxas\S* \S+, line (\d+); error\s*: (.*)$", re.MULTILINE),
     re.compile(r"^[\w-]*assembler:(\d+):\d+: error: (.*)$", re.MULTILINE),
 )
+# Triton 3.6's for AMD quotes the line, and does not count it.
+_QUOTING = re.compile(r"^error: (.*)\n[ \t]+(\S.*)$", re.MULTILINE)
 _LAST_WORDS = ("LLVM ERROR: ", "Assertion ", "ptxas fatal", "what():", ": error: ")
 _ASSEMBLY = "tt.elementwise_inline_asm"
 _NOT_IT = ("Failures have been detected while processing", "Ptx assembly aborted")
@@ -97,6 +99,10 @@ def _reason(request: Request, outcome: Outcome, memory: int) -> _Reason:
     for pattern in _ASSEMBLERS:
         if found := pattern.search(said):
             return _Reason(found[2], *place_of(_text_before(outcome.stages), int(found[1])))
+    if found := _QUOTING.search(outcome.said):
+        assembly = _text_before(outcome.stages)
+        number = next((n for n, line in enumerate(assembly.split("\n"), 1) if line.strip() == found[2].strip()), 0)
+        return _Reason(found[1], *place_of(assembly, number))
     for file, line, _, text in _MLIR.findall(outcome.said):
         if not text.startswith(_NOT_IT) and not is_tritons(file):
             return _in_our_words(request, file, int(line)) or _Reason(text, file, int(line))
@@ -149,7 +155,7 @@ def place_of(assembly: str, line: int) -> tuple[str, int]:
             r'^\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?', assembly, re.MULTILINE
         )
     }
-    for text in reversed(assembly.split("\n")[: line - 1]):
+    for text in reversed(assembly.split("\n")[: max(0, line - 1)]):
         if found := re.match(r"\s*\.loc\s+(\d+)\s+(\d+)", text):
             return files.get(int(found[1]), ""), int(found[2])
     return "", 0

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from triton_lab.backend.sm90 import NotCompilable as NotCompilable
     from triton_lab.backend.targets import TargetError as TargetError
     from triton_lab.backend.targets import target as target
+    from triton_lab.compiled.compiled import Compiled as Compiled
+    from triton_lab.compiled.entry import compile as compile
+    from triton_lab.compiled.failure import CompileError as CompileError
+    from triton_lab.compiled.several import CompiledList as CompiledList
     from triton_lab.interpreter.errors import Deadlock as Deadlock
     from triton_lab.interpreter.errors import KernelError as KernelError
     from triton_lab.interpreter.errors import StepLimit as StepLimit
@@ -74,6 +78,9 @@ _PUBLIC: dict[str, str | None] = {
     "CheckFailed": "triton_lab.launch.check",
     "CheckIncomplete": "triton_lab.launch.check",
     "Comparison": "triton_lab.launch.comparing.comparison",
+    "CompileError": "triton_lab.compiled.failure",
+    "Compiled": "triton_lab.compiled.compiled",
+    "CompiledList": "triton_lab.compiled.several",
     "Deadlock": "triton_lab.interpreter.errors",
     "Finding": "triton_lab.launch.finding",
     "KernelError": "triton_lab.interpreter.errors",
@@ -92,6 +99,7 @@ _PUBLIC: dict[str, str | None] = {
     "Values": "triton_lab.launch.values",
     "check": "triton_lab.launch.check",
     "compare": "triton_lab.launch.comparing.compare",
+    "compile": "triton_lab.compiled.entry",
     "interact": "triton_lab.views.launch.interact",
     "lazy": None,
     "limits": "triton_lab.backend.limiting",
@@ -111,6 +119,9 @@ __all__ = [
     "CheckFailed",
     "CheckIncomplete",
     "Comparison",
+    "CompileError",
+    "Compiled",
+    "CompiledList",
     "Deadlock",
     "Finding",
     "KernelError",
@@ -130,6 +141,7 @@ __all__ = [
     "__version__",
     "check",
     "compare",
+    "compile",
     "interact",
     "lazy",
     "limits",

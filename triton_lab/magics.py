@@ -138,6 +138,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     from triton import knobs
 
     from triton_lab.backend.targets import TargetError
+    from triton_lab.compiled.failure import CompileError
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.record import record
     from triton_lab.launch.unseen import NotRecorded
@@ -182,3 +183,14 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
         )
     if failed is not None:
         raise failed from None
+    if chosen.gpus:
+        from triton_lab.notebook.compiling import show_compiled
+
+        try:
+            show_compiled(shell, launches, chosen)
+        except CompileError as error:
+            raise trouble.plain(error) from None
+        except KeyboardInterrupt as error:
+            raise trouble.plain(error, "interrupted while kernels were compiled; the launches had ended") from None
+        except Exception as error:
+            raise trouble.clear(error, result.filename) from None

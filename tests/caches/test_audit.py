@@ -21,6 +21,7 @@ AUDITED = {
     "backend/shadow.py:_for_cpu": "a source of Triton by identity, kept alive as long as its answer; and its options",
     "backend/source.py:_triton_folder": "where Triton is installed",
     "backend/spans.py:_read": "the text alone",
+    "compiled/kept.py:_compiler": "Triton's own files, which a running process does not change",
     "interpreter/dtypes.py:numpy_dtype": "the name alone",
     "interpreter/memory.py:span": "shape and strides alone",
     "interpreter/special.py:_c_function": "the name alone",

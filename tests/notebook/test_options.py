@@ -22,6 +22,9 @@ from triton_lab.views.launch.card import SHOWN
         ("--show=source gpu", Options(target="gpu", show=("source",))),
         ("--limit 100", Options(steps=100)),
         ("--help", Options(help=True)),
+        ("cpu --compile sm_90,gfx942", Options(target="cpu", gpus=("sm_90", "gfx942"))),
+        ("--compile=sm_80 cpu", Options(target="cpu", gpus=("sm_80",))),
+        ("--compile cpu", Options(target="cpu", gpus=("sm_90",))),
     ],
 )
 def test_a_line_says_where_and_what_to_show(line: str, options: Options) -> None:
@@ -36,6 +39,7 @@ def test_a_line_says_where_and_what_to_show(line: str, options: Options) -> None
         ("--show tilling", "no view 'tilling'; there is tiling,"),
         ("--show", "--show needs a view: tiling"),
         ("cpu gpu", "takes one target, not 'cpu' and 'gpu'"),
+        ("--compile sm90", "no target 'sm90' to compile for: choose sm_90,"),
         ("--limit many", "takes a number of loop iterations, not 'many'"),
         ("--show 'tiling", "No closing quotation"),
     ],
@@ -61,7 +65,7 @@ def test_the_help_has_a_line_for_each_option_target_and_view_and_its_examples_ar
 
 
 def test_every_flag_of_the_table_is_understood() -> None:
-    values = {"VIEW,...": "tiling", "STEPS": "10", "": None}
+    values = {"VIEW,...": "tiling", "STEPS": "10", "GPU,...": "sm_80", "": None}
     for flag in FLAGS:
         for name in flag.names:
             value = values[flag.value]

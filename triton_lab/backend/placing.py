@@ -32,12 +32,10 @@ def placed(ttir: str, options: dict[str, Any], folder: Path) -> list[dict[str, A
     from triton.backends.compiler import GPUTarget
     from triton.backends.nvidia.compiler import CUDABackend
 
-    from triton_lab.backend.cubin import optimised
-
     target = GPUTarget("cuda", 90, 32)
     file = folder / "kernel.ttir"
     file.write_text(ttir)
-    module, parsed = optimised(file, target, options)
+    module, parsed = _optimised(file, target, options)
     context = module.context
     module = CUDABackend.make_ttgir(module, {}, parsed, target.arch)
     ops: list[Any] = []
@@ -45,6 +43,21 @@ def placed(ttir: str, options: dict[str, Any], folder: Path) -> list[dict[str, A
     made_by = {op.get_result(0).id(): op for op in ops if op.get_num_results()}
     builder = gluon_ir.GluonOpBuilder(context)
     return [_operand(builder, made_by, op) for op in ops if op.get_name() == "tt.reduce"]
+
+
+def _optimised(file: Path, target: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+    """The module in ``file`` after ``target``'s first stage, and the options as its compiler has them."""
+    from triton._C.libtriton import ir
+    from triton.backends.nvidia.compiler import CUDABackend
+
+    backend = CUDABackend(target)
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    module = ir.parse_mlir_module(str(file), context)
+    module.context = context
+    parsed = backend.parse_options(dict(options))
+    return CUDABackend.make_ttir(module, {}, parsed, target.arch), parsed
 
 
 def _operand(builder: Any, made_by: dict[int, Any], op: Any) -> dict[str, Any] | None:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import functools
 import json
 import operator
-import subprocess
-import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-_SECONDS = 120
+_SECONDS = 120.0
+_BYTES = 8 << 30
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def resources_of(source: Any, metadata: Any) -> Resources:
 
     Raises RuntimeError where sm_90's compiler refuses the kernel.
     """
-    return Resources(**json.loads(_compiled(*told_of(source, metadata))))
+    return _compiled(*told_of(source, metadata))
 
 
 def told_of(source: Any, metadata: Any) -> tuple[str, str, str]:
@@ -49,27 +49,22 @@ def told_of(source: Any, metadata: Any) -> tuple[str, str, str]:
     return metadata.name, ttir, json.dumps(options)
 
 
-def compiled_by(module: str, unknown: str, source: Any, metadata: Any) -> str:
-    """The line that ``module`` of this package prints of the kernel's TTIR, in a process of its own.
-
-    Raises RuntimeError where sm_90's compiler refuses the kernel; it names what is ``unknown`` then.
-    """
-    return _compiled(*told_of(source, metadata), module, unknown)
-
-
 @functools.lru_cache(maxsize=256)
-def _compiled(name: str, ttir: str, options: str, module: str = "cubin", unknown: str = "its registers are") -> str:
-    told = json.dumps({"ttir": ttir, "options": json.loads(options)})
-    command = [sys.executable, "-m", f"{__package__}.{module}"]
-    try:
-        done = subprocess.run(command, input=told, capture_output=True, text=True, timeout=_SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        reason = f"it took more than {_SECONDS} seconds"
-    else:
-        if done.returncode == 0:
-            return done.stdout.splitlines()[-1]
-        reason = (done.stderr.strip().splitlines() or [f"the compiler ended with code {done.returncode}"])[-1]
-    raise RuntimeError(f"the kernel {name} does not compile for sm_90, so {unknown} not known: {reason}")
+def _compiled(name: str, ttir: str, options: str) -> Resources:
+    from triton_lab.compiled import child
+    from triton_lab.compiled.architecture import architecture
+    from triton_lab.compiled.facts import metadata_of
+    from triton_lab.compiled.front import Request
+
+    target = architecture("sm_90")
+    outcome = child.ask(Request(name, target, ttir, options), _SECONDS, _BYTES, threading.Event())
+    if not outcome.failure:
+        known = metadata_of(target, outcome)
+        if known.registers is not None and known.spills is not None and known.shared is not None:
+            return Resources(known.registers, known.spills, known.shared)
+        outcome.failure = "the tool that tells was not there"
+    reason = outcome.failure.strip().splitlines()[-1]
+    raise RuntimeError(f"the kernel {name} does not compile for sm_90, so its registers are not known: {reason}")
 
 
 class Measured:

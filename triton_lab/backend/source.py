@@ -109,6 +109,20 @@ class Written:
         return linecache.getline(place.file, place.line)
 
 
+def is_tritons(file: str) -> bool:
+    """Whether ``file`` is one of Triton's own."""
+    return file.startswith(_triton_folder())
+
+
+def line_of(kernel: Any, file: str, line: int) -> str:
+    """A line of ``kernel`` or of a function that it calls, as these hold it; else what the file says now."""
+    for function in _reachable([kernel]):
+        offset = line - function.starting_line_number
+        if file == _file_of(function) and 0 <= offset < len(function.raw_src):
+            return str(function.raw_src[offset])
+    return linecache.getline(file, line)
+
+
 @functools.lru_cache(maxsize=1)
 def _triton_folder() -> str:
     import triton

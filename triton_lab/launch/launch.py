@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from numpy.typing import NDArray
 
@@ -15,6 +15,8 @@ from triton_lab.launch.finding import FindingList
 from triton_lab.launch.recorded import Recorded
 
 if TYPE_CHECKING:
+    from triton_lab.compiled.compiled import Compiled
+    from triton_lab.compiled.several import CompiledList
     from triton_lab.launch.origin import Origin
     from triton_lab.launch.trace import Trace
     from triton_lab.launch.values import Values
@@ -145,6 +147,24 @@ class Launch(Recorded):
         from triton_lab.launch.origin import origins
 
         return origins(self, access, program, lane, iteration)
+
+    @overload
+    def compile(self, target: str | None = None, **options: Any) -> Compiled: ...
+    @overload
+    def compile(self, target: Sequence[str], **options: Any) -> CompiledList: ...
+    def compile(self, target: str | Sequence[str] | None = None, **options: Any) -> Compiled | CompiledList:
+        """What a GPU's compiler makes of this launch's kernel, with its signature and constants, on any machine.
+
+        As `lab.compile`: several targets give a list; without one it is this machine's GPU, else sm_90. ``options``
+        (num_warps, num_stages, ...) take the place of those that the launch had.
+
+        >>> two = launch.compile("sm_90"), launch.compile("sm_90", num_warps=8)
+        >>> [compiled.metadata.warps for compiled in two]
+        [4, 8]
+        """
+        from triton_lab.compiled.launched import compiled_launch
+
+        return compiled_launch(self, target, **options)
 
     # --- Pictures: the rooms below know nothing of views, so these are found when asked for ---------
 

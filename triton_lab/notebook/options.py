@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from triton_lab.compiled.architecture import ARCHITECTURES, architectures
 from triton_lab.views.launch.plot import SHOWN, TABS
 
 # Where a cell runs, and what that means.
@@ -19,6 +20,8 @@ _TARGET_HELP = {
 TARGETS = tuple(_TARGET_HELP)
 # What a card can show, and nothing.
 VIEWS = (*SHOWN, "none")
+# What kernels can be compiled for.
+_GPUS = tuple(one.name for one in ARCHITECTURES)
 _VIEW_HELP = {tab.name: tab.help for tab in TABS} | {"none": "the card without pictures"}
 
 
@@ -34,9 +37,14 @@ class Flag:
 FLAGS = (
     Flag(("--show",), "VIEW,...", "what to print and which tab to open first, one or more of (default: tiling)"),
     Flag(("--limit",), "STEPS", "stop a launch after so many loop iterations"),
+    Flag(
+        ("--compile",),
+        "GPU,...",
+        "what a GPU's compiler makes of the kernels: " + ", ".join(_GPUS) + " (default: yours)",
+    ),
     Flag(("--help", "-h", "-?"), "", "this text"),
 )
-_SHOW, _LIMIT, _HELP = FLAGS
+_SHOW, _LIMIT, _COMPILE, _HELP = FLAGS
 
 
 class UsageError(ValueError):
@@ -45,16 +53,18 @@ class UsageError(ValueError):
 
 @dataclass(frozen=True)
 class Options:
-    """``target`` is one of `TARGETS`, ``show`` the views asked for, ``steps`` a limit on loop iterations."""
+    """``target`` is one of `TARGETS`, ``show`` the views asked for, ``steps`` a limit on loop iterations, ``gpus`` what
+    the kernels are compiled for besides."""
 
     target: str = "auto"
     show: tuple[str, ...] = ("tiling",)
     steps: int | None = None
     help: bool = False
+    gpus: tuple[str, ...] = ()
 
 
 def parse(line: str) -> Options:
-    """Read ``[auto|cpu|gpu|both] [--show VIEW,...] [--limit STEPS] [--help]``.
+    """Read ``[auto|cpu|gpu|both] [--show VIEW,...] [--limit STEPS] [--compile [GPU,...]] [--help]``.
 
     Raises UsageError, which names the nearest thing that exists.
     """
@@ -66,6 +76,7 @@ def parse(line: str) -> Options:
     show: tuple[str, ...] | None = None
     steps = None
     help = False
+    gpus: tuple[str, ...] = ()
     while words:
         word = words.pop(0)
         flag, has_value, value = word.partition("=")
@@ -81,11 +92,23 @@ def parse(line: str) -> Options:
             if not text.isdigit() or not int(text):
                 raise UsageError(f"--limit takes a number of loop iterations, not {text!r}")
             steps = int(text)
+        elif flag in _COMPILE.names:
+            alone = not has_value and (not words or words[0].startswith("-") or words[0] in TARGETS)
+            gpus = _gpus(None if alone else value if has_value else words.pop(0))
         elif flag in _HELP.names:
             help = True
         else:
             raise UsageError(_unknown(flag, [each.names[0] for each in FLAGS], "option"))
-    return Options(target or "auto", Options.show if show is None else show, steps, help)
+    return Options(target or "auto", Options.show if show is None else show, steps, help, gpus)
+
+
+def _gpus(named: str | None) -> tuple[str, ...]:
+    """The GPUs to compile for: those named, else this machine's, else sm_90."""
+    names = None if named is None else [name.strip() for name in named.split(",") if name.strip()]
+    try:
+        return tuple(one.name for one in architectures(names or None))
+    except ValueError as error:
+        raise UsageError(f"--compile: {error}") from None
 
 
 def asks_for_help(line: str) -> bool:
@@ -112,12 +135,12 @@ def _unknown(word: str, known: Sequence[str], what: str) -> str:
 
 def _usage() -> str:
     line = " ".join(f"[{each.names[0]}{' ' * bool(each.value)}{each.value}]" for each in FLAGS)
-    targets = "\n".join(f"  {name:<9} {text}" for name, text in _TARGET_HELP.items())
+    targets = "\n".join(f"  {name:<10} {text}" for name, text in _TARGET_HELP.items())
     flags = []
     for each in FLAGS:
-        flags.append(f"  {each.names[0]:<9} {each.help}")
+        flags.append(f"  {each.names[0]:<10} {each.help}")
         if each is _SHOW:
-            flags.extend(f"             {name:<9} {_VIEW_HELP[name]}" for name in VIEWS)
+            flags.extend(f"             {name:<10} {_VIEW_HELP[name]}" for name in VIEWS)
     return _USAGE.format(targets="|".join(TARGETS), line=line, target_lines=targets, flags="\n".join(flags))
 
 
@@ -136,6 +159,7 @@ Examples:
   %%triton cpu --show values,source   on the CPU, with the values of the kernel's variables beside its source
   %%triton both                       on GPU and CPU, and where the two differ
   %%triton cpu --limit 10000          stop a loop that does not end
+  %%triton cpu --compile sm_90        and what the compiler for an H100 makes of the kernels
 
 %triton alone, anywhere in a cell, tells what is installed and which target is active.
 """

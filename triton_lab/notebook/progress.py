@@ -41,7 +41,7 @@ class Sign:
         self._publish, self._stage, self._clock = publish, stage, clock
         self._start = clock()
         self._done = self._total = 0
-        self._name = self._text = ""
+        self._name = self._text = self._task = ""
         self._lock = threading.Lock()
         self._ended = threading.Event()
 
@@ -50,6 +50,15 @@ class Sign:
         if done < self._done:  # another launch
             self._start = self._clock()
         self._done, self._total = done, total
+
+    @contextlib.contextmanager
+    def doing(self, task: str) -> Iterator[None]:
+        """What is done inside is ``task``, whatever the stack says."""
+        self._task = task
+        try:
+            yield
+        finally:
+            self._task = ""
 
     def watch(self) -> None:
         """Show the line after a while and keep it true, until the end."""
@@ -72,7 +81,7 @@ class Sign:
         from triton_lab.words import count, number
 
         if not 0 < self._done < self._total:
-            return f"{self._stage()} …"
+            return f"{self._task or self._stage()} …"
         left = (self._clock() - self._start) * (self._total - self._done) / self._done
         told = f"{number(self._done)} of {count(self._total, 'program')}"
         return f"{told}, {left:.0f} s to go; interrupt the kernel (■) to stop"

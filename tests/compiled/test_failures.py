@@ -1,0 +1,162 @@
+"""Kernels that a compiler refuses, aborts at or does not finish: an error at the line, and all goes on."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+
+import pytest
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from triton_lab.compiled import child, entry
+from triton_lab.compiled.failure import place_of
+
+pytestmark = pytest.mark.usefixtures("cache")
+
+
+@triton.jit
+def squared(x, z, N: tl.constexpr):
+    k = tl.arange(0, N)
+    value = tl.load(x + k)
+    tl.store(z + k, value * value)
+
+
+@triton.jit
+def assembled(x, z, CODE: tl.constexpr, CONSTRAINTS: tl.constexpr):
+    k = tl.arange(0, 128)
+    value = tl.load(x + k)
+    tl.store(z + k, tl.inline_asm_elementwise(CODE, CONSTRAINTS, [value], dtype=tl.int32, is_pure=True, pack=1))
+
+
+@triton.jit
+def product(x, y, z, length, N: tl.constexpr):
+    rows, columns = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
+    total = tl.zeros((N, N), tl.float32)
+    for step in range(0, length, N):
+        a = tl.load(x + rows * length + step + columns)
+        total += tl.dot(a, tl.load(y + (step + rows) * N + columns))
+    tl.store(z + rows * N + columns, total)
+
+
+def works() -> bool:
+    return bool(lab.compile(squared, "*fp32, *fp32", {"N": 16}, "gfx942").stages["hsaco"])
+
+
+def refused(kernel, signature, constants, target, **options) -> lab.CompileError:
+    with pytest.raises(lab.CompileError) as caught:
+        lab.compile(kernel, signature, constants, target, **options)
+    error = caught.value
+    assert (error.target, error.file) == (target, __file__)
+    assert f"{__file__}, line {error.line}, in kernel {kernel.__name__}" in str(error)
+    entry.forget()
+    assert works()
+    return error
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_a_type_that_the_target_does_not_have_is_told_at_its_line(target):
+    error = refused(squared, "*fp8e5, *fp8e5", {"N": 16}, target)
+    assert error.line == squared.starting_line_number + 4
+    assert f"a multiplication in tl.float8e5, which a GPU of {target} does not have" in str(error)
+    assert "tl.store(z + k, value * value)" in str(error)
+    assert "x.to(tl.float32)" in str(error)
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+@pytest.mark.parametrize(
+    ("code", "constraints", "reason"),
+    [
+        ("no.such $0, $1;", "=r,r", r"Not a name|[Uu]nknown modifier|invalid instruction"),
+        ("mov.b32 $0, $1;", "=r", "SIGABRT: number of input constraints does not match"),
+        ("mov.b32 $0, $5;", "=r,r", "SIGABRT: .*Invalid .* operand number"),
+    ],
+)
+def test_a_compiler_that_aborts_or_fails_is_an_error_at_the_line(target, code, constraints, reason):
+    error = refused(assembled, "*i32, *i32", {"CODE": code, "CONSTRAINTS": constraints}, target)
+    assert re.search(reason, str(error)), str(error)
+    assert error.line == assembled.starting_line_number + 4
+
+
+def test_a_process_that_is_killed_is_an_error(monkeypatch):
+    assert works()
+    (waiting,) = child._idle[-1:]
+    answers = waiting._answers
+
+    def killed(*given):
+        for answer in answers(*given):
+            if answer.get("stage") == "ttgir":
+                os.killpg(waiting.process.pid, signal.SIGKILL)
+            yield answer
+
+    monkeypatch.setattr(waiting, "_answers", killed)
+    error = refused(product, "*fp16, *fp16, *fp32, i32", {"N": 32}, "gfx942")
+    assert "ended by SIGKILL" in str(error)
+    assert error.stage in ("llir", "amdgcn", "hsaco")
+    assert error.line == product.starting_line_number + 1
+
+
+def test_one_that_has_ended_while_nobody_asked_is_replaced():
+    assert works()
+    for waiting in child._idle:
+        os.killpg(waiting.process.pid, signal.SIGKILL)
+    entry.forget()
+    assert lab.compile(squared, "*fp32, *fp32", {"N": 32}, "gfx942").stages
+
+
+def test_time_is_limited():
+    error = refused(product, "*fp16, *fp16, *fp32, i32", {"N": 64}, "sm_90", seconds=0.02)
+    assert "it took more than 0.02 s" in str(error)
+    assert "seconds=..." in str(error)
+
+
+def test_memory_is_limited():
+    error = refused(product, "*fp16, *fp16, *fp32, i32", {"N": 64}, "gfx942", max_bytes=4 << 20)
+    assert "needed more than 0.00391 GiB of memory" in str(error)
+    assert "max_bytes=..." in str(error)
+
+
+def test_a_tool_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setattr(child, "environment", lambda: {"another": "environment"})
+    gone = (
+        "from triton import knobs\n"
+        "def gone(self): raise RuntimeError('Cannot find ptxas')\n"
+        "type(knobs.nvidia).ptxas = type(knobs.nvidia).ptxas_blackwell = property(gone)\n"
+    )
+    monkeypatch.setattr(child, "_START", child._START.replace("; ", "\n").replace("main()", f"{gone}main()"))
+    error = refused(squared, "*fp32, *fp32", {"N": 16}, "sm_90")
+    assert "Cannot find ptxas" in str(error)
+    assert "TRITON_PTXAS_PATH" in str(error)
+
+
+def test_too_much_shared_memory_is_told():
+    compiled = lab.compile(product, "*fp16:16, *fp16:16, *fp32:16, i32:16", {"N": 64}, "sm_80", num_stages=12)
+    (problem,) = compiled.problems
+    assert "sm_80 would refuse to launch it: a program needs" in problem
+    assert problem in str(compiled)
+    assert compiled.metadata.shared > 163 * 1024
+
+
+def test_who_interrupts_does_not_wait(monkeypatch):
+    monkeypatch.setattr(child, "_PAUSE", 0.01)
+    asked = child.ask
+
+    def interrupting(*given):
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return asked(*given)
+
+    monkeypatch.setattr(child, "ask", interrupting)
+    with pytest.raises(KeyboardInterrupt):  # with one warp it takes long
+        lab.compile(product, "*fp32, *fp32, *fp32, i32", {"N": 128}, "sm_80", num_warps=1)
+    monkeypatch.undo()
+    assert works()
+
+
+def test_a_line_of_assembly_leads_to_one_of_the_source():
+    text = '.file 1 "/a" "b.py"\n.file 2 "/c/d.py"\n.loc 1 7 0\nadd\n.loc 2 9 0 // b\nmul\nsub'
+    assert place_of(text, 4) == ("/a/b.py", 7)
+    assert place_of(text, 7) == ("/c/d.py", 9)
+    assert place_of(text, 1) == ("", 0)

@@ -1,0 +1,87 @@
+"""The GPUs that a kernel can be compiled for, by the names that their makers give to the instruction sets."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+KIB = 1 << 10
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """An instruction set: ``backend`` and ``arch`` as Triton names them, lanes of a warp.
+
+    ``shared`` is how many bytes of shared memory one program may have; None where that is not known.
+    """
+
+    name: str
+    backend: str
+    arch: int | str
+    lanes: int
+    shared: int | None
+
+    @property
+    def is_nvidia(self) -> bool:
+        """Whether it is one of NVIDIA's; else AMD's."""
+        return self.backend == "cuda"
+
+    @property
+    def has_tensor_memory(self) -> bool:
+        """Whether its tensor cores have memory of their own."""
+        return self.is_nvidia and int(self.arch) // 10 in (10, 11)
+
+    @property
+    def target(self) -> Any:
+        """Triton's GPUTarget."""
+        from triton.backends.compiler import GPUTarget
+
+        return GPUTarget(self.backend, self.arch, self.lanes)
+
+
+# Shared memory: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; for AMD the sizes of the
+# LDS in the instruction set guides of CDNA 3, CDNA 4 and RDNA 4.
+ARCHITECTURES = (
+    Architecture("sm_80", "cuda", 80, 32, 163 * KIB),
+    Architecture("sm_90", "cuda", 90, 32, 227 * KIB),
+    Architecture("sm_100", "cuda", 100, 32, 227 * KIB),
+    Architecture("sm_120", "cuda", 120, 32, 99 * KIB),
+    Architecture("gfx942", "hip", "gfx942", 64, 64 * KIB),
+    Architecture("gfx950", "hip", "gfx950", 64, 160 * KIB),
+    Architecture("gfx1200", "hip", "gfx1200", 32, 64 * KIB),
+)
+_OTHERWISE = "sm_90"
+
+
+def architecture(name: str) -> Architecture:
+    """The architecture called ``name``; ValueError says which there are, the nearest first."""
+    known = {one.name: one for one in ARCHITECTURES}
+    here = of_machine()
+    if here is not None:
+        known.setdefault(here.name, here)
+    if name not in known:
+        near = difflib.get_close_matches(str(name), known, n=len(known), cutoff=0.0)
+        raise ValueError(f"there is no target {name!r} to compile for: choose {', '.join(near)}")
+    return known[name]
+
+
+def architectures(names: str | Sequence[str] | None) -> list[Architecture]:
+    """Those called so; with no name the one in this machine, else sm_90."""
+    if names is None:
+        return [of_machine() or architecture(_OTHERWISE)]
+    return [architecture(name) for name in ([names] if isinstance(names, str) else names)]
+
+
+def of_machine() -> Architecture | None:
+    """The GPU that is there; None without one."""
+    from triton_lab.backend.gpu import gpu_driver
+
+    driver = gpu_driver()
+    if driver is None:
+        return None
+    target = driver.get_current_target()
+    name = f"sm_{target.arch}" if target.backend == "cuda" else str(target.arch).partition(":")[0]
+    table = next((one for one in ARCHITECTURES if one.name == name), None)
+    return table or Architecture(name, target.backend, target.arch, target.warp_size, None)

@@ -1,0 +1,102 @@
+"""From a kernel, a signature and constants, as a user writes them, to what Triton compiles."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Signature = Mapping[str, str] | Sequence[str] | str
+# What Triton's front end knows of 16: an address or a number that is a multiple of it.
+_MULTIPLE_OF_16 = ["tt.divisibility", 16]
+
+
+def source_of(kernel: Any, signature: Signature, constants: Mapping[str, Any]) -> Any:
+    """Triton's ASTSource. Raises TypeError for what is no kernel, ValueError for a signature that does not fit it."""
+    from triton.compiler import ASTSource
+
+    function = _function(kernel)
+    names = list(function.arg_names)
+    fixed = _constants(function, names, constants)
+    given = _given(function, signature, [name for name in names if name not in fixed])
+    types, attributes = {}, {}
+    for position, name in enumerate(names):
+        if name in fixed:
+            types[name] = "constexpr"
+            continue
+        if name not in given:
+            raise ValueError(f"{function.__name__}: the signature has no type for {name}, and no constant is given")
+        types[name], _, hint = given[name].replace(" ", "").partition(":")
+        _check_type(function, name, types[name])
+        if hint not in ("", "16"):
+            raise ValueError(f"{name}: {given[name]!r} may end in :16, for a multiple of 16, and in nothing else")
+        if hint:
+            attributes[(position,)] = [_MULTIPLE_OF_16]
+    return ASTSource(function, types, fixed, attributes)
+
+
+def _function(kernel: Any) -> Any:
+    from triton.runtime.jit import JITFunction, KernelInterface
+
+    found = kernel
+    while isinstance(found, KernelInterface) and not isinstance(found, JITFunction) and hasattr(found, "fn"):
+        found = found.fn
+    if not isinstance(found, JITFunction):
+        raise TypeError(
+            f"{kernel!r} is no kernel that can be compiled: a function under @triton.jit is needed"
+            + (", defined without TRITON_INTERPRET=1" if type(found).__name__ == "InterpretedFunction" else "")
+        )
+    if found.is_gluon():
+        raise TypeError(f"{found.__name__} is a Gluon kernel: those of triton.language alone can be compiled here")
+    return found
+
+
+def _constants(function: Any, names: Sequence[str], constants: Mapping[str, Any]) -> dict[str, Any]:
+    """Those given, and the defaults of other parameters under tl.constexpr."""
+    _check_names(function, constants, names, "constant")
+    fixed = {name: constants[name] for name in names if name in constants}
+    for parameter in function.params:
+        if parameter.is_constexpr and parameter.name not in fixed:
+            if parameter.default is inspect.Parameter.empty:
+                raise ValueError(
+                    f"{function.__name__}: {parameter.name} is tl.constexpr and needs a value: "
+                    f"constants={{{parameter.name!r}: ...}}"
+                )
+            fixed[parameter.name] = parameter.default
+    return {name: fixed[name] for name in names if name in fixed}
+
+
+def _given(function: Any, signature: Signature, open_names: Sequence[str]) -> dict[str, str]:
+    """The types by name; a list or a text has those of the parameters that are no constants, in order."""
+    if isinstance(signature, Mapping):
+        _check_names(function, signature, function.arg_names, "type")
+        return {name: type for name, type in signature.items() if type != "constexpr"}
+    listed = [one for one in signature.split(",") if one.strip()] if isinstance(signature, str) else list(signature)
+    if len(listed) != len(open_names):
+        raise ValueError(
+            f"{function.__name__}: the signature has {len(listed)} types for {len(open_names)} parameters that are no "
+            f"constants: {', '.join(open_names) or 'none'}"
+        )
+    return dict(zip(open_names, listed, strict=True))
+
+
+def _check_names(function: Any, asked: Iterable[str], names: Sequence[str], what: str) -> None:
+    for name in asked:
+        if name not in names:
+            near = difflib.get_close_matches(str(name), names, n=len(names), cutoff=0.0)
+            raise ValueError(
+                f"{function.__name__} has no parameter {name!r} for the {what}; it has {', '.join(near) or 'none'}"
+            )
+
+
+def _check_type(function: Any, name: str, type: str) -> None:
+    from triton.compiler.code_generator import str_to_ty
+
+    try:
+        str_to_ty(type, None)
+    except Exception:
+        raise ValueError(
+            f"{function.__name__}: {type!r} is no type for {name}: write fp32, fp16, bf16, fp64, fp8e5, fp8e4nv, i1, "
+            "i8, i16, i32, i64, u32 and the like, with a * before it for a pointer"
+        ) from None

@@ -1,0 +1,177 @@
+"""`Compiled`: what the compiler for a GPU made of a kernel, and `Difference`: two of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from triton_lab.compiled.architecture import Architecture
+from triton_lab.compiled.child import Outcome
+from triton_lab.compiled.facts import Metadata, metadata_of
+from triton_lab.compiled.text import aligned, shown, side_by_side, without_places
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """A kernel, compiled for ``target``: its stages, and what the machine code takes.
+
+    ``constants`` and ``options`` are what it was compiled with; ``file`` and ``line`` are where it begins. ``seconds``
+    is how long each stage took, when it was compiled and not found in the cache.
+
+    >>> compiled = launch.compile("sm_90")
+    >>> compiled
+    <add_kernel for sm_90: ... registers, 0 bytes of shared memory, ... instructions>
+    >>> list(compiled.stages)
+    ['ttir', 'ttgir', 'llir', 'ptx', 'cubin', 'sass']
+    """
+
+    kernel: str
+    architecture: Architecture = field(repr=False)
+    constants: Mapping[str, Any]
+    options: Mapping[str, Any]
+    file: str
+    line: int
+    outcome: Outcome = field(repr=False)
+
+    @property
+    def target(self) -> str:
+        """The name of the GPU's instruction set: ``sm_90``, ``gfx942``."""
+        return self.architecture.name
+
+    @property
+    def stages(self) -> Mapping[str, str | bytes]:
+        """What each stage gave, in order: text, but for ``cubin`` and ``hsaco``, which are bytes.
+
+        >>> "ld.global" in launch.compile("sm_90").stages["ptx"]
+        True
+        """
+        return self.outcome.stages
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """How long each stage took."""
+        return self.outcome.seconds
+
+    @cached_property
+    def metadata(self) -> Metadata:
+        """Registers, shared memory, instructions.
+
+        >>> launch.compile("sm_90").metadata.shared
+        0
+        """
+        return metadata_of(self.architecture, self.outcome)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What would keep a GPU from running it, in words."""
+        most, shared = self.architecture.shared, self.metadata.shared
+        if most is None or shared is None or shared <= most:
+            return ()
+        return (
+            f"{self.target} would refuse to launch it: a program needs {shared:,} bytes of shared memory, and may have "
+            f"{most:,}. Smaller blocks or a smaller num_stages need less.",
+        )
+
+    def compare(self, other: Compiled) -> Difference:
+        """This beside ``other``: another target, another configuration, or the kernel after an edit.
+
+        >>> difference = launch.compile("sm_90").compare(launch.compile("sm_90", num_warps=8))
+        >>> difference.titles
+        ('sm_90, 4 warps', 'sm_90, 8 warps')
+        >>> dict(row[:2] for row in difference.table())["warps"]
+        '4 of 32 lanes'
+        """
+        return Difference(self, other)
+
+    def __str__(self) -> str:
+        settings = ", ".join(f"{name}={value}" for name, value in self.constants.items())
+        head = f"{self.kernel} for {self.target}" + (f" with {settings}" if settings else "")
+        return "\n".join([head, *(f"  ! {one}" for one in self.problems), *aligned(list(self.metadata.rows()))])
+
+    def __repr__(self) -> str:
+        held = self.metadata
+        count = sum(held.opcodes.values())
+        return (
+            f"<{self.kernel} for {self.target}: {held.registers} registers, {held.shared:,} bytes of shared memory, "
+            f"{count:,} instructions>"
+        )
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The table, with the stages folded away under it."""
+        return shown(str(self), self.stages), {}
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """``before`` and ``after``, compared; printed it is a table with both."""
+
+    before: Compiled = field(repr=False)
+    after: Compiled = field(repr=False)
+
+    @property
+    def titles(self) -> tuple[str, str]:
+        """What the two are called: by all in which they differ."""
+        first, second = (_named(one) for one in (self.before, self.after))
+        told = [name for name in {**first, **second} if first.get(name) != second.get(name)]
+        if not told:
+            return f"{self.before.target} before", f"{self.after.target} after"
+        names = (", ".join(one[name] for name in told if one.get(name)) for one in (first, second))
+        one, other = (
+            name if name.startswith(each.target) else f"{each.target}, {name}"
+            for name, each in zip(names, (self.before, self.after), strict=True)
+        )
+        return one, other
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Rows of name and both values, under the titles; then the instructions of which there are more or less."""
+        return side_by_side([list(one.metadata.rows()) for one in (self.before, self.after)], self.titles)
+
+    def opcodes(self) -> dict[str, tuple[int, int]]:
+        """The instructions of which there are more in one than in the other, the largest change first."""
+        first, second = self.before.metadata.opcodes, self.after.metadata.opcodes
+        changed = {
+            name: (first.get(name, 0), second.get(name, 0))
+            for name in {**first, **second}
+            if first.get(name, 0) != second.get(name, 0)
+        }
+        return dict(sorted(changed.items(), key=lambda one: (-abs(one[1][1] - one[1][0]), one[0])))
+
+    def diff(self, stage: str, context: int = 3) -> str:
+        """The lines of ``stage`` in which the two differ, as ``diff -u`` writes it; "" where none does.
+
+        Where lines come from is left out. Raises LookupError for a stage that not both have as text.
+        """
+        both = [
+            name for name, text in self.before.stages.items() if name in self.after.stages and isinstance(text, str)
+        ]
+        if stage not in both:
+            raise LookupError(f"not both have {stage!r} as text; there is {', '.join(both)}")
+        one, other = (list(without_places(str(each.stages[stage]))) for each in (self.before, self.after))
+        return "\n".join(difflib.unified_diff(one, other, *self.titles, lineterm="", n=context))
+
+    def __str__(self) -> str:
+        problems = [f"! {problem}" for one in (self.before, self.after) for problem in one.problems]
+        return "\n".join([*problems, *aligned(self.table())])
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {"text/plain": str(self)}, {}
+
+
+def _named(one: Compiled) -> dict[str, str]:
+    """What tells a compilation from another."""
+    held = one.metadata
+    return {
+        "kernel": one.kernel,
+        "target": one.target,
+        "warps": f"{held.warps} warps" if held.warps > 1 else "1 warp",
+        "stages": f"{held.stages} stages" if held.stages > 1 else "1 stage",
+        **{name: f"{name}={value}" for name, value in one.constants.items()},
+        **{name: f"{name}={value}" for name, value in one.options.items() if name not in ("num_warps", "num_stages")},
+    }

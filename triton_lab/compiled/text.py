@@ -1,0 +1,62 @@
+"""Compilations as text: tables, stages that are folded away, and stages without the places that lines come from."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+_MOST_LINES = 500  # of a stage, in a notebook's output
+# Where a line comes from, which changes with every edit above it, and numbers that stand for it.
+_PLACES = (
+    (re.compile(r"\s*loc\((?:#loc\d*|unknown|[^()]*(?:\([^()]*\))*[^()]*)\)"), ""),
+    (re.compile(r"^#loc.*$"), ""),
+    (re.compile(r",? !dbg !\d+"), ""),
+    (re.compile(r"^!\d+ = .*$"), ""),
+    (re.compile(r"^\s*\.(?:loc|file)\b.*$"), ""),
+)
+
+
+def side_by_side(columns: Sequence[Sequence[tuple[str, str]]], titles: Sequence[str]) -> list[tuple[str, ...]]:
+    """A table of name and value in each column, under its title; what one does not have is left empty there."""
+    names: list[str] = []
+    for column in columns:
+        place = 0
+        for name, _ in column:
+            if name not in names:
+                names.insert(place, name)
+            place = names.index(name) + 1
+    values = [dict(column) for column in columns]
+    return [("", *titles), *((name, *(column.get(name, "") for column in values)) for name in names)]
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The rows as lines, with columns that stand under each other."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        yield "   ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+
+
+def shown(table: str, stages: Mapping[str, str | bytes]) -> dict[str, str]:
+    """What a notebook shows: the table, with the stages folded away under it."""
+    folded = "".join(_folded(name, text) for name, text in stages.items())
+    return {"text/plain": table, "text/html": f"<pre>{html.escape(table)}</pre>{folded}"}
+
+
+def _folded(name: str, text: str | bytes) -> str:
+    if isinstance(text, bytes):
+        return f"<div>{html.escape(name)}: {len(text):,} bytes</div>"
+    lines = text.splitlines()
+    left = f"\n… {len(lines) - _MOST_LINES:,} more lines" if len(lines) > _MOST_LINES else ""
+    body = html.escape("\n".join(lines[:_MOST_LINES]) + left)
+    return f"<details><summary>{html.escape(name)}, {len(lines):,} lines</summary><pre>{body}</pre></details>"
+
+
+def without_places(text: str) -> Iterator[str]:
+    """The lines of a stage, without what says where they come from."""
+    for line in text.splitlines():
+        left = line
+        for pattern, instead in _PLACES:
+            left = pattern.sub(instead, left)
+        if left.strip() or not line.strip():
+            yield left.rstrip()

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from triton_lab.backend.sm90 import NotCompilable as NotCompilable
     from triton_lab.backend.targets import TargetError as TargetError
     from triton_lab.backend.targets import target as target
+    from triton_lab.compiled.layouts.layout import layout as layout
+    from triton_lab.compiled.layouts.refusal import LayoutError as LayoutError
     from triton_lab.interpreter.errors import Deadlock as Deadlock
     from triton_lab.interpreter.errors import KernelError as KernelError
     from triton_lab.interpreter.errors import StepLimit as StepLimit
@@ -78,6 +80,7 @@ _PUBLIC: dict[str, str | None] = {
     "Launch": "triton_lab.launch.launch",
     "LaunchNotRecorded": "triton_lab.launch.record",
     "Launches": "triton_lab.launch.launches",
+    "LayoutError": "triton_lab.compiled.layouts",
     "NotCompilable": "triton_lab.backend.sm90",
     "NotRecorded": "triton_lab.launch.unseen",
     "Origin": "triton_lab.launch.origin",
@@ -90,6 +93,7 @@ _PUBLIC: dict[str, str | None] = {
     "check": "triton_lab.launch.check",
     "compare": "triton_lab.launch.comparing.compare",
     "interact": "triton_lab.views.launch.interact",
+    "layout": "triton_lab.compiled.layouts",
     "lazy": None,
     "limits": "triton_lab.backend.limiting",
     "polyhedral": None,
@@ -113,6 +117,7 @@ __all__ = [
     "Launch",
     "LaunchNotRecorded",
     "Launches",
+    "LayoutError",
     "NotCompilable",
     "NotRecorded",
     "Origin",
@@ -126,6 +131,7 @@ __all__ = [
     "check",
     "compare",
     "interact",
+    "layout",
     "lazy",
     "limits",
     "polyhedral",

@@ -140,4 +140,8 @@ class Bases(Distributed):
         tile = Tile(self.rank)
         tile.bases = {name: [list(basis) for basis in getattr(self, name)] for name in HARDWARE}
         tile.shape = list(self.own_shape)
-        return tile.repeat(shape, self.order).cut(shape)
+        tile.repeat(shape, self.order)
+        tile.bases["register"] = [
+            basis for basis in tile.bases["register"] if all(map(int.__lt__, basis, shape))
+        ]  # what is cut off the tensor is not kept twice
+        return tile.cut(shape)

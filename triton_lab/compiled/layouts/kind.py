@@ -1,4 +1,4 @@
-"""What every kind of layout has: a spelling in TTGIR, a rank, and the linear map that it becomes on a tensor's shape."""
+"""What every kind of layout has: a spelling in TTGIR, a rank, and the linear map that it becomes on a shape."""
 
 from __future__ import annotations
 

@@ -134,6 +134,16 @@ class Linear:
             found = np.concatenate([found, found ^ column])
         return found
 
+    def table_of(self, output: str) -> Ints:
+        """One output's number for each packed input: ``(2**bits,)``. The last input is the lowest bits here, so that a
+        map from coordinates can be reshaped to the tensor."""
+        axis = [name for name, _ in self.outs].index(output)
+        found = np.zeros(1, np.int64)
+        for _, each in reversed(self.ins):
+            for basis in each:
+                found = np.concatenate([found, found ^ basis[axis]])
+        return found
+
     @property
     def matrix(self) -> npt.NDArray[np.uint8]:
         """The bits: a row for each bit of the outputs (of the first output first, its lowest bit first), a column

@@ -69,9 +69,7 @@ def cluster(cga: CGA, rank: int) -> None:
 def tensor(shape: Sequence[int], rank: int, what: str) -> None:
     """A shape that the layout can hold: of its rank, each size a power of two."""
     if len(shape) != rank:
-        raise LayoutError(
-            f"the shape {tuple(shape)} has {len(shape)} dimensions, but this {what} layout is for {rank}"
-        )
+        raise LayoutError(f"the shape {tuple(shape)} has {len(shape)} dimensions, but this {what} layout is for {rank}")
     for axis, size in enumerate(shape):
         if not is_power(size):
             raise LayoutError(

@@ -108,9 +108,7 @@ def build(mnemonic: str, parameters: Mapping[str, Any]) -> Kind:
             raise LayoutError(f"a {kind.name} layout has no parameter {key}; it has {', '.join(_spelled(kind))}")
         given[field.name] = _frozen(value)
     missing = [
-        field.name
-        for field in fields.values()
-        if field.default is dataclasses.MISSING and field.name not in given
+        field.name for field in fields.values() if field.default is dataclasses.MISSING and field.name not in given
     ]
     if missing:
         raise LayoutError(f"a {kind.name} layout needs {', '.join(missing)} too")
@@ -180,7 +178,7 @@ class _Reader:
             if name in self.known and token != name:
                 return self.known[name]
             raise LayoutError(
-                f"{token} is no layout known here: write it as #ttg.blocked<{{...}}>, or give its line {token} = ... too"
+                f"{token} is no layout known here: write it as #ttg.blocked<{{...}}>, or give its line too"
             )
         if name not in _BY_MNEMONIC:
             raise LayoutError(f"there is no layout #{name}; known are {', '.join('#' + each for each in _BY_MNEMONIC)}")

@@ -1,4 +1,4 @@
-"""What Triton itself says of a layout, asked in a child process, since it may abort: `ask(["tensor<8x8xf16, #ttg...>"])`.
+"""What Triton itself says of a layout, asked in a child process, since it may abort: `ask("tensor<8x8xf16, #..>")`.
 
 Triton 3.6 gives the linear layouts of registers; 3.9 also those of swizzled, nvmma and plain linear shared memory and
 of tensor memory. None gives one of padded or rotating shared layouts.

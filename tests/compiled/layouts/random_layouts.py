@@ -61,9 +61,10 @@ def clusters(draw: Any, rank: int) -> tuple[str, int]:
 @st.composite
 def blocked(draw: Any, rank: int, cluster: str) -> str:
     order = draw(st.permutations(range(rank)))
+    size = divided(draw, draw(st.integers(0, 4)), rank)
     return (
-        f"#ttg.blocked<{{sizePerThread = {divided(draw, draw(st.integers(0, 4)), rank)}, "
-        f"threadsPerWarp = {divided(draw, 5, rank)}, warpsPerCTA = {divided(draw, 2, rank)}, order = {order}{cluster}}}>"
+        f"#ttg.blocked<{{sizePerThread = {size}, threadsPerWarp = {divided(draw, 5, rank)}, "
+        f"warpsPerCTA = {divided(draw, 2, rank)}, order = {order}{cluster}}}>"
     )
 
 
@@ -108,10 +109,23 @@ def wmma(draw: Any, cluster: str, version: int) -> str:
 
 
 @st.composite
-def register_layouts(draw: Any) -> Asked:
-    kind = draw(st.sampled_from(["blocked", "mma2", "mma3", "mfma", "wmma"]))
-    rank = 2 if kind in ("mma3", "wmma") else draw(st.sampled_from([2, 2, 3] if kind != "blocked" else [1, 2, 3]))
-    cluster, blocks = draw(clusters(rank))
+def register_layouts(draw: Any, blocks: int | None = None) -> Asked:
+    """Any layout in registers; with ``blocks`` (1 or 2) one of a matrix, of 32 lanes, for a cluster of so many."""
+    kinds = ["blocked", "mma2", "mma3", "wmma"]
+    kind = draw(st.sampled_from(kinds if blocks else [*kinds, "mfma"]))
+    if blocks is not None:
+        rank, cluster = 2, f", CGALayout = {draw(st.sampled_from([[1, 0], [0, 1], [0, 0]]))}" if blocks > 1 else ""
+        cluster = cluster.replace("= [", "= [[").replace("]", "]]")
+    else:
+        rank = 2 if kind in ("mma3", "wmma") else draw(st.sampled_from([2, 2, 3] if kind != "blocked" else [1, 2, 3]))
+        cluster, blocks = draw(clusters(rank))
+        return draw(_around(kind, rank, cluster, blocks, ["", "operand", "slice"]))
+    return draw(_around(kind, rank, cluster, blocks, ["", "operand"]))
+
+
+@st.composite
+def _around(draw: Any, kind: str, rank: int, cluster: str, blocks: int, arounds: list[str]) -> Asked:
+    """A layout of a kind, by itself, as the parent of an operand, or of a slice."""
     version = draw(st.sampled_from([1, 2, 3]))
     made = {
         "blocked": lambda: blocked(rank, cluster),
@@ -124,14 +138,14 @@ def register_layouts(draw: Any) -> Asked:
     least = 4 if kind == "wmma" else 0
     shape = [1 << draw(st.integers(least, 8 if rank < 3 else 5)) for _ in range(rank)]
     lane = 64 if kind == "mfma" else 32
-    around = draw(st.sampled_from(["", "operand", "slice"]))
+    around = draw(st.sampled_from(arounds))
     if around == "operand" and rank > 1:
         operand = 0 if kind == "mma3" else draw(st.integers(0, 1))
         widths = {
             "mma2": [1, 2, 4, 8],
             "mma3": [1, 2, 4],
             "mfma": [1, 4, 8, 16],
-            "wmma": {1: [8, 16], 2: [4, 8], 3: [4, 8, 16]}[version],
+            "wmma": {1: [8, 16], 2: [4, 8], 3: [8, 16]}[version],
         }
         width = f", kWidth = {draw(st.sampled_from(widths[kind]))}" if kind in widths else ""
         spelled = f"#ttg.dot_op<{{opIdx = {operand}, parent = {spelled}{width}}}>"

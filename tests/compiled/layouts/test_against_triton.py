@@ -56,7 +56,7 @@ def test_what_the_examples_have_on_seven_gpus_is_where_triton_says(triton_says: 
     assert set(agreed) == {"sm_80", "sm_90", "sm_100", "sm_120", "gfx942", "gfx950", "gfx1200"}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(register_layouts())
 def test_random_layouts_in_registers_are_where_triton_says(triton_says: Oracle, asked: Asked) -> None:
     linear = parse(asked.spelled).linear(asked.shape)
@@ -64,7 +64,7 @@ def test_random_layouts_in_registers_are_where_triton_says(triton_says: Oracle, 
 
 
 @pytest.mark.skipif(BEFORE_3_7, reason="Triton 3.6 tells the linear layouts of registers alone")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(shared_layouts())
 def test_random_layouts_in_memory_are_where_triton_says(triton_says: Oracle, asked: Asked) -> None:
     try:

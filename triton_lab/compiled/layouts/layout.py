@@ -199,8 +199,10 @@ def layout(spelled: str, shape: Sequence[int] = (), *, bits: int | None = None, 
     own = getattr(kind, "own_shape", None)
     if not shape and own is None:
         raise LayoutError(f"a {kind.name} layout needs the tensor's shape: lab.layout(..., shape=(128, 64))")
-    found = Layout(kind, tuple(map(int, shape or own)), bits or getattr(kind, "element_bit_width", 32))
-    assert found.linear.shape == found.shape
+    sizes: Sequence[int] = shape or own or ()
+    own_bits: int = getattr(kind, "element_bit_width", 32)
+    found = Layout(kind, tuple(map(int, sizes)), bits or own_bits)
+    assert found.linear.shape == found.shape  # what is wrong with the shape is told here, not at the first question
     return found
 
 

@@ -184,7 +184,7 @@ class _Reader:
             raise LayoutError(f"there is no layout #{name}; known are {', '.join('#' + each for each in _BY_MNEMONIC)}")
         self._expect("<")
         parameters: dict[str, Any] = {}
-        while self._peek() != ">":
+        while self._peek() not in (">", None):
             self._item(parameters)
             if self._peek() == ",":
                 self._next()
@@ -204,7 +204,7 @@ class _Reader:
     def _pairs(self) -> dict[str, Any]:
         self._expect("{")
         found: dict[str, Any] = {}
-        while self._peek() != "}":
+        while self._peek() not in ("}", None):
             key = self._next()
             self._expect("=")
             found[key] = self._value()
@@ -218,7 +218,7 @@ class _Reader:
         if token == "[":
             self._next()
             items = []
-            while self._peek() != "]":
+            while self._peek() not in ("]", None):
                 items.append(self._value())
                 if self._peek() == ",":
                     self._next()

@@ -8,16 +8,12 @@ best at once. (CUDA C++ Programming Guide, "Shared Memory"; the order of halves 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.compiled.layouts.kind import Distributed, Shared
+from triton_lab.compiled.layouts.linear import Linear
 from triton_lab.compiled.layouts.refusal import LayoutError
-
-if TYPE_CHECKING:
-    from triton_lab.compiled.layouts.layout import Layout
 
 BANKS, WORD = 32, 4  # bytes of a word
 _WIDEST = 16  # bytes that one lane can move at once
@@ -68,28 +64,26 @@ def wavefronts(addresses: npt.NDArray[np.int64], width: int) -> npt.NDArray[np.i
     return np.asarray(counts.max(axis=2), np.int64)
 
 
-def bank_use(shared: Layout, registers: Layout) -> BankUse:
-    """The bank conflicts of reading or writing shared memory by a layout in registers. Raises LayoutError."""
-    if not isinstance(shared.kind, Shared) or not isinstance(registers.kind, Distributed):
-        raise LayoutError("an access is of a layout in shared memory, by one in registers: shared.access(registers)")
-    if shared.shape != registers.shape:
-        raise LayoutError(f"the shapes differ: {shared.shape} in shared memory, {registers.shape} in registers")
-    if registers.linear.size("lane") != 32:
-        raise LayoutError(
-            f"the rule for banks here is NVIDIA's, for warps of 32 lanes, not {registers.linear.size('lane')}"
-        )
-    addresses = shared.addresses().reshape(-1)[_held(registers)]
-    vector = _vector(addresses, shared.bits)
+def bank_use(memory: npt.NDArray[np.int64], bits: int, registers: Linear) -> BankUse:
+    """The bank conflicts of reading or writing shared memory by a layout in registers.
+
+    ``memory`` has the byte at which each element, of ``bits`` bits, begins, in the tensor's shape. Raises LayoutError.
+    """
+    if memory.shape != registers.shape:
+        raise LayoutError(f"the shapes differ: {memory.shape} in shared memory, {registers.shape} in registers")
+    if registers.size("lane") != 32:
+        raise LayoutError(f"the rule for banks here is NVIDIA's, for warps of 32 lanes, not {registers.size('lane')}")
+    addresses = memory.reshape(-1)[_held(registers)]
+    vector = _vector(addresses, bits)
     starts = addresses[:, :, ::vector].transpose(0, 2, 1).reshape(-1, 32)
-    width = vector * shared.bits // 8
+    width = vector * bits // 8
     found = wavefronts(starts, width)
     needed = wavefronts(np.broadcast_to(np.arange(32) * width, (len(starts), 32)).astype(np.int64), width)
     return BankUse(vector, len(starts), int(found.sum()), int(np.minimum(found, needed).sum()), int(found.max()))
 
 
-def _held(registers: Layout) -> npt.NDArray[np.int64]:
+def _held(linear: Linear) -> npt.NDArray[np.int64]:
     """The row-major positions that the threads of block 0 hold, each once a lane: ``(warps, lanes, registers)``."""
-    linear = registers.linear
     register = [linear.pack(basis) for basis in linear.bases("register") if any(basis)]
     found = np.zeros(1, np.int64)
     for column in (*register, *(linear.pack(basis) for name in ("lane", "warp") for basis in linear.bases(name))):

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from triton_lab.compiled.layouts import gf2
-from triton_lab.compiled.layouts.kind import Distributed
 from triton_lab.compiled.layouts.linear import Ints, Linear
 from triton_lab.compiled.layouts.refusal import LayoutError
 from triton_lab.compiled.layouts.tile import HARDWARE
-
-if TYPE_CHECKING:
-    from triton_lab.compiled.layouts.layout import Layout
 
 Way: TypeAlias = Literal["nothing", "registers", "shuffles", "shared memory", "cluster"]
 _WAYS: tuple[Way, ...] = ("registers", "shuffles", "shared memory", "cluster")
@@ -37,8 +33,8 @@ class Conversion:
     lane at most.
     """
 
-    source: Layout
-    destination: Layout
+    source: Linear
+    destination: Linear
     way: Way
     moves: Linear
     registers: int
@@ -85,17 +81,13 @@ class Conversion:
         return {name: int((levels == level).sum()) for level, name in enumerate(names)}
 
 
-def conversion(source: Layout, destination: Layout) -> Conversion:
-    """What it takes to go from a layout in registers to another of the same tensor. Raises LayoutError."""
-    if source.shape != destination.shape:
-        raise LayoutError(f"a conversion keeps the tensor: these are for shapes {source.shape} and {destination.shape}")
-    for each in (source, destination):
-        if not isinstance(each.kind, Distributed):
-            raise LayoutError(
-                f"a conversion is between layouts in registers; {each.kind.name} is in {each.where}. "
-                "shared.access(registers) tells what reading or writing it costs"
-            )
-    before, after = source.linear, destination.linear
+def conversion(before: Linear, after: Linear, bits: int) -> Conversion:
+    """What it takes to go from a layout in registers to another of the same tensor, of elements of ``bits`` bits.
+
+    Raises LayoutError where the two are not of one program's tensor.
+    """
+    if before.shape != after.shape:
+        raise LayoutError(f"a conversion keeps the tensor: these are for shapes {before.shape} and {after.shape}")
     for name in ("lane", "warp", "block"):
         if before.size(name) != after.size(name):
             raise LayoutError(
@@ -103,20 +95,19 @@ def conversion(source: Layout, destination: Layout) -> Conversion:
             )
     moves, way = _nearest(before, after)
     wanted = _registers_from_elsewhere(before, after)
-    size = math.prod(source.shape) * source.bits // 8
     far = way in ("shared memory", "cluster")
-    threads = after.size("lane") * after.size("warp") * after.size("block")
-    loaded = after.size("register") * threads * source.bits // 8
+    stored = math.prod(before.shape) * bits // 8 if far else 0
+    loaded = len(moves.table()) * bits // 8 if far else 0
     return Conversion(
-        source,
-        destination,
-        way,
-        moves,
-        wanted,
-        math.ceil(wanted * source.bits / 32) if way == "shuffles" else 0,
-        size if far else 0,
-        loaded if far else 0,
-        (math.ceil(size / 128) + math.ceil(loaded / 128)) if far else 0,
+        source=before,
+        destination=after,
+        way=way,
+        moves=moves,
+        registers=wanted,
+        shuffles=math.ceil(wanted * bits / 32) if way == "shuffles" else 0,
+        stored=stored,
+        loaded=loaded,
+        transactions=math.ceil(stored / 128) + math.ceil(loaded / 128),
     )
 
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab.compiled.layouts.banks import BankUse, bank_use
+from triton_lab.compiled.layouts.conversion import Conversion, conversion
 from triton_lab.compiled.layouts.kind import Distributed, Kind, Shared, TensorMemory
 from triton_lab.compiled.layouts.linear import Basis, Linear
 from triton_lab.compiled.layouts.refusal import LayoutError
 from triton_lab.compiled.layouts.text import build, parse, types_of
 from triton_lab.words import count
-
-if TYPE_CHECKING:
-    from triton_lab.compiled.layouts.banks import BankUse
-    from triton_lab.compiled.layouts.conversion import Conversion
 
 
 @dataclass(frozen=True)
@@ -135,15 +133,21 @@ class Layout:
 
     def to(self, other: Layout) -> Conversion:
         """What must move to go over to another layout of the same tensor, and what that costs."""
-        from triton_lab.compiled.layouts.conversion import conversion
-
-        return conversion(self, other)
+        for each in (self, other):
+            if not isinstance(each.kind, Distributed):
+                raise LayoutError(
+                    f"a conversion is between layouts in registers; {each.kind.name} is in {each.where}. "
+                    "shared.access(registers) tells what reading or writing it costs"
+                )
+        return conversion(self.linear, other.linear, self.bits)
 
     def access(self, registers: Layout) -> BankUse:
         """The bank conflicts when threads with a layout in registers read or write this shared memory."""
-        from triton_lab.compiled.layouts.banks import bank_use
-
-        return bank_use(self, registers)
+        if not isinstance(self.kind, Shared) or not isinstance(registers.kind, Distributed):
+            raise LayoutError(
+                "an access is of a layout in shared memory, by one in registers: shared.access(registers)"
+            )
+        return bank_use(self.addresses(), self.bits, registers.linear)
 
     def _inside(self, coordinate: Sequence[int]) -> None:
         if len(coordinate) != len(self.shape):

@@ -65,12 +65,7 @@ class AmdMfma(Distributed):
         tile = Tile(self.rank).grow("register", down, run)
         tile.grow("lane", across, count).grow("lane", down, 64 // count)
         tile.grow("register", down, max(1, rows * columns // (64 * run)))
-        # All tiles along N come before the first step along M, over the whole tensor.
-        tile.grow("register", n, self.tiles[n]).grow("warp", n, self.warps_per_cta[n])
-        tile.grow("register", n, max(1, shape[n] // (columns * self.warps_per_cta[n] * self.tiles[n])))
-        tile.grow("register", m, self.tiles[m]).grow("warp", m, self.warps_per_cta[m])
-        if self.rank == 3:
-            tile.grow("warp", 0, self.warps_per_cta[0])
+        _rows_of_tiles(tile, shape, columns, self.tiles, self.warps_per_cta)
         return tile.fit(shape, matrix_order(self.rank), self.cga_layout)
 
     def operand(self, which: int, k_width: int, shape: Sequence[int]) -> Linear:
@@ -87,6 +82,17 @@ class AmdMfma(Distributed):
         tile.grow("register", k, max(1, shape[k] // tile.shape[k])).grow("register", other, self.tiles[other])
         tile.spread("warp", self.warps_per_cta, matrix_order(self.rank))
         return tile.fit(shape, order, self.cga_layout)
+
+
+def _rows_of_tiles(tile: Tile, shape: Sequence[int], columns: int, tiles: Sequence[int], warps: Sequence[int]) -> None:
+    """Deal an instruction's tile to registers and warps: all tiles along N come before the first step along M, over
+    the whole tensor."""
+    m, n = tile.rank - 2, tile.rank - 1
+    tile.grow("register", n, tiles[n]).grow("warp", n, warps[n])
+    tile.grow("register", n, max(1, shape[n] // (columns * warps[n] * tiles[n])))
+    tile.grow("register", m, tiles[m]).grow("warp", m, warps[m])
+    if tile.rank == 3:
+        tile.grow("warp", 0, warps[0])
 
 
 _MFMA = ((32, 32), (16, 16), (64, 4), (4, 64))
@@ -151,7 +157,11 @@ class AmdWmma(Distributed):
             tile.grow("lane", across, 16).grow("lane", down, 2).grow("register", down, 8)
         else:
             tile.grow("register", down, 8).grow("lane", across, 16).grow("lane", down, 2)
-        self._deal(tile, None)
+        if self.warps_per_cta:
+            tiles = self.tiles_per_warp or (1,) * self.rank
+            _rows_of_tiles(tile, shape, self.instr_shape[1], tiles, self.warps_per_cta)
+        else:
+            self._deal(tile, None)
         return tile.fit(shape, matrix_order(self.rank), self.cga_layout)
 
     def operand(self, which: int, k_width: int, shape: Sequence[int]) -> Linear:
@@ -171,6 +181,10 @@ class AmdWmma(Distributed):
             tile.copy("lane", across)
         else:
             tile.grow("lane", k, across)
+        if self.warps_per_cta:  # Triton 3.6: along all of k first, and then as an MFMA operand
+            tile.grow("register", k, max(1, max(depth, shape[k]) // (across * k_width)))
+            self._deal(tile, k)
+            return tile.fit(shape, order, self.cga_layout)
         tile.grow("register", k, max(1, depth // (across * k_width)))
         self._deal(tile, k)
         return tile.fit(shape, order, without(self.cga_layout, k))

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from triton_lab.compiled.entry import compile as compile
     from triton_lab.compiled.failure import CompileError as CompileError
     from triton_lab.compiled.several import CompiledList as CompiledList
+    from triton_lab.compiled.layouts.layout import layout as layout
+    from triton_lab.compiled.layouts.refusal import LayoutError as LayoutError
     from triton_lab.interpreter.errors import Deadlock as Deadlock
     from triton_lab.interpreter.errors import KernelError as KernelError
     from triton_lab.interpreter.errors import StepLimit as StepLimit
@@ -87,6 +89,7 @@ _PUBLIC: dict[str, str | None] = {
     "Launch": "triton_lab.launch.launch",
     "LaunchNotRecorded": "triton_lab.launch.record",
     "Launches": "triton_lab.launch.launches",
+    "LayoutError": "triton_lab.compiled.layouts",
     "NotCompilable": "triton_lab.backend.sm90",
     "NotRecorded": "triton_lab.launch.unseen",
     "Origin": "triton_lab.launch.origin",
@@ -101,6 +104,7 @@ _PUBLIC: dict[str, str | None] = {
     "compare": "triton_lab.launch.comparing.compare",
     "compile": "triton_lab.compiled.entry",
     "interact": "triton_lab.views.launch.interact",
+    "layout": "triton_lab.compiled.layouts",
     "lazy": None,
     "limits": "triton_lab.backend.limiting",
     "load": "triton_lab.launch.saving.load",
@@ -128,6 +132,7 @@ __all__ = [
     "Launch",
     "LaunchNotRecorded",
     "Launches",
+    "LayoutError",
     "NotCompilable",
     "NotRecorded",
     "Origin",
@@ -143,6 +148,7 @@ __all__ = [
     "compare",
     "compile",
     "interact",
+    "layout",
     "lazy",
     "limits",
     "load",

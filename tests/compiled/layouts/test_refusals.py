@@ -1,0 +1,85 @@
+"""What no compiler takes is refused with the reason; much of it ends the process inside Triton."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import triton_lab as lab
+
+BLOCKED = {"size_per_thread": [1, 4], "threads_per_warp": [8, 4], "warps_per_cta": [4, 1], "order": [1, 0]}
+MMA = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>"
+WGMMA = "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>"
+NVMMA: dict[str, Any] = {"swizzlingByteWidth": 128, "transposed": False, "elementBitWidth": 16}
+
+
+@pytest.mark.parametrize(
+    ("spelled", "shape", "parameters", "reason"),
+    [
+        ("blocked", (32, 24), BLOCKED, r"size 24 in dimension 1, but sizes of blocks are powers of two"),
+        ("blocked", (32,), BLOCKED, r"the shape \(32,\) has 1 dimensions, but this blocked layout is for 2"),
+        ("blocked", (), BLOCKED, r"needs the tensor's shape"),
+        ("blocked", (32, 0), BLOCKED, "size 0 in dimension 1"),
+        ("blocked", (8, 8), {**BLOCKED, "order": [1, 1]}, "must name each of the 2 dimensions once"),
+        ("blocked", (8, 8), {**BLOCKED, "threads_per_warp": [3, 4]}, "holds 3; each must be a power of two"),
+        ("blocked", (8, 8), {**BLOCKED, "threads_per_warp": [32]}, "has 1 numbers, but the layout has 2 dimensions"),
+        ("blocked", (8, 8), {**BLOCKED, "order": "10"}, "order is '10', but must be a list of numbers"),
+        ("blocked", (8, 8), {**BLOCKED, "lanes": 3}, "a blocked layout has no parameter lanes; it has size_per_thread"),
+        ("blocked", (8, 8), {"order": [1, 0]}, "needs size_per_thread, threads_per_warp, warps_per_cta too"),
+        ("blocked", (8, 8), {**BLOCKED, "cga_layout": [[2, 0]]}, "leaves blocks of the cluster out along dimension 0"),
+        ("blocked", (8, 8), {**BLOCKED, "cga_layout": [[1, 1]]}, "zero or one power of two along one dimension"),
+        ("blocked", (8, 8), {**BLOCKED, "cga_layout": [[1]]}, "of 1 numbers, but the layout has 2 dimensions"),
+        ("bloked", (8, 8), {}, "there is no layout 'bloked'; known are blocked, slice, dot_op"),
+        ("#ttg.bloked<{}>", (8, 8), {}, "there is no layout #ttg.bloked; known are #ttg.blocked"),
+        ("#blocked", (8, 8), {}, "#blocked is no layout known here"),
+        ("#ttg.blocked<{order = [1, 0]", (8, 8), {}, "at its end there should be '}'"),
+        ("#ttg.blocked<{order = maybe}>", (8, 8), {}, "at 'maybe}>' there should be a number"),
+        (f"{MMA} and more", (16, 16), {}, "there should be the end of the text"),
+        (MMA, (16, 16), {"order": [1, 0]}, "has its parameters in it"),
+        ("slice", (8,), {"dim": 2, "parent": MMA}, "dim = 2 is no dimension of its parent, which has 2"),
+        ("slice", (8,), {"dim": 0, "parent": 5}, "a parent is a layout or its text, not 5"),
+        ("dot_op", (16, 16), {"opIdx": 2, "parent": MMA, "kWidth": 2}, "opIdx is 2, but must be one of 0, 1"),
+        ("dot_op", (16, 16), {"opIdx": 0, "parent": MMA}, "kWidth is 0, but must be a power of two"),
+        ("dot_op", (16, 16), {"opIdx": 1, "parent": WGMMA, "kWidth": 2}, "its right operand from shared memory"),
+        ("dot_op", (16,), {"opIdx": 0, "parent": f"#ttg.slice<{{dim = 0, parent = {MMA}}}>"}, "not a slice layout"),
+        (WGMMA.replace("Major = 3", "Major = 5"), (64, 64), {}, "its accumulator is in tensor memory"),
+        (WGMMA.replace("64, 16]", "24, 16]"), (64, 64), {}, "8 columns or more, a power of two"),
+        (MMA.replace("[16, 8]", "[16, 8, 8]"), (64, 64), {}, "of version 2 must have 2 numbers"),
+        ("amd_mfma", (32, 32), {"version": 3, "warpsPerCTA": [2, 2], "instrShape": [8, 8, 8], "isTransposed": True},
+         "with M x N one of 32 x 32"),
+        ("amd_wmma", (32, 32), {"version": 4, "isTranspose": True, "warpsPerCTA": [2, 2]}, "one of 1, 2, 3"),
+        ("linear", (), {"register": [[1]], "lane": [[1]], "warp": []}, "two basis vectors are alike"),
+        ("linear", (), {"register": [[1]], "lane": [[4]], "warp": []}, r"element \(2,\) has no place in it"),
+        ("linear", (), {"register": [[1, 1]], "lane": [[0, 1]], "warp": []}, "moves more than one bit"),
+        ("linear", (), {"register": [], "lane": [], "warp": []}, "needs basis vectors"),
+        ("linear", (), {"register": [[1]], "lane": [[1, 0]], "warp": []}, "are not of one length"),
+        ("swizzled_shared", (8, 8), {"vec": 3, "perPhase": 1, "maxPhase": 1, "order": [1, 0]}, "vec is 3"),
+        ("nvmma_shared", (64, 32), NVMMA, "a line of 128 swizzled bytes holds 64 of 16 bits"),
+        ("nvmma_shared", (4, 64), NVMMA, "swizzling needs 8 lines or more, but there are 4"),
+        ("nvmma_shared", (64, 64), {**NVMMA, "swizzlingByteWidth": 48}, "must be one of 0, 32, 64, 128"),
+        ("nvmma_shared", (64, 64), {**NVMMA, "transposed": 1}, "transposed is 1, but must be true or false"),
+        ("#ttg.padded_shared<[60:+4] {order = [1, 0], shape = [64, 64]}>", (), {}, "an interval is 60"),
+        ("#ttg.padded_shared<[64:+4] {order = [1, 0], shape = [64, 64]}>", (32, 64), {}, r"shape \(64, 64\), not"),
+        ("#ttg.shared_linear<{offset = [[1], [1]]}>", (), {}, "its basis vectors must be independent"),
+        ("tensor_memory_encoding", (64, 64), {"blockM": 128, "blockN": 64, "colStride": 1}, "fewer than blockM = 128"),
+        ("tensor_memory_encoding", (64, 64), {"blockM": 32, "blockN": 64, "colStride": 1}, "must be one of 64, 128"),
+    ],
+)  # fmt: skip
+def test_a_layout_that_cannot_be_is_refused_with_its_reason(
+    spelled: str, shape: tuple[int, ...], parameters: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(lab.LayoutError, match=reason):
+        lab.layout(spelled, shape, **parameters)
+
+
+def test_questions_out_of_range_are_refused() -> None:
+    layout = lab.layout("blocked", (32, 16), **BLOCKED)
+    with pytest.raises(lab.LayoutError, match=r"element \(32, 0\) is outside of dimension 0, which has 32"):
+        layout.owner(32, 0)
+    with pytest.raises(lab.LayoutError, match="has 2 coordinates"):
+        layout.owner(1)
+    with pytest.raises(lab.LayoutError, match="there is no lane 32: this layout has 32, from 0"):
+        layout.elements(lane=32)
+    with pytest.raises(lab.LayoutError, match="a layout in registers has no bank, only register, lane, warp, block"):
+        layout.elements(bank=3)

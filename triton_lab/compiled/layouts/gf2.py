@@ -1,0 +1,79 @@
+"""Linear algebra over GF(2) on integers: a vector is an int, its bits are the entries, and adding is XOR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Echelon:
+    """A matrix, given by its columns, brought into a form that answers which inputs lead to an output.
+
+    Each row of ``pivots`` is (leading bit, vector, inputs whose columns add up to it); ``kernel`` holds the
+    inputs that lead to zero, one for each dependent column.
+    """
+
+    pivots: tuple[tuple[int, int, int], ...]
+    kernel: tuple[int, ...]
+
+    @property
+    def rank(self) -> int:
+        return len(self.pivots)
+
+    def reduce(self, vector: int) -> tuple[int, int]:
+        """What is left of a vector after taking out all that the columns span, and the inputs that were used."""
+        used = 0
+        for lead, pivot, inputs in self.pivots:
+            if vector >> lead & 1:
+                vector ^= pivot
+                used ^= inputs
+        return vector, used
+
+    def solve(self, vector: int) -> int | None:
+        """The inputs that lead to a vector, dependent ones left at zero; None where none do."""
+        rest, used = self.reduce(vector)
+        return None if rest else used
+
+    def spans(self, vector: int) -> bool:
+        return self.reduce(vector)[0] == 0
+
+
+def echelon(columns: Iterable[int]) -> Echelon:
+    """Gauss's elimination, first columns first, so that a solution uses the first of those that are alike."""
+    pivots: list[tuple[int, int, int]] = []
+    kernel: list[int] = []
+    for number, column in enumerate(columns):
+        vector, inputs = column, 1 << number
+        for lead, pivot, used in pivots:
+            if vector >> lead & 1:
+                vector ^= pivot
+                inputs ^= used
+        if not vector:
+            kernel.append(inputs)
+            continue
+        lead = vector.bit_length() - 1
+        pivots = [
+            (at, pivot ^ vector, used ^ inputs) if pivot >> lead & 1 else (at, pivot, used)
+            for at, pivot, used in pivots
+        ]
+        pivots.append((lead, vector, inputs))
+    return Echelon(tuple(pivots), tuple(kernel))
+
+
+def combine(columns: Sequence[int], inputs: int) -> int:
+    """The sum of the columns whose bits are set in ``inputs``."""
+    vector = 0
+    while inputs:
+        low = inputs & -inputs
+        vector ^= columns[low.bit_length() - 1]
+        inputs ^= low
+    return vector
+
+
+def span(vectors: Sequence[int]) -> list[int]:
+    """All sums of the vectors, ascending in the number whose bits choose them: 2**len(vectors) of them."""
+    sums = [0]
+    for vector in vectors:
+        sums += [each ^ vector for each in sums]
+    return sums

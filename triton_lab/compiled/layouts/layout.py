@@ -1,0 +1,247 @@
+"""A layout of a tensor: which thread holds which element, or where in shared memory it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab.compiled.layouts.banks import BankUse, bank_use
+from triton_lab.compiled.layouts.conversion import Conversion, conversion
+from triton_lab.compiled.layouts.kind import Distributed, Kind, Shared, TensorMemory
+from triton_lab.compiled.layouts.linear import Basis, Linear
+from triton_lab.compiled.layouts.refusal import LayoutError
+from triton_lab.compiled.layouts.text import build, parse, types_of
+from triton_lab.words import count
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one copy of an element is: names of the hardware's parts with their numbers, from 0.
+
+    ``place.register``, ``place.lane``, ``place.warp`` and ``place.block`` in registers, ``place.offset`` (in elements)
+    and ``place.block`` in shared memory, ``place.row`` and ``place.column`` in tensor memory.
+    """
+
+    parts: tuple[tuple[str, int], ...]
+
+    def __getattr__(self, name: str) -> int:
+        for part, number in self.__dict__.get("parts", ()):
+            if part == name:
+                return int(number)
+        raise AttributeError(f"a place here has no {name}")
+
+    def __repr__(self) -> str:
+        return f"Place({', '.join(f'{part}={number}' for part, number in self.parts)})"
+
+    def __str__(self) -> str:
+        parts = [(part, number) for part, number in self.parts if part != "block"]
+        return ", ".join(f"{part} {number}" for part, number in reversed(parts))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A layout of a tensor of known shape; ``bits`` is the width of an element, where it is known.
+
+    Two layouts are equal where they put every element in the same places, however they are spelled.
+    """
+
+    kind: Kind
+    shape: tuple[int, ...]
+    bits: int = 32
+
+    @cached_property
+    def linear(self) -> Linear:
+        """The layout as basis vectors."""
+        return self.kind.linear(self.shape)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Layout):
+            return NotImplemented
+        return self.linear == other.linear and self.kind.padding == other.kind.padding
+
+    def __hash__(self) -> int:
+        return hash((self.linear, self.kind.padding))
+
+    @property
+    def where(self) -> str:
+        """What holds the elements: registers, shared memory or tensor memory."""
+        if isinstance(self.kind, Distributed):
+            return "registers"
+        return "tensor memory" if isinstance(self.kind, TensorMemory) else "shared memory"
+
+    @property
+    def bases(self) -> dict[str, tuple[Basis, ...]]:
+        """The basis vectors by part of the hardware: where each bit of its number moves, the lowest first."""
+        return dict(self.linear.ins)
+
+    @property
+    def matrix(self) -> npt.NDArray[np.uint8]:
+        """The bit matrix: rows are the coordinates' bits, columns the bits of register, lane, warp and block."""
+        return self.linear.matrix
+
+    @property
+    def copies(self) -> int:
+        """In how many places each element is."""
+        return 1 << len(self.linear.echelon.kernel)
+
+    def owner(self, *coordinate: int) -> list[Place]:
+        """All places of an element, ``layout.owner(i, j)``: more than one where the layout holds copies."""
+        self._inside(coordinate)
+        return [Place(tuple(self._padded(place).items())) for place in self.linear.places(coordinate)]
+
+    def elements(self, **parts: int) -> list[Basis]:
+        """The elements in a part of the hardware: ``layout.elements(warp=0, lane=3)``, in the order of its registers.
+
+        Parts that are not named take all their numbers; an element that has several places among them is told as
+        often. Raises LayoutError for a part that the layout does not have, and a number out of its range.
+        """
+        for name, number in parts.items():
+            if name not in self.linear.names:
+                raise LayoutError(f"a layout in {self.where} has no {name}, only {', '.join(self.linear.names)}")
+            if not 0 <= number < self.linear.size(name):
+                raise LayoutError(f"there is no {name} {number}: this layout has {self.linear.size(name)}, from 0")
+        table = self.linear.table()
+        index = np.arange(len(table))
+        for name, size in self.linear.sizes.items():
+            if name in parts:
+                keep = index % size == parts[name]
+                table, index = table[keep], index[keep]
+            index = index // size
+        return [self.linear.unpack(int(number)) for number in table]
+
+    def address(self, *coordinate: int) -> int:
+        """The byte in shared memory, from the tensor's first, at which an element begins; padding included."""
+        if not isinstance(self.kind, Shared):
+            raise LayoutError(f"only elements in shared memory have an address; these are in {self.where}")
+        return self.owner(*coordinate)[0].offset * self.bits // 8
+
+    def bank(self, *coordinate: int) -> int:
+        """Which of the 32 banks of 4 bytes holds the beginning of an element of shared memory."""
+        return self.address(*coordinate) // 4 % 32
+
+    def addresses(self) -> npt.NDArray[np.int64]:
+        """The byte at which each element begins, in the tensor's shape."""
+        if not isinstance(self.kind, Shared):
+            raise LayoutError(f"only elements in shared memory have an address; these are in {self.where}")
+        offsets = self.linear.inverse().table_of("offset").reshape(self.shape)
+        return self._pad(offsets) * self.bits // 8
+
+    def to(self, other: Layout) -> Conversion:
+        """What must move to go over to another layout of the same tensor, and what that costs."""
+        for each in (self, other):
+            if not isinstance(each.kind, Distributed):
+                raise LayoutError(
+                    f"a conversion is between layouts in registers; {each.kind.name} is in {each.where}. "
+                    "shared.access(registers) tells what reading or writing it costs"
+                )
+        return conversion(self.linear, other.linear, self.bits)
+
+    def access(self, registers: Layout) -> BankUse:
+        """The bank conflicts when threads with a layout in registers read or write this shared memory."""
+        if not isinstance(self.kind, Shared) or not isinstance(registers.kind, Distributed):
+            raise LayoutError(
+                "an access is of a layout in shared memory, by one in registers: shared.access(registers)"
+            )
+        return bank_use(self.addresses(), self.bits, registers.linear)
+
+    def _inside(self, coordinate: Sequence[int]) -> None:
+        if len(coordinate) != len(self.shape):
+            raise LayoutError(f"an element of a tensor of shape {self.shape} has {len(self.shape)} coordinates")
+        for axis, (value, size) in enumerate(zip(coordinate, self.shape, strict=True)):
+            if not 0 <= value < size:
+                raise LayoutError(f"element {tuple(coordinate)} is outside of dimension {axis}, which has {size}")
+
+    def _padded(self, place: dict[str, int]) -> dict[str, int]:
+        if not self.kind.padding:
+            return place
+        return {**place, "offset": int(self._pad(np.array(place["offset"])))}
+
+    def _pad(self, offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        found = offsets.copy()
+        for interval, padding in self.kind.padding:
+            found += offsets // interval * padding
+        return found
+
+    def __str__(self) -> str:
+        sizes = ", ".join(count(size, name) for name, size in self.linear.sizes.items() if name != "block" or size > 1)
+        copies = f"; each element {self.copies} times" if self.copies > 1 else ""
+        shape = " x ".join(map(str, self.shape))
+        return f"{self.kind}, for {shape} elements of {self.bits} bits: {sizes}{copies}\n{self.linear}"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def layout(spelled: str, shape: Sequence[int] = (), *, bits: int | None = None, **parameters: Any) -> Layout:
+    """The layout of a tensor, from TTGIR's text or from a kind's name and its parameters.
+
+    ``spelled`` is ``#ttg.blocked<{...}>``, with the lines of aliases that it names above it; or a kind (``blocked``,
+    ``slice``, ``dot_op``, ``nvidia_mma``, ``amd_mfma``, ``swizzled_shared``, ...) whose parameters follow by keyword,
+    spelled as in TTGIR or as in Python; a parent is a Layout or a text. A linear layout knows its shape itself.
+    ``bits`` is the width of an element, 32 where nothing says it. Raises LayoutError with the reason.
+
+    >>> blocked = lab.layout("#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1],"
+    ...                      " order = [1, 0]}>", shape=(32, 16))
+    >>> blocked.owner(1, 5)
+    [Place(register=1, lane=5, warp=0, block=0)]
+    >>> lab.layout("slice", (32,), dim=1, parent=blocked).copies
+    4
+    """
+    if "<" in spelled or (spelled.lstrip().startswith("#") and not parameters):
+        if parameters:
+            raise LayoutError(f"a layout as text has its parameters in it; {', '.join(parameters)} cannot be given too")
+        kind = parse(spelled)
+    else:
+        if "parent" in parameters:
+            parameters["parent"] = _kind(parameters["parent"])
+        kind = build(spelled, parameters)
+    own = getattr(kind, "own_shape", None)
+    if not shape and own is None:
+        raise LayoutError(f"a {kind.name} layout needs the tensor's shape: lab.layout(..., shape=(128, 64))")
+    sizes: Sequence[int] = shape or own or ()
+    own_bits: int = getattr(kind, "element_bit_width", 32)
+    found = Layout(kind, tuple(map(int, sizes)), bits or own_bits)
+    assert found.linear.shape == found.shape  # what is wrong with the shape is told here, not at the first question
+    return found
+
+
+def layouts(ttgir: str) -> dict[str, Layout]:
+    """Each layout of a TTGIR module with each shape and width that it is used for, once, in the order of its lines.
+
+    The key tells it as TTGIR does: ``tensor<128x64xf16, #blocked>``. Layouts that this package does not know, and
+    those of pointers' tensors, whose elements are told by their own, count 64 bits an element.
+    """
+    found: dict[str, Layout] = {}
+    for each in types_of(ttgir):
+        shape = "x".join(map(str, each.shape))
+        key = f"{'tensor' if isinstance(each.kind, Distributed) else 'memdesc'}<{shape}x{each.element}, {each.spelled}>"
+        if key not in found:
+            found[key] = Layout(each.kind, each.shape, width(each.element))
+    return found
+
+
+def width(element: str) -> int:
+    """The bits of one element of a type: ``f16`` has 16, ``f8E4M3FN`` 8, a pointer 64."""
+    if element.startswith("!tt.ptr"):
+        return 64
+    digits = "".join(element[1:3]) if element[1:3].isdigit() else element[1:2]
+    if element.startswith("bf"):
+        return 16
+    if element.startswith("f8") or not digits.isdigit():
+        return 8
+    return int(digits)
+
+
+def _kind(parent: object) -> Kind:
+    if isinstance(parent, Layout):
+        return parent.kind
+    if isinstance(parent, str):
+        return parse(parent)
+    if isinstance(parent, Kind):
+        return parent
+    raise LayoutError(f"a parent is a layout or its text, not {parent!r}")

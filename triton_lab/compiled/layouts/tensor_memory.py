@@ -1,0 +1,113 @@
+"""Layouts in Blackwell's tensor memory: 128 rows ("lanes") and columns of 32 bits (PTX manual, "Tensor Memory").
+
+Places are ``row`` and ``column``. A zero vector in row 32 or 64 means copies; elsewhere, rows or columns of which no
+element is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triton_lab.compiled.layouts import rules
+from triton_lab.compiled.layouts.kind import TensorMemory
+from triton_lab.compiled.layouts.linear import Linear
+from triton_lab.compiled.layouts.refusal import LayoutError
+from triton_lab.compiled.layouts.rules import CGA
+from triton_lab.compiled.layouts.tile import Tile
+
+PLACES = ("row", "column", "block")
+
+
+@dataclass(frozen=True)
+class Accumulator(TensorMemory):
+    """``#ttng.tensor_memory_encoding``: blocks of ``block_m`` rows and ``block_n`` columns, as tcgen05.mma writes
+    them; with 64 rows, two blocks share the 128."""
+
+    mnemonic = "ttng.tensor_memory_encoding"
+    name = "tensor memory"
+
+    block_m: int
+    block_n: int
+    col_stride: int
+    cga_layout: CGA = ()
+    two_ctas: bool = False
+    fp4_padded: bool = False
+    cta_split_m: int = 1
+    cta_split_n: int = 1
+
+    def __post_init__(self) -> None:
+        rules.one_of("blockM", self.block_m, (64, 128))
+        rules.power("blockN", self.block_n, most=512)
+        rules.power("colStride", self.col_stride, most=4)
+        rules.power("CTASplitM", self.cta_split_m)
+        rules.power("CTASplitN", self.cta_split_n)
+        rules.cluster(self.cga_layout, 2)
+
+    @property
+    def rank(self) -> int:
+        return 2
+
+    @property
+    def cluster(self) -> CGA:
+        return self.cga_layout or blocks(self.cta_split_m, self.cta_split_n)
+
+    def linear(self, shape: Sequence[int]) -> Linear:
+        self.check(shape)
+        if self.fp4_padded:
+            raise LayoutError("this page does not know tensor memory with fp4Padded")
+        if self.two_ctas and self.block_m == 64:
+            raise LayoutError("this page does not know tensor memory with twoCTAs and blockM = 64")
+        rows, columns = rules.split(self.cluster, shape)
+        if rows < self.block_m:
+            raise LayoutError(f"dimension 0 has {rows} elements per block, fewer than blockM = {self.block_m}")
+        across = min(self.block_n, columns)
+        tile = Tile(2, PLACES).copy("column", self.col_stride).grow("row", 0, min(self.block_m, 128))
+        if self.block_m == 64:
+            tile = self._half(rows, columns, across)
+        else:
+            tile.grow("column", 1, across)
+        tile.grow("column", 0, rows // tile.shape[0]).grow("column", 1, columns // tile.shape[1])
+        return tile.fit(shape, (0, 1), self.cluster, filler="column")
+
+    def _half(self, rows: int, columns: int, across: int) -> Tile:
+        """Blocks of 64 rows lie in the lower half of each warp's 32; a second block takes the upper halves."""
+        tile = Tile(2, PLACES).copy("column", self.col_stride)
+        tile.grow("row", 0, 16).grow("column", 1, across)
+        second = [64, 0] if rows > 64 else [0, across] if columns > across else [0, 0]
+        tile.bases["row"] += [second, [16, 0], [32, 0]]
+        tile.shape = [128 if rows > 64 else 64, across * (2 if second[1] else 1)]
+        return tile
+
+
+@dataclass(frozen=True)
+class Scales(TensorMemory):
+    """``#ttng.tensor_memory_scales_encoding``: the scales of a block-scaled product, the same 32 rows four times."""
+
+    mnemonic = "ttng.tensor_memory_scales_encoding"
+    name = "tensor memory scales"
+
+    cga_layout: CGA = ()
+    cta_split_m: int = 1
+    cta_split_n: int = 1
+
+    def __post_init__(self) -> None:
+        rules.power("CTASplitM", self.cta_split_m)
+        rules.power("CTASplitN", self.cta_split_n)
+        rules.cluster(self.cga_layout, 2)
+
+    @property
+    def rank(self) -> int:
+        return 2
+
+    def linear(self, shape: Sequence[int]) -> Linear:
+        self.check(shape)
+        tile = Tile(2, PLACES).grow("row", 0, 32).copy("row", 4).grow("column", 1, 4).grow("column", 0, 2)
+        cluster = self.cga_layout or blocks(self.cta_split_m, self.cta_split_n)
+        return tile.fit(shape, (0, 1), cluster, filler="column")
+
+
+def blocks(rows: int, columns: int) -> CGA:
+    """The bases of ``block`` where Triton (3.6) tells how many blocks lie along each dimension."""
+    tile = Tile(2).grow("block", 0, rows).grow("block", 1, columns)
+    return tuple(tuple(basis) for basis in tile.bases["block"])

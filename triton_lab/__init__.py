@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled as Compiled
     from triton_lab.compiled.entry import compile as compile
     from triton_lab.compiled.failure import CompileError as CompileError
-    from triton_lab.compiled.several import CompiledList as CompiledList
     from triton_lab.compiled.layouts.layout import layout as layout
     from triton_lab.compiled.layouts.refusal import LayoutError as LayoutError
+    from triton_lab.compiled.several import CompiledList as CompiledList
     from triton_lab.interpreter.errors import Deadlock as Deadlock
     from triton_lab.interpreter.errors import KernelError as KernelError
     from triton_lab.interpreter.errors import StepLimit as StepLimit

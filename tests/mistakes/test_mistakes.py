@@ -22,9 +22,8 @@ from triton_lab.launch.launch import Launch
 from triton_lab.notebook.trouble import rendering
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.figure import LEFT, MARGIN, TOP
-from triton_lab.views.drawing.png import SCALE
 from triton_lab.views.drawing.heatmap import Mark
-from triton_lab.views.drawing.png import png
+from triton_lab.views.drawing.png import SCALE, png
 from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.marks import SAYS
 from triton_lab.views.launch.tiling import ERROR_STATE, STOPPED_STATE, Tiling

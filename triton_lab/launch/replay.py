@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.errors import KernelError, StepLimit
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.frame import Frame, Observer
 from triton_lab.interpreter.machine import Limits, Machine
@@ -19,8 +20,12 @@ from triton_lab.launch.ranges import Ranges
 from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.snapshot import CannotReplay
 from triton_lab.launch.watcher import Watcher
+from triton_lab.words import count
 
 Array = NDArray[Any]
+
+_LOOP = "scf.while"
+PATIENCE = 10_000  # iterations that a replay waits for a loop which the launch itself never ran
 
 
 class _Only(Watcher):
@@ -93,6 +98,10 @@ def replay(
         observer = observer and _Only(observer, programs)
         access_observer = access_observer and _Only(access_observer, programs)
         programs = None
+    limits = limits or (launch.tape.limits if launch.tape is not None else None)
+    endless = None if executable is None else _only_in(executable, launch.executable)
+    if endless is not None:
+        limits = replace(limits or Limits(), steps=PATIENCE)
     machine = Machine(
         runs,
         snapshot.arguments,
@@ -100,7 +109,7 @@ def replay(
         memory,
         observer=observer,
         access_observer=access_observer,
-        limits=limits or (launch.tape.limits if launch.tape is not None else None),
+        limits=limits,
     )
     # Regions are named by where they start: those of the replay stand for those of the run.
     regions = {region.start: region for region in memory.regions}
@@ -109,10 +118,31 @@ def replay(
     )
     try:
         machine.run(programs)
+    except StepLimit:
+        if endless is None:
+            raise
+        raise CannotReplay(
+            f"the loop in line {endless.location.line} computes nothing that is stored, so the compiler left it out of the "
+            f"launch; run as it is written, it does not end within {count(PATIENCE, 'iteration')}"
+        ) from None
     except KernelError:
         if strict or launch.error is None:
             raise
     return memory
+
+
+def _only_in(runs: Executable, launched: Executable) -> Op | None:
+    """A loop without bounds of its own that is not in the launched kernel, and so may never end."""
+    kept = {op.location for function in launched.plan.functions.values() for op in function.walk() if op.name == _LOOP}
+    return next(
+        (
+            op
+            for function in runs.plan.functions.values()
+            for op in function.walk()
+            if op.name == _LOOP and op.location not in kept
+        ),
+        None,
+    )
 
 
 class _Values(Watcher):

@@ -121,9 +121,10 @@ def replay(
     except StepLimit:
         if endless is None:
             raise
+        where = f"the loop in line {endless.location.line}" if endless.location else "a loop"
         raise CannotReplay(
-            f"the loop in line {endless.location.line} computes nothing that is stored, so the compiler left it out of the "
-            f"launch; run as it is written, it does not end within {count(PATIENCE, 'iteration')}"
+            f"{where} computes nothing that is stored, so the compiler left it out of the launch; run as it is written, "
+            f"it does not end within {count(PATIENCE, 'iteration')}"
         ) from None
     except KernelError:
         if strict or launch.error is None:

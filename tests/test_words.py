@@ -110,7 +110,7 @@ def test_only_a_write_into_its_own_tensor_meets_what_may_not_be_written() -> Non
     for access, kind, address, owner in itertools.product(
         ("load", "store", "atomic"), ("out-of-bounds", "misaligned", "null-pointer"), (1000, 1012, 1016), (x, None)
     ):
-        stray = words.Stray(access, kind, 4, address, "program (0, 0, 0)", "", 1, owner, [x], "mask")
+        stray = words.Stray(access, kind, 4, address, "program (0, 0, 0)", "", 1, owner, [x], words.Guard("mask"))
         inside = owner is x and address < 1016
         expected = access != "load" and kind == "out-of-bounds" and inside
         assert bool(stray.read_only) == expected

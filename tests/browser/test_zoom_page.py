@@ -238,7 +238,7 @@ def test_the_words_of_a_tab_stand_above_it_and_go_once_it_is_opened(show: Open) 
     page = show(Card(launch()))
     tab = page.get_by_role("tab", name="Storage")
     tab.hover()
-    tip = tab.locator(".tl-tip")
+    tip = page.locator(".tl-tip")
     expect(tip).to_be_visible()
     told, name = tip.bounding_box(), tab.bounding_box()
     assert told is not None and name is not None and told["y"] + told["height"] <= name["y"]

@@ -70,7 +70,8 @@ def running(room: Iterable[Ran], path: str, source: str, line: int) -> dict[str,
     around, inside = _around(tree, line)
     if not inside or line < inside[-1].body[0].lineno:
         return {}
-    return _by_file(room, _seconds(room, path, {line} | _own_lines(around[-1])))
+    found = _seconds(room, path, {line} | _own_lines(around[-1]))
+    return _by_file(room, {test: found[test] for test in sorted(found, key=found.__getitem__)})
 
 
 def _seconds(room: Sequence[Ran], path: str, lines: Iterable[int]) -> dict[str, float]:

@@ -165,6 +165,7 @@ def test_a_fresh_kernel_shows_its_first_scene_before_it_imports_matplotlib(kerne
     assert kernel.heavy() == [], "the extension's comm imports nothing"
     kernel.run(
         "import torch, triton, triton.language as tl\n"
+        "from triton_lab.notebook import progress; progress.PATIENCE = 600\n"  # no sign of work, however slow it is
         "shell = get_ipython(); send = shell.display_pub.publish\n"
         "def publish(data, *rest, **more):\n"
         "    import sys; seen.append('matplotlib' in sys.modules); send(data, *rest, **more)\n"

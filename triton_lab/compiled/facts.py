@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from triton_lab.compiled import mix
 from triton_lab.compiled.architecture import Architecture
 from triton_lab.compiled.child import Outcome
+from triton_lab.words import count
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Metadata:
                 yield name, f"{value:,}{unit}"
             elif name in self.unknown:
                 yield name, f"not known: {self.unknown[name]}"
-        yield "warps", f"{self.warps} of {self.lanes} lanes"
+        yield "warps", f"{self.warps} of {count(self.lanes, 'lane')}"
         yield "stages", str(self.stages)
         if self.ctas > 1:
             yield "CTAs of a cluster", str(self.ctas)

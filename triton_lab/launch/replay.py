@@ -123,8 +123,8 @@ def replay(
             raise
         where = f"the loop in line {endless.location.line}" if endless.location else "a loop"
         raise CannotReplay(
-            f"{where} computes nothing that is stored, so the compiler left it out of the launch; run as it is written, "
-            f"it does not end within {count(PATIENCE, 'iteration')}"
+            f"{where} computes nothing that is stored, so the compiler left it out of the launch; as it is written, it "
+            f"does not end within {count(PATIENCE, 'iteration')}"
         ) from None
     except KernelError:
         if strict or launch.error is None:

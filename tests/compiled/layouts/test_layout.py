@@ -73,7 +73,7 @@ def test_a_tensor_smaller_than_the_tile_is_held_in_copies() -> None:
 
 def test_a_layout_tells_itself_in_words() -> None:
     told = str(lab.layout(BLOCKED, (32, 16)))
-    assert told.splitlines()[0].endswith("for 32 x 16 elements of 32 bits: 4 registers, 32 lanes, 4 warps")
+    assert told.splitlines()[0].endswith("shape 32 x 16, 32 bits an element: 4 registers, 32 lanes, 4 warps")
     assert "lane: [0, 4] [0, 8] [1, 0] [2, 0] [4, 0]" in told
     assert str(lab.layout(BLOCKED, (32, 16)).owner(1, 5)[0]) == "warp 0, lane 5, register 1"
 

@@ -108,7 +108,7 @@ def test_a_solution_adds_up_and_the_kernel_to_nothing(columns: list[int], vector
 def test_a_basis_outside_of_the_tensor_is_refused() -> None:
     with pytest.raises(LayoutError, match=r"the basis \[4, 0\] of register 2 leads outside of dim0, which has 4"):
         Linear.of({"register": [[1, 0], [4, 0]]}, (4, 4))
-    with pytest.raises(LayoutError, match=r"has 1 numbers, but the tensor has 2 dimensions"):
+    with pytest.raises(LayoutError, match=r"has 1 number, but the tensor has 2 dimensions"):
         Linear.of({"register": [[1]]}, (4, 4))
     with pytest.raises(LayoutError, match="dim0 has size 3"):
         Linear.of({"register": [[1]]}, (3,))

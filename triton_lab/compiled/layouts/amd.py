@@ -15,6 +15,7 @@ from triton_lab.compiled.layouts.nvidia import matrix_order, without
 from triton_lab.compiled.layouts.refusal import LayoutError
 from triton_lab.compiled.layouts.rules import CGA
 from triton_lab.compiled.layouts.tile import Tile
+from triton_lab.words import count
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ class AmdWmma(Distributed):
         if not rules.is_power(k_width) or spread > max(depth, k_width):
             raise LayoutError(
                 f"kWidth is {k_width}, but must be a power of two of at most {depth // across}: "
-                f"{across} lanes share the {depth} numbers along k"
+                f"{count(across, 'lane')} share the {count(depth, 'number')} along k"
             )
         tile = Tile(self.rank).grow("register", k, k_width).grow("lane", other, wide)
         if self.version == 1:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from triton_lab.compiled.layouts.linear import Linear
 from triton_lab.compiled.layouts.refusal import LayoutError
+from triton_lab.words import count
 
 BANKS, WORD = 32, 4  # bytes of a word
 _WIDEST = 16  # bytes that one lane can move at once
@@ -39,11 +40,14 @@ class BankUse:
         return self.wavefronts - self.ideal
 
     def __str__(self) -> str:
-        told = f"{self.instructions} accesses of {self.vector} elements a lane, {self.wavefronts} wavefronts"
+        told = (
+            f"{count(self.instructions, 'access', 'accesses')} of {count(self.vector, 'element')} a lane, "
+            f"{count(self.wavefronts, 'wavefront')}"
+        )
         return (
             f"{told}, no bank conflicts"
             if not self.conflicts
-            else (f"{told} where {self.ideal} would do: {self.ways} lanes want different words of one bank")
+            else (f"{told} where {self.ideal} would do: {count(self.ways, 'lane')} want different words of one bank")
         )
 
 

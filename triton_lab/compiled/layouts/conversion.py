@@ -12,6 +12,7 @@ from triton_lab.compiled.layouts import gf2
 from triton_lab.compiled.layouts.linear import Ints, Linear
 from triton_lab.compiled.layouts.refusal import LayoutError
 from triton_lab.compiled.layouts.tile import HARDWARE
+from triton_lab.words import count
 
 Way: TypeAlias = Literal["nothing", "registers", "shuffles", "shared memory", "cluster"]
 _WAYS: tuple[Way, ...] = ("registers", "shuffles", "shared memory", "cluster")
@@ -55,7 +56,7 @@ class Conversion:
             )
         where = "shared memory" if self.way == "shared memory" else "the shared memory of the cluster's blocks"
         return (
-            f"Elements move between warps, through {where}: {self.stored} bytes are stored, after a barrier "
+            f"Elements move between warps, through {where}: {count(self.stored, 'byte')} are stored, after a barrier "
             f"{self.loaded} are loaded, at least {self.transactions} transactions of 128 bytes."
         )
 

@@ -169,9 +169,9 @@ class Layout:
 
     def __str__(self) -> str:
         sizes = ", ".join(count(size, name) for name, size in self.linear.sizes.items() if name != "block" or size > 1)
-        copies = f"; each element {self.copies} times" if self.copies > 1 else ""
+        copies = f"; each element {count(self.copies, 'time')}" if self.copies > 1 else ""
         shape = " x ".join(map(str, self.shape))
-        return f"{self.kind}, for {shape} elements of {self.bits} bits: {sizes}{copies}\n{self.linear}"
+        return f"{self.kind}, shape {shape}, {count(self.bits, 'bit')} an element: {sizes}{copies}\n{self.linear}"
 
     def __repr__(self) -> str:
         return str(self)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from triton_lab.compiled.layouts import gf2
 from triton_lab.compiled.layouts.refusal import LayoutError
+from triton_lab.words import count
 
 Basis: TypeAlias = tuple[int, ...]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -210,11 +211,14 @@ class Linear:
 def _fits(basis: Basis, outs: Sequence[tuple[str, int]], whose: str) -> None:
     if len(basis) != len(outs):
         raise LayoutError(
-            f"the basis {list(basis)} of {whose} has {len(basis)} numbers, but the tensor has {len(outs)} dimensions"
+            f"the basis {list(basis)} of {whose} has {count(len(basis), 'number')}, but the tensor has "
+            f"{count(len(outs), 'dimension')}"
         )
     for value, (name, size) in zip(basis, outs, strict=True):
         if not 0 <= value < size:
-            raise LayoutError(f"the basis {list(basis)} of {whose} leads outside of {name}, which has {size} elements")
+            raise LayoutError(
+                f"the basis {list(basis)} of {whose} leads outside of {name}, which has {count(size, 'element')}"
+            )
 
 
 def _sizes(sizes: Mapping[str, int]) -> str:

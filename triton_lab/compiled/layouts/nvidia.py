@@ -15,6 +15,7 @@ from triton_lab.compiled.layouts.linear import Linear
 from triton_lab.compiled.layouts.refusal import LayoutError
 from triton_lab.compiled.layouts.rules import CGA
 from triton_lab.compiled.layouts.tile import Tile
+from triton_lab.words import count
 
 
 def matrix_order(rank: int, *, rows: bool = True) -> tuple[int, ...]:
@@ -52,7 +53,8 @@ class NvidiaMma(Distributed):
         expected = self.rank if self.version_major == 2 else 3
         if len(self.instr_shape) != expected:
             raise LayoutError(
-                f"instrShape = {list(self.instr_shape)} of version {self.version_major} must have {expected} numbers"
+                f"instrShape = {list(self.instr_shape)} of version {self.version_major} must have "
+                f"{count(expected, 'number')}"
             )
         if self.version_major == 3 and self.rank != 2:
             raise LayoutError("version 3 (wgmma) has no batches: its layouts have 2 dimensions")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from triton_lab.compiled.layouts.linear import Linear
 from triton_lab.compiled.layouts.refusal import LayoutError
+from triton_lab.words import count as counted
 
 CGA = tuple[tuple[int, ...], ...]
 
@@ -24,7 +25,10 @@ def power(name: str, value: int, *, most: int | None = None) -> None:
 def powers(name: str, values: Sequence[int], rank: int) -> None:
     """One power of two per dimension."""
     if len(values) != rank:
-        raise LayoutError(f"{name} = {list(values)} has {len(values)} numbers, but the layout has {rank} dimensions")
+        raise LayoutError(
+            f"{name} = {list(values)} has {counted(len(values), 'number')}, but the layout has "
+            f"{counted(rank, 'dimension')}"
+        )
     for value in values:
         if not is_power(value):
             raise LayoutError(f"{name} = {list(values)} holds {value}; each must be a power of two")
@@ -49,7 +53,8 @@ def cluster(cga: CGA, rank: int) -> None:
     for basis in cga:
         if len(basis) != rank:
             raise LayoutError(
-                f"CGALayout has the basis {list(basis)} of {len(basis)} numbers, but the layout has {rank} dimensions"
+                f"CGALayout has the basis {list(basis)} of {counted(len(basis), 'number')}, but the layout has "
+                f"{counted(rank, 'dimension')}"
             )
         moved = [axis for axis, value in enumerate(basis) if value]
         if len(moved) > 1 or any(not is_power(basis[axis]) for axis in moved):
@@ -83,7 +88,8 @@ def split(cga: CGA, shape: Sequence[int]) -> list[int]:
     for axis, (size, count) in enumerate(zip(shape, counts, strict=True)):
         if size < count:
             raise LayoutError(
-                f"dimension {axis} has {size} elements, but the cluster splits it among {count} blocks (CGALayout)"
+                f"dimension {axis} has {counted(size, 'element')}, but the cluster splits it "
+                f"among {counted(count, 'block')} (CGALayout)"
             )
     return [size // count for size, count in zip(shape, counts, strict=True)]
 

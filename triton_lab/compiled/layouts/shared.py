@@ -15,6 +15,7 @@ from triton_lab.compiled.layouts.linear import Linear
 from triton_lab.compiled.layouts.refusal import LayoutError
 from triton_lab.compiled.layouts.rules import CGA
 from triton_lab.compiled.layouts.tile import Tile
+from triton_lab.words import count
 
 OFFSETS = ("offset", "block")
 
@@ -229,13 +230,13 @@ class Nvmma(Shared):
         line = 8 * self.swizzling_byte_width // self.element_bit_width // packing
         if inner[contiguous] < line:
             raise LayoutError(
-                f"dimension {contiguous} has {inner[contiguous]} elements per block, but a line of "
+                f"dimension {contiguous} has {count(inner[contiguous], 'element')} per block, but a line of "
                 f"{self.swizzling_byte_width} swizzled bytes holds {line} of {self.element_bit_width} bits"
             )
         box[contiguous] = line
         rows, _ = self._collapsed(box)
         if rows < 8:
-            raise LayoutError(f"swizzling needs 8 lines or more, but there are {rows} of {line} elements")
+            raise LayoutError(f"swizzling needs 8 lines or more, but there are {rows} of {count(line, 'element')}")
         return box
 
     def _collapsed(self, box: Sequence[int]) -> tuple[int, int]:

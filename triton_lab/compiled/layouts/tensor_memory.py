@@ -15,6 +15,7 @@ from triton_lab.compiled.layouts.linear import Linear
 from triton_lab.compiled.layouts.refusal import LayoutError
 from triton_lab.compiled.layouts.rules import CGA
 from triton_lab.compiled.layouts.tile import Tile
+from triton_lab.words import count
 
 PLACES = ("row", "column", "block")
 
@@ -60,7 +61,7 @@ class Accumulator(TensorMemory):
             raise LayoutError("this page does not know tensor memory with twoCTAs and blockM = 64")
         rows, columns = rules.split(self.cluster, shape)
         if rows < self.block_m:
-            raise LayoutError(f"dimension 0 has {rows} elements per block, fewer than blockM = {self.block_m}")
+            raise LayoutError(f"dimension 0 has {count(rows, 'element')} per block, fewer than blockM = {self.block_m}")
         across = min(self.block_n, columns)
         tile = Tile(2, PLACES).copy("column", self.col_stride).grow("row", 0, min(self.block_m, 128))
         if self.block_m == 64:

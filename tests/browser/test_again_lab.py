@@ -31,6 +31,7 @@ def opened(lab: Lab, name: str, *sources: str) -> Notebook:
 
 def again(notebook: Notebook, source: str) -> Locator:
     """The card of the first cell, which now says ``source`` and has run again."""
+    notebook.page.mouse.move(1, 1)  # a line that comes to lie under the pointer would show what it touches
     notebook.page.evaluate(
         "text => window.jupyterapp.shell.currentWidget.content.model.cells.get(1).sharedModel.setSource(text)", source
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from unittest.mock import patch
 
 import torch
 
@@ -14,6 +16,8 @@ import triton_lab as lab
 from tests.views.kernels import line_kernel, pointers_kernel, slices_kernel, sums_kernel, tiles_kernel
 from triton_lab import KernelError, lazy
 from triton_lab.launch.launch import Launch
+from triton_lab.lazy import buffer
+from triton_lab.lazy import step as steps
 from triton_lab.lazy.totals import Totals, Use
 from triton_lab.polyhedral import Schedule, scop
 from triton_lab.polyhedral.page import examples
@@ -109,6 +113,12 @@ def ways() -> View:
 def step() -> View:
     lazy.cache.clear()
     lazy.history.clear()
+    # Steps and memories are numbered from the process's first on.
+    with patch.object(steps, "_numbers", itertools.count(1)), patch.object(buffer, "_places", itertools.count(1)):
+        return _step()  # its picture asks nobody again
+
+
+def _step() -> View:
     x, y = (lazy.tensor(torch.arange(12.0).reshape(3, 4), name=name) for name in "xy")
     x.mul_(0.5).add_(y)
     kept = (x - x.amax(1, keepdim=True)).exp() @ y.t()

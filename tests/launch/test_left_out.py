@@ -8,6 +8,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
+from triton_lab.launch import replay
 from triton_lab.launch.snapshot import CannotReplay
 from triton_lab.views.launch.card import Card
 
@@ -28,9 +29,20 @@ def counts_for_nobody(x_ptr, out_ptr):
     tl.store(out_ptr, tl.load(x_ptr))
 
 
-def launched(kernel):
+@triton.jit
+def counts_beside_a_long_loop(x_ptr, out_ptr, n):
+    i = 0
+    while i < 10:
+        i = i + 1
+    total = 0
+    for k in range(n):
+        total += tl.load(x_ptr + k % 4)
+    tl.store(out_ptr, total)
+
+
+def launched(kernel, *more):
     with lab.target("cpu"), lab.record() as launches:
-        kernel[(1,)](torch.ones(4, dtype=torch.int32), torch.empty(1, dtype=torch.int32))
+        kernel[(1,)](torch.ones(4, dtype=torch.int32), torch.empty(1, dtype=torch.int32), *more)
     return launches[0]
 
 
@@ -53,3 +65,10 @@ def test_one_that_ends_shows_its_variables() -> None:
     launch = launched(counts_for_nobody)
     assert not loops(launch.executable) and len(loops(launch.twin.executable)) == 1
     assert [int(launch.values("i").at(at)[0]) for at in (0, 9)] == [1, 10]
+
+
+def test_what_the_launch_ran_itself_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay, "PATIENCE", 20)
+    launch = launched(counts_beside_a_long_loop, 50)
+    assert len(loops(launch.twin.executable)) == 1
+    assert int(launch.values("total").at(49)[0]) == 50

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.errors import KernelError, StepLimit
+from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.frame import Frame, Observer
 from triton_lab.interpreter.machine import Limits, Machine
@@ -98,18 +98,15 @@ def replay(
         observer = observer and _Only(observer, programs)
         access_observer = access_observer and _Only(access_observer, programs)
         programs = None
-    limits = limits or (launch.tape.limits if launch.tape is not None else None)
-    endless = None if executable is None else _only_in(executable, launch.executable)
-    if endless is not None:
-        limits = replace(limits or Limits(), steps=PATIENCE)
-    machine = Machine(
+    machine = _Patient(
+        _only_in(runs, launch.executable),
         runs,
         snapshot.arguments,
         launch.grid,
         memory,
         observer=observer,
         access_observer=access_observer,
-        limits=limits,
+        limits=limits or (launch.tape.limits if launch.tape is not None else None),
     )
     # Regions are named by where they start: those of the replay stand for those of the run.
     regions = {region.start: region for region in memory.regions}
@@ -118,32 +115,47 @@ def replay(
     )
     try:
         machine.run(programs)
-    except StepLimit:
-        if endless is None:
-            raise
-        where = f"the loop in line {endless.location.line}" if endless.location else "a loop"
-        raise CannotReplay(
-            f"{where} computes nothing that is stored, so the compiler left it out of the launch; as it is written, it "
-            f"does not end within {count(PATIENCE, 'iteration')}"
-        ) from None
+    except _Endless as error:
+        raise CannotReplay(error.message) from None
     except KernelError:
         if strict or launch.error is None:
             raise
     return memory
 
 
-def _only_in(runs: Executable, launched: Executable) -> Op | None:
-    """A loop without bounds of its own that is not in the launched kernel, and so may never end."""
-    kept = {op.location for function in launched.plan.functions.values() for op in function.walk() if op.name == _LOOP}
-    return next(
-        (
-            op
-            for function in runs.plan.functions.values()
-            for op in function.walk()
-            if op.name == _LOOP and op.location not in kept
-        ),
-        None,
-    )
+class _Endless(KernelError):
+    """A loop that the launch never ran goes on and on."""
+
+
+class _Patient(Machine):
+    """Gives up on the loops ``left_out`` (by index), which the launch itself never ran, and which may never end."""
+
+    def __init__(self, left_out: Collection[int], *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._left_out = left_out
+        self._spent: Counter[int] = Counter()
+
+    def tick(self, loop: Op, frame: Frame) -> None:
+        super().tick(loop, frame)
+        if loop.index not in self._left_out:
+            return
+        self._spent[loop.index] += 1
+        if self._spent[loop.index] > PATIENCE:
+            where = f"the loop in line {loop.location.line}" if loop.location else "a loop"
+            raise _Endless(
+                f"{where} computes nothing that is stored, so the compiler left it out of the launch; as it is "
+                f"written, it does not end within {count(PATIENCE, 'iteration')}",
+                loop,
+                frame.programs,
+            )
+
+
+def _only_in(runs: Executable, launched: Executable) -> set[int]:
+    """The loops without bounds of their own that are not in the launched kernel."""
+    if runs is launched:
+        return set()
+    kept = {op.location for op in launched.plan.walk() if op.name == _LOOP}
+    return {op.index for op in runs.plan.walk() if op.name == _LOOP and op.location not in kept}
 
 
 class _Values(Watcher):

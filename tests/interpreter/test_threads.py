@@ -74,7 +74,7 @@ def test_layouts_are_those_of_the_compiler_for_the_gpu(name: str) -> None:
         launch = recorded(lambda: along_an_axis[(1,)](x, torch.zeros(shape[1 - axis]), *shape, axis, num_warps=warps))
     (layout,) = reduced_of(*launch.compiled)
     assert layout is not None and layout.shape == shape
-    found = (layout.registers, layout.lanes, layout.warps)
+    found = [layout.bases(part) for part in ("register", "lane", "warp")]
     assert [[list(basis) for basis in one] for one in found] == bases
 
 

@@ -14,7 +14,10 @@ import operator
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from triton_lab.compiled.child import Outcome
 
 _SECONDS = 120.0
 _BYTES = 8 << 30
@@ -49,17 +52,24 @@ def told_of(source: Any, metadata: Any) -> tuple[str, str, str]:
     return metadata.name, ttir, json.dumps(options)
 
 
-@functools.lru_cache(maxsize=256)
-def _compiled(name: str, ttir: str, options: str) -> Resources:
+def for_sm_90(name: str, ttir: str, options: str) -> Outcome:
+    """What becomes of a kernel, as `told_of` tells it, in the process that compiles for sm_90."""
     from triton_lab.compiled import child
     from triton_lab.compiled.architecture import architecture
-    from triton_lab.compiled.facts import metadata_of
     from triton_lab.compiled.front import Request
 
-    target = architecture("sm_90")
-    outcome = child.ask(Request(name, target, ttir, options), _SECONDS, _BYTES, threading.Event())
+    request = Request(name, architecture("sm_90"), ttir, options)
+    return child.ask(request, _SECONDS, _BYTES, threading.Event())
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(name: str, ttir: str, options: str) -> Resources:
+    from triton_lab.compiled.architecture import architecture
+    from triton_lab.compiled.facts import metadata_of
+
+    outcome = for_sm_90(name, ttir, options)
     if not outcome.failure:
-        known = metadata_of(target, outcome)
+        known = metadata_of(architecture("sm_90"), outcome)
         if known.registers is not None and known.spills is not None and known.shared is not None:
             return Resources(known.registers, known.spills, known.shared)
         outcome.failure = "the tool that tells was not there"

@@ -97,7 +97,7 @@ def in_threads(launch: Launch) -> list[Switch]:
     for op, layout in zip(every, layouts, strict=True):
         type = _types(plan, op, lambda one: one.operands)[0]
         if layout is not None and layout.shape == type.shape:
-            bases = (layout.registers, layout.lanes, layout.warps)
+            bases = [layout.bases(part) for part in ("register", "lane", "warp")]
             found = Shares.along(op.attributes["axis"], layout.shape, *bases)
             if found is not None:
                 shares[op.index] = found

@@ -38,8 +38,8 @@ def layouts(draw: st.DrawFn, first: int = NULL - 16) -> list[Mapped]:
     """Runs of memory, one behind the other, some of which touch."""
     found, at = [], first
     for _ in range(draw(st.integers(0, 4))):
-        at += draw(st.integers(0, 12))
-        size = draw(st.integers(1, 24))
+        at += draw(st.sampled_from([0, 0, 3, 12]))
+        size = draw(st.sampled_from([1, 16, 24, 40]))
         found.append(Mapped(at, size, draw(st.sampled_from(["tensor", "locked", "found"]))))
         at += size
     return found
@@ -59,7 +59,7 @@ def accesses(draw: st.DrawFn, ends: st.SearchStrategy[int]) -> Asked:
     size = int(np.prod(shape))
     addresses = draw(st.lists(ends, min_size=size, max_size=size))
     mask = draw(st.lists(st.sampled_from([True, True, True, False]), min_size=size, max_size=size))
-    kind, itemsize = draw(st.sampled_from(["load", "store", "atomic"])), draw(st.sampled_from([1, 2, 4, 8]))
+    kind, itemsize = draw(st.sampled_from(["load", "load", "store", "atomic"])), draw(st.sampled_from([1, 2, 4, 8]))
     return Asked(np.array(addresses).reshape(shape), np.array(mask).reshape(shape), itemsize, kind)
 
 
@@ -159,3 +159,17 @@ def test_a_run_that_was_found_is_asked_for_once() -> None:
     memory.resolve = lambda low, high: resolve(low, high) if low >= NULL else None
     found = fault_of(Reachable(memory), addresses, np.ones(addresses.shape, bool), 4, "load")
     assert calls == [NULL] and (found.kind, found.lanes.tolist()) == ("null-pointer", [0])
+
+
+@pytest.mark.parametrize(("addresses", "kind"), [((0, NULL - 1), "null-pointer"), ((0, NULL), "out-of-bounds")])
+def test_a_null_pointer_with_an_offset_is_one_within_the_first_page(addresses: tuple[int, int], kind: str) -> None:
+    where = np.array([addresses])
+    assert fault_of(Reachable(Memory([])), where, np.ones((1, 2), bool), 1, "load").kind == kind
+
+
+def test_memory_of_no_tensor_is_bad_for_programs_that_are_in_one() -> None:
+    runs = [Mapped(8192, 16, "tensor"), Mapped(9000, 16, "found")]
+    memory = Memory([run.region() for run in runs])
+    addresses = np.array([[8192, 9000], [9004, 9000], [8200, 8204], [9004, 1 << 20]])
+    found = fault_of(Reachable(memory), addresses, np.ones(addresses.shape, bool), 4, "load")
+    assert list(zip(found.programs.tolist(), found.lanes.tolist(), strict=True)) == [(0, 1), (3, 1)]

@@ -72,7 +72,7 @@ def reach(found: Reached, access: str, place: tuple[int, int], address: Number, 
 def looked(launch: Launch) -> Reached:
     """The same of a launch, by the words of its source's comments."""
     names = [line.partition("# ")[2] for line in launch.source.splitlines()]
-    line_of = {index: place.line - launch.first_line for index, place in launch.lines.items()}
+    line_of = {index: place.line - launch.first_line for index, place in launch.lines.items() if place}
     found: Reached = {}
     for taint in overflow._looked(Evidence(launch, launch.tape)):
         for (origin, index), tally in taint.reached.items():
@@ -152,8 +152,132 @@ def rows(columns: int) -> st.SearchStrategy[np.ndarray]:
 
 
 @given(rows(2 * BLOCK + 1), st.sampled_from([0, 1 << 30]))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 def test_marks_of_elements_are_those_of_each_lane(numbers: np.ndarray, n: int) -> None:
     x = torch.zeros(128, dtype=torch.int32)
     launch = recorded(lambda: elementwise_kernel[(PROGRAMS,)](x, torch.from_numpy(numbers), n, BLOCK=BLOCK))
     assert looked(launch) == elementwise(numbers, n)
+
+
+@triton.jit
+def sums_kernel(x_ptr, a_ptr, BLOCK: tl.constexpr, REVERSE: tl.constexpr):
+    program, lane = tl.program_id(0), tl.arange(0, BLOCK)
+    rows = program * (BLOCK * BLOCK) + lane[:, None] * BLOCK + lane[None, :]
+    a = tl.load(a_ptr + rows)
+    b = a + a  # b
+    total = tl.sum(a, axis=0)  # total
+    running = tl.cumsum(a, axis=1, reverse=REVERSE)  # running
+    of_rows = tl.sum(b, axis=1)  # of rows
+    of_all = tl.sum(of_rows, axis=0)  # of all
+    tl.store(x_ptr + total % 64 + 64, 1)  # at total
+    tl.store(x_ptr + running % 64 + 64, 2)  # at running
+    tl.store(x_ptr + of_rows % 64 + 64, 3)  # at rows
+    tl.store(x_ptr + of_all % 64 + 64, 4)  # at all
+    tl.store(x_ptr + lane, 5, mask=of_all > 0)  # masked
+    tl.store(x_ptr + tl.trans(b) % 64 + 64, 6)  # turned
+    tl.store(x_ptr + (total[None, :] % 64) + (of_rows[:, None] % 64) + 128, 7)  # of both
+
+
+def summed(name: str, terms: list[Number]) -> Number:
+    exact, marks = sum(term.value for term in terms), frozenset().union(*(term.marks for term in terms))
+    return Number(wrapped(exact), marks or (frozenset() if wrapped(exact) == exact else frozenset({name})))
+
+
+def sums(numbers: np.ndarray, reverse: bool) -> Reached:
+    found: Reached = {}
+    lanes = range(BLOCK)
+    for program, row in enumerate(numbers.reshape(PROGRAMS, BLOCK, BLOCK).tolist()):
+        a = [[Number(each) for each in line] for line in row]
+        b = [[computed("b", operator.add, each, each) for each in line] for line in a]
+        total = [summed("total", [a[i][j] for i in lanes]) for j in lanes]
+        of_rows = [summed("of rows", b[i]) for i in lanes]
+        of_all = summed("of all", of_rows)
+        for i in lanes:
+            reach(found, "at total", (program, i), total[i], None)
+        for i in lanes:
+            # A running sum is wrong from where it has wrapped on, of its exact terms.
+            before = [a[i][j:] if reverse else a[i][: j + 1] for j in lanes]
+            for j in lanes:
+                reach(found, "at running", (program, BLOCK * i + j), summed("running", before[j]), None)
+                reach(found, "turned", (program, BLOCK * i + j), b[j][i], None)
+                reach(found, "of both", (program, BLOCK * i + j), passed(0, total[j], of_rows[i]), None)
+            reach(found, "at rows", (program, i), of_rows[i], None)
+            reach(found, "masked", (program, i), Number(0), passed(of_all.value > 0, of_all))
+        reach(found, "at all", (program, 0), of_all, None)
+    return found
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@given(numbers=rows(BLOCK * BLOCK))
+@settings(deadline=None, max_examples=15)
+def test_marks_of_sums_are_those_of_their_terms(reverse: bool, numbers: np.ndarray) -> None:
+    x = torch.zeros(256, dtype=torch.int32)
+    launch = recorded(lambda: sums_kernel[(PROGRAMS,)](x, torch.from_numpy(numbers), BLOCK=BLOCK, REVERSE=reverse))
+    assert looked(launch) == sums(numbers, reverse)
+
+
+@triton.jit
+def narrowed_kernel(x_ptr, a_ptr, BLOCK: tl.constexpr):
+    program, lane = tl.program_id(0), tl.arange(0, BLOCK)
+    a = tl.load(a_ptr + program * BLOCK + lane)
+    cut = a.to(tl.int32)  # cut
+    tl.store(x_ptr + cut % 64 + 64, 1)  # at cut
+    whole = a.to(tl.uint32)  # whole
+    tl.store(x_ptr + whole.to(tl.int64) % 64 + 64, 2)  # at whole
+
+
+@given(st.lists(st.sampled_from([0, 5, 2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2**32 - 1, 2**32, -(2**40)]),
+                min_size=PROGRAMS * BLOCK, max_size=PROGRAMS * BLOCK))  # fmt: skip
+@settings(deadline=None, max_examples=15)
+def test_a_narrowing_is_to_blame_for_numbers_that_are_of_neither_sign(numbers: list[int]) -> None:
+    """What is narrowed to unsigned numbers may have been meant as signed ones, and keeps its bits."""
+    x = torch.zeros(128, dtype=torch.int32)
+    launch = recorded(lambda: narrowed_kernel[(PROGRAMS,)](x, torch.tensor(numbers), BLOCK=BLOCK))
+    expected: Reached = {}
+    for at, number in enumerate(numbers):
+        place = divmod(at, BLOCK)
+        if not -(2**31) <= number < 2**31:
+            expected.setdefault(("cut", "at cut"), []).append(place)
+        if not -(2**31) <= number < 2**32:
+            expected.setdefault(("whole", "at whole"), []).append(place)
+    assert looked(launch) == expected
+
+
+@triton.jit
+def counted_kernel(x_ptr, a_ptr, BLOCK: tl.constexpr):
+    program = tl.program_id(0)
+    first = tl.load(a_ptr + program * 3)
+    second = tl.load(a_ptr + program * 3 + 1)
+    step = tl.load(a_ptr + program * 3 + 2)
+    low = first + second  # low
+    high = second * 2  # high
+    stride = step * step  # stride
+    mixed = first * 1664525  # mixed
+    for k in range(low % 4, high % 8, 1):  # loop
+        tl.store(x_ptr + k + 64, 1)
+    for k in range(0, 9, stride % 4 + 5):  # stepped
+        tl.store(x_ptr + k + 64, 2)
+    for k in range(0, mixed % 4, 1):  # drawn
+        tl.store(x_ptr + k + 64, 3)
+    lane = tl.arange(0, BLOCK)
+    tl.store(x_ptr + lane, 4, mask=lane < mixed)  # masked
+    tl.store(x_ptr + mixed % 64 + 64, 5)  # there
+
+
+@given(rows(3))
+@settings(deadline=None, max_examples=20)
+def test_loops_whose_bounds_have_wrapped_are_told_by_program(numbers: np.ndarray) -> None:
+    """Of a generator of random numbers neither loops nor masks tell, but where it makes an access go."""
+    x = torch.zeros(128, dtype=torch.int32)
+    launch = recorded(lambda: counted_kernel[(PROGRAMS,)](x, torch.from_numpy(numbers), BLOCK=BLOCK))
+    expected: Reached = {}
+    for program, (first, second, step) in enumerate(numbers.tolist()):
+        low = computed("low", operator.add, Number(first), Number(second))
+        high = computed("high", operator.mul, Number(second), Number(2))
+        stride = computed("stride", operator.mul, Number(step), Number(step))
+        mixed = computed("mixed", operator.mul, Number(first), Number(1664525))
+        for access, numbered in (("loop", passed(0, low, high)), ("stepped", stride), ("there", mixed)):
+            reach(expected, access, (program, 0), numbered, None)
+    found = looked(launch)
+    stored = {key: value for key, value in found.items() if key[1] in ("loop", "stepped", "there", "drawn", "masked")}
+    assert stored == expected

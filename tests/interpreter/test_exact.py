@@ -115,11 +115,16 @@ def test_a_fused_product_and_sum_of_what_is_not_finite_is_the_ordinary_one() -> 
 
 @pytest.mark.parametrize("mode", ["rn", "rz", "rd", "ru"])
 @pytest.mark.parametrize("target", [F16, F32])
-@given(st.lists(st.tuples(st.integers(-(2**14), 2**14), st.integers(-8, 8)), min_size=1, max_size=8))
+@given(
+    st.lists(st.tuples(st.integers(-(2**14), 2**14), st.integers(-8, 8)), min_size=1, max_size=8),
+    st.sampled_from([1.0, 2.0**-13]),
+)
 @settings(deadline=None)
-def test_narrowing_goes_in_the_direction_asked_for(mode: str, target: np.dtype, rows: list[tuple[int, int]]) -> None:
+def test_narrowing_goes_in_the_direction_asked_for(
+    mode: str, target: np.dtype, rows: list[tuple[int, int]], scale: float
+) -> None:
     step = 2.0**-4 if target == F16 else 2.0**-12
-    x = np.array([whole + part * step / 64 for whole, part in rows])
+    x = np.array([whole + part * step / 64 for whole, part in rows]) * scale
     found = exact.narrowed(x, target, mode)
     assert found.dtype == target
     assert found.tolist() == [0.0 if v == 0 else rounded(fraction(v), target, mode) for v in x]

@@ -43,7 +43,7 @@ def test_a_view_of_a_region_has_the_elements_of_the_tensor(
 
 
 def _bytes(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.contiguous().reshape(-1).view(torch.uint8)
+    return tensor.clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8)
 
 
 def test_bytes_are_compared_and_not_numbers() -> None:

@@ -14,9 +14,10 @@ import triton
 import triton.language as tl
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 import triton_lab as lab
-from triton_lab.launch.checks import overflow
+from triton_lab.launch.checks import overflow, taint
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.launch import Launch
 
@@ -69,17 +70,17 @@ def reach(found: Reached, access: str, place: tuple[int, int], address: Number, 
         found.setdefault((origin, access), []).append(place)
 
 
-def looked(launch: Launch) -> Reached:
-    """The same of a launch, by the words of its source's comments."""
+def looked(launch: Launch, places: bool = False) -> dict[tuple[str, str], list[Any]]:
+    """The same of a launch, by the words of its source's comments; or the addresses of the lanes."""
     names = [line.partition("# ")[2] for line in launch.source.splitlines()]
     line_of = {index: place.line - launch.first_line for index, place in launch.lines.items() if place}
-    found: Reached = {}
-    for taint in overflow._looked(Evidence(launch, launch.tape)):
-        for (origin, index), tally in taint.reached.items():
+    found: dict[tuple[str, str], list[Any]] = {}
+    for watcher in overflow._looked(Evidence(launch, launch.tape)):
+        for (origin, index), tally in watcher.reached.items():
             lanes = tally.listed()
             assert tally.count == len(lanes) <= 100
             pairs = list(zip(lanes.program.tolist(), lanes.lane.tolist(), strict=True))
-            found[names[line_of[origin]], names[line_of[index]]] = pairs
+            found[names[line_of[origin]], names[line_of[index]]] = lanes.address.tolist() if places else pairs
     return found
 
 
@@ -281,3 +282,62 @@ def test_loops_whose_bounds_have_wrapped_are_told_by_program(numbers: np.ndarray
     found = looked(launch)
     stored = {key: value for key, value in found.items() if key[1] in ("loop", "stepped", "there", "drawn", "masked")}
     assert stored == expected
+
+
+@triton.jit
+def described_kernel(x_desc, a_ptr, n, SIDE: tl.constexpr):
+    program = tl.program_id(0)
+    a = tl.load(a_ptr + program * 4)
+    b = tl.load(a_ptr + program * 4 + 1)
+    row = a + b  # row
+    column = a - b  # column
+    tile = x_desc.load([row, column])  # loaded
+    plain = x_desc.load([tl.load(a_ptr + program * 4 + 2), b % 8])  # plain
+    x_desc.store([row % 16, 0], tile + plain)  # stored
+
+
+@given(rows(4))
+@settings(deadline=None, max_examples=15)
+def test_tiles_at_wrapped_coordinates_are_told_with_where_they_begin(numbers: np.ndarray) -> None:
+    """A tile beside its tensor is nowhere, and a wrong one all the same."""
+    x = torch.zeros(32, 64, dtype=torch.int16)
+    launch = recorded(
+        lambda: described_kernel[(PROGRAMS,)](
+            TensorDescriptor.from_tensor(x, [4, 8]), torch.from_numpy(numbers), 0, SIDE=4
+        )
+    )
+    expected: Reached = {}
+    places: dict[tuple[str, str], list[int]] = {}
+    for program, (first, second, *_) in enumerate(numbers.tolist()):
+        row = computed("row", operator.add, Number(first), Number(second))
+        column = computed("column", operator.sub, Number(first), Number(second))
+        at = {"loaded": (row.value, column.value), "stored": (remainder(row.value, 16), 0)}
+        for access, blamed in (("loaded", row), ("loaded", column), ("stored", row)):
+            reach(expected, access, (program, 0), blamed, None)
+            for origin in blamed.marks:
+                i, j = at[access]
+                places.setdefault((origin, access), []).append(x.data_ptr() + 2 * (64 * i + j))
+    assert looked(launch) == expected
+    assert looked(launch, places=True) == places
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_of_an_operation_that_wraps_everywhere_few_programs_are_kept_as_examples(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(taint, "_MOST_EXAMPLES", most)
+    numbers = torch.full((PROGRAMS, 2 * BLOCK + 1), 2**31 - 1, dtype=torch.int32)
+    launch = recorded(
+        lambda: elementwise_kernel[(PROGRAMS,)](torch.zeros(128, dtype=torch.int32), numbers, 0, BLOCK=BLOCK)
+    )
+    (found,) = overflow._looked(Evidence(launch, launch.tape))
+    programs: dict[int, set[int]] = {}
+    for origin, program in found.examples:
+        programs.setdefault(origin, set()).add(program)
+    assert programs and all(each == set(range(min(most, PROGRAMS))) for each in programs.values())
+    words = {example.words for example in found.examples.values()}
+    assert f"{2**31 - 1} + {2**31 - 1} =" in words
+    assert {(example.exact, example.wrapped, example.bits) for example in found.examples.values()} >= {
+        (2**32 - 2, -2, 32),
+        ((2**31 - 1) ** 2, 1, 32),
+    }

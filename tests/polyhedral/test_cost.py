@@ -103,5 +103,5 @@ def test_a_cost_is_told_with_its_rate_and_without_one() -> None:
 
 @pytest.mark.parametrize("sizes", [(0, 1, None), (1, 0, None), (4, 1, 0), (4, 1, 3), (4, 1, 8), (-1, 1, None)])
 def test_a_cache_of_no_such_sizes_is_refused(sizes: tuple[int, int, int | None]) -> None:
-    with pytest.raises(ValueError, match="a cache has at least one line|cannot be sets of"):
+    with pytest.raises(ValueError, match=r"a cache has at least one line|cannot be sets of"):
         Cache(*sizes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -21,8 +22,13 @@ from tests.views.small_kernels import (
 )
 from tests.views.told import Told
 from triton_lab.launch.launch import Launch
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.frame import frame, ticks
+from triton_lab.views.drawing.layout import layout, wrapped_words
 from triton_lab.views.launch.accesses import Accesses
+from triton_lab.views.launch.card import SHOWN, Card
 from triton_lab.views.launch.grid import LAYERS
+from triton_lab.views.launch.storage import storage
 from triton_lab.views.launch.tiling import Tiling
 
 WHICH = [3, 3, 9, 0, 7, 1, 3, 8, 2, 2]
@@ -194,6 +200,9 @@ def _lines(make: Callable[[], Launch]) -> list[str]:
         told.view("held", launch.plot.values(program=launch.programs - 1))
         told.view("steps", launch.plot.steps(program=launch.programs - 1), figure=True)
         told.view("steps, the third", launch.plot.steps(program=0, step=2), scene=False)
+        for variable in launch.variables:
+            pictured = launch.plot.values(variable.name, variable.line, program=0)
+            told.view(f"{variable.name} in line {variable.line}", pictured, scene=False, figure=True)
         stores = [one for one in launch.done if one.kind == "store" and one.argument in tensors]
         if stores and launch.error is None and launch.argument(stores[-1].argument).shape != (0,):
             origins = launch.plot.origins(program=0)
@@ -202,6 +211,12 @@ def _lines(make: Callable[[], Launch]) -> list[str]:
     for access in launch.done:
         if access.argument:
             told.view(f"values of {access.kind} in line {access.line}", launch.plot.accesses(access, "values"))
+    kept = Card(launch, SHOWN).standalone()["parts"]
+    told.lines += ["", "## kept in a page", *(f"  {name}" for name in kept)]
+    for name, part in kept.items():
+        if name.startswith("value/"):
+            told.lines.append(name)
+            told.scene(name, part)
     return told.lines
 
 
@@ -209,3 +224,60 @@ TOLD: dict[str, Callable[[], list[str]]] = {
     **{name: partial(_lines, one.launch) for name, one in SMALL.items()},
     **{name: partial(_lines, partial(recorded, run)) for name, run in STOPPED.items()},
 }
+
+
+SHAPES: tuple[tuple[int, ...], ...] = (
+    (), (0,), (1,), (5,), (32,), (33,), (64,), (100,), (128,), (129,), (600,), (5000,), (300_000,), (7_000_000,),
+    (0, 3), (1, 1), (3, 0), (3, 5), (5, 3), (40, 30), (1, 700), (700, 1), (2, 5000), (5000, 2), (900, 900), (3000, 200),
+    (1, 3, 5), (2, 3, 4), (6, 3, 2), (12, 9, 9), (3, 0, 4), (2, 2, 2, 3), (200, 4, 4), (20, 300, 300), (4, 4, 1000, 30),
+)  # fmt: skip
+ROOMS = (style.ROOM, (90.0, 60.0), (290.0, 240.0))
+
+
+def _layouts() -> list[str]:
+    """Of shapes and rooms: panels, cells and bins, how large they are drawn, and the numbers beside them."""
+    lines = []
+    for shape, room in itertools.product(SHAPES, ROOMS):
+        shifted = tuple(min(1, size // 2) + k for k, size in enumerate(shape))
+        for origin in dict.fromkeys(((0,) * len(shape), shifted)):
+            shown = layout(shape, origin, room=room)
+            seen = frame(shown, room)
+            bins = f" of {shown.down} x {shown.right}" if shown.binned else ""
+            panels = f"{shown.panels} panels, {shown.across} across: " if shown.panels != 1 else ""
+            lines += [
+                f"{shape} from {origin} in {room[0]:g} x {room[1]:g}: {panels}{shown.rows} x {shown.columns}{bins}",
+                f"  {shown.there} there; {seen.cell_width:g} x {seen.cell_height:g} pixels, "
+                f"{seen.width:g} x {seen.height:g} in all, the last at {seen.corner(max(0, shown.panels - 1))}",
+            ]
+            if shape:
+                beside = [shown.row_number(row) for row in [*ticks(shown.rows, seen.cell_height, 22)][:4]]
+                above = [shown.column_number(column) for column in [*ticks(shown.columns, seen.cell_width, 44)][:4]]
+                lines.append(f"  beside {' '.join(beside)}  above {' '.join(above)}  {wrapped_words(shown)}".rstrip())
+    return lines
+
+
+def _storages() -> list[str]:
+    """Tensors that share memory, repeat themselves, leave gaps, or are empty."""
+    told = Told()
+    line, square = torch.arange(40.0), torch.arange(48, dtype=torch.int16).reshape(6, 8)
+    wide = torch.zeros(3, 70)
+    for name, tensors in {
+        "rows and columns": (square, square.t()),
+        "halves and all": (square[:, :3], square[:, 3:], square),
+        "every other": (line[1::2], line[::3]),
+        "repeated": (line[:4].expand(3, 4), line[2:3].expand(5)),
+        "windows that overlap": (line.as_strided((4, 6), (3, 1), 5), line[20:24]),
+        "two types": (square, square.view(torch.int32), square.view(torch.uint8)[:, ::4]),
+        "nothing and one": (line[:0], torch.tensor(2.5), line[7]),
+        "longer rows": (wide, wide[:, 5:60]),
+        "cubes": (torch.zeros(2, 3, 4), torch.zeros(4, 3, 2).permute(2, 1, 0)),
+    }.items():
+        told.view(name, storage(*tensors, names=[f"t{k}" for k in range(len(tensors))]))
+    large = storage(torch.zeros(900, 700)[::2, 1:], torch.zeros(10), names=["large", "small"])
+    told.view("large", large, figure=True)
+    for part in ("grid/0/window/0.3.5.2.4", "grid/0/window/0.449.690.1.9", "strip/0/window/0.0.8.1.12"):
+        told.scene(part, large.part(f"storage/{part}"))
+    return told.lines
+
+
+TOLD |= {"layouts": _layouts, "storages": _storages}

@@ -8,7 +8,7 @@ starts them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -27,6 +27,7 @@ from triton_lab.launch.places import Ints
 
 OVER = ("shape", "storage")
 _FEW = 16  # times as many positions as lanes: what goes by positions then costs more than sorting lanes
+_SPARSE = 4  # times as many: then what lies between the lanes is told of as one
 BY = ("count", "program", "iteration", "reuse", "order")
 
 
@@ -192,6 +193,9 @@ def _stopped(accesses: Sequence[TimedAccess]) -> bool:
 
 def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, programs: int) -> Heat:
     lanes = TouchingLanes(place, accesses, timeline, programs)
+    few = None if _stopped(accesses) else _few(place, lanes)
+    if few is not None:
+        return _of_few(place, _Renumbered(lanes, few), few, timeline, programs)
     tally = _Tally(place.positions, lanes.members)
     for some in lanes:
         tally.add(some)
@@ -215,6 +219,63 @@ def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, pro
         active_elsewhere=tally.active_elsewhere,
         masked_elsewhere=tally.masked_elsewhere,
         strays=strays.reshape(place.padded)[window].reshape(-1) if strays.any() else None,
+    )
+
+
+def _few(place: Place, lanes: TouchingLanes) -> Ints | None:
+    """The positions along one line that any lane is at, ascending; None where it is quicker to go by positions."""
+    if not place.is_line:
+        return None
+    found, room = [np.zeros(0, dtype=np.int64)], place.positions // _SPARSE
+    for some in lanes:
+        room -= some.position.size
+        if room < 0:
+            return None
+        found.append(some.position.reshape(-1))
+    return distinct(np.concatenate(found))
+
+
+@dataclass(frozen=True)
+class _Renumbered:
+    """Lanes at places counted among ``few`` positions."""
+
+    lanes: TouchingLanes
+    few: Ints
+
+    @property
+    def members(self) -> int:
+        return self.lanes.members
+
+    def __iter__(self) -> Iterator[Lanes]:
+        for some in self.lanes:
+            yield replace(some, position=np.searchsorted(self.few, some.position))
+
+
+def _of_few(place: Place, lanes: _Renumbered, few: Ints, timeline: Timeline, programs: int) -> Heat:
+    """The same, of what is told of the positions that are touched and of the gaps between them."""
+    tally = _Tally(len(few), lanes.members)
+    for some in lanes:
+        tally.add(some)
+    classes, heads = grouped(tally.signature)
+    edges = distinct(np.concatenate([np.array([0]), few, few + 1, np.array([place.positions])]))
+    which = np.searchsorted(edges, few)
+    tile_classes, tile_counts = np.zeros((2, len(edges) - 1), dtype=np.int64)
+    tile_classes[which], tile_counts[which] = classes, tally.counts
+    return Heat(
+        shape=place.shape,
+        drawn=place.shape,
+        origin=(0,),
+        over=place.over,
+        unit=place.unit,
+        first=place.first,
+        programs=programs,
+        moments=timeline.moments,
+        tiles=Tiles((edges,)),
+        tile_classes=tile_classes,
+        tile_counts=tile_counts,
+        table=_table(lanes, heads, len(few)),
+        active_elsewhere=tally.active_elsewhere,
+        masked_elsewhere=tally.masked_elsewhere,
     )
 
 
@@ -322,7 +383,7 @@ class _Tally:
         np.add.at(self.signature, keys // len(self._salt), self._salt[keys % len(self._salt)])
 
 
-def _table(lanes: TouchingLanes, heads: Ints, positions: int) -> Classes:
+def _table(lanes: TouchingLanes | _Renumbered, heads: Ints, positions: int) -> Classes:
     """The members of each class; ``heads`` are the first positions of the classes from 1 up."""
     known = _Heads(heads, positions)
     numbers, members = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]

@@ -21,7 +21,7 @@ from triton_lab.launch.maps.boxes import Raster
 from triton_lab.launch.maps.lanes import Lanes, Moment, Timeline, TouchingLanes
 from triton_lab.launch.maps.overhang import Space
 from triton_lab.launch.maps.positions import Flags, OverShape, OverStorage, Place, StoredArgument, TimedAccess
-from triton_lab.launch.maps.sample import sampled
+from triton_lab.launch.maps.sample import sampled, thinned
 from triton_lab.launch.maps.tiles import Tiles
 from triton_lab.launch.places import Ints
 
@@ -150,13 +150,15 @@ def heat(
     programs: int,
     over: str = "shape",
     most: int | None = None,
+    thin: bool = True,
 ) -> Heat:
     """What these accesses do to ``argument``, over its ``shape`` or over its ``storage``.
 
-    Over the shape, where each lane would have to be looked at, ``most`` lanes are, of programs at even distances.
+    Over the shape, where each lane would have to be looked at, ``most`` lanes are, of programs at even distances; and
+    then so are some of very many programs, unless they are not to be ``thin``.
     """
     if over == "shape":
-        return _over_shape(argument, accesses, Timeline.of_iterations, programs, most)
+        return _over_shape(argument, accesses, Timeline.of_iterations, programs, most, thin)
     timeline = Timeline.of_iterations(accesses)
     place = OverStorage(argument, accesses)
     boxed = None if _stopped(accesses) else over_storage(place, accesses, timeline)
@@ -176,12 +178,14 @@ def _over_shape(
     timeline: Callable[[Sequence[TimedAccess]], Timeline],
     programs: int,
     most: int | None,
+    thin: bool = True,
 ) -> Heat:
     if not _stopped(accesses):
-        moments = timeline(accesses)
-        boxed = over_shape(argument, accesses, moments)
+        few, shown = thinned(accesses, programs, most if thin else None)
+        moments = timeline(few)
+        boxed = over_shape(argument, few, moments)
         if boxed is not None:
-            return _of_boxes(boxed, None, moments, programs)
+            return replace(_of_boxes(boxed, None, moments, programs), shown=shown)
     some, shown = sampled(accesses, programs, most)
     return replace(_heat(OverShape(argument, some), some, timeline(some), programs), shown=shown)
 

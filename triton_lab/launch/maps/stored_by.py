@@ -131,7 +131,7 @@ class StoredByTiles:
 
 def stored_in(store: Access, argument: Argument, programs: int) -> StoredBy | StoredByTiles:
     """Ask a store about its ``argument``, a tensor."""
-    tiled = heat(argument, [store], programs, most=1)
+    tiled = heat(argument, [store], programs, most=1, thin=False)
     first = (
         None
         # Of some lanes alone nothing is known of all elements.

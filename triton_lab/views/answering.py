@@ -52,6 +52,13 @@ def keep(view: Answering) -> str:
     return name
 
 
+def succeed(before: Answering, after: Answering) -> None:
+    """Whoever asks the one from now on is answered by the other, which is kept in its place."""
+    for name, one in _kept.items():
+        if one is before:
+            _kept[name] = after
+
+
 def part(view: str, name: str) -> Scene:
     """The part called ``name``, or the reason why there is none."""
     one = _kept.get(view)

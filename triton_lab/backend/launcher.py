@@ -49,6 +49,8 @@ class Call:
     owners: tuple[frozenset[Region] | None, ...]
     target: str = "cpu"
     seconds: float = 0.0
+    # What the interpreter took: of a launch on the GPU, the run beside it.
+    interpreted: float = 0.0
     error: BaseException | None = None
     # What the GPU and the CPU made of each argument that was written: (name, GPU's, CPU's) tensors.
     outputs: list[tuple[str, Any, Any]] = field(default_factory=list)
@@ -222,7 +224,7 @@ def interpret(call: Call, watches: Sequence[Watch], quiet: bool = False) -> None
             try:
                 machine.run()
             finally:
-                call.seconds = time.perf_counter() - start
+                call.seconds = call.interpreted = time.perf_counter() - start
                 timing.spend(call.seconds)
     except KernelError as error:
         from triton_lab.backend.report import described

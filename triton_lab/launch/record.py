@@ -151,6 +151,7 @@ def described(call: Call, tape: Tape, kept: snapshot.Snapshot) -> Launch:
         tape=tape,
         snapshot=kept,
         seconds=call.seconds,
+        interpreted=call.interpreted,
         error=call.error,
         dropped="; ".join(filter(None, (tape.cut, kept.missing))),
     )

@@ -48,6 +48,8 @@ class Recorded:
     snapshot: Snapshot | None = field(repr=False, default=None)
     thread: str = field(default_factory=lambda: threading.current_thread().name)
     seconds: float = 0.0
+    # What the interpreter took, which runs launches on the GPU too, to see what they touch.
+    interpreted: float = 0.0
     error: BaseException | None = None
     configs: list[tuple[str, float]] = field(default_factory=list)
     printed: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -135,12 +136,14 @@ def _watch(launch: Launch, limits: Limits) -> None:
     tape = Tape(_MEMORY, limits)
     tape.limits = limits  # replays of this launch are bound by them, too
     launch.tape = tape
+    start = time.perf_counter()
     try:
         replay(launch, access_observer=tape, limits=limits, strict=True)
     except KernelError as error:
         if launch.error is None:
             raise
         tape.failed(error, launch.executable.plan)
+    launch.interpreted = time.perf_counter() - start
     launch.events, launch.kinds = tape.events, tape.kinds
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from triton_lab.launch.maps.storage import memories
-from triton_lab.views.drawing.words import number_text, seconds_text
+from triton_lab.views.drawing.words import number_text, seconds_text, time_text
 from triton_lab.views.launch.findings import ICONS, fix_lines
 from triton_lab.views.launch.marks import by_program
 from triton_lab.views.launch.panels import Panels
@@ -71,8 +71,14 @@ class Card(Panels, View):
     def facts(self) -> list[str]:
         """Target, programs, time."""
         launch = self.launch
-        facts = [launch.target.upper(), count(math.prod(launch.grid), "program")]
-        return [*facts, "failed"] if launch.error else [*facts, seconds_text(launch.seconds)]
+        where = launch.target.upper() + (f", {device}" if (device := self.device()) else "")
+        facts = [where, count(math.prod(launch.grid), "program")]
+        return [*facts, "failed"] if launch.error else [*facts, *time_text(launch)]
+
+    def device(self) -> str:
+        """The name of the GPU that ran it, "" where nobody knows."""
+        time = getattr(self.launch, "time", None)
+        return "" if time is None else str(time.device)
 
     HEADINGS = ("", "Shape", "Stride", "dtype", "Offset", "Storage")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time as clock
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import words
+from triton_lab.backend.stopwatch import Time
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.machine import Limits
@@ -112,6 +114,7 @@ def _launch(reader: Reader) -> Launch:
         snapshot=_snapshot(reader),
         thread=_of(str, head["thread"]),
         seconds=_number(head["seconds"]),
+        time=_time(head.get("time")),  # not in files of before
         error=None if error is None else KernelError(error),
         configs=[(_of(str, text), _number(seconds)) for text, seconds in head["configs"]],
         printed=_of(str, head["printed"]),
@@ -135,12 +138,14 @@ def _watch(launch: Launch, limits: Limits) -> None:
     tape = Tape(_MEMORY, limits)
     tape.limits = limits  # replays of this launch are bound by them, too
     launch.tape = tape
+    start = clock.perf_counter()
     try:
         replay(launch, access_observer=tape, limits=limits, strict=True)
     except KernelError as error:
         if launch.error is None:
             raise
         tape.failed(error, launch.executable.plan)
+    launch.interpreted = clock.perf_counter() - start
     launch.events, launch.kinds = tape.events, tape.kinds
 
 
@@ -170,6 +175,14 @@ def _lines(given: Any) -> dict[int, Line | None]:
         shown = tuple(_of(str, one) for one in excerpt)
         found[_of(int, index)] = Line(_of(int, line), _of(int, column), shown, _of(str, file))
     return found
+
+
+def _time(given: Any) -> Time | None:
+    if given is None:
+        return None
+    median, low, high, runs, compiling, device = given
+    compiled = None if compiling is None else _number(compiling)
+    return Time(_number(median), _number(low), _number(high), _of(int, runs), compiled, _of(str, device)[:200])
 
 
 def _argument(given: Any) -> Argument:

@@ -43,6 +43,7 @@ def save(launch: Launch, path: str | PathLike[str]) -> None:
         "error": None if launch.error is None else str(launch.error),
         "batch": None if limits is None else limits.batch,
         "memory": None if limits is None else limits.memory,
+        "time": None if launch.time is None else dataclasses.astuple(launch.time),
         "configs": [[text, seconds] for text, seconds in launch.configs],
         "arguments": [_argument(argument) for argument in launch.arguments],
         "lines": [

@@ -2,8 +2,7 @@
 
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
-import { comparisonOf } from "./launch/comparison.js";
-import { differenceOf } from "./launch/difference.js";
+import { causesOf, comparisonOf } from "./launch/comparison.js";
 import { windowOf } from "./launch/finer.js";
 import { gridOf } from "./launch/grid.js";
 import { launchesOf, nestedOf } from "./launch/launches.js";
@@ -25,10 +24,10 @@ import { columnsOf } from "./polyhedral/ways.js";
 export const KINDS = {
   accesses: accessesOf,
   card: cardOf,
+  causes: causesOf,
   choice: choiceOf,
   columns: columnsOf,
   comparison: comparisonOf,
-  difference: differenceOf,
   drawing: drawingOf,
   follow: followOf,
   grid: gridOf,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # In the order of the tabs: the word of --show, the tab's label, its help, and the panel that it opens.
 TABS = (
-    Tab("differences", "GPU and CPU", "", "triton_lab.views.launch.differences:DifferencePanel"),
+    Tab("comparison", "GPU and CPU", "", "triton_lab.views.launch.comparison:ComparisonPanel"),
     Tab("tiling", "Tiling", "which program touches each element", "triton_lab.views.launch.tiling:TilingPanel"),
     Tab("accesses", "Accesses", "how often each element is touched", "triton_lab.views.launch.accesses:AccessesPanel"),
     Tab("timeline", "Timeline", "which elements are touched when", "triton_lab.views.launch.timeline:TimelinePanel"),

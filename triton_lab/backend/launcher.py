@@ -48,6 +48,8 @@ class Call:
     trial: bool
     owners: tuple[frozenset[Region] | None, ...]
     target: str = "cpu"
+    # The worker that ran it, where that was not this process.
+    elsewhere: str = ""
     seconds: float = 0.0
     error: BaseException | None = None
     # What the GPU and the CPU made of each argument that was written: (name, GPU's, CPU's) tensors.

@@ -184,6 +184,11 @@ class HostMirrors:
                 return empty.set_(buffer.untyped_storage(), offset, tensor.shape, tensor.stride())
         raise RuntimeError("a tensor without a mirror")
 
+    def restore(self) -> None:
+        """Give the mirrors the bytes that they began with."""
+        for _, _, buffer, before in self._runs:
+            buffer.copy_(before)
+
     def write_back(self) -> None:
         """Put the bytes that have changed into the CPU's memory."""
         for start, stop, buffer, before in self._runs:

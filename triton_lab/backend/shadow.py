@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from triton_lab.backend.arguments import ArgumentError, tensor_of
@@ -21,13 +22,21 @@ from triton_lab.interpreter.errors import KernelError, Unsupported
 from triton_lab.interpreter.memory import Region
 
 
+@dataclass(frozen=True)
+class Elsewhere:
+    """A launch on a GPU of another machine: the seconds that it took there, and where that was."""
+
+    seconds: float
+    where: str
+
+
 def launch(
     driver: Any,
     source: Any,
     metadata: Any,
     grid: tuple[int, int, int],
     objects: Sequence[Any],
-    on_gpu: Callable[[], None],
+    on_gpu: Callable[[], Elsewhere | None],
 ) -> None:
     """Launch on the GPU and let recorders hear of it.
 
@@ -51,11 +60,13 @@ def launch(
         interpret(call, watches, quiet=True)
         interface.synchronize()
         start = time.perf_counter()
-        on_gpu()
+        told = on_gpu()
         interface.synchronize()
-        call.seconds = time.perf_counter() - start
+        call.seconds = time.perf_counter() - start if told is None else told.seconds
         call.outputs = _outputs(call, before)
         call.remark = "accesses, values and findings are those of the same launch on the CPU"
+        if told is not None:
+            call.remark = f"it ran on {told.where}; {call.remark} of this machine"
     except BaseException as error:
         call.error = error
         if isinstance(error, KernelError):

@@ -107,24 +107,26 @@ class Cluster:
         while not ended.wait(_PAUSE):
             now = time.monotonic()
             found = _placed(client, key)
-            if found is None or found.state == "no-worker":
+            if found is None or not found.able or found.silent > LOST:
                 if now - well > LOST:
                     raise RemoteError(self._lost(kernel, found))
                 continue
             well = now
             told(found)
-            running = None if found.before else (running or now)
+            running = None if found.before or not found.worker else (running or now)
             if running is not None and now - running > self.seconds + LOST + _READY:
-                raise RemoteError(
-                    f"the launch of {kernel} was given up: {found.worker} has not answered for {now - running:.0f} s. "
-                    "Nothing was written to the tensors; launch it again."
-                )
+                raise RemoteError(self._lost(kernel, found))
 
     def _lost(self, kernel: str, found: Place | None) -> str:
         if found is None:
             return (
                 f"the scheduler {self.address} was lost while {kernel} was there. Nothing was written to the tensors; "
                 "the next launch connects anew."
+            )
+        if found.able:
+            return (
+                f"the launch of {kernel} was given up: {found.worker}, which runs it, does not answer any more. Nothing "
+                "was written to the tensors; launch it again, and tell who keeps the worker."
             )
         return (
             f"the launch of {kernel} is taken back: the worker that it was for is gone, and no other that could run it "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,16 @@ PREFIX = "triton-lab-"
 
 @dataclass(frozen=True)
 class Place:
-    """``before``: how many jobs have to end before this one begins. ``state`` is Dask's word, ``worker`` an address."""
+    """``before``: how many jobs have to end before this one begins.
 
-    state: str
+    ``able`` is how many workers could run it. Once one is chosen, ``worker`` is its address, and ``silent`` the seconds
+    since it was heard of.
+    """
+
     before: int
+    able: int
     worker: str = ""
+    silent: float = 0.0
 
 
 def place(key: str, dask_scheduler: Any = None) -> Place | None:
@@ -33,8 +39,15 @@ def place(key: str, dask_scheduler: Any = None) -> Place | None:
         and (here is None or task.processing_on is here)
         and task.priority < mine.priority
     ]
+    able = sum(_is_able(one, mine) for one in dask_scheduler.workers.values())
     if here is None:
-        return Place(mine.state, len(others))
+        return Place(len(others), able)
     offered = [int(here.resources[one] // needed) for one, needed in (mine.resource_restrictions or {}).items()]
     slots = max(1, min([here.nthreads, *offered]))
-    return Place(mine.state, max(0, len(others) - slots + 1), here.address)
+    return Place(max(0, len(others) - slots + 1), able, here.address, time.time() - here.last_seen)
+
+
+def _is_able(worker: Any, task: Any) -> bool:
+    named = not task.worker_restrictions or worker.address in task.worker_restrictions
+    has = all(worker.resources.get(one, 0) >= much for one, much in (task.resource_restrictions or {}).items())
+    return named and has

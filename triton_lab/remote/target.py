@@ -198,7 +198,7 @@ def _sent(name: str, type: Any, argument: Any) -> Any:
     if type == "constexpr" or argument is None:
         return None
     if not type.startswith(("*", "tensordesc")):
-        return argument.item() if isinstance(argument, np.generic) else argument
+        return argument
     tensor = tensor_of(argument)
     if tensor is None:
         raise ArgumentError(

@@ -68,7 +68,12 @@ class Processes:
             stdout=log,
             stderr=subprocess.STDOUT,
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": paths, "DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "1s", **environment},
+            env={
+                **os.environ,
+                "PYTHONPATH": paths,
+                "DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "1s",
+                **environment,
+            },
         )
         log.close()
         self.running.append(process)

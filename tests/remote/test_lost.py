@@ -1,4 +1,4 @@
-"""What goes wrong between a notebook and a worker: a clear error within the limit, nothing lost, the next launch runs."""
+"""Between a notebook and a worker: a clear error within the limit, nothing lost, the next launch runs."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ def jobs_running() -> int:
         try:
             command = (status / "cmdline").read_bytes()
             parent = re.search(r"^PPid:\t(\d+)", (status / "status").read_text(), re.MULTILINE)
-            found += b"triton_lab.remote.child" in command and b"triton_lab.remote.child" in (
-                Path("/proc") / parent[1] / "cmdline"
-            ).read_bytes()
+            found += (
+                b"triton_lab.remote.child" in command
+                and b"triton_lab.remote.child" in (Path("/proc") / parent[1] / "cmdline").read_bytes()
+            )
         except (OSError, TypeError):
             continue
     return found
@@ -77,16 +78,14 @@ def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch, school: 
     assert lab.target() == "cpu" and runs()
 
 
-def test_certificates_of_another_authority(
-    monkeypatch: pytest.MonkeyPatch, school: Shared, tmp_path: Path
-) -> None:
+def test_certificates_of_another_authority(monkeypatch: pytest.MonkeyPatch, school: Shared, tmp_path: Path) -> None:
     monkeypatch.setattr(cluster, "CONNECT", 2.0)
     with pytest.raises(lab.TargetError, match="do not trust each other's certificates"):
         lab.target("cpu", scheduler=school.address, security=Certificates(tmp_path / "other").security)
 
 
 def test_no_worker_offers_a_gpu(tmp_path: Path) -> None:
-    with shared(tmp_path / "none") as made, pytest.raises(lab.TargetError, match="no worker .* offers a GPU"):
+    with shared(tmp_path / "none") as made, pytest.raises(lab.TargetError, match=r"no worker .* offers a GPU"):
         at(made, "gpu")
 
 
@@ -157,7 +156,7 @@ def test_a_worker_that_is_killed_in_mid_job_and_one_that_comes_after_it(small: S
     assert small.worker is not None
     timer = threading.Timer(1.5, small.worker.kill)
     timer.start()
-    with pytest.raises(lab.RemoteError, match="the worker that it was for is gone.*launch it again"):
+    with pytest.raises(lab.RemoteError, match=r"the worker that it was for is gone.*launch it again"):
         counts[(1,)](x, LONG)
     timer.join()
     assert x.item() == 0 and jobs_running() == 0
@@ -175,7 +174,7 @@ def test_a_worker_that_does_not_answer_any_more(small: Shared) -> None:
     at(small)
     assert runs() and small.worker is not None
     threading.Timer(1.0, small.worker.send_signal, [signal.SIGSTOP]).start()
-    with pytest.raises(lab.RemoteError, match="tls://.*which runs it, does not answer any more"):
+    with pytest.raises(lab.RemoteError, match=r"tls://.*which runs it, does not answer any more"):
         counts[(1,)](torch.zeros(1, dtype=torch.int64), LONG)
 
 

@@ -85,9 +85,12 @@ def has_gpu() -> bool:
     return gpu_driver_class() is not None or _shared is not None
 
 
-def _shared_driver(
-    kind: str, scheduler: str, security: Any, insecure: bool, max_seconds: float, max_bytes: int
-) -> Any:
+def shared_gpu() -> str:
+    """The address of the scheduler whose GPU is the target ``gpu``; "" where none is."""
+    return "" if _shared is None else str(_shared.cluster.address)
+
+
+def _shared_driver(kind: str, scheduler: str, security: Any, insecure: bool, max_seconds: float, max_bytes: int) -> Any:
     """The driver for a scheduler, which was asked whether it has such workers."""
     from triton_lab.remote.cluster import Cluster, check_address, installed
     from triton_lab.remote.target import driver_of

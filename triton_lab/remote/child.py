@@ -51,7 +51,7 @@ def main() -> None:
 def _get_ready(kind: str) -> None:
     """Import what jobs need. CUDA must not begin before the fork."""
     if kind == "cpu":
-        import triton_lab.remote.on_cpu  # noqa: F401
+        import triton_lab.remote.on_cpu
     else:
         import torch  # noqa: F401
 
@@ -95,7 +95,9 @@ def _work(folder: str, memory: int) -> None:
 def _answer(file: Path, memory: int) -> Answer:
     job: Job = pickle.loads(file.read_bytes())
     if job.format != FORMAT:
-        return Answer(failure=Raised("RuntimeError", "the notebook and this worker have different versions of triton-lab"))
+        return Answer(
+            failure=Raised("RuntimeError", "the notebook and this worker have different versions of triton-lab")
+        )
     try:
         if job.kind == "cpu":
             _bound(memory)
@@ -127,7 +129,7 @@ def _bound_gpu(memory: int) -> None:
     import torch
 
     if torch.cuda.is_available():
-        torch.cuda.init()
+        torch.cuda.init()  # type: ignore[no-untyped-call]
         _, total = torch.cuda.mem_get_info()
         torch.cuda.set_per_process_memory_fraction(min(1.0, memory / total))
     _bound(memory)

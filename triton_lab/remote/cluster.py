@@ -98,9 +98,7 @@ class Cluster:
         finally:
             _let_go(future)
 
-    def _wait(
-        self, client: Any, key: str, kernel: str, ended: threading.Event, told: Callable[[Place], None]
-    ) -> None:
+    def _wait(self, client: Any, key: str, kernel: str, ended: threading.Event, told: Callable[[Place], None]) -> None:
         """Until it has ended. Raises RemoteError where that is not to be hoped for any more."""
         well = time.monotonic()  # when all was well last
         running: float | None = None
@@ -125,8 +123,8 @@ class Cluster:
             )
         if found.able:
             return (
-                f"the launch of {kernel} was given up: {found.worker}, which runs it, does not answer any more. Nothing "
-                "was written to the tensors; launch it again, and tell who keeps the worker."
+                f"the launch of {kernel} was given up: {found.worker}, which runs it, does not answer any more. "
+                "Nothing was written to the tensors; launch it again, and tell who keeps the worker."
             )
         return (
             f"the launch of {kernel} is taken back: the worker that it was for is gone, and no other that could run it "
@@ -241,4 +239,3 @@ def installed() -> None:
         raise TargetError(
             "a scheduler of Dask's can be asked only where Dask is installed: pip install 'triton-lab[dask]'"
         ) from None
-

@@ -61,7 +61,8 @@ def _python_error(failure: Raised, answer: Answer, kernel: str) -> BaseException
     if failure.type == "OutOfResources":
         from triton.runtime.errors import OutOfResources
 
-        return OutOfResources(*failure.arguments)
+        refused: BaseException = OutOfResources(*failure.arguments)
+        return refused
     if failure.type in ("MemoryError", "OutOfMemoryError"):
         return RemoteError(
             f"out of memory {where}: {failure.text}\n  Ask for more with lab.target(..., max_bytes=...), or launch "

@@ -1,4 +1,4 @@
-"""A job run by the interpreter: at the addresses that the memory has in the notebook, so that all it says fits there."""
+"""A job run by the interpreter: at the addresses that the memory has in the notebook, so what it says fits there."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ def perform(job: Job) -> Answer:
             limits=job.work.limits,
             printer=Printer(job.grid, job.work.limits.lines),
         )
-        owners = [
-            None if starts is None else frozenset(by_start[one] for one in starts) for starts in job.work.owners
-        ]
+        owners = [None if starts is None else frozenset(by_start[one] for one in starts) for starts in job.work.owners]
         machine.allow(executable.reach(owners))
         machine.run()
     except KernelError as error:

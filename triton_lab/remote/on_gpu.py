@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import hashlib
 import json
@@ -33,7 +32,7 @@ class _Function:
         self.arg_names = list(names)
 
 
-class Travelled(ASTSource):  # type: ignore[misc]
+class Travelled(ASTSource):
     """A kernel that Triton's front end has read elsewhere."""
 
     def __init__(self, kernel: str, work: Compiled) -> None:
@@ -159,7 +158,9 @@ def _tensor(told: Tensor, memory: Sequence[Sent], regions: Sequence[Any]) -> Any
         if sent.start <= told.address < sent.start + len(sent.data):
             offset = told.address - sent.start
             phase = offset % dtype.itemsize
-            data = torch.from_numpy(region.data)[phase : phase + (region.size - phase) // dtype.itemsize * dtype.itemsize]
+            data = torch.from_numpy(region.data)[
+                phase : phase + (region.size - phase) // dtype.itemsize * dtype.itemsize
+            ]
             return data.view(dtype).as_strided(told.shape, told.strides, (offset - phase) // dtype.itemsize)
     return torch.empty_strided(told.shape, told.strides, dtype=dtype)
 

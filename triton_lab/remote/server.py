@@ -29,7 +29,7 @@ _READY = 180.0  # seconds that it may take to import what jobs need
 _KILLED = 10.0  # and that a job may take to be gone
 
 
-class _Gone(Exception):
+class _ServerGone(Exception):
     """The process ended."""
 
 
@@ -76,7 +76,7 @@ class Server:
                 return why
             self.close(pid)
             return why if pid else f"its process was not ready within {_READY:g} s"
-        except (OSError, _Gone):
+        except (OSError, _ServerGone):
             self.close(pid)
             return "the process for it could not be kept: look into the log of the worker"
 
@@ -85,7 +85,7 @@ class Server:
         _kill(pid)
         try:
             self._next(_KILLED, lambda: False)
-        except (TimeoutError, OSError, _Gone):
+        except (TimeoutError, OSError, _ServerGone):
             return False
         return True
 
@@ -102,7 +102,7 @@ class Server:
                 if selector.select(min(_PAUSE, left)):
                     piece = os.read(self.process.stdout.fileno(), 1 << 16)
                     if not piece:
-                        raise _Gone
+                        raise _ServerGone
                     self._rest += piece
         line, _, self._rest = self._rest.partition(b"\n")
         found: dict[str, Any] = json.loads(line)

@@ -27,7 +27,7 @@ from triton_lab.remote.job import Answer, Compiled, Described, Interpreted, Job,
 # A job goes to so many GPUs of other architectures, for which it has to be read anew each time.
 _OTHERS = 3
 # What a worker's GPU is taken for until it says what it is.
-_FIRST = ("cuda", 90, 32)
+_FIRST: tuple[str, int | str, int] = ("cuda", 90, 32)
 
 
 class Device(int):
@@ -57,6 +57,7 @@ class RemoteDriver(CPUDriver):
         super().__init__()
         self.cluster = cluster
         self.kind = cluster.kind
+        # What the worker's GPU was, the last time.
         self.target = _FIRST
         self._device = Device(self)
 
@@ -89,7 +90,7 @@ class RemoteLauncher(Launcher):
         self.driver = driver
 
     def launch(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> None:
-        """Run the kernel over ``grid``. Raises KernelError, ArgumentError, RemoteError, and what a GPU's driver does."""
+        """Run the kernel over ``grid``. Raises KernelError, ArgumentError, RemoteError, what a GPU's driver does."""
         if not recorders.hearing() or timing.is_trial():
             self.run(function, grid, objects)
         elif self.driver.kind == "cpu":
@@ -160,9 +161,7 @@ class RemoteLauncher(Launcher):
         request = read(self.source, architecture, given)
         signature = tuple(self.source.signature.items())
         arguments = tuple(_sent(name, type, one) for (name, type), one in zip(signature, objects, strict=True))
-        return Compiled(
-            request.module, self.driver.target, request.options, triton.__version__, signature, arguments
-        )
+        return Compiled(request.module, self.driver.target, request.options, triton.__version__, signature, arguments)
 
     def _sent(self, job: Job, only: str | None = None) -> Answer:
         return self.driver.cluster.run(pickle.dumps(job, protocol=5), job.kernel, only)
@@ -185,8 +184,8 @@ class RemoteLauncher(Launcher):
         """Memory behind an address that lies in memory would not travel."""
         if any(type in ("*i64", "*u64") for type in self.source.signature.values()) and self._follows_pointers:
             raise ArgumentError(
-                f"the kernel {self.metadata.name} follows addresses that it loads from memory, and what lies there does "
-                "not travel to a worker: pass the tensors themselves, or run it on the target 'cpu' of this machine"
+                f"the kernel {self.metadata.name} follows addresses that it loads from memory, and what lies there "
+                "does not travel to a worker: pass the tensors themselves, or run it on the target 'cpu' of this machine"
             )
 
 

@@ -185,7 +185,7 @@ class RemoteLauncher(Launcher):
         if any(type in ("*i64", "*u64") for type in self.source.signature.values()) and self._follows_pointers:
             raise ArgumentError(
                 f"the kernel {self.metadata.name} follows addresses that it loads from memory, and what lies there "
-                "does not travel to a worker: pass the tensors themselves, or run it on the target 'cpu' of this machine"
+                "does not travel to a worker: pass the tensors themselves, or run it on this machine's target 'cpu'"
             )
 
 

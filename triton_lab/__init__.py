@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.values import Values as Values
     from triton_lab.launch.verdict import Unchecked as Unchecked
     from triton_lab.polyhedral.entry import schedule as schedule
+    from triton_lab.remote.failures import RemoteError as RemoteError
     from triton_lab.views.launch.interact import interact as interact
     from triton_lab.views.launch.storage import storage as storage
 
@@ -94,6 +95,7 @@ _PUBLIC: dict[str, str | None] = {
     "NotCompilable": "triton_lab.backend.sm90",
     "NotRecorded": "triton_lab.launch.unseen",
     "Origin": "triton_lab.launch.origin",
+    "RemoteError": "triton_lab.remote.failures",
     "SavedLaunchError": "triton_lab.launch.saving.archive",
     "StepLimit": "triton_lab.interpreter.errors",
     "TargetError": "triton_lab.backend.targets",
@@ -138,6 +140,7 @@ __all__ = [
     "NotCompilable",
     "NotRecorded",
     "Origin",
+    "RemoteError",
     "SavedLaunchError",
     "StepLimit",
     "TargetError",

@@ -14,6 +14,7 @@ from triton_lab.compiled.facts import Metadata, metadata_of
 from triton_lab.compiled.text import aligned, side_by_side, without_places
 
 if TYPE_CHECKING:
+    from triton_lab.compiled.transactions.transactions import Transactions
     from triton_lab.launch.recorded import Recorded
     from triton_lab.views.compiled.plot import CompiledPlot
 
@@ -80,6 +81,27 @@ class Compiled:
             f"{self.target} would refuse to launch it: a program needs {shared:,} bytes of shared memory, and may have "
             f"{most:,}. Smaller blocks or a smaller num_stages need less.",
         )
+
+    @cached_property
+    def transactions(self) -> Transactions:
+        """What its launch asks of memory: requests and sectors line by line, bank conflicts, and the worst line.
+
+        Raises ValueError for AMD's targets, LookupError for what was compiled without a launch.
+
+        >>> print(launch.compile("sm_90").transactions)
+        line   access          moved as         requests   sectors   per request   efficiency
+        21     load x_ptr      4 bytes a lane   32         125       3.91          100%
+        22     load y_ptr      4 bytes a lane   32         125       3.91          100%
+        23     store out_ptr   4 bytes a lane   32         125       3.91          100%
+        """
+        from triton_lab.compiled.transactions.transactions import transactions
+        from triton_lab.launch.launch import Launch
+
+        if not isinstance(self.launch, Launch):
+            raise LookupError(
+                "only a recorded launch has addresses: with lab.record() as launches, then launches[0].compile(...)"
+            )
+        return transactions(self.launch, self.launch.accesses, self.architecture, self.metadata, self.stages)
 
     def compare(self, other: Compiled) -> Difference:
         """This beside ``other``: another target, another configuration, or the kernel after an edit.

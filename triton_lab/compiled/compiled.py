@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,9 @@ from triton_lab.compiled.facts import Metadata, metadata_of
 from triton_lab.compiled.text import aligned, side_by_side, without_places
 
 if TYPE_CHECKING:
+    from triton_lab.compiled.cost.cost import Cost
     from triton_lab.compiled.transactions.transactions import Transactions
+    from triton_lab.launch.access import Access
     from triton_lab.launch.recorded import Recorded
     from triton_lab.views.compiled.plot import CompiledPlot
 
@@ -95,13 +97,38 @@ class Compiled:
         23     store out_ptr   4 bytes a lane   32         125       3.91          100%
         """
         from triton_lab.compiled.transactions.transactions import transactions
+
+        launch, accesses = self._recorded()
+        return transactions(launch, accesses, self.architecture, self.metadata, self.stages)
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What its launch moves and computes, what limits it, and which lines do it.
+
+        Raises LookupError for what was compiled without a launch.
+
+        >>> print(launch.compile("sm_90").cost)
+        bytes, each once           12,000
+        bytes that lanes ask for   12,000
+        bytes in sectors           12,000
+        operations on floats       1,024
+        operations on integers     ...
+        """
+        from triton_lab.compiled.cost.cost import Cost
+
+        launch, accesses = self._recorded()
+        moved = self.transactions if self.architecture.is_nvidia else None
+        return Cost(launch, accesses, self.target, self.metadata, moved)
+
+    def _recorded(self) -> tuple[Recorded, Sequence[Access]]:
+        """The launch and its accesses. Raises LookupError."""
         from triton_lab.launch.launch import Launch
 
         if not isinstance(self.launch, Launch):
             raise LookupError(
                 "only a recorded launch has addresses: with lab.record() as launches, then launches[0].compile(...)"
             )
-        return transactions(self.launch, self.launch.accesses, self.architecture, self.metadata, self.stages)
+        return self.launch, self.launch.accesses
 
     def compare(self, other: Compiled) -> Difference:
         """This beside ``other``: another target, another configuration, or the kernel after an edit.

@@ -17,8 +17,8 @@ from triton_lab.launch.access import Access, Event
 Array: TypeAlias = NDArray[Any]
 _WIDEST = 16  # bytes that a lane moves at once
 _ONCE = ("store", "atomic", "async copy")
-# The counters of Nsight Compute, by PTX's word.
-COUNTERS = {"ld": "op_ld", "st": "op_st", "atom": "op_atom", "red": "op_red", "cp.async": "op_ldgsts"}
+# The counters of Nsight Compute, by PTX's word: an asynchronous copy is a load to the unit that counts.
+COUNTERS = {"ld": "op_ld", "cp.async": "op_ld", "st": "op_st", "atom": "op_atom", "red": "op_red"}
 _WORDS = {"load": "ld", "store": "st", "atomic": "atom", "async copy": "cp.async", "descriptor": ""}
 
 
@@ -90,6 +90,15 @@ class Transfer:
     def efficiency(self) -> float:
         """Bytes asked for of bytes moved: 1.0 where nothing is moved in vain, or at all."""
         return self.wanted / self.moved if self.moved else 1.0
+
+    @property
+    def issued(self) -> int:
+        """Warp instructions that run, those all of whose lanes are off among them."""
+        if self.dealt is None:
+            return 0
+        events = self.access.completed.events
+        ran = sum(len(event.programs) for event in events) + self.joined.copies * len(self.counts.requests)
+        return ran * int((self.dealt.positions >= 0).any(axis=-1).sum())
 
     def counters(self) -> dict[str, int]:
         """What Nsight Compute would count, by the names of its metrics."""

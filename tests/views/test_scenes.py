@@ -99,6 +99,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "lazy": step,
     "report": lazy.report,
     "compiled": lambda: compiled().plot(),
+    "stages": lambda: compiled().plot.stages(),
     "compiled launch": lambda: compiled().launch.plot(),
 }
 

@@ -62,6 +62,10 @@ def kernel() -> View:
     return KernelView(found)  # type: ignore[arg-type]
 
 
+def compiled() -> Any:
+    return softmax().compile("sm_90")
+
+
 def step() -> View:
     x = lazy.tensor(torch.arange(4.0), name="x")
     kept = x * 2 + 1
@@ -93,6 +97,9 @@ MAKERS: dict[str, Callable[[], View]] = {
     "maximal": lambda: maximal_view(scop(PARTLY_AFFINE, maximal=True)),
     "lazy": step,
     "report": lazy.report,
+    "compiled": lambda: compiled().plot(),
+    "stages": lambda: compiled().plot.stages(),
+    "compiled launch": lambda: compiled().launch.plot(),
 }
 
 

@@ -1,5 +1,7 @@
 /** Made from the scenes of all views and the names in `front/` by `python -m triton_lab.views.declarations`: not to be edited. */
 
+import { compilationOf, compiledOf } from "./compiled/card.js";
+import { stagesOf } from "./compiled/stages.js";
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
 import { causesOf, comparisonOf } from "./launch/comparison.js";
@@ -28,6 +30,8 @@ export const KINDS = {
   choice: choiceOf,
   columns: columnsOf,
   comparison: comparisonOf,
+  compilation: compilationOf,
+  compiled: compiledOf,
   drawing: drawingOf,
   follow: followOf,
   grid: gridOf,
@@ -39,6 +43,7 @@ export const KINDS = {
   origins: originsOf,
   pair: pairOf,
   ragged: raggedOf,
+  stages: stagesOf,
   steps: stepsOf,
   storage: storageOf,
   tiling: tilingOf,

@@ -194,6 +194,23 @@ export interface ComparisonScene {
   later?: string;
 }
 
+export interface CompilationScene {
+  kind: "compilation";
+  title: string;
+  facts: string[];
+  tabs: TabScene[];
+  parts: Record<string, Scene>;
+}
+
+/** ``table`` under ``headings``; ``problems``: what would keep a GPU from running it. */
+export interface CompiledScene {
+  kind: "compiled";
+  title: string;
+  problems: string[];
+  headings: string[];
+  table: string[][];
+}
+
 /** Parameters as (value, least, most); iterators that are not drawn alike, null where they stand at all values. */
 export interface Controls {
   parameters: Record<string, [number, number, number]>;
@@ -604,6 +621,30 @@ export interface SourceLines {
   lines: string[];
 }
 
+/** A stage as it is read: ``text`` has its lines, ``numbers`` those that they have in the whole stage. ``trail`` has for each line which of the ``trails`` it comes along, + 1: rows of the source, the innermost first, and that in words; ``op`` likewise which of the ``ops`` it is: name and explanation. ``left``: how many lines there was no room for. */
+export interface StageScene {
+  name: string;
+  label: string;
+  text: string;
+  numbers: Buffer;
+  trail: Buffer;
+  trails: [number[], string][];
+  op: Buffer;
+  ops: [string, string][];
+  left: number;
+}
+
+/** ``source``: rows of line number, text and why it has no instructions; a row with line 0 names a function. ``shown``: the stages that stand beside the source at first. */
+export interface StagesScene {
+  kind: "stages";
+  title: string;
+  source: [number, string, string][];
+  kernel: number;
+  stages: StageScene[];
+  shown: string[];
+  note: string;
+}
+
 /** ``shape`` numbers the scene's pictures. */
 export interface StepScene {
   kind: string;
@@ -857,6 +898,8 @@ export type Scene =
   | ChoiceScene
   | ColumnsScene
   | ComparisonScene
+  | CompilationScene
+  | CompiledScene
   | DrawingScene
   | FollowScene
   | GridScene
@@ -868,6 +911,7 @@ export type Scene =
   | OriginsScene
   | PairScene
   | RaggedScene
+  | StagesScene
   | StepsScene
   | StorageScene
   | TilingScene

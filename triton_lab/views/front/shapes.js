@@ -3,7 +3,7 @@
 /** @typedef {import("./check.js").Shape} Shape */
 /** @type {{kinds: Record<string, string>, types: Record<string, Record<string, Shape>>}} */
 export const SHAPES = {
-  kinds: {"accesses":"AccessesScene","card":"CardScene","causes":"CausesScene","choice":"ChoiceScene","columns":"ColumnsScene","comparison":"ComparisonScene","drawing":"DrawingScene","follow":"FollowScene","grid":"GridScene","iteration":"IterationScene","launches":"LaunchesScene","maximal":"MaximalScene","nested":"NestedScene","origin":"OriginScene","origins":"OriginsScene","pair":"PairScene","ragged":"RaggedScene","steps":"StepsScene","storage":"StorageScene","tiling":"TilingScene","timeline":"TimelineScene","variable":"VariableScene","window":"WindowScene","words":"WordsScene"},
+  kinds: {"accesses":"AccessesScene","card":"CardScene","causes":"CausesScene","choice":"ChoiceScene","columns":"ColumnsScene","comparison":"ComparisonScene","compilation":"CompilationScene","compiled":"CompiledScene","drawing":"DrawingScene","follow":"FollowScene","grid":"GridScene","iteration":"IterationScene","launches":"LaunchesScene","maximal":"MaximalScene","nested":"NestedScene","origin":"OriginScene","origins":"OriginsScene","pair":"PairScene","ragged":"RaggedScene","stages":"StagesScene","steps":"StepsScene","storage":"StorageScene","tiling":"TilingScene","timeline":"TimelineScene","variable":"VariableScene","window":"WindowScene","words":"WordsScene"},
   types: {
     AccessScene: {"statement":"string","key":"string","kind":"string","text":"string","array":"number","visits":{"of":"Buffer"},"cells":{"of":"Buffer"}},
     AccessesScene: {"starts":{"of":"Buffer"},"items":{"of":"Buffer"},"moments":{"list":{"tuple":["number",{"any":["number","null"]},"string"]}},"finer?":"string","window?":{"list":"number"},"kind":{"is":["accesses"]},"title":"string","says":{"map":"string"},"over":"string","unit":"number","argument":{"of":"StoredArgument"},"grid":{"list":"number"},"program":{"any":["number","null"]},"iteration":{"any":["number","null"]},"layer":"string","heatmap":{"of":"Cells"},"layers":{"map":{"of":"LayerScene"}},"counts":{"of":"Buffer"},"elsewhere":{"tuple":["number","number"]},"nobody":"string"},
@@ -21,6 +21,8 @@ export const SHAPES = {
     ColumnsScene: {"kind":{"is":["columns"]},"title":"string","columns":{"list":{"of":"ColumnScene"}}},
     ComparedScene: {"name":"string","told":"string","heatmaps":{"list":{"of":"HeatmapScene"}},"by_program":{"any":[{"of":"HeatmapScene"},"null"]},"values":{"list":{"of":"Buffer"}},"errors":{"of":"Buffer"},"unit":"string","programs":{"of":"Buffer"},"worst":{"of":"Buffer"}},
     ComparisonScene: {"kind":{"is":["comparison"]},"title":"string","titles":{"list":"string"},"headings":{"list":"string"},"table":{"list":{"list":"string"}},"lines":{"list":"string"},"tried":{"list":"string"},"causes":{"list":{"list":"string"}},"arguments":{"list":{"of":"ComparedScene"}},"grid":{"list":"number"},"open":"number","later?":"string"},
+    CompilationScene: {"kind":{"is":["compilation"]},"title":"string","facts":{"list":"string"},"tabs":{"list":{"of":"TabScene"}},"parts":{"map":"scene"}},
+    CompiledScene: {"kind":{"is":["compiled"]},"title":"string","problems":{"list":"string"},"headings":{"list":"string"},"table":{"list":{"list":"string"}}},
     Controls: {"parameters":{"map":{"tuple":["number","number","number"]}},"iterators":{"list":"string"},"hidden":{"map":{"tuple":[{"any":["number","null"]},"number","number"]}}},
     DomainArrows: {"kind":"string","source":"string","target":"string","violated":"boolean","ends":{"of":"Buffer"}},
     DomainLayer: {"name":"string","points":{"of":"Buffer"},"polygons":{"list":{"list":{"list":"number"}}},"faces":{"list":{"tuple":["string",{"list":{"list":"number"}}]}}},
@@ -54,6 +56,8 @@ export const SHAPES = {
     ProgramLine: {"text":"string","part":{"any":["number","null"]},"reasons":{"list":"string"}},
     RaggedScene: {"kind":{"is":["ragged"]},"title":"string","columns":{"list":{"list":"number"}},"width":"number","remark":"string","program":"string"},
     SourceLines: {"first":"number","lines":{"list":"string"}},
+    StageScene: {"name":"string","label":"string","text":"string","numbers":{"of":"Buffer"},"trail":{"of":"Buffer"},"trails":{"list":{"tuple":[{"list":"number"},"string"]}},"op":{"of":"Buffer"},"ops":{"list":{"tuple":["string","string"]}},"left":"number"},
+    StagesScene: {"kind":{"is":["stages"]},"title":"string","source":{"list":{"tuple":["number","string","string"]}},"kernel":"number","stages":{"list":{"of":"StageScene"}},"shown":{"list":"string"},"note":"string"},
     StepScene: {"kind":"string","line":{"any":["number","null"]},"name":{"any":["string","null"]},"words":"string","value":"string","shape":"number","ends":{"tuple":["number","number"]},"block":{"any":[{"of":"Buffer"},"null"]},"mask":{"any":[{"of":"Buffer"},"null"]}},
     StepsScene: {"kind":{"is":["steps"]},"title":"string","program":"number","grid":{"list":"number"},"source":{"of":"SourceLines"},"steps":{"list":{"of":"StepScene"}},"pictures":{"list":{"of":"BlockScene"}},"painting":{"of":"Painting"},"step":"number"},
     StopScene: {"states":{"of":"Buffer"},"says":{"list":"string"}},

@@ -195,4 +195,19 @@ NESTS: dict[str, Callable[[], View]] = {
 }
 STEPS: dict[str, Callable[[], View]] = {"step": step, "report": report}
 
-PICTURES = {**LAUNCHED, **NESTS, **STEPS}
+
+def blocked(rows: int) -> lab.Layout:
+    return lab.layout(
+        "blocked", (rows, 16), size_per_thread=[1, 4], threads_per_warp=[8, 4], warps_per_cta=[2, 1], order=[1, 0]
+    )
+
+
+LAYOUTS: dict[str, Callable[[], View]] = {
+    "layout": lambda: blocked(16).plot(element=(9, 6)),
+    "layout with copies": lambda: blocked(8).plot(warp=1, lane=9),
+    "layout of shared memory": lambda: lab.layout(
+        "swizzled_shared", (16, 16), vec=4, per_phase=1, max_phase=4, order=[1, 0], bits=16
+    ).plot(),
+}
+
+PICTURES = {**LAUNCHED, **NESTS, **STEPS, **LAYOUTS}

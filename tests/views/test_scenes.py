@@ -73,6 +73,12 @@ def step() -> View:
     return lazy.explain()
 
 
+def layout() -> lab.Layout:
+    return lab.layout(
+        "blocked", (16, 16), size_per_thread=[1, 4], threads_per_warp=[8, 4], warps_per_cta=[2, 1], order=[1, 0]
+    )
+
+
 MAKERS: dict[str, Callable[[], View]] = {
     "card": lambda: Card(softmax(), SHOWN),
     "two outputs": lambda: Card(launches_of(example("producer_consumer"))[0], SHOWN),
@@ -94,6 +100,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "maximal": lambda: maximal_view(scop(PARTLY_AFFINE, maximal=True)),
     "lazy": step,
     "report": lazy.report,
+    "layout": lambda: layout().plot(element=(1, 5)),
 }
 
 

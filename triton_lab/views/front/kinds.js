@@ -13,6 +13,7 @@ import { storageOf } from "./launch/storage.js";
 import { tilingOf } from "./launch/tiling.js";
 import { timelineOf } from "./launch/timeline.js";
 import { variableOf } from "./launch/variable.js";
+import { layoutOf } from "./layouts/layout.js";
 import { drawingOf } from "./lazy/drawing.js";
 import { choiceOf, followOf, wordsOf } from "./part.js";
 import { iterationOf, pairOf } from "./polyhedral/domain.js";
@@ -34,6 +35,7 @@ export const KINDS = {
   grid: gridOf,
   iteration: iterationOf,
   launches: launchesOf,
+  layout: layoutOf,
   maximal: maximalOf,
   nested: nestedOf,
   origin: originOf,

@@ -60,6 +60,19 @@ export interface ArrayScene {
   columns: number;
 }
 
+export interface AxisScene {
+  name: string;
+  size: number;
+}
+
+/** A column: bit ``bit`` of a part of the hardware moves the element by ``vector``; ``empty``: where it is set, no element is kept. */
+export interface BitScene {
+  part: string;
+  bit: number;
+  vector: number[];
+  empty: boolean;
+}
+
 /** What any block of one shape needs: ``first`` is the first position in each cell, + 1. */
 export interface BlockScene {
   layout: Layout;
@@ -123,6 +136,7 @@ export interface CardScene {
 /** A heatmap that is still to be dressed: ``cells`` has the class of each cell. */
 export interface Cells {
   noun?: string;
+  counted?: [number, number];
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -245,6 +259,7 @@ export interface Dress {
 /** A heatmap whose cells stand elsewhere. */
 export interface DressedPlace {
   noun?: string;
+  counted?: [number, number];
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -341,6 +356,7 @@ export interface GridScene {
 /** See `heatmap.Heatmap`. */
 export interface HeatmapScene {
   noun?: string;
+  counted?: [number, number];
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -357,6 +373,28 @@ export interface HeatmapScene {
   ramp: [number, number, number, number] | null;
   rampName: string;
   groups: Buffer | null;
+}
+
+/** A heatmap in which each position (in reading order, + 1) is a class, whose look is one of ``styles``; look 0 is that of nothing. A cell that stands for several shows the first. */
+export interface HeldScene {
+  noun?: string;
+  counted?: [number, number];
+  layout: Layout;
+  title: string;
+  panelNames: string[];
+  right: string;
+  down: string;
+  room: [number, number];
+  rules: [number, number];
+  marks?: [string, [number, number, number, number, number][]][];
+  ticks?: [number, string][];
+  styles: Buffer;
+  labels: [number, number, number, number, number, string][];
+  legend: [number[], string][];
+  ramp: [number, number, number, number] | null;
+  rampName: string;
+  groups: Buffer | null;
+  levels: Buffer;
 }
 
 /** Which programs read which parts of an argument, and how many bytes each part has. */
@@ -439,6 +477,25 @@ export interface Layout {
   right: number;
 }
 
+/** ``axes``: what a position of the hardware is made of, the outermost first; ``inputs``: the parts that the matrix names, the one whose bits are the lowest of a position first; ``padding``: so many elements are left free after each interval of shared memory. ``bits`` are those of an element. ``element`` (in reading order) or ``picked`` (numbers by part) is what is picked at first. */
+export interface LayoutScene {
+  kind: "layout";
+  title: string;
+  says: string[];
+  heading: string;
+  where: string;
+  shape: number[];
+  bits: number;
+  axes: AxisScene[];
+  inputs: string[];
+  padding: [number, number][];
+  tensor: HeldScene;
+  hardware: HeldScene;
+  matrix: MatrixScene;
+  element: number | null;
+  picked: Record<string, number>;
+}
+
 export interface LineItem {
   what: "line";
   points: [number, number][];
@@ -468,6 +525,12 @@ export interface MarkedScene {
 export interface MarkedSource {
   first: number;
   lines: ([string, string[], string | null])[];
+}
+
+/** ``shape`` is the tensor's; the rows are the bits of its dimensions, the lowest first. */
+export interface MatrixScene {
+  shape: number[];
+  bits: BitScene[];
 }
 
 export interface MaximalScene {
@@ -538,9 +601,10 @@ export interface Picked {
   instance?: number[] | null;
 }
 
-/** A heatmap without cells: how they are arranged, and the words around them; ``noun``: what a position is. */
+/** A heatmap without cells: how they are arranged, and the words around them; ``noun``: what a position is; ``counted``: column k bears the number k times the first by the second, where that is whole. */
 export interface Place {
   noun?: string;
+  counted?: [number, number];
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -640,6 +704,7 @@ export interface StopScene {
 /** Where a launch touches the cells, classes tell that apart; ``levels`` has their styles then. */
 export interface StorageHeatmap {
   noun?: string;
+  counted?: [number, number];
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -864,6 +929,7 @@ export type Scene =
   | GridScene
   | IterationScene
   | LaunchesScene
+  | LayoutScene
   | MaximalScene
   | NestedScene
   | OriginScene

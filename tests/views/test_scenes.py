@@ -65,6 +65,10 @@ def kernel() -> View:
     return KernelView(found)  # type: ignore[arg-type]
 
 
+def compiled() -> Any:
+    return softmax().compile("sm_90")
+
+
 def step() -> View:
     x = lazy.tensor(torch.arange(4.0), name="x")
     kept = x * 2 + 1
@@ -101,6 +105,8 @@ MAKERS: dict[str, Callable[[], View]] = {
     "lazy": step,
     "report": lazy.report,
     "layout": lambda: layout().plot(element=(1, 5)),
+    "compiled": lambda: compiled().plot(),
+    "compiled launch": lambda: compiled().launch.plot(),
 }
 
 

@@ -6,12 +6,16 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triton_lab.compiled.architecture import Architecture
 from triton_lab.compiled.child import Outcome
 from triton_lab.compiled.facts import Metadata, metadata_of
-from triton_lab.compiled.text import aligned, shown, side_by_side, without_places
+from triton_lab.compiled.text import aligned, side_by_side, without_places
+
+if TYPE_CHECKING:
+    from triton_lab.launch.recorded import Recorded
+    from triton_lab.views.compiled.plot import CompiledPlot
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +23,8 @@ class Compiled:
     """A kernel, compiled for ``target``: its stages, and what the machine code takes.
 
     ``constants`` and ``options`` are what it was compiled with; ``file`` and ``line`` are where it begins. ``seconds``
-    is how long each stage took, when it was compiled and not found in the cache.
+    is how long each stage took, when it was compiled and not found in the cache. ``launch`` is the launch whose kernel
+    it is, of what `Launch.compile` gave.
 
     >>> compiled = launch.compile("sm_90")
     >>> compiled
@@ -35,6 +40,7 @@ class Compiled:
     file: str
     line: int
     outcome: Outcome = field(repr=False)
+    launch: Recorded | None = field(repr=False, default=None)
 
     @property
     def target(self) -> str:
@@ -102,8 +108,19 @@ class Compiled:
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The table, with the stages folded away under it."""
-        return shown(str(self), self.stages), {}
+        """The card with its pictures."""
+        return self.plot()._repr_mimebundle_(include, exclude)
+
+    @property
+    def plot(self) -> CompiledPlot:
+        """Its pictures: ``compiled.plot()`` is a card with all of them.
+
+        >>> launch.compile("sm_90").plot()
+        add_kernel for sm_90 with BLOCK=128...
+        """
+        from triton_lab.views.compiled.plot import CompiledPlot
+
+        return CompiledPlot(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +133,7 @@ class Difference:
     @property
     def titles(self) -> tuple[str, str]:
         """What the two are called: by all in which they differ."""
-        first, second = (_named(one) for one in (self.before, self.after))
+        first, second = (told_apart(one) for one in (self.before, self.after))
         told = [name for name in {**first, **second} if first.get(name) != second.get(name)]
         if not told:
             return f"{self.before.target} before", f"{self.after.target} after"
@@ -164,8 +181,8 @@ class Difference:
         return {"text/plain": str(self)}, {}
 
 
-def _named(one: Compiled) -> dict[str, str]:
-    """What tells a compilation from another."""
+def told_apart(one: Compiled) -> dict[str, str]:
+    """What tells a compilation from another, each in words, by its name."""
     held = one.metadata
     return {
         "kernel": one.kernel,

@@ -1,12 +1,10 @@
-"""Compilations as text: tables, stages that are folded away, and stages without the places that lines come from."""
+"""Compilations as text: tables, and stages without the places that lines come from."""
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-_MOST_LINES = 500  # of a stage, in a notebook's output
 # Where a line comes from, which changes with every edit above it, and numbers that stand for it.
 _PLACES = (
     (re.compile(r"\s*loc\((?:#loc\d*|unknown|[^()]*(?:\([^()]*\))*[^()]*)\)"), ""),
@@ -35,21 +33,6 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         yield "   ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-
-
-def shown(table: str, stages: Mapping[str, str | bytes]) -> dict[str, str]:
-    """What a notebook shows: the table, with the stages folded away under it."""
-    folded = "".join(_folded(name, text) for name, text in stages.items())
-    return {"text/plain": table, "text/html": f"<pre>{html.escape(table)}</pre>{folded}"}
-
-
-def _folded(name: str, text: str | bytes) -> str:
-    if isinstance(text, bytes):
-        return f"<div>{html.escape(name)}: {len(text):,} bytes</div>"
-    lines = text.splitlines()
-    left = f"\n… {len(lines) - _MOST_LINES:,} more lines" if len(lines) > _MOST_LINES else ""
-    body = html.escape("\n".join(lines[:_MOST_LINES]) + left)
-    return f"<details><summary>{html.escape(name)}, {len(lines):,} lines</summary><pre>{body}</pre></details>"
 
 
 def without_places(text: str) -> Iterator[str]:

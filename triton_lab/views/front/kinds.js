@@ -1,5 +1,6 @@
 /** Made from the scenes of all views and the names in `front/` by `python -m triton_lab.views.declarations`: not to be edited. */
 
+import { compilationOf, compiledOf } from "./compiled/card.js";
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
 import { comparisonOf } from "./launch/comparison.js";
@@ -29,6 +30,8 @@ export const KINDS = {
   choice: choiceOf,
   columns: columnsOf,
   comparison: comparisonOf,
+  compilation: compilationOf,
+  compiled: compiledOf,
   difference: differenceOf,
   drawing: drawingOf,
   follow: followOf,

@@ -199,6 +199,23 @@ export interface ComparisonScene {
   open: number;
 }
 
+export interface CompilationScene {
+  kind: "compilation";
+  title: string;
+  facts: string[];
+  tabs: TabScene[];
+  parts: Record<string, Scene>;
+}
+
+/** ``table`` under ``headings``; ``problems``: what would keep a GPU from running it. */
+export interface CompiledScene {
+  kind: "compiled";
+  title: string;
+  problems: string[];
+  headings: string[];
+  table: string[][];
+}
+
 /** Parameters as (value, least, most); iterators that are not drawn alike, null where they stand at all values. */
 export interface Controls {
   parameters: Record<string, [number, number, number]>;
@@ -923,6 +940,8 @@ export type Scene =
   | ChoiceScene
   | ColumnsScene
   | ComparisonScene
+  | CompilationScene
+  | CompiledScene
   | DifferenceScene
   | DrawingScene
   | FollowScene

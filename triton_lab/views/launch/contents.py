@@ -11,6 +11,7 @@ from triton_lab.views.launch.marks import SAYS
 from triton_lab.views.reason import attempt
 
 if TYPE_CHECKING:
+    from triton_lab.compiled.compiled import Compiled
     from triton_lab.launch.access import Access
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.finding import Finding
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
 
 
 class Contents:
-    """``launch``; ``differences``, comparisons of two results; ``troubles``, what could not be made, and why."""
+    """``launch``; ``differences``, comparisons of two results; ``compiled``, what it was compiled to; ``troubles``,
+    what could not be made, and why."""
 
     MOST_ARGUMENTS: ClassVar[int] = 12  # tensor arguments that get a picture
 
     def __init__(self, launch: Launch, differences: Sequence[Difference] = ()) -> None:
         self.launch = launch
         self.differences = tuple(differences)
+        self.compiled: tuple[Compiled, ...] = tuple(getattr(launch, "compilations", ()))
         self.troubles: list[str] = []
 
     @cached_property

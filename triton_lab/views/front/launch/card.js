@@ -6,7 +6,7 @@ import { callProgram, countOf } from "../drawing/words.js";
 import { findingOf } from "./findings.js";
 import { pickedOf } from "./picked.js";
 import { sourceOf } from "./source.js";
-import { tableOf } from "./storage.js";
+import { tableOf } from "../drawing/table.js";
 import { partOf } from "../part.js";
 import { fitPlace, isFaulty, notePicked, pickedAgain, placeWords } from "../place.js";
 import { scoped } from "../selection.js";

@@ -5,7 +5,7 @@ import { make } from "../drawing/dom.js";
 import { unravel } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { tabsOf } from "../drawing/tabs.js";
-import { tableOf } from "./storage.js";
+import { tableOf } from "../drawing/table.js";
 
 /**
  * @param {import("../scenes.js").ComparisonScene} scene

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled as Compiled
     from triton_lab.compiled.entry import compile as compile
     from triton_lab.compiled.failure import CompileError as CompileError
+    from triton_lab.compiled.layouts.conversion import Conversion as Conversion
     from triton_lab.compiled.layouts.layout import Layout as Layout
     from triton_lab.compiled.layouts.layout import layout as layout
     from triton_lab.compiled.layouts.refusal import LayoutError as LayoutError
@@ -84,6 +85,7 @@ _PUBLIC: dict[str, str | None] = {
     "CompileError": "triton_lab.compiled.failure",
     "Compiled": "triton_lab.compiled.compiled",
     "CompiledList": "triton_lab.compiled.several",
+    "Conversion": "triton_lab.compiled.layouts",
     "Deadlock": "triton_lab.interpreter.errors",
     "Finding": "triton_lab.launch.finding",
     "KernelError": "triton_lab.interpreter.errors",
@@ -128,6 +130,7 @@ __all__ = [
     "CompileError",
     "Compiled",
     "CompiledList",
+    "Conversion",
     "Deadlock",
     "Finding",
     "KernelError",

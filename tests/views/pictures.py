@@ -205,6 +205,15 @@ def blocked(rows: int) -> lab.Layout:
 LAYOUTS: dict[str, Callable[[], View]] = {
     "layout": lambda: blocked(16).plot(element=(9, 6)),
     "layout with copies": lambda: blocked(8).plot(warp=1, lane=9),
+    "conversion": lambda: (
+        blocked(16)
+        .to(
+            lab.layout(
+                "linear", register=[[1, 0], [2, 0]], lane=[[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp=[[0, 8]]
+            )
+        )
+        .plot(element=(9, 6))
+    ),
     "layout of shared memory": lambda: lab.layout(
         "swizzled_shared", (16, 16), vec=4, per_phase=1, max_phase=4, order=[1, 0], bits=16
     ).plot(),

@@ -83,6 +83,11 @@ def layout() -> lab.Layout:
     )
 
 
+def conversion() -> lab.Conversion:
+    down = lab.layout("linear", register=[[1, 0], [2, 0]], lane=[[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp=[[0, 8]])
+    return layout().to(down)
+
+
 MAKERS: dict[str, Callable[[], View]] = {
     "card": lambda: Card(softmax(), SHOWN),
     "two outputs": lambda: Card(launches_of(example("producer_consumer"))[0], SHOWN),
@@ -105,6 +110,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "lazy": step,
     "report": lazy.report,
     "layout": lambda: layout().plot(element=(1, 5)),
+    "conversion": lambda: conversion().plot(element=(1, 5)),
     "compiled": lambda: compiled().plot(),
     "compiled launch": lambda: compiled().launch.plot(),
 }

@@ -151,7 +151,7 @@ class Layout:
                     f"a conversion is between layouts in registers; {each.kind.name} is in {each.where}. "
                     "shared.access(registers) tells what reading or writing it costs"
                 )
-        return conversion(self.linear, other.linear, self.bits)
+        return conversion(self.linear, other.linear, self.bits, (self.kind, other.kind))
 
     def access(self, registers: Layout) -> BankUse:
         """The bank conflicts when threads with a layout in registers read or write this shared memory."""

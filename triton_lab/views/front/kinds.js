@@ -14,6 +14,7 @@ import { storageOf } from "./launch/storage.js";
 import { tilingOf } from "./launch/tiling.js";
 import { timelineOf } from "./launch/timeline.js";
 import { variableOf } from "./launch/variable.js";
+import { conversionOf } from "./layouts/conversion.js";
 import { layoutOf } from "./layouts/layout.js";
 import { drawingOf } from "./lazy/drawing.js";
 import { choiceOf, followOf, wordsOf } from "./part.js";
@@ -32,6 +33,7 @@ export const KINDS = {
   comparison: comparisonOf,
   compilation: compilationOf,
   compiled: compiledOf,
+  conversion: conversionOf,
   difference: differenceOf,
   drawing: drawingOf,
   follow: followOf,

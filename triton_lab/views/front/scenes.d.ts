@@ -223,6 +223,20 @@ export interface Controls {
   hidden: Record<string, [number | null, number, number]>;
 }
 
+/** ``flow``: the places after, by how far what they hold comes; ``moves``: for each bit of a place after, the packed place before; ``ways`` tell how what stays, and what comes from a register, lane, warp or CTA, does so. ``element`` (in reading order) is picked at first. */
+export interface ConversionScene {
+  kind: "conversion";
+  title: string;
+  says: string[];
+  ways: string[];
+  shape: number[];
+  before: SideScene;
+  after: SideScene;
+  flow: HeldScene;
+  moves: number[];
+  element: number | null;
+}
+
 /** ``values``: of both, for the ``worst`` element of each cell. */
 export interface DifferenceScene {
   kind: "difference";
@@ -682,6 +696,15 @@ export interface Saved {
   view?: string;
 }
 
+/** A layout of a conversion: its places and bits, as in a `LayoutScene`, and the tensor. */
+export interface SideScene {
+  axes: AxisScene[];
+  inputs: string[];
+  padding: [number, number][];
+  matrix: MatrixScene;
+  tensor: HeldScene;
+}
+
 export interface SourceLines {
   first: number;
   lines: string[];
@@ -942,6 +965,7 @@ export type Scene =
   | ComparisonScene
   | CompilationScene
   | CompiledScene
+  | ConversionScene
   | DifferenceScene
   | DrawingScene
   | FollowScene

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,18 +13,14 @@ import numpy.typing as npt
 from triton_lab.compiled.layouts import Layout as Asked
 from triton_lab.compiled.layouts import LayoutError, Place
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.frame import frame
-from triton_lab.views.drawing.heatmap import Heatmap, buffer, narrow
-from triton_lab.views.drawing.layout import Layout, layout
-from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
-from triton_lab.views.drawing.regions import MOST, cell_labels, crowded
-from triton_lab.views.drawing.regions import labels as region_labels
-from triton_lab.views.drawing.words import panel_names, shape_text
+from triton_lab.views.drawing.heatmap import Heatmap
+from triton_lab.views.drawing.layout import layout
+from triton_lab.views.drawing.words import shape_text
 from triton_lab.views.layouts import looks
-from triton_lab.views.layouts.looks import Looks, distinct_styles
 from triton_lab.views.layouts.matrix import HEADING, called, matrix_piece, matrix_scene
-from triton_lab.views.layouts.places import Ints, Places, in_a_line, places_of
-from triton_lab.views.layouts.scenes import HeldScene, LayoutScene
+from triton_lab.views.layouts.places import Places, in_a_line, places_of
+from triton_lab.views.layouts.positions import ROOM, emphasis_on, held_scene, positions_picture, tensor_picture
+from triton_lab.views.layouts.scenes import LayoutScene
 from triton_lab.views.view import View
 from triton_lab.words import count, number
 
@@ -33,7 +29,7 @@ if TYPE_CHECKING:
 
     from triton_lab.views.drawing.pieces import Piece
 
-ROOM = (384.0, 384.0)  # for each of the two: beside each other in a notebook's output
+MOST_LETTERS = 120  # in a line of the static picture
 TOLD = 4  # elements, or places, that are written out
 
 
@@ -62,16 +58,7 @@ class LayoutView(View):
     @cached_property
     def tensor(self) -> Heatmap:
         """The tensor, each element in the colour of who holds it."""
-        shape = self.asked.shape
-        told = {"registers": "who holds each element", "shared memory": "the bank of each element"}.get(
-            self.asked.where, "the row of each element"
-        )
-        shown = layout(shape, room=ROOM)
-        names = panel_names(shape, shown.origin, shown.panels)
-        found = looks.of_elements(self.places)
-        made = _heatmap(f"tensor {shape_text(shape)}: {told}", shown, found, names, self._warp_names())
-        registers = self.asked.where == "registers" and any(label.text.startswith("r") for label in made.labels)
-        return replace(made, title=f"{made.title} (r: the register)") if registers else made
+        return tensor_picture(self.places)
 
     @cached_property
     def hardware(self) -> Heatmap:
@@ -86,19 +73,12 @@ class LayoutView(View):
         elif self.asked.where == "tensor memory":
             title = "tensor memory: 128 rows, columns of 32 bits across"
         names = [self._panel_name(number) for number in range(shown.panels)] if shown.panels > 1 else []
-        return _heatmap(title, shown, looks.of_places(places), names, (), counted)
+        return positions_picture(title, shown, looks.of_places(places), names, (), counted)
 
     def _panel_name(self, number: int) -> str:
         if self.asked.where == "registers":
             return looks.warp_name(self.places, number)
         return f"CTA {number}"
-
-    def _warp_names(self) -> Sequence[str]:
-        """What regions of a tensor too fine for words in its cells are called: their warps."""
-        if self.asked.where != "registers" or self.places.holders.shape[1] > 1:
-            return ()
-        warps = self.places.size("block") * self.places.size("warp")
-        return [looks.warp_name(self.places, number) for number in range(warps)]
 
     # --- Pictures -----------------------------------------------------------------------------------
 
@@ -150,8 +130,9 @@ class LayoutView(View):
         """Title, both pictures, and the bits."""
         from triton_lab.views.drawing import pieces
 
-        told = [(line, style.LIGHT.faint) for line in (*self.says, *self._picked_words())]
-        emphasis = [_on(self.tensor, self._elements), _on(self.hardware, self._places)]
+        said = [part for line in (*self.says, *self._picked_words()) for part in textwrap.wrap(line, MOST_LETTERS)]
+        told = [(line, style.LIGHT.faint) for line in said]
+        emphasis = [emphasis_on(self.tensor, self._elements), emphasis_on(self.hardware, self._places)]
         row = pieces.one_row([self.tensor, self.hardware], 28, emphasis)
         return [pieces.title(self.title()), pieces.lines(told), row, matrix_piece(self.asked.linear, self._lit)]
 
@@ -174,8 +155,8 @@ class LayoutView(View):
             "axes": [{"name": name, "size": size} for name, size in places.parts],
             "inputs": list(places.inputs),
             "padding": list(self.asked.kind.padding),
-            "tensor": _held_scene(self.tensor),
-            "hardware": _held_scene(self.hardware),
+            "tensor": held_scene(self.tensor),
+            "hardware": held_scene(self.hardware),
             "matrix": matrix_scene(self.asked),
             "element": element,
             "picked": dict(self.parts),
@@ -222,62 +203,3 @@ class LayoutView(View):
 
 def _inputs(place: Place, asked: Asked) -> dict[str, int]:
     return dict(place.parts) if not asked.kind.padding else {}
-
-
-def _on(heatmap: Heatmap, chosen: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.uint8] | None:
-    """The emphasis on the classes of a heatmap: a cell stands out where any of its positions does."""
-    if chosen is None:
-        return None
-    found = np.full(len(chosen) + 1, DIMMED, dtype=np.uint8)
-    found[0] = NORMAL
-    cells = heatmap.layout.cells_at(np.flatnonzero(chosen))
-    found[heatmap.cells[cells]] = CHOSEN
-    return found
-
-
-def _heatmap(
-    title: str,
-    shown: Layout,
-    found: Looks,
-    names: Sequence[str],
-    regions: Sequence[str] = (),
-    counted: tuple[int, int] = (1, 1),
-) -> Heatmap:
-    cell, first = shown.first_of_cell()
-    cells: Ints = np.zeros(shown.cells, dtype=np.int64)
-    there = found.levels[first] > 0
-    cells[cell[there]] = first[there] + 1
-    seen = frame(shown, ROOM)
-    words = found.words() if shown.cells == shown.positions <= MOST else ()
-    labels = cell_labels(shown, words, ROOM) if words else []
-    groups = found.threads if labels else found.groups
-    if groups is not None:
-        groups = np.append(0, groups + 1)
-        if regions and not labels and not shown.binned:
-            labels = region_labels(seen, groups[cells], lambda group: regions[group - 1])
-        if crowded(groups[cells], seen):
-            groups = None
-    return Heatmap(
-        shown,
-        narrow(cells),
-        found.styles[np.append(0, found.levels)],
-        title=title,
-        labels=labels,
-        legend=found.legend,
-        ramp=found.ramp,
-        ramp_name=found.ramp_name,
-        panel_names=names,
-        room=ROOM,
-        groups=groups,
-        counted=counted,
-    )
-
-
-def _held_scene(heatmap: Heatmap) -> HeldScene:
-    styles, levels = distinct_styles(heatmap.styles)
-    return {
-        **heatmap.place_scene(),
-        **heatmap.dress_scene(),
-        "styles": buffer(styles),
-        "levels": buffer(narrow(levels)),
-    }

@@ -58,3 +58,31 @@ class LayoutScene(TypedDict):
     matrix: MatrixScene
     element: int | None
     picked: dict[str, int]
+
+
+class SideScene(TypedDict):
+    """A layout of a conversion: its places and bits, as in a `LayoutScene`, and the tensor."""
+
+    axes: list[AxisScene]
+    inputs: list[str]
+    padding: list[tuple[int, int]]
+    matrix: MatrixScene
+    tensor: HeldScene
+
+
+class ConversionScene(TypedDict):
+    """``flow``: the places after, by how far what they hold comes; ``moves``: for each bit of a place after, the packed
+    place before; ``ways`` tell how what stays, and what comes from a register, lane, warp or CTA, does so.
+    ``element`` (in reading order) is picked at first.
+    """
+
+    kind: Literal["conversion"]
+    title: str
+    says: list[str]
+    ways: list[str]
+    shape: list[int]
+    before: SideScene
+    after: SideScene
+    flow: HeldScene
+    moves: list[int]
+    element: int | None

@@ -3,6 +3,7 @@
 import { make } from "../drawing/dom.js";
 import { unravel } from "../drawing/frame.js";
 import { countOf } from "../drawing/words.js";
+import { fieldsOf, shortText } from "./fields.js";
 import { bitsIn, copiesOf, heldOf } from "./held.js";
 import { calledPart, indexText, matrixOf } from "./matrix.js";
 import { PositionsPicture } from "./picture.js";
@@ -12,7 +13,7 @@ const MOST_HELD = 8;
 const REST = "Pick an element to see who holds it, or a place, a part of the hardware or a bit to see what it holds.";
 
 /** @typedef {import("../scenes.js").LayoutScene} LayoutScene */
-/** @typedef {{name: string, size: number, of: (position: number) => number}} Field a part of a place that can be picked */
+/** @typedef {import("./fields.js").Field} Field */
 /**
  * @typedef {{element: number} | {position: number} | {fields: (number | null)[]} | {bit: number} | null} LayoutPick
  */
@@ -142,7 +143,7 @@ export function layoutOf(scene) {
       return cell ? told : undefined;
     };
   }
-  tensor.heatmap.onword = (cell) => shortText(scene, fields, copies(tensor.at(cell))[0]);
+  tensor.heatmap.onword = (cell) => shortText(scene.where, fields, copies(tensor.at(cell))[0]);
   hardware.heatmap.onword = (cell) => {
     const element = held[hardware.at(cell)];
     return element < 0 ? "" : unravel(element, shape).join(",");
@@ -164,31 +165,10 @@ export function layoutOf(scene) {
 /** Where a bit stands among others. @param {import("./held.js").Bit[]} bits @param {import("./held.js").Bit} wanted */
 const orderOf = (bits, wanted) => bits.findIndex(({ part, bit }) => part === wanted.part && bit === wanted.bit);
 
-/** The parts of a place that can be picked; of shared memory the bank stands for the column. @param {LayoutScene} scene @returns {Field[]} */
-function fieldsOf({ axes, where, bits }) {
-  let below = axes.reduce((product, { size }) => product * size, 1);
-  return axes.flatMap(({ name, size }) => {
-    below /= size;
-    const step = below;
-    const of = (/** @type {number} */ position) => Math.floor(position / step) % size;
-    if (name === "block" && size === 1) return [];
-    if (where !== "shared memory" || name !== "column") return [{ name: calledPart(name), size, of }];
-    const bytes = Math.max(8, bits) / 8;
-    return [{ name: "bank", size: Math.min(32, Math.ceil((size * bytes) / 4)), of: (position) => Math.floor((of(position) * bytes) / 4) % 32 }];
-  });
-}
-
 /** The byte of shared memory at which a position begins. @param {LayoutScene} scene @param {number} position */
 function byteOf({ axes, bits }, position) {
   const each = axes.slice(1).reduce((product, { size }) => product * size, 1);
   return (position % each) * (Math.max(8, bits) / 8);
-}
-
-/** The place in a few letters: `L5 r1`, a bank, a row and column. @param {LayoutScene} scene @param {Field[]} fields @param {number} position */
-function shortText({ where }, fields, position) {
-  const [before, last] = fields.slice(-2).map(({ of }) => of(position));
-  if (where === "registers") return `L${before} r${last}`;
-  return where === "shared memory" ? `bank ${last}` : `${before},${last}`;
 }
 
 /** What Python has picked. @param {LayoutScene} scene @param {Field[]} fields @returns {LayoutPick} */

@@ -22,6 +22,8 @@ AUDITED = {
     "backend/shadow.py:_for_cpu": "a source of Triton by identity, kept alive as long as its answer; and its options",
     "backend/source.py:_triton_folder": "where Triton is installed",
     "backend/spans.py:_read": "the text alone",
+    "compiled/explained/__init__.py:explanation": "tables of ours, the stage and the name",
+    "compiled/lines/machine.py:trails": "the machine code and the text that it was made of",
     "compiled/kept.py:_compiler": "Triton's own files, which a running process does not change",
     "interpreter/dtypes.py:numpy_dtype": "the name alone",
     "interpreter/memory.py:span": "shape and strides alone",

@@ -112,6 +112,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "layout": lambda: layout().plot(element=(1, 5)),
     "conversion": lambda: conversion().plot(element=(1, 5)),
     "compiled": lambda: compiled().plot(),
+    "stages": lambda: compiled().plot.stages(),
     "compiled launch": lambda: compiled().launch.plot(),
 }
 

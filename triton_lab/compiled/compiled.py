@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 from triton_lab.compiled.architecture import Architecture
 from triton_lab.compiled.child import Outcome
 from triton_lab.compiled.facts import Metadata, metadata_of
+from triton_lab.compiled.sources import Source
 from triton_lab.compiled.text import aligned, side_by_side, without_places
 
 if TYPE_CHECKING:
+    from triton_lab.compiled.lines.lines import Lines
     from triton_lab.launch.recorded import Recorded
     from triton_lab.views.compiled.plot import CompiledPlot
 
@@ -23,8 +25,9 @@ class Compiled:
     """A kernel, compiled for ``target``: its stages, and what the machine code takes.
 
     ``constants`` and ``options`` are what it was compiled with; ``file`` and ``line`` are where it begins. ``seconds``
-    is how long each stage took, when it was compiled and not found in the cache. ``launch`` is the launch whose kernel
-    it is, of what `Launch.compile` gave.
+    is how long each stage took, when it was compiled and not found in the cache. ``sources`` is what the
+    user wrote: the kernel, then its helpers. ``launch`` is the launch whose kernel it is, where `Launch.compile` gave
+    it.
 
     >>> compiled = launch.compile("sm_90")
     >>> compiled
@@ -40,6 +43,7 @@ class Compiled:
     file: str
     line: int
     outcome: Outcome = field(repr=False)
+    sources: tuple[Source, ...] = field(repr=False, default=())
     launch: Recorded | None = field(repr=False, default=None)
 
     @property
@@ -69,6 +73,18 @@ class Compiled:
         0
         """
         return metadata_of(self.architecture, self.outcome)
+
+    @cached_property
+    def lines(self) -> Lines:
+        """Which lines of each stage belong to which lines of the source.
+
+        >>> compiled = launch.compile("sm_90")
+        >>> [compiled.stages["sass"].splitlines()[k - 1].split()[-3] for k in compiled.lines.of("sass", 22)][-1]
+        'LDG.E'
+        """
+        from triton_lab.compiled.lines.lines import Lines
+
+        return Lines(self.stages, self.sources)
 
     @property
     def problems(self) -> tuple[str, ...]:

@@ -14,6 +14,9 @@ _PLACES = (
     (re.compile(r"^\s*\.(?:loc|file)\b.*$"), ""),
 )
 
+_FOR_DEBUGGERS = re.compile(r"^\s*\.section\s+\.debug|^\.set amdgpu\.|^\s*\.ident\b")
+_LABELS = re.compile(r"^(?:\$L__(?:tmp|func_begin|func_end)\d+|\.L(?:tmp|func_begin|func_end)\d+):")
+
 
 def side_by_side(columns: Sequence[Sequence[tuple[str, str]]], titles: Sequence[str]) -> list[tuple[str, ...]]:
     """A table of name and value in each column, under its title; what one does not have is left empty there."""
@@ -37,9 +40,26 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def without_places(text: str) -> Iterator[str]:
     """The lines of a stage, without what says where they come from."""
-    for line in text.splitlines():
+    yield from (line for _, line in numbered_without_places(text))
+
+
+def numbered_without_places(text: str) -> Iterator[tuple[int, str]]:
+    """The same, each with its number in the stage, from 1 on."""
+    for number, line in enumerate(text.splitlines(), start=1):
         left = line
         for pattern, instead in _PLACES:
             left = pattern.sub(instead, left)
         if left.strip() or not line.strip():
-            yield left.rstrip()
+            yield number, left.rstrip()
+
+
+def read_by_people(text: str) -> Iterator[tuple[int, str]]:
+    """The same without what is there for debuggers: labels that nothing jumps to, and what stands behind the code."""
+    blank = True
+    for number, line in numbered_without_places(text):
+        if _FOR_DEBUGGERS.match(line):
+            return
+        bare = line.strip()
+        if (bare or not blank) and not _LABELS.match(line):
+            yield number, line
+            blank = not bare

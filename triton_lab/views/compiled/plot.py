@@ -9,6 +9,7 @@ from triton_lab.views.launch.plot import COMPILED_TABS
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.views.compiled.card import CompilationCard
+    from triton_lab.views.compiled.stages import Stages
     from triton_lab.views.compiled.summary import Summary
 
 
@@ -42,6 +43,16 @@ class CompiledPlot:
         from triton_lab.views.compiled.summary import Summary
 
         return Summary([self._compiled])
+
+    def stages(self) -> Stages:
+        """The source beside every stage: pick a line and see what became of it, or where it comes from.
+
+        >>> launch.compile("sm_90").plot.stages().title()
+        'add_kernel for sm_90: from the source to the machine code'
+        """
+        from triton_lab.views.compiled.stages import Stages
+
+        return Stages(self._compiled)
 
     def __repr__(self) -> str:
         rows = [f"  .plot.{tab.name}(...)".ljust(22) + tab.help for tab in COMPILED_TABS]

@@ -75,6 +75,13 @@ class Sheet:
         rows, columns = slice(round(y), round(y + height)), slice(round(x), round(x + width))
         self._pixels[rows, columns] = style.rgb(colour)
 
+    def line(self, x: float, y: float, to_x: float, to_y: float, colour: str) -> None:
+        """A straight line from one place to another."""
+        steps = int(max(abs(to_x - x), abs(to_y - y), 1)) + 1
+        columns = np.rint(np.linspace(x, to_x, steps)).astype(np.int64)
+        rows = np.rint(np.linspace(y, to_y, steps)).astype(np.int64)
+        self._pixels[rows, columns] = style.rgb(colour)
+
     def outline(self, x: float, y: float, width: float, height: float) -> None:
         """An empty rectangle, dark within a light line, so that it stands out on any colour."""
         for room, thick, colour in ((3, 4, style.LIGHT.ground), (2, 2, style.LIGHT.ink)):

@@ -1,6 +1,7 @@
 /** Made from the scenes of all views and the names in `front/` by `python -m triton_lab.views.declarations`: not to be edited. */
 
 import { compilationOf, compiledOf } from "./compiled/card.js";
+import { stagesOf } from "./compiled/stages.js";
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
 import { comparisonOf } from "./launch/comparison.js";
@@ -47,6 +48,7 @@ export const KINDS = {
   origins: originsOf,
   pair: pairOf,
   ragged: raggedOf,
+  stages: stagesOf,
   steps: stepsOf,
   storage: storageOf,
   tiling: tilingOf,

@@ -710,6 +710,30 @@ export interface SourceLines {
   lines: string[];
 }
 
+/** A stage as it is read: ``text`` has its lines, ``numbers`` those that they have in the whole stage. ``trail`` has for each line which of the ``trails`` it comes along, + 1: rows of the source, the innermost first, and that in words; ``op`` likewise which of the ``ops`` it is: name and explanation. ``left``: how many lines there was no room for. */
+export interface StageScene {
+  name: string;
+  label: string;
+  text: string;
+  numbers: Buffer;
+  trail: Buffer;
+  trails: [number[], string][];
+  op: Buffer;
+  ops: [string, string][];
+  left: number;
+}
+
+/** ``source``: rows of line number, text and why it has no instructions; a row with line 0 names a function. ``shown``: the stages that stand beside the source at first. */
+export interface StagesScene {
+  kind: "stages";
+  title: string;
+  source: [number, string, string][];
+  kernel: number;
+  stages: StageScene[];
+  shown: string[];
+  note: string;
+}
+
 /** ``shape`` numbers the scene's pictures. */
 export interface StepScene {
   kind: string;
@@ -979,6 +1003,7 @@ export type Scene =
   | OriginsScene
   | PairScene
   | RaggedScene
+  | StagesScene
   | StepsScene
   | StorageScene
   | TilingScene

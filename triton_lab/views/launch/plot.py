@@ -54,6 +54,7 @@ COMPILED_TABS = (
         "registers, shared memory, instructions",
         "triton_lab.views.compiled.summary:SummaryPanel",
     ),
+    Tab("stages", "Stages", "the source beside every stage", "triton_lab.views.compiled.stages:StagesPanel"),
 )
 
 SHOWN = tuple(tab.name for tab in TABS if tab.help)

@@ -121,8 +121,8 @@ function sectionOf(scene, selection, place) {
     { class: "tl-section", open: place.source ?? scene.show.includes("source"), ontoggle: () => (place.source = node.open) },
     make("summary", {}, "Source"), source.node,
   );
-  // A finding's line is to be seen.
-  selection.subscribe(({ line }) => line != null && (node.open = true));
+  // A finding's line is to be seen; where the source stands beside the stages of the compiler, it is.
+  selection.subscribe(({ line }) => line != null && !node.closest(".tl-card")?.querySelector(".tl-stages") && (node.open = true));
   return { node, draw: source.draw };
 }
 

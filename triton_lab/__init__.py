@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled as Compiled
     from triton_lab.compiled.entry import compile as compile
     from triton_lab.compiled.failure import CompileError as CompileError
+    from triton_lab.compiled.layouts.conversion import Conversion as Conversion
+    from triton_lab.compiled.layouts.layout import Layout as Layout
     from triton_lab.compiled.layouts.layout import layout as layout
     from triton_lab.compiled.layouts.refusal import LayoutError as LayoutError
     from triton_lab.compiled.several import CompiledList as CompiledList
@@ -85,12 +87,14 @@ _PUBLIC: dict[str, str | None] = {
     "CompileError": "triton_lab.compiled.failure",
     "Compiled": "triton_lab.compiled.compiled",
     "CompiledList": "triton_lab.compiled.several",
+    "Conversion": "triton_lab.compiled.layouts",
     "Deadlock": "triton_lab.interpreter.errors",
     "Finding": "triton_lab.launch.finding",
     "KernelError": "triton_lab.interpreter.errors",
     "Launch": "triton_lab.launch.launch",
     "LaunchNotRecorded": "triton_lab.launch.record",
     "Launches": "triton_lab.launch.launches",
+    "Layout": "triton_lab.compiled.layouts",
     "LayoutError": "triton_lab.compiled.layouts",
     "NotCompilable": "triton_lab.backend.sm90",
     "NotRecorded": "triton_lab.launch.unseen",
@@ -130,12 +134,14 @@ __all__ = [
     "CompileError",
     "Compiled",
     "CompiledList",
+    "Conversion",
     "Deadlock",
     "Finding",
     "KernelError",
     "Launch",
     "LaunchNotRecorded",
     "Launches",
+    "Layout",
     "LayoutError",
     "NotCompilable",
     "NotRecorded",

@@ -74,6 +74,17 @@ def step() -> View:
     return lazy.explain()
 
 
+def layout() -> lab.Layout:
+    return lab.layout(
+        "blocked", (16, 16), size_per_thread=[1, 4], threads_per_warp=[8, 4], warps_per_cta=[2, 1], order=[1, 0]
+    )
+
+
+def conversion() -> lab.Conversion:
+    down = lab.layout("linear", register=[[1, 0], [2, 0]], lane=[[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp=[[0, 8]])
+    return layout().to(down)
+
+
 MAKERS: dict[str, Callable[[], View]] = {
     "card": lambda: Card(softmax(), SHOWN),
     "two outputs": lambda: Card(launches_of(example("producer_consumer"))[0], SHOWN),
@@ -97,6 +108,8 @@ MAKERS: dict[str, Callable[[], View]] = {
     "maximal": lambda: maximal_view(scop(PARTLY_AFFINE, maximal=True)),
     "lazy": step,
     "report": lazy.report,
+    "layout": lambda: layout().plot(element=(1, 5)),
+    "conversion": lambda: conversion().plot(element=(1, 5)),
     "compiled": lambda: compiled().plot(),
     "stages": lambda: compiled().plot.stages(),
     "compiled launch": lambda: compiled().launch.plot(),

@@ -14,6 +14,8 @@ import { storageOf } from "./launch/storage.js";
 import { tilingOf } from "./launch/tiling.js";
 import { timelineOf } from "./launch/timeline.js";
 import { variableOf } from "./launch/variable.js";
+import { conversionOf } from "./layouts/conversion.js";
+import { layoutOf } from "./layouts/layout.js";
 import { drawingOf } from "./lazy/drawing.js";
 import { choiceOf, followOf, wordsOf } from "./part.js";
 import { iterationOf, pairOf } from "./polyhedral/domain.js";
@@ -32,11 +34,13 @@ export const KINDS = {
   comparison: comparisonOf,
   compilation: compilationOf,
   compiled: compiledOf,
+  conversion: conversionOf,
   drawing: drawingOf,
   follow: followOf,
   grid: gridOf,
   iteration: iterationOf,
   launches: launchesOf,
+  layout: layoutOf,
   maximal: maximalOf,
   nested: nestedOf,
   origin: originOf,

@@ -60,6 +60,19 @@ export interface ArrayScene {
   columns: number;
 }
 
+export interface AxisScene {
+  name: string;
+  size: number;
+}
+
+/** A column: bit ``bit`` of a part of the hardware moves the element by ``vector``; ``empty``: where it is set, no element is kept. */
+export interface BitScene {
+  part: string;
+  bit: number;
+  vector: number[];
+  empty: boolean;
+}
+
 /** What any block of one shape needs: ``first`` is the first position in each cell, + 1. */
 export interface BlockScene {
   layout: Layout;
@@ -131,6 +144,7 @@ export interface CausesScene {
 /** A heatmap that is still to be dressed: ``cells`` has the class of each cell. */
 export interface Cells {
   noun?: string;
+  counted?: [number, number];
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -218,6 +232,20 @@ export interface Controls {
   hidden: Record<string, [number | null, number, number]>;
 }
 
+/** ``flow``: the places after, by how far what they hold comes; ``moves``: for each bit of a place after, the packed place before; ``ways`` tell how what stays, and what comes from a register, lane, warp or CTA, does so. ``element`` (in reading order) is picked at first. */
+export interface ConversionScene {
+  kind: "conversion";
+  title: string;
+  says: string[];
+  ways: string[];
+  shape: number[];
+  before: SideScene;
+  after: SideScene;
+  flow: HeldScene;
+  moves: number[];
+  element: number | null;
+}
+
 /** ``ends``: from and to, in instances. */
 export interface DomainArrows {
   kind: string;
@@ -260,6 +288,7 @@ export interface Dress {
 /** A heatmap whose cells stand elsewhere. */
 export interface DressedPlace {
   noun?: string;
+  counted?: [number, number];
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -356,6 +385,7 @@ export interface GridScene {
 /** See `heatmap.Heatmap`. */
 export interface HeatmapScene {
   noun?: string;
+  counted?: [number, number];
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -372,6 +402,28 @@ export interface HeatmapScene {
   ramp: [number, number, number, number] | null;
   rampName: string;
   groups: Buffer | null;
+}
+
+/** A heatmap in which each position (in reading order, + 1) is a class, whose look is one of ``styles``; look 0 is that of nothing. A cell that stands for several shows the first. */
+export interface HeldScene {
+  noun?: string;
+  counted?: [number, number];
+  layout: Layout;
+  title: string;
+  panelNames: string[];
+  right: string;
+  down: string;
+  room: [number, number];
+  rules: [number, number];
+  marks?: [string, [number, number, number, number, number][]][];
+  ticks?: [number, string][];
+  styles: Buffer;
+  labels: [number, number, number, number, number, string][];
+  legend: [number[], string][];
+  ramp: [number, number, number, number] | null;
+  rampName: string;
+  groups: Buffer | null;
+  levels: Buffer;
 }
 
 /** Which programs read which parts of an argument, and how many bytes each part has. */
@@ -454,6 +506,25 @@ export interface Layout {
   right: number;
 }
 
+/** ``axes``: what a position of the hardware is made of, the outermost first; ``inputs``: the parts that the matrix names, the one whose bits are the lowest of a position first; ``padding``: so many elements are left free after each interval of shared memory. ``bits`` are those of an element. ``element`` (in reading order) or ``picked`` (numbers by part) is what is picked at first. */
+export interface LayoutScene {
+  kind: "layout";
+  title: string;
+  says: string[];
+  heading: string;
+  where: string;
+  shape: number[];
+  bits: number;
+  axes: AxisScene[];
+  inputs: string[];
+  padding: [number, number][];
+  tensor: HeldScene;
+  hardware: HeldScene;
+  matrix: MatrixScene;
+  element: number | null;
+  picked: Record<string, number>;
+}
+
 export interface LineItem {
   what: "line";
   points: [number, number][];
@@ -483,6 +554,12 @@ export interface MarkedScene {
 export interface MarkedSource {
   first: number;
   lines: ([string, string[], string | null])[];
+}
+
+/** ``shape`` is the tensor's; the rows are the bits of its dimensions, the lowest first. */
+export interface MatrixScene {
+  shape: number[];
+  bits: BitScene[];
 }
 
 export interface MaximalScene {
@@ -553,9 +630,10 @@ export interface Picked {
   instance?: number[] | null;
 }
 
-/** A heatmap without cells: how they are arranged, and the words around them; ``noun``: what a position is. */
+/** A heatmap without cells: how they are arranged, and the words around them; ``noun``: what a position is; ``counted``: column k bears the number k times the first by the second, where that is whole. */
 export interface Place {
   noun?: string;
+  counted?: [number, number];
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -614,6 +692,15 @@ export interface Saved {
   panel: boolean;
   scene?: string;
   view?: string;
+}
+
+/** A layout of a conversion: its places and bits, as in a `LayoutScene`, and the tensor. */
+export interface SideScene {
+  axes: AxisScene[];
+  inputs: string[];
+  padding: [number, number][];
+  matrix: MatrixScene;
+  tensor: HeldScene;
 }
 
 export interface SourceLines {
@@ -679,6 +766,7 @@ export interface StopScene {
 /** Where a launch touches the cells, classes tell that apart; ``levels`` has their styles then. */
 export interface StorageHeatmap {
   noun?: string;
+  counted?: [number, number];
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -900,11 +988,13 @@ export type Scene =
   | ComparisonScene
   | CompilationScene
   | CompiledScene
+  | ConversionScene
   | DrawingScene
   | FollowScene
   | GridScene
   | IterationScene
   | LaunchesScene
+  | LayoutScene
   | MaximalScene
   | NestedScene
   | OriginScene

@@ -96,7 +96,7 @@ def launch(
 
 
 class OwnGPU:
-    """The GPU of this machine, and one launch of ``launcher``: its leading arguments, which are Triton's, and the kernel's."""
+    """The GPU of this machine, and one launch of ``launcher``: Triton's arguments, ``fixed``, and the kernel's."""
 
     def __init__(self, launcher: OffloadLauncher, fixed: Sequence[Any], objects: Sequence[Any]) -> None:
         self._launcher, self._fixed, self.objects = launcher, fixed, objects

@@ -151,7 +151,8 @@ class Ended:
 class Answer:
     """What became of a job: ``seconds`` of the kernel alone and of its compilation, what it printed, where it ran.
 
-    ``time`` is what a GPU took. ``other`` names the target that a GPU wants the kernel read for, where that is not the one sent.
+    ``time`` is what a GPU took. ``other`` names the target that a GPU wants the kernel read for, where that is not the
+    one sent.
     """
 
     changed: tuple[Changed, ...] = ()

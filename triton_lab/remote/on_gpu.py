@@ -90,7 +90,7 @@ def perform(job: Job) -> Answer:
     seconds = watched.seconds()
     mirrors.write_back()
     made = changes(job.memory, [region.data for region in regions])
-    # The launch that counts is the kernel's first, which takes longer than those after it. What prints would print again.
+    # The launch that counts is the kernel's first, which takes longer than others. What prints would print again.
     if '"tt.print"' not in work.module:
         seconds = measured(functools.partial(launch, *placed), driver, restore=mirrors.restore)
     told = replace(Time.of(seconds, device_name(driver)), compile=compiled)

@@ -84,7 +84,8 @@ def asked(comm: Any, data: Mapping[str, Any]) -> None:
         _tell(comm, view, name, part(view, name), one)
     elif isinstance(picked, Mapping):
         wanted = cast(Picked, picked)
-        scene = attempt(lambda: one.follow(wanted), in_words) if one is not None else _gone(view, "to change this picture")
+        gone = _gone(view, "to change this picture") if one is None else None
+        scene = attempt(lambda: one.follow(wanted), in_words) if one is not None else gone
         if scene is not None:
             _tell(comm, view, WHOLE, scene, one)
 

@@ -1,5 +1,6 @@
 /** Made from the scenes of all views and the names in `front/` by `python -m triton_lab.views.declarations`: not to be edited. */
 
+import { drawingOf } from "./drawing/drawing.js";
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
 import { causesOf, comparisonOf } from "./launch/comparison.js";
@@ -12,7 +13,6 @@ import { storageOf } from "./launch/storage.js";
 import { tilingOf } from "./launch/tiling.js";
 import { timelineOf } from "./launch/timeline.js";
 import { variableOf } from "./launch/variable.js";
-import { drawingOf } from "./lazy/drawing.js";
 import { choiceOf, followOf, wordsOf } from "./part.js";
 import { iterationOf, pairOf } from "./polyhedral/domain.js";
 import { maximalOf } from "./polyhedral/maximal.js";

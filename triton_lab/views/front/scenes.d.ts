@@ -110,7 +110,6 @@ export interface CardScene {
   findings: FindingScene[];
   failure: string;
   told: boolean;
-  configs: string[][];
   remarks: string[];
   show: string[];
   source: MarkedSource;

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from triton_lab.backend.arguments import ArgumentError as ArgumentError
     from triton_lab.backend.limiting import limits as limits
     from triton_lab.backend.sm90 import NotCompilable as NotCompilable
+    from triton_lab.backend.stopwatch import Time as Time
     from triton_lab.backend.targets import TargetError as TargetError
     from triton_lab.backend.targets import target as target
     from triton_lab.compiled.compiled import Compiled as Compiled
@@ -98,6 +99,7 @@ _PUBLIC: dict[str, str | None] = {
     "SavedLaunchError": "triton_lab.launch.saving.archive",
     "StepLimit": "triton_lab.interpreter.errors",
     "TargetError": "triton_lab.backend.targets",
+    "Time": "triton_lab.backend.stopwatch",
     "Trace": "triton_lab.launch.trace",
     "Unchecked": "triton_lab.launch.verdict",
     "Unsupported": "triton_lab.interpreter.errors",
@@ -142,6 +144,7 @@ __all__ = [
     "SavedLaunchError",
     "StepLimit",
     "TargetError",
+    "Time",
     "Trace",
     "Unchecked",
     "Unsupported",

@@ -157,7 +157,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
             stack.enter_context(listening(sign))
             said = stack.enter_context(hushed())
             # Of Triton's interpreter nothing can be recorded: the cell runs, and a note says so.
-            launches: list[Launch] = [] if knobs.runtime.interpret else stack.enter_context(record())
+            launches: list[Launch] = [] if knobs.runtime.interpret else stack.enter_context(record(time=True))
             result = cell.run(shell, body)
     except (TargetError, NotRecorded) as error:
         raise trouble.plain(error) from None

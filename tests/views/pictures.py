@@ -13,6 +13,7 @@ from unittest.mock import patch
 import torch
 
 import triton_lab as lab
+from tests.launch.on_both import on_both
 from tests.views.kernels import line_kernel, pointers_kernel, slices_kernel, sums_kernel, tiles_kernel
 from triton_lab import KernelError, lazy
 from triton_lab.launch.launch import Launch
@@ -23,7 +24,6 @@ from triton_lab.polyhedral import Schedule, scop
 from triton_lab.polyhedral.page import examples
 from triton_lab.polyhedral.page.three_ways import ragged_ways
 from triton_lab.views.launch.card import SHOWN, Card
-from triton_lab.views.launch.difference import Difference
 from triton_lab.views.launch.launches import Launches
 from triton_lab.views.launch.storage import storage
 from triton_lab.views.lazy.report import LazyReport
@@ -169,7 +169,8 @@ LAUNCHED: dict[str, Callable[[], View]] = {
     "pointers": pointers,
     "held": lambda: sums().plot.values(program=1),
     "origins": lambda: sums().plot.origins(program=3, lane=0),
-    "difference": lambda: Difference(torch.arange(24.0).reshape(4, 6), torch.arange(24.0).reshape(4, 6) % 20, "out"),
+    "two programs": lambda: tiles().values("x").compare(programs=(0, 5)),
+    "card of both": lambda: Card(on_both(sums()), ("grid",), both=True),
     "comparison": lambda: lab.compare(sums(), lambda x_ptr, **_: x_ptr.sum(1) + 1).plot(),
 }
 NESTS: dict[str, Callable[[], View]] = {

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triton_lab.backend import arguments as args
 from triton_lab.backend import timing
@@ -26,6 +26,10 @@ from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.memory import Memory, Region
 from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.printing import Printer
+
+if TYPE_CHECKING:
+    from triton_lab.backend.stopwatch import Time
+    from triton_lab.backend.tuning import Tuning
 
 
 @dataclass(eq=False)
@@ -51,6 +55,13 @@ class Call:
     # The worker that ran it, where that was not this process.
     elsewhere: str = ""
     seconds: float = 0.0
+    # What the interpreter took: of a launch on the GPU, the run beside it.
+    interpreted: float = 0.0
+    # Of a launch on the GPU: how long its kernel takes there, and what measuring that took.
+    time: Time | None = None
+    clocked: float = 0.0
+    # What an autotuner tried, where one made this launch.
+    tuning: Tuning | None = None
     error: BaseException | None = None
     # What the GPU and the CPU made of each argument that was written: (name, GPU's, CPU's) tensors.
     outputs: list[tuple[str, Any, Any]] = field(default_factory=list)
@@ -78,6 +89,10 @@ class Recorder:
 
     def after(self, call: Call) -> None:
         raise NotImplementedError
+
+    def timing(self) -> float:
+        """How many seconds it may take to measure the time of the launch now heard of, on a GPU; 0: it runs once."""
+        return 0.0
 
     def missed(self, kernel: str, reason: str) -> None:
         """A launch that nobody can look at ran all the same."""
@@ -224,7 +239,7 @@ def interpret(call: Call, watches: Sequence[Watch], quiet: bool = False) -> None
             try:
                 machine.run()
             finally:
-                call.seconds = time.perf_counter() - start
+                call.seconds = call.interpreted = time.perf_counter() - start
                 timing.spend(call.seconds)
     except KernelError as error:
         from triton_lab.backend.report import described

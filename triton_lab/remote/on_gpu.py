@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import statistics
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -18,9 +17,6 @@ from triton.compiler import ASTSource
 from triton_lab.remote.job import Answer, Bytes, Compiled, Described, Job, Raised, Reinterpreted, Sent, Tensor, changes
 
 _ALIGNMENT = 256
-# After the launch that counts it is repeated for its time: so often at most, and for so many seconds.
-_REPEATS = 10
-_SECONDS = 0.2
 
 
 class _Function:
@@ -63,6 +59,7 @@ def perform(job: Job) -> Answer:
 
     from triton_lab.backend.gpu import gpu_driver
     from triton_lab.backend.offload import HostMirrors
+    from triton_lab.backend.stopwatch import Watched, device_name, measured
 
     work = job.work
     assert isinstance(work, Compiled)
@@ -88,36 +85,19 @@ def perform(job: Job) -> Answer:
     mirrors = HostMirrors(hosts, driver.get_active_torch_device())
     placed = [mirrors.replaced(*pair) for pair in zip(signature, objects, strict=True)]
     run = functools.partial(launch, *placed)
-    interface = driver.get_device_interface()
-    seconds = [_timed(run, interface)]
+    watched = Watched(run, driver.get_device_interface())
+    watched()
+    seconds = watched.seconds()
     mirrors.write_back()
     made = changes(job.memory, [region.data for region in regions])
-    end = time.perf_counter() + _SECONDS
-    # The first launch of a kernel takes longer than those after it. What prints would print again.
-    while '"tt.print"' not in work.module and len(seconds) <= _REPEATS and time.perf_counter() < end:
-        mirrors.restore()
-        seconds.append(_timed(run, interface))
-    return Answer(made, statistics.median(seconds[1:] or seconds), compiled, _name(driver))
+    # What prints would print again.
+    if work.seconds > seconds[0] and '"tt.print"' not in work.module:
+        seconds = measured(run, driver, work.seconds, mirrors.restore)
+    return Answer(made, tuple(seconds), compiled, device_name(driver))
 
 
 def _refused(why: str) -> Answer:
     return Answer(failure=Raised("RuntimeError", why))
-
-
-def _timed(run: Any, interface: Any) -> float:
-    """What one launch takes, by the GPU's own clock."""
-    begun, ended = interface.Event(enable_timing=True), interface.Event(enable_timing=True)
-    begun.record()
-    run()
-    ended.record()
-    interface.synchronize()
-    return float(begun.elapsed_time(ended)) / 1e3
-
-
-def _name(driver: Any) -> str:
-    import torch
-
-    return torch.cuda.get_device_name() if torch.cuda.is_available() else type(driver).__name__
 
 
 def _placed(sent: Sent) -> Any:

@@ -1,9 +1,9 @@
 /** Made from the scenes of all views and the names in `front/` by `python -m triton_lab.views.declarations`: not to be edited. */
 
+import { drawingOf } from "./drawing/drawing.js";
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
-import { comparisonOf } from "./launch/comparison.js";
-import { differenceOf } from "./launch/difference.js";
+import { causesOf, comparisonOf } from "./launch/comparison.js";
 import { windowOf } from "./launch/finer.js";
 import { gridOf } from "./launch/grid.js";
 import { launchesOf, nestedOf } from "./launch/launches.js";
@@ -13,7 +13,6 @@ import { storageOf } from "./launch/storage.js";
 import { tilingOf } from "./launch/tiling.js";
 import { timelineOf } from "./launch/timeline.js";
 import { variableOf } from "./launch/variable.js";
-import { drawingOf } from "./lazy/drawing.js";
 import { choiceOf, followOf, wordsOf } from "./part.js";
 import { iterationOf, pairOf } from "./polyhedral/domain.js";
 import { maximalOf } from "./polyhedral/maximal.js";
@@ -25,10 +24,10 @@ import { columnsOf } from "./polyhedral/ways.js";
 export const KINDS = {
   accesses: accessesOf,
   card: cardOf,
+  causes: causesOf,
   choice: choiceOf,
   columns: columnsOf,
   comparison: comparisonOf,
-  difference: differenceOf,
   drawing: drawingOf,
   follow: followOf,
   grid: gridOf,

@@ -110,7 +110,6 @@ export interface CardScene {
   findings: FindingScene[];
   failure: string;
   told: boolean;
-  configs: string[][];
   remarks: string[];
   show: string[];
   source: MarkedSource;
@@ -118,6 +117,14 @@ export interface CardScene {
   tabs: TabScene[];
   opened: string | null;
   parts: Record<string, Scene>;
+}
+
+/** What was tried, a row each below ``headings``, and what it says. */
+export interface CausesScene {
+  kind: "causes";
+  title: string;
+  headings: string[];
+  table: string[][];
 }
 
 /** A heatmap that is still to be dressed: ``cells`` has the class of each cell. */
@@ -170,7 +177,7 @@ export interface ComparedScene {
   worst: Buffer;
 }
 
-/** ``open``: the argument that is shown first. */
+/** ``open``: the argument that is shown first; ``later``: the part with the causes, where they are not yet known. */
 export interface ComparisonScene {
   kind: "comparison";
   title: string;
@@ -183,6 +190,7 @@ export interface ComparisonScene {
   arguments: ComparedScene[];
   grid: number[];
   open: number;
+  later?: string;
 }
 
 /** Parameters as (value, least, most); iterators that are not drawn alike, null where they stand at all values. */
@@ -190,17 +198,6 @@ export interface Controls {
   parameters: Record<string, [number, number, number]>;
   iterators: string[];
   hidden: Record<string, [number | null, number, number]>;
-}
-
-/** ``values``: of both, for the ``worst`` element of each cell. */
-export interface DifferenceScene {
-  kind: "difference";
-  title: string;
-  name: string;
-  titles: string[];
-  heatmaps: HeatmapScene[];
-  values: Buffer[];
-  worst: Buffer;
 }
 
 /** ``ends``: from and to, in instances. */
@@ -855,10 +852,10 @@ export interface WordsScene {
 export type Scene =
   | AccessesScene
   | CardScene
+  | CausesScene
   | ChoiceScene
   | ColumnsScene
   | ComparisonScene
-  | DifferenceScene
   | DrawingScene
   | FollowScene
   | GridScene

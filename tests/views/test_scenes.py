@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import triton_lab as lab
+from tests.launch.autotuned import autotuned
 from tests.launch.on_both import on_both
 from tests.views.contract import wrongs
 from triton_lab import lazy
@@ -94,6 +95,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "timeline": lambda: Timeline(softmax(), "y_ptr"),
     "grid": lambda: softmax().plot.grid("shared", program=0),
     "storage": lambda: storage(torch.zeros(4, 6).t()[::2], torch.zeros(0)),
+    "autotuned": lambda: autotuned().plot("autotune"),
     "two programs": lambda: softmax().values("x").compare(programs=(0, 1)),
     "comparison": comparison,
     "card of both": lambda: Card(on_both(softmax(), interpreted=9.0), both=True),

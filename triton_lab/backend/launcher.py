@@ -29,6 +29,7 @@ from triton_lab.interpreter.printing import Printer
 
 if TYPE_CHECKING:
     from triton_lab.backend.stopwatch import Time
+    from triton_lab.backend.tuning import Tuning
 
 
 @dataclass(eq=False)
@@ -59,6 +60,8 @@ class Call:
     # Of a launch on the GPU: how long its kernel takes there, and what measuring that took.
     time: Time | None = None
     clocked: float = 0.0
+    # What an autotuner tried, where one made this launch.
+    tuning: Tuning | None = None
     error: BaseException | None = None
     # What the GPU and the CPU made of each argument that was written: (name, GPU's, CPU's) tensors.
     outputs: list[tuple[str, Any, Any]] = field(default_factory=list)

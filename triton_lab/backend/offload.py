@@ -19,6 +19,7 @@ from triton_lab.backend.launcher import checked_grid, recorders
 from triton_lab.backend.mirror import joined
 from triton_lab.backend.regions import extent_of
 from triton_lab.backend.timing import is_trial
+from triton_lab.backend.tuning import heard
 
 _ALIGNMENT = 256
 # What Triton passes to a launcher before the kernel's own arguments.
@@ -70,7 +71,7 @@ class OffloadDriver(DriverBase):
         return self.driver.get_active_torch_device()
 
     def get_benchmarker(self) -> Any:
-        return self.driver.get_benchmarker()
+        return heard(self.driver.get_benchmarker())
 
 
 class OffloadLauncher:
@@ -86,10 +87,9 @@ class OffloadLauncher:
         if not recorders.hearing() or is_trial():
             self.run(*arguments)
             return
-        from triton_lab.backend import shadow
+        from triton_lab.backend.shadow import launch
 
-        way = shadow.OwnGPU(self, arguments[:FIXED], arguments[FIXED:])
-        shadow.launch(self.driver, self.source, self.metadata, checked_grid(*arguments[:3]), way.objects, way)
+        launch(self, checked_grid(*arguments[:3]), arguments[:FIXED], arguments[FIXED:])
 
     def run(self, *arguments: Any, launch: Any = None) -> None:
         """Launch on the GPU; ``launch`` stands in for the driver's own launcher."""

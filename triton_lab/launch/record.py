@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from triton_lab.backend import launcher
 from triton_lab.backend.launcher import Call, Recorder, Watch
 from triton_lab.backend.stopwatch import Clock
+from triton_lab.backend.tuning import tuning_of
 from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Plan, effects
@@ -57,6 +58,7 @@ class _Record(Recorder):
     def before(self, call: Call) -> Watch:
         if call.trial:
             return Watch()
+        call.tuning = tuning_of(call.metadata.name, call.target)
         extents = [(region.start, region.stop) for region in call.memory.regions]
         unfilled = self.fresh.unfilled(extents)
         blank = Ranges.joined([snapshot.blank(region) & unfilled for region in call.memory.regions if len(unfilled)])
@@ -102,7 +104,10 @@ class _Record(Recorder):
         launch.watched = watching
         if full:
             launch.dropped = kept.missing
+        launch.tuning = call.tuning
         launch.configs = [(text, seconds) for name, text, seconds in self.trials if name == launch.kernel]
+        if not launch.configs and call.tuning is not None and not call.tuning.earlier:
+            launch.configs = [(str(one), one.seconds) for one in call.tuning.tried]  # on a GPU nobody hears of trials
         self.trials = [trial for trial in self.trials if trial[0] != launch.kernel]
         self.launches.append(launch)
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from triton_lab import lazy
-from triton_lab.views.lazy.drawing import Box, Line, Words
+from triton_lab.views.drawing.drawing import Box, Line, Words
 from triton_lab.views.lazy.explain import StepView
 from triton_lab.views.lazy.graph import draw_graph
 from triton_lab.views.lazy.layout import ROOM, Block, Thing, lay_out

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from triton_lab import words
 from triton_lab.backend.stopwatch import Time
+from triton_lab.backend.tuning import Tried, Tuning
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.machine import Limits
@@ -115,6 +116,7 @@ def _launch(reader: Reader) -> Launch:
         thread=_of(str, head["thread"]),
         seconds=_number(head["seconds"]),
         time=_time(head.get("time")),  # not in files of before
+        tuning=_tuning(head.get("tuning")),
         error=None if error is None else KernelError(error),
         configs=[(_of(str, text), _number(seconds)) for text, seconds in head["configs"]],
         printed=_of(str, head["printed"]),
@@ -183,6 +185,22 @@ def _time(given: Any) -> Time | None:
     median, low, high, runs, compiling, device = given
     compiled = None if compiling is None else _number(compiling)
     return Time(_number(median), _number(low), _number(high), _of(int, runs), compiled, _of(str, device)[:200])
+
+
+def _tuning(given: Any) -> Tuning | None:
+    if given is None:
+        return None
+    tried = []
+    for config, times, failed in given["tried"]:
+        seconds, low, high = (_number(one) for one in times)
+        plain = {_of(str, name): value for name, value in config.items()}
+        _hold(all(one is None or isinstance(one, bool | int | float | str) for one in plain.values()), "a parameter")
+        tried.append(Tried(plain, seconds, low, high, _of(str, failed)))
+    chose = _of(int, given["chose"])
+    _hold(0 <= chose < len(tried), "what an autotuner chose")
+    key = tuple(_of(str, one) for one in given["key"])
+    names = _of(str, given["kernel"]), _of(str, given["target"])
+    return Tuning(*names, tuple(tried), chose, key, _of(bool, given["earlier"]), _of(int, given["left_out"]))
 
 
 def _argument(given: Any) -> Argument:

@@ -2,6 +2,7 @@
 
 import { compilationOf, compiledOf } from "./compiled/card.js";
 import { stagesOf } from "./compiled/stages.js";
+import { drawingOf } from "./drawing/drawing.js";
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
 import { causesOf, comparisonOf } from "./launch/comparison.js";
@@ -16,7 +17,6 @@ import { timelineOf } from "./launch/timeline.js";
 import { variableOf } from "./launch/variable.js";
 import { conversionOf } from "./layouts/conversion.js";
 import { layoutOf } from "./layouts/layout.js";
-import { drawingOf } from "./lazy/drawing.js";
 import { choiceOf, followOf, wordsOf } from "./part.js";
 import { iterationOf, pairOf } from "./polyhedral/domain.js";
 import { maximalOf } from "./polyhedral/maximal.js";

@@ -123,7 +123,6 @@ export interface CardScene {
   findings: FindingScene[];
   failure: string;
   told: boolean;
-  configs: string[][];
   remarks: string[];
   show: string[];
   source: MarkedSource;

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from triton_lab.launch.maps.storage import memories
-from triton_lab.views.drawing.words import number_text, seconds_text, time_text
+from triton_lab.views.drawing.words import number_text, time_text
 from triton_lab.views.launch.findings import ICONS, fix_lines
 from triton_lab.views.launch.marks import by_program
 from triton_lab.views.launch.panels import Panels
@@ -142,11 +142,6 @@ class Card(Panels, View):
             ],
         }
 
-    def configs(self) -> list[tuple[str, str]]:
-        """What an autotuner tried, fastest first."""
-        tried = sorted(getattr(self.launch, "configs", ()), key=lambda pair: pair[1])
-        return [(config, seconds_text(seconds)) for config, seconds in tried]
-
     def failure(self) -> str:
         """The launch's error in its own words, "" if it ran."""
         return str(self.launch.error) if self.launch.error else ""
@@ -266,7 +261,6 @@ class Card(Panels, View):
             # Where a finding tells it, this is folded away.
             "failure": self.raised if self.raised and self.told() else self.failure(),
             "told": self.told(),
-            "configs": [list(row) for row in self.configs()],
             "remarks": self.remarks(),
             "show": list(self.show),
             "source": self.source(),
@@ -293,7 +287,6 @@ class Card(Panels, View):
             lines += [f"      {line}" for line in one["orders"]]
             lines += [f"    {line}" for line in one["excerpt"] if one["stopped"]] + [f"      {one['hint']}"]
             lines += [f"      {line}" for line in fix_lines(one["fix"])]
-        lines += [f"  {config}: {seconds}" for config, seconds in self.configs()]
         lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
         pictures = [line for _, panel in self.printed for line in _told(panel)]
         lines += [f"  {line}" for line in pictures]

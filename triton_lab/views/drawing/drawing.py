@@ -149,7 +149,7 @@ class Drawing:
         self.height = max(self.height, y + other.height)
 
     def scene(self, source: str, label: str) -> DrawingScene:
-        """The drawing for `front/lazy/drawing.js`, with kernels and words about it."""
+        """The drawing for `front/drawing/drawing.js`, with kernels and words about it."""
         return {
             "kind": "drawing",
             "width": self.width,

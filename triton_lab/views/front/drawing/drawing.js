@@ -1,8 +1,8 @@
-/** A step of the lazy graph: the drawing as SVG; point at an operation and its lines in the kernels light up. */
+/** A drawing as SVG: a step of the lazy graph, bars, a chart; point at a part and its lines in the kernels light up. */
 
-import { make, passage } from "../drawing/dom.js";
-import { STYLE } from "../drawing/style.js";
-import { themeOf } from "../drawing/theme.js";
+import { make, passage } from "./dom.js";
+import { STYLE } from "./style.js";
+import { themeOf } from "./theme.js";
 
 const LEAST = 0.7; // of its size, at which a picture's words can be read
 
@@ -52,7 +52,7 @@ export function headOf({ points, width }) {
  * @returns {boolean}
  */
 export function mentions(line, tag) {
-  return tag !== "" && new RegExp(`\\b${tag}\\b`).test(line);
+  return tag !== "" && new RegExp(`\\b${tag.replace(/[^\w ]/g, "\\$&")}\\b`).test(line);
 }
 
 /**
@@ -99,7 +99,7 @@ function drawnItem(item, colour) {
  */
 export function drawingOf(scene, selection) {
   const tags = [...new Set(scene.items.flatMap((item) => (item.what === "box" && item.tag ? [item.tag] : [])))];
-  const keys = tags.length ? "; arrow keys go through its operations, Escape clears the choice" : "";
+  const keys = tags.length ? `; arrow keys go through its ${scene.source ? "operations" : "parts"}, Escape clears the choice` : "";
   const plot = make("div", {
     class: "tl-scroll", tabindex: 0, role: "group", "aria-label": scene.label + keys,
     onkeydown: (/** @type {KeyboardEvent} */ event) => {

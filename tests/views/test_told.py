@@ -41,10 +41,9 @@ def test_numbers_are_told_in_runs(every: list[float], told: str) -> None:
 def test_what_was_told_is_named() -> None:
     told = Told()
     told.scene("a", {"kind": "x", "rows": [[1, "one"], [2, "two"], [3, "three and a half, or four"]]})
-    told.scene("b", {"rows": [[1, "one"], [2, "two"], [3, "three and a half, or four"]], "none": None})
+    told.scene("b", {"rows": [[1, "one"], [2, "two"], [3, "three and a half, or four"]], "none": None, "no": []})
     assert told.lines == [
         "  kind: 'x'",
         "  rows: (1, 'one') (2, 'two') (3, 'three and a half, or four')",
         "  rows = a.rows",
-        "  none: None",
     ]

@@ -182,7 +182,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
             {n: v for n, v in shell.user_ns.items() if jit_function(v) is not None and before.get(n) is not v}
         )
     if failed is not None:
-        raise failed from None
+        raise failed from failed.__cause__
     if chosen.gpus:
         from triton_lab.notebook.compiling import show_compiled
 
@@ -193,4 +193,4 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
         except KeyboardInterrupt as error:
             raise trouble.plain(error, "interrupted while kernels were compiled; the launches had ended") from None
         except Exception as error:
-            raise trouble.clear(error, result.filename) from None
+            raise trouble.clear(error, result.filename) from error.__cause__

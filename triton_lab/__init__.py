@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.saving.archive import SavedLaunchError as SavedLaunchError
     from triton_lab.launch.saving.load import load as load
     from triton_lab.launch.snapshot import CannotReplay as CannotReplay
+    from triton_lab.launch.sweep import sweep as sweep
+    from triton_lab.launch.swept import Sweep as Sweep
     from triton_lab.launch.trace import Trace as Trace
     from triton_lab.launch.unseen import NotRecorded as NotRecorded
     from triton_lab.launch.values import Values as Values
@@ -96,6 +98,7 @@ _PUBLIC: dict[str, str | None] = {
     "Origin": "triton_lab.launch.origin",
     "SavedLaunchError": "triton_lab.launch.saving.archive",
     "StepLimit": "triton_lab.interpreter.errors",
+    "Sweep": "triton_lab.launch.swept",
     "TargetError": "triton_lab.backend.targets",
     "Time": "triton_lab.backend.stopwatch",
     "Trace": "triton_lab.launch.trace",
@@ -114,6 +117,7 @@ _PUBLIC: dict[str, str | None] = {
     "record": "triton_lab.launch.record",
     "schedule": "triton_lab.polyhedral",
     "storage": "triton_lab.views.launch.storage",
+    "sweep": "triton_lab.launch.sweep",
     "target": "triton_lab.backend.targets",
 }
 
@@ -140,6 +144,7 @@ __all__ = [
     "Origin",
     "SavedLaunchError",
     "StepLimit",
+    "Sweep",
     "TargetError",
     "Time",
     "Trace",
@@ -159,6 +164,7 @@ __all__ = [
     "record",
     "schedule",
     "storage",
+    "sweep",
     "target",
 ]
 

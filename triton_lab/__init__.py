@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.saving.archive import SavedLaunchError as SavedLaunchError
     from triton_lab.launch.saving.load import load as load
     from triton_lab.launch.snapshot import CannotReplay as CannotReplay
+    from triton_lab.launch.sweep import sweep as sweep
+    from triton_lab.launch.swept import Sweep as Sweep
     from triton_lab.launch.trace import Trace as Trace
     from triton_lab.launch.unseen import NotRecorded as NotRecorded
     from triton_lab.launch.values import Values as Values
@@ -102,6 +104,7 @@ _PUBLIC: dict[str, str | None] = {
     "RemoteError": "triton_lab.remote.failures",
     "SavedLaunchError": "triton_lab.launch.saving.archive",
     "StepLimit": "triton_lab.interpreter.errors",
+    "Sweep": "triton_lab.launch.swept",
     "TargetError": "triton_lab.backend.targets",
     "Time": "triton_lab.backend.stopwatch",
     "Trace": "triton_lab.launch.trace",
@@ -120,6 +123,7 @@ _PUBLIC: dict[str, str | None] = {
     "record": "triton_lab.launch.record",
     "schedule": "triton_lab.polyhedral",
     "storage": "triton_lab.views.launch.storage",
+    "sweep": "triton_lab.launch.sweep",
     "target": "triton_lab.backend.targets",
 }
 
@@ -149,6 +153,7 @@ __all__ = [
     "RemoteError",
     "SavedLaunchError",
     "StepLimit",
+    "Sweep",
     "TargetError",
     "Time",
     "Trace",
@@ -168,6 +173,7 @@ __all__ = [
     "record",
     "schedule",
     "storage",
+    "sweep",
     "target",
 ]
 

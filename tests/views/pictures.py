@@ -14,8 +14,10 @@ import torch
 
 import triton_lab as lab
 from tests.launch.on_both import on_both
+from tests.launch.swept import swept
 from tests.views.kernels import line_kernel, pointers_kernel, slices_kernel, sums_kernel, tiles_kernel
 from triton_lab import KernelError, lazy
+from triton_lab.backend.tuning import Tried, Tuning
 from triton_lab.launch.launch import Launch
 from triton_lab.lazy import buffer
 from triton_lab.lazy import step as steps
@@ -49,6 +51,16 @@ def sums() -> Launch:
     """Rows of a transposed tensor, each by a program in three steps, the last of which hangs over."""
     x = torch.arange(120.0).reshape(20, 6).t()
     return recorded(lambda: sums_kernel[(6,)](x, torch.zeros(6), 20, x.stride(1), BLOCK=8))
+
+
+def tuned(launch: Launch) -> Launch:
+    """The same as an autotuner of three configurations would have made it on a GPU."""
+    tried = (
+        Tried({"BLOCK": 8, "num_warps": 4}, 9e-6, 8.8e-6, 9.5e-6),
+        Tried({"BLOCK": 16, "num_warps": 4}, 12e-6, 11e-6, 15e-6),
+        Tried({"BLOCK": 32, "num_warps": 4}, *[float("inf")] * 3, "out of resource: shared memory"),
+    )
+    return replace(launch, tuning=Tuning("sums_kernel", "gpu", tried, 0, ("columns=20",)))
 
 
 @cache
@@ -177,6 +189,8 @@ LAUNCHED: dict[str, Callable[[], View]] = {
     "pointers": pointers,
     "held": lambda: sums().plot.values(program=1),
     "origins": lambda: sums().plot.origins(program=3, lane=0),
+    "autotuned": lambda: tuned(sums()).plot.autotune(),
+    "sweep": lambda: swept().plot(),
     "two programs": lambda: tiles().values("x").compare(programs=(0, 5)),
     "card of both": lambda: Card(on_both(sums()), ("grid",), both=True),
     "comparison": lambda: lab.compare(sums(), lambda x_ptr, **_: x_ptr.sum(1) + 1).plot(),

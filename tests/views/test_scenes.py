@@ -14,6 +14,7 @@ import torch
 import triton_lab as lab
 from tests.launch.autotuned import autotuned
 from tests.launch.on_both import on_both
+from tests.launch.swept import swept
 from tests.views.contract import wrongs
 from triton_lab import lazy
 from triton_lab.examples import example
@@ -96,6 +97,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "grid": lambda: softmax().plot.grid("shared", program=0),
     "storage": lambda: storage(torch.zeros(4, 6).t()[::2], torch.zeros(0)),
     "autotuned": lambda: autotuned().plot("autotune"),
+    "sweep": lambda: swept().plot(),
     "two programs": lambda: softmax().values("x").compare(programs=(0, 1)),
     "comparison": comparison,
     "card of both": lambda: Card(on_both(softmax(), interpreted=9.0), both=True),

@@ -12,6 +12,7 @@ import { launchesOf, nestedOf } from "./launch/launches.js";
 import { originOf, originsOf } from "./launch/origins.js";
 import { stepsOf } from "./launch/steps.js";
 import { storageOf } from "./launch/storage.js";
+import { sweepOf } from "./launch/sweep.js";
 import { tilingOf } from "./launch/tiling.js";
 import { timelineOf } from "./launch/timeline.js";
 import { variableOf } from "./launch/variable.js";
@@ -50,6 +51,7 @@ export const KINDS = {
   stages: stagesOf,
   steps: stepsOf,
   storage: storageOf,
+  sweep: sweepOf,
   tiling: tilingOf,
   timeline: timelineOf,
   variable: variableOf,

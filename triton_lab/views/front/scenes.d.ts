@@ -831,6 +831,15 @@ export interface StoredScene {
   grid: number[];
 }
 
+/** ``drawing`` is the figure, ``table`` every row in words below ``headings``. */
+export interface SweepScene {
+  kind: "sweep";
+  title: string;
+  drawing: DrawingScene;
+  headings: string[];
+  table: string[][];
+}
+
 /** ``window``: how many programs a part of it covers, where it follows the picked program. */
 export interface TabScene {
   name: string;
@@ -1003,6 +1012,7 @@ export type Scene =
   | StagesScene
   | StepsScene
   | StorageScene
+  | SweepScene
   | TilingScene
   | TimelineScene
   | VariableScene

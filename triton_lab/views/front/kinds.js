@@ -16,6 +16,7 @@ import { tilingOf } from "./launch/tiling.js";
 import { timelineOf } from "./launch/timeline.js";
 import { variableOf } from "./launch/variable.js";
 import { conversionOf } from "./layouts/conversion.js";
+import { layoutsOf } from "./layouts/kernel.js";
 import { layoutOf } from "./layouts/layout.js";
 import { drawingOf } from "./lazy/drawing.js";
 import { choiceOf, followOf, wordsOf } from "./part.js";
@@ -42,6 +43,7 @@ export const KINDS = {
   iteration: iterationOf,
   launches: launchesOf,
   layout: layoutOf,
+  layouts: layoutsOf,
   maximal: maximalOf,
   nested: nestedOf,
   origin: originOf,

@@ -16,6 +16,7 @@ from triton_lab.compiled.text import aligned, side_by_side, without_places
 
 if TYPE_CHECKING:
     from triton_lab.compiled.cost.cost import Cost
+    from triton_lab.compiled.laid_out import KernelLayouts
     from triton_lab.compiled.lines.lines import Lines
     from triton_lab.compiled.transactions.transactions import Transactions
     from triton_lab.launch.access import Access
@@ -88,6 +89,18 @@ class Compiled:
         from triton_lab.compiled.lines.lines import Lines
 
         return Lines(self.stages, self.sources)
+
+    @cached_property
+    def layouts(self) -> KernelLayouts:
+        """The values of the kernel that have a layout, with line, variable, shape and type, and what each change of a
+        layout moves; ``compiled.layouts.plot()`` draws them.
+
+        >>> launch.compile("sm_90").layouts.of(21)[-1].layout.kind.name
+        'blocked'
+        """
+        from triton_lab.compiled.laid_out import KernelLayouts
+
+        return KernelLayouts(self.kernel, str(self.stages.get("ttgir", "")), self.lines)
 
     @property
     def problems(self) -> tuple[str, ...]:

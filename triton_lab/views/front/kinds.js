@@ -17,6 +17,7 @@ import { tilingOf } from "./launch/tiling.js";
 import { timelineOf } from "./launch/timeline.js";
 import { variableOf } from "./launch/variable.js";
 import { conversionOf } from "./layouts/conversion.js";
+import { layoutsOf } from "./layouts/kernel.js";
 import { layoutOf } from "./layouts/layout.js";
 import { choiceOf, followOf, wordsOf } from "./part.js";
 import { iterationOf, pairOf } from "./polyhedral/domain.js";
@@ -42,6 +43,7 @@ export const KINDS = {
   iteration: iterationOf,
   launches: launchesOf,
   layout: layoutOf,
+  layouts: layoutsOf,
   maximal: maximalOf,
   nested: nestedOf,
   origin: originOf,

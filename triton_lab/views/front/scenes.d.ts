@@ -468,6 +468,14 @@ export interface IterationScene {
   chosen: number[];
 }
 
+/** A value: what stands in the list, the line of the source, the part that draws it, and whether it is an address, a mask or an index, which few look for. */
+export interface LaidOutScene {
+  cells: string[];
+  line: number | null;
+  part: string;
+  minor: boolean;
+}
+
 /** ``first``: the number of each kernel's first launch. */
 export interface LaunchesScene {
   kind: "launches";
@@ -522,6 +530,16 @@ export interface LayoutScene {
   matrix: MatrixScene;
   element: number | null;
   picked: Record<string, number>;
+}
+
+/** The values of a kernel under ``headings``; ``first``: the part that is shown at first. */
+export interface LayoutsScene {
+  kind: "layouts";
+  title: string;
+  headings: string[];
+  rows: LaidOutScene[];
+  first: string;
+  parts: Record<string, Scene>;
 }
 
 export interface LineItem {
@@ -1003,6 +1021,7 @@ export type Scene =
   | IterationScene
   | LaunchesScene
   | LayoutScene
+  | LayoutsScene
   | MaximalScene
   | NestedScene
   | OriginScene

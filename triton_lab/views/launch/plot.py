@@ -62,6 +62,7 @@ COMPILED_TABS = (
         "triton_lab.views.compiled.summary:SummaryPanel",
     ),
     Tab("stages", "Stages", "the source beside every stage", "triton_lab.views.compiled.stages:StagesPanel"),
+    Tab("layouts", "Layouts", "which thread holds which element", "triton_lab.views.compiled.layouts:LayoutsPanel"),
 )
 
 SHOWN = tuple(tab.name for tab in TABS if tab.help)

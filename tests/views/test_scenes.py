@@ -100,6 +100,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "report": lazy.report,
     "compiled": lambda: compiled().plot(),
     "stages": lambda: compiled().plot.stages(),
+    "passes": lambda: compiled().plot.passes(),
     "compiled launch": lambda: compiled().launch.plot(),
 }
 

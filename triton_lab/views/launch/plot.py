@@ -55,6 +55,7 @@ COMPILED_TABS = (
         "triton_lab.views.compiled.summary:SummaryPanel",
     ),
     Tab("stages", "Stages", "the source beside every stage", "triton_lab.views.compiled.stages:StagesPanel"),
+    Tab("passes", "Passes", "what each pass changed", "triton_lab.views.compiled.passes:PassesPanel"),
 )
 
 SHOWN = tuple(tab.name for tab in TABS if tab.help)

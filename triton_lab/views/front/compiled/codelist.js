@@ -6,15 +6,15 @@ import { themeOf } from "../drawing/theme.js";
 import { foldsOf } from "./folds.js";
 import { tokensOf } from "./tokens.js";
 
-const ROW_HEIGHT = 18; // CSS pixels, as .tl-codelist has it
+export const ROW_HEIGHT = 18; // CSS pixels, as .tl-codelist has it
 const BEYOND = 8; // lines drawn above and below those in sight
 const STRIP_WIDTH = 7;
 let columnsMade = 0;
 
 /**
  * `number` of a line ("" for none), its text, which source row colours it (null: none), its operation, and what is told
- * of that.
- * @typedef {{number: string, text: string, tint: number | null, op: string, explained: string}} CodeLine
+ * of that; `look`: a class of its own.
+ * @typedef {{number: string, text: string, tint: number | null, op: string, explained: string, look?: string}} CodeLine
  */
 
 export class CodeList {
@@ -191,8 +191,8 @@ export class CodeList {
 
   /** @param {number} line @param {number} place */
   row(line, place) {
-    const { number, text, tint, op } = this.lines[line];
-    const looks = ["tl-codeline"];
+    const { number, text, tint, op, look } = this.lines[line];
+    const looks = ["tl-codeline", ...(look ? [look] : [])];
     if (this.isPicked(line)) looks.push("tl-codepicked");
     else if (this.isLit(line)) looks.push("tl-codelit");
     if (line === this.cursor) looks.push("tl-codecursor");

@@ -148,8 +148,14 @@ export class CodeList {
       row.classList.toggle("tl-codecursor", line === this.cursor);
       row.setAttribute("aria-selected", String(isPicked));
     }
-    this.list.setAttribute("aria-activedescendant", `${this.name}-${this.cursor}`);
+    this.tellCursor();
     this.drawStrip();
+  }
+
+  /** Who cannot see hears of the line that the keys are on, while it is there. */
+  tellCursor() {
+    if (this.rows.has(this.cursor)) this.list.setAttribute("aria-activedescendant", `${this.name}-${this.cursor}`);
+    else this.list.removeAttribute("aria-activedescendant");
   }
 
   /** The line under the pointer. @param {MouseEvent} event */
@@ -186,7 +192,7 @@ export class CodeList {
     this.layer.style.transform = `translateY(${first * ROW_HEIGHT}px)`;
     this.rows = new Map(this.shown.slice(first, last).map((line, k) => [line, this.row(line, first + k)]));
     this.layer.replaceChildren(...this.rows.values());
-    this.list.setAttribute("aria-activedescendant", `${this.name}-${this.cursor}`);
+    this.tellCursor();
   }
 
   /** @param {number} line @param {number} place */

@@ -117,6 +117,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "layouts": lambda: compiled().layouts.plot(),
     "compiled": lambda: compiled().plot(),
     "stages": lambda: compiled().plot.stages(),
+    "passes": lambda: compiled().plot.passes(),
     "compiled launch": lambda: compiled().launch.plot(),
 }
 

@@ -1,6 +1,7 @@
 /** Made from the scenes of all views and the names in `front/` by `python -m triton_lab.views.declarations`: not to be edited. */
 
 import { compilationOf, compiledOf } from "./compiled/card.js";
+import { passesOf } from "./compiled/passes.js";
 import { stagesOf } from "./compiled/stages.js";
 import { drawingOf } from "./drawing/drawing.js";
 import { accessesOf } from "./launch/accesses.js";
@@ -49,6 +50,7 @@ export const KINDS = {
   origin: originOf,
   origins: originsOf,
   pair: pairOf,
+  passes: passesOf,
   ragged: raggedOf,
   stages: stagesOf,
   steps: stepsOf,

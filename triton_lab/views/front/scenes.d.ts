@@ -633,6 +633,25 @@ export interface PairScene {
   remarks: string[];
 }
 
+/** ``introduced``: for each operation its explanation and the passes behind which there are more of it. */
+export interface PassesScene {
+  kind: "passes";
+  title: string;
+  passes: PassScene[];
+  introduced: [string, string, number[]][];
+  note: string;
+}
+
+/** ``seconds`` is None where the compiler did not say; ``ops`` have name and how many before and after. */
+export interface PassScene {
+  name: string;
+  argument: string;
+  seconds: number | null;
+  changed: boolean;
+  ops: [string, number, number][];
+  diff: string;
+}
+
 /** What is picked in a picture, and what Python is asked to draw: parameters' values, iterators and where. */
 export interface Picked {
   program?: number | null;
@@ -1027,6 +1046,7 @@ export type Scene =
   | OriginScene
   | OriginsScene
   | PairScene
+  | PassesScene
   | RaggedScene
   | StagesScene
   | StepsScene

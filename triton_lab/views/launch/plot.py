@@ -63,6 +63,7 @@ COMPILED_TABS = (
     ),
     Tab("stages", "Stages", "the source beside every stage", "triton_lab.views.compiled.stages:StagesPanel"),
     Tab("layouts", "Layouts", "which thread holds which element", "triton_lab.views.compiled.layouts:LayoutsPanel"),
+    Tab("passes", "Passes", "what each pass changed", "triton_lab.views.compiled.passes:PassesPanel"),
 )
 
 SHOWN = tuple(tab.name for tab in TABS if tab.help)

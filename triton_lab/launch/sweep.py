@@ -72,7 +72,7 @@ def sweep(
         for (name, config, _), run in zip(cases, made, strict=True):
             found = run if isinstance(run, str) else _timed(run, seconds)
             told = {"error": found} if isinstance(found, str) else {"time": found}
-            rows.append(Row(name, size, dict(config), bytes=moved[0], flops=moved[1], **told))  # type: ignore[arg-type]
+            rows.append(Row(name, size, dict(config), bytes=moved[0], flops=moved[1], **told))
     target = current()
     return Sweep(tuple(rows), target, _peaks(dtype) if target == "gpu" else None, tuple(remarks))
 

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled as Compiled
     from triton_lab.compiled.entry import compile as compile
     from triton_lab.compiled.failure import CompileError as CompileError
+    from triton_lab.compiled.layouts.conversion import Conversion as Conversion
+    from triton_lab.compiled.layouts.layout import Layout as Layout
     from triton_lab.compiled.layouts.layout import layout as layout
     from triton_lab.compiled.layouts.refusal import LayoutError as LayoutError
     from triton_lab.compiled.several import CompiledList as CompiledList
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.values import Values as Values
     from triton_lab.launch.verdict import Unchecked as Unchecked
     from triton_lab.polyhedral.entry import schedule as schedule
+    from triton_lab.remote.failures import RemoteError as RemoteError
     from triton_lab.views.launch.interact import interact as interact
     from triton_lab.views.launch.storage import storage as storage
 
@@ -86,16 +89,19 @@ _PUBLIC: dict[str, str | None] = {
     "CompileError": "triton_lab.compiled.failure",
     "Compiled": "triton_lab.compiled.compiled",
     "CompiledList": "triton_lab.compiled.several",
+    "Conversion": "triton_lab.compiled.layouts",
     "Deadlock": "triton_lab.interpreter.errors",
     "Finding": "triton_lab.launch.finding",
     "KernelError": "triton_lab.interpreter.errors",
     "Launch": "triton_lab.launch.launch",
     "LaunchNotRecorded": "triton_lab.launch.record",
     "Launches": "triton_lab.launch.launches",
+    "Layout": "triton_lab.compiled.layouts",
     "LayoutError": "triton_lab.compiled.layouts",
     "NotCompilable": "triton_lab.backend.sm90",
     "NotRecorded": "triton_lab.launch.unseen",
     "Origin": "triton_lab.launch.origin",
+    "RemoteError": "triton_lab.remote.failures",
     "SavedLaunchError": "triton_lab.launch.saving.archive",
     "StepLimit": "triton_lab.interpreter.errors",
     "Sweep": "triton_lab.launch.swept",
@@ -132,16 +138,19 @@ __all__ = [
     "CompileError",
     "Compiled",
     "CompiledList",
+    "Conversion",
     "Deadlock",
     "Finding",
     "KernelError",
     "Launch",
     "LaunchNotRecorded",
     "Launches",
+    "Layout",
     "LayoutError",
     "NotCompilable",
     "NotRecorded",
     "Origin",
+    "RemoteError",
     "SavedLaunchError",
     "StepLimit",
     "Sweep",

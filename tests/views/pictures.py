@@ -210,4 +210,28 @@ NESTS: dict[str, Callable[[], View]] = {
 }
 STEPS: dict[str, Callable[[], View]] = {"step": step, "report": report}
 
-PICTURES = {**LAUNCHED, **NESTS, **STEPS}
+
+def blocked(rows: int) -> lab.Layout:
+    return lab.layout(
+        "blocked", (rows, 16), size_per_thread=[1, 4], threads_per_warp=[8, 4], warps_per_cta=[2, 1], order=[1, 0]
+    )
+
+
+LAYOUTS: dict[str, Callable[[], View]] = {
+    "layout": lambda: blocked(16).plot(element=(9, 6)),
+    "layout with copies": lambda: blocked(8).plot(warp=1, lane=9),
+    "conversion": lambda: (
+        blocked(16)
+        .to(
+            lab.layout(
+                "linear", register=[[1, 0], [2, 0]], lane=[[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp=[[0, 8]]
+            )
+        )
+        .plot(element=(9, 6))
+    ),
+    "layout of shared memory": lambda: lab.layout(
+        "swizzled_shared", (16, 16), vec=4, per_phase=1, max_phase=4, order=[1, 0], bits=16
+    ).plot(),
+}
+
+PICTURES = {**LAUNCHED, **NESTS, **STEPS, **LAYOUTS}

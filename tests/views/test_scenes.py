@@ -64,12 +64,27 @@ def kernel() -> View:
     return KernelView(found)  # type: ignore[arg-type]
 
 
+def compiled() -> Any:
+    return softmax().compile("sm_90")
+
+
 def step() -> View:
     x = lazy.tensor(torch.arange(4.0), name="x")
     kept = x * 2 + 1
     lazy.mark_step()
     del kept
     return lazy.explain()
+
+
+def layout() -> lab.Layout:
+    return lab.layout(
+        "blocked", (16, 16), size_per_thread=[1, 4], threads_per_warp=[8, 4], warps_per_cta=[2, 1], order=[1, 0]
+    )
+
+
+def conversion() -> lab.Conversion:
+    down = lab.layout("linear", register=[[1, 0], [2, 0]], lane=[[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp=[[0, 8]])
+    return layout().to(down)
 
 
 MAKERS: dict[str, Callable[[], View]] = {
@@ -97,6 +112,11 @@ MAKERS: dict[str, Callable[[], View]] = {
     "maximal": lambda: maximal_view(scop(PARTLY_AFFINE, maximal=True)),
     "lazy": step,
     "report": lazy.report,
+    "layout": lambda: layout().plot(element=(1, 5)),
+    "conversion": lambda: conversion().plot(element=(1, 5)),
+    "compiled": lambda: compiled().plot(),
+    "stages": lambda: compiled().plot.stages(),
+    "compiled launch": lambda: compiled().launch.plot(),
 }
 
 

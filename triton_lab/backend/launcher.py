@@ -52,6 +52,8 @@ class Call:
     trial: bool
     owners: tuple[frozenset[Region] | None, ...]
     target: str = "cpu"
+    # The worker that ran it, where that was not this process.
+    elsewhere: str = ""
     seconds: float = 0.0
     # What the interpreter took: of a launch on the GPU, the run beside it.
     interpreted: float = 0.0

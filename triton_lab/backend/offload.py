@@ -87,9 +87,10 @@ class OffloadLauncher:
         if not recorders.hearing() or is_trial():
             self.run(*arguments)
             return
-        from triton_lab.backend.shadow import launch
+        from triton_lab.backend import shadow
 
-        launch(self, checked_grid(*arguments[:3]), arguments[:FIXED], arguments[FIXED:])
+        way = shadow.OwnGPU(self, arguments[:FIXED], arguments[FIXED:])
+        shadow.launch(self.driver, self.source, self.metadata, checked_grid(*arguments[:3]), way.objects, way)
 
     def run(self, *arguments: Any, launch: Any = None) -> None:
         """Launch on the GPU; ``launch`` stands in for the driver's own launcher."""
@@ -212,6 +213,11 @@ class HostMirrors(DeviceCopies):
 
     def takes(self, tensor: Any) -> bool:
         return _is_hosts(tensor)
+
+    def restore(self) -> None:
+        """Give the mirrors the bytes that they began with."""
+        for (_, _, buffer), before in zip(self.runs, self._before, strict=True):
+            buffer.copy_(before)
 
     def write_back(self) -> None:
         """Put the bytes that have changed into the CPU's memory."""

@@ -173,8 +173,9 @@ def _twin(given: Any) -> Twin:
 
 def _lines(given: Any) -> dict[int, Line | None]:
     found: dict[int, Line | None] = {}
-    for index, line, column, excerpt in given:
-        found[_of(int, index)] = Line(_of(int, line), _of(int, column), tuple(_of(str, one) for one in excerpt))
+    for index, line, column, excerpt, file in given:
+        shown = tuple(_of(str, one) for one in excerpt)
+        found[_of(int, index)] = Line(_of(int, line), _of(int, column), shown, _of(str, file))
     return found
 
 

@@ -1,5 +1,7 @@
 /** Made from the scenes of all views and the names in `front/` by `python -m triton_lab.views.declarations`: not to be edited. */
 
+import { compilationOf, compiledOf } from "./compiled/card.js";
+import { stagesOf } from "./compiled/stages.js";
 import { drawingOf } from "./drawing/drawing.js";
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
@@ -14,6 +16,8 @@ import { sweepOf } from "./launch/sweep.js";
 import { tilingOf } from "./launch/tiling.js";
 import { timelineOf } from "./launch/timeline.js";
 import { variableOf } from "./launch/variable.js";
+import { conversionOf } from "./layouts/conversion.js";
+import { layoutOf } from "./layouts/layout.js";
 import { choiceOf, followOf, wordsOf } from "./part.js";
 import { iterationOf, pairOf } from "./polyhedral/domain.js";
 import { maximalOf } from "./polyhedral/maximal.js";
@@ -29,17 +33,22 @@ export const KINDS = {
   choice: choiceOf,
   columns: columnsOf,
   comparison: comparisonOf,
+  compilation: compilationOf,
+  compiled: compiledOf,
+  conversion: conversionOf,
   drawing: drawingOf,
   follow: followOf,
   grid: gridOf,
   iteration: iterationOf,
   launches: launchesOf,
+  layout: layoutOf,
   maximal: maximalOf,
   nested: nestedOf,
   origin: originOf,
   origins: originsOf,
   pair: pairOf,
   ragged: raggedOf,
+  stages: stagesOf,
   steps: stepsOf,
   storage: storageOf,
   sweep: sweepOf,

@@ -10,6 +10,7 @@ from triton_lab.views.launch.marks import SAYS
 from triton_lab.views.reason import attempt
 
 if TYPE_CHECKING:
+    from triton_lab.compiled.compiled import Compiled
     from triton_lab.launch.access import Access
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.finding import Finding
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
 
 
 class Contents:
-    """``launch``; ``troubles``, what could not be made, and why."""
+    """``launch``; ``compiled``, what it was compiled to; ``troubles``, what could not be made, and why."""
 
     MOST_ARGUMENTS: ClassVar[int] = 12  # tensor arguments that get a picture
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
+        self.compiled: tuple[Compiled, ...] = tuple(getattr(launch, "compilations", ()))
         self.troubles: list[str] = []
 
     @cached_property

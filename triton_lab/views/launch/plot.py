@@ -52,6 +52,18 @@ TABS = (
     Tab("findings", "Findings", "what is wrong, or worth a look"),
 )
 
+# What a card has besides, once its launch was compiled; `compiled.plot` has their methods. A panel for each compilation
+# is a `CompiledPanel`.
+COMPILED_TABS = (
+    Tab(
+        "compiled",
+        "Compiled",
+        "registers, shared memory, instructions",
+        "triton_lab.views.compiled.summary:SummaryPanel",
+    ),
+    Tab("stages", "Stages", "the source beside every stage", "triton_lab.views.compiled.stages:StagesPanel"),
+)
+
 SHOWN = tuple(tab.name for tab in TABS if tab.help)
 
 

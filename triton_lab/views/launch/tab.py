@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from triton_lab.views.launch.scenes import ItemScene
 
@@ -34,6 +34,15 @@ class Tab:
         module, _, name = self.home.partition(":")
         made: Panel = getattr(importlib.import_module(module), name)(card)
         return made
+
+
+class Tabbed(Protocol):
+    """What has tabs: the card of a launch, or of what was compiled, perhaps without one."""
+
+    @property
+    def panels(self) -> list[tuple[Tab, Panel]]: ...
+
+    def panel(self, word: str) -> Panel: ...
 
 
 class Panel:

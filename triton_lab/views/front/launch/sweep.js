@@ -1,7 +1,7 @@
 /** Sweep: the figure, a point of which says its numbers when it is picked, and all of them as a table. */
 
 import { make } from "../drawing/dom.js";
-import { tableOf } from "./storage.js";
+import { tableOf } from "../drawing/table.js";
 
 /**
  * @param {import("../scenes.js").SweepScene} scene

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,12 @@ from triton_lab.compiled.sources import Source
 from triton_lab.compiled.text import aligned, side_by_side, without_places
 
 if TYPE_CHECKING:
+    from triton_lab.compiled.cost.cost import Cost
+    from triton_lab.compiled.laid_out import KernelLayouts
     from triton_lab.compiled.lines.lines import Lines
     from triton_lab.compiled.passes import Passes
+    from triton_lab.compiled.transactions.transactions import Transactions
+    from triton_lab.launch.access import Access
     from triton_lab.launch.recorded import Recorded
     from triton_lab.views.compiled.plot import CompiledPlot
 
@@ -90,6 +94,18 @@ class Compiled:
         return Lines(self.stages, self.sources)
 
     @cached_property
+    def layouts(self) -> KernelLayouts:
+        """The values of the kernel that have a layout, with line, variable, shape and type, and what each change of a
+        layout moves; ``compiled.layouts.plot()`` draws them.
+
+        >>> launch.compile("sm_90").layouts.of(21)[-1].layout.kind.name
+        'blocked'
+        """
+        from triton_lab.compiled.laid_out import KernelLayouts
+
+        return KernelLayouts(self.kernel, str(self.stages.get("ttgir", "")), self.lines)
+
+    @cached_property
     def passes(self) -> Passes:
         """What each pass of the compiler changed on the way to LLVM IR, and how long it took; compiled anew for that.
 
@@ -116,6 +132,52 @@ class Compiled:
             f"{self.target} would refuse to launch it: a program needs {shared:,} bytes of shared memory, and may have "
             f"{most:,}. Smaller blocks or a smaller num_stages need less.",
         )
+
+    @cached_property
+    def transactions(self) -> Transactions:
+        """What its launch asks of memory: requests and sectors line by line, bank conflicts, and the worst line.
+
+        Raises ValueError for AMD's targets, LookupError for what was compiled without a launch.
+
+        >>> print(launch.compile("sm_90").transactions)
+        line   access          moved as         requests   sectors   per request   efficiency
+        21     load x_ptr      4 bytes a lane   32         125       3.91          100%
+        22     load y_ptr      4 bytes a lane   32         125       3.91          100%
+        23     store out_ptr   4 bytes a lane   32         125       3.91          100%
+        """
+        from triton_lab.compiled.transactions.transactions import transactions
+
+        launch, accesses = self._recorded()
+        return transactions(launch, accesses, self.architecture, self.metadata, self.stages)
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What its launch moves and computes, what limits it, and which lines do it.
+
+        Raises LookupError for what was compiled without a launch.
+
+        >>> print(launch.compile("sm_90").cost)
+        bytes, each once           12,000
+        bytes that lanes ask for   12,000
+        bytes in sectors           12,000
+        operations on floats       1,024
+        operations on integers     ...
+        """
+        from triton_lab.compiled.cost.cost import Cost
+
+        launch, accesses = self._recorded()
+        moved = self.transactions if self.architecture.is_nvidia else None
+        return Cost(launch, accesses, self.target, self.metadata, moved)
+
+    def _recorded(self) -> tuple[Recorded, Sequence[Access]]:
+        """The launch and its accesses. Raises LookupError."""
+        from triton_lab.launch.launch import Launch
+
+        if not isinstance(self.launch, Launch):
+            raise LookupError(
+                "only a recorded launch has addresses: with lab.record() as launches, then launches[0].compile(...)"
+            )
+        return self.launch, self.launch.accesses
 
     def compare(self, other: Compiled) -> Difference:
         """This beside ``other``: another target, another configuration, or the kernel after an edit.

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from triton_lab.views.compiled.passes import PassesView
     from triton_lab.views.compiled.stages import Stages
     from triton_lab.views.compiled.summary import Summary
+    from triton_lab.views.layouts.kernel import KernelLayoutsView
 
 
 class CompiledPlot:
@@ -54,6 +55,14 @@ class CompiledPlot:
         from triton_lab.views.compiled.stages import Stages
 
         return Stages(self._compiled)
+
+    def layouts(self) -> KernelLayoutsView:
+        """The kernel's values, each with its layout: a list to pick from, and what each change of a layout moves.
+
+        >>> launch.compile("sm_90").plot.layouts().title()
+        'add_kernel: 1 layout'
+        """
+        return self._compiled.layouts.plot()
 
     def passes(self) -> PassesView:
         """What each pass of the compiler changed; the kernel is compiled anew for that.

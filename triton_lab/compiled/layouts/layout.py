@@ -249,17 +249,18 @@ def layout(spelled: str, shape: Sequence[int] | int = (), *, bits: int | None = 
     own = getattr(kind, "own_shape", None)
     if not sizes and own is None:
         raise LayoutError(f"a {kind.name} layout needs the tensor's shape: lab.layout(..., shape=(128, 64))")
-    found = Layout(kind, sizes or own or (), width_ or getattr(kind, "element_bit_width", 32))
+    own_width: int = getattr(kind, "element_bit_width", 32)
+    found = Layout(kind, sizes or own or (), width_ or own_width)
     assert found.linear.shape == found.shape  # what is wrong with the shape is told here, not at the first question
     return found
 
 
-def _shape(shape: object) -> tuple[int, ...]:
+def _shape(shape: Any) -> tuple[int, ...]:
     sizes = (shape,) if isinstance(shape, int) else shape
     whole = isinstance(sizes, Sequence) and not isinstance(sizes, str)
-    if not whole or not all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):  # type: ignore[union-attr]
+    if not whole or not all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
         raise LayoutError(f"shape is {shape!r}, but must be a tensor's: whole numbers, such as (128, 64)")
-    return tuple(map(int, sizes))  # type: ignore[arg-type]
+    return tuple(map(int, sizes))
 
 
 def _bits(bits: object) -> int | None:

@@ -12,6 +12,9 @@ import pytest
 import torch
 
 import triton_lab as lab
+from tests.launch.autotuned import autotuned
+from tests.launch.on_both import on_both
+from tests.launch.swept import swept
 from tests.views.contract import wrongs
 from triton_lab import lazy
 from triton_lab.examples import example
@@ -23,7 +26,7 @@ from triton_lab.views.assembly import FRONT
 from triton_lab.views.declarations import FILES, contract, kinds, kinds_module, written
 from triton_lab.views.launch import tiling
 from triton_lab.views.launch.card import SHOWN, Card
-from triton_lab.views.launch.difference import Difference
+from triton_lab.views.launch.comparison import CausesView
 from triton_lab.views.launch.gallery import launches_of
 from triton_lab.views.launch.launches import Launches
 from triton_lab.views.launch.steps import Steps
@@ -46,10 +49,6 @@ def softmax() -> Any:
 
 def illegal() -> View:
     return iteration_view(scop(examples.WAVEFRONT, n=4).schedule.matrix([[0, -1], [1, 0]]), dependences="memory")
-
-
-def difference() -> View:
-    return Difference(torch.tensor([[1.0, 2.0]]), torch.tensor([[1.0, float("nan")]]), "out")
 
 
 def comparison() -> View:
@@ -97,8 +96,12 @@ MAKERS: dict[str, Callable[[], View]] = {
     "timeline": lambda: Timeline(softmax(), "y_ptr"),
     "grid": lambda: softmax().plot.grid("shared", program=0),
     "storage": lambda: storage(torch.zeros(4, 6).t()[::2], torch.zeros(0)),
-    "difference": difference,
+    "autotuned": lambda: autotuned().plot("autotune"),
+    "sweep": lambda: swept().plot(),
+    "two programs": lambda: softmax().values("x").compare(programs=(0, 1)),
     "comparison": comparison,
+    "card of both": lambda: Card(on_both(softmax(), interpreted=9.0), both=True),
+    "causes": lambda: CausesView(lab.compare(on_both(softmax()))),
     "page": PageFigures,
     "space": lambda: iteration_view(scop(examples.MATMUL, n=3), dependences="value"),
     "hidden": lambda: iteration_view(scop(examples.MATMUL, n=3), dims=("y", "x")),
@@ -114,6 +117,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "layouts": lambda: compiled().layouts.plot(),
     "compiled": lambda: compiled().plot(),
     "stages": lambda: compiled().plot.stages(),
+    "passes": lambda: compiled().plot.passes(),
     "compiled launch": lambda: compiled().launch.plot(),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING, Any
 from triton_lab.compiled.architecture import Architecture
 from triton_lab.compiled.child import Outcome
 from triton_lab.compiled.facts import Metadata, metadata_of
+from triton_lab.compiled.front import Request
 from triton_lab.compiled.sources import Source
 from triton_lab.compiled.text import aligned, side_by_side, without_places
 
 if TYPE_CHECKING:
+    from triton_lab.compiled.cost.cost import Cost
     from triton_lab.compiled.laid_out import KernelLayouts
     from triton_lab.compiled.lines.lines import Lines
+    from triton_lab.compiled.passes import Passes
+    from triton_lab.compiled.transactions.transactions import Transactions
+    from triton_lab.launch.access import Access
     from triton_lab.launch.recorded import Recorded
     from triton_lab.views.compiled.plot import CompiledPlot
 
@@ -26,9 +31,9 @@ class Compiled:
     """A kernel, compiled for ``target``: its stages, and what the machine code takes.
 
     ``constants`` and ``options`` are what it was compiled with; ``file`` and ``line`` are where it begins. ``seconds``
-    is how long each stage took, when it was compiled and not found in the cache. ``sources`` is what the
-    user wrote: the kernel, then its helpers. ``launch`` is the launch whose kernel it is, where `Launch.compile` gave
-    it.
+    is how long each stage took, when it was compiled and not found in the cache. ``sources`` is what the user wrote:
+    the kernel, then its helpers; ``request`` what was compiled. ``launch`` is the launch whose kernel it is, where
+    `Launch.compile` gave it.
 
     >>> compiled = launch.compile("sm_90")
     >>> compiled
@@ -45,6 +50,7 @@ class Compiled:
     line: int
     outcome: Outcome = field(repr=False)
     sources: tuple[Source, ...] = field(repr=False, default=())
+    request: Request | None = field(repr=False, default=None)
     launch: Recorded | None = field(repr=False, default=None)
 
     @property
@@ -99,6 +105,22 @@ class Compiled:
 
         return KernelLayouts(self.kernel, str(self.stages.get("ttgir", "")), self.lines)
 
+    @cached_property
+    def passes(self) -> Passes:
+        """What each pass of the compiler changed on the way to LLVM IR, and how long it took; compiled anew for that.
+
+        Raises CompileError where that fails.
+
+        >>> passes = launch.compile("sm_90").passes
+        >>> passes.introduced("ttg.async_copy_global_to_local")
+        []
+        >>> [one.name for one in passes.introduced("arith.addf")]
+        ['what Triton reads']
+        """
+        from triton_lab.compiled.passes import passes_of
+
+        return passes_of(self)
+
     @property
     def problems(self) -> tuple[str, ...]:
         """What would keep a GPU from running it, in words."""
@@ -109,6 +131,52 @@ class Compiled:
             f"{self.target} would refuse to launch it: a program needs {shared:,} bytes of shared memory, and may have "
             f"{most:,}. Smaller blocks or a smaller num_stages need less.",
         )
+
+    @cached_property
+    def transactions(self) -> Transactions:
+        """What its launch asks of memory: requests and sectors line by line, bank conflicts, and the worst line.
+
+        Raises ValueError for AMD's targets, LookupError for what was compiled without a launch.
+
+        >>> print(launch.compile("sm_90").transactions)
+        line   access          moved as         requests   sectors   per request   efficiency
+        21     load x_ptr      4 bytes a lane   32         125       3.91          100%
+        22     load y_ptr      4 bytes a lane   32         125       3.91          100%
+        23     store out_ptr   4 bytes a lane   32         125       3.91          100%
+        """
+        from triton_lab.compiled.transactions.transactions import transactions
+
+        launch, accesses = self._recorded()
+        return transactions(launch, accesses, self.architecture, self.metadata, self.stages)
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What its launch moves and computes, what limits it, and which lines do it.
+
+        Raises LookupError for what was compiled without a launch.
+
+        >>> print(launch.compile("sm_90").cost)
+        bytes, each once           12,000
+        bytes that lanes ask for   12,000
+        bytes in sectors           12,000
+        operations on floats       1,024
+        operations on integers     ...
+        """
+        from triton_lab.compiled.cost.cost import Cost
+
+        launch, accesses = self._recorded()
+        moved = self.transactions if self.architecture.is_nvidia else None
+        return Cost(launch, accesses, self.target, self.metadata, moved)
+
+    def _recorded(self) -> tuple[Recorded, Sequence[Access]]:
+        """The launch and its accesses. Raises LookupError."""
+        from triton_lab.launch.launch import Launch
+
+        if not isinstance(self.launch, Launch):
+            raise LookupError(
+                "only a recorded launch has addresses: with lab.record() as launches, then launches[0].compile(...)"
+            )
+        return self.launch, self.launch.accesses
 
     def compare(self, other: Compiled) -> Difference:
         """This beside ``other``: another target, another configuration, or the kernel after an edit.

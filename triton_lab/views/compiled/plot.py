@@ -9,6 +9,7 @@ from triton_lab.views.launch.plot import COMPILED_TABS
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.views.compiled.card import CompilationCard
+    from triton_lab.views.compiled.passes import PassesView
     from triton_lab.views.compiled.stages import Stages
     from triton_lab.views.compiled.summary import Summary
     from triton_lab.views.layouts.kernel import KernelLayoutsView
@@ -62,6 +63,16 @@ class CompiledPlot:
         'add_kernel: 1 layout'
         """
         return self._compiled.layouts.plot()
+
+    def passes(self) -> PassesView:
+        """What each pass of the compiler changed; the kernel is compiled anew for that.
+
+        >>> launch.compile("sm_90").plot.passes().title()
+        'add_kernel for sm_90: what each pass changed'
+        """
+        from triton_lab.views.compiled.passes import PassesView
+
+        return PassesView(self._compiled)
 
     def __repr__(self) -> str:
         rows = [f"  .plot.{tab.name}(...)".ljust(22) + tab.help for tab in COMPILED_TABS]

@@ -108,7 +108,7 @@ class Heatmap:
 
     def place_scene(self) -> Place:
         """How cells are arranged, and the words around them."""
-        return {
+        place: Place = {
             "layout": self.layout.as_scene(),
             "title": self.title,
             "right": self.steps[0],
@@ -117,8 +117,10 @@ class Heatmap:
             "room": self.room,
             "rules": self.rules,
             "noun": self.noun,
-            **({"counted": self.counted} if self.counted != (1, 1) else {}),
         }
+        if self.counted != (1, 1):
+            place["counted"] = self.counted
+        return place
 
     def dress_scene(self) -> Dress:
         """What the cells look like."""

@@ -123,7 +123,6 @@ export interface CardScene {
   findings: FindingScene[];
   failure: string;
   told: boolean;
-  configs: string[][];
   remarks: string[];
   show: string[];
   source: MarkedSource;
@@ -131,6 +130,14 @@ export interface CardScene {
   tabs: TabScene[];
   opened: string | null;
   parts: Record<string, Scene>;
+}
+
+/** What was tried, a row each below ``headings``, and what it says. */
+export interface CausesScene {
+  kind: "causes";
+  title: string;
+  headings: string[];
+  table: string[][];
 }
 
 /** A heatmap that is still to be dressed: ``cells`` has the class of each cell. */
@@ -184,7 +191,7 @@ export interface ComparedScene {
   worst: Buffer;
 }
 
-/** ``open``: the argument that is shown first. */
+/** ``open``: the argument that is shown first; ``later``: the part with the causes, where they are not yet known. */
 export interface ComparisonScene {
   kind: "comparison";
   title: string;
@@ -197,6 +204,7 @@ export interface ComparisonScene {
   arguments: ComparedScene[];
   grid: number[];
   open: number;
+  later?: string;
 }
 
 export interface CompilationScene {
@@ -235,17 +243,6 @@ export interface ConversionScene {
   flow: HeldScene;
   moves: number[];
   element: number | null;
-}
-
-/** ``values``: of both, for the ``worst`` element of each cell. */
-export interface DifferenceScene {
-  kind: "difference";
-  title: string;
-  name: string;
-  titles: string[];
-  heatmaps: HeatmapScene[];
-  values: Buffer[];
-  worst: Buffer;
 }
 
 /** ``ends``: from and to, in instances. */
@@ -636,6 +633,25 @@ export interface PairScene {
   remarks: string[];
 }
 
+/** ``introduced``: for each operation its explanation and the passes behind which there are more of it. */
+export interface PassesScene {
+  kind: "passes";
+  title: string;
+  passes: PassScene[];
+  introduced: [string, string, number[]][];
+  note: string;
+}
+
+/** ``seconds`` is None where the compiler did not say; ``ops`` have name and how many before and after. */
+export interface PassScene {
+  name: string;
+  argument: string;
+  seconds: number | null;
+  changed: boolean;
+  ops: [string, number, number][];
+  diff: string;
+}
+
 /** What is picked in a picture, and what Python is asked to draw: parameters' values, iterators and where. */
 export interface Picked {
   program?: number | null;
@@ -852,6 +868,15 @@ export interface StoredScene {
   grid: number[];
 }
 
+/** ``drawing`` is the figure, ``table`` every row in words below ``headings``. */
+export interface SweepScene {
+  kind: "sweep";
+  title: string;
+  drawing: DrawingScene;
+  headings: string[];
+  table: string[][];
+}
+
 /** ``window``: how many programs a part of it covers, where it follows the picked program. */
 export interface TabScene {
   name: string;
@@ -1002,13 +1027,13 @@ export interface WordsScene {
 export type Scene =
   | AccessesScene
   | CardScene
+  | CausesScene
   | ChoiceScene
   | ColumnsScene
   | ComparisonScene
   | CompilationScene
   | CompiledScene
   | ConversionScene
-  | DifferenceScene
   | DrawingScene
   | FollowScene
   | GridScene
@@ -1021,10 +1046,12 @@ export type Scene =
   | OriginScene
   | OriginsScene
   | PairScene
+  | PassesScene
   | RaggedScene
   | StagesScene
   | StepsScene
   | StorageScene
+  | SweepScene
   | TilingScene
   | TimelineScene
   | VariableScene

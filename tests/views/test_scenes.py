@@ -100,6 +100,8 @@ MAKERS: dict[str, Callable[[], View]] = {
     "report": lazy.report,
     "compiled": lambda: compiled().plot(),
     "stages": lambda: compiled().plot.stages(),
+    "transactions": lambda: compiled().plot.transactions(),
+    "cost": lambda: compiled().plot.cost(),
     "compiled launch": lambda: compiled().launch.plot(),
 }
 

@@ -1,7 +1,9 @@
 /** Made from the scenes of all views and the names in `front/` by `python -m triton_lab.views.declarations`: not to be edited. */
 
 import { compilationOf, compiledOf } from "./compiled/card.js";
+import { costOf } from "./compiled/cost.js";
 import { stagesOf } from "./compiled/stages.js";
+import { trafficOf, transactionsOf } from "./compiled/transactions.js";
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
 import { comparisonOf } from "./launch/comparison.js";
@@ -32,6 +34,7 @@ export const KINDS = {
   comparison: comparisonOf,
   compilation: compilationOf,
   compiled: compiledOf,
+  cost: costOf,
   difference: differenceOf,
   drawing: drawingOf,
   follow: followOf,
@@ -49,6 +52,8 @@ export const KINDS = {
   storage: storageOf,
   tiling: tilingOf,
   timeline: timelineOf,
+  traffic: trafficOf,
+  transactions: transactionsOf,
   variable: variableOf,
   window: windowOf,
   words: wordsOf,

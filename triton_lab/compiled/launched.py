@@ -39,10 +39,10 @@ def attempts(
 ) -> list[Compiled | CompileError]:
     """What becomes of the launch's kernel on each of the targets; or why nothing does."""
     source, metadata = launch.compiled
-    chosen = {**_chosen(metadata), **options}
+    chosen = {**chosen_options(metadata), **options}
     kernel = _as_it_was(launch, source.fn)
     made = compiled_all(
-        [(_source(launch, kernel, one), one, _had(chosen, one, options)) for one in architectures(target)],
+        [(_source(launch, kernel, one), one, had(chosen, one, options)) for one in architectures(target)],
         seconds,
         max_bytes,
     )
@@ -58,7 +58,7 @@ def _remembered(launch: Recorded, made: Compiled) -> Compiled:
     return known
 
 
-def _chosen(metadata: Any) -> dict[str, Any]:
+def chosen_options(metadata: Any) -> dict[str, Any]:
     """The options of the launch that are not what its target takes by itself."""
     from triton.compiler.compiler import make_backend
 
@@ -71,7 +71,7 @@ def _chosen(metadata: Any) -> dict[str, Any]:
     }
 
 
-def _had(chosen: dict[str, Any], target: Architecture, asked: dict[str, Any]) -> dict[str, Any]:
+def had(chosen: dict[str, Any], target: Architecture, asked: dict[str, Any]) -> dict[str, Any]:
     """Those of the options that such a target has; what was asked for by name stays, and is refused later."""
     from triton.compiler.compiler import make_backend
 

@@ -308,6 +308,25 @@ def test_explanations_say_what_was_proved() -> None:
     assert "columns <= 100" in scop(launches("softmax")[0]).explain()
 
 
+@triton.jit
+def ends_kernel(out_ptr, n):  # type: ignore[no-untyped-def]
+    if tl.program_id(0) == 0:
+        tl.store(out_ptr, 1.0)
+    if tl.program_id(0) == n - 1:
+        tl.store(out_ptr + 1, 2.0)
+
+
+@pytest.mark.parametrize("grid", [1, 2, 5])
+def test_first_and_last_programs_of_any_grid_are_there(grid: int) -> None:
+    with lab.record() as recorded:
+        ends_kernel[(4,)](torch.zeros(2), 4)
+    model = scop(recorded[0]).general
+    assert model.parameters == ("n", "grid")
+    for n in (1, 3, 9):
+        counts = [statement.domain.count({"n": n, "grid": grid}) for statement in model.statements]
+        assert counts == [1, int(n <= grid)]
+
+
 def test_values_ask_for_other_sizes() -> None:
     launch = launches("vector_add")[0]
     model = lab.polyhedral.scop(launch, n=300, grid=3)

@@ -10,9 +10,11 @@ if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.views.compiled.card import CompilationCard
     from triton_lab.views.compiled.cost import CostView
+    from triton_lab.views.compiled.passes import PassesView
     from triton_lab.views.compiled.stages import Stages
     from triton_lab.views.compiled.summary import Summary
     from triton_lab.views.compiled.transactions import TransactionsView
+    from triton_lab.views.layouts.kernel import KernelLayoutsView
 
 
 class CompiledPlot:
@@ -81,6 +83,24 @@ class CompiledPlot:
         from triton_lab.views.compiled.cost import CostView
 
         return CostView(self._compiled, gpu)
+
+    def layouts(self) -> KernelLayoutsView:
+        """The kernel's values, each with its layout: a list to pick from, and what each change of a layout moves.
+
+        >>> launch.compile("sm_90").plot.layouts().title()
+        'add_kernel: 1 layout'
+        """
+        return self._compiled.layouts.plot()
+
+    def passes(self) -> PassesView:
+        """What each pass of the compiler changed; the kernel is compiled anew for that.
+
+        >>> launch.compile("sm_90").plot.passes().title()
+        'add_kernel for sm_90: what each pass changed'
+        """
+        from triton_lab.views.compiled.passes import PassesView
+
+        return PassesView(self._compiled)
 
     def __repr__(self) -> str:
         rows = [f"  .plot.{tab.name}(...)".ljust(22) + tab.help for tab in COMPILED_TABS]

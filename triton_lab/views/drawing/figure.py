@@ -279,7 +279,8 @@ def _numbers(sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float) ->
     layout = heatmap.layout
     for column in ticks(layout.columns, seen.cell_width, 24 + 6 * len(str(layout.columns * layout.right)) - 6):
         at = x + (column + 0.5) * seen.cell_width if seen.cell_width >= 8 else x + column * seen.cell_width
-        sheet.text(at, y - 9, layout.column_number(column), style.SMALL, style.LIGHT.faint, "center")
+        number = heatmap.column_number(column)
+        sheet.text(at, y - 9, number, style.SMALL, style.LIGHT.faint, "center")
     for row in ticks(layout.rows, seen.cell_height, 18):
         at = y + (row + 0.5) * seen.cell_height if seen.cell_height >= 8 else y + row * seen.cell_height
         sheet.text(x - 6, at, layout.row_number(row), style.SMALL, style.LIGHT.faint, "right")

@@ -4,7 +4,7 @@ import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { readoutOf } from "../drawing/readout.js";
 import { countOf } from "../drawing/words.js";
-import { CodeList } from "./codelist.js";
+import { CodeList, ROW_HEIGHT } from "./codelist.js";
 
 const NONE = "none";
 
@@ -207,6 +207,9 @@ export function stagesOf(scene, selection) {
     left.length ? make("div", { class: "tl-note" }, `Left out, for lack of room: ${left.join(", ")}. compiled.stages has all.`) : "",
   );
   arrange();
+  // Below the parameters, where the work begins.
+  const begin = source.list.lines.findIndex(({ tint, text }) => tint !== null && !text.trimStart().startsWith("def "));
+  let fresh = true;
   const follow = () => {
     const { line } = selection.get();
     const row = line == null ? null : scene.source.slice(0, ownRows).findIndex(([own]) => own === line);
@@ -222,6 +225,10 @@ export function stagesOf(scene, selection) {
   return {
     node,
     draw() {
+      if (fresh && source.list.list.clientHeight) {
+        fresh = false;
+        if (picked === null) source.list.list.scrollTop = Math.max(0, begin - 3) * ROW_HEIGHT;
+      }
       update();
       follow();
       say(null, null);

@@ -2,7 +2,7 @@
 
 import { make, passage } from "../drawing/dom.js";
 import { tabsOf } from "../drawing/tabs.js";
-import { callProgram, countOf } from "../drawing/words.js";
+import { callProgram } from "../drawing/words.js";
 import { findingOf } from "./findings.js";
 import { pickedOf } from "./picked.js";
 import { sourceOf } from "./source.js";
@@ -90,7 +90,6 @@ function bodyOf(scene, selection, context, back = "") {
     scene.scalars.length ? make("div", { class: "tl-note" }, scene.scalars.join(" · ")) : "",
     scene.failure && !scene.told ? passage({ class: "tl-failure" }, "the error", scene.failure) : "",
     ...(scene.tabs.length ? top : scene.findings).map((one) => findingOf(one, selection)),
-    scene.configs.length ? configsOf(scene.configs) : "",
     ...scene.remarks.map((words) => make("div", { class: "tl-note" }, words)),
     raised || source ? make("div", { class: "tl-folded" }, source ? source.node : "", raised) : "",
     tabs.length ? panel.node : "",
@@ -129,13 +128,4 @@ function sectionOf(scene, selection, place) {
 /** @param {import("../scenes.js").FindingScene[]} findings @param {import("../selection.js").Selection} selection */
 function listOf(findings, selection) {
   return { node: make("div", {}, ...findings.map((one) => findingOf(one, selection))), draw: () => {} };
-}
-
-/** @param {string[][]} configs */
-function configsOf(configs) {
-  return make(
-    "details", { class: "tl-configs" },
-    make("summary", {}, `autotuned: ${countOf(configs.length, "config")}, fastest ${configs[0][0]}`),
-    tableOf(["config", "time"], configs),
-  );
 }

@@ -57,7 +57,9 @@ def test_all_of_them_are_small_and_say_nothing_of_the_machine(folder: Path) -> N
 def test_what_was_not_recorded_yet_says_how_to_record_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorded, "FOLDER", tmp_path)
     assert recordings() == []
-    with pytest.raises(FileNotFoundError, match=r"softmax .* there is none.*with a GPU run python -m triton_lab.examples.recorded"):
+    with pytest.raises(
+        FileNotFoundError, match=r"softmax .* there is none.*with a GPU run python -m triton_lab.examples.recorded"
+    ):
         recording("softmax")
     with pytest.raises(KeyError, match="no recording is called 'nonsense'; there are vector_add"):
         recording("nonsense")

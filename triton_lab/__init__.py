@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled as Compiled
     from triton_lab.compiled.entry import compile as compile
     from triton_lab.compiled.failure import CompileError as CompileError
+    from triton_lab.compiled.layouts.conversion import Conversion as Conversion
+    from triton_lab.compiled.layouts.layout import Layout as Layout
     from triton_lab.compiled.layouts.layout import layout as layout
     from triton_lab.compiled.layouts.refusal import LayoutError as LayoutError
     from triton_lab.compiled.several import CompiledList as CompiledList
@@ -63,6 +65,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.saving.archive import SavedLaunchError as SavedLaunchError
     from triton_lab.launch.saving.load import load as load
     from triton_lab.launch.snapshot import CannotReplay as CannotReplay
+    from triton_lab.launch.sweep import sweep as sweep
+    from triton_lab.launch.swept import Sweep as Sweep
     from triton_lab.launch.trace import Trace as Trace
     from triton_lab.launch.unseen import NotRecorded as NotRecorded
     from triton_lab.launch.values import Values as Values
@@ -86,12 +90,14 @@ _PUBLIC: dict[str, str | None] = {
     "CompileError": "triton_lab.compiled.failure",
     "Compiled": "triton_lab.compiled.compiled",
     "CompiledList": "triton_lab.compiled.several",
+    "Conversion": "triton_lab.compiled.layouts",
     "Deadlock": "triton_lab.interpreter.errors",
     "Finding": "triton_lab.launch.finding",
     "KernelError": "triton_lab.interpreter.errors",
     "Launch": "triton_lab.launch.launch",
     "LaunchNotRecorded": "triton_lab.launch.record",
     "Launches": "triton_lab.launch.launches",
+    "Layout": "triton_lab.compiled.layouts",
     "LayoutError": "triton_lab.compiled.layouts",
     "NotCompilable": "triton_lab.backend.sm90",
     "NotRecorded": "triton_lab.launch.unseen",
@@ -99,6 +105,7 @@ _PUBLIC: dict[str, str | None] = {
     "RemoteError": "triton_lab.remote.failures",
     "SavedLaunchError": "triton_lab.launch.saving.archive",
     "StepLimit": "triton_lab.interpreter.errors",
+    "Sweep": "triton_lab.launch.swept",
     "TargetError": "triton_lab.backend.targets",
     "Time": "triton_lab.backend.stopwatch",
     "Trace": "triton_lab.launch.trace",
@@ -118,6 +125,7 @@ _PUBLIC: dict[str, str | None] = {
     "record": "triton_lab.launch.record",
     "schedule": "triton_lab.polyhedral",
     "storage": "triton_lab.views.launch.storage",
+    "sweep": "triton_lab.launch.sweep",
     "target": "triton_lab.backend.targets",
 }
 
@@ -132,12 +140,14 @@ __all__ = [
     "CompileError",
     "Compiled",
     "CompiledList",
+    "Conversion",
     "Deadlock",
     "Finding",
     "KernelError",
     "Launch",
     "LaunchNotRecorded",
     "Launches",
+    "Layout",
     "LayoutError",
     "NotCompilable",
     "NotRecorded",
@@ -145,6 +155,7 @@ __all__ = [
     "RemoteError",
     "SavedLaunchError",
     "StepLimit",
+    "Sweep",
     "TargetError",
     "Time",
     "Trace",
@@ -165,6 +176,7 @@ __all__ = [
     "record",
     "schedule",
     "storage",
+    "sweep",
     "target",
 ]
 

@@ -44,7 +44,7 @@ _KEPT = """index => {
 }"""
 
 
-# Run in the notebook's new kernel: whether it answers for pictures, which is the start-up hook's, or another notebook's doing.
+# Run in the notebook's new kernel: whether it answers for pictures, as it does after the start-up hook.
 _EXECUTED = "code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({ code }).done"
 _COMMS = "comms = get_ipython().kernel.comm_manager\n"
 LISTENS = f"{_COMMS}from triton_lab.views.onlooker import listen\nlisten(get_ipython())"

@@ -14,6 +14,7 @@ import torch
 import triton_lab as lab
 from tests.launch.autotuned import autotuned
 from tests.launch.on_both import on_both
+from tests.launch.swept import swept
 from tests.views.contract import wrongs
 from triton_lab import lazy
 from triton_lab.examples import example
@@ -63,12 +64,27 @@ def kernel() -> View:
     return KernelView(found)  # type: ignore[arg-type]
 
 
+def compiled() -> Any:
+    return softmax().compile("sm_90")
+
+
 def step() -> View:
     x = lazy.tensor(torch.arange(4.0), name="x")
     kept = x * 2 + 1
     lazy.mark_step()
     del kept
     return lazy.explain()
+
+
+def layout() -> lab.Layout:
+    return lab.layout(
+        "blocked", (16, 16), size_per_thread=[1, 4], threads_per_warp=[8, 4], warps_per_cta=[2, 1], order=[1, 0]
+    )
+
+
+def conversion() -> lab.Conversion:
+    down = lab.layout("linear", register=[[1, 0], [2, 0]], lane=[[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp=[[0, 8]])
+    return layout().to(down)
 
 
 MAKERS: dict[str, Callable[[], View]] = {
@@ -81,6 +97,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "grid": lambda: softmax().plot.grid("shared", program=0),
     "storage": lambda: storage(torch.zeros(4, 6).t()[::2], torch.zeros(0)),
     "autotuned": lambda: autotuned().plot("autotune"),
+    "sweep": lambda: swept().plot(),
     "two programs": lambda: softmax().values("x").compare(programs=(0, 1)),
     "comparison": comparison,
     "card of both": lambda: Card(on_both(softmax(), interpreted=9.0), both=True),
@@ -95,6 +112,15 @@ MAKERS: dict[str, Callable[[], View]] = {
     "maximal": lambda: maximal_view(scop(PARTLY_AFFINE, maximal=True)),
     "lazy": step,
     "report": lazy.report,
+    "layout": lambda: layout().plot(element=(1, 5)),
+    "conversion": lambda: conversion().plot(element=(1, 5)),
+    "layouts": lambda: compiled().layouts.plot(),
+    "compiled": lambda: compiled().plot(),
+    "stages": lambda: compiled().plot.stages(),
+    "transactions": lambda: compiled().plot.transactions(),
+    "cost": lambda: compiled().plot.cost(),
+    "passes": lambda: compiled().plot.passes(),
+    "compiled launch": lambda: compiled().launch.plot(),
 }
 
 

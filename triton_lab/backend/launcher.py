@@ -107,7 +107,20 @@ class Recorders:
 
     def hearing(self) -> list[Recorder]:
         """Who hears of a launch that this thread makes now, the innermost last."""
+        alone = getattr(self._here, "alone", None)
+        if alone is not None:
+            return [alone]
         return [] if getattr(self._here, "unrecorded", False) else list(self._all)
+
+    @contextlib.contextmanager
+    def alone(self, recorder: Recorder) -> Iterator[None]:
+        """Inside, ``recorder`` and nobody else hears of this thread's launches."""
+        before = getattr(self._here, "alone", None)
+        self._here.alone = recorder
+        try:
+            yield
+        finally:
+            self._here.alone = before
 
     @contextlib.contextmanager
     def listening(self, recorder: Recorder) -> Iterator[None]:

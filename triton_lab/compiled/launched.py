@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from triton_lab.backend.dependencies import fingerprint
@@ -40,11 +41,21 @@ def attempts(
     source, metadata = launch.compiled
     chosen = {**chosen_options(metadata), **options}
     kernel = _as_it_was(launch, source.fn)
-    return compiled_all(
+    made = compiled_all(
         [(_source(launch, kernel, one), one, had(chosen, one, options)) for one in architectures(target)],
         seconds,
         max_bytes,
     )
+    return [_remembered(launch, one) if isinstance(one, Compiled) else one for one in made]
+
+
+def _remembered(launch: Recorded, made: Compiled) -> Compiled:
+    """The same as the launch's own, which its card shows from now on."""
+    known = next((one for one in launch.compilations if one.outcome is made.outcome), None)
+    if known is None:
+        known = replace(made, launch=launch)
+        launch.compilations.append(known)
+    return known
 
 
 def chosen_options(metadata: Any) -> dict[str, Any]:

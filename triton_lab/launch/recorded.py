@@ -65,6 +65,8 @@ class Recorded:
     watched: Mapping[str, Watcher] = field(repr=False, default_factory=dict)
     # Of a launch on the GPU: (argument, the GPU's result, the CPU's) for what was written.
     outputs: list[tuple[str, Any, Any]] = field(repr=False, default_factory=list)
+    # What `Launch.compile` has given so far, a `compiled.Compiled` each: its card shows them.
+    compilations: list[Any] = field(repr=False, default_factory=list)
 
     @property
     def programs(self) -> int:

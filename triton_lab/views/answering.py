@@ -52,6 +52,13 @@ def keep(view: Answering) -> str:
     return name
 
 
+def succeed(before: Answering, after: Answering) -> None:
+    """Whoever asks the one from now on is answered by the other, which is kept in its place."""
+    for name, one in _kept.items():
+        if one is before:
+            _kept[name] = after
+
+
 def part(view: str, name: str) -> Scene:
     """The part called ``name``, or the reason why there is none."""
     one = _kept.get(view)
@@ -77,7 +84,8 @@ def asked(comm: Any, data: Mapping[str, Any]) -> None:
         _tell(comm, view, name, part(view, name), one)
     elif isinstance(picked, Mapping):
         wanted = cast(Picked, picked)
-        scene = attempt(lambda: one.follow(wanted), in_words) if one is not None else _gone(view, "to change this picture")
+        gone = _gone(view, "to change this picture") if one is None else None
+        scene = attempt(lambda: one.follow(wanted), in_words) if one is not None else gone
         if scene is not None:
             _tell(comm, view, WHOLE, scene, one)
 

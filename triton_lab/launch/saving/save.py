@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
 _PLAIN = ("kernel", "target", "source", "first_line", "file", "thread", "seconds", "printed", "dropped", "remark")
-FINDING_TEXTS = ("kind", "message", "hint", "kernel")
+FINDING_TEXTS = ("kind", "message", "hint", "kernel", "file")
 FINDING_ARRAYS = ("programs", "lanes", "elements", "events", "values")
 
 
@@ -49,7 +49,7 @@ def save(launch: Launch, path: str | PathLike[str]) -> None:
         "configs": [[text, seconds] for text, seconds in launch.configs],
         "arguments": [_argument(argument) for argument in launch.arguments],
         "lines": [
-            [index, line.line, line.column, list(line.excerpt)]
+            [index, line.line, line.column, list(line.excerpt), line.file]
             for index, line in launch.lines.items()
             if line is not None
         ],
@@ -135,4 +135,5 @@ def _finding(writer: Writer, finding: Finding) -> dict[str, Any]:
         array = np.asarray(getattr(finding, name))
         kept = array if array.dtype.kind in "biu" else array.astype(np.float64)
         found[name] = writer.array(kept)
+    found["ends"] = [[name, writer.array(elements)] for name, elements in finding.ends]
     return {**found, "excerpt": list(finding.excerpt), "orders": list(finding.orders)}

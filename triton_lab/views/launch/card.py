@@ -187,8 +187,10 @@ class Card(Panels, View):
     def looked_at(self) -> tuple[str, ...]:
         """The tabs to show, in order. What is wrong with programs, and at no argument, stands in the grid alone."""
         plain = self.show == ("tiling",)  # nobody has asked for anything else
+        compiled = ("compiled",) if self.compiled else ()
         first = ("comparison",) if self.both else ()
-        return (*first, *(("grid",) if plain and by_program(self.launch) else ()), *self.show)
+        grid = ("grid",) if plain and by_program(self.launch) else ()
+        return (*first, *grid, *(compiled if plain else ()), *self.show, *(() if plain else compiled))
 
     @property
     def first(self) -> str | None:

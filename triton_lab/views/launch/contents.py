@@ -10,6 +10,7 @@ from triton_lab.views.launch.marks import SAYS
 from triton_lab.views.reason import attempt
 
 if TYPE_CHECKING:
+    from triton_lab.compiled.compiled import Compiled
     from triton_lab.launch.access import Access
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.finding import Finding
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
 
 
 class Contents:
-    """``launch``; ``troubles``, what could not be made, and why."""
+    """``launch``; ``compiled``, what it was compiled to; ``troubles``, what could not be made, and why."""
 
     MOST_ARGUMENTS: ClassVar[int] = 12  # tensor arguments that get a picture
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
+        self.compiled: tuple[Compiled, ...] = tuple(getattr(launch, "compilations", ()))
         self.troubles: list[str] = []
 
     @cached_property
@@ -45,7 +47,8 @@ class Contents:
         """The tensor arguments that the kernel touches: first what is wrong, then outputs, then inputs."""
         touched = {access.argument for access in self.accesses}
         stored = {access.argument for access in self.accesses if access.kind != "load"}
-        wrong = [one.argument for one in self.gravest if one.severity != "note" or one.kind in SAYS]
+        told = [one for one in self.gravest if one.severity != "note" or one.kind in SAYS]
+        wrong = [name for one in told for name in (one.argument, *(name for name, _ in one.ends))]
         names = [argument.name for argument in self.tensors if argument.name in touched]
         return sorted(names, key=lambda name: (wrong.index(name) if name in wrong else len(wrong), name not in stored))
 

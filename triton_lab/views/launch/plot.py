@@ -52,6 +52,32 @@ TABS = (
     Tab("findings", "Findings", "what is wrong, or worth a look"),
 )
 
+# What a card has besides, once its launch was compiled; `compiled.plot` has their methods. A panel for each compilation
+# is a `CompiledPanel`.
+COMPILED_TABS = (
+    Tab(
+        "compiled",
+        "Compiled",
+        "registers, shared memory, instructions",
+        "triton_lab.views.compiled.summary:SummaryPanel",
+    ),
+    Tab("stages", "Stages", "the source beside every stage", "triton_lab.views.compiled.stages:StagesPanel"),
+    Tab(
+        "transactions",
+        "Transactions",
+        "requests, sectors and bank conflicts of each access",
+        "triton_lab.views.compiled.transactions:TransactionsPanel",
+    ),
+    Tab(
+        "cost",
+        "Cost",
+        "bytes, operations, roofline, and each line's share",
+        "triton_lab.views.compiled.cost:CostPanel",
+    ),
+    Tab("layouts", "Layouts", "which thread holds which element", "triton_lab.views.compiled.layouts:LayoutsPanel"),
+    Tab("passes", "Passes", "what each pass changed", "triton_lab.views.compiled.passes:PassesPanel"),
+)
+
 SHOWN = tuple(tab.name for tab in TABS if tab.help)
 
 

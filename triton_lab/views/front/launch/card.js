@@ -6,7 +6,7 @@ import { callProgram } from "../drawing/words.js";
 import { findingOf } from "./findings.js";
 import { pickedOf } from "./picked.js";
 import { sourceOf } from "./source.js";
-import { tableOf } from "./storage.js";
+import { tableOf } from "../drawing/table.js";
 import { partOf } from "../part.js";
 import { fitPlace, isFaulty, notePicked, pickedAgain, placeWords } from "../place.js";
 import { scoped } from "../selection.js";
@@ -120,8 +120,8 @@ function sectionOf(scene, selection, place) {
     { class: "tl-section", open: place.source ?? scene.show.includes("source"), ontoggle: () => (place.source = node.open) },
     make("summary", {}, "Source"), source.node,
   );
-  // A finding's line is to be seen.
-  selection.subscribe(({ line }) => line != null && (node.open = true));
+  // A finding's line is to be seen; where the source stands beside the stages of the compiler, it is.
+  selection.subscribe(({ line }) => line != null && !node.closest(".tl-card")?.querySelector(".tl-stages") && (node.open = true));
   return { node, draw: source.draw };
 }
 

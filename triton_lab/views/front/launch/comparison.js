@@ -5,8 +5,8 @@ import { make } from "../drawing/dom.js";
 import { unravel } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { tabsOf } from "../drawing/tabs.js";
+import { tableOf } from "../drawing/table.js";
 import { partOf } from "../part.js";
-import { tableOf } from "./storage.js";
 
 /**
  * @param {import("../scenes.js").ComparisonScene} scene

@@ -261,8 +261,11 @@ def test_many_launches_are_one_view_with_a_card_for_each(run: Callable[[str], An
 def test_each_view_opens_its_tab_and_stands_in_the_static_picture(
     name: str, run: Callable[[str], Any], shell: SimpleNamespace
 ) -> None:
-    plain = run("%%triton cpu --show none\nscale[(2,)](x, 10, BLOCK=8)")
-    assert plain.success and run(f"%%triton cpu --show {name}\nscale[(2,)](x, 10, BLOCK=8)").success
+    launched = "scale[(2,)](x, 10, BLOCK=8)"
+    if name == "autotune":  # which has its tab where an autotuner made the launch
+        launched = "triton.autotune([triton.Config({'BLOCK': b}) for b in (8, 16)], key=['n'])(scale)[(2,)](x, 10)"
+    plain = run(f"%%triton cpu --show none\n{launched}")
+    assert plain.success and run(f"%%triton cpu --show {name}\n{launched}").success
     bare, card = shell.cards
     data, _ = card._repr_mimebundle_()
     assert data["image/png"].startswith(b"\x89PNG")
@@ -270,6 +273,13 @@ def test_each_view_opens_its_tab_and_stands_in_the_static_picture(
         return
     assert card.scene()["opened"] == name
     assert card.figure().get_size_inches()[1] > bare.figure().get_size_inches()[1] + 0.5, "a picture was added"
+
+
+def test_a_tab_that_is_asked_for_and_not_there_says_why(run: Callable[[str], Any], shell: SimpleNamespace) -> None:
+    run("%%triton cpu --show autotune\nscale[(2,)](x, 10, BLOCK=8)")
+    (card,) = shell.cards
+    assert "no autotuner made this launch of scale: @triton.autotune" in card.text()
+    assert card.scene()["opened"] is None
 
 
 def test_print_in_a_kernel_takes_f_strings(shell: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,10 +38,7 @@ class Autotune(View):
     def __init__(self, launch: Launch) -> None:
         found: Tuning | None = getattr(launch, "tuning", None)
         if found is None:
-            raise ValueError(
-                f"no autotuner made this launch of {launch.kernel}: "
-                "@triton.autotune above a kernel tries configurations"
-            )
+            raise ValueError(_none(launch))
         self.tuning = found
 
     @cached_property
@@ -200,6 +197,10 @@ class AutotunePanel(Panel):
     def there(self) -> bool:
         return getattr(self.launch, "tuning", None) is not None
 
+    @property
+    def absent(self) -> str:
+        return _none(self.launch)
+
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Autotune:
         if list(path) == ["autotune"] and self.there:
             return Autotune(self.launch)
@@ -207,6 +208,10 @@ class AutotunePanel(Panel):
 
     def drawn(self) -> Sequence[Autotune]:
         return [Autotune(self.launch)] if self.there else []
+
+
+def _none(launch: Launch) -> str:
+    return f"no autotuner made this launch of {launch.kernel}: @triton.autotune above a kernel tries configurations"
 
 
 def _short(value: Any) -> str:

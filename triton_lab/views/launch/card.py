@@ -164,7 +164,9 @@ class Card(Panels, View):
         left = len(self.touched) - self.MOST_ARGUMENTS
         if "tiling" in self.show and left > 0:
             remarks.append(f"{count(left, 'more tensor argument')} not drawn here; launch.plot.tiling(name) draws one")
-        return remarks + self.troubles
+        asked = self.show if set(self.show) < set(SHOWN) else ()  # who asks for all asks for what there is
+        missed = [panel.absent for tab, panel in self.panels if tab.name in asked and not is_there(panel)]
+        return remarks + [why for why in missed if why] + self.troubles
 
     def unchecked(self) -> str:
         """What a GPU might still refuse, "" of a launch that ran on one; shown when the facts are pointed at."""

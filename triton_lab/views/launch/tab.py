@@ -64,6 +64,11 @@ class Panel:
         """Whether the launch has anything of the kind."""
         return self.launch.programs > 0
 
+    @property
+    def absent(self) -> str:
+        """What is told where the tab was asked for and is not there; "" where that says itself."""
+        return ""
+
     # --- Live -----------------------------------------------------------------------------------------
 
     def items(self) -> list[ItemScene] | None:

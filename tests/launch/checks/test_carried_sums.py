@@ -55,7 +55,8 @@ FORMS: dict[str, Step] = {
     "1.0625 * s - x": lambda s, x, t: 1.0625 * s - x,
     "s / 1.0625 + x": lambda s, x, t: s / 1.0625 + x,
     "-(x - s)": lambda s, x, t: s - x,  # looked at is what is subtracted, of the other sign
-    "tl.fma(x, x, s)": lambda s, x, t: x * x + s,
+    "tl.fma(x, x * 0 + 0.5, s)": lambda s, x, t: x * 0.5 + s,
+    "tl.fma(x * 0 + 0.5, x, s)": lambda s, x, t: x * 0.5 + s,
     "s.to(tl.float32) + x.to(tl.float32)": lambda s, x, t: s + x,
 }
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import triton_lab as lab
 from triton_lab.interpreter import variants
 from triton_lab.interpreter.executable import Executable
+from triton_lab.interpreter.threads import Shares, in_order_of
 from triton_lab.ir import parse_plan
 from triton_lab.ir.contract import contracted
 from triton_lab.ir.verify import verify
@@ -166,3 +167,59 @@ def test_all_in_float64_rounds_at_stores_alone(folds: Launch) -> None:
     assert np.array_equal(found["dot_ptr"], (a.reshape(S, S) @ a.reshape(S, S)).astype(kind).reshape(-1))
     assert np.array_equal(found["running_ptr"], np.cumsum(x).astype(kind))
     assert np.array_equal(found["numbers_ptr"], plain["numbers_ptr"])
+
+
+def test_only_reductions_of_one_operand_are_made_in_the_order_of_threads(folds: Launch) -> None:
+    """And of these only those of which it is known who holds what."""
+    shares = Shares.along(0, (B,), [[1]], [[2], [4], [8], [16], [32]], [])
+    assert shares is not None
+    reductions = [op for op in folds.executable.plan.walk() if op.name == "tt.reduce"]
+    assert {len(op.operands) for op in reductions} == {1, 2}
+    plain = of_launch(folds).arrays
+    x = plain["x_ptr"]
+    found = under(folds, in_order_of({op.index: shares for op in reductions}, False))
+    terms = x.astype(np.float32)[shares.places()].reshape(-1, 2)  # a thread has two neighbours
+    threads = terms[:, 0] + terms[:, 1]
+    while len(threads) > 1:
+        threads = threads[: len(threads) // 2] + threads[len(threads) // 2 :]
+    assert found["sums_ptr"].tolist() == [x.dtype.type(threads[0]), x.max()]
+    assert np.array_equal(found["numbers_ptr"], plain["numbers_ptr"])
+    same = under(folds, in_order_of({}, False))
+    assert all(np.array_equal(same[name], array) for name, array in plain.items())
+
+
+@triton.jit
+def functions_kernel(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
+    lane = tl.arange(0, N)
+    x, y = tl.load(x_ptr + lane), tl.load(y_ptr + lane)
+    tl.store(out_ptr + lane, tl.exp(x))
+    tl.store(out_ptr + N + lane, tl.exp2(x))
+    tl.store(out_ptr + 2 * N + lane, tl.log(y))
+    tl.store(out_ptr + 3 * N + lane, tl.log2(y))
+    tl.store(out_ptr + 4 * N + lane, x / y)
+
+
+APPROXIMATE = [
+    (variants.APPROXIMATE_EXP, (0, 1)),
+    (variants.APPROXIMATE_LOG, (2, 3)),
+    (variants.APPROXIMATE_DIVISION, (4,)),
+]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("which", range(len(APPROXIMATE)))
+def test_approximated_functions_are_near_and_of_single_precision_alone(which: int, dtype: torch.dtype) -> None:
+    table, changed = APPROXIMATE[which]
+    x, y = torch.linspace(-140, 80, 64, dtype=dtype), torch.linspace(0.01, 300, 64, dtype=dtype)
+    with lab.record() as launches:
+        functions_kernel[(1,)](x, y, torch.zeros(5, 64, dtype=dtype), N=64)
+    plain, found = of_launch(launches[0]).arrays["out_ptr"], under(launches[0], table)["out_ptr"]
+    for row in range(5):
+        if dtype == torch.float64 or row not in changed:
+            assert np.array_equal(found[row], plain[row])
+            continue
+        tiny = np.abs(plain[row]) < np.finfo(np.float32).tiny
+        assert row > 1 or tiny.any()
+        assert not found[row][tiny].any() or row > 1, "subnormal numbers are zero"
+        np.testing.assert_allclose(found[row][~tiny], plain[row][~tiny], rtol=3e-5, atol=1e-7)
+        assert row in (2, 3) or (found[row] != plain[row]).any(), "it is another arithmetic"

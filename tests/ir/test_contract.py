@@ -90,3 +90,36 @@ def test_of_two_products_the_first_is_fused() -> None:
     fma = next(op for op in function.walk() if op.name == "math.fma")
     products = [op for op in function.walk() if op.name == "arith.mulf"]
     assert fma.operands == (*products[0].operands, products[1].results[0])
+
+
+NESTED = """
+"builtin.module"() ({
+  "tt.func"() <{function_type = (f32, f32, i1, tensor<4xf32>) -> (), sym_name = "k", sym_visibility = "public"}> ({
+  ^bb0(%a: f32, %b: f32, %c: i1, %t: tensor<4xf32>):
+    %p = "arith.mulf"(%a, %b) : (f32, f32) -> f32
+    %s = "scf.if"(%c) ({
+      %q = "arith.addf"(%p, %a) : (f32, f32) -> f32
+      "scf.yield"(%q) : (f32) -> ()
+    }, {
+      %n = "arith.subf"(%b, %p) : (f32, f32) -> f32
+      "scf.yield"(%n) : (f32) -> ()
+    }) : (i1) -> f32
+    %r = "tt.reduce"(%t) <{axis = 0 : i32}> ({
+    ^bb0(%x: f32, %y: f32):
+      %m = "arith.mulf"(%x, %y) : (f32, f32) -> f32
+      %z = "arith.addf"(%m, %y) : (f32, f32) -> f32
+      "tt.reduce.return"(%z) : (f32) -> ()
+    }) : (tensor<4xf32>) -> f32
+    "tt.return"() : () -> ()
+  }) : () -> ()
+}) : () -> ()
+"""
+
+
+def test_sides_and_loops_are_fused_and_what_a_reduction_is_made_of_stays() -> None:
+    plan = parse_plan(NESTED)
+    other = contracted(plan)
+    inner = {op.name: [one.name for one in op.walk()][1:] for op in other.walk() if op.regions and op.name != "tt.func"}
+    assert inner["scf.if"] == ["math.fma", "scf.yield", "arith.negf", "math.fma", "scf.yield"]
+    assert inner["tt.reduce"] == ["arith.mulf", "arith.addf", "tt.reduce.return"]
+    verify(other)

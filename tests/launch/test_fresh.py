@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
 import triton_lab
-from triton_lab.launch.fresh import POISON, FreshMemory, still_poisoned
+from triton_lab.launch.fresh import POISON, FreshMemory, pattern, still_poisoned
 from triton_lab.launch.ranges import Ranges
 
 
@@ -304,3 +307,37 @@ def test_compiled_functions_stay_compiled_inside_a_record() -> None:
     with triton_lab.record():
         compiled = torch.compile(double, backend="eager", fullgraph=True)
         assert torch.equal(compiled(x), x * 2)
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=80)
+def test_what_still_holds_the_poison_are_rows_that_are_long_enough_or_whole(data: st.DataObject) -> None:
+    """Fewer bytes than four may look so by chance, but where all of a piece do."""
+    pairs = data.draw(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 12)), max_size=4))
+    unwritten = Ranges.of([start for start, _ in pairs], [start + length for start, length in pairs])
+    memory = pattern(0, 64).copy()
+    for place in data.draw(st.lists(st.integers(0, 60), max_size=6)):
+        memory[place] ^= 0xFF
+    asked = []
+
+    def held(start: int, stop: int) -> Any:
+        asked.append((start, stop))
+        return memory[start:stop]
+
+    found = still_poisoned(unwritten, held)
+    same = memory == pattern(0, 64)
+    expected: set[int] = set()
+    for start, stop in zip(unwritten.start.tolist(), unwritten.stop.tolist(), strict=True):
+        row: list[int] = []
+        for place in range(start, stop + 1):
+            if place < stop and same[place]:
+                row.append(place)
+                continue
+            if len(row) >= 4 or len(row) == stop - start:
+                expected.update(row)
+            row = []
+    told = {place for a, b in zip(found.start.tolist(), found.stop.tolist(), strict=True) for place in range(a, b)}
+    assert told == expected
+    assert sorted({place for a, b in asked for place in range(a, b)}) == sorted(
+        {place for a, b in zip(unwritten.start.tolist(), unwritten.stop.tolist(), strict=True) for place in range(a, b)}
+    )

@@ -17,6 +17,7 @@ import triton.language as tl
 import triton_lab as lab
 from triton_lab.interpreter.memory import Region
 from triton_lab.launch.check import CheckFailed, CheckIncomplete
+from triton_lab.launch.fresh import POISONED
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.resident import PAGE, untouched
 from triton_lab.launch.snapshot import Held
@@ -209,3 +210,23 @@ def test_what_a_cut_record_leaves_unchecked_is_said_and_check_can_insist() -> No
 def scatter_kernel(out_ptr, index_ptr, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + tl.load(index_ptr + at), 1.0)
+
+
+@triton.jit
+def both_kernel(large_ptr, small_ptr, out_ptr, BLOCK: tl.constexpr):
+    lane = tl.arange(0, BLOCK)
+    tl.store(out_ptr + lane, tl.load(large_ptr + 5000 + lane))
+    tl.store(out_ptr + BLOCK + lane, tl.load(small_ptr + lane))
+
+
+@pytest.mark.parametrize("room", [1 << 12, 1 << 30])
+def test_memory_that_nobody_wrote_is_found_in_large_and_small_tensors_of_one_launch(room: int) -> None:
+    """Large ones are untouched, small ones are filled; with a copy of memory and without."""
+    with lab.record(max_bytes=room) as launches:
+        large, small = torch.empty((POISONED >> 2) + (1 << 20)), torch.empty(64)
+        both_kernel[(1,)](large, small, torch.zeros(32), BLOCK=16)
+    (launch,) = launches
+    found = {one.argument: one for one in launch.findings}
+    assert {one.kind for one in launch.findings} == {"uninitialized"} and set(found) == {"large_ptr", "small_ptr"}
+    assert found["large_ptr"].elements.tolist() == list(range(5000, 5016)) and found["small_ptr"].count == 16
+    assert not launch.unchecked

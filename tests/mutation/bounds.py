@@ -14,9 +14,9 @@ from collections.abc import Mapping
 PICTURES = frozenset(
     f"triton_lab/views/{folder}/{name}.py"
     for folder, names in {
-        "drawing": "figure histogram pieces",
+        "drawing": "drawing figure histogram pieces",
         "launch": "variable",
-        "lazy": "buffers drawing layout report",
+        "lazy": "buffers layout report",
         "polyhedral": "arrays canvas labels legend page plot ragged text ways",
     }.items()
     for name in names.split()

@@ -99,8 +99,9 @@ class _Finder:
             case ast.Compare():
                 for left, right in pairwise([node.left, *node.comparators]):
                     yield from self.between(left, right, _COMPARED)
-                for text in [node.left, *node.comparators]:
-                    yield from self.word(text)
+                yield from self.word(node.left)
+                for operator, text in zip(node.ops, node.comparators, strict=True):
+                    yield from self.word(text, isinstance(operator, ast.In | ast.NotIn))
             case ast.MatchValue(value=value):
                 yield from self.word(value)
             case ast.BoolOp():
@@ -128,12 +129,16 @@ class _Finder:
             case ast.Continue():
                 yield self.at(node, "continue", "break")
 
-    def word(self, node: ast.AST) -> Iterator[Change]:
-        """A string that something is compared with, and no other: of words for people there are too many."""
+    def word(self, node: ast.AST, searched: bool = False) -> Iterator[Change]:
+        """A string that something is compared with, and no other: of words for people there are too many.
+
+        One in which letters are ``searched`` (a dtype's kind in "iub") loses its last: one more would be met by none.
+        """
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.lineno == node.end_lineno:
             (line, start), (_, stop) = self.start(node), self.stop(node)
             old = self.lines[line - 1][start:stop]
-            yield Change(line, start, old, f"{old[:-1]}?{old[-1]}")
+            new = f"{old[:-2]}{old[-1]}" if searched and node.value else f"{old[:-1]}?{old[-1]}"
+            yield Change(line, start, old, new)
 
     def between(self, left: ast.AST, right: ast.AST, table: dict[str, str]) -> Iterator[Change]:
         """The operator between two operands."""

@@ -35,6 +35,8 @@ def results(source: str) -> set[str]:
         ("a //= b\n", {"a *= b\n"}),
         ("f(1, True)\n", {"f(2, True)\n", "f(1, False)\n"}),
         ("a == 'load'\n", {"a != 'load'\n", "a == 'load?'\n"}),
+        ("a.kind in 'iub'\n", {"a.kind not in 'iub'\n", "a.kind in 'iu'\n"}),
+        ("'.' not in a\n", {"'.' in a\n", "'.?' not in a\n"}),
         ("min(a) + b.any()\n", {"max(a) + b.any()\n", "min(a) - b.any()\n", "min(a) + b.all()\n"}),
         ("for a in b:\n    break\n", {"for a in b:\n    continue\n"}),
         ("x = '×'; a < b\n", {"x = '×'; a <= b\n"}),

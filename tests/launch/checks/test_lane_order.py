@@ -17,10 +17,10 @@ LANES = 32
 
 @triton.jit
 def reaching_kernel(x_ptr, out_ptr, few_ptr, SCATTERED: tl.constexpr, WIDE: tl.constexpr, BLOCK: tl.constexpr):
-    """Accesses that reach less and more far, from one place on; the last reads what its neighbour stored."""
+    """Accesses that begin and end at other places; the last reads what its neighbour stored."""
     lane = tl.arange(0, BLOCK)
     place = tl.load(few_ptr + lane) if SCATTERED else lane
-    tl.store(x_ptr + place, 1.0, mask=lane < 4)
+    tl.store(x_ptr + place + 8, 1.0, mask=lane < 4)
     tl.debug_barrier()
     tl.store(x_ptr + place * WIDE, 2.0)
     shifted = tl.load(few_ptr + lane + 1, mask=lane + 1 < BLOCK) if SCATTERED else lane + 1

@@ -127,6 +127,30 @@ def test_extremes_of_many_are_off_by_the_most() -> None:
     assert (found["out_ptr"] >= most).all() and (found["out_ptr"] <= 1.1 * most).all()
 
 
+MOVES: dict[str, tuple[tuple[str, ...], Corner]] = {
+    "tl.gather(y, (k + 1) % BLOCK, 0)": ((), lambda y, z: np.roll(y, -1)),
+    "tl.gather(y, BLOCK - 1 - k, 0)": ((), lambda y, z: y[::-1]),
+    "tl.reshape(tl.trans(tl.reshape(y, (4, BLOCK // 4))), (BLOCK,))": ((), lambda y, z: y.reshape(4, -1).T.reshape(-1)),
+    "tl.reshape(tl.join(second, first), (BLOCK,))": (  # of two halves both get the greater bound
+        ("first, second = tl.split(tl.reshape(y, (BLOCK // 2, 2)))",), lambda y, z: y.reshape(-1, 2).max(1).repeat(2),
+    ),
+    "tl.reshape(tl.permute(tl.join(y, z), (1, 0)), (2 * BLOCK,)).reshape((2, BLOCK)).sum(0) * 0.0 + y": (
+        (), lambda y, z: y,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", MOVES)
+def test_what_only_moves_elements_moves_their_bounds(expression: str) -> None:
+    more, moved = MOVES[expression]
+    _, found = off_by(launch_of(expression, *more))
+    expected = moved(found["y_ptr"], found["z_ptr"])
+    if "sum" in expression:
+        assert (found["out_ptr"] >= expected).all() and (found["out_ptr"] <= 1.2 * expected).all()
+    else:
+        assert np.array_equal(found["out_ptr"], expected)
+
+
 def test_an_answer_is_lost_just_where_rounding_may_turn_it() -> None:
     for expression, difference in (
         ("(y > z * 0.0 + w).to(tl.float32)", lambda y, z, w: y - w),

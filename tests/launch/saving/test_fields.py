@@ -67,7 +67,9 @@ def test_every_field_comes_back(launch: Launch, tmp_path: Path) -> None:
     for name in ("kernel", "grid", "target", "source", "first_line", "file", "thread", "seconds", "printed", "dropped"):
         assert getattr(found, name) == getattr(other, name), name
     assert (found.remark, found.configs, found.error) == ("remarked", other.configs, None)
-    assert found.unchecked == [Unchecked("what", "why")] and found.lines == dict(other.lines)
+    assert found.unchecked == [Unchecked("what", "why")] and found.lines == {
+        index: line for index, line in other.lines.items() if line is not None
+    }
     (kept,) = found.findings
     for field in dataclasses.fields(Finding):
         mine, theirs = getattr(kept, field.name), getattr(finding, field.name)

@@ -65,6 +65,11 @@ TOLD = {
     "continue_in_a_loop": ("a kernel cannot have `continue`", "under `if`, or mask it"),
     "loop_over_a_list": ("`for` goes over range(...) or tl.static_range(...) alone", "for i in range(n)"),
     "range_of_a_quotient": ("`n / BLOCK` is a single float32", "Divide with `//` instead of `/`"),
+    "range_to_a_quotient": ("`n / BLOCK` is a single float32", "Divide with `//` instead of `/`"),
+    "range_by_quotients": (
+        "and `n / 2` is a single float32 and `n / BLOCK` is a single float32",
+        "Divide with `//` instead of `/`",
+    ),
     "range_of_a_block": ("the step of `range` is one number, and here it is a block", "Reduce the block"),
     "unrolled_range": ("tl.static_range is unrolled when the kernel is compiled", "Use range(...)"),
     "comprehension": ("a comprehension in a kernel goes over a tuple of constants", "a block of offsets"),

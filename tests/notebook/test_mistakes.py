@@ -6,6 +6,7 @@ import ast
 import functools
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from triton_lab.notebook.assigned import reaching
 from triton_lab.notebook.mistakes import RULES
 from triton_lab.notebook.trouble import rendering
 from triton_lab.notebook.types_told import type_told
+from triton_lab.notebook.wrong_forms import index_pointer
 
 FILE = str(Path(mistaken.__file__))
 SOURCE = Path(FILE).read_text().splitlines()
@@ -252,3 +254,19 @@ def test_the_assignment_that_reaches_a_line_is_not_the_one_of_the_other_branch()
     used = {node.lineno: node for node in ast.walk(tree) if isinstance(node, ast.Call)}
     found = {line: reaching(tree.body, "a", node) for line, node in used.items()}
     assert {line: each.lineno if each else None for line, each in found.items()} == {5: 1, 6: 3, 8: 3, 10: 9}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("p[i]", "Write tl.load(p + i)."),  # a name may be a pointer's, also where its value is not known
+        ("(p + 4)[i]", None),
+        ("make()[i]", None),
+        ("p", None),
+    ],
+)
+def test_an_index_is_told_as_one_of_a_pointer_where_it_may_be(text: str, told: str | None) -> None:
+    node = ast.parse(text, mode="eval").body
+    refusal: Any = SimpleNamespace(node=node, operands=(), code=text)
+    found = index_pointer(refusal, re.match("", ""))  # type: ignore[arg-type]
+    assert (found and found.advice) == told

@@ -163,7 +163,7 @@ class Access:
             index: list[list[tuple[int, Array]]] = []
             for position, event in enumerate(self.events):
                 count = done[event.programs]
-                for number in np.unique(count):
+                for number in np.flatnonzero(np.bincount(count)):
                     while len(index) <= number:
                         index.append([])
                     index[number].append((position, np.flatnonzero(count == number)))
@@ -177,7 +177,7 @@ class Access:
         >>> launch.accesses[2].of(np.array([0, 7])).mask().sum(axis=1)
         array([128,   0,   0,   0,   0,   0,   0, 104])
         """
-        cut = [event.of(np.flatnonzero(np.isin(event.programs, programs))) for event in self.events]
+        cut = [event.of(_among(event.programs, programs)) for event in self.events]
         kept = [event for event in cut if len(event.programs)]
         place = self.op, self.kind, self.line, self.column, self.dtype, self.itemsize
         return Access(*place, self._argument, self.programs, kept, self._recall)
@@ -327,6 +327,14 @@ class Access:
                 assert owner is not None
                 return int(elements_at(address - owner.address, owner))
         return -1
+
+
+def _among(programs: Array, chosen: Array) -> Array:
+    """The positions of ``programs`` that are among the ``chosen``; both ascend. (`np.isin` hashes: much slower.)"""
+    if not len(chosen):
+        return np.zeros(0, np.int64)
+    place = np.minimum(np.searchsorted(chosen, programs), len(chosen) - 1)
+    return np.flatnonzero(chosen[place] == programs)
 
 
 def elements_at(offsets: Array, argument: Argument) -> Array:

@@ -16,6 +16,7 @@ from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.memory import Memory
 from triton_lab.interpreter.values import Value, take
 from triton_lab.ir import Op
+from triton_lab.launch.meanwhile import breathe
 from triton_lab.launch.ranges import Ranges
 from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.snapshot import CannotReplay
@@ -107,6 +108,7 @@ def replay(
         observer=observer,
         access_observer=access_observer,
         limits=limits or (launch.tape.limits if launch.tape is not None else None),
+        progress=lambda *_: breathe(),
     )
     # Regions are named by where they start: those of the replay stand for those of the run.
     regions = {region.start: region for region in memory.regions}

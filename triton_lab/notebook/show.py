@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from triton_lab.launch.launch import Launch
 from triton_lab.notebook.freshness import jit_function
 from triton_lab.notebook.options import Options
+from triton_lab.notebook.unchecked import ENDED, STILL, not_yet_checked
 from triton_lab.words import count
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 # More cards than this in one cell help nobody: then a table of the launches has them all behind it.
 MOST_CARDS = 12
+# Seconds that the checks of a launch are given before its picture is shown without what they find.
+PATIENCE = 0.2
 
 
 def show_launches(launches: Sequence[Launch], chosen: Options, sign: Sign, raised: str = "") -> Launch | None:
@@ -29,66 +33,127 @@ def show_launches(launches: Sequence[Launch], chosen: Options, sign: Sign, raise
     from IPython.display import display
 
     from triton_lab.views.launch.card import Card
-    from triton_lab.views.launch.difference import Difference
     from triton_lab.views.launch.launches import Launches
 
     failed = launches[-1] if launches and launches[-1].error is not None else None
+    many = len(launches) > MOST_CARDS
 
     def card(launch: Launch) -> Card:
-        compared = launch.outputs if chosen.target == "both" else []
         return Card(
             launch,
             show=() if chosen.show == ("none",) else chosen.show,
-            differences=[Difference(gpu, cpu, name) for name, gpu, cpu in compared],
-            raised=raised if launch is failed else "",
+            both=chosen.target == "both",
+            raised=raised if failed is not None and launch.error is failed.error else "",
         )
 
-    views = [Launches(launches, card)] if len(launches) > MOST_CARDS else list(map(card, launches))
-    shown = []
-    for view, launch in zip(views, launches, strict=False):
-        both = chosen.target == "both" and launch.outputs
-        ran: Ran = {"target": cast("Target", "both" if both else launch.target)}
+    def view(some: Sequence[Launch]) -> View:
+        return Launches(some, card) if many else card(some[0])
+
+    outputs = []
+    for some in [launches] if many else [[launch] for launch in launches]:
+        both = chosen.target == "both" and some[0].outputs
+        ran: Ran = {"target": cast("Target", "both" if both else some[0].target)}
         how = {"triton_lab": ran}
         if sign.watched:
-            shown.append(_Shown(view, how, sign))
+            outputs.append(_Output(some, view, how, sign))
         else:
-            display(view, metadata=how)  # type: ignore[no-untyped-call]
-    for one in shown:
+            display(view(some), metadata=how)  # type: ignore[no-untyped-call]
+    _show(outputs)
+    return None if many else failed
+
+
+def _show(outputs: Sequence[_Output]) -> None:
+    """All of them, in order; where checks take long, all that are still to come are shown unchecked first."""
+    from triton_lab.launch.meanwhile import waiting
+    from triton_lab.views.reason import attempt
+
+    def unchecked() -> None:
+        for one in outputs:
+            attempt(one.preview, lambda _: None)
+
+    try:
+        for one in outputs:
+            with waiting(time.monotonic() + PATIENCE, unchecked):
+                one.check()
+            one.show()
+    except KeyboardInterrupt:
+        for one in outputs:
+            one.interrupted()
+        raise
+    for one in outputs:
         one.complete()
-    return failed if len(launches) <= MOST_CARDS else None
 
 
-class _Shown:
-    """A view in a notebook that somebody looks at.
+class _Output:
+    """What shows launches in a notebook that somebody looks at: ``view`` of all of them.
 
     A front end that draws scenes by itself gets it at once, and the PNG, which a file needs for readers without it,
-    afterwards: an output that changes to the same scene is not drawn again.
+    afterwards: an output that changes to the same scene is not drawn again. Before either, it may have shown what is
+    known before the checks have ended.
     """
 
-    def __init__(self, view: View, how: Mapping[str, Any], sign: Sign) -> None:
+    def __init__(
+        self, launches: Sequence[Launch], view: Callable[[Sequence[Launch]], View], how: Mapping[str, Any], sign: Sign
+    ) -> None:
+        self._launches, self._make, self._how, self._sign = launches, view, how, sign
+        self._name = ""
+        self._before: View | None = None
+        self._view: View | None = None
+        self._complete = True
+
+    def check(self) -> None:
+        """Have the launch checked whose card is shown."""
+        self._launches[0].findings  # noqa: B018  (worked out now)
+
+    def preview(self) -> None:
+        """Show the launch before its checks have ended, if nothing is shown yet."""
+        if not self._name:
+            self._show_unchecked(STILL)
+
+    def interrupted(self) -> None:
+        """Where that is still what is shown, say that no more will come."""
+        if self._before is not None and self._view is None:
+            self._show_unchecked(ENDED)
+
+    def _show_unchecked(self, why: str) -> None:
+        from triton_lab.views.output import at_once
+
+        first, *others = self._launches
+        self._before = self._make([not_yet_checked(first, why), *others])
+        self._publish(*at_once(self._before))
+
+    def show(self) -> None:
+        """Show the launch, and what its checks have found."""
+        from triton_lab.views.answering import succeed
         from triton_lab.views.onlooker import announced
         from triton_lab.views.output import at_once, with_picture
 
-        self._view, self._how = view, how
+        view = self._make(self._launches)
+        if self._before is not None:
+            succeed(self._before, view)
         self._data, self._metadata = at_once(view)
         self._complete = not announced()
-        shown = with_picture(self._data, self._metadata, view) if self._complete else (self._data, self._metadata)
-        name = sign.end()
-        self._name = name or uuid.uuid4().hex
-        self._publish(*shown, update=bool(name))
+        data, metadata = self._data, self._metadata
+        if self._complete:
+            data, metadata = with_picture(data, metadata, view)
+        self._view = view
+        self._publish(data, metadata)
 
     def complete(self) -> None:
         """Add what was left out at first."""
         from triton_lab.views.output import with_picture
 
-        if not self._complete:
-            self._publish(*with_picture(self._data, self._metadata, self._view), update=True)
+        if not self._complete and self._view is not None:
+            self._publish(*with_picture(self._data, self._metadata, self._view))
 
-    def _publish(self, data: Mapping[str, Any], metadata: Mapping[str, Any], *, update: bool) -> None:
+    def _publish(self, data: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+        """Put it where this output's last state is shown, or the sign of work; else below."""
         from IPython.display import publish_display_data
 
+        place = self._name or self._sign.end()
+        self._name = place or uuid.uuid4().hex
         transient = {"display_id": self._name}
-        publish_display_data(data, {**metadata, **self._how}, transient=transient, update=update)  # type: ignore[no-untyped-call]
+        publish_display_data(data, {**metadata, **self._how}, transient=transient, update=bool(place))  # type: ignore[no-untyped-call]
 
 
 def show_interrupted(launches: Sequence[Launch]) -> None:

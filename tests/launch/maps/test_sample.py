@@ -12,9 +12,11 @@ import triton.language as tl
 
 import triton_lab
 from triton_lab.launch.launch import Launch
+from triton_lab.launch.maps import sample
 from triton_lab.launch.maps.heat import heat
 from triton_lab.launch.maps.sample import sampled
 from triton_lab.launch.maps.tiling import touches
+from triton_lab.views.drawing.window import Window
 from triton_lab.views.launch.accesses import Accesses
 from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.grid import Grid
@@ -99,3 +101,31 @@ def test_the_program_that_stopped_the_launch_is_shown() -> None:
     assert found.shown is not None and found.shown < PROGRAMS
     assert found.strays_drawn == 1
     assert 7 in {program for number in range(len(found.table)) for program in found.active().members(number)}
+
+
+@triton.jit
+def double(x_ptr, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + at, 2 * tl.load(x_ptr + at, mask=at < n), mask=at < n)
+
+
+def test_of_very_many_programs_some_are_drawn_and_all_in_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sample, "MOST_PROGRAMS", 100)
+    with triton_lab.record() as launches:
+        double[(1000,)](torch.zeros(3990), 3990, BLOCK=4)
+    (launch,) = launches
+    shown = Tiling(launch, "x_ptr", room=(40.0, 30.0), most=MOST)
+    exact = Tiling(launch, "x_ptr", room=(40.0, 30.0))
+    assert shown.touches.shown == 100 and exact.touches.shown is None and shown.cells.layout.binned
+    fine = shown.cells.layout.fine
+    window = Window(0, 1, 2, 2, 30)
+    (one, other) = (view.through(window).cells for view in (shown, exact))
+    assert one.touches.shown is None
+    positions = window.positions(fine)
+    for cell in range(len(positions)):
+        members = [
+            cells.touches.active().members(int(cells.class_of[cells.numbers[cell]])).tolist() for cells in (one, other)
+        ]
+        assert members[0] == members[1] == [positions[cell] // 4], cell
+    # A store that is followed back is looked at whole.
+    assert heat(launch.argument("x_ptr"), [launch.accesses[1]], 1000, most=1, thin=False).shown is None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.launch.maps.test_boxes import LaneByLane, tiles
+from tests.launch.fakes import FakeAccess, FakeArgument
+from tests.launch.maps.test_boxes import LaneByLane, same, tiles
+from triton_lab.launch.maps import heat as heat_module
 from triton_lab.launch.maps.cells import heat_bins, heat_fallen
-from triton_lab.launch.maps.heat import heat
+from triton_lab.launch.maps.heat import Heat, heat
 from triton_lab.launch.maps.tiles import Tiles
 from triton_lab.launch.maps.tiling import touches
 from triton_lab.views.drawing.layout import layout
@@ -29,8 +32,8 @@ def test_what_dimensions_add_is_the_cell_of_a_position(shape: list[int], room: t
         assert shown.panels == 1 and len(shape) > 2, "panels too many to be shown apart"
         return
     total = np.zeros((1,) * len(shape), dtype=np.int64)
-    for axis, adds in enumerate(along):
-        total = total + adds.reshape((-1,) + (1,) * (len(shape) - axis - 1))
+    for axis, own in enumerate(along):
+        total = total + own.of_positions().reshape((-1,) + (1,) * (len(shape) - axis - 1))
     assert np.array_equal(total.reshape(-1), shown.cell_of_position())
 
 
@@ -69,3 +72,37 @@ def test_cells_of_tiles_are_cells_of_positions(
 def test_tiles_of_other_dimensions_do_not_fall_into_cells(edges: tuple[np.ndarray] | None) -> None:
     shown = layout((7, 9))
     assert Tiles(edges).falls(shown.along(), shown.cells) is None
+
+
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_few_lanes_on_a_long_line_are_told_as_all_positions_are(data: st.DataObject) -> None:
+    argument = FakeArgument("x", (300,), (1,), offset=data.draw(st.integers(0, 40)))
+    programs, width = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 4))
+    turns = [
+        (
+            np.array(data.draw(st.lists(st.integers(0, 299), min_size=programs * width, max_size=programs * width))),
+            np.array(data.draw(st.lists(st.booleans(), min_size=programs * width, max_size=programs * width))),
+        )
+        for _ in range(data.draw(st.integers(1, 3)))
+    ]
+    shaped = [(at.reshape(programs, width), mask.reshape(programs, width)) for at, mask in turns]
+    access = FakeAccess(argument, data.draw(st.sampled_from(["load", "store"])), 3, shaped)
+    for over in ("shape", "storage"):
+        found = heat(argument, [access], programs, over)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(heat_module, "_few", lambda *_: None)
+            expected = heat(argument, [access], programs, over)
+        assert expected.tiles.edges is None and (found.tiles.edges is not None or over == "shape")
+        same(found, expected)
+    shown = layout((300,), room=data.draw(ROOMS))
+    found = heat(argument, [access], programs)
+    falls = found.tiles.falls(shown.along(), shown.cells)
+    assume(falls is not None)  # masked lanes may stand beside the line
+    told, wanted = heat_fallen(found, falls), heat_bins(expected_of(found), shown.cell_of_position(), shown.cells)
+    assert np.array_equal(told.numbers, wanted.numbers) and np.array_equal(told.state, wanted.state)
+
+
+def expected_of(found: Heat) -> Heat:
+    """The same with every position a tile."""
+    return replace(found, tiles=Tiles(), tile_classes=found.classes, tile_counts=found.counts)

@@ -73,8 +73,12 @@ def test_a_result_of_values_shows_itself(launch: Launch) -> None:
 
 def test_two_programs_or_launches_side_by_side(launch: Launch) -> None:
     offsets = launch.values("offsets")
-    assert offsets.compare(programs=(0, 2)).model.largest == 8
-    assert offsets.compare(launch.values("offsets"), programs=(1, 1)).title() == "offsets (4): equal, every element"
+    apart = offsets.compare(programs=(0, 2))
+    assert apart.title() == "offsets: different: 4 of 4 elements; by 8 at most, at offsets[0]"
+    assert apart.text().endswith("\nprogram (0, 0, 0), iteration 0 0, program (2, 0, 0), iteration 0 8")
+    assert [one.title for one in apart.picture.heatmaps[:2]] == list(apart.picture.titles)
+    assert apart.figure() is not None and apart.scene()["table"][0][2] == "different"
+    assert offsets.compare(launch.values("offsets"), programs=(1, 1)).title() == "offsets: bit-equal"
     with pytest.raises(ValueError, match=r"acc on line .* is not reached: program \(0, 0, 0\)"):
         acc(launch).values.compare()
 

@@ -11,7 +11,7 @@ from hypothesis import given as any_of
 from hypothesis import strategies as st
 
 from triton_lab import lazy
-from triton_lab.views.lazy.drawing import Box, Line, Words
+from triton_lab.views.drawing.drawing import Box, Line, Words
 from triton_lab.views.lazy.explain import StepView
 from triton_lab.views.lazy.graph import draw_graph
 from triton_lab.views.lazy.layout import GAP, PADDING, ROOM, Block, Thing, lay_out

@@ -39,6 +39,10 @@ class Kind:
         """(interval, padding) in elements: what is left free in shared memory after each interval."""
         return ()
 
+    def empty(self, linear: Linear) -> int:
+        """Bits of a packed place, of which any that is set means a place where no element is kept."""
+        return 0
+
     def __str__(self) -> str:
         told = [
             f"{field.name} = {_told(getattr(self, field.name))}"
@@ -57,7 +61,19 @@ class Shared(Kind):
 
 
 class TensorMemory(Kind):
-    """A layout in Blackwell's tensor memory: places are row and column."""
+    """A layout in Blackwell's tensor memory: places are row and column.
+
+    A zero vector in row 32 or 64 means copies; elsewhere, rows or columns of which no element is kept.
+    """
+
+    def empty(self, linear: Linear) -> int:
+        found, bit = 0, 0
+        for name, each in linear.ins:
+            for number, basis in enumerate(each):
+                copies = name == "block" or (name == "row" and number in (5, 6))
+                found |= 0 if any(basis) or copies else 1 << bit
+                bit += 1
+        return found
 
 
 def _told(value: object) -> str:

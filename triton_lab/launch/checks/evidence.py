@@ -13,6 +13,7 @@ from triton_lab.ir import Op
 from triton_lab.launch.access import Event
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.footprint import Runs, hull, runs
+from triton_lab.launch.meanwhile import breathe
 from triton_lab.launch.ranges import Flags, Ints, Ranges
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class Evidence:
 
     def runs(self, sight: Sight) -> Runs:
         """The bytes that it touched."""
+        breathe()
         order = sight.event.order
         if order not in self._runs:
             self._runs[order] = runs(sight.event, sight.itemsize)
@@ -112,6 +114,7 @@ class Evidence:
 
     def active_lanes(self, sight: Sight) -> Lanes:
         """All lanes that touch memory, by program, then lane."""
+        breathe()
         event = sight.event
         size = max(1, int(np.prod(event.shape)))
         address = event.addresses().reshape(-1)

@@ -47,7 +47,7 @@ def _mended(launch: Launch, finding: Finding, findings: Sequence[Finding], check
         finding.kind != "out-of-bounds"
         or finding.argument is None
         or not kept
-        or launch.seconds > _SECONDS
+        or launch.interpreted > _SECONDS
         or kernel.fn is None
     ):
         return finding

@@ -8,7 +8,7 @@ starts them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -21,12 +21,13 @@ from triton_lab.launch.maps.boxes import Raster
 from triton_lab.launch.maps.lanes import Lanes, Moment, Timeline, TouchingLanes
 from triton_lab.launch.maps.overhang import Space
 from triton_lab.launch.maps.positions import Flags, OverShape, OverStorage, Place, StoredArgument, TimedAccess
-from triton_lab.launch.maps.sample import sampled
+from triton_lab.launch.maps.sample import sampled, thinned
 from triton_lab.launch.maps.tiles import Tiles
 from triton_lab.launch.places import Ints
 
 OVER = ("shape", "storage")
 _FEW = 16  # times as many positions as lanes: what goes by positions then costs more than sorting lanes
+_SPARSE = 4  # times as many: then what lies between the lanes is told of as one
 BY = ("count", "program", "iteration", "reuse", "order")
 
 
@@ -149,13 +150,15 @@ def heat(
     programs: int,
     over: str = "shape",
     most: int | None = None,
+    thin: bool = True,
 ) -> Heat:
     """What these accesses do to ``argument``, over its ``shape`` or over its ``storage``.
 
-    Over the shape, where each lane would have to be looked at, ``most`` lanes are, of programs at even distances.
+    Over the shape, where each lane would have to be looked at, ``most`` lanes are, of programs at even distances; and
+    then so are some of very many programs, unless they are not to be ``thin``.
     """
     if over == "shape":
-        return _over_shape(argument, accesses, Timeline.of_iterations, programs, most)
+        return _over_shape(argument, accesses, Timeline.of_iterations, programs, most, thin)
     timeline = Timeline.of_iterations(accesses)
     place = OverStorage(argument, accesses)
     boxed = None if _stopped(accesses) else over_storage(place, accesses, timeline)
@@ -175,12 +178,14 @@ def _over_shape(
     timeline: Callable[[Sequence[TimedAccess]], Timeline],
     programs: int,
     most: int | None,
+    thin: bool = True,
 ) -> Heat:
     if not _stopped(accesses):
-        moments = timeline(accesses)
-        boxed = over_shape(argument, accesses, moments)
+        few, shown = thinned(accesses, programs, most if thin else None)
+        moments = timeline(few)
+        boxed = over_shape(argument, few, moments)
         if boxed is not None:
-            return _of_boxes(boxed, None, moments, programs)
+            return replace(_of_boxes(boxed, None, moments, programs), shown=shown)
     some, shown = sampled(accesses, programs, most)
     return replace(_heat(OverShape(argument, some), some, timeline(some), programs), shown=shown)
 
@@ -192,6 +197,9 @@ def _stopped(accesses: Sequence[TimedAccess]) -> bool:
 
 def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, programs: int) -> Heat:
     lanes = TouchingLanes(place, accesses, timeline, programs)
+    few = None if _stopped(accesses) else _few(place, lanes)
+    if few is not None:
+        return _of_few(place, _Renumbered(lanes, few), few, timeline, programs)
     tally = _Tally(place.positions, lanes.members)
     for some in lanes:
         tally.add(some)
@@ -215,6 +223,63 @@ def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, pro
         active_elsewhere=tally.active_elsewhere,
         masked_elsewhere=tally.masked_elsewhere,
         strays=strays.reshape(place.padded)[window].reshape(-1) if strays.any() else None,
+    )
+
+
+def _few(place: Place, lanes: TouchingLanes) -> Ints | None:
+    """The positions along one line that any lane is at, ascending; None where it is quicker to go by positions."""
+    if not place.is_line:
+        return None
+    found, room = [np.zeros(0, dtype=np.int64)], place.positions // _SPARSE
+    for some in lanes:
+        room -= some.position.size
+        if room < 0:
+            return None
+        found.append(some.position.reshape(-1))
+    return distinct(np.concatenate(found))
+
+
+@dataclass(frozen=True)
+class _Renumbered:
+    """Lanes at places counted among ``few`` positions."""
+
+    lanes: TouchingLanes
+    few: Ints
+
+    @property
+    def members(self) -> int:
+        return self.lanes.members
+
+    def __iter__(self) -> Iterator[Lanes]:
+        for some in self.lanes:
+            yield replace(some, position=np.searchsorted(self.few, some.position))
+
+
+def _of_few(place: Place, lanes: _Renumbered, few: Ints, timeline: Timeline, programs: int) -> Heat:
+    """The same, of what is told of the positions that are touched and of the gaps between them."""
+    tally = _Tally(len(few), lanes.members)
+    for some in lanes:
+        tally.add(some)
+    classes, heads = grouped(tally.signature)
+    edges = distinct(np.concatenate([np.array([0]), few, few + 1, np.array([place.positions])]))
+    which = np.searchsorted(edges, few)
+    tile_classes, tile_counts = np.zeros((2, len(edges) - 1), dtype=np.int64)
+    tile_classes[which], tile_counts[which] = classes, tally.counts
+    return Heat(
+        shape=place.shape,
+        drawn=place.shape,
+        origin=(0,),
+        over=place.over,
+        unit=place.unit,
+        first=place.first,
+        programs=programs,
+        moments=timeline.moments,
+        tiles=Tiles((edges,)),
+        tile_classes=tile_classes,
+        tile_counts=tile_counts,
+        table=_table(lanes, heads, len(few)),
+        active_elsewhere=tally.active_elsewhere,
+        masked_elsewhere=tally.masked_elsewhere,
     )
 
 
@@ -322,7 +387,7 @@ class _Tally:
         np.add.at(self.signature, keys // len(self._salt), self._salt[keys % len(self._salt)])
 
 
-def _table(lanes: TouchingLanes, heads: Ints, positions: int) -> Classes:
+def _table(lanes: TouchingLanes | _Renumbered, heads: Ints, positions: int) -> Classes:
     """The members of each class; ``heads`` are the first positions of the classes from 1 up."""
     known = _Heads(heads, positions)
     numbers, members = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]

@@ -108,6 +108,8 @@ class OverShape:
         self.padded = self.where.padded
         self.plain = self.padded == self.shape
         self.positions = math.prod(self.padded)
+        # Each element has a place of its own, beside its neighbours.
+        self.is_line = self.plain and len(self.shape) == 1 and self.known.first_of is None
 
     def lanes(self, access: TimedAccess, iteration: int) -> tuple[Ints, Ints, Flags]:
         """Programs, the position of each of their lanes (-1 for none), and the mask."""
@@ -198,6 +200,7 @@ class OverStorage:
         self.first = low // self.unit
         self.positions = max(0, -(-(high - low) // self.unit))
         self.shape = self.padded = (self.positions,)
+        self.is_line = True
 
     def lanes(self, access: TimedAccess, iteration: int) -> tuple[Ints, Ints, Flags]:
         program = np.flatnonzero(access.executed(iteration))

@@ -15,6 +15,7 @@ from triton_lab.launch.maps.lanes import Moment
 from triton_lab.launch.maps.positions import StoredArgument, TimedAccess
 from triton_lab.launch.maps.storage import StridedLike
 from triton_lab.launch.maps.stretches import cells_of, tiles_stretched
+from triton_lab.launch.maps.tiles import Along
 from triton_lab.launch.places import Ints, digits, offsets
 
 
@@ -72,7 +73,7 @@ class StorageTouches:
         classes = self.heats[tensor].of_elements(np.maximum(elements, 0))
         return self._of_tensor(tensor, classes, np.where(elements >= 0, cells, -1), len(elements))
 
-    def of_shape(self, tensor: int, along: Sequence[Ints] | None, cells: int) -> CellTouches | None:
+    def of_shape(self, tensor: int, along: Sequence[Along] | None, cells: int) -> CellTouches | None:
         """Cells of a tensor's shape, as `Tiles.falls` takes them; None where they do not fall so."""
         found = self.heats[tensor]
         falls = None if found.own_tiles is None else found.own_tiles[0].falls(along, cells)

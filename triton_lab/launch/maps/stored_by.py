@@ -20,7 +20,7 @@ from triton_lab.launch.argument import Argument
 from triton_lab.launch.maps.heat import Heat, heat
 from triton_lab.launch.maps.positions import Flags
 from triton_lab.launch.maps.strided import strided
-from triton_lab.launch.maps.tiles import Tiles
+from triton_lab.launch.maps.tiles import Along, Tiles
 from triton_lab.launch.places import Ints, digits
 
 
@@ -59,7 +59,7 @@ class StoredBy:
         stored = np.flatnonzero(self.program >= 0)
         return int(stored[len(stored) // 2]) if len(stored) else -1
 
-    def cells(self, along: Sequence[Ints] | None, cells: int) -> Flags | None:
+    def cells(self, along: Sequence[Along] | None, cells: int) -> Flags | None:
         """The cells in which an element was stored to, as `Tiles.falls` takes them; None where that is not known."""
         return None
 
@@ -119,7 +119,7 @@ class StoredByTiles:
             left = left[tile]
         return element
 
-    def cells(self, along: Sequence[Ints] | None, cells: int) -> Flags | None:
+    def cells(self, along: Sequence[Along] | None, cells: int) -> Flags | None:
         tiles, stored = self._stored
         falls = tiles.falls(along, cells)
         if falls is None:
@@ -131,9 +131,12 @@ class StoredByTiles:
 
 def stored_in(store: Access, argument: Argument, programs: int) -> StoredBy | StoredByTiles:
     """Ask a store about its ``argument``, a tensor."""
-    tiled = heat(argument, [store], programs, most=1)
+    tiled = heat(argument, [store], programs, most=1, thin=False)
     first = (
-        None if tiled.own_tiles is None or store.itemsize != argument.itemsize else _first(store, argument, programs)
+        None
+        # Of some lanes alone nothing is known of all elements.
+        if tiled.own_tiles is None or tiled.shown is not None or store.itemsize != argument.itemsize
+        else _first(store, argument, programs)
     )
     if first is None:
         return stored_by(store, tuple(argument.shape), programs)

@@ -18,6 +18,25 @@ from triton_lab.launch.places import Ints, contiguous_strides
 
 
 @dataclass(frozen=True)
+class Along:
+    """A dimension of ``size`` positions in cells: each ``step`` positions further on, the cell's number is ``adds``
+    more."""
+
+    size: int
+    step: int
+    adds: int
+
+    @property
+    def starts(self) -> Ints:
+        """Where the positions of another cell begin."""
+        return np.arange(0, self.size, self.step, dtype=np.int64)
+
+    def of_positions(self) -> Ints:
+        """(size,) what each position adds to the number of its cell."""
+        return np.arange(self.size, dtype=np.int64) // self.step * self.adds
+
+
+@dataclass(frozen=True)
 class Tiles:
     """Where tiles begin along each dimension of the positions, and where the last one ends.
 
@@ -81,7 +100,7 @@ class Tiles:
             inside = (inside[:, None] & ((edges[:-1] >= low) & (edges[1:] <= low + size))).reshape(-1)
         return inside
 
-    def falls(self, along: Sequence[Ints] | None, cells: int) -> Falls | None:
+    def falls(self, along: Sequence[Along] | None, cells: int) -> Falls | None:
         """How tiles fall into cells. The cell of a position is the sum of what its indices add, which ascends.
 
         None where that, or what tiles there are, is not known dimension by dimension.
@@ -91,18 +110,17 @@ class Tiles:
         group, tile = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
         number = np.zeros(1, dtype=np.int64)
         kinds = []
-        for edges, adds in zip(self.edges, along, strict=True):
-            starts = np.flatnonzero(np.append(True, adds[1:] != adds[:-1])[: len(adds)])
-            ends = np.append(starts[1:], len(adds))
+        for edges, own in zip(self.edges, along, strict=True):
+            starts = own.starts
+            ends = np.append(starts[1:], own.size)[: len(starts)]
             first = np.searchsorted(edges, starts, side="right") - 1
             last = np.searchsorted(edges, ends - 1, side="right") - 1
             new = np.append(True, (first[1:] != first[:-1]) | (last[1:] != last[:-1]))[: len(first)]
             kinds.append(np.cumsum(new) - 1)
             count = last[new] - first[new] + 1
-            own = np.repeat(np.arange(len(count)), count)
-            group = (group[:, None] * len(count) + own).reshape(-1)
+            group = (group[:, None] * len(count) + np.repeat(np.arange(len(count)), count)).reshape(-1)
             tile = (tile[:, None] * (len(edges) - 1) + np.repeat(first[new], count) + counted(count)).reshape(-1)
-            number = (number[:, None] + adds[starts]).reshape(-1)
+            number = (number[:, None] + np.arange(len(starts)) * own.adds).reshape(-1)
         return Falls(group, tile, tuple(kinds), number, cells)
 
 

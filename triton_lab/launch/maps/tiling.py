@@ -95,6 +95,10 @@ class Touches:
         """(positions,) the class of each."""
         return self.tiles.spread(self.tile_classes)
 
+    def at(self, positions: Ints) -> Ints:
+        """The classes of some positions."""
+        return self.tile_classes[self.tiles.at(positions, self.drawn)]
+
     def elements(self, inside: bool = True) -> Ints:
         """(classes,) how many elements of the argument are in each; or how many places beside them."""
         if self.tiles.edges is None or len(self.tiles.edges) < len(self.shape):
@@ -133,14 +137,14 @@ def touches_of(found: Heat, accesses: tuple[tuple[int | None, str], ...]) -> Tou
     """The same as `heat` knows it over the shape, with iterations left out."""
     programs, moments = found.programs, len(found.moments)
     size, limit = programs * moments, 4 * programs + len(accesses)
-    member = np.arange(2 * size)
+    member = found.table.items
     role = np.array([ROLES[moment.kind] for moment in found.moments], dtype=np.int64)
     access = np.array([moment.access for moment in found.moments], dtype=np.int64)
     moment = member % max(1, moments)
     who = (role[moment] + 2 * (member >= size)) * programs + member % max(1, size) // max(1, moments)
     by = np.where(member < size, 4 * programs + access[moment], who)
-    owners, items = found.table.owners * limit, found.table.items
-    keys = distinct(np.concatenate([owners + who[items], owners + by[items]]))
+    owners = found.table.owners * limit
+    keys = distinct(np.concatenate([owners + who, owners + by]))
     # Classes that only iterations told apart become one.
     numbers, table = classify(keys // limit, keys % limit)
     renumber = np.zeros(len(found.table), dtype=np.int64)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab.launch.maps.tiles import Along
 from triton_lab.views.drawing import scenes, style
 
 MOST_PANELS = 256
@@ -107,18 +108,17 @@ class Layout:
         found = (panel[:, None, None] * rows + row) * columns + column
         return np.where((row < rows) & (column < columns), found, -1).reshape(len(cells), self.down * self.right)
 
-    def along(self) -> tuple[Ints, ...] | None:
+    def along(self) -> tuple[Along, ...] | None:
         """For each dimension, what an index there adds to the number of the cell; None where it depends on others."""
         if self.wrapped:
-            return (np.arange(self.positions, dtype=np.int64) // self.right,) if self.shape else None
+            return (Along(self.positions, self.right, 1),) if self.shape else None
         if self.panels != math.prod(self.shape[:-2]):
             return None
         above = [
-            np.arange(size, dtype=np.int64) * math.prod(self.shape[axis + 1 : -2]) * self.rows * self.columns
+            Along(size, 1, math.prod(self.shape[axis + 1 : -2]) * self.rows * self.columns)
             for axis, size in enumerate(self.shape[:-2])
         ]
-        row = np.arange(self.shape[-2], dtype=np.int64) // self.down * self.columns
-        return *above, row, np.arange(self.shape[-1], dtype=np.int64) // self.right
+        return *above, Along(self.shape[-2], self.down, self.columns), Along(self.shape[-1], self.right, 1)
 
     def cells_at(self, positions: Ints) -> Ints:
         """The cells of some positions alone."""

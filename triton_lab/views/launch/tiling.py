@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from triton_lab import words
 from triton_lab.launch.classes import Classes
-from triton_lab.launch.maps.sample import MOST_LANES
+from triton_lab.launch.maps.sample import MOST_LANES, reaching
 from triton_lab.launch.maps.tiling import LAYERS, Touches, touches
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Key, Mark, buffer, narrow
@@ -112,8 +112,9 @@ class Tiling(View):
             if layer not in self.crowds:
                 self.heatmap_of(layer)
         fine = self.cells.layout.fine
+        positions = window.positions(fine)
         other.__dict__["touches"] = self.touches
-        other.__dict__["cells"] = Cells.at(self.touches, window.positions(fine), window.layout)
+        other.__dict__["cells"] = Cells.at(*self._near(positions), window.layout)
         found, strays = self.touches, self.touches.strays
         over = np.zeros(0, np.int64)
         if strays is not None:
@@ -121,6 +122,31 @@ class Tiling(View):
         other.__dict__["marks"] = in_window(self._marks(fine, over), window)
         other.crowds, other.window = self.crowds, window
         return other
+
+    def _near(self, positions: Ints) -> tuple[Touches, Ints]:
+        """Who touches these positions, and where they stand in that.
+
+        Exactly: of a picture of some programs, all those are asked that reach there.
+        """
+        found, argument = self.touches, self.argument
+        there = positions >= 0
+        if found.shown is None or not there.any():
+            return found, positions
+        index = [
+            at - first for at, first in zip(np.unravel_index(positions[there], found.drawn), found.origin, strict=True)
+        ]
+        if any((at < 0).any() or (at >= size).any() for at, size in zip(index, argument.shape, strict=True)):
+            return found, positions
+        reach = sum(at * stride for at, stride in zip(index, argument.strides, strict=True)) * argument.itemsize
+        low, high = int(np.min(reach)) + argument.address, int(np.max(reach)) + argument.address + argument.itemsize
+        near = touches(argument, reaching(self.launch.accesses, low, high), self.programs, self.most)
+        if near.shown is not None:
+            return found, positions
+        place = np.full(len(positions), -1)
+        place[there] = np.ravel_multi_index(
+            [at + first for at, first in zip(index, near.origin, strict=True)], near.drawn
+        )
+        return near, place
 
     @cached_property
     def touches(self) -> Touches:
@@ -368,8 +394,8 @@ class Cells:
     def at(cls, found: Touches, positions: Ints, shown: Layout) -> Cells:
         """A cell for each of some positions alone, none where a position is below 0."""
         there = positions >= 0
-        classes = np.where(there, found.classes[positions], 0)
-        inside = there & found.inside()[positions]
+        classes = np.where(there, found.at(np.maximum(positions, 0)), 0)
+        inside = there & (True if found.drawn == found.shape else found.inside()[positions])
         wrong = there & ~inside & (found.active().counts > 0)[classes]
         state = np.where(inside, INSIDE_STATE, OUTSIDE_STATE)
         state[wrong] = ERROR_STATE if found.strays is None else GHOST_STATE

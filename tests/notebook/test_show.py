@@ -1,0 +1,150 @@
+"""How launches are shown to somebody who looks on: at once, whatever their checks take, and nothing is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from triton_lab.launch.checks import evidence
+from triton_lab.launch.meanwhile import breathe, waiting
+from triton_lab.launch.replay import replay
+from triton_lab.notebook import show
+from triton_lab.notebook.options import parse
+from triton_lab.notebook.progress import Sign
+from triton_lab.notebook.unchecked import ENDED, STILL, not_yet_checked
+from triton_lab.views import answering, onlooker
+from triton_lab.views.output import SCENE
+
+
+@triton.jit
+def racy(x_ptr):
+    tl.store(x_ptr, tl.load(x_ptr) + tl.program_id(0))
+
+
+class Shown(list[tuple[dict[str, Any], str, bool]]):
+    """What was published: the data, its display, and whether it took the place of what the display had."""
+
+    def __call__(self, data: dict[str, Any], _: Any, *, transient: dict[str, str], update: bool) -> None:
+        self.append((data, transient["display_id"], update))
+
+    @property
+    def words(self) -> list[str]:
+        return [data["text/plain"] for data, _, _ in self]
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
+    found = Shown()
+    monkeypatch.setattr("IPython.display.publish_display_data", found)
+    monkeypatch.setattr(onlooker, "_announced", True)
+    return found
+
+
+def launches(count: int = 1) -> list[lab.Launch]:
+    with lab.record() as found:
+        for _ in range(count):
+            racy[(2,)](torch.zeros(1))
+    return list(found)
+
+
+def sign() -> Sign:
+    return Sign(lambda *_, **__: None, lambda: "", lambda: 0.0)
+
+
+def test_quick_checks_are_waited_for(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(show, "PATIENCE", 60.0)
+    show.show_launches(launches(), parse("cpu"), sign())
+    live, whole = shown
+    assert "race" in "".join(live[0]["text/plain"]) or "nothing orders" in live[0]["text/plain"]
+    assert STILL not in live[0]["text/plain"] and live[0][SCENE] == whole[0][SCENE]
+    assert "image/png" not in live[0] and "image/png" in whole[0]
+    assert live[1] == whole[1] and (live[2], whole[2]) == (False, True)
+
+
+def test_a_picture_comes_before_the_checks_have_ended(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(show, "PATIENCE", -1.0)
+    show.show_launches(launches(), parse("cpu"), sign())
+    before, live, whole = shown
+    assert STILL in before[0]["text/plain"] and "nothing orders" not in before[0]["text/plain"]
+    assert STILL not in live[0]["text/plain"] and "nothing orders" in live[0]["text/plain"]
+    assert live[0][SCENE] == whole[0][SCENE] != before[0][SCENE]
+    # One output, which changes; and whoever looked at the first may go on asking.
+    assert {display for _, display, _ in shown} == {before[1]}
+    assert [update for _, _, update in shown] == [False, True, True]
+    assert "scene" in before[0][SCENE] and before[0][SCENE]["view"] == live[0][SCENE]["view"]
+    assert answering.part(live[0][SCENE]["view"], "grid")["kind"] != "words"
+
+
+def test_of_several_launches_all_are_shown_before_the_first_is_checked(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(show, "PATIENCE", -1.0)
+    show.show_launches(launches(3), parse("cpu"), sign())
+    assert [STILL in words for words in shown.words] == [True] * 3 + [False] * 6
+    displays = [display for _, display, _ in shown]
+    assert len(set(displays)) == 3 and displays == displays[:3] * 3
+
+
+def test_a_table_of_many_launches_is_shown_so_too(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(show, "PATIENCE", -1.0)
+    show.show_launches(launches(show.MOST_CARDS + 1), parse("cpu"), sign())
+    assert [STILL in words for words in shown.words] == [True, False, False]
+    assert "13 launches of 1 kernel" in shown.words[0]
+
+
+def test_an_interrupt_of_the_checks_says_that_no_more_will_come(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any) -> Any:
+        breathe()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(show, "PATIENCE", -1.0)
+    two = launches(2)
+    with monkeypatch.context() as patched:
+        patched.setattr(evidence, "runs", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            show.show_launches(two, parse("cpu"), sign())
+    assert [STILL in words for words in shown.words] == [True, True, False, False]
+    assert [ENDED in words for words in shown.words] == [False, False, True, True]
+    # What was not found then is found when it is asked for.
+    assert [one.kind for one in two[0].findings] == ["race"]
+
+
+def test_a_picture_that_fails_takes_nothing_from_the_checks(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise ValueError("no picture")
+
+    monkeypatch.setattr(show, "PATIENCE", -1.0)
+    monkeypatch.setattr(show, "not_yet_checked", broken)
+    show.show_launches(launches(), parse("cpu"), sign())
+    assert len(shown) == 2 and "nothing orders" in shown.words[0] and "not checked" not in shown.words[0]
+
+
+def test_nobody_who_waits_is_told_twice_or_too_early() -> None:
+    told: list[int] = []
+    with waiting(float("-inf"), lambda: told.append(1)):
+        breathe()
+        breathe()
+    with waiting(float("inf"), lambda: told.append(2)):
+        breathe()
+    breathe()
+    assert told == [1]
+
+
+def test_a_long_replay_breathes() -> None:
+    told: list[int] = []
+    with waiting(float("-inf"), lambda: told.append(1)):
+        replay(launches()[0])
+    assert told == [1]
+
+
+def test_what_is_shown_before_the_checks_changes_nothing_of_the_launch() -> None:
+    (launch,) = launches()
+    before = not_yet_checked(launch)
+    assert not before.findings and [str(one) for one in before.unchecked] == [STILL]
+    assert before.accesses is launch.accesses and "verdict" not in vars(launch)
+    assert [one.kind for one in launch.findings] == ["race"] and not launch.unchecked

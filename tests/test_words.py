@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -115,3 +116,91 @@ def test_only_a_write_into_its_own_tensor_meets_what_may_not_be_written() -> Non
         expected = access != "load" and kind == "out-of-bounds" and inside
         assert bool(stray.read_only) == expected
         assert (".clone()" in stray.hint) == expected
+
+
+X = words.Tensor("x", "float32", (2, 5), (6, 1), 3, 4, 1012, 1000, 64)
+DENSE = words.Tensor("d", "float32", (2, 5), (5, 1), 0, 4, 2000, 2000, 40)
+EMPTY = words.Tensor("e", "float32", (0,), (1,), 0, 4, 0, 0, 0)
+BESIDE = words.Tensor("beside", "int8", (64,), (1,), 0, 1, 1064, 1064, 64)
+
+
+OUT = "out-of-bounds"
+
+
+def stray(kind: str, at: int, owner: words.Tensor | None, guard: words.Guard, access: str = "load") -> words.Stray:
+    return words.Stray(access, kind, 4, at, "program (1, 0, 0)", "lane 3", 42, owner, [X, DENSE, BESIDE], guard)
+
+
+NONE, MASK = words.Guard(""), words.Guard("mask")
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (stray(OUT, 1064, X, NONE), "element 13 of x, whose storage ends after element 12 (there lies beside)"),
+        (stray(OUT, 1128, X, NONE), "element 29 of x, whose storage ends after element 12"),
+        (stray(OUT, 996, X, NONE), "element -4 of x, whose storage begins at element -3"),
+        (stray(OUT, 2040, DENSE, NONE), "element 10 of d, whose storage ends after element 9"),
+        (stray(OUT, 1070, DENSE, NONE), "element -233 of d, whose storage begins at element 0 (there lies beside)"),
+        (stray("misaligned", 1014, X, NONE), "byte 2 of x, which is no multiple of 4 bytes"),
+        (stray(OUT, 8, EMPTY, NONE), "element 2 of e, which has no elements at all"),
+        (stray(OUT, 1012, X, NONE, "store"), "element 0 of x, whose memory may only be read"),
+        (stray("null-pointer", 0, None, NONE), "address 0x0, which belongs to no tensor"),
+    ],
+)
+def test_a_stray_lane_is_told_with_what_it_touches(found: words.Stray, told: str) -> None:
+    wrong = {"out-of-bounds": "out of bounds", "misaligned": "misaligned", "null-pointer": "through a null pointer"}
+    assert str(found).endswith(f"lane 3 of program (1, 0, 0) touches {told}; 42 lanes in all")
+    assert str(found).startswith(f"{found.access} {wrong[found.kind]}: ")
+
+
+@pytest.mark.parametrize(
+    ("found", "hint"),
+    [
+        (stray("misaligned", 1014, X, MASK), "Addresses must be multiples of the element's size"),
+        (stray("null-pointer", 0, None, MASK), "The pointer is null: check the table of pointers"),
+        (stray(OUT, 7, None, MASK), "Look at where the pointer comes from"),
+        (stray(OUT, 1012, X, MASK, "store"), "Pass a copy of x (.clone()), or map its file for writing."),
+        (stray(OUT, 1012, X, MASK, "atomic"), "Pass a copy of x (.clone())"),
+        (stray(OUT, 1064, X, words.Guard("descriptor")), "The descriptor's shape and strides reach further"),
+        (stray(OUT, 1064, X, NONE), "There is no mask. Hold back the lanes that lie beyond x, or mend"),
+        (stray(OUT, 996, X, NONE), "There is no mask. Hold back the lanes that lie before x, or mend"),
+        (stray(OUT, 1064, X, words.Guard("", "at", "", "n")), "that lie beyond x (mask=at < n), or mend"),
+        (stray(OUT, 996, X, words.Guard("", "at", "", "n")), "that lie before x (mask=at >= 0), or mend"),
+        (stray(OUT, 1064, X, words.Guard("", "at")), "that lie beyond x, or mend"),
+        (stray(OUT, 1064, X, words.Guard("", "", "", "n")), "that lie beyond x, or mend"),
+        (stray(OUT, 996, X, words.Guard("mask", "at", "at < n")), "The mask asks for at < n alone"),
+        (stray(OUT, 2040, DENSE, words.Guard("mask", "at", "at <= n", "n")),
+         "too wide: it asks for at <= n, and d has 10 elements, which is n."),
+        (stray(OUT, 2040, DENSE, words.Guard("mask", "at", "at < m")),
+         "too wide: it asks for at < m, and d has 10 elements."),
+        (stray(OUT, 1064, X, words.Guard("mask", "at", "at < n")), "compare the offsets with the extents of x"),
+        (stray(OUT, 1064, X, words.Guard("mask", "at")), "it does not ask whether at is within x."),
+        (stray(OUT, 1064, X, MASK), "compare the offsets with the extents of x."),
+    ],
+)  # fmt: skip
+def test_a_stray_lane_has_a_hint_by_what_should_have_held_it_back(found: words.Stray, hint: str) -> None:
+    assert hint in found.hint
+
+
+def test_the_tensor_that_was_meant_is_the_nearest_of_the_pointers_or_the_one_that_is_met() -> None:
+    assert words.owner_of(1100, [X, DENSE], [BESIDE]) is X
+    assert words.owner_of(1900, [X, DENSE], [BESIDE]) is DENSE
+    assert words.owner_of(1064, [], [X, DENSE, BESIDE]) is BESIDE
+    assert words.owner_of(1063, [], [X, DENSE, BESIDE]) is X
+    assert words.owner_of(1128, [], [X, DENSE, BESIDE]) is None
+    assert [X.distance(at) for at in (990, 1000, 1064, 1070)] == [10, 0, 0, 6]
+    assert [X.holds(*at) for at in ((999,), (1000,), (1063,), (1064,), (1060, 4), (1061, 4))] == [
+        False, True, True, False, True, False
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "dense"),
+    [
+        ((2, 5), (5, 1), True), ((2, 5), (6, 1), False), ((2, 5), (1, 2), False), ((1, 5), (77, 1), True),
+        ((5, 1), (1, 9), True), ((), (), True), ((4,), (2,), False), ((3, 1, 2), (2, 0, 1), True),
+    ],
+)  # fmt: skip
+def test_dense_is_one_element_behind_the_other(shape: tuple[int, ...], strides: tuple[int, ...], dense: bool) -> None:
+    assert words.Tensor("t", "float32", shape, strides, 0, 4, 0, 0, 4).dense == dense

@@ -268,6 +268,18 @@ def loop_over_a_list(x_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def range_to_a_quotient(x_ptr, n, BLOCK: tl.constexpr):
+    for i in range(n, n / BLOCK):  # here
+        tl.store(x_ptr + i, 1.0)
+
+
+@triton.jit
+def range_by_quotients(x_ptr, n, BLOCK: tl.constexpr):
+    for i in range(n / 2, n, n / BLOCK):  # here
+        tl.store(x_ptr + i, 1.0)
+
+
+@triton.jit
 def range_of_a_quotient(x_ptr, n, BLOCK: tl.constexpr):
     for i in range(n / BLOCK):  # here
         tl.store(x_ptr + i, 1.0)

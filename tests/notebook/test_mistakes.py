@@ -6,6 +6,7 @@ import ast
 import functools
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from triton_lab.notebook.assigned import reaching
 from triton_lab.notebook.mistakes import RULES
 from triton_lab.notebook.trouble import rendering
 from triton_lab.notebook.types_told import type_told
+from triton_lab.notebook.wrong_forms import index_pointer
 
 FILE = str(Path(mistaken.__file__))
 SOURCE = Path(FILE).read_text().splitlines()
@@ -65,6 +67,11 @@ TOLD = {
     "continue_in_a_loop": ("a kernel cannot have `continue`", "under `if`, or mask it"),
     "loop_over_a_list": ("`for` goes over range(...) or tl.static_range(...) alone", "for i in range(n)"),
     "range_of_a_quotient": ("`n / BLOCK` is a single float32", "Divide with `//` instead of `/`"),
+    "range_to_a_quotient": ("`n / BLOCK` is a single float32", "Divide with `//` instead of `/`"),
+    "range_by_quotients": (
+        "and `n / 2` is a single float32 and `n / BLOCK` is a single float32",
+        "Divide with `//` instead of `/`",
+    ),
     "range_of_a_block": ("the step of `range` is one number, and here it is a block", "Reduce the block"),
     "unrolled_range": ("tl.static_range is unrolled when the kernel is compiled", "Use range(...)"),
     "comprehension": ("a comprehension in a kernel goes over a tuple of constants", "a block of offsets"),
@@ -247,3 +254,19 @@ def test_the_assignment_that_reaches_a_line_is_not_the_one_of_the_other_branch()
     used = {node.lineno: node for node in ast.walk(tree) if isinstance(node, ast.Call)}
     found = {line: reaching(tree.body, "a", node) for line, node in used.items()}
     assert {line: each.lineno if each else None for line, each in found.items()} == {5: 1, 6: 3, 8: 3, 10: 9}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("p[i]", "Write tl.load(p + i)."),  # a name may be a pointer's, also where its value is not known
+        ("(p + 4)[i]", None),
+        ("make()[i]", None),
+        ("p", None),
+    ],
+)
+def test_an_index_is_told_as_one_of_a_pointer_where_it_may_be(text: str, told: str | None) -> None:
+    node = ast.parse(text, mode="eval").body
+    refusal: Any = SimpleNamespace(node=node, operands=(), code=text)
+    found = index_pointer(refusal, re.match("", ""))  # type: ignore[arg-type]
+    assert (found and found.advice) == told

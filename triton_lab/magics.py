@@ -9,6 +9,9 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triton_lab.launch.launch import Launch
     from triton_lab.notebook.options import Options
     from triton_lab.notebook.progress import Sign
 
@@ -138,8 +141,6 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     from triton import knobs
 
     from triton_lab.backend.targets import TargetError
-    from triton_lab.compiled.failure import CompileError
-    from triton_lab.launch.launch import Launch
     from triton_lab.launch.record import record
     from triton_lab.launch.unseen import NotRecorded
     from triton_lab.notebook import cell, trouble
@@ -157,13 +158,14 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
             stack.enter_context(listening(sign))
             said = stack.enter_context(hushed())
             # Of Triton's interpreter nothing can be recorded: the cell runs, and a note says so.
-            launches: list[Launch] = [] if knobs.runtime.interpret else stack.enter_context(record())
+            launches: list[Launch] = [] if knobs.runtime.interpret else stack.enter_context(record(time=True))
             result = cell.run(shell, body)
     except (TargetError, NotRecorded) as error:
         raise trouble.plain(error) from None
     for note in notes:
         print(note)
     failed = None if result.error is None else trouble.clear(result.error, result.filename)
+    refused = compile_cell(launches, chosen, sign, result.filename) if chosen.gpus and failed is None else None
     if said.kept and not (result.error is not None and trouble.is_explained(result.error)):
         said.tell()
     if isinstance(failed, KeyboardInterrupt):
@@ -183,14 +185,19 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
         )
     if failed is not None:
         raise failed from failed.__cause__
-    if chosen.gpus:
-        from triton_lab.notebook.compiling import show_compiled
+    if refused is not None:
+        raise refused from refused.__cause__
 
-        try:
-            show_compiled(shell, launches, chosen)
-        except CompileError as error:
-            raise trouble.plain(error) from None
-        except KeyboardInterrupt as error:
-            raise trouble.plain(error, "interrupted while kernels were compiled; the launches had ended") from None
-        except Exception as error:
-            raise trouble.clear(error, result.filename) from error.__cause__
+
+def compile_cell(launches: Sequence[Launch], chosen: Options, sign: Sign, filename: str) -> BaseException | None:
+    """Compile what was launched, for the cards to show; gives the error that is told behind them."""
+    from triton_lab.notebook import trouble
+    from triton_lab.notebook.compiling import compile_launches
+
+    try:
+        error = compile_launches(launches, chosen, sign)
+        return None if error is None else trouble.plain(error)
+    except KeyboardInterrupt as error:
+        raise trouble.plain(error, "interrupted while kernels were compiled; the launches had ended") from None
+    except Exception as error:
+        return trouble.clear(error, filename)

@@ -19,8 +19,8 @@ export interface IKeeper {
   part(name: string, scene: Scene): void;
   /** Another whole picture has come, and with it the model of the widgets around it, if it has such. */
   whole(scene: Scene, panel: string | null): void;
-  /** The kernel does not answer for the whole picture. */
-  unanswered(): void;
+  /** The kernel does not answer for the whole picture, or only says why it has none. */
+  unanswered(why: string | null): void;
 }
 
 export class ViewChannel implements Channel {
@@ -88,7 +88,12 @@ export class ViewChannel implements Channel {
     this.#waiting.delete(answer.part);
     const scene = unpacked(answer.scene, buffers) as Scene;
     if (answer.part === WHOLE) {
-      this.#keeper.whole(scene, answer.panel);
+      // Words never take the place of a picture that is there.
+      if (scene.kind === 'words') {
+        this.#keeper.unanswered(scene.text);
+      } else {
+        this.#keeper.whole(scene, answer.panel);
+      }
       return;
     }
     this.#hear({ part: answer.part, scene: answer.scene }, buffers);
@@ -102,7 +107,7 @@ export class ViewChannel implements Channel {
     this.#waiting.clear();
     for (const part of waiting) {
       if (part === WHOLE) {
-        this.#keeper.unanswered();
+        this.#keeper.unanswered(null);
       } else {
         this.#hear({ part, scene: { kind: 'words', text: UNOPENED } }, []);
       }

@@ -124,8 +124,8 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
         show(scene);
         keep(() => drawing.packedOf(scene));
       },
-      unanswered: () => {
-        this.#note.textContent = start === null ? TOO_LARGE : saved.panel ? NO_SLIDERS : NO_CHANGE;
+      unanswered: why => {
+        this.#note.textContent = start === null ? TOO_LARGE : saved.panel ? NO_SLIDERS : (why ?? NO_CHANGE);
       }
     };
     const channel = saved.view === undefined ? null : new ViewChannel(saved.view, () => this.#line(), keeper);

@@ -50,7 +50,7 @@ function fakeChannel(line: Line | null) {
   const channel = new ViewChannel('v', async () => line, {
     part: (name, scene) => log.push(['kept', name, scene.kind]),
     whole: (scene, panel) => log.push(['whole', scene.kind, panel]),
-    unanswered: () => log.push('unanswered')
+    unanswered: why => log.push(why ?? 'unanswered')
   });
   channel.on('msg:custom', message => log.push([message.part, (message.scene as Scene).kind, textOf(message.scene)]));
   return { channel, log };
@@ -80,6 +80,16 @@ test('words in place of a part are shown and not kept', async () => {
   await turn();
   opened[0]!.answer({ view: 'v', part: 'grid', scene: { kind: 'words', text: 'no longer kept' } });
   assert.deepEqual(log, [['grid', 'words', 'no longer kept']]);
+});
+
+test('words in place of the whole picture leave what is drawn, and are told beside it', async () => {
+  const { opened, line } = fakeKernel();
+  const { channel, log } = fakeChannel(line);
+  channel.pick({ parameters: { n: 6 } } as never);
+  await turn();
+  opened[0]!.answer({ view: 'v', part: WHOLE, scene: { kind: 'words', text: 'no longer kept' } });
+  opened[0]!.answer({ view: 'v', part: WHOLE, scene: { kind: 'iteration' }, panel: null });
+  assert.deepEqual(log, ['no longer kept', ['whole', 'iteration', null]]);
 });
 
 test('bytes come back to their place', async () => {

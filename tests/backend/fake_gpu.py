@@ -5,6 +5,7 @@ Like a GPU's driver, it refuses tensors that are not in its memory.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -32,6 +33,41 @@ def on_gpu(tensor: torch.Tensor) -> torch.Tensor:
     return copy
 
 
+class Clock:
+    """The GPU's own clock, in seconds: it goes on while kernels run, and when the cache is flushed."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.now = 0.0
+        self.flushes = 0
+        self.takes: Callable[[int], float] = lambda _: 10e-6  # the launch of that number
+        self.runs = 0
+
+    def ran(self) -> None:
+        self.now += self.takes(self.runs)
+        self.runs += 1
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+clock = Clock()
+
+
+class FakeEvent:
+    def __init__(self, enable_timing: bool) -> None:
+        assert enable_timing
+
+    def record(self) -> None:
+        self.at = clock.now
+
+    def elapsed_time(self, end: FakeEvent) -> float:
+        """Milliseconds."""
+        return (end.at - self.at) * 1e3
+
+
 class FakeCompiler(CPUBackend):
     @staticmethod
     def supports_target(target: GPUTarget) -> bool:
@@ -49,9 +85,16 @@ class FakeLauncher(Launcher):
                 raise ValueError(f"Pointer argument (at {position}) cannot be accessed from Triton (cpu tensor?)")
         launches.append(self.metadata.name)
         super().__call__(*arguments)
+        clock.ran()
 
 
 class FakeInterface:
+    Event = FakeEvent
+
+    @staticmethod
+    def get_device_name() -> str:
+        return "Fake 9000"
+
     @staticmethod
     def synchronize() -> None:
         launches.append("synchronize")
@@ -86,6 +129,13 @@ class FakeDriver(DriverBase):
 
     def get_device_interface(self) -> Any:
         return FakeInterface
+
+    def get_empty_cache_for_benchmark(self) -> None:
+        """There is none."""
+
+    def clear_cache(self, cache: None) -> None:
+        clock.now += 100e-6
+        clock.flushes += 1
 
     def get_benchmarker(self) -> Any:
         def benchmark(kernel_call: Any, *, quantiles: Any = None, **_: Any) -> Any:

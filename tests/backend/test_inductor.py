@@ -8,7 +8,7 @@ from tests.backend.process import run
 
 # Each model forward and backward, compiled and not; a warning of Inductor's is an error.
 MODELS = """
-import warnings
+import sys, warnings
 warnings.filterwarnings("error", "Could not find an active CPU backend")
 import torch, torch._inductor.config as config, triton.runtime, triton_lab
 from torch import nn
@@ -42,6 +42,7 @@ for name, (model, arguments) in MODELS.items():
     for a, b in zip(ours, results(model, model, arguments), strict=True):
         torch.testing.assert_close(a, b)
     wrong = [str(finding) for launch in launches for finding in launch.findings if finding.severity == "error"]
+    assert "triton_lab.compiled.child" not in sys.modules, "compiled for a GPU: Inductor asked what each kernel takes"
     print(name, bool(launches), {launch.target for launch in launches}, wrong)
 """
 

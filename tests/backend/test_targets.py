@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator
 
 import pytest
 import torch
 import triton
 import triton.language as tl
-from triton.backends import Backend, backends
 from triton.runtime import driver
 
 import triton_lab as lab
@@ -19,30 +17,6 @@ from triton_lab.backend import targets
 from triton_lab.backend.targets import TargetError
 from triton_lab.launch.check import CheckFailed
 from triton_lab.launch.unseen import NotRecorded
-
-
-@pytest.fixture
-def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A machine with a GPU: Triton's own choice is the GPU's driver."""
-    monkeypatch.setitem(backends, "fakegpu", Backend(compiler=fake_gpu.FakeCompiler, driver=fake_gpu.FakeDriver))
-    monkeypatch.setattr(targets, "_drivers", {})
-    monkeypatch.setattr(driver, "_default", None)
-    monkeypatch.setattr(driver, "_active", None)
-    # A buffer made on "the GPU" counts as its memory, which it reaches without a mirror, as it does pinned memory.
-    empty = torch.empty
-    monkeypatch.setattr(torch.Tensor, "is_pinned", lambda self: self.untyped_storage().data_ptr() in fake_gpu.memory)
-    monkeypatch.setattr(torch, "empty", lambda *a, **k: _kept(empty(*a, **k)))
-    fake_gpu.memory.clear()
-    fake_gpu.launches.clear()
-    fake_gpu.benchmarks.clear()
-    yield
-    assert lab.target() == "gpu", "a test left another target behind"
-
-
-def _kept(tensor: torch.Tensor) -> torch.Tensor:
-    if tensor.dtype == torch.uint8:
-        fake_gpu.memory[tensor.untyped_storage().data_ptr()] = tensor
-    return tensor
 
 
 @triton.jit

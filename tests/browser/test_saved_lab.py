@@ -44,6 +44,13 @@ _KEPT = """index => {
 }"""
 
 
+# Run in the notebook's new kernel: whether it answers for pictures, as it does after the start-up hook.
+_EXECUTED = "code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({ code }).done"
+_COMMS = "comms = get_ipython().kernel.comm_manager\n"
+LISTENS = f"{_COMMS}from triton_lab.views.onlooker import listen\nlisten(get_ipython())"
+KNOWS_NOBODY = f"{_COMMS}comms.targets.pop('triton_lab.views', None)"
+
+
 def written(lab: Lab, *cells: Any) -> str:
     nbformat.write(new_notebook(cells=list(cells), metadata={"kernelspec": KERNEL}), lab.folder / "saved.ipynb")
     return "saved.ipynb"
@@ -149,7 +156,8 @@ DOMAIN = """import triton_lab as lab
 lab.polyhedral.scop("for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) A[i][j] = 0;", n=4)"""
 
 
-def test_sliders_move_while_the_kernel_lives_and_say_so_when_it_does_not(lab: Lab) -> None:
+@pytest.mark.parametrize("knows_us", [False, True], ids=["a bare kernel", "a kernel that has shown pictures"])
+def test_sliders_move_while_the_kernel_lives_and_say_so_when_it_does_not(lab: Lab, knows_us: bool) -> None:
     name = written(lab, *map(new_code_cell, (SLIDERS, DOMAIN)))
     notebook = lab.open(name)
     notebook.run_all()
@@ -172,11 +180,15 @@ def test_sliders_move_while_the_kernel_lives_and_say_so_when_it_does_not(lab: La
     cell = notebook.cell(0)
     expect(cell.locator(".tl-kernel")).to_have_text("add_kernel[7, 1, 1]")
     expect(cell.get_by_text("Run the cell again to move the sliders")).to_be_visible()
+    lab.page.evaluate(_EXECUTED, LISTENS if knows_us else KNOWS_NOBODY)
     cell = notebook.cell(1)
     expect(cell.locator(".tl-view")).to_contain_text("n = 5")
+    before = lab.page.evaluate(_KEPT, 1)
     more = cell.get_by_role("slider", name="n", exact=True)
     more.fill("6")
     expect(cell.get_by_text("Run the cell again to change this picture")).to_be_visible()
+    expect(cell.locator(".tl-view")).to_contain_text("n = 5")
+    assert lab.page.evaluate(_KEPT, 1) == before, "what is drawn is what is saved"
     lab.screenshot("saved-domain", notebook.cell(1))
     assert lab.console_errors == []
 

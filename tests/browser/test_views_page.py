@@ -13,11 +13,13 @@ import torch
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
+from triton_lab.launch.comparing.compared import Compared
 from triton_lab.views.assembly import script
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.raster import paint
 from triton_lab.views.launch.card import Card
-from triton_lab.views.launch.difference import Difference
+from triton_lab.views.launch.compared import ComparedPicture
+from triton_lab.views.launch.comparison import Beside
 from triton_lab.views.launch.storage import storage
 from triton_lab.views.launch.tiling import Tiling
 
@@ -160,9 +162,9 @@ def test_a_difference_is_read_in_all_three(show: Open) -> None:
     a = torch.arange(12.0).reshape(3, 4).t()
     b = a.clone()
     b[2, 1] += 0.5
-    page = show(Difference(a, b, "out"))
+    page = show(Beside(ComparedPicture(Compared("out", a.numpy(), b.numpy()), ("GPU", "CPU"))))
     page.locator(".tl-overlay").nth(2).hover(position={"x": LEFT + 1.5 * 28, "y": TOP + 2.5 * 28})
-    expect(page.locator(".tl-status")).to_have_text("out[2, 1] · GPU 6 · CPU 6.5 · difference -0.5")
+    expect(page.locator(".tl-status")).to_have_text("out[2, 1] · GPU 6 · CPU 6.5 · error -0.5")
 
 
 def test_a_card_shares_its_program_and_shows_source_as_text(show: Open) -> None:

@@ -75,7 +75,7 @@ def shell() -> Iterator[InteractiveShell]:
     InteractiveShell.clear_instance()
 
 
-def test_both_shows_two_results_and_their_difference(shell: InteractiveShell, monkeypatch: Any) -> None:
+def test_both_shows_two_results_and_their_comparison(shell: InteractiveShell, monkeypatch: Any) -> None:
     shown: list[Any] = []
     monkeypatch.setattr("IPython.display.display", lambda view, **kw: shown.append((view, kw)))
     result = shell.run_cell(
@@ -87,9 +87,10 @@ def test_both_shows_two_results_and_their_difference(shell: InteractiveShell, mo
     assert result.success, result.error_in_exec
     ((card, how),) = shown
     assert how["metadata"] == {"triton_lab": {"target": "both"}}
-    (difference,) = card.differences
-    assert difference.name == "out_ptr"
-    assert difference.figure() is not None
+    assert card.first == "comparison"
+    (view,) = card.panel("comparison").drawn()
+    assert view.comparison["out_ptr"].written and view.comparison.verdict != "different"
+    assert view.figure() is not None
     torch.testing.assert_close(shell.user_ns["out"], shell.user_ns["x"].exp())
 
 

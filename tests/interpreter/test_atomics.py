@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.interpreter.support import array, bf16, kernel_from, same, tensor
+from triton_lab.backend import launcher
 
 F16, F32, F64 = (np.dtype(t) for t in (np.float16, np.float32, np.float64))
 I32, U32, I64, U64 = (np.dtype(t) for t in (np.int32, np.uint32, np.int64, np.uint64))
@@ -233,3 +234,17 @@ class TestPlainAtomics:
 
         with pytest.raises(Exception, match="waits"):
             kernel[(2,)](torch.zeros(1, dtype=torch.int32))
+
+
+@pytest.mark.parametrize("batch", [1, None])
+def test_lanes_that_are_masked_out_find_zero(batch, monkeypatch):
+    @triton.jit
+    def kernel(x, out, B: tl.constexpr):
+        k = tl.arange(0, B)
+        found = tl.atomic_add(x + k, 1, mask=k % 2 == 0)
+        tl.store(out + tl.program_id(0) * B + k, found)
+
+    monkeypatch.setattr(launcher.limits, "batch", batch)
+    x, out = torch.full((4,), 7, dtype=torch.int32), torch.full((2, 4), -1, dtype=torch.int32)
+    kernel[(2,)](x, out, B=4)
+    assert x.tolist() == [9, 7, 9, 7] and out.tolist() == [[7, 0, 7, 0], [8, 0, 8, 0]]

@@ -7,6 +7,7 @@ import pytest
 
 from tests.interpreter.support import all_bits, bf16, e4m3, e5m2, evaluate, same
 from tests.interpreter.test_floats import patterns
+from triton_lab.interpreter import convert
 
 F16, F32, F64 = (np.dtype(t) for t in (np.float16, np.float32, np.float64))
 TL = {
@@ -21,6 +22,7 @@ TL = {
         for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
     },
 }
+FLOATS = [e4m3, e5m2, bf16, F16, F32, F64]
 GREATEST = {e4m3: 448.0, e5m2: 57344.0, F16: 65504.0}
 INTEGERS = [np.dtype(f"{kind}{bits}") for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
 
@@ -226,3 +228,14 @@ def test_e4m3b15_rounds_ties_away_and_saturates_below_two():
     upper = np.clip(np.searchsorted(table, size), 1, 126)
     expected = np.where(table[upper] - size <= size - table[upper - 1], upper, upper - 1)
     assert ((result & 0x7F) == expected).all()
+
+
+@pytest.mark.parametrize("source", FLOATS)
+@pytest.mark.parametrize("target", FLOATS)
+def test_arrays_of_every_float_become_arrays_of_every_other(source, target):
+    """Whole numbers that all of them hold."""
+    x = np.array([0, 1, -2, 3, 14, -0.5, 0.375], source)
+    found = convert.float_to_float(x, target)
+    assert found.dtype == target and found.tolist() == x.astype(F64).tolist()
+    cut = convert.float_to_float(x, target, towards_zero=True)
+    assert cut.dtype == target and cut.tolist() == x.astype(F64).tolist()

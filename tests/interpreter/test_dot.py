@@ -9,6 +9,7 @@ import triton
 import triton.language as tl
 
 from tests.interpreter.support import bf16, e4m3, e5m2, tensor
+from triton_lab.interpreter.ops import dot
 
 F16, F32, F64 = (np.dtype(t) for t in (np.float16, np.float32, np.float64))
 
@@ -188,3 +189,28 @@ def test_scales_may_be_fp8_numbers_for_sixteen_elements_each():
     wide_a = wide_a * np.repeat(sa.astype(F64), 16, axis=1)
     wide_b = wide_b * np.repeat(sb.astype(F64), 16, axis=1).T
     np.testing.assert_allclose(out.numpy(), wide_a @ wide_b, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("rows", "depth", "columns"), [(64, 8, 4), (48, 2, 3), (7, 16, 16), (16, 1, 1), (1, 64, 64)])
+@pytest.mark.parametrize("most", [16, 64, 1 << 20])
+def test_slabs_are_as_few_as_stay_small_enough(rows, depth, columns, most, monkeypatch):
+    """A tile is halved as often as its rows can be, and no oftener than it has to be."""
+    monkeypatch.setattr(dot, "_IN_ONE_THREAD", most)
+    cut, matmul = [], np.matmul
+    monkeypatch.setattr(dot.np, "matmul", lambda x, y: cut.append(x.shape[-2]) or matmul(x, y))
+    x, y = normal(3, rows, depth), normal(3, depth, columns, seed=1)
+    found = dot.product(x, y)
+    assert found.shape == (3, rows, columns)
+    np.testing.assert_allclose(found, x @ y, rtol=1e-5, atol=1e-5)
+    halves = [rows >> k for k in range(rows.bit_length()) if rows % (1 << k) == 0]
+    assert cut == [next((each for each in halves if each * depth * columns <= most), halves[-1])]
+
+
+@pytest.mark.parametrize(("depth", "wide"), [(1024, np.float32), (1025, np.float64)])
+def test_long_rows_of_bytes_are_multiplied_exactly(depth, wide, monkeypatch):
+    kinds, product = [], dot.product
+    monkeypatch.setattr(dot, "product", lambda x, y: kinds.append(x.dtype) or product(x, y))
+    x, y = np.full((1, 2, depth), -128, np.int8), np.full((1, depth, 2), -128, np.int8)
+    x[..., 0], y[..., 0, :] = 127, 1
+    assert dot._integer_product(x, y, np.dtype(np.int32)).tolist() == [[[(depth - 1) * 2**14 + 127] * 2] * 2]
+    assert kinds == [np.dtype(wide)]

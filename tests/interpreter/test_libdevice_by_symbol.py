@@ -16,6 +16,7 @@ from triton.compiler import ASTSource
 from tests.interpreter.support import kernel_from, same, tensor
 from tests.interpreter.test_floats import patterns
 from tests.interpreter.test_math import distance
+from triton_lab.interpreter.libdevice import FUNCTIONS
 
 F32, F64, I32, I64 = (np.dtype(t) for t in (np.float32, np.float64, np.int32, np.int64))
 NAMES = {F32: "fp32", F64: "fp64", I32: "int32", I64: "int64"}
@@ -128,3 +129,61 @@ def test_a_fused_product_and_sum_is_rounded_once_and_keeps_subnormals(mode: str)
 def test_the_fast_hyperbolic_tangent_is_as_good_as_the_other() -> None:
     x = np.linspace(-4, 4, 256, dtype=np.float32)
     assert distance(call("__nv_fast_tanhf", x), np.tanh(x.astype(np.longdouble))) <= 4
+
+
+def low(x: int, bits: int, signed: bool) -> int:
+    """The low ``bits`` of a number."""
+    x %= 1 << bits
+    return x - (1 << bits) if signed and x >> (bits - 1) else x
+
+
+OF_UNSIGNED = {
+    "__nv_uhadd": lambda x, y: (x + y) >> 1,
+    "__nv_urhadd": lambda x, y: (x + y + 1) >> 1,
+    "__nv_umul24": lambda x, y: low(x, 24, False) * low(y, 24, False),
+    "__nv_umulhi": lambda x, y: (x * y) >> 32,
+}
+OF_SIGNED = {
+    "__nv_hadd": lambda x, y: (x + y) >> 1,
+    "__nv_rhadd": lambda x, y: (x + y + 1) >> 1,
+    "__nv_mul24": lambda x, y: low(x, 24, True) * low(y, 24, True),
+    "__nv_mulhi": lambda x, y: (x * y) >> 32,
+}
+ENDS = [0, 1, 2, 3, -1, -2, 2**31 - 1, -(2**31), 2**23, 2**23 - 1, -(2**23), 2**24 + 5, 12345, -54321, 2**30, 0x7FFF]
+
+
+@pytest.mark.parametrize("name", [*OF_SIGNED, *OF_UNSIGNED])
+def test_integers_at_their_ends_are_those_of_python(name: str) -> None:
+    pairs = [(x, y) for x in ENDS for y in ENDS]
+    expected = [
+        low(OF_UNSIGNED[name](x % 2**32, y % 2**32) if name in OF_UNSIGNED else OF_SIGNED[name](x, y), 32, True)
+        for x, y in pairs
+    ]
+    a, b = (np.array(each, I32) for each in zip(*pairs, strict=True))
+    found = FUNCTIONS[name](a, b)
+    assert found.dtype == I32 and found.tolist() == expected
+
+
+@pytest.mark.parametrize("name", ["__nv_umul64hi", "__nv_mul64hi"])
+def test_upper_halves_of_64_bits_are_those_of_python(name: str) -> None:
+    ends = [*ENDS, 2**63 - 1, -(2**63), 2**32, -(2**32) - 1, 2**62 + 2**31 + 7]
+    pairs = [(x, y) for x in ends for y in ends]
+    signed = name == "__nv_mul64hi"
+    expected = [low((x * y if signed else (x % 2**64) * (y % 2**64)) >> 64, 64, True) for x, y in pairs]
+    a, b = (np.array(each, I64) for each in zip(*pairs, strict=True))
+    assert FUNCTIONS[name](a, b).tolist() == expected
+
+
+@pytest.mark.parametrize("name", ["__nv_sad", "__nv_usad"])
+def test_absolute_differences_of_the_ends_are_those_of_python(name: str) -> None:
+    triples = [(x, y, z) for x in ENDS for y in ENDS for z in (0, 7, -1, 2**31 - 1)]
+    read = (lambda x: x % 2**32) if name == "__nv_usad" else int
+    a, b, c = (np.array(each, I32) for each in zip(*triples, strict=True))
+    found = FUNCTIONS[name](a, b, c)
+    assert found.tolist() == [low(abs(read(x) - read(y)) + z, 32, True) for x, y, z in triples]
+
+
+def test_the_upper_reciprocal_keeps_the_upper_half() -> None:
+    x = np.array([3.0, -7.0, 1e300, 0.1])
+    bits = (1.0 / x).view(np.uint64).tolist()
+    assert FUNCTIONS["__nv_rcp64h"](x).view(np.uint64).tolist() == [each >> 32 << 32 for each in bits]

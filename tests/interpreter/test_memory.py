@@ -115,6 +115,28 @@ def test_a_scalar_mask_guards_a_scalar_access():
     assert out.tolist() == [0, 1, 9, -1, -1, -1]
 
 
+def test_programs_that_load_the_same_lanes_each_fill_in_their_own():
+    @triton.jit
+    def kernel(x, out, B: tl.constexpr):
+        pid, k = tl.program_id(0), tl.arange(0, B)
+        tl.store(out + pid * B + k, tl.load(x + k, mask=k % 2 == 0, other=pid))
+
+    x, out = torch.arange(4, dtype=torch.int32) + 5, torch.zeros(3, 4, dtype=torch.int32)
+    kernel[(3,)](x, out, B=4)
+    assert out.tolist() == [[5, program, 7, program] for program in range(3)]
+
+
+def test_programs_store_to_the_same_lanes_under_masks_that_turn_out_alike():
+    @triton.jit
+    def kernel(counts, out, B: tl.constexpr):
+        k = tl.arange(0, B)
+        tl.store(out + k, 3, mask=k < tl.load(counts + tl.program_id(0)))
+
+    out = torch.zeros(4, dtype=torch.int32)
+    kernel[(3,)](torch.full((3,), 2, dtype=torch.int32), out, B=4)
+    assert out.tolist() == [3, 3, 0, 0]
+
+
 def test_of_lanes_on_one_element_the_last_one_stays():
     @triton.jit
     def kernel(out):

@@ -344,6 +344,17 @@ def test_elements_in_a_template_keep_their_sign_and_take_the_format(dtype, signe
     assert " ".join("".join(written).split()) == f"pid (0, 0, 0) {' '.join(shown.split())}"
 
 
+@pytest.mark.parametrize(("count", "shown"), [(64, 64), (65, 8)])
+def test_a_long_block_in_a_template_shows_four_elements_of_either_end(count, shown):
+    written = []
+    printer = Printer((1, 1, 1), 100, written.append)
+    printer.add(Statement(" {}: ", False, (Column(np.arange(count)[None], True, False),), np.arange(1)))
+    printer.flush()
+    numbers = [int(each) for each in "".join(written).replace("[", " ").replace("]", " ").split()[4:] if each.isdigit()]
+    assert len(numbers) == shown
+    assert numbers == (list(range(count)) if shown == count else [*range(4), *range(count - 4, count)])
+
+
 @triton.jit
 def never(x):
     tl.device_assert(tl.load(x) > 9, "never")

@@ -8,6 +8,8 @@ import pytest
 import torch
 
 from triton_lab import lazy
+from triton_lab.lazy.graph import Constant, Graph, Op
+from triton_lab.lazy.simplify import Book, simplify
 
 
 def names(step: lazy.Step | None) -> list[str]:
@@ -95,3 +97,77 @@ def test_nothing_pending_is_no_step() -> None:
     assert lazy.mark_step() is None
     t.view(1)
     assert lazy.mark_step() is None and not lazy.history
+
+
+NEUTRAL = {
+    "add": (("0", "-0.0"), True),
+    "sub": (("0", "0.0"), False),
+    "mul": (("1", "1.0"), True),
+    "div": (("1.0",), False),
+}
+NUMBERS = ("0", "-0.0", "0.0", "1", "1.0", "-1.0", "2")
+
+
+@pytest.mark.parametrize("name", NEUTRAL)
+@pytest.mark.parametrize("text", NUMBERS)
+@pytest.mark.parametrize("left", [False, True])
+def test_a_neutral_number_goes_away_where_the_other_operand_is_the_result(name: str, text: str, left: bool) -> None:
+    """On the sides where it is neutral, and only if neither shape nor dtype of the result is another."""
+    neutral, either = NEUTRAL[name]
+    for shape, dtype in ((s, d) for s in ((2, 3), (1, 3)) for d in (torch.float32, torch.int64)):
+        book = Book()
+        given = book.add(Op("input", (), shape, dtype))
+        constant = book.add(Op("constant", (), (), torch.float32, Constant(text)))
+        operands = (constant, given) if left else (given, constant)
+        found = book.add(Op(name, operands, (2, 3), torch.float32))
+        stands = (shape, dtype) == ((2, 3), torch.float32)
+        assert (found == given) == (stands and text in neutral and (either or not left))
+
+
+@pytest.mark.parametrize("condition", ["True", "False", None])
+def test_a_choice_that_is_settled_is_what_was_chosen(condition: str | None) -> None:
+    for shape, dtype in (((2,), torch.float32), ((1,), torch.float32), ((2,), torch.float64)):
+        book = Book()
+        which = book.add(
+            Op("input", (), (2,), torch.bool)
+            if condition is None
+            else Op("constant", (), (), torch.bool, Constant(condition))
+        )
+        yes, no = (book.add(Op("input", (), shape, dtype)) for _ in range(2))
+        stands = (shape, dtype) == ((2,), torch.float32)
+        chosen = {"True": yes, "False": no, None: None}[condition] if stands else None
+        found = book.add(Op("where", (which, yes, no), (2,), torch.float32))
+        assert (found if found in (yes, no) else None) == chosen
+        same = book.add(Op("where", (which, yes, yes), (2,), torch.float32))
+        assert (same == yes) == stands
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_cast_goes_away_where_it_changes_nothing(dtype: torch.dtype) -> None:
+    book = Book()
+    given = book.add(Op("input", (), (2,), torch.float32))
+    assert (book.add(Op("cast", (given,), (2,), dtype)) == given) == (dtype == torch.float32)
+    negated = book.add(Op("neg", (given,), (2,), torch.float32))
+    assert negated != given and book.add(Op("neg", (negated,), (2,), torch.float32)) == given
+
+
+def test_inputs_are_never_one_and_other_equal_operations_always() -> None:
+    book = Book()
+    one, other = (book.add(Op("input", (), (2,), torch.float32)) for _ in range(2))
+    assert one != other
+    sums = [
+        book.add(Op("add", operands, (2,), torch.float32)) for operands in ((one, other), (one, other), (other, one))
+    ]
+    assert sums[0] == sums[1] != sums[2]
+
+
+def test_what_is_kept_keeps_its_order_and_what_no_output_needs_is_left_out() -> None:
+    ops = [Op("input", (), (2,), torch.float32) for _ in range(4)]
+    ops += [Op("add", (3, 1), (2,), torch.float32), Op("mul", (0, 2), (2,), torch.float32)]
+    ops += [Op("sub", (4, 3), (2,), torch.float32)]
+    graph, inputs = simplify(Graph(tuple(ops), (6, 4)))
+    assert inputs == (1, 3)
+    assert [(op.name, op.operands) for op in graph.ops] == [
+        ("input", ()), ("input", ()), ("add", (1, 0)), ("sub", (2, 1)),
+    ]  # fmt: skip
+    assert graph.outputs == (3, 2)

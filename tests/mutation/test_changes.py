@@ -62,6 +62,7 @@ def test_one_token_becomes_another(source: str, expected: set[str]) -> None:
         "wait(timeout=5)\n",
         "np.random.default_rng(0)\n",
         "_NOWHERE = Span(0, 0, 0)\n",
+        "n = {'small': 5, 'bench': 2**20}[size]\n",
     ],
 )
 def test_what_no_test_should_see_is_left_alone(source: str) -> None:

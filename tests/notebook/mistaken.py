@@ -460,6 +460,24 @@ def mask_at_one_address(x_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def unnamed_mask_at_one_address(x_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)  # born
+    tl.store(x_ptr, tl.load(x_ptr, offs < n))  # here
+
+
+@triton.jit
+def unnamed_mask_of_a_store(x_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)  # born
+    tl.store(x_ptr, 1.0, offs < n)  # here
+
+
+@triton.jit
+def mask_before_the_value(x_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)  # born
+    tl.store(x_ptr, mask=offs < n, value=1.0)  # here
+
+
+@triton.jit
 def dot_of_two_types(x_ptr, n, BLOCK: tl.constexpr):
     a = tl.zeros((16, 16), tl.float32)
     tl.store(x_ptr, tl.sum(tl.dot(a, a.to(tl.float16))))  # here

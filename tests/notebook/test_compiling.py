@@ -1,4 +1,4 @@
-"""``%%triton --compile``: what GPUs' compilers make of the kernels of a cell, below its launches."""
+"""``%%triton --compile``: what GPUs' compilers make of the kernels of a cell, in the cards of its launches."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from triton_lab.compiled.compiled import Compiled
-from triton_lab.compiled.several import CompiledList
 from triton_lab.notebook.progress import Sign
 
 CELL = """\
@@ -47,11 +45,17 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
 def test_the_kernels_of_a_cell_are_compiled_each_once(shell: SimpleNamespace) -> None:
     twice = "assembled[(1,)](x, None, None)\n" * 2
     assert shell.cell(f"%%triton cpu --compile sm_90,gfx942\n{CELL}{twice}").success, shell.errors
-    (several,) = [view for view in shell.views if isinstance(view, CompiledList)]
-    assert [one.target for one in several] == ["sm_90", "gfx942"]
-    assert len(shell.views) == 3, "two cards and one table"
+    assert len(shell.views) == 2, "two cards, and what was compiled is in them"
+    for card in shell.views:
+        assert [one.target for one in card.compiled] == ["sm_90", "gfx942"]
+        assert card.first == "compiled"
+        assert "shared memory" in card.text()
+    first, second = (view.compiled for view in shell.views)
+    assert [one.outcome for one in first] == [one.outcome for one in second], "compiled once"
     assert shell.cell("%%triton cpu --compile sm_90\nassembled[(1,)](x, None, None)").success
-    assert isinstance(shell.views[-1], Compiled)
+    assert [one.target for one in shell.views[-1].compiled] == ["sm_90"]
+    assert shell.cell("%%triton cpu\nassembled[(1,)](x, None, None)").success
+    assert "compiled" not in [tab["name"] for tab in shell.views[-1].scene()["tabs"]]
 
 
 def test_what_does_not_compile_is_told_at_the_line_of_the_cell(
@@ -75,6 +79,7 @@ def test_what_does_not_compile_is_told_at_the_line_of_the_cell(
     assert "this cell, line 10, in kernel assembled" in text, text
     assert "Traceback" not in text
     assert "worker" not in text
+    assert len(shell.views) == 1, "the launch has its card all the same"
     assert shell.cell("1 + 1").result == 2
 
 

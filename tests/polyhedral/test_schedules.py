@@ -142,6 +142,8 @@ def test_marks_are_printed() -> None:
         (lambda s: s.parallel("i").unroll("i"), "parallel already"),
         (lambda s: s.distribute("j"), "nothing to distribute"),
         (lambda s: s.fuse("S0", "S0"), "in common already"),
+        (lambda s: s.fuse("S0", "S9"), "there is no statement S9; statements: S0"),
+        (lambda s: s.fuse("S7", "S0"), "there is no statement S7; statements: S0"),
         (lambda s: s.reorder("i", "i"), "named twice"),
         (lambda s: s.matrix([[1]]), "the columns are i, j, n, 1"),
         (lambda s: s.matrix([[1.5, 0]]), "whole numbers"),
@@ -151,6 +153,45 @@ def test_marks_are_printed() -> None:
 def test_steps_that_make_no_sense_say_why(step, reason: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match=reason):
         step(schedule(NEST))
+
+
+def test_what_is_asked_of_a_statement_that_there_is_not_names_those_that_there_are() -> None:
+    for ask in (Schedule.expressions, Schedule.theta, Schedule.time_text, Schedule.latex):
+        with pytest.raises(KeyError, match="no statement S9: there is S0, S1"):
+            ask(schedule(TWO), "S9")
+
+
+def test_loops_that_stand_apart_are_named_when_they_are_to_change_places() -> None:
+    text = (
+        "for (int i = 0; i < n; i++) { A[i] = 0; for (int j = 0; j < 4; j++) for (int k = 0; k < n; k++) B[j][k] = i; }"
+    )
+    with pytest.raises(ValueError, match=r"^k, j does not stand directly inside i: other statements lie between"):
+        schedule(text).reorder("k", "i", "j")
+    with pytest.raises(ValueError, match=r"^j does not stand directly inside i: other statements lie between"):
+        schedule(text).reorder("j", "i")
+    assert schedule(text).reorder("k", "j").program().index("int k") < schedule(text).program().index("int k")
+
+
+def test_loops_deep_in_a_tree_are_fused_where_their_statements_part() -> None:
+    rows = "".join(f"for (int j = 0; j < n; j++) {name}[i][j] = {k};" for k, name in enumerate("ABCD"))
+    start = schedule(f"for (int k = 0; k < n; k++) Z[k] = 0; for (int i = 0; i < n; i++) {{ {rows} }}")
+    fused = start.fuse("S3", "S2")
+    assert [line.strip() for line in fused.program().splitlines()] == [
+        "for (int k = 0; k < n; k++)",
+        "Z[k] = 0;",
+        "for (int i = 0; i < n; i++) {",
+        "for (int j = 0; j < n; j++)",
+        "A[i][j] = 0;",
+        "for (int j = 0; j < n; j++) {",
+        "B[i][j] = 1;",
+        "C[i][j] = 2;",
+        "}",
+        "for (int j = 0; j < n; j++)",
+        "D[i][j] = 3;",
+        "}",
+    ]
+    with pytest.raises(ValueError, match="only neighbours can be fused"):
+        start.fuse("S1", "S3")
 
 
 def test_a_loop_of_many_with_one_name_is_chosen_by_its_statement() -> None:

@@ -13,8 +13,11 @@ from unittest.mock import patch
 import torch
 
 import triton_lab as lab
+from tests.launch.on_both import on_both
+from tests.launch.swept import swept
 from tests.views.kernels import line_kernel, pointers_kernel, slices_kernel, sums_kernel, tiles_kernel
 from triton_lab import KernelError, lazy
+from triton_lab.backend.tuning import Tried, Tuning
 from triton_lab.launch.launch import Launch
 from triton_lab.lazy import buffer
 from triton_lab.lazy import step as steps
@@ -23,7 +26,6 @@ from triton_lab.polyhedral import Schedule, scop
 from triton_lab.polyhedral.page import examples
 from triton_lab.polyhedral.page.three_ways import ragged_ways
 from triton_lab.views.launch.card import SHOWN, Card
-from triton_lab.views.launch.difference import Difference
 from triton_lab.views.launch.launches import Launches
 from triton_lab.views.launch.storage import storage
 from triton_lab.views.lazy.report import LazyReport
@@ -49,6 +51,16 @@ def sums() -> Launch:
     """Rows of a transposed tensor, each by a program in three steps, the last of which hangs over."""
     x = torch.arange(120.0).reshape(20, 6).t()
     return recorded(lambda: sums_kernel[(6,)](x, torch.zeros(6), 20, x.stride(1), BLOCK=8))
+
+
+def tuned(launch: Launch) -> Launch:
+    """The same as an autotuner of three configurations would have made it on a GPU."""
+    tried = (
+        Tried({"BLOCK": 8, "num_warps": 4}, 9e-6, 8.8e-6, 9.5e-6),
+        Tried({"BLOCK": 16, "num_warps": 4}, 12e-6, 11e-6, 15e-6),
+        Tried({"BLOCK": 32, "num_warps": 4}, *[float("inf")] * 3, "out of resource: shared memory"),
+    )
+    return replace(launch, tuning=Tuning("sums_kernel", "gpu", tried, 0, ("columns=20",)))
 
 
 @cache
@@ -139,6 +151,14 @@ def skewed() -> Schedule:
 
 TRIANGLE = "for (int i = 0; i < n; i++) for (int j = i; j < n; j++) A[i][j] = A[i][j-1];"
 LINE = "for (int i = 2; i < 9; i++) A[i] = A[i-2];"
+WIDE = "for (int i = 0; i < 3; i++) for (int j = 0; j < 60; j++) A[i][j] = 0;"
+TALL = "for (int i = 40; i < 90; i++) for (int j = 0; j < 4; j++) A[i][j] = A[i-1][j];"
+BELOW = "for (int i = -6; i < 5; i++) for (int j = -3; j < i; j++) A[j] = A[j] + 1;"
+GAPS = """for (int i = 0; i < 14; i += 3) for (int j = i; j < 20; j += 4) {
+    if (i + j > 9) A[i][j] = 1;
+    B[j][i] = 2;
+}"""
+BOX = "for (int i = 0; i < 5; i++) for (int j = 0; j < 3; j++) for (int k = j; k < 4; k++) A[i][k] = A[i-1][k];"
 PARTLY_AFFINE = "for (int i = 0; i < n; i++) A[i] = 0;\nwhile (p) x = f(x);\nfor (int i = 0; i < n; i++) B[i] = A[i];\n"
 
 LAUNCHED: dict[str, Callable[[], View]] = {
@@ -169,7 +189,10 @@ LAUNCHED: dict[str, Callable[[], View]] = {
     "pointers": pointers,
     "held": lambda: sums().plot.values(program=1),
     "origins": lambda: sums().plot.origins(program=3, lane=0),
-    "difference": lambda: Difference(torch.arange(24.0).reshape(4, 6), torch.arange(24.0).reshape(4, 6) % 20, "out"),
+    "autotuned": lambda: tuned(sums()).plot.autotune(),
+    "sweep": lambda: swept().plot(),
+    "two programs": lambda: tiles().values("x").compare(programs=(0, 5)),
+    "card of both": lambda: Card(on_both(sums()), ("grid",), both=True),
     "comparison": lambda: lab.compare(sums(), lambda x_ptr, **_: x_ptr.sum(1) + 1).plot(),
 }
 NESTS: dict[str, Callable[[], View]] = {
@@ -187,6 +210,13 @@ NESTS: dict[str, Callable[[], View]] = {
     "illegal": lambda: scop(examples.WAVEFRONT, n=4).schedule.matrix([[0, -1], [1, 0]]).plot(dependences="memory"),
     "line": lambda: scop(LINE).plot(dependences="value"),
     "statements": lambda: scop(examples.STENCIL, n=5).plot(dependences="memory"),
+    "wide": lambda: scop(WIDE).plot(),
+    "tall": lambda: scop(TALL).plot(dependences="value"),
+    "below zero": lambda: scop(BELOW).plot(dependences="memory", order=True),
+    "long line": lambda: scop("for (int i = 3; i < 75; i++) A[i] = A[i-3];").plot(dependences="value"),
+    "steps and gaps": lambda: scop(GAPS).plot(order=True),
+    "large tiles": lambda: scop(examples.TRANSPOSE, n=14).schedule.tile({"i": 5, "j": 3}).plot(),
+    "box": lambda: scop(BOX).plot(dependences="value"),
     "cube": lambda: scop(examples.MATMUL, n=2).plot(dependences="value", order=True),
     "race": race,
     "ragged": RaggedView,
@@ -195,4 +225,28 @@ NESTS: dict[str, Callable[[], View]] = {
 }
 STEPS: dict[str, Callable[[], View]] = {"step": step, "report": report}
 
-PICTURES = {**LAUNCHED, **NESTS, **STEPS}
+
+def blocked(rows: int) -> lab.Layout:
+    return lab.layout(
+        "blocked", (rows, 16), size_per_thread=[1, 4], threads_per_warp=[8, 4], warps_per_cta=[2, 1], order=[1, 0]
+    )
+
+
+LAYOUTS: dict[str, Callable[[], View]] = {
+    "layout": lambda: blocked(16).plot(element=(9, 6)),
+    "layout with copies": lambda: blocked(8).plot(warp=1, lane=9),
+    "conversion": lambda: (
+        blocked(16)
+        .to(
+            lab.layout(
+                "linear", register=[[1, 0], [2, 0]], lane=[[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp=[[0, 8]]
+            )
+        )
+        .plot(element=(9, 6))
+    ),
+    "layout of shared memory": lambda: lab.layout(
+        "swizzled_shared", (16, 16), vec=4, per_phase=1, max_phase=4, order=[1, 0], bits=16
+    ).plot(),
+}
+
+PICTURES = {**LAUNCHED, **NESTS, **STEPS, **LAYOUTS}

@@ -16,7 +16,6 @@ from PIL import Image
 import triton_lab as lab
 from triton_lab.launch.launch import Launch
 from triton_lab.views.launch.card import SHOWN, Card
-from triton_lab.views.launch.difference import Difference
 from triton_lab.views.launch.held import Held
 from triton_lab.views.launch.interact import interact
 from triton_lab.views.launch.launches import Launches
@@ -70,7 +69,7 @@ VIEWS: dict[str, Callable[[Launch], View]] = {
     "held": lambda one: Held(one),
     "steps": lambda one: one.steps(2),
     "origins": lambda one: one.origins_view(store_of(one), program=3),
-    "difference": lambda one: Difference(torch.zeros(4, 3).t(), torch.full((3, 4), float("nan")), "out"),
+    "two programs": lambda one: one.values("total").compare(programs=(1, 3)),
     "interact": lambda one: interact(lambda block: run(block), block=[4, 8], draw=Card),
 }
 

@@ -12,6 +12,9 @@ import pytest
 import torch
 
 import triton_lab as lab
+from tests.launch.autotuned import autotuned
+from tests.launch.on_both import on_both
+from tests.launch.swept import swept
 from tests.views.contract import wrongs
 from triton_lab import lazy
 from triton_lab.examples import example
@@ -23,7 +26,7 @@ from triton_lab.views.assembly import FRONT
 from triton_lab.views.declarations import FILES, contract, kinds, kinds_module, written
 from triton_lab.views.launch import tiling
 from triton_lab.views.launch.card import SHOWN, Card
-from triton_lab.views.launch.difference import Difference
+from triton_lab.views.launch.comparison import CausesView
 from triton_lab.views.launch.gallery import launches_of
 from triton_lab.views.launch.launches import Launches
 from triton_lab.views.launch.steps import Steps
@@ -48,10 +51,6 @@ def illegal() -> View:
     return iteration_view(scop(examples.WAVEFRONT, n=4).schedule.matrix([[0, -1], [1, 0]]), dependences="memory")
 
 
-def difference() -> View:
-    return Difference(torch.tensor([[1.0, 2.0]]), torch.tensor([[1.0, float("nan")]]), "out")
-
-
 def comparison() -> View:
     return lab.compare(softmax(), lambda x_ptr, **_: x_ptr.softmax(1)).plot()
 
@@ -65,12 +64,27 @@ def kernel() -> View:
     return KernelView(found)  # type: ignore[arg-type]
 
 
+def compiled() -> Any:
+    return softmax().compile("sm_90")
+
+
 def step() -> View:
     x = lazy.tensor(torch.arange(4.0), name="x")
     kept = x * 2 + 1
     lazy.mark_step()
     del kept
     return lazy.explain()
+
+
+def layout() -> lab.Layout:
+    return lab.layout(
+        "blocked", (16, 16), size_per_thread=[1, 4], threads_per_warp=[8, 4], warps_per_cta=[2, 1], order=[1, 0]
+    )
+
+
+def conversion() -> lab.Conversion:
+    down = lab.layout("linear", register=[[1, 0], [2, 0]], lane=[[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp=[[0, 8]])
+    return layout().to(down)
 
 
 MAKERS: dict[str, Callable[[], View]] = {
@@ -82,8 +96,12 @@ MAKERS: dict[str, Callable[[], View]] = {
     "timeline": lambda: Timeline(softmax(), "y_ptr"),
     "grid": lambda: softmax().plot.grid("shared", program=0),
     "storage": lambda: storage(torch.zeros(4, 6).t()[::2], torch.zeros(0)),
-    "difference": difference,
+    "autotuned": lambda: autotuned().plot("autotune"),
+    "sweep": lambda: swept().plot(),
+    "two programs": lambda: softmax().values("x").compare(programs=(0, 1)),
     "comparison": comparison,
+    "card of both": lambda: Card(on_both(softmax(), interpreted=9.0), both=True),
+    "causes": lambda: CausesView(lab.compare(on_both(softmax()))),
     "page": PageFigures,
     "space": lambda: iteration_view(scop(examples.MATMUL, n=3), dependences="value"),
     "hidden": lambda: iteration_view(scop(examples.MATMUL, n=3), dims=("y", "x")),
@@ -94,6 +112,15 @@ MAKERS: dict[str, Callable[[], View]] = {
     "maximal": lambda: maximal_view(scop(PARTLY_AFFINE, maximal=True)),
     "lazy": step,
     "report": lazy.report,
+    "layout": lambda: layout().plot(element=(1, 5)),
+    "conversion": lambda: conversion().plot(element=(1, 5)),
+    "layouts": lambda: compiled().layouts.plot(),
+    "compiled": lambda: compiled().plot(),
+    "stages": lambda: compiled().plot.stages(),
+    "transactions": lambda: compiled().plot.transactions(),
+    "cost": lambda: compiled().plot.cost(),
+    "passes": lambda: compiled().plot.passes(),
+    "compiled launch": lambda: compiled().launch.plot(),
 }
 
 

@@ -12,6 +12,12 @@ import sys
 from typing import Any
 
 _NAME = "cpu"
+_ITS_OWN = "@triton_heuristics."  # begins the decorators of every kernel that Inductor writes
+
+
+def wrote(source: Any) -> bool:
+    """Whether Inductor wrote the kernel that Triton compiled from ``source``."""
+    return any(line.startswith(_ITS_OWN) for line in getattr(source.fn, "raw_src", ()))
 
 
 def register(compiler: Any, driver: Any) -> None:

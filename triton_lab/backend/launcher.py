@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triton_lab.backend import arguments as args
 from triton_lab.backend import timing
@@ -26,6 +26,10 @@ from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.memory import Memory, Region
 from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.printing import Printer
+
+if TYPE_CHECKING:
+    from triton_lab.backend.stopwatch import Time
+    from triton_lab.backend.tuning import Tuning
 
 
 @dataclass(eq=False)
@@ -48,7 +52,16 @@ class Call:
     trial: bool
     owners: tuple[frozenset[Region] | None, ...]
     target: str = "cpu"
+    # The worker that ran it, where that was not this process.
+    elsewhere: str = ""
     seconds: float = 0.0
+    # What the interpreter took: of a launch on the GPU, the run beside it.
+    interpreted: float = 0.0
+    # Of a launch on the GPU: how long its kernel takes there, and what measuring that took.
+    time: Time | None = None
+    clocked: float = 0.0
+    # What an autotuner tried, where one made this launch.
+    tuning: Tuning | None = None
     error: BaseException | None = None
     # What the GPU and the CPU made of each argument that was written: (name, GPU's, CPU's) tensors.
     outputs: list[tuple[str, Any, Any]] = field(default_factory=list)
@@ -77,6 +90,10 @@ class Recorder:
     def after(self, call: Call) -> None:
         raise NotImplementedError
 
+    def timing(self) -> float:
+        """How many seconds it may take to measure the time of the launch now heard of, on a GPU; 0: it runs once."""
+        return 0.0
+
     def missed(self, kernel: str, reason: str) -> None:
         """A launch that nobody can look at ran all the same."""
 
@@ -90,7 +107,20 @@ class Recorders:
 
     def hearing(self) -> list[Recorder]:
         """Who hears of a launch that this thread makes now, the innermost last."""
+        alone = getattr(self._here, "alone", None)
+        if alone is not None:
+            return [alone]
         return [] if getattr(self._here, "unrecorded", False) else list(self._all)
+
+    @contextlib.contextmanager
+    def alone(self, recorder: Recorder) -> Iterator[None]:
+        """Inside, ``recorder`` and nobody else hears of this thread's launches."""
+        before = getattr(self._here, "alone", None)
+        self._here.alone = recorder
+        try:
+            yield
+        finally:
+            self._here.alone = before
 
     @contextlib.contextmanager
     def listening(self, recorder: Recorder) -> Iterator[None]:
@@ -222,7 +252,7 @@ def interpret(call: Call, watches: Sequence[Watch], quiet: bool = False) -> None
             try:
                 machine.run()
             finally:
-                call.seconds = time.perf_counter() - start
+                call.seconds = call.interpreted = time.perf_counter() - start
                 timing.spend(call.seconds)
     except KernelError as error:
         from triton_lab.backend.report import described

@@ -6,6 +6,7 @@ import threading
 import weakref
 from typing import Any
 
+from triton_lab.backend import inductor
 from triton_lab.backend.resources import Measured, Resources, resources_of
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.executable import Executable
@@ -89,8 +90,12 @@ def announce(source: Any, metadata: Any) -> None:
     _next.kernel = (source, metadata)
 
 
-def _takes() -> tuple[Measured | int, Measured | int]:
-    """Registers and spills of the kernel that is being loaded, whose metadata now tell its shared memory, too."""
+def _takes() -> tuple[Measured | int | None, Measured | int | None]:
+    """Registers and spills of the kernel that is being loaded, whose metadata now tell its shared memory, too.
+
+    None for Inductor's own kernels: it leaves out configurations that spill on the GPU, and would have each compiled
+    for one to be run here. That they are not known is an answer that it takes.
+    """
     source, metadata = _next.__dict__.pop("kernel", (None, None))
     if source is None:
         return 0, 0
@@ -99,8 +104,11 @@ def _takes() -> tuple[Measured | int, Measured | int]:
         return resources_of(source, metadata)
 
     # Triton makes a class for the metadata of each kernel. While it loads one it asks whether the shared memory
-    # suffices, which here it does.
-    type(metadata).shared = property(lambda _: 0 if "kernel" in _next.__dict__ else resources().shared)
+    # suffices, which here it does. Inductor asks for all three of every configuration and hardly ever looks at them.
+    shared = Measured(lambda: resources().shared)
+    type(metadata).shared = property(lambda _: 0 if "kernel" in _next.__dict__ else shared)
+    if inductor.wrote(source):
+        return None, None
     return Measured(lambda: resources().registers), Measured(lambda: resources().spills)
 
 

@@ -19,10 +19,11 @@ from triton_lab.backend.launcher import checked_grid, recorders
 from triton_lab.backend.mirror import joined
 from triton_lab.backend.regions import extent_of
 from triton_lab.backend.timing import is_trial
+from triton_lab.backend.tuning import heard
 
 _ALIGNMENT = 256
 # What Triton passes to a launcher before the kernel's own arguments.
-_FIXED = 9
+FIXED = 9
 
 
 class Device(int):
@@ -70,7 +71,7 @@ class OffloadDriver(DriverBase):
         return self.driver.get_active_torch_device()
 
     def get_benchmarker(self) -> Any:
-        return self.driver.get_benchmarker()
+        return heard(self.driver.get_benchmarker())
 
 
 class OffloadLauncher:
@@ -88,40 +89,37 @@ class OffloadLauncher:
             return
         from triton_lab.backend.shadow import launch
 
-        launch(
-            self.driver,
-            self.source,
-            self.metadata,
-            checked_grid(*arguments[:3]),
-            arguments[_FIXED:],
-            functools.partial(self.run, *arguments),
-        )
+        launch(self, checked_grid(*arguments[:3]), arguments[:FIXED], arguments[FIXED:])
 
-    def run(self, *arguments: Any) -> None:
-        """Launch on the GPU."""
-        fixed, objects = arguments[:_FIXED], arguments[_FIXED:]
+    def run(self, *arguments: Any, launch: Any = None) -> None:
+        """Launch on the GPU; ``launch`` stands in for the driver's own launcher."""
+        launch = launch or self.launch
+        fixed, objects = arguments[:FIXED], arguments[FIXED:]
         signature = list(self.source.signature.values())
         hosts = [
-            tensor for type, argument in zip(signature, objects, strict=False) for tensor in _hosts(type, argument)
+            tensor
+            for type, argument in zip(signature, objects, strict=False)
+            for tensor in tensors_of(type, argument)
+            if _is_hosts(tensor)
         ]
         if not hosts:
-            self.launch(*arguments)
+            launch(*arguments)
             return
         self._check_pointers(signature)
         mirrors = HostMirrors(hosts, self.driver.get_active_torch_device())
-        self.launch(*fixed, *(mirrors.replaced(*pair) for pair in zip(signature, objects, strict=True)))
+        launch(*fixed, *(mirrors.replaced(*pair) for pair in zip(signature, objects, strict=True)))
         self.driver.get_device_interface().synchronize()
         mirrors.write_back()
 
     @functools.cached_property
-    def _follows_pointers(self) -> bool:
+    def follows_pointers(self) -> bool:
         from triton_lab.backend.preview import follows_pointers
 
         return follows_pointers(self.source)
 
     def _check_pointers(self, signature: Sequence[Any]) -> None:
         """Addresses that lie in memory would be the CPU's, which the GPU cannot follow."""
-        if any(type in ("*i64", "*u64") for type in signature) and self._follows_pointers:
+        if any(type in ("*i64", "*u64") for type in signature) and self.follows_pointers:
             raise ArgumentError(
                 f"the kernel {self.metadata.name} follows addresses that it loads from memory, and tensors of the CPU "
                 "have other addresses on the GPU: move them there (.cuda()) before taking their data_ptr(), or run "
@@ -129,42 +127,60 @@ class OffloadLauncher:
             )
 
 
-def _hosts(type: Any, argument: Any) -> Iterator[Any]:
-    """The tensors behind an argument that the GPU cannot reach."""
+def tensors_of(type: Any, argument: Any) -> Iterator[Any]:
+    """The tensors behind an argument of that type of the signature."""
     if isinstance(type, tuple):
         for inner, item in zip(type, argument, strict=True):
-            yield from _hosts(inner, item)
+            yield from tensors_of(inner, item)
     elif isinstance(type, str) and type.startswith(("*", "tensordesc")):
         tensor = tensor_of(argument)
-        # A GPU reads and writes pinned memory by itself.
-        if tensor is not None and tensor.device.type == "cpu" and not tensor.is_pinned() and extent_of(tensor):
+        if tensor is not None:
             yield tensor
 
 
-class HostMirrors:
-    """Mirrors on ``device`` of all storages behind some tensors of the CPU."""
+def is_in_reach(tensor: Any) -> bool:
+    """Whether it lies in memory of the CPU that a GPU reads and writes by itself: in pinned memory."""
+    return bool(tensor.device.type == "cpu" and tensor.is_pinned())
 
-    def __init__(self, tensors: Sequence[Any], device: Any) -> None:
+
+def _is_hosts(tensor: Any) -> bool:
+    """Whether it lies where the GPU cannot reach it."""
+    return bool(tensor.device.type == "cpu" and not is_in_reach(tensor) and extent_of(tensor))
+
+
+class DeviceCopies:
+    """Buffers on ``device`` that stand for runs of memory elsewhere; ``runs`` are ``(start, stop, buffer)``."""
+
+    def __init__(self, device: Any) -> None:
+        self.runs: list[tuple[int, int, Any]] = []
+        self._device = device
+
+    def add(self, start: int, data: Any) -> None:
+        """A buffer for what begins at address ``start`` and holds ``data``, a tensor of bytes."""
         import torch
 
-        self._device = device
-        self._runs: list[tuple[int, int, Any, Any]] = []
-        for start, stop in joined([extent for tensor in tensors if (extent := extent_of(tensor)) is not None]):
-            host = _bytes_at(start, stop)
-            shift = start % _ALIGNMENT
-            buffer = torch.empty(shift + stop - start, dtype=torch.uint8, device=device)
-            buffer[shift:].copy_(host)
-            self._runs.append((start, stop, buffer, buffer.clone()))
+        shift = start % _ALIGNMENT
+        buffer = torch.empty(shift + data.numel(), dtype=torch.uint8, device=self._device)
+        buffer[shift:].copy_(data)
+        self.runs.append((start, start + data.numel(), buffer))
+
+    def takes(self, tensor: Any) -> bool:
+        """Whether ``tensor`` is to be replaced."""
+        raise NotImplementedError
+
+    def holds(self, address: int) -> bool:
+        """Whether there is a buffer for what lies there."""
+        return any(start <= address < stop for start, stop, _ in self.runs)
 
     def replaced(self, type: Any, argument: Any) -> Any:
-        """``argument`` with mirrors in the place of tensors of the CPU."""
+        """``argument`` with buffers of ours in the place of the tensors that it takes."""
         if isinstance(type, tuple):
             items = [self.replaced(inner, item) for inner, item in zip(type, argument, strict=True)]
             return argument.__class__(*items) if hasattr(argument, "_fields") else tuple(items)
-        if not list(_hosts(type, argument)):
+        if not any(map(self.takes, tensors_of(type, argument))):
             return argument
         if hasattr(argument, "untyped_storage"):
-            return self._mirror(argument)
+            return self._copy(argument)
         base = self.replaced("*", argument.base)
         if type.startswith("tensordesc"):
             return dataclasses.replace(argument, base=base)
@@ -172,21 +188,39 @@ class HostMirrors:
 
         return reinterpret(base, argument.dtype)
 
-    def _mirror(self, tensor: Any) -> Any:
-        """A tensor of the same shape, strides and place in its storage's mirror."""
+    def _copy(self, tensor: Any) -> Any:
+        """A tensor of the same shape, strides and place in its storage's buffer."""
         import torch
 
         address = tensor.data_ptr()
-        for start, stop, buffer, _ in self._runs:
+        for start, stop, buffer in self.runs:
             if start <= address < stop:
                 offset = (address - start + start % _ALIGNMENT) // tensor.element_size()
                 empty = torch.empty(0, dtype=tensor.dtype, device=self._device)
                 return empty.set_(buffer.untyped_storage(), offset, tensor.shape, tensor.stride())
         raise RuntimeError("a tensor without a mirror")
 
+
+class HostMirrors(DeviceCopies):
+    """Mirrors on ``device`` of all storages behind some tensors of the CPU."""
+
+    def __init__(self, tensors: Sequence[Any], device: Any) -> None:
+        super().__init__(device)
+        for start, stop in joined([extent for tensor in tensors if (extent := extent_of(tensor)) is not None]):
+            self.add(start, _bytes_at(start, stop))
+        self._before = [buffer.clone() for _, _, buffer in self.runs]
+
+    def takes(self, tensor: Any) -> bool:
+        return _is_hosts(tensor)
+
+    def restore(self) -> None:
+        """Give the mirrors the bytes that they began with."""
+        for (_, _, buffer), before in zip(self.runs, self._before, strict=True):
+            buffer.copy_(before)
+
     def write_back(self) -> None:
         """Put the bytes that have changed into the CPU's memory."""
-        for start, stop, buffer, before in self._runs:
+        for (start, stop, buffer), before in zip(self.runs, self._before, strict=True):
             changed = (buffer != before)[start % _ALIGNMENT :]
             if bool(changed.any()):
                 flags = changed.cpu()

@@ -151,6 +151,8 @@ def _tensor(leaf: Leaf) -> Tensor | None:
 
 def _aftermath(call: Any) -> str:
     """What the tensors hold now."""
+    if call.elsewhere:
+        return f"It ran on {call.elsewhere}: nothing was written to the tensors."
     mirrored = any(region.flags is not None for region in call.memory.regions)
     if not mirrored:
         return "What earlier operations wrote remains in the tensors; this one wrote nothing."

@@ -9,30 +9,40 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from triton_lab.backend.arguments import ArgumentError, tensor_of
 from triton_lab.backend.compiler import TARGET, options_of
 from triton_lab.backend.launcher import Call, interpret, prepared, recorders
 from triton_lab.backend.loading import Loaded
 from triton_lab.backend.mirror import Mirrors
+from triton_lab.backend.offload import DeviceCopies, is_in_reach, tensors_of
+from triton_lab.backend.regions import extent_of
+from triton_lab.backend.stopwatch import Time, Watched, device_name, measured
 from triton_lab.interpreter.errors import KernelError, Unsupported
 from triton_lab.interpreter.memory import Region
 
+if TYPE_CHECKING:
+    from triton_lab.backend.offload import OffloadLauncher
+
 
 def launch(
-    driver: Any,
-    source: Any,
-    metadata: Any,
+    launcher: Any,
     grid: tuple[int, int, int],
+    fixed: Sequence[Any],
     objects: Sequence[Any],
-    on_gpu: Callable[[], None],
+    elsewhere: Callable[[float], tuple[Time, str]] | None = None,
 ) -> None:
     """Launch on the GPU and let recorders hear of it.
 
-    Raises KernelError if the launch fails on the CPU: then it is not started on the GPU.
+    ``elsewhere`` is how it is launched where the GPU is another machine's: given the seconds that measuring may take,
+    it tells the time and where that was. Raises KernelError if the launch fails on the CPU: then it is not started on
+    the GPU.
     """
+    source, metadata = launcher.source, launcher.metadata
     try:
         function = _for_cpu(source, tuple(options_of(metadata).items()))
         call = prepared(source, metadata, function, grid, objects, Mirrors(), private=True)
@@ -40,22 +50,25 @@ def launch(
         # What the CPU target cannot run cannot be looked at, but it can be launched.
         for recorder in recorders.hearing():
             recorder.missed(metadata.name, str(error).split("\n", 1)[0])
-        on_gpu()
+        elsewhere(0.0) if elsewhere is not None else launcher.run(*fixed, *objects)
         return
     call.target = "gpu"
     before = {region.start: region.data.copy() for region in call.memory.regions}
     hearing = recorders.hearing()
     watches = [recorder.before(call) for recorder in hearing]
-    interface = driver.get_device_interface()
     try:
         interpret(call, watches, quiet=True)
-        interface.synchronize()
-        start = time.perf_counter()
-        on_gpu()
-        interface.synchronize()
-        call.seconds = time.perf_counter() - start
-        call.outputs = _outputs(call, before)
+        seconds = max((recorder.timing() for recorder in hearing), default=0.0)
+        if elsewhere is None:
+            where = ""
+            call.time = _run(launcher, fixed, objects, call, before, seconds)
+        else:
+            call.time, where = elsewhere(seconds)
+            call.outputs = _outputs(call, before)
+        call.seconds = call.time.median
         call.remark = "accesses, values and findings are those of the same launch on the CPU"
+        if where:
+            call.remark = f"it ran on {where}; {call.remark} of this machine"
     except BaseException as error:
         call.error = error
         if isinstance(error, KernelError):
@@ -64,6 +77,85 @@ def launch(
     finally:
         for recorder in hearing:
             recorder.after(call)
+
+
+def _run(
+    launcher: OffloadLauncher,
+    fixed: Sequence[Any],
+    objects: Sequence[Any],
+    call: Call,
+    before: dict[int, Any],
+    seconds: float,
+) -> Time:
+    """Launch on the GPU of this machine, and measure that for ``seconds``."""
+    interface = launcher.driver.get_device_interface()
+    interface.synchronize()
+    watched = Watched(launcher.launch, interface)
+    launcher.run(*fixed, *objects, launch=watched)
+    (call.seconds,) = alone = watched.seconds()
+    call.outputs = _outputs(call, before)
+    return timed(launcher, fixed, objects, call, before, seconds, alone)
+
+
+def timed(
+    launcher: OffloadLauncher,
+    fixed: Sequence[Any],
+    objects: Sequence[Any],
+    call: Call,
+    before: dict[int, Any],
+    seconds: float,
+    alone: list[float],
+) -> Time:
+    """How long the kernel takes: repeated on copies for ``seconds``, where it can be, else as it ran ``alone``."""
+    device = device_name(launcher.driver)
+    start = time.perf_counter()
+    types = list(launcher.source.signature.values())
+    tensors = [one for pair in zip(types, objects, strict=True) for one in tensors_of(*pair)]
+    # The copies of a table of addresses still hold those of the user's own memory, and pinned memory is slower.
+    if alone[0] > seconds or launcher.follows_pointers or any(map(is_in_reach, tensors)):
+        return Time.of(alone, device)
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    try:
+        changed = [at for at, data in before.items() if not np.array_equal(data, _region(call, at))]
+        # Who watches torch for unwritten memory has no business with these.
+        with _disable_current_modes(), recorders.unrecorded():
+            copies = Copies(before, changed, launcher.driver.get_active_torch_device())
+            # Nor have hooks of a profiler's.
+            arguments = [*fixed[:-2], None, None, *map(copies.replaced, types, objects)]
+            found = measured(lambda: launcher.launch(*arguments), launcher.driver, seconds, copies.restore)
+    except RuntimeError:  # mostly, that the GPU has no memory for copies: then the launch's own time has to do
+        found = alone
+    call.clocked = time.perf_counter() - start
+    return Time.of(found, device)
+
+
+class Copies(DeviceCopies):
+    """What the regions of a launch held before it, on the GPU: ``held`` the bytes by address, ``changed`` the addresses
+    of those that the launch changes, which `restore` puts back."""
+
+    def __init__(self, held: Mapping[int, Any], changed: Sequence[int], device: Any) -> None:
+        import torch
+
+        super().__init__(device)
+        for start, data in held.items():
+            self.add(start, torch.from_numpy(data))
+        self._again = [(buffer, buffer.clone()) for start, _, buffer in self.runs if start in changed]
+
+    def takes(self, tensor: Any) -> bool:
+        extent = extent_of(tensor)
+        return extent is not None and self.holds(extent[0])
+
+    def restore(self) -> None:
+        """Put back what the last run has changed."""
+        for buffer, before in self._again:
+            buffer.copy_(before)
+
+
+def _region(call: Call, start: int) -> Any:
+    region = call.memory.holding(start)
+    assert region is not None
+    return region.data
 
 
 @functools.lru_cache(maxsize=256)

@@ -40,7 +40,7 @@ class Written:
 
     def __init__(self, kernel: Any, plan: Plan, values: Iterable[Any] = ()) -> None:
         self.kernel = kernel
-        self.functions = list(_reachable([kernel, *values]))
+        self.functions = list(reachable([kernel, *values]))
         location = plan.kernel.location
         # The kernel's file when it was compiled.
         self._file = None if location is None else location.file
@@ -116,7 +116,7 @@ def is_tritons(file: str) -> bool:
 
 def line_of(kernel: Any, file: str, line: int) -> str:
     """A line of ``kernel`` or of a function that it calls, as these hold it; else what the file says now."""
-    for function in _reachable([kernel]):
+    for function in reachable([kernel]):
         offset = line - function.starting_line_number
         if file == _file_of(function) and 0 <= offset < len(function.raw_src):
             return str(function.raw_src[offset])
@@ -150,7 +150,7 @@ def _file_of(kernel: Any) -> str | None:
     return None if function is None else str(function.__code__.co_filename)
 
 
-def _reachable(start: Iterable[Any]) -> Iterator[Any]:
+def reachable(start: Iterable[Any]) -> Iterator[Any]:
     """Triton's functions among ``start``, and all that they name, each once."""
     from triton.runtime.jit import JITCallable
 

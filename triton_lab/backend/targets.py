@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any, overload
 
-from triton_lab.backend.gpu import default_driver, gpu_driver, made
+from triton_lab.backend.gpu import default_driver, gpu_driver, gpu_driver_class, made
 from triton_lab.backend.setting import Change, Setting
 
 # What each autotuner has chosen, and how it measures, on the target that is not active now.
@@ -19,14 +19,39 @@ class TargetError(RuntimeError):
 @overload
 def target(name: None = None) -> str: ...
 @overload
-def target(name: str) -> Change[str]: ...
-def target(name: str | None = None) -> str | Change[str]:
+def target(
+    name: str,
+    *,
+    scheduler: str | None = None,
+    security: Any = None,
+    insecure: bool = False,
+    max_seconds: float = 60.0,
+    max_bytes: int = 4 << 30,
+) -> Change[Any]: ...
+def target(
+    name: str | None = None,
+    *,
+    scheduler: str | None = None,
+    security: Any = None,
+    insecure: bool = False,
+    max_seconds: float = 60.0,
+    max_bytes: int = 4 << 30,
+) -> str | Change[Any]:
     """What launches run on now: ``"cpu"`` or ``"gpu"``; or switch to ``"cpu"``, ``"gpu"`` or ``"auto"``.
 
     A switch holds for the whole process until the next one; used as a context manager it ends with
     the block. ``auto`` is what Triton would choose by itself: the GPU where there is one. Tensors of
     the other device are mirrored: on ``cpu`` those of a GPU, on ``gpu`` those of the CPU. Raises
     TargetError for a GPU that is not there, ValueError for another name.
+
+    With ``scheduler``, the address of a Dask scheduler (``"tls://gpu.example.org:8786"``), launches run on its workers:
+    on ``gpu`` on those that were started with the resource ``GPU``, on ``cpu`` in the interpreter of any. Kernels
+    and the storages of their arguments travel there, what has changed comes back. ``security`` is a
+    `distributed.Security` with certificates; without encryption, other machines are asked only with ``insecure=True``.
+    Each launch is a job in a process of its own, which may take ``max_seconds`` from when it begins, compilation
+    included, and ``max_bytes`` of memory. Recorded launches are tried here first. Errors are those of a launch here;
+    RemoteError says what else may happen, with no tensor touched. Needs ``triton-lab[dask]``. From then on ``"gpu"``
+    alone means the shared one where this machine has none.
 
     >>> with lab.target("cpu"):
     ...     lab.target()
@@ -37,10 +62,49 @@ def target(name: str | None = None) -> str | Change[str]:
     ValueError: there is no target 'tpu': choose 'cpu', 'gpu' or 'auto'
     """
     if name is None:
+        if scheduler is not None:
+            raise ValueError("name what its workers are to run launches on: lab.target('gpu', scheduler=...)")
         return current()
     if name not in ("cpu", "gpu", "auto"):
         raise ValueError(f"there is no target {name!r}: choose 'cpu', 'gpu' or 'auto'")
-    return _setting.change(name, f"<target {name}>")
+    if scheduler is None:
+        return _setting.change(name, f"<target {name}>")
+    if name == "auto":
+        raise ValueError("with a scheduler, choose 'gpu', or 'cpu' for the interpreter of its workers")
+    shared = _shared_driver(name, scheduler, security, insecure, max_seconds, max_bytes)
+    return _setting.change(shared, f"<target {name} at {scheduler}>")
+
+
+def as_it_is() -> Change[Any]:
+    """The target that holds now, for a block; with records also where Triton has chosen the GPU by itself."""
+    return _setting.change(current() if isinstance(_setting.value, str) else _setting.value, "<target>")
+
+
+def has_gpu() -> bool:
+    """Whether the target ``gpu`` is there: in this machine, or shared."""
+    return gpu_driver_class() is not None or _shared is not None
+
+
+def shared_gpu() -> str:
+    """The address of the scheduler whose GPU is the target ``gpu``; "" where none is."""
+    return "" if _shared is None else str(_shared.cluster.address)
+
+
+def _shared_driver(kind: str, scheduler: str, security: Any, insecure: bool, max_seconds: float, max_bytes: int) -> Any:
+    """The driver for a scheduler, which was asked whether it has such workers."""
+    from triton_lab.remote.cluster import Cluster, check_address, installed
+    from triton_lab.remote.target import driver_of
+
+    global _shared
+    if max_seconds <= 0 or max_bytes <= 0:
+        raise ValueError(f"max_seconds={max_seconds}, max_bytes={max_bytes}: numbers above 0 are needed")
+    check_address(scheduler, security, insecure)
+    installed()
+    driver = driver_of(Cluster(scheduler, kind, security, max_seconds, max_bytes))
+    driver.cluster.check()
+    if kind == "gpu":
+        _shared = driver
+    return driver
 
 
 def current() -> str:
@@ -51,10 +115,16 @@ def current() -> str:
 
 
 _drivers: dict[str, Any] = {}
+# The shared GPU that was asked for last.
+_shared: Any = None
 
 
-def _driver(name: str) -> Any:
+def _driver(name: Any) -> Any:
     """The driver of a target; one instance of each for good, since Triton keeps what it compiled by it."""
+    if not isinstance(name, str):
+        return name
+    if name == "gpu" and _shared is not None and gpu_driver() is None:
+        return _shared
     if name not in _drivers:
         _drivers[name] = _cpu() if name == "cpu" else _gpu()
     return _drivers[name]
@@ -76,13 +146,13 @@ def _gpu() -> Any:
     return OffloadDriver(driver)
 
 
-def _activate(name: str) -> None:
+def _activate(name: Any) -> None:
     from triton.runtime import driver
 
-    before = _kind(driver.active if default_driver() is not None else None)
+    before = _kept_by(driver.active if default_driver() is not None else None)
     chosen = default_driver() if name == "auto" else _driver(name)
     driver.set_active(chosen)
-    after = _kind(chosen)
+    after = _kept_by(chosen)
     if after != before:
         _swap_autotuners(before, after)
 
@@ -90,7 +160,14 @@ def _activate(name: str) -> None:
 def _kind(driver: Any) -> str:
     from triton_lab.backend.driver import CPUDriver
 
-    return "cpu" if driver is None or isinstance(driver, CPUDriver) else "gpu"
+    if driver is None or isinstance(driver, CPUDriver):
+        return getattr(driver, "kind", "cpu")  # a shared one says whether it is a GPU
+    return "gpu"
+
+
+def _kept_by(driver: Any) -> str:
+    """What the choices of autotuners are kept by: a shared GPU need not be like the one here."""
+    return getattr(driver, "name", None) or _kind(driver)
 
 
 def _swap_autotuners(before: str, after: str) -> None:
@@ -111,4 +188,4 @@ def _swap_autotuners(before: str, after: str) -> None:
             tuner.__dict__["do_bench"] = do_bench
 
 
-_setting = Setting("auto", _activate)
+_setting: Setting[Any] = Setting("auto", _activate)

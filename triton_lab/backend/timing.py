@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
+from triton_lab.backend.tuning import noting
+
 _this_thread = threading.local()
 
 
@@ -49,7 +51,8 @@ def benchmark_once(kernel_call: Callable[[], Any], *, quantiles: Sequence[float]
     if benchmark is not benchmark_once:
         return benchmark(kernel_call, quantiles=quantiles)
     before = spent()
-    kernel_call()
+    with noting(kernel_call):
+        kernel_call()
     milliseconds = (spent() - before) * 1e3
     return [milliseconds] * len(quantiles) if quantiles else milliseconds
 

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triton_lab.compiled.architecture import Architecture
 from triton_lab.compiled.child import Outcome
 from triton_lab.compiled.facts import Metadata, metadata_of
-from triton_lab.compiled.text import aligned, shown, side_by_side, without_places
+from triton_lab.compiled.front import Request
+from triton_lab.compiled.sources import Source
+from triton_lab.compiled.text import aligned, side_by_side, without_places
+
+if TYPE_CHECKING:
+    from triton_lab.compiled.cost.cost import Cost
+    from triton_lab.compiled.laid_out import KernelLayouts
+    from triton_lab.compiled.lines.lines import Lines
+    from triton_lab.compiled.passes import Passes
+    from triton_lab.compiled.transactions.transactions import Transactions
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.recorded import Recorded
+    from triton_lab.views.compiled.plot import CompiledPlot
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +31,9 @@ class Compiled:
     """A kernel, compiled for ``target``: its stages, and what the machine code takes.
 
     ``constants`` and ``options`` are what it was compiled with; ``file`` and ``line`` are where it begins. ``seconds``
-    is how long each stage took, when it was compiled and not found in the cache.
+    is how long each stage took, when it was compiled and not found in the cache. ``sources`` is what the user wrote:
+    the kernel, then its helpers; ``request`` what was compiled. ``launch`` is the launch whose kernel it is, where
+    `Launch.compile` gave it.
 
     >>> compiled = launch.compile("sm_90")
     >>> compiled
@@ -35,6 +49,9 @@ class Compiled:
     file: str
     line: int
     outcome: Outcome = field(repr=False)
+    sources: tuple[Source, ...] = field(repr=False, default=())
+    request: Request | None = field(repr=False, default=None)
+    launch: Recorded | None = field(repr=False, default=None)
 
     @property
     def target(self) -> str:
@@ -64,6 +81,47 @@ class Compiled:
         """
         return metadata_of(self.architecture, self.outcome)
 
+    @cached_property
+    def lines(self) -> Lines:
+        """Which lines of each stage belong to which lines of the source.
+
+        >>> compiled = launch.compile("sm_90")
+        >>> [compiled.stages["sass"].splitlines()[k - 1].split()[-3] for k in compiled.lines.of("sass", 22)][-1]
+        'LDG.E'
+        """
+        from triton_lab.compiled.lines.lines import Lines
+
+        return Lines(self.stages, self.sources)
+
+    @cached_property
+    def layouts(self) -> KernelLayouts:
+        """The values of the kernel that have a layout, with line, variable, shape and type, and what each change of a
+        layout moves; ``compiled.layouts.plot()`` draws them.
+
+        >>> launch.compile("sm_90").layouts.of(21)[-1].layout.kind.name
+        'blocked'
+        """
+        from triton_lab.compiled.laid_out import KernelLayouts
+
+        return KernelLayouts(self.kernel, str(self.stages.get("ttgir", "")), self.lines)
+
+    @cached_property
+    def passes(self) -> Passes:
+        """What each pass of the compiler changed on the way to LLVM IR, and how long it took; compiled anew for that.
+
+        Raises CompileError where that fails.
+
+        >>> passes = launch.compile("sm_90").passes
+        >>> passes.introduced("ttg.async_copy_global_to_local")
+        []
+        >>> [one.name for one in passes.introduced("arith.addf")]
+        ['what Triton reads']
+        """
+        from triton_lab.compiled.passes import passes_of
+
+        assert self.request is not None, "what was compiled knows what that was"
+        return passes_of(self.request, self.kernel, (self.file, self.line))
+
     @property
     def problems(self) -> tuple[str, ...]:
         """What would keep a GPU from running it, in words."""
@@ -74,6 +132,52 @@ class Compiled:
             f"{self.target} would refuse to launch it: a program needs {shared:,} bytes of shared memory, and may have "
             f"{most:,}. Smaller blocks or a smaller num_stages need less.",
         )
+
+    @cached_property
+    def transactions(self) -> Transactions:
+        """What its launch asks of memory: requests and sectors line by line, bank conflicts, and the worst line.
+
+        Raises ValueError for AMD's targets, LookupError for what was compiled without a launch.
+
+        >>> print(launch.compile("sm_90").transactions)
+        line   access          efficiency   requests   sectors   per request   moved as
+        21     load x_ptr      100%         32         125       3.91          4 bytes a lane
+        22     load y_ptr      100%         32         125       3.91          4 bytes a lane
+        23     store out_ptr   100%         32         125       3.91          4 bytes a lane
+        """
+        from triton_lab.compiled.transactions.transactions import transactions
+
+        launch, accesses = self._recorded()
+        return transactions(launch, accesses, self.architecture, self.metadata, self.stages)
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What its launch moves and computes, what limits it, and which lines do it.
+
+        Raises LookupError for what was compiled without a launch.
+
+        >>> print(launch.compile("sm_90").cost)
+        bytes, each once           12,000
+        bytes that lanes ask for   12,000
+        bytes in sectors           12,000
+        operations on floats       1,024
+        operations on integers     ...
+        """
+        from triton_lab.compiled.cost.cost import Cost
+
+        launch, accesses = self._recorded()
+        moved = self.transactions if self.architecture.is_nvidia else None
+        return Cost(launch, accesses, self.target, self.metadata, moved)
+
+    def _recorded(self) -> tuple[Recorded, Sequence[Access]]:
+        """The launch and its accesses. Raises LookupError."""
+        from triton_lab.launch.launch import Launch
+
+        if not isinstance(self.launch, Launch):
+            raise LookupError(
+                "only a recorded launch has addresses: with lab.record() as launches, then launches[0].compile(...)"
+            )
+        return self.launch, self.launch.accesses
 
     def compare(self, other: Compiled) -> Difference:
         """This beside ``other``: another target, another configuration, or the kernel after an edit.
@@ -102,8 +206,19 @@ class Compiled:
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The table, with the stages folded away under it."""
-        return shown(str(self), self.stages), {}
+        """The card with its pictures."""
+        return self.plot()._repr_mimebundle_(include, exclude)
+
+    @property
+    def plot(self) -> CompiledPlot:
+        """Its pictures: ``compiled.plot()`` is a card with all of them.
+
+        >>> launch.compile("sm_90").plot()
+        add_kernel for sm_90 with BLOCK=128...
+        """
+        from triton_lab.views.compiled.plot import CompiledPlot
+
+        return CompiledPlot(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +231,7 @@ class Difference:
     @property
     def titles(self) -> tuple[str, str]:
         """What the two are called: by all in which they differ."""
-        first, second = (_named(one) for one in (self.before, self.after))
+        first, second = (told_apart(one) for one in (self.before, self.after))
         told = [name for name in {**first, **second} if first.get(name) != second.get(name)]
         if not told:
             return f"{self.before.target} before", f"{self.after.target} after"
@@ -164,8 +279,8 @@ class Difference:
         return {"text/plain": str(self)}, {}
 
 
-def _named(one: Compiled) -> dict[str, str]:
-    """What tells a compilation from another."""
+def told_apart(one: Compiled) -> dict[str, str]:
+    """What tells a compilation from another, each in words, by its name."""
     held = one.metadata
     return {
         "kernel": one.kernel,

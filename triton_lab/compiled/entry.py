@@ -17,6 +17,7 @@ from triton_lab.compiled.failure import CompileError, error_of
 from triton_lab.compiled.front import Request, read
 from triton_lab.compiled.meaning import meaning
 from triton_lab.compiled.several import CompiledList
+from triton_lab.compiled.sources import sources_of
 
 SECONDS = 120.0
 MAX_BYTES = 8 << 30
@@ -158,6 +159,8 @@ def _compiled(
         str(function.fn.__code__.co_filename),
         function.starting_line_number,
         outcome,
+        sources_of(function),
+        request,
     )
     with _lock:
         _remembered[_key(source, request.target, options)] = compiled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from triton_lab.backend.dependencies import fingerprint
@@ -38,16 +39,26 @@ def attempts(
 ) -> list[Compiled | CompileError]:
     """What becomes of the launch's kernel on each of the targets; or why nothing does."""
     source, metadata = launch.compiled
-    chosen = {**_chosen(metadata), **options}
+    chosen = {**chosen_options(metadata), **options}
     kernel = _as_it_was(launch, source.fn)
-    return compiled_all(
-        [(_source(launch, kernel, one), one, _had(chosen, one, options)) for one in architectures(target)],
+    made = compiled_all(
+        [(_source(launch, kernel, one), one, had(chosen, one, options)) for one in architectures(target)],
         seconds,
         max_bytes,
     )
+    return [_remembered(launch, one) if isinstance(one, Compiled) else one for one in made]
 
 
-def _chosen(metadata: Any) -> dict[str, Any]:
+def _remembered(launch: Recorded, made: Compiled) -> Compiled:
+    """The same as the launch's own, which its card shows from now on."""
+    known = next((one for one in launch.compilations if one.outcome is made.outcome), None)
+    if known is None:
+        known = replace(made, launch=launch)
+        launch.compilations.append(known)
+    return known
+
+
+def chosen_options(metadata: Any) -> dict[str, Any]:
     """The options of the launch that are not what its target takes by itself."""
     from triton.compiler.compiler import make_backend
 
@@ -60,7 +71,7 @@ def _chosen(metadata: Any) -> dict[str, Any]:
     }
 
 
-def _had(chosen: dict[str, Any], target: Architecture, asked: dict[str, Any]) -> dict[str, Any]:
+def had(chosen: dict[str, Any], target: Architecture, asked: dict[str, Any]) -> dict[str, Any]:
     """Those of the options that such a target has; what was asked for by name stays, and is refused later."""
     from triton.compiler.compiler import make_backend
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex, overload
 
-from triton_lab.compiled.compiled import Compiled
-from triton_lab.compiled.text import aligned, shown, side_by_side
+from triton_lab.compiled.compiled import Compiled, told_apart
+from triton_lab.compiled.text import aligned, side_by_side
 
 
 class CompiledList(list[Compiled]):
@@ -33,12 +33,32 @@ class CompiledList(list[Compiled]):
         return "\n".join(
             [
                 *problems,
-                *aligned(side_by_side([list(one.metadata.rows()) for one in self], [one.target for one in self])),
+                *aligned(table(self)),
             ]
         )
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        stages = {f"{one.target} {name}": text for one in self for name, text in one.stages.items()}
-        return shown(str(self), stages), {}
+        """One card for all of them."""
+        if not self:
+            return {"text/plain": "compiled for nothing"}, {}
+        from triton_lab.views.compiled.card import CompilationCard
+
+        return CompilationCard(self)._repr_mimebundle_(include, exclude)
+
+
+def labels(compiled: Sequence[Compiled]) -> list[str]:
+    """What each is called among the others: its target, and with that all in which those for one target differ."""
+    told = [told_apart(one) for one in compiled]
+    found = []
+    for one in told:
+        alike = [other for other in told if other["target"] == one["target"]]
+        names = [name for name in one if name != "target" and len({other.get(name) for other in alike}) > 1]
+        found.append(", ".join([one["target"], *(one[name] for name in names)]))
+    return found
+
+
+def table(compiled: Sequence[Compiled]) -> list[tuple[str, ...]]:
+    """Rows of name and the value of each, under their labels."""
+    return side_by_side([list(one.metadata.rows()) for one in compiled], labels(compiled))

@@ -1,12 +1,10 @@
-"""Compilations as text: tables, stages that are folded away, and stages without the places that lines come from."""
+"""Compilations as text: tables, and stages without the places that lines come from."""
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-_MOST_LINES = 500  # of a stage, in a notebook's output
 # Where a line comes from, which changes with every edit above it, and numbers that stand for it.
 _PLACES = (
     (re.compile(r"\s*loc\((?:#loc\d*|unknown|[^()]*(?:\([^()]*\))*[^()]*)\)"), ""),
@@ -15,6 +13,9 @@ _PLACES = (
     (re.compile(r"^!\d+ = .*$"), ""),
     (re.compile(r"^\s*\.(?:loc|file)\b.*$"), ""),
 )
+
+_FOR_DEBUGGERS = re.compile(r"^\s*\.section\s+\.debug|^\.set amdgpu\.|^\s*\.ident\b")
+_LABELS = re.compile(r"^(?:\$L__(?:tmp|func_begin|func_end)\d+|\.L(?:tmp|func_begin|func_end)\d+):")
 
 
 def side_by_side(columns: Sequence[Sequence[tuple[str, str]]], titles: Sequence[str]) -> list[tuple[str, ...]]:
@@ -37,26 +38,28 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "   ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
 
 
-def shown(table: str, stages: Mapping[str, str | bytes]) -> dict[str, str]:
-    """What a notebook shows: the table, with the stages folded away under it."""
-    folded = "".join(_folded(name, text) for name, text in stages.items())
-    return {"text/plain": table, "text/html": f"<pre>{html.escape(table)}</pre>{folded}"}
-
-
-def _folded(name: str, text: str | bytes) -> str:
-    if isinstance(text, bytes):
-        return f"<div>{html.escape(name)}: {len(text):,} bytes</div>"
-    lines = text.splitlines()
-    left = f"\n… {len(lines) - _MOST_LINES:,} more lines" if len(lines) > _MOST_LINES else ""
-    body = html.escape("\n".join(lines[:_MOST_LINES]) + left)
-    return f"<details><summary>{html.escape(name)}, {len(lines):,} lines</summary><pre>{body}</pre></details>"
-
-
 def without_places(text: str) -> Iterator[str]:
     """The lines of a stage, without what says where they come from."""
-    for line in text.splitlines():
+    yield from (line for _, line in numbered_without_places(text))
+
+
+def numbered_without_places(text: str) -> Iterator[tuple[int, str]]:
+    """The same, each with its number in the stage, from 1 on."""
+    for number, line in enumerate(text.splitlines(), start=1):
         left = line
         for pattern, instead in _PLACES:
             left = pattern.sub(instead, left)
         if left.strip() or not line.strip():
-            yield left.rstrip()
+            yield number, left.rstrip()
+
+
+def read_by_people(text: str) -> Iterator[tuple[int, str]]:
+    """The same without what is there for debuggers: labels that nothing jumps to, and what stands behind the code."""
+    blank = True
+    for number, line in numbered_without_places(text):
+        if _FOR_DEBUGGERS.match(line):
+            return
+        bare = line.strip()
+        if (bare or not blank) and not _LABELS.match(line):
+            yield number, line
+            blank = not bare

@@ -60,6 +60,10 @@ def load(
 
     The result broadcasts to ``(programs, *shape)``. Raises KernelError with a `Fault`.
     """
+    mask = _needed(mask)
+    if other is not None and other.shape[0] > _programs(pointer, mask):
+        # Every program loads the same lanes, and has values of its own for those that are masked out.
+        pointer = _for_each(pointer, other.shape[0])
     pieces = _pieces(reachable, pointer, mask, dtype, shape, "load")
     if len(pieces) == 1 and pieces[0].lanes is Ellipsis:
         piece = pieces[0]
@@ -69,7 +73,7 @@ def load(
     if other is None:
         result = np.zeros((programs, *shape), dtype)
     else:
-        result = np.empty((max(programs, other.shape[0]), *shape), dtype)
+        result = np.empty((programs, *shape), dtype)
         result[...] = other
     for piece in pieces:
         result[piece.lanes] = piece.view[piece.index]
@@ -86,13 +90,14 @@ def store(
     """
     if isinstance(pointer, Affine) and _repeats(pointer):
         pointer = pointer.elements(np.dtype(np.int64))
-    if value.shape[0] > _programs(pointer, None):
-        # Every program writes its own value to the same place.
-        pointer = _for_each(pointer, value.shape[0])
+    mask = _needed(mask)
+    programs = max(_programs(pointer, mask), value.shape[0])
+    if programs > _programs(pointer, None):
+        # Every program writes to the same place, with a value or a mask of its own.
+        pointer = _for_each(pointer, programs)
     pieces = _pieces(reachable, pointer, mask, dtype, shape, "store")
     if not pieces:
         return
-    programs = max(_programs(pointer, mask), value.shape[0])
     whole = np.broadcast_to(value, (programs, *shape))
     for piece in pieces:
         write(reachable.memory, piece, whole if piece.lanes is Ellipsis else whole[piece.lanes], dtype)
@@ -122,15 +127,18 @@ def scattered(
     reachable: Reachable, addresses: Array, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
 ) -> list[Piece]:
     """Where each lane of ``addresses`` is, lane by lane. Raises KernelError with a `Fault`."""
-    return _pieces(reachable, addresses, mask, dtype, shape, kind)
+    return _pieces(reachable, addresses, _needed(mask), dtype, shape, kind)
+
+
+def _needed(mask: Mask) -> Mask:
+    """None for a mask that leaves nothing out."""
+    return None if isinstance(mask, Box) and mask.is_full() else mask
 
 
 def _pieces(
     reachable: Reachable, pointer: Pointer, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
 ) -> list[Piece]:
     """Where the lanes of an access are; ``kind`` says whether it only reads ("load"). Raises KernelError."""
-    if isinstance(mask, Box) and mask.is_full():
-        mask = None
     try:
         pieces = _found(reachable, pointer, mask, dtype, shape)
         if kind != "load" and not all(piece.region.writable for piece in pieces):

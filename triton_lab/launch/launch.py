@@ -36,9 +36,12 @@ Array = NDArray[Any]
 class Launch(Recorded):
     """One launch of a kernel: what was recorded of it, and what can be asked of that.
 
-    ``grid`` is ``(x, y, z)``; programs are numbered x fastest. ``seconds`` is the run alone.
+    ``grid`` is ``(x, y, z)``; programs are numbered x fastest. ``seconds`` is the run alone:
+    of a launch on a GPU the median of ``time``, a `Time` of its kernel there; on the CPU the interpreter's, which says
+    nothing about a GPU, and ``time`` is None.
     ``source`` is the kernel's text and ``first_line`` the number of its first line in the cell or
-    file. ``configs`` lists what an autotuner tried just before: ``(configuration, seconds)``.
+    file. ``tuning`` says what an autotuner tried, if one made the launch; ``configs`` lists what it tried just before:
+    ``(configuration, seconds)``.
 
     >>> launch.kernel, launch.grid, launch.programs, launch.target, launch.error
     ('add_kernel', (8, 1, 1), 8, 'cpu', None)

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from triton_lab.backend import launcher
 from triton_lab.backend.launcher import Call, Recorder, Watch
+from triton_lab.backend.stopwatch import Clock
+from triton_lab.backend.tuning import tuning_of
 from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Plan, effects
@@ -42,17 +44,21 @@ class LaunchNotRecorded(UserWarning):
 
 
 class _Record(Recorder):
-    def __init__(self, launches: Launches, max_bytes: int, max_total_bytes: int, fresh: FreshMemory) -> None:
+    def __init__(
+        self, launches: Launches, max_bytes: int, max_total_bytes: int, fresh: FreshMemory, clock: Clock | None
+    ) -> None:
         self.launches = launches
         self.max_bytes = max_bytes
         self.max_total_bytes = self.left = max_total_bytes
         self.fresh = fresh
+        self.clock = clock
         self.pending: dict[int, tuple[Tape, snapshot.Snapshot, dict[str, Watcher]]] = {}
         self.trials: list[tuple[str, str, float]] = []
 
     def before(self, call: Call) -> Watch:
         if call.trial:
             return Watch()
+        call.tuning = tuning_of(call.metadata.name, call.target)
         extents = [(region.start, region.stop) for region in call.memory.regions]
         unfilled = self.fresh.unfilled(extents)
         blank = Ranges.joined([snapshot.blank(region) & unfilled for region in call.memory.regions if len(unfilled)])
@@ -73,6 +79,9 @@ class _Record(Recorder):
         self.launches.unseen.append(f"the launch of {kernel} was not recorded: {reason}")
         warnings.warn(self.launches.unseen[-1], LaunchNotRecorded, stacklevel=2)
 
+    def timing(self) -> float:
+        return 0.0 if self.clock is None else self.clock.room()
+
     def after(self, call: Call) -> None:
         if call.trial:
             self.trials.append((call.metadata.name, configuration(call), call.seconds))
@@ -89,11 +98,16 @@ class _Record(Recorder):
                 "use record(max_total_bytes=...), or record fewer launches"
             )
         self.left = max(0, self.left - tape.nbytes - kept.nbytes)
+        if self.clock is not None:
+            call.time = self.clock.noted(call.source, call.time, call.clocked)
         launch = described(call, tape, kept)
         launch.watched = watching
         if full:
             launch.dropped = kept.missing
+        launch.tuning = call.tuning
         launch.configs = [(text, seconds) for name, text, seconds in self.trials if name == launch.kernel]
+        if not launch.configs and call.tuning is not None and not call.tuning.earlier:
+            launch.configs = [(str(one), one.seconds) for one in call.tuning.tried]  # on a GPU nobody hears of trials
         self.trials = [trial for trial in self.trials if trial[0] != launch.kernel]
         self.launches.append(launch)
 
@@ -151,6 +165,8 @@ def described(call: Call, tape: Tape, kept: snapshot.Snapshot) -> Launch:
         tape=tape,
         snapshot=kept,
         seconds=call.seconds,
+        time=call.time,
+        interpreted=call.interpreted,
         error=call.error,
         dropped="; ".join(filter(None, (tape.cut, kept.missing))),
     )
@@ -168,13 +184,18 @@ def configuration(call: Call) -> str:
 
 
 @contextlib.contextmanager
-def record(*, max_bytes: int = MAX_BYTES, max_total_bytes: int = MAX_TOTAL_BYTES) -> Iterator[Launches]:
+def record(
+    *, max_bytes: int = MAX_BYTES, max_total_bytes: int = MAX_TOTAL_BYTES, time: bool = False
+) -> Iterator[Launches]:
     """Record the launches made inside, on any thread: ``with record() as launches: ...``.
 
     The list grows by one `Launch` for each, in the order in which they end; an autotuner's trials
     are not among them. The last value of a cell, it is a table of the launches, and one of them its
     card. ``max_bytes`` bounds the bytes that a launch may hold on to, for its memory and for its accesses,
     ``max_total_bytes`` those of all launches together; ``launch.dropped`` says what that cost.
+
+    ``time`` measures what kernels take on a GPU, as ``launch.time``: each is run again, on copies and after a warm-up,
+    for a tenth of a second, and all of them for two seconds at most; the others have the time of their own run.
 
     What `torch.empty` gives out inside, on this thread, holds NaNs and huge integers instead of
     whatever was there before, so that reads of it can be told (`fresh`).
@@ -197,6 +218,7 @@ def record(*, max_bytes: int = MAX_BYTES, max_total_bytes: int = MAX_TOTAL_BYTES
     """
     launches = Launches()
     with refused(), FreshMemory(min(max_bytes, POISONED)) as fresh:
-        recorder = _Record(launches, max_bytes, max(max_bytes, max_total_bytes), fresh)
-        with launcher.recorders.listening(recorder):
+        clock = Clock() if time else None
+        recorder = _Record(launches, max_bytes, max(max_bytes, max_total_bytes), fresh, clock)
+        with clock or contextlib.nullcontext(), launcher.recorders.listening(recorder):
             yield launches

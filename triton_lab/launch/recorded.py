@@ -19,6 +19,8 @@ from triton_lab.launch.argument import Argument
 from triton_lab.launch.snapshot import CannotReplay, Snapshot
 
 if TYPE_CHECKING:
+    from triton_lab.backend.stopwatch import Time
+    from triton_lab.backend.tuning import Tuning
     from triton_lab.launch.lines import Line
     from triton_lab.launch.probes import Surroundings, Twin, Variable
     from triton_lab.launch.tape import Tape
@@ -48,7 +50,12 @@ class Recorded:
     snapshot: Snapshot | None = field(repr=False, default=None)
     thread: str = field(default_factory=lambda: threading.current_thread().name)
     seconds: float = 0.0
+    time: Time | None = None
+    # What the interpreter took, which runs launches on the GPU too, to see what they touch.
+    interpreted: float = 0.0
     error: BaseException | None = None
+    # What an autotuner tried, where one made this launch, now or at a launch before.
+    tuning: Tuning | None = None
     configs: list[tuple[str, float]] = field(default_factory=list)
     printed: str = ""
     dropped: str = ""
@@ -58,6 +65,8 @@ class Recorded:
     watched: Mapping[str, Watcher] = field(repr=False, default_factory=dict)
     # Of a launch on the GPU: (argument, the GPU's result, the CPU's) for what was written.
     outputs: list[tuple[str, Any, Any]] = field(repr=False, default_factory=list)
+    # What `Launch.compile` has given so far, a `compiled.Compiled` each: its card shows them.
+    compilations: list[Any] = field(repr=False, default_factory=list)
 
     @property
     def programs(self) -> int:

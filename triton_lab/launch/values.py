@@ -21,7 +21,7 @@ from triton_lab.words import count, no_program
 
 if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
-    from triton_lab.views.launch.difference import Difference
+    from triton_lab.views.launch.comparison import Beside
     from triton_lab.views.launch.variable import Variable as VariableView
 
 Array = NDArray[Any]
@@ -130,11 +130,11 @@ class Values:
 
     def compare(
         self, other: Values | None = None, programs: tuple[int, int] = (0, 1), iterations: tuple[int, int] = (0, 0)
-    ) -> Difference:
-        """Two programs, two iterations, or with ``other`` two launches, side by side with their difference.
+    ) -> Beside:
+        """Two programs, two iterations, or with ``other`` two launches, side by side with the error between them.
 
         >>> launch.values("x").compare(programs=(0, 1)).title()
-        'x (128): 128 of 128 elements differ, by 128 at most'
+        'x: different: 128 of 128 elements; by 128 at most, at x[0]'
         """
         from triton_lab.views.launch.variable import compare
 

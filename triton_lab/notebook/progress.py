@@ -25,6 +25,7 @@ Publish = Callable[..., Any]
 STAGES = (
     ("triton_lab.launch.checks", "Checking the launch"),
     ("triton_lab.views", "Drawing the picture"),
+    ("triton_lab.remote", "Running the kernel on a shared machine"),
     ("triton_lab.launch", "Running the kernel and recording it"),
     ("triton_lab.backend.launcher", "Running the kernel"),
     ("triton.compiler", "Compiling the kernel"),
@@ -59,6 +60,10 @@ class Sign:
             yield
         finally:
             self._task = ""
+
+    def tell(self, task: str) -> None:
+        """What is done from now on is ``task``; "" where the stack is to say it again."""
+        self._task = task
 
     def watch(self) -> None:
         """Show the line after a while and keep it true, until the end."""
@@ -140,8 +145,14 @@ def listening(sign: Sign) -> Iterator[None]:
         yield
         return
     launcher.progress = sign.programs
+    # Where launches are sent away there is a queue; who has sent none has not loaded it.
+    queue: Any = sys.modules.get("triton_lab.remote.waiting")
+    if queue is not None:
+        queue.listener = sign.tell
     try:
         yield
     finally:
         launcher.progress = None
         sign.programs(0, 0)
+        if queue is not None:
+            queue.listener = None

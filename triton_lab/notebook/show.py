@@ -33,18 +33,16 @@ def show_launches(launches: Sequence[Launch], chosen: Options, sign: Sign, raise
     from IPython.display import display
 
     from triton_lab.views.launch.card import Card
-    from triton_lab.views.launch.difference import Difference
     from triton_lab.views.launch.launches import Launches
 
     failed = launches[-1] if launches and launches[-1].error is not None else None
     many = len(launches) > MOST_CARDS
 
     def card(launch: Launch) -> Card:
-        compared = launch.outputs if chosen.target == "both" else []
         return Card(
             launch,
             show=() if chosen.show == ("none",) else chosen.show,
-            differences=[Difference(gpu, cpu, name) for name, gpu, cpu in compared],
+            both=chosen.target == "both",
             raised=raised if failed is not None and launch.error is failed.error else "",
         )
 

@@ -11,14 +11,15 @@ def status() -> str:
     import torch
     import triton
 
-    from triton_lab.backend.targets import current
+    from triton_lab.backend.targets import current, shared_gpu
 
     lines = [
         f"triton-lab {version()}, Triton {triton.__version__}, torch {torch.__version__}, "
         f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
     ]
-    gpu = gpu_name()
-    lines.append("targets: cpu" + (f", gpu ({gpu})" if gpu else " (there is no GPU that Triton can use)"))
+    gpu, shared = gpu_name(), shared_gpu()
+    there = [f"gpu ({gpu})"] * bool(gpu) + [f"gpu shared at {shared}"] * bool(shared)
+    lines.append("targets: cpu" + ("".join(f", {one}" for one in there) or " (there is no GPU that Triton can use)"))
     lines.append(f"active:  {current()}")
     lines.extend(environment())
     return "\n".join(lines)

@@ -12,9 +12,8 @@ from triton_lab.notebook.options import Options
 @contextlib.contextmanager
 def switched(chosen: Options) -> Iterator[list[str]]:
     """Launches inside run where ``chosen`` says; yields remarks to print."""
-    from triton_lab.backend.gpu import gpu_driver_class
     from triton_lab.backend.limiting import limits
-    from triton_lab.backend.targets import target
+    from triton_lab.backend.targets import as_it_is, has_gpu, target
 
     notes: list[str] = []
     name = chosen.target
@@ -23,12 +22,11 @@ def switched(chosen: Options) -> Iterator[list[str]]:
             "TRITON_INTERPRET=1 is set: kernels defined now run in Triton's own interpreter, and their launches "
             "cannot be recorded. Unset it and restart the notebook's kernel."
         )
-    if name == "both" and gpu_driver_class() is None:
+    if name == "both" and not has_gpu():
         notes.append("There is no GPU that Triton can use here: the cell ran on the CPU alone.")
         name = "cpu"
     with contextlib.ExitStack() as stack:
-        # The GPU by our own way, also where it is Triton's choice: only then are launches recorded.
-        stack.enter_context(target("cpu" if name == "cpu" or (name == "auto" and target() == "cpu") else "gpu"))
+        stack.enter_context(as_it_is() if name == "auto" else target("cpu" if name == "cpu" else "gpu"))
         if chosen.steps is not None:
             stack.enter_context(limits(max_steps=chosen.steps))
         yield notes

@@ -231,8 +231,11 @@ def _with_birth(refusal: Refusal, *sides: Operand) -> tuple[ast.AST, ...]:
 def one_address(refusal: Refusal, found: re.Match[str]) -> Told | None:
     """A block for the value or the mask of a single address."""
     what = found[1].lower()
-    named = {"mask": refusal.operands[1:2], "value": refusal.operands[1:2]}[what]
-    side = next((each for each in refusal.operands if each.name == what), next(iter(named), None))
+    called = ast.unparse(refusal.node.func) if isinstance(refusal.node, ast.Call) else ""
+    # A mask without its name stands behind the pointer of a load, and behind the value of all else.
+    place = 2 if what == "mask" and not called.endswith("load") else 1
+    unnamed = [each for each in refusal.operands if not each.name][place : place + 1]
+    side = next((each for each in refusal.operands if each.name == what), next(iter(unnamed), None))
     if side is None:
         return None
     return Told(

@@ -318,7 +318,7 @@ class Schedule(Pictured):
         >>> [str(time) for time in schedule.split("j", 2).expressions("S0")]
         ['i', '⌊j/2⌋', 'j - 2⌊j/2⌋']
         """
-        return times(self.tree, statement)
+        return times(self.tree, self.scop[statement].name)
 
     def theta(self, statement: str | None = None) -> AffineMatrix:
         """T of ``statement`` (or of the only one): one row per time dimension; columns as in `AffineMatrix`.

@@ -150,13 +150,22 @@ def distribute(tree: Tree, loop: Loop) -> Tree:
 
 def fuse(tree: Tree, first: str, second: str) -> Tree:
     """The two loops in which the ways to two statements part, as one loop around both bodies."""
+    there = statements(tree)
+    for name in (first, second):
+        if name not in there:
+            raise ValueError(f"there is no statement {name}; statements: {', '.join(there)}")
+    return _fuse(tree, first, second)
+
+
+def _fuse(tree: Tree, first: str, second: str) -> Tree:
     match tree:
         case Loop():
-            return replace(tree, body=fuse(tree.body, first, second))
+            return replace(tree, body=_fuse(tree.body, first, second))
         case Sequence():
-            at = [next((k for k, c in enumerate(tree.children) if s in statements(c)), -1) for s in (first, second)]
+            at = [next(k for k, c in enumerate(tree.children) if s in statements(c)) for s in (first, second)]
             if at[0] == at[1]:
-                return sequence(tuple(fuse(c, first, second) if k == at[0] else c for k, c in enumerate(tree.children)))
+                children = (_fuse(c, first, second) if k == at[0] else c for k, c in enumerate(tree.children))
+                return sequence(tuple(children))
             return _fuse_children(tree, *sorted(at))
         case Leaf():
             raise ValueError(f"{first} and {second} have every loop in common already")

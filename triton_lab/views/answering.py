@@ -63,15 +63,15 @@ def part(view: str, name: str) -> Scene:
     """The part called ``name``, or the reason why there is none."""
     one = _kept.get(view)
     if one is None:
-        return _gone(view)
+        return _gone(view, "to see this")
     return attempt(lambda: one.part(name) if name != WHOLE else one.live(), in_words)
 
 
-def _gone(view: str) -> WordsScene:
+def _gone(view: str, purpose: str) -> WordsScene:
     """Why the view does not answer, and what to do."""
     if not view.startswith(_SESSION):
-        return in_words("Run the cell again to see this: the kernel that ran it is gone.")
-    return in_words("This launch is no longer kept, since many have been shown after it. Run the cell again.")
+        return in_words(f"Run the cell again {purpose}: the kernel that ran it is gone.")
+    return in_words(f"This is no longer kept, since many have been shown after it: run the cell again {purpose}.")
 
 
 def asked(comm: Any, data: Mapping[str, Any]) -> None:
@@ -84,7 +84,8 @@ def asked(comm: Any, data: Mapping[str, Any]) -> None:
         _tell(comm, view, name, part(view, name), one)
     elif isinstance(picked, Mapping):
         wanted = cast(Picked, picked)
-        scene = attempt(lambda: one.follow(wanted), in_words) if one is not None else _gone(view)
+        gone = _gone(view, "to change this picture") if one is None else None
+        scene = attempt(lambda: one.follow(wanted), in_words) if one is not None else gone
         if scene is not None:
             _tell(comm, view, WHOLE, scene, one)
 

@@ -254,7 +254,7 @@ def theme_sheet() -> str:
     for name, theme, look in _themes():
         rules = [f"color-scheme: {name};"]  # of the browser's own controls and scroll bars
         rules += [f"--tl-{key}: var({theirs}, {getattr(theme, key)});" for key, theirs in _OF_THE_NOTEBOOK.items()]
-        rules += [f"--tl-{key}: {getattr(theme, key)};" for key in ("error", "warning")]
+        rules += [f"--tl-{key}: {getattr(theme, key)};" for key in ("error", "warning", "keyword", "string", "number")]
         plain = {key: value for key, value in vars(look).items() if isinstance(value, str)}
         rules += [f"--tl-domain-{key.replace('_', '-')}: {value};" for key, value in plain.items()]
         selector = ".tl-view" if theme is style.LIGHT else f'.tl-view[data-theme="{name}"]'

@@ -83,3 +83,10 @@ def test_the_coarser_of_two_dtypes_has_the_wider_rounding() -> None:
     assert formats.coarser(half, single) == half
     assert formats.coarser(brain, half) == brain
     assert formats.coarser(whole, single) == single
+
+
+@pytest.mark.parametrize("name", ["float32", "bfloat16", "float8_e5m2"])
+def test_one_element_that_was_expanded_is_an_array_like_any(name: str) -> None:
+    for shape in ((), (1,), (1, 1), (3,), (2, 3)):
+        found = formats.as_array(torch.tensor(3.0, dtype=getattr(torch, name)).expand(shape))
+        assert found.shape == shape and found.dtype == formats.numpy_type(name) and (found.astype(float) == 3).all()

@@ -7,7 +7,9 @@ import pytest
 
 from triton_lab.polyhedral import NotAScop, scop
 from triton_lab.polyhedral.core.affine import Affine
-from triton_lab.polyhedral.core.nest import MATHEMATICS
+from triton_lab.polyhedral.core.nest import MATHEMATICS, Assign, Number
+from triton_lab.polyhedral.core.source import SourceText
+from triton_lab.polyhedral.frontends.from_c import nest_from_c
 from triton_lab.polyhedral.page import examples
 
 SIZE = 5
@@ -380,3 +382,23 @@ def test_other_things_are_no_scops() -> None:
         scop(3)
     with pytest.raises(ValueError, match="m is no parameter"):
         scop(examples.MATMUL, m=3)
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("0", 0), ("7", 7), ("10", 10), ("010", 8), ("00", 0), ("017L", 15), ("0x10", 16), ("0X1f", 31), ("0b101", 5),
+        ("12l", 12), ("9LL", 9), ("100", 100), ("1.5", 1.5), ("2.f", 2.0), ("0.25F", 0.25), ("1e2", 100.0),
+        ("3.0L", 3.0), ("08.5", 8.5),
+    ],
+)  # fmt: skip
+def test_a_number_is_what_c_says(written: str, value: float) -> None:
+    (assigned,) = nest_from_c(SourceText(f"x = {written};")).body
+    assert isinstance(assigned, Assign) and isinstance(assigned.value, Number)
+    assert assigned.value.value == value and type(assigned.value.value) is type(value)
+
+
+@pytest.mark.parametrize(("written", "why"), [("3u", "unsigned"), ("3UL", "unsigned"), ("'a'", "is not a number")])
+def test_other_numbers_are_refused(written: str, why: str) -> None:
+    with pytest.raises(NotAScop, match=why):
+        scop(f"for (int i = 0; i < 3; i++) A[i] = {written};")

@@ -40,6 +40,7 @@ def tile_kernel(
     row_stride,
     column_stride,
     n,
+    least,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
     HALF: tl.constexpr,
@@ -47,7 +48,7 @@ def tile_kernel(
 ):
     row, column = tl.arange(0, ROWS)[:, None], tl.arange(0, COLUMNS)[None, :]
     place = column // HALF % RING * column_stride
-    tl.store(out_ptr + tl.program_id(0) * 400 + row * row_stride + place, 1.0, mask=column < n)
+    tl.store(out_ptr + tl.program_id(0) * 400 + row * row_stride + place, 1.0, mask=(column < n) & (row >= least))
 
 
 @settings(max_examples=25, deadline=None)
@@ -55,15 +56,28 @@ def tile_kernel(
     row_stride=st.integers(0, 12),
     column_stride=st.integers(0, 5),
     n=st.integers(0, 9),
+    least=st.integers(0, 3),
     half=st.sampled_from([1, 2]),
     ring=st.sampled_from([3, 8]),
 )
-def test_collisions_are_those_of_the_record(row_stride: int, column_stride: int, n: int, half: int, ring: int) -> None:
+def test_collisions_are_those_of_the_record(
+    row_stride: int, column_stride: int, n: int, least: int, half: int, ring: int
+) -> None:
+    sizes = {"ROWS": 4, "COLUMNS": 8, "HALF": half, "RING": ring}
     with lab.target("cpu"), lab.record() as launches:
-        tile_kernel[(2,)](torch.zeros(800), row_stride, column_stride, n, ROWS=4, COLUMNS=8, HALF=half, RING=ring)
+        tile_kernel[(2,)](torch.zeros(800), row_stride, column_stride, n, least, **sizes)
     verdict = scop(launches[0]).collisions
     assert not verdict.open and verdict.sure
     assert verdict.free == (not collide(launches[0]))
+
+
+@pytest.mark.parametrize(("row_stride", "half", "least"), [(9, 2, 3), (0, 1, 2), (9, 2, 0)])
+def test_two_neighbours_in_one_row_or_column_are_found(row_stride: int, half: int, least: int) -> None:
+    """No more than two lanes meet anywhere: along a row in one of the last, along a column in the last two."""
+    with lab.target("cpu"), lab.record() as launches:
+        tile_kernel[(1,)](torch.zeros(40), row_stride, 1, 8, least, ROWS=4, COLUMNS=8, HALF=half, RING=8)
+    verdict = scop(launches[0]).collisions
+    assert not verdict.free and collide(launches[0]) and [each.kind for each in verdict.stores] == ["store"]
 
 
 @pytest.mark.parametrize("name", ["vector_add", "softmax", "dropout"])

@@ -11,8 +11,21 @@ from hypothesis import strategies as st
 
 from triton_lab.polyhedral.core.affine import Affine
 from triton_lab.polyhedral.core.conditions import Constraint, Extremum
-from triton_lab.polyhedral.kernels.facts import Facts
-from triton_lab.polyhedral.kernels.values import MOST_CASES, Number, Piece, Unknown, holds_case, pruned
+from triton_lab.polyhedral.kernels.facts import Case, Facts
+from triton_lab.polyhedral.kernels.values import (
+    MOST_CASES,
+    Number,
+    Piece,
+    Truth,
+    Unknown,
+    both,
+    either,
+    holds,
+    holds_case,
+    negation,
+    pruned,
+    simplified,
+)
 
 RANGES = {"i": (0, 3), "j": (-1, 2)}
 FACTS = Facts(RANGES, RANGES)
@@ -83,3 +96,50 @@ def test_more_cases_than_anybody_reads_are_unknown_and_say_for_what_names() -> N
     assert isinstance(pruned(many[:-1], Facts(wide, wide)), Number)
     found = pruned(many, Facts(wide, wide))
     assert isinstance(found, Unknown) and found.names == {"i"} and str(MOST_CASES + 1) in found.reason
+
+
+formulas = st.lists(cases, max_size=4).map(tuple)
+
+
+@given(formulas)
+def test_a_simplified_condition_holds_where_it_did_and_has_no_case_that_never_does(formula: tuple[Case, ...]) -> None:
+    found = simplified(formula, FACTS)
+    assert np.broadcast_to(holds(found, POINTS), 16).tolist() == np.broadcast_to(holds(formula, POINTS), 16).tolist()
+    assert len(set(found)) == len(found)
+    if len(found) > 1:
+        assert all(np.broadcast_to(holds_case(case, POINTS), 16).any() for case in found)
+
+
+def test_of_several_cases_those_stay_that_can_hold() -> None:
+    first, second = (Constraint(FIRST - 2),), (Constraint(SECOND - 1),)
+    assert simplified((first,), FACTS) == (first,)
+    assert simplified((first, NEVER, second, first), FACTS) == (first, second)
+    assert simplified((NEVER,), FACTS) == (NEVER,), "one alone is not looked at"
+    assert simplified((first, (ALWAYS,)), FACTS) == ((),)
+    assert simplified((EVEN_WORSE,), FACTS) == ()
+
+
+@given(formulas, formulas)
+def test_and_or_and_not_are_what_they_are_at_every_point(a: tuple[Case, ...], b: tuple[Case, ...]) -> None:
+    one, other = (np.broadcast_to(holds(formula, POINTS), 16) for formula in (a, b))
+
+    def at(truth: Truth) -> list[bool]:
+        assert truth.unknown is None
+        return list(np.broadcast_to(holds(truth.cases, POINTS), 16).tolist())
+
+    assert at(both(Truth(a), Truth(b), FACTS)) == (one & other).tolist()
+    assert at(either(Truth(a), Truth(b), FACTS)) == (one | other).tolist()
+    not_one = negation(Truth(a), FACTS)
+    if not_one.unknown is None:
+        assert at(not_one) == (~one).tolist()
+        together = np.zeros(16, int)
+        for case in not_one.cases:
+            together += holds_case(case, POINTS)
+        assert together.max() < 2, "no two cases meet"
+
+
+def test_what_is_unknown_of_one_is_unknown_of_both() -> None:
+    dark, light = Truth(((ALWAYS,),), Unknown("dark")), Truth(((ALWAYS,),))
+    for found in (both(dark, light, FACTS), both(light, dark, FACTS), either(dark, light, FACTS)):
+        assert found.unknown == Unknown("dark")
+    assert negation(dark, FACTS) == Truth(((),), Unknown("dark"))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { headOf, mentions, pathOf } from '../../../triton_lab/views/front/lazy/drawing.js';
+import { headOf, mentions, pathOf } from '../../../triton_lab/views/front/drawing/drawing.js';
 import { alongRamp, hullOf, Orthographic, Plane, tickStep } from '../../../triton_lab/views/front/polyhedral/geometry.js';
 import type { BorderLine } from '../../../triton_lab/views/front/scenes.d.ts';
 import { STYLE } from '../../../triton_lab/views/front/drawing/style.js';

@@ -12,7 +12,7 @@ import { SHAPES } from "../../../triton_lab/views/front/shapes.js";
 const WORDS = { kind: "words", text: "told" };
 const CARD = {
   kind: "card", title: "k[1]", facts: [], grid: [1, 1, 1], headings: [], table: [], scalars: [], findings: [], failure: "",
-  told: false, configs: [], remarks: [], show: [], source: { first: 1, lines: [["x", ["load"], null]] }, unchecked: "",
+  told: false, remarks: [], show: [], source: { first: 1, lines: [["x", ["load"], null]] }, unchecked: "",
   tabs: [{ name: "a", label: "A", window: 1 }], opened: "a", parts: { a: WORDS },
 };
 /** The smallest value of a shape. */

@@ -14,7 +14,6 @@ from tests.launch.fakes import FakeArgument, FakeLaunch, tile
 from triton_lab.examples.vector_add import add
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.views.launch.card import Card
-from triton_lab.views.launch.difference import Difference
 
 
 @dataclass(frozen=True)
@@ -118,13 +117,9 @@ def test_the_values_of_a_stopped_launch_open_on_a_variable_that_was_assigned() -
 
 @pytest.mark.parametrize("show", [(), ("tiling",), ("storage", "source"), ("findings",)])
 def test_every_form_for_every_choice(show: tuple[str, ...]) -> None:
-    a, b = torch.zeros(4, 3), torch.ones(4, 3)
-    card = Card(
-        launch(findings=[FakeFinding("error", 12, "e" * 300)]), show=show, differences=[Difference(a, b, "y_ptr")]
-    )
+    card = Card(launch(findings=[FakeFinding("error", 12, "e" * 300)]), show=show)
     data, _ = card._repr_mimebundle_()
     assert data["image/png"].startswith(b"\x89PNG")
-    assert "y_ptr (4×3): 12 of 12 elements differ" in data["text/plain"]
     assert card.scene()["show"] == list(show)
 
 
@@ -143,7 +138,9 @@ def test_a_card_opens_with_one_picture_and_makes_the_others_when_asked() -> None
     assert set(card.standalone()["parts"]) == {*first, "accesses/y_ptr", "timeline/y_ptr", *kinds}
 
 
-@pytest.mark.parametrize("name", ["nonsense", "tiling/nobody", "value/acc/3", "steps@7", "steps@x", "differences/4"])
+@pytest.mark.parametrize(
+    "name", ["nonsense", "tiling/nobody", "value/acc/3", "steps@7", "steps@x", "comparison", "comparison/causes"]
+)
 def test_a_part_that_cannot_be_made_says_why(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRITON_LAB_RAISE")  # a launch made by hand has no values and no steps
     part = Card(launch()).part(name)
@@ -152,7 +149,8 @@ def test_a_part_that_cannot_be_made_says_why(name: str, monkeypatch: pytest.Monk
 
 def test_an_unknown_picture_is_refused_by_name() -> None:
     with pytest.raises(
-        ValueError, match="a card has no 'tilings'; it shows tiling, accesses, timeline, storage, grid, values,"
+        ValueError,
+        match="a card has no 'tilings'; it shows tiling, accesses, timeline, storage, grid, values,",
     ):
         Card(launch(), show=("tilings",))
 

@@ -15,6 +15,7 @@ import triton.language as tl
 from IPython.core.interactiveshell import InteractiveShell
 
 import triton_lab as lab
+from triton_lab.backend.tuning import Tried, Tuning
 from triton_lab.launch.finding import Finding, FindingList
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.launches import Launches
@@ -50,6 +51,9 @@ def launches() -> Launches:
 
 @pytest.fixture(scope="module")
 def launch(launches: Launches) -> Launch:
+    """As an autotuner would have made it."""
+    tried = (Tried({"BLOCK": 8}, 2e-3, 2e-3, 2e-3), Tried({"BLOCK": 16}, 3e-3, 3e-3, 3e-3))
+    launches[0].tuning = Tuning("double", "cpu", tried, 0)
     return launches[0]
 
 
@@ -69,6 +73,7 @@ SAME: dict[str, tuple[Callable[[Launch], View], Callable[[Launch], str]]] = {
     "values": (lambda one: one.plot.values("twice"), lambda one: f"value/twice/{one.values('twice').line}@0"),
     "steps": (lambda one: one.plot.steps(0, in_body(one)), lambda one: "steps@0"),
     "origins": (lambda one: one.plot.origins(), lambda one: f"origin/{one.accesses[-1].op}"),
+    "autotune": (lambda one: one.plot.autotune(), lambda one: "autotune"),
 }
 
 

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from triton_lab.compiled.layouts import gf2
+from triton_lab.compiled.layouts.banks import BankUse, bank_use
+from triton_lab.compiled.layouts.kind import Kind
 from triton_lab.compiled.layouts.linear import Ints, Linear
 from triton_lab.compiled.layouts.refusal import LayoutError
 from triton_lab.compiled.layouts.tile import HARDWARE
-from triton_lab.words import count
+from triton_lab.words import count, number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triton_lab.views.layouts.conversion import ConversionView
 
 Way: TypeAlias = Literal["nothing", "registers", "shuffles", "shared memory", "cluster"]
+NEAREST = ("same register", "same lane", "same warp", "same block", "other block")
 _WAYS: tuple[Way, ...] = ("registers", "shuffles", "shared memory", "cluster")
 
 
@@ -31,11 +39,12 @@ class Conversion:
     instruction moves one register of all lanes; narrower elements are taken to travel together);
     ``stored`` and ``loaded`` are bytes through shared memory, each element stored once, and loaded once per thread
     that needs it; ``transactions`` of 128 bytes, a store and a load of a warp without bank conflicts, at 16 bytes a
-    lane at most.
+    lane at most. ``bits`` are those of an element, ``kinds`` what the layouts are.
     """
 
     source: Linear
     destination: Linear
+    bits: int
     way: Way
     moves: Linear
     registers: int
@@ -43,8 +52,10 @@ class Conversion:
     stored: int
     loaded: int
     transactions: int
+    kinds: tuple[Kind, Kind]
 
     def __str__(self) -> str:
+        """The way, and what it costs."""
         if self.way == "nothing":
             return "Nothing moves: both layouts put each element in the same places."
         if self.way == "registers":
@@ -57,19 +68,24 @@ class Conversion:
         where = "shared memory" if self.way == "shared memory" else "the shared memory of the cluster's blocks"
         return (
             f"Elements move between warps, through {where}: {count(self.stored, 'byte')} are stored, after a barrier "
-            f"{self.loaded} are loaded, at least {self.transactions} transactions of 128 bytes."
+            f"{number(self.loaded)} are loaded, at least {number(self.transactions)} transactions of 128 bytes."
         )
 
     def source_of(self, **place: int) -> dict[str, int]:
         """Where what is wanted at a place of the destination comes from: the nearest place of the source."""
-        for name, number in place.items():
-            if not 0 <= number < self.moves.size(name):
-                raise LayoutError(f"there is no {name} {number}: this layout has {self.moves.size(name)}, from 0")
+        for name, value in place.items():
+            if not 0 <= value < self.moves.size(name):
+                raise LayoutError(f"there is no {name} {value}: this layout has {self.moves.size(name)}, from 0")
         return dict(zip((name for name, _ in self.moves.outs), self.moves.at(**place), strict=True))
 
     def counts(self) -> dict[str, int]:
         """How many of the destination's registers, over all threads, get their element from where, by ``moves``:
         ``same register``, ``same lane``, ``same warp``, ``same block`` or ``other block``."""
+        levels = self.levels()
+        return {name: int((levels == level).sum()) for level, name in enumerate(NEAREST)}
+
+    def levels(self) -> Ints:
+        """How far what is wanted at each place of the destination comes, by packed place: one of `NEAREST`, from 0."""
         table = self.moves.table()
         here = np.arange(len(table))
         levels = np.zeros(len(table), np.int64)
@@ -78,11 +94,41 @@ class Conversion:
             wanted = _part(here, self.moves.sizes, name)
             found = there[[each for each, _ in self.moves.outs].index(name)]
             levels = np.where(wanted != found, level, levels)
-        names = ("same register", "same lane", "same warp", "same block", "other block")
-        return {name: int((levels == level).sum()) for level, name in enumerate(names)}
+        return levels
+
+    def in_order(self) -> tuple[BankUse, BankUse] | None:
+        """The bank conflicts of storing and of loading if the elements lay in shared memory in order, as no compiler
+        would have it: what a swizzle or padding saves. None where nothing goes through shared memory, or the rule for
+        banks is not known: it is NVIDIA's, for elements of whole bytes.
+        """
+        known = self.source.size("lane") == 32 and self.bits % 8 == 0
+        if self.way != "shared memory" or not known or self.source.size("block") > 1:
+            return None
+        memory = np.arange(math.prod(self.source.shape)).reshape(self.source.shape) * self.bits // 8
+        return bank_use(memory, self.bits, self.source), bank_use(memory, self.bits, self.destination)
+
+    def plot(self, element: Sequence[int] | None = None) -> ConversionView:
+        """Both layouts as pictures of the tensor, and how far each register's element comes.
+
+        ``element``, ``(1, 5)``, picks an element, whose way is told. Raises LayoutError for one that is not there.
+
+        >>> rows = {"threads_per_warp": [1, 32], "warps_per_cta": [4, 1], "order": [1, 0]}
+        >>> one = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], **rows)
+        >>> other = lab.layout("blocked", (32, 32), size_per_thread=[8, 1], **rows)
+        >>> one.to(other).plot(element=(1, 5)).text().splitlines()[-1]
+        'element [1, 5]: from warp 1, lane 5, register 0 to warp 0, lane 5, register 1, from warp to warp'
+        """
+        from triton_lab.views.layouts.conversion import ConversionView
+
+        return ConversionView(self, element)
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        return self.plot()._repr_mimebundle_(include, exclude)
 
 
-def conversion(before: Linear, after: Linear, bits: int) -> Conversion:
+def conversion(before: Linear, after: Linear, bits: int, kinds: tuple[Kind, Kind]) -> Conversion:
     """What it takes to go from a layout in registers to another of the same tensor, of elements of ``bits`` bits.
 
     Raises LayoutError where the two are not of one program's tensor.
@@ -102,6 +148,7 @@ def conversion(before: Linear, after: Linear, bits: int) -> Conversion:
     return Conversion(
         source=before,
         destination=after,
+        bits=bits,
         way=way,
         moves=moves,
         registers=wanted,
@@ -109,6 +156,7 @@ def conversion(before: Linear, after: Linear, bits: int) -> Conversion:
         stored=stored,
         loaded=loaded,
         transactions=math.ceil(stored / 128) + math.ceil(loaded / 128),
+        kinds=kinds,
     )
 
 

@@ -34,10 +34,17 @@ class Kind:
         """Refuse a shape that no tensor of this rank can have."""
         rules.tensor(shape, self.rank, self.name)
 
+    def holds(self, bits: int) -> None:
+        """Refuse elements of a width that it cannot hold."""
+
     @property
     def padding(self) -> Padding:
         """(interval, padding) in elements: what is left free in shared memory after each interval."""
         return ()
+
+    def empty(self, linear: Linear) -> int:
+        """Bits of a packed place, of which any that is set means a place where no element is kept."""
+        return 0
 
     def __str__(self) -> str:
         told = [
@@ -57,7 +64,19 @@ class Shared(Kind):
 
 
 class TensorMemory(Kind):
-    """A layout in Blackwell's tensor memory: places are row and column."""
+    """A layout in Blackwell's tensor memory: places are row and column.
+
+    A zero vector in row 32 or 64 means copies; elsewhere, rows or columns of which no element is kept.
+    """
+
+    def empty(self, linear: Linear) -> int:
+        found, bit = 0, 0
+        for name, each in linear.ins:
+            for number, basis in enumerate(each):
+                copies = name == "block" or (name == "row" and number in (5, 6))
+                found |= 0 if any(basis) or copies else 1 << bit
+                bit += 1
+        return found
 
 
 def _told(value: object) -> str:

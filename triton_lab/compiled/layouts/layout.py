@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from triton_lab.compiled.layouts.linear import Basis, Linear
 from triton_lab.compiled.layouts.refusal import LayoutError
 from triton_lab.compiled.layouts.text import build, parse, types_of
 from triton_lab.words import count
+
+if TYPE_CHECKING:
+    from triton_lab.views.layouts.layout import LayoutView
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class Layout:
     @cached_property
     def linear(self) -> Linear:
         """The layout as basis vectors."""
+        self.kind.holds(self.bits)
         return self.kind.linear(self.shape)
 
     def __eq__(self, other: object) -> bool:
@@ -87,12 +91,21 @@ class Layout:
     @property
     def copies(self) -> int:
         """In how many places each element is."""
-        return 1 << len(self.linear.echelon.kernel)
+        return 1 << len(self.linear.echelon.kernel) - self._empty.bit_count()
+
+    def kept(self) -> npt.NDArray[np.bool_]:
+        """Whether an element is kept at each place, by packed number, as in ``linear.table()``: always, but for rows
+        and columns of tensor memory that stay empty."""
+        return np.asarray(np.arange(1 << len(self.linear.columns)) & self._empty == 0)
 
     def owner(self, *coordinate: int) -> list[Place]:
         """All places of an element, ``layout.owner(i, j)``: more than one where the layout holds copies."""
         self._inside(coordinate)
-        return [Place(tuple(self._padded(place).items())) for place in self.linear.places(coordinate)]
+        return [
+            Place(tuple(self._padded(place).items()))
+            for place in self.linear.places(coordinate)
+            if not self.linear.inputs(place) & self._empty
+        ]
 
     def elements(self, **parts: int) -> list[Basis]:
         """The elements in a part of the hardware: ``layout.elements(warp=0, lane=3)``, in the order of its registers.
@@ -105,8 +118,8 @@ class Layout:
                 raise LayoutError(f"a layout in {self.where} has no {name}, only {', '.join(self.linear.names)}")
             if not 0 <= number < self.linear.size(name):
                 raise LayoutError(f"there is no {name} {number}: this layout has {self.linear.size(name)}, from 0")
-        table = self.linear.table()
-        index = np.arange(len(table))
+        kept = self.kept()
+        table, index = self.linear.table()[kept], np.flatnonzero(kept)
         for name, size in self.linear.sizes.items():
             if name in parts:
                 keep = index % size == parts[name]
@@ -129,7 +142,7 @@ class Layout:
         if not isinstance(self.kind, Shared):
             raise LayoutError(f"only elements in shared memory have an address; these are in {self.where}")
         offsets = self.linear.inverse().table_of("offset").reshape(self.shape)
-        return self._pad(offsets) * self.bits // 8
+        return self.padded(offsets) * self.bits // 8
 
     def to(self, other: Layout) -> Conversion:
         """What must move to go over to another layout of the same tensor, and what that costs."""
@@ -139,7 +152,7 @@ class Layout:
                     f"a conversion is between layouts in registers; {each.kind.name} is in {each.where}. "
                     "shared.access(registers) tells what reading or writing it costs"
                 )
-        return conversion(self.linear, other.linear, self.bits)
+        return conversion(self.linear, other.linear, self.bits, (self.kind, other.kind))
 
     def access(self, registers: Layout) -> BankUse:
         """The bank conflicts when threads with a layout in registers read or write this shared memory."""
@@ -148,6 +161,10 @@ class Layout:
                 "an access is of a layout in shared memory, by one in registers: shared.access(registers)"
             )
         return bank_use(self.addresses(), self.bits, registers.linear)
+
+    @cached_property
+    def _empty(self) -> int:
+        return self.kind.empty(self.linear)
 
     def _inside(self, coordinate: Sequence[int]) -> None:
         if len(coordinate) != len(self.shape):
@@ -159,9 +176,10 @@ class Layout:
     def _padded(self, place: dict[str, int]) -> dict[str, int]:
         if not self.kind.padding:
             return place
-        return {**place, "offset": int(self._pad(np.array(place["offset"])))}
+        return {**place, "offset": int(self.padded(np.array(place["offset"])))}
 
-    def _pad(self, offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def padded(self, offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Where elements of shared memory lie, counted in elements, with what a padded layout leaves free."""
         found = offsets.copy()
         for interval, padding in self.kind.padding:
             found += offsets // interval * padding
@@ -176,22 +194,50 @@ class Layout:
     def __repr__(self) -> str:
         return str(self)
 
+    def plot(self, element: Sequence[int] | None = None, **parts: int) -> LayoutView:
+        """The layout as linked pictures: the tensor with the holder of each element, the hardware with the elements
+        that it holds, and the matrix of bits.
 
-def layout(spelled: str, shape: Sequence[int] = (), *, bits: int | None = None, **parameters: Any) -> Layout:
+        ``element``, ``(1, 5)``, picks an element, whose places stand out; ``warp=0, lane=3`` picks places, whose
+        elements do. Raises LayoutError for what is not there.
+
+        >>> blocked = lab.layout("blocked", (32, 16), size_per_thread=[1, 4], threads_per_warp=[8, 4],
+        ...                      warps_per_cta=[4, 1], order=[1, 0])
+        >>> blocked.plot(element=(1, 5)).text().splitlines()[-1]
+        'element [1, 5] is held by warp 0, lane 5, register 1'
+        """
+        from triton_lab.views.layouts.layout import LayoutView
+
+        return LayoutView(self, element, **parts)
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        return self.plot()._repr_mimebundle_(include, exclude)
+
+
+def layout(spelled: str, shape: Sequence[int] | int = (), *, bits: int | None = None, **parameters: Any) -> Layout:
     """The layout of a tensor, from TTGIR's text or from a kind's name and its parameters.
 
     ``spelled`` is ``#ttg.blocked<{...}>``, with the lines of aliases that it names above it; or a kind (``blocked``,
     ``slice``, ``dot_op``, ``nvidia_mma``, ``amd_mfma``, ``swizzled_shared``, ...) whose parameters follow by keyword,
-    spelled as in TTGIR or as in Python; a parent is a Layout or a text. A linear layout knows its shape itself.
+    spelled as in TTGIR or as in Python; a parent is a Layout or a text. Of one dimension a number stands for a list of
+    one; without ``order`` the last dimension is the fastest. A linear layout knows its shape itself.
     ``bits`` is the width of an element, 32 where nothing says it. Raises LayoutError with the reason.
 
     >>> blocked = lab.layout("#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1],"
     ...                      " order = [1, 0]}>", shape=(32, 16))
     >>> blocked.owner(1, 5)
     [Place(register=1, lane=5, warp=0, block=0)]
-    >>> lab.layout("slice", (32,), dim=1, parent=blocked).copies
+    >>> same = {"size_per_thread": [1, 4], "threads_per_warp": [8, 4], "warps_per_cta": [4, 1]}
+    >>> lab.layout("blocked", (32, 16), **same) == blocked
+    True
+    >>> lab.layout("slice", 32, dim=1, parent=blocked).copies
     4
     """
+    if not isinstance(spelled, str):
+        raise LayoutError(f"a layout is TTGIR's text, or the name of a kind such as 'blocked', not {spelled!r}")
+    sizes, width_ = _shape(shape), _bits(bits)
     if "<" in spelled or (spelled.lstrip().startswith("#") and not parameters):
         if parameters:
             raise LayoutError(f"a layout as text has its parameters in it; {', '.join(parameters)} cannot be given too")
@@ -199,15 +245,28 @@ def layout(spelled: str, shape: Sequence[int] = (), *, bits: int | None = None, 
     else:
         if "parent" in parameters:
             parameters["parent"] = _kind(parameters["parent"])
-        kind = build(spelled, parameters)
+        kind = build(spelled, parameters, sizes)
     own = getattr(kind, "own_shape", None)
-    if not shape and own is None:
+    if not sizes and own is None:
         raise LayoutError(f"a {kind.name} layout needs the tensor's shape: lab.layout(..., shape=(128, 64))")
-    sizes: Sequence[int] = shape or own or ()
-    own_bits: int = getattr(kind, "element_bit_width", 32)
-    found = Layout(kind, tuple(map(int, sizes)), bits or own_bits)
+    own_width: int = getattr(kind, "element_bit_width", 32)
+    found = Layout(kind, sizes or own or (), width_ or own_width)
     assert found.linear.shape == found.shape  # what is wrong with the shape is told here, not at the first question
     return found
+
+
+def _shape(shape: Any) -> tuple[int, ...]:
+    sizes = (shape,) if isinstance(shape, int) else shape
+    whole = isinstance(sizes, Sequence) and not isinstance(sizes, str)
+    if not whole or not all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
+        raise LayoutError(f"shape is {shape!r}, but must be a tensor's: whole numbers, such as (128, 64)")
+    return tuple(map(int, sizes))
+
+
+def _bits(bits: object) -> int | None:
+    if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 128):
+        raise LayoutError(f"bits is {bits!r}, but must be the width of an element: 1 to 128")
+    return bits
 
 
 def layouts(ttgir: str) -> dict[str, Layout]:

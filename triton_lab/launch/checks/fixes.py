@@ -70,7 +70,7 @@ def _filled(launch: Launch, finding: Finding, findings: Sequence[Finding], check
 def _can_be_tried(launch: Launch) -> bool:
     kept = launch.snapshot is not None and not launch.snapshot.missing and launch.tape is not None
     source = launch.compiled[0]
-    return kept and launch.seconds <= _SECONDS and source is not None and source.fn.fn is not None
+    return kept and launch.interpreted <= _SECONDS and source is not None and source.fn.fn is not None
 
 
 def _mended(launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -195,9 +196,13 @@ class Taint(Watcher):
             return
         size = max(1, int(np.prod(shape)))
         addresses = np.broadcast_to(frame.elements(op, position, operands[position]), whole).reshape(-1)
-        of_mask = {origin: mark for origin, mark in of_mask.items() if origin not in self.mixers}
-        for origin, mark in {**of_mask, **marks}.items():
-            chosen = np.flatnonzero(np.broadcast_to(_spread(mark, len(shape)) & on, whole))
+        wrong: dict[int, list[Array]] = {origin: [mark] for origin, mark in marks.items()}
+        for origin, mark in of_mask.items():
+            if origin not in self.mixers:
+                wrong.setdefault(origin, []).append(mark)
+        for origin, parts in wrong.items():
+            mark = reduce(np.logical_or, [_spread(part, len(shape)) for part in parts])
+            chosen = np.flatnonzero(np.broadcast_to(mark & on, whole))
             if len(chosen):
                 lanes = Lanes.timeless(frame.programs[chosen // size], chosen % size, addresses[chosen])
                 self.reached.setdefault((origin, op.index), Tally()).add(lanes)

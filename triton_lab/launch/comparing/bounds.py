@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -26,6 +28,7 @@ from triton_lab.launch.comparing.held import Held
 from triton_lab.launch.comparing.results import read, tensors
 from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.replay import replay
+from triton_lab.launch.snapshot import CannotReplay
 from triton_lab.launch.watcher import Watcher
 
 Array = NDArray[Any]
@@ -42,15 +45,19 @@ _CHOICES = frozenset({"scf.if", "scf.for", "scf.while", "cf.cond_br"})
 
 
 def bounds(
-    launch: Recorded, same: bool = True, executable: Executable | None = None, only: Collection[str] | None = None
+    launch: Recorded,
+    same: bool = True,
+    executable: Executable | None = None,
+    only: Collection[str] | None = None,
+    seconds: float | None = None,
 ) -> dict[str, Array]:
     """For each tensor of ``launch``, how far rounding may take each element: float64, infinite where nobody can tell.
 
     ``same``: between two runs of this kernel; otherwise to the exact result. See `rounding`. ``executable`` may stand
     in for the launch's own; of two such runs that differ in nothing but the operations of the names ``only``, those
-    are all that may be off by itself. Raises CannotReplay.
+    are all that may be off by itself. Raises CannotReplay, also where it takes longer than ``seconds``.
     """
-    watcher = Rounding(launch, same, executable or launch.executable, only)
+    watcher = Rounding(launch, same, executable or launch.executable, only, seconds)
     memory = replay(launch, executable=executable, observer=watcher, access_observer=watcher)
     return {argument.name: watcher.of(argument, read(memory, argument)) for argument in tensors(launch)}
 
@@ -58,8 +65,17 @@ def bounds(
 class Rounding(Watcher):
     """Watches a replay; `of` tells an argument's bounds at its end."""
 
-    def __init__(self, launch: Recorded, same: bool, executable: Executable, only: Collection[str] | None) -> None:
+    def __init__(
+        self,
+        launch: Recorded,
+        same: bool,
+        executable: Executable,
+        only: Collection[str] | None,
+        seconds: float | None = None,
+    ) -> None:
         plan = executable.plan
+        self._patience = math.inf if seconds is None else seconds
+        self._end = time.monotonic() + self._patience
         self._same = same
         self._only = only
         self._marks: Marks[int] = Marks(np.float64)
@@ -91,6 +107,8 @@ class Rounding(Watcher):
         self._marks.joined(pieces, programs, result)
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        if time.monotonic() > self._end:
+            raise CannotReplay(f"it takes longer than {self._patience:.3g} s; lab.compare(launch) waits for it")
         if op.index in self._inside:
             return
         if op.name in _CHOICES and self._any(frame, op, operands):

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
-def compare(a: Launch, b: Launch | Callable[..., Any] | Mapping[str, Any] | Any = None) -> Comparison:
+def compare(
+    a: Launch, b: Launch | Callable[..., Any] | Mapping[str, Any] | Any = None, *, seconds: float | None = None
+) -> Comparison:
     """What launch ``a`` made of its tensors, beside what ``b`` did.
 
     ``b`` is another launch (of another kernel, configuration, dtype or target), a function of torch's, or what was
@@ -33,8 +35,9 @@ def compare(a: Launch, b: Launch | Callable[..., Any] | Mapping[str, Any] | Any 
 
     The verdict: ``bit-equal``; ``as near as rounding explains``, where each element is within a bound that follows
     from the operations that made it, their dtypes and the lengths of their sums; or ``different``. Any NaN equals any
-    other, and zeros of two signs do not. Raises ValueError where nothing can be compared, CannotReplay where what the
-    launch did is not in the record.
+    other, and zeros of two signs do not. ``seconds`` bounds the time spent on following the rounding, which may take a
+    hundred times as long as the launch: beyond it what differs counts as different, and that is told. Raises ValueError
+    where nothing can be compared, CannotReplay where what the launch did is not in the record.
 
     >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
     >>> comparison.verdict, comparison["out_ptr"].count
@@ -47,15 +50,15 @@ def compare(a: Launch, b: Launch | Callable[..., Any] | Mapping[str, Any] | Any 
     if b is None:
         if a.target != "gpu":
             raise ValueError(f"the launch of {a.kernel} ran on the CPU alone: name what it is to be compared with")
-        return _compared(a, a, of_launch(a), of_launch(a, "cpu"), {}, (), True)
+        return _compared(a, a, of_launch(a), of_launch(a, "cpu"), {}, (), True, seconds)
     if isinstance(b, Recorded):
-        return _of_launches(a, b)
+        return _of_launches(a, b, seconds)
     mine = of_launch(a)
     theirs = expected(a, b, mine.written)
-    return _compared(a, None, mine, theirs, {name: name for name in theirs.arrays}, (), False)
+    return _compared(a, None, mine, theirs, {name: name for name in theirs.arrays}, (), False, seconds)
 
 
-def _of_launches(a: Launch, b: Any) -> Comparison:
+def _of_launches(a: Launch, b: Any, seconds: float | None) -> Comparison:
     mine, theirs = of_launch(a), of_launch(b)
     pairs, remarks = _pairs(mine, theirs)
     if not pairs:
@@ -63,7 +66,7 @@ def _of_launches(a: Launch, b: Any) -> Comparison:
     same = a.executable.plan.text == b.executable.plan.text
     if same:
         remarks += _inputs(a, b, pairs)
-    return _compared(a, b, mine, theirs, pairs, tuple(remarks), same)
+    return _compared(a, b, mine, theirs, pairs, tuple(remarks), same, seconds)
 
 
 def _pairs(mine: Results, theirs: Results) -> tuple[dict[str, str], list[str]]:
@@ -98,14 +101,21 @@ def _inputs(a: Launch, b: Launch, pairs: Mapping[str, str]) -> list[str]:
 
 
 def _compared(
-    a: Launch, b: Any, mine: Results, theirs: Results, pairs: Mapping[str, str], remarks: tuple[str, ...], same: bool
+    a: Launch,
+    b: Any,
+    mine: Results,
+    theirs: Results,
+    pairs: Mapping[str, str],
+    remarks: tuple[str, ...],
+    same: bool,
+    seconds: float | None,
 ) -> Comparison:
     pairs = pairs or {name: name for name in mine.arrays if name in theirs.arrays}
     written = {*mine.written, *(name for name, other in pairs.items() if other in theirs.written)}
     ordered = sorted(pairs, key=lambda name: (name not in written, list(mine.arrays).index(name)))
     found = [Compared(name, mine.arrays[name], theirs.arrays[pairs[name]], name in written) for name in ordered]
     if any(one.count and one.written for one in found):
-        found = _bounded(a, b, found, pairs, same)
+        found = _bounded(a, b, found, pairs, same, seconds)
     titles = (mine.title, theirs.title)
     if titles[0] == titles[1]:
         titles = (f"{titles[0][:-1]}, a)", f"{titles[1][:-1]}, b)")
@@ -120,16 +130,16 @@ def _compared(
 
 
 def _bounded(
-    a: Launch, b: Launch | None, found: list[Compared], pairs: Mapping[str, str], same: bool
+    a: Launch, b: Launch | None, found: list[Compared], pairs: Mapping[str, str], same: bool, seconds: float | None
 ) -> list[Compared]:
     """The same with the bounds of rounding, or with the reason why these are not known."""
     try:
-        mine = bounds(a, same)
+        mine = bounds(a, same, seconds=seconds)
         if same:
             both = mine
         else:
             # What is expected is taken to be as exact as the launch.
-            theirs = mine if b is None else bounds(b, same)
+            theirs = mine if b is None else bounds(b, same, seconds=seconds)
             both = {name: mine[name] + theirs[name if b is None else pairs[name]] for name in pairs}
     except CannotReplay as error:
         reason = f"how far rounding may take them is not known: {error}"

@@ -125,6 +125,7 @@ def as_array(tensor: Any) -> Array:
     name = str(plain.dtype).removeprefix("torch.")
     if not hasattr(ml_dtypes, name):
         return np.array(plain.numpy())
-    raw = plain.reshape(-1).view(torch.uint8).numpy()
+    # An element that was expanded lies beside itself: that is no axis whose length another size could change.
+    raw = plain.as_strided((plain.numel(),), (1,)).view(torch.uint8).numpy()
     found: Array = np.array(raw).view(getattr(ml_dtypes, name)).reshape(plain.shape)
     return found

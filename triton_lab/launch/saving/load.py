@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time as clock
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -14,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import words
+from triton_lab.backend.stopwatch import Time
+from triton_lab.backend.tuning import Tried, Tuning
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.machine import Limits
@@ -112,6 +115,8 @@ def _launch(reader: Reader) -> Launch:
         snapshot=_snapshot(reader),
         thread=_of(str, head["thread"]),
         seconds=_number(head["seconds"]),
+        time=_time(head.get("time")),  # not in files of before
+        tuning=_tuning(head.get("tuning")),
         error=None if error is None else KernelError(error),
         configs=[(_of(str, text), _number(seconds)) for text, seconds in head["configs"]],
         printed=_of(str, head["printed"]),
@@ -135,12 +140,14 @@ def _watch(launch: Launch, limits: Limits) -> None:
     tape = Tape(_MEMORY, limits)
     tape.limits = limits  # replays of this launch are bound by them, too
     launch.tape = tape
+    start = clock.perf_counter()
     try:
         replay(launch, access_observer=tape, limits=limits, strict=True)
     except KernelError as error:
         if launch.error is None:
             raise
         tape.failed(error, launch.executable.plan)
+    launch.interpreted = clock.perf_counter() - start
     launch.events, launch.kinds = tape.events, tape.kinds
 
 
@@ -166,9 +173,34 @@ def _twin(given: Any) -> Twin:
 
 def _lines(given: Any) -> dict[int, Line | None]:
     found: dict[int, Line | None] = {}
-    for index, line, column, excerpt in given:
-        found[_of(int, index)] = Line(_of(int, line), _of(int, column), tuple(_of(str, one) for one in excerpt))
+    for index, line, column, excerpt, file in given:
+        shown = tuple(_of(str, one) for one in excerpt)
+        found[_of(int, index)] = Line(_of(int, line), _of(int, column), shown, _of(str, file))
     return found
+
+
+def _time(given: Any) -> Time | None:
+    if given is None:
+        return None
+    median, low, high, runs, compiling, device = given
+    compiled = None if compiling is None else _number(compiling)
+    return Time(_number(median), _number(low), _number(high), _of(int, runs), compiled, _of(str, device)[:200])
+
+
+def _tuning(given: Any) -> Tuning | None:
+    if given is None:
+        return None
+    tried = []
+    for config, times, failed in given["tried"]:
+        seconds, low, high = (_number(one) for one in times)
+        plain = {_of(str, name): value for name, value in config.items()}
+        _hold(all(one is None or isinstance(one, bool | int | float | str) for one in plain.values()), "a parameter")
+        tried.append(Tried(plain, seconds, low, high, _of(str, failed)))
+    chose = _of(int, given["chose"])
+    _hold(0 <= chose < len(tried), "what an autotuner chose")
+    key = tuple(_of(str, one) for one in given["key"])
+    names = _of(str, given["kernel"]), _of(str, given["target"])
+    return Tuning(*names, tuple(tried), chose, key, _of(bool, given["earlier"]), _of(int, given["left_out"]))
 
 
 def _argument(given: Any) -> Argument:

@@ -19,10 +19,11 @@ from triton_lab.launch.saving.archive import Writer
 from triton_lab.launch.snapshot import CannotReplay
 
 if TYPE_CHECKING:
+    from triton_lab.backend.tuning import Tuning
     from triton_lab.launch.launch import Launch
 
 _PLAIN = ("kernel", "target", "source", "first_line", "file", "thread", "seconds", "printed", "dropped", "remark")
-FINDING_TEXTS = ("kind", "message", "hint", "kernel")
+FINDING_TEXTS = ("kind", "message", "hint", "kernel", "file")
 FINDING_ARRAYS = ("programs", "lanes", "elements", "events", "values")
 
 
@@ -43,10 +44,12 @@ def save(launch: Launch, path: str | PathLike[str]) -> None:
         "error": None if launch.error is None else str(launch.error),
         "batch": None if limits is None else limits.batch,
         "memory": None if limits is None else limits.memory,
+        "time": None if launch.time is None else dataclasses.astuple(launch.time),
+        "tuning": _tuning(launch.tuning),
         "configs": [[text, seconds] for text, seconds in launch.configs],
         "arguments": [_argument(argument) for argument in launch.arguments],
         "lines": [
-            [index, line.line, line.column, list(line.excerpt)]
+            [index, line.line, line.column, list(line.excerpt), line.file]
             for index, line in launch.lines.items()
             if line is not None
         ],
@@ -63,6 +66,21 @@ def save(launch: Launch, path: str | PathLike[str]) -> None:
         "unchecked": [[one.what, one.why] for one in launch.unchecked],
     }  # fmt: skip
     writer.write(Path(path), head)
+
+
+def _tuning(tuning: Tuning | None) -> dict[str, Any] | None:
+    if tuning is None:
+        return None
+    plain = {one.name: getattr(tuning, one.name) for one in dataclasses.fields(tuning) if one.name != "tried"}
+    tried = [
+        [{name: _simple(value) for name, value in one.config.items()}, [one.seconds, one.low, one.high], one.failed]
+        for one in tuning.tried
+    ]
+    return {**plain, "key": list(tuning.key), "tried": tried}
+
+
+def _simple(value: Any) -> Any:
+    return value if value is None or type(value) in (bool, int, float, str) else str(value)[:200]
 
 
 def _twin(launch: Launch) -> dict[str, Any] | None:

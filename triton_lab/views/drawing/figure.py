@@ -75,6 +75,13 @@ class Sheet:
         rows, columns = slice(round(y), round(y + height)), slice(round(x), round(x + width))
         self._pixels[rows, columns] = style.rgb(colour)
 
+    def line(self, x: float, y: float, to_x: float, to_y: float, colour: str) -> None:
+        """A straight line from one place to another."""
+        steps = int(max(abs(to_x - x), abs(to_y - y), 1)) + 1
+        columns = np.rint(np.linspace(x, to_x, steps)).astype(np.int64)
+        rows = np.rint(np.linspace(y, to_y, steps)).astype(np.int64)
+        self._pixels[rows, columns] = style.rgb(colour)
+
     def outline(self, x: float, y: float, width: float, height: float) -> None:
         """An empty rectangle, dark within a light line, so that it stands out on any colour."""
         for room, thick, colour in ((3, 4, style.LIGHT.ground), (2, 2, style.LIGHT.ink)):
@@ -272,7 +279,8 @@ def _numbers(sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float) ->
     layout = heatmap.layout
     for column in ticks(layout.columns, seen.cell_width, 24 + 6 * len(str(layout.columns * layout.right)) - 6):
         at = x + (column + 0.5) * seen.cell_width if seen.cell_width >= 8 else x + column * seen.cell_width
-        sheet.text(at, y - 9, layout.column_number(column), style.SMALL, style.LIGHT.faint, "center")
+        number = heatmap.column_number(column)
+        sheet.text(at, y - 9, number, style.SMALL, style.LIGHT.faint, "center")
     for row in ticks(layout.rows, seen.cell_height, 18):
         at = y + (row + 0.5) * seen.cell_height if seen.cell_height >= 8 else y + row * seen.cell_height
         sheet.text(x - 6, at, layout.row_number(row), style.SMALL, style.LIGHT.faint, "right")

@@ -78,11 +78,20 @@ class Heatmap:
     rules: tuple[int, int] = (0, 0)  # a thin and a strong upright line every so many columns; 0 for none
     marks: Sequence[Mark] = ()
     noun: str = "element"  # what a position is
+    counted: tuple[int, int] = (1, 1)  # columns are numbered times the first, by the second: 1, 2 counts pairs
 
     @property
     def below(self) -> str:
         """What stands below it: what a step down means, or that a line is wrapped."""
         return self.steps[1] or wrapped_words(self.layout, self.noun)
+
+    def column_number(self, column: int) -> str:
+        """What stands above a column; "" where another column bears the number."""
+        times, each = self.counted
+        if times == each:
+            return self.layout.column_number(column)
+        whole, rest = divmod(column * self.layout.right * times, each)
+        return "" if rest else str(whole)
 
     @property
     def frame(self) -> Frame:
@@ -99,7 +108,7 @@ class Heatmap:
 
     def place_scene(self) -> Place:
         """How cells are arranged, and the words around them."""
-        return {
+        place: Place = {
             "layout": self.layout.as_scene(),
             "title": self.title,
             "right": self.steps[0],
@@ -109,6 +118,9 @@ class Heatmap:
             "rules": self.rules,
             "noun": self.noun,
         }
+        if self.counted != (1, 1):
+            place["counted"] = self.counted
+        return place
 
     def dress_scene(self) -> Dress:
         """What the cells look like."""

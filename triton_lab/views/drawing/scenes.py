@@ -33,10 +33,12 @@ class Layout(TypedDict):
 
 class _Named(TypedDict, total=False):
     noun: str
+    counted: tuple[int, int]
 
 
 class Place(_Named):
-    """A heatmap without cells: how they are arranged, and the words around them; ``noun``: what a position is."""
+    """A heatmap without cells: how they are arranged, and the words around them; ``noun``: what a position is;
+    ``counted``: column k bears the number k times the first by the second, where that is whole."""
 
     layout: Layout
     title: str

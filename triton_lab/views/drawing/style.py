@@ -40,6 +40,9 @@ class Theme:
     warning: str
     good: str
     ghost: str  # where a mask that is missing would keep lanes out
+    keyword: str  # of code; what it tells apart by colour is spelled differently, too
+    string: str
+    number: str
 
 
 LIGHT = Theme(
@@ -56,6 +59,9 @@ LIGHT = Theme(
     warning="#8a5a00",
     good="#228833",
     ghost="#f7d9d4",
+    keyword="#0b4fa3",
+    string="#7a4b00",
+    number="#6b2f86",
 )
 DARK = Theme(
     ground="#15181c",
@@ -71,6 +77,9 @@ DARK = Theme(
     warning="#e8b64c",
     good="#5fc56f",
     ghost="#5a2f2b",
+    keyword="#8fc0ff",
+    string="#e8b64c",
+    number="#d6a8f0",
 )
 
 # --- Patterns: the last number of a style ---------------------------------------------------------

@@ -1,19 +1,27 @@
 /** Made from the scenes of all views and the names in `front/` by `python -m triton_lab.views.declarations`: not to be edited. */
 
+import { compilationOf, compiledOf } from "./compiled/card.js";
+import { costOf } from "./compiled/cost.js";
+import { passesOf } from "./compiled/passes.js";
+import { stagesOf } from "./compiled/stages.js";
+import { trafficOf, transactionsOf } from "./compiled/transactions.js";
+import { drawingOf } from "./drawing/drawing.js";
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
-import { comparisonOf } from "./launch/comparison.js";
-import { differenceOf } from "./launch/difference.js";
+import { causesOf, comparisonOf } from "./launch/comparison.js";
 import { windowOf } from "./launch/finer.js";
 import { gridOf } from "./launch/grid.js";
 import { launchesOf, nestedOf } from "./launch/launches.js";
 import { originOf, originsOf } from "./launch/origins.js";
 import { stepsOf } from "./launch/steps.js";
 import { storageOf } from "./launch/storage.js";
+import { sweepOf } from "./launch/sweep.js";
 import { tilingOf } from "./launch/tiling.js";
 import { timelineOf } from "./launch/timeline.js";
 import { variableOf } from "./launch/variable.js";
-import { drawingOf } from "./lazy/drawing.js";
+import { conversionOf } from "./layouts/conversion.js";
+import { layoutsOf } from "./layouts/kernel.js";
+import { layoutOf } from "./layouts/layout.js";
 import { choiceOf, followOf, wordsOf } from "./part.js";
 import { iterationOf, pairOf } from "./polyhedral/domain.js";
 import { maximalOf } from "./polyhedral/maximal.js";
@@ -25,25 +33,36 @@ import { columnsOf } from "./polyhedral/ways.js";
 export const KINDS = {
   accesses: accessesOf,
   card: cardOf,
+  causes: causesOf,
   choice: choiceOf,
   columns: columnsOf,
   comparison: comparisonOf,
-  difference: differenceOf,
+  compilation: compilationOf,
+  compiled: compiledOf,
+  conversion: conversionOf,
+  cost: costOf,
   drawing: drawingOf,
   follow: followOf,
   grid: gridOf,
   iteration: iterationOf,
   launches: launchesOf,
+  layout: layoutOf,
+  layouts: layoutsOf,
   maximal: maximalOf,
   nested: nestedOf,
   origin: originOf,
   origins: originsOf,
   pair: pairOf,
+  passes: passesOf,
   ragged: raggedOf,
+  stages: stagesOf,
   steps: stepsOf,
   storage: storageOf,
+  sweep: sweepOf,
   tiling: tilingOf,
   timeline: timelineOf,
+  traffic: trafficOf,
+  transactions: transactionsOf,
   variable: variableOf,
   window: windowOf,
   words: wordsOf,

@@ -60,6 +60,19 @@ export interface ArrayScene {
   columns: number;
 }
 
+export interface AxisScene {
+  name: string;
+  size: number;
+}
+
+/** A column: bit ``bit`` of a part of the hardware moves the element by ``vector``; ``empty``: where it is set, no element is kept. */
+export interface BitScene {
+  part: string;
+  bit: number;
+  vector: number[];
+  empty: boolean;
+}
+
 /** What any block of one shape needs: ``first`` is the first position in each cell, + 1. */
 export interface BlockScene {
   layout: Layout;
@@ -110,7 +123,6 @@ export interface CardScene {
   findings: FindingScene[];
   failure: string;
   told: boolean;
-  configs: string[][];
   remarks: string[];
   show: string[];
   source: MarkedSource;
@@ -120,9 +132,18 @@ export interface CardScene {
   parts: Record<string, Scene>;
 }
 
+/** What was tried, a row each below ``headings``, and what it says. */
+export interface CausesScene {
+  kind: "causes";
+  title: string;
+  headings: string[];
+  table: string[][];
+}
+
 /** A heatmap that is still to be dressed: ``cells`` has the class of each cell. */
 export interface Cells {
   noun?: string;
+  counted?: [number, number];
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -170,7 +191,7 @@ export interface ComparedScene {
   worst: Buffer;
 }
 
-/** ``open``: the argument that is shown first. */
+/** ``open``: the argument that is shown first; ``later``: the part with the causes, where they are not yet known. */
 export interface ComparisonScene {
   kind: "comparison";
   title: string;
@@ -183,6 +204,24 @@ export interface ComparisonScene {
   arguments: ComparedScene[];
   grid: number[];
   open: number;
+  later?: string;
+}
+
+export interface CompilationScene {
+  kind: "compilation";
+  title: string;
+  facts: string[];
+  tabs: TabScene[];
+  parts: Record<string, Scene>;
+}
+
+/** ``table`` under ``headings``; ``problems``: what would keep a GPU from running it. */
+export interface CompiledScene {
+  kind: "compiled";
+  title: string;
+  problems: string[];
+  headings: string[];
+  table: string[][];
 }
 
 /** Parameters as (value, least, most); iterators that are not drawn alike, null where they stand at all values. */
@@ -192,15 +231,32 @@ export interface Controls {
   hidden: Record<string, [number | null, number, number]>;
 }
 
-/** ``values``: of both, for the ``worst`` element of each cell. */
-export interface DifferenceScene {
-  kind: "difference";
+/** ``flow``: the places after, by how far what they hold comes; ``moves``: for each bit of a place after, the packed place before; ``ways`` tell how what stays, and what comes from a register, lane, warp or CTA, does so. ``element`` (in reading order) is picked at first. */
+export interface ConversionScene {
+  kind: "conversion";
   title: string;
-  name: string;
-  titles: string[];
-  heatmaps: HeatmapScene[];
-  values: Buffer[];
-  worst: Buffer;
+  says: string[];
+  ways: string[];
+  shape: number[];
+  before: SideScene;
+  after: SideScene;
+  flow: HeldScene;
+  moves: number[];
+  element: number | null;
+}
+
+/** ``facts``: names and values. ``roofs``, of which ``shown`` is open; ``intensity`` in operations a byte, None where no bytes are moved. ``listing``: line, text and its shares, from 0 to 1, of what ``shares`` names, None where that is not known; ``totals`` what they are shares of. */
+export interface CostScene {
+  kind: "cost";
+  title: string;
+  facts: [string, string][];
+  intensity: number | null;
+  roofs: RoofScene[];
+  shown: number;
+  shares: string[];
+  totals: string[];
+  listing: ([number, string, (number | null)[]])[];
+  problem: string;
 }
 
 /** ``ends``: from and to, in instances. */
@@ -245,6 +301,7 @@ export interface Dress {
 /** A heatmap whose cells stand elsewhere. */
 export interface DressedPlace {
   noun?: string;
+  counted?: [number, number];
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -341,6 +398,7 @@ export interface GridScene {
 /** See `heatmap.Heatmap`. */
 export interface HeatmapScene {
   noun?: string;
+  counted?: [number, number];
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -357,6 +415,28 @@ export interface HeatmapScene {
   ramp: [number, number, number, number] | null;
   rampName: string;
   groups: Buffer | null;
+}
+
+/** A heatmap in which each position (in reading order, + 1) is a class, whose look is one of ``styles``; look 0 is that of nothing. A cell that stands for several shows the first. */
+export interface HeldScene {
+  noun?: string;
+  counted?: [number, number];
+  layout: Layout;
+  title: string;
+  panelNames: string[];
+  right: string;
+  down: string;
+  room: [number, number];
+  rules: [number, number];
+  marks?: [string, [number, number, number, number, number][]][];
+  ticks?: [number, string][];
+  styles: Buffer;
+  labels: [number, number, number, number, number, string][];
+  legend: [number[], string][];
+  ramp: [number, number, number, number] | null;
+  rampName: string;
+  groups: Buffer | null;
+  levels: Buffer;
 }
 
 /** Which programs read which parts of an argument, and how many bytes each part has. */
@@ -402,6 +482,14 @@ export interface IterationScene {
   chosen: number[];
 }
 
+/** A value: what stands in the list, the line of the source, the part that draws it, and whether it is an address, a mask or an index, which few look for. */
+export interface LaidOutScene {
+  cells: string[];
+  line: number | null;
+  part: string;
+  minor: boolean;
+}
+
 /** ``first``: the number of each kernel's first launch. */
 export interface LaunchesScene {
   kind: "launches";
@@ -439,6 +527,35 @@ export interface Layout {
   right: number;
 }
 
+/** ``axes``: what a position of the hardware is made of, the outermost first; ``inputs``: the parts that the matrix names, the one whose bits are the lowest of a position first; ``padding``: so many elements are left free after each interval of shared memory. ``bits`` are those of an element. ``element`` (in reading order) or ``picked`` (numbers by part) is what is picked at first. */
+export interface LayoutScene {
+  kind: "layout";
+  title: string;
+  says: string[];
+  heading: string;
+  where: string;
+  shape: number[];
+  bits: number;
+  axes: AxisScene[];
+  inputs: string[];
+  padding: [number, number][];
+  tensor: HeldScene;
+  hardware: HeldScene;
+  matrix: MatrixScene;
+  element: number | null;
+  picked: Record<string, number>;
+}
+
+/** The values of a kernel under ``headings``; ``first``: the part that is shown at first. */
+export interface LayoutsScene {
+  kind: "layouts";
+  title: string;
+  headings: string[];
+  rows: LaidOutScene[];
+  first: string;
+  parts: Record<string, Scene>;
+}
+
 export interface LineItem {
   what: "line";
   points: [number, number][];
@@ -468,6 +585,12 @@ export interface MarkedScene {
 export interface MarkedSource {
   first: number;
   lines: ([string, string[], string | null])[];
+}
+
+/** ``shape`` is the tensor's; the rows are the bits of its dimensions, the lowest first. */
+export interface MatrixScene {
+  shape: number[];
+  bits: BitScene[];
 }
 
 export interface MaximalScene {
@@ -524,6 +647,25 @@ export interface PairScene {
   remarks: string[];
 }
 
+/** ``introduced``: for each operation its explanation and the passes behind which there are more of it. */
+export interface PassesScene {
+  kind: "passes";
+  title: string;
+  passes: PassScene[];
+  introduced: [string, string, number[]][];
+  note: string;
+}
+
+/** ``seconds`` is None where the compiler did not say; ``ops`` have name and how many before and after. */
+export interface PassScene {
+  name: string;
+  argument: string;
+  seconds: number | null;
+  changed: boolean;
+  ops: [string, number, number][];
+  diff: string;
+}
+
 /** What is picked in a picture, and what Python is asked to draw: parameters' values, iterators and where. */
 export interface Picked {
   program?: number | null;
@@ -538,9 +680,10 @@ export interface Picked {
   instance?: number[] | null;
 }
 
-/** A heatmap without cells: how they are arranged, and the words around them; ``noun``: what a position is. */
+/** A heatmap without cells: how they are arranged, and the words around them; ``noun``: what a position is; ``counted``: column k bears the number k times the first by the second, where that is whole. */
 export interface Place {
   noun?: string;
+  counted?: [number, number];
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -592,6 +735,17 @@ export interface Ran {
   target: "cpu" | "gpu" | "both";
 }
 
+/** A GPU: ``memory`` in bytes and ``peak`` in operations a second, of ``kind`` numbers; ``text`` says where the launch stands under it. */
+export interface RoofScene {
+  name: string;
+  memory: number;
+  peak: number;
+  kind: string;
+  rate: number;
+  text: string;
+  source: string;
+}
+
 /** A notebook's output of type ``application/vnd.triton-lab.scene.v1+json``. ``scene`` is packed (see `packing`), and missing where it was too large. ``view`` is the id by which the kernel is asked for more, ``follows`` whether it is told what is picked, ``panel`` whether widgets stand around the picture. */
 export interface Saved {
   version: 1;
@@ -601,9 +755,42 @@ export interface Saved {
   view?: string;
 }
 
+/** A layout of a conversion: its places and bits, as in a `LayoutScene`, and the tensor. */
+export interface SideScene {
+  axes: AxisScene[];
+  inputs: string[];
+  padding: [number, number][];
+  matrix: MatrixScene;
+  tensor: HeldScene;
+}
+
 export interface SourceLines {
   first: number;
   lines: string[];
+}
+
+/** A stage as it is read: ``text`` has its lines, ``numbers`` those that they have in the whole stage. ``trail`` has for each line which of the ``trails`` it comes along, + 1: rows of the source, the innermost first, and that in words; ``op`` likewise which of the ``ops`` it is: name and explanation. ``left``: how many lines there was no room for. */
+export interface StageScene {
+  name: string;
+  label: string;
+  text: string;
+  numbers: Buffer;
+  trail: Buffer;
+  trails: [number[], string][];
+  op: Buffer;
+  ops: [string, string][];
+  left: number;
+}
+
+/** ``source``: rows of line number, text and why it has no instructions; a row with line 0 names a function. ``shown``: the stages that stand beside the source at first. */
+export interface StagesScene {
+  kind: "stages";
+  title: string;
+  source: [number, string, string][];
+  kernel: number;
+  stages: StageScene[];
+  shown: string[];
+  note: string;
 }
 
 /** ``shape`` numbers the scene's pictures. */
@@ -640,6 +827,7 @@ export interface StopScene {
 /** Where a launch touches the cells, classes tell that apart; ``levels`` has their styles then. */
 export interface StorageHeatmap {
   noun?: string;
+  counted?: [number, number];
   layout: Layout;
   title: string;
   panelNames: string[];
@@ -703,6 +891,15 @@ export interface StoredScene {
   elements: Buffer;
   first: Buffer;
   grid: number[];
+}
+
+/** ``drawing`` is the figure, ``table`` every row in words below ``headings``. */
+export interface SweepScene {
+  kind: "sweep";
+  title: string;
+  drawing: DrawingScene;
+  headings: string[];
+  table: string[][];
 }
 
 /** ``window``: how many programs a part of it covers, where it follows the picked program. */
@@ -787,6 +984,36 @@ export interface Touches {
   moments: ([number, number | null, string])[];
 }
 
+/** ``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``, which are told in words. ``program`` is whose they are; None where all are alike. Without a heatmap the ``note`` says why there is none. */
+export interface TrafficScene {
+  kind: "traffic";
+  title: string;
+  program: number | null;
+  heatmap: HeatmapScene | null;
+  counts: Buffer;
+  rows: string[];
+  columns: string[];
+  unit: string;
+  note: string;
+}
+
+/** ``table`` under ``headings``: a row for each access, with its line of the source; ``traffics`` has what each row shows of ``program``, None where there was no room; ``programs`` says for which rows programs differ. ``shown`` is the row that is open at first; ``worst`` what wastes most, and what to do. */
+export interface TransactionsScene {
+  kind: "transactions";
+  title: string;
+  name: string;
+  grid: number[];
+  worst: string;
+  headings: string[];
+  table: string[][];
+  lines: (number | null)[];
+  programs: boolean[];
+  program: number;
+  shown: number;
+  traffics: (TrafficScene | null)[];
+  problems: string[];
+}
+
 /** ``mask``: 0 where an element was not touched; ``spread``: all values, for the bars. */
 export interface VariableScene {
   kind: "variable";
@@ -857,25 +1084,36 @@ export interface WordsScene {
 export type Scene =
   | AccessesScene
   | CardScene
+  | CausesScene
   | ChoiceScene
   | ColumnsScene
   | ComparisonScene
-  | DifferenceScene
+  | CompilationScene
+  | CompiledScene
+  | ConversionScene
+  | CostScene
   | DrawingScene
   | FollowScene
   | GridScene
   | IterationScene
   | LaunchesScene
+  | LayoutScene
+  | LayoutsScene
   | MaximalScene
   | NestedScene
   | OriginScene
   | OriginsScene
   | PairScene
+  | PassesScene
   | RaggedScene
+  | StagesScene
   | StepsScene
   | StorageScene
+  | SweepScene
   | TilingScene
   | TimelineScene
+  | TrafficScene
+  | TransactionsScene
   | VariableScene
   | WindowScene
   | WordsScene;

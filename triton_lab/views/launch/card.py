@@ -9,8 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from triton_lab.launch.maps.storage import memories
-from triton_lab.views.drawing.words import number_text, seconds_text
-from triton_lab.views.launch.difference import Difference
+from triton_lab.views.drawing.words import number_text, time_text
 from triton_lab.views.launch.findings import ICONS, fix_lines
 from triton_lab.views.launch.marks import by_program
 from triton_lab.views.launch.panels import Panels
@@ -43,8 +42,8 @@ class Card(Panels, View):
     """A launch as one panel. ``show`` names what to print, in order: any of `SHOWN`.
 
     The live card has a tab for everything and opens the first that ``show`` names; a tab's picture is
-    made when it is opened. ``differences`` are comparisons of two results, shown first. ``raised`` is how the cell
-    tells the launch's error where no card does: with the lines that led to the launch.
+    made when it is opened. ``both``: what the GPU and the CPU made of it is shown first, where both are known.
+    ``raised`` is how the cell tells the launch's error where no card does: with the lines that led to the launch.
     """
 
     MOST_FINDINGS: ClassVar[int] = 8  # findings in the static forms
@@ -53,15 +52,15 @@ class Card(Panels, View):
         self,
         launch: Launch,
         show: Sequence[str] = ("tiling",),
-        differences: Sequence[Difference] = (),
+        both: bool = False,
         raised: str = "",
     ) -> None:
         unknown = [name for name in show if name not in SHOWN]
         if unknown:
             raise ValueError(f"a card has no {unknown[0]!r}; it shows {', '.join(SHOWN)}")
-        super().__init__(launch, differences)
+        super().__init__(launch)
         self.show = tuple(dict.fromkeys(show))
-        self.raised = raised
+        self.both, self.raised = both, raised
 
     # --- What it says -------------------------------------------------------------------------------
 
@@ -72,8 +71,14 @@ class Card(Panels, View):
     def facts(self) -> list[str]:
         """Target, programs, time."""
         launch = self.launch
-        facts = [launch.target.upper(), count(math.prod(launch.grid), "program")]
-        return [*facts, "failed"] if launch.error else [*facts, seconds_text(launch.seconds)]
+        where = launch.target.upper() + (f", {device}" if (device := self.device()) else "")
+        facts = [where, count(math.prod(launch.grid), "program")]
+        return [*facts, "failed"] if launch.error else [*facts, *time_text(launch)]
+
+    def device(self) -> str:
+        """The name of the GPU that ran it, "" where nobody knows."""
+        time = getattr(self.launch, "time", None)
+        return "" if time is None else str(time.device)
 
     HEADINGS = ("", "Shape", "Stride", "dtype", "Offset", "Storage")
 
@@ -137,11 +142,6 @@ class Card(Panels, View):
             ],
         }
 
-    def configs(self) -> list[tuple[str, str]]:
-        """What an autotuner tried, fastest first."""
-        tried = sorted(getattr(self.launch, "configs", ()), key=lambda pair: pair[1])
-        return [(config, seconds_text(seconds)) for config, seconds in tried]
-
     def failure(self) -> str:
         """The launch's error in its own words, "" if it ran."""
         return str(self.launch.error) if self.launch.error else ""
@@ -179,7 +179,7 @@ class Card(Panels, View):
 
     @property
     def printed(self) -> list[tuple[str, Panel]]:
-        """What the static forms draw, in order: comparisons, then what was asked for."""
+        """What the static forms draw, in order."""
         named = {tab.name: panel for tab, panel in self.panels}
         return [(name, named[name]) for name in self.looked_at if name in named and is_there(named[name])]
 
@@ -187,7 +187,10 @@ class Card(Panels, View):
     def looked_at(self) -> tuple[str, ...]:
         """The tabs to show, in order. What is wrong with programs, and at no argument, stands in the grid alone."""
         plain = self.show == ("tiling",)  # nobody has asked for anything else
-        return ("differences", *(("grid",) if plain and by_program(self.launch) else ()), *self.show)
+        compiled = ("compiled",) if self.compiled else ()
+        first = ("comparison",) if self.both else ()
+        grid = ("grid",) if plain and by_program(self.launch) else ()
+        return (*first, *grid, *(compiled if plain else ()), *self.show, *(() if plain else compiled))
 
     @property
     def first(self) -> str | None:
@@ -205,7 +208,7 @@ class Card(Panels, View):
 
         parts: dict[str, Scene] = {}
         left = PAGE_BYTES
-        for name in kept(self) if self.show or self.differences else ():
+        for name in kept(self) if self.show or self.both else ():
             made = part(self, name, KEPT_NUMBERS)
             needed = size(made)
             if needed > left:
@@ -217,7 +220,7 @@ class Card(Panels, View):
 
     def saved(self) -> CardScene:
         """With every tab's pictures, where there is little to compute and as far as there is room."""
-        if not (self.show or self.differences) or self.lanes() > SAVED_LANES:
+        if not (self.show or self.both) or self.lanes() > SAVED_LANES:
             return self.scene()
         from triton_lab.views.packing import size
 
@@ -258,12 +261,11 @@ class Card(Panels, View):
             # Where a finding tells it, this is folded away.
             "failure": self.raised if self.raised and self.told() else self.failure(),
             "told": self.told(),
-            "configs": [list(row) for row in self.configs()],
             "remarks": self.remarks(),
             "show": list(self.show),
             "source": self.source(),
             "unchecked": self.unchecked(),
-            "tabs": tabs(self) if self.show or self.differences else [],
+            "tabs": tabs(self) if self.show or self.both else [],
             "opened": self.first,
             "parts": dict(parts),
         }
@@ -285,7 +287,6 @@ class Card(Panels, View):
             lines += [f"      {line}" for line in one["orders"]]
             lines += [f"    {line}" for line in one["excerpt"] if one["stopped"]] + [f"      {one['hint']}"]
             lines += [f"      {line}" for line in fix_lines(one["fix"])]
-        lines += [f"  {config}: {seconds}" for config, seconds in self.configs()]
         lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
         pictures = [line for _, panel in self.printed for line in _told(panel)]
         lines += [f"  {line}" for line in pictures]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.figure import MARGIN, Sheet, text_width
-from triton_lab.views.drawing.pieces import WIDTH, Piece, lines, table, title
+from triton_lab.views.drawing.pieces import WIDTH, Piece, lines, table
 from triton_lab.views.launch.findings import fix_lines
 from triton_lab.views.reason import attempt
 
@@ -24,7 +24,7 @@ COLOURS = {"error": style.LIGHT.error, "warning": style.LIGHT.warning, "note": s
 
 def card_pieces(card: Card) -> list[Piece]:
     """Everything that the card says and shows."""
-    pieces = [_header(card), table([card.HEADINGS, *card.table()]), *_scalars(card), *_findings(card), *_configs(card)]
+    pieces = [_header(card), table([card.HEADINGS, *card.table()]), *_scalars(card), *_findings(card)]
     makers: dict[str, Callable[[], list[Piece]]] = {name: panel.pieces for name, panel in card.printed}
     makers["source"] = partial(_source, card)
     for name in card.looked_at:
@@ -85,12 +85,6 @@ def _findings(card: Card) -> list[Piece]:
     if remarks:
         pieces.append(lines([(remark, style.LIGHT.faint) for remark in remarks]))
     return pieces
-
-
-def _configs(card: Card) -> list[Piece]:
-    tried = card.configs()
-    rows = [(f"{seconds:>9}   {config}", style.LIGHT.ink) for config, seconds in tried]
-    return [title("autotuned, fastest first"), lines(rows, mono=True)] if tried else []
 
 
 def _source(card: Card) -> list[Piece]:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypedDict
 
-import numpy as np
-from numpy.typing import NDArray
-
-from triton_lab import words
-from triton_lab.launch.comparing import formats
-from triton_lab.launch.comparing.causes import HEADINGS
-from triton_lab.launch.comparing.compared import EQUAL, VERDICTS, Compared, Worst
-from triton_lab.launch.maps.difference import worst
-from triton_lab.launch.maps.stored_by import stored_by
-from triton_lab.launch.places import Ints
-from triton_lab.views.drawing.heatmap import Heatmap, buffer
-from triton_lab.views.drawing.layout import Layout, layout
-from triton_lab.views.drawing.scenes import Buffer, HeatmapScene
-from triton_lab.views.drawing.values import finite_range, value_heatmap
+from triton_lab.launch.comparing.causes import HEADINGS as TRIED
+from triton_lab.launch.comparing.compared import EQUAL, VERDICTS
+from triton_lab.views.launch.compared import HEADINGS, ComparedPicture, ComparedScene, row
+from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -27,38 +18,24 @@ if TYPE_CHECKING:
 
     from triton_lab.launch.comparing.comparison import Comparison
     from triton_lab.views.drawing.pieces import Piece
+    from triton_lab.views.scenes import Scene
 
-Floats = NDArray[np.float64]
-
-ROOM = (270.0, 300.0)  # for one of the three
 MOST = 6  # arguments that have heatmaps
-_SOON = 0.1  # seconds of a launch: its causes are looked for when the comparison is shown
-# Beyond so many units a difference is no matter of rounding, and is drawn as what it is.
-_MOST_ULPS = 1e6
-_FAR = 64
+_SOON = 0.1  # seconds that the CPU takes for a launch: its causes are looked for when the comparison is shown
+PATIENCE = 2.0  # seconds that a card waits for how far rounding may take a launch's results
+NOT_TRIED = "Nothing was tried to find out why."
 
 
-class ComparedScene(TypedDict):
-    """One argument: heatmaps of both and of the error, and of the error by program where that is known.
+class CausesScene(TypedDict):
+    """What was tried, a row each below ``headings``, and what it says."""
 
-    ``values`` are of both, ``errors`` in ``unit`` (signed) and ``programs`` who stored it (-1 for nobody), each for
-    the ``worst`` element of each cell.
-    """
-
-    name: str
-    told: str
-    heatmaps: list[HeatmapScene]
-    by_program: HeatmapScene | None
-    values: list[Buffer]
-    errors: Buffer
-    unit: str
-    programs: Buffer
-    worst: Buffer
+    kind: Literal["causes"]
+    title: str
+    headings: list[str]
+    table: list[list[str]]
 
 
-class ComparisonScene(TypedDict):
-    """``open``: the argument that is shown first."""
-
+class _ComparisonScene(TypedDict):
     kind: Literal["comparison"]
     title: str
     titles: list[str]
@@ -72,77 +49,143 @@ class ComparisonScene(TypedDict):
     open: int
 
 
-class ComparisonView(View):
-    """A `Comparison`; ``argument`` is the one shown first, the worst by default. Raises KeyError where it has none."""
+class ComparisonScene(_ComparisonScene, total=False):
+    """``open``: the argument that is shown first; ``later``: the part with the causes, where they are not yet known."""
 
-    HEADINGS = ("", "dtype", "verdict", "differ", "absolute", "relative", "ulp", "NaN", "∞")
+    later: str  # not in notebooks that were saved earlier
 
-    def __init__(self, comparison: Comparison, argument: str | None = None) -> None:
+
+class CausesView(View):
+    """Why the two sides of a `Comparison` differ: the experiments are made when it is looked at."""
+
+    def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
+
+    def title(self) -> str:
+        cause = self.comparison.cause
+        return cause if cause.startswith(("no cause", "there is no")) else f"cause: {cause}"
+
+    def text(self) -> str:
+        return str(self.comparison.causes())
+
+    def table(self) -> list[tuple[str, ...]]:
+        """The experiments, a row each."""
+        return self.comparison.causes().table()
+
+    def scene(self) -> CausesScene:
+        return {
+            "kind": "causes",
+            "title": self.title(),
+            "headings": list(TRIED),
+            "table": [list(one) for one in self.table()],
+        }
+
+    def pieces(self) -> list[Piece]:
+        from triton_lab.views.drawing.pieces import lines, table
+
+        said = [lines([(part, _faint()) for part in _wrapped(self.title())])]
+        return [*said, table([TRIED, *self.table()])] if self.table() else said
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.pieces import stack
+
+        return stack(self.pieces())
+
+
+class ComparisonView(View):
+    """A `Comparison`; ``argument`` is the one shown first, the worst by default. Raises KeyError where it has none.
+
+    ``causes`` is the name of the part that looks for causes, where that takes long.
+    """
+
+    HEADINGS = HEADINGS
+
+    def __init__(self, comparison: Comparison, argument: str | None = None, causes: str = "causes") -> None:
+        self.comparison, self._later = comparison, causes
         asked = None if argument is None else comparison[argument]
         told = [one for one in comparison if one.written or one.count or one is asked]
         ranked = sorted(told, key=lambda one: (one is not asked, not one.written, -VERDICTS.index(one.verdict)))
         chosen = ranked[:MOST]
-        self.pictures = [_Picture(comparison, one) for one in told if one in chosen]
+        self.pictures = [
+            ComparedPicture(one, comparison.titles, comparison.launch) for one in told if one in chosen
+        ]  # fmt: skip
         self.open = next((k for k, picture in enumerate(self.pictures) if picture.one is ranked[0]), 0)
 
     def title(self) -> str:
         return f"{self.comparison.titles[0]} and {self.comparison.titles[1]}: {self.comparison.verdict}"
 
     def text(self) -> str:
-        return self.comparison.text()
+        told = [self.comparison.text()]
+        if self.comparison.verdict != EQUAL:
+            told += [
+                f"  {line}" for line in (str(self.comparison.causes()) if self.tried else self._not_yet).split("\n")
+            ]
+        return "\n".join(told)
 
     def table(self) -> list[tuple[str, ...]]:
         """One row for each argument, below `HEADINGS`."""
-        return [_row(one) for one in self.comparison if one.written or one.count] or [
-            _row(one) for one in self.comparison
+        return [row(one) for one in self.comparison if one.written or one.count] or [
+            row(one) for one in self.comparison
         ]
 
     def lines(self) -> list[str]:
-        """Where it went wrong first, and what was not compared."""
+        """Where it went wrong first, why, and what was not compared."""
         comparison = self.comparison
         first = [] if comparison.first is None else [comparison.first.told(comparison.titles)]
-        if self._tried and comparison.verdict != EQUAL:
-            cause = comparison.cause
-            first.append(cause if cause.startswith("no cause") else f"cause: {cause}")
+        if self.tried and comparison.verdict != EQUAL:
+            first.append(CausesView(comparison).title())
         reasons = sorted({one.reason for one in comparison if one.count and one.reason})
         return [*first, *reasons, *comparison.remarks]
 
     @property
-    def _tried(self) -> bool:
+    def tried(self) -> bool:
         """Whether somebody asked for the causes, or they are found in no time."""
-        return "_causes" in vars(self.comparison) or self.comparison.launch.seconds < _SOON
+        comparison = self.comparison
+        sides = [one for one in (comparison.launch, comparison.other) if one is not None]
+        return "_causes" in vars(comparison) or (
+            all(one.interpreted < _SOON for one in sides) and not _compiles_again(sides)
+        )
+
+    @property
+    def _not_yet(self) -> str:
+        return f"{NOT_TRIED} lab.compare(...).causes() tries: each experiment runs the launch once more."
 
     def causes(self) -> list[tuple[str, ...]]:
-        """The experiments, a row each."""
-        return self.comparison.causes().table() if self._tried else []
+        """The experiments, a row each; none where it is not time yet."""
+        return self.comparison.causes().table() if self.tried else []
 
     def scene(self) -> ComparisonScene:
-        return {
+        found: ComparisonScene = {
             "kind": "comparison",
             "title": self.title(),
             "titles": list(self.comparison.titles),
             "headings": list(self.HEADINGS),
-            "table": [list(row) for row in self.table()],
+            "table": [list(one) for one in self.table()],
             "lines": self.lines(),
-            "tried": list(HEADINGS),
-            "causes": [list(row) for row in self.causes()],
+            "tried": list(TRIED),
+            "causes": [list(one) for one in self.causes()],
             "arguments": [picture.scene() for picture in self.pictures],
             "grid": list(self.comparison.launch.grid),
             "open": self.open,
         }
+        if not self.tried and self.comparison.verdict != EQUAL:
+            found["later"] = self._later
+        return found
+
+    def part(self, name: str) -> Scene:
+        return CausesView(self.comparison).scene() if name == "causes" else super().part(name)
 
     def pieces(self) -> list[Piece]:
         """The table, what is said, and the heatmaps of the argument that is open."""
-        from triton_lab.views.drawing import style
         from triton_lab.views.drawing.pieces import lines, one_row, side_by_side, table, title
 
         pieces = [title(self.title()), table([self.HEADINGS, *self.table()])]
-        said = [part for line in self.lines() for part in _wrapped(line)]
+        later = [] if self.tried or self.comparison.verdict == EQUAL else [self._not_yet]
+        said = [part for line in (*self.lines(), *later) for part in _wrapped(line)]
         if said:
-            pieces.append(lines([(part, style.LIGHT.faint) for part in said]))
+            pieces.append(lines([(part, _faint()) for part in said]))
         if self.causes():
-            pieces.append(table([HEADINGS, *self.causes()]))
+            pieces.append(table([TRIED, *self.causes()]))
         if self.pictures:
             picture = self.pictures[self.open]
             pieces.append(one_row(picture.heatmaps, 8))
@@ -156,132 +199,92 @@ class ComparisonView(View):
         return stack(self.pieces())
 
 
-class _Picture:
-    """The heatmaps of one argument."""
+class Beside(View):
+    """Two blocks of values, or any two arrays of one shape, and the error between them."""
 
-    def __init__(self, comparison: Comparison, one: Compared) -> None:
-        self.comparison, self.one = comparison, one
+    def __init__(self, picture: ComparedPicture) -> None:
+        self.picture = picture
 
-    @cached_property
-    def layout(self) -> Layout:
-        return layout(self.one.a.shape, room=ROOM)
+    def title(self) -> str:
+        return self.picture.one.told()
 
-    @cached_property
-    def worst(self) -> Ints:
-        """(cells,) the element that each cell shows, -1 where there is none."""
-        return worst(self.errors, self.layout.cell_of_position(), self.layout.cells)
+    def text(self) -> str:
+        one, titles = self.picture.one, self.picture.titles
+        found = one.largest_absolute
+        if found is None or not found.value:
+            return self.title()
+        told = (f"{title} {side[found.index]}" for title, side in zip(titles, (one.a, one.b), strict=True))
+        return f"{self.title()}\n{', '.join(told)}"
 
-    @property
-    def unit(self) -> str:
-        """``ulp`` where that says more than the distance itself."""
-        ulps, absolute = self.one.largest_ulps, self.one.largest_absolute
-        if not formats.is_float(self.one.dtype) or ulps is None or absolute is None or ulps.value > _MOST_ULPS:
-            return ""
-        # Beside what is nearly zero units are tiny: a few such elements would drown all others.
-        there = float(self.one.ulps[absolute.index])
-        return "ulp" if ulps.value <= _FAR * max(there, 1.0) else ""
-
-    @cached_property
-    def errors(self) -> Floats:
-        """How far a lies above b, in `unit`; NaN where one of them alone is not finite."""
-        size = self.one.ulps if self.unit else self.one.absolute
-        a, b = (formats.wide(side) for side in self.one.numbers)
-        with np.errstate(invalid="ignore"):
-            return np.asarray(np.where(a < b, -size, size), np.float64)
-
-    @cached_property
-    def programs(self) -> Ints:
-        """(elements,) who stored each element last, -1 for nobody."""
-        launch, shape = self.comparison.launch, self.one.a.shape
-        found = np.full(self.one.a.size, -1, np.int64)
-        stores = [access for access in launch.done if access.kind != "load" and access.argument == self.one.name]
-        for store in sorted(stores, key=lambda access: access.events[-1].order if access.events else -1):
-            program = stored_by(store, shape, launch.programs).program
-            found = np.where(program >= 0, program, found)
-        return found
-
-    @cached_property
-    def heatmaps(self) -> tuple[Heatmap, ...]:
-        """a, b, and the error."""
-        there, at = self._shown()
-        a, b = (formats.wide(side) for side in (self.one.a, self.one.b))
-        low, high = finite_range(a, b)
-        size = np.abs(self.errors)
-        most = float(size[np.isfinite(size)].max(initial=0.0))
-        titles = self.comparison.titles
-        unit = f", in {self.unit}" if self.unit else ""
-        pick = [array.reshape(-1)[at] for array in (a, b, self.errors)]
-        return (
-            value_heatmap(self.layout, pick[0], there, titles[0], low, high, room=ROOM),
-            value_heatmap(self.layout, pick[1], there, titles[1], low, high, room=ROOM),
-            value_heatmap(self.layout, pick[2], there, f"error{unit}", -most, most, diverging=True, room=ROOM),
-        )
-
-    def _shown(self) -> tuple[NDArray[np.bool_], Ints]:
-        there = self.worst >= 0
-        at = np.maximum(self.worst, 0)
-        return there, at if there.any() else at[:0]
-
-    @cached_property
-    def by_program(self) -> Heatmap | None:
-        """The largest error of what each program stored; None where nobody knows, or all are the same."""
-        launch = self.comparison.launch
-        known = self.programs >= 0
-        if not known.any() or launch.programs == 1 or not self.one.count:
-            return None
-        largest = np.zeros(launch.programs)
-        size = np.abs(self.errors.reshape(-1))
-        np.maximum.at(largest, self.programs[known], np.where(np.isnan(size), np.inf, size)[known])
-        shape = tuple(extent for extent in reversed(launch.grid) if extent > 1)
-        place = layout(shape, room=ROOM)
-        shown = worst(largest, place.cell_of_position(), place.cells)
-        unit = f", in {self.unit}" if self.unit else ""
-        finite = largest[np.isfinite(largest)]
-        return value_heatmap(
-            place,
-            largest[np.maximum(shown, 0)],
-            shown >= 0,
-            f"largest error by program{unit}",
-            0.0,
-            float(finite.max(initial=0.0)),
-            room=ROOM,
-        )
-
-    def scene(self) -> ComparedScene:
-        at = np.maximum(self.worst, 0) if self.one.a.size else np.zeros(0, np.int64)
-        values = [formats.wide(side).reshape(-1)[at] for side in (self.one.a, self.one.b)]
+    def scene(self) -> ComparisonScene:
         return {
-            "name": self.one.name,
-            "told": self.one.told(),
-            "heatmaps": [heatmap.as_scene() for heatmap in self.heatmaps],
-            "by_program": None if self.by_program is None else self.by_program.as_scene(),
-            "values": [buffer(array) for array in values],
-            "errors": buffer(self.errors.reshape(-1)[at]),
-            "unit": self.unit,
-            "programs": buffer(self.programs[at].astype(np.int32)),
-            "worst": buffer(at.astype(np.uint32)),
+            "kind": "comparison",
+            "title": self.title(),
+            "titles": list(self.picture.titles),
+            "headings": list(HEADINGS),
+            "table": [list(row(self.picture.one))],
+            "lines": [],
+            "tried": [],
+            "causes": [],
+            "arguments": [self.picture.scene()],
+            "grid": [],
+            "open": 0,
         }
 
+    def pieces(self) -> list[Piece]:
+        """The three heatmaps under the table."""
+        from triton_lab.views.drawing.pieces import one_row, table, title
 
-def _row(one: Compared) -> tuple[str, ...]:
-    def told(found: Worst | None) -> str:
-        return "" if found is None or not found.value else words.significant(found.value)
+        return [
+            title(self.title()), table([HEADINGS, row(self.picture.one)]), one_row(self.picture.heatmaps, 8)
+        ]  # fmt: skip
 
-    strange = (int(np.count_nonzero(where)) for where in (one.nan, one.infinite))
-    kind = one.a.dtype.name if one.a.dtype == one.b.dtype else f"{one.a.dtype.name}, {one.b.dtype.name}"
-    return (
-        one.name,
-        kind,
-        one.verdict,
-        f"{words.number(one.count)} of {words.number(one.a.size)}",
-        told(one.largest_absolute),
-        told(one.largest_relative),
-        told(one.largest_ulps),
-        *(words.number(count) if count else "" for count in strange),
-    )
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.pieces import stack
+
+        return stack(self.pieces())
+
+
+class ComparisonPanel(Panel):
+    """What the GPU and the CPU made of one launch."""
+
+    words = ("comparison",)
+
+    @property
+    def there(self) -> bool:
+        return bool(getattr(self.launch, "outputs", ()))
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """Made once for the picture and for its causes."""
+        from triton_lab.launch.comparing.compare import compare
+
+        return compare(self.launch, seconds=PATIENCE)
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> ComparisonView | CausesView:
+        match path:
+            case ["comparison"] if self.there:
+                return ComparisonView(self.comparison, causes="comparison/causes")
+            case ["comparison", "causes"] if self.there:
+                return CausesView(self.comparison)
+        raise unknown(path)
+
+    def drawn(self) -> Sequence[ComparisonView]:
+        return [ComparisonView(self.comparison)] if self.there else []
+
+
+def _compiles_again(launches: Sequence[object]) -> bool:
+    """Whether experiments compile the kernel for a GPU of this machine, which takes seconds."""
+    import torch
+
+    return any(getattr(one, "target", "") == "gpu" for one in launches) and torch.cuda.is_available()
+
+
+def _faint() -> str:
+    from triton_lab.views.drawing import style
+
+    return style.LIGHT.faint
 
 
 def _wrapped(line: str, width: int = 120) -> Sequence[str]:
-    import textwrap
-
     return textwrap.wrap(line, width, subsequent_indent="  ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,21 +10,21 @@ from triton_lab.views.launch.marks import SAYS
 from triton_lab.views.reason import attempt
 
 if TYPE_CHECKING:
+    from triton_lab.compiled.compiled import Compiled
     from triton_lab.launch.access import Access
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.finding import Finding
     from triton_lab.launch.launch import Launch
-    from triton_lab.views.launch.difference import Difference
 
 
 class Contents:
-    """``launch``; ``differences``, comparisons of two results; ``troubles``, what could not be made, and why."""
+    """``launch``; ``compiled``, what it was compiled to; ``troubles``, what could not be made, and why."""
 
     MOST_ARGUMENTS: ClassVar[int] = 12  # tensor arguments that get a picture
 
-    def __init__(self, launch: Launch, differences: Sequence[Difference] = ()) -> None:
+    def __init__(self, launch: Launch) -> None:
         self.launch = launch
-        self.differences = tuple(differences)
+        self.compiled: tuple[Compiled, ...] = tuple(getattr(launch, "compilations", ()))
         self.troubles: list[str] = []
 
     @cached_property

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 CARDS = 4  # that are kept: looking at a launch again costs nothing
 FEW = 3  # grids that a row names
+INTERPRETED = "Times on the CPU are the interpreter's: they say nothing about a GPU."
 ROWS = 40  # of the table; a program that makes kernels by the hundred gets the first of them
 
 
@@ -55,14 +56,18 @@ class Launches(View):
     def __init__(self, launches: Sequence[Launch], card: Callable[[Launch], Card] = Card) -> None:
         self.launches = launches
         self.card = lru_cache(CARDS)(lambda number: card(self.launches[number]))
+        self._targets = {launch.target for launch in launches}
         self.of_kernel: dict[str, list[int]] = {}
         for number, launch in enumerate(launches):
-            self.of_kernel.setdefault(launch.kernel, []).append(number)
+            self.of_kernel.setdefault(self._named(launch), []).append(number)
+
+    def _named(self, launch: Launch) -> str:
+        """Its kernel; where some ran on the GPU and some on the CPU, these are never told together."""
+        return launch.kernel if len(self._targets) == 1 else f"{launch.kernel} ({launch.target.upper()})"
 
     def title(self) -> str:
-        return (
-            f"{words.count(len(self.launches), 'launch', 'launches')} of {words.count(len(self.of_kernel), 'kernel')}"
-        )
+        kernels = len({launch.kernel for launch in self.launches})
+        return f"{words.count(len(self.launches), 'launch', 'launches')} of {words.count(kernels, 'kernel')}"
 
     def table(self) -> list[tuple[str, ...]]:
         """One row for each kernel, below `HEADINGS`."""
@@ -80,6 +85,8 @@ class Launches(View):
     def remarks(self) -> list[str]:
         """What the table and the record leave out."""
         said = [words.count(len(self.of_kernel) - ROWS, "more kernel")] if len(self.of_kernel) > ROWS else []
+        if "cpu" in self._targets:
+            said.append(INTERPRETED)
         cut = sum(bool(launch.dropped) for launch in self.launches)
         if cut:
             first = next(number for number, launch in enumerate(self.launches) if launch.dropped)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property, partial
 
 from triton_lab.views.launch.contents import Contents
-from triton_lab.views.launch.plot import TABS
+from triton_lab.views.launch.plot import COMPILED_TABS, TABS
 from triton_lab.views.launch.tab import Missing, Panel, Tab
 from triton_lab.views.reason import attempt
 
@@ -15,8 +15,9 @@ class Panels(Contents):
 
     @cached_property
     def panels(self) -> list[tuple[Tab, Panel]]:
-        """The tabs of `TABS` that open something, each with what it opens."""
-        return [(tab, attempt(partial(tab.panel, self), partial(Missing, self))) for tab in TABS if tab.home]
+        """The tabs of `TABS` that open something, each with what it opens; first what was compiled, if anything was."""
+        tabs = (*(COMPILED_TABS if self.compiled else ()), *TABS)
+        return [(tab, attempt(partial(tab.panel, self), partial(Missing, self))) for tab in tabs if tab.home]
 
     def panel(self, word: str) -> Panel:
         """The panel of the tab called so, or whose pictures' names begin so. Raises LookupError."""

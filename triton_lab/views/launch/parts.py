@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from triton_lab.views.launch.panels import Panels
 from triton_lab.views.launch.scenes import ChoiceScene, TabScene
-from triton_lab.views.launch.tab import NUMBERS, Panel, full_name
+from triton_lab.views.launch.tab import NUMBERS, Panel, Tabbed, full_name
 from triton_lab.views.reason import attempt, in_words
 from triton_lab.views.scenes import Scene
 
 KEPT_NUMBERS = 1 << 15  # of a picture in a page without a kernel
 
 
-def tabs(card: Panels) -> list[TabScene]:
+def tabs(card: Tabbed) -> list[TabScene]:
     """The tabs in their order: ``name`` of the part, ``label``, and ``window`` where it has one."""
     return [
         TabScene(name=tab.name, label=tab.label, window=panel.window)
@@ -34,36 +33,37 @@ def is_there(panel: Panel) -> bool:
     return attempt(lambda: panel.there, lambda _: True)
 
 
-def part(card: Panels, name: str, numbers: int = NUMBERS) -> Scene:
+def part(card: Tabbed, name: str, numbers: int = NUMBERS) -> Scene:
     """The scene called ``name``; where it cannot be made, one that says why."""
     return attempt(lambda: _part(card, name, numbers), in_words)
 
 
-def _part(card: Panels, name: str, numbers: int) -> Scene:
+def _part(card: Tabbed, name: str, numbers: int) -> Scene:
     panel = card.panel(name.partition("@")[0].partition("/")[0])
     items = panel.items() if any(name == tab.name for tab, _ in card.panels) else None
     if items is not None:
-        nothing = f"{card.launch.kernel} has no variables, and touches no argument"
-        return ChoiceScene(kind="choice", items=items) if items else in_words(nothing)
+        if items:
+            return ChoiceScene(kind="choice", items=items)
+        return in_words(f"{panel.launch.kernel} has no variables, and touches no argument")
     path, _, start = name.partition("@")
     return panel.scene(path.split("/"), int(start) if start.isdigit() else 0, numbers)
 
 
-def opened(card: Panels, name: str) -> dict[str, Scene]:
+def opened(card: Tabbed, name: str) -> dict[str, Scene]:
     """What a tab needs to be drawn at first: the part, and where that is a choice, its first item."""
     return {each: part(card, each) for each in _first_of(name, card.panel(name))}
 
 
-def shown_first(card: Panels) -> Iterator[str]:
+def shown_first(card: Tabbed) -> Iterator[str]:
     """What is looked at first: what each tab opens with, then the other pictures in it."""
-    there = [(tab.name, panel) for tab, panel in card.panels if is_there(panel)]
+    there = [(tab.name, panel) for tab, panel in card.panels if is_there(panel) and not panel.waits]
     for name, panel in there:
         yield from _first_of(name, panel)
     for _, panel in there:
         yield from _found(panel.others)
 
 
-def kept(card: Panels) -> Iterator[str]:
+def kept(card: Tabbed) -> Iterator[str]:
     """What a page without a kernel keeps, as far as there is room, the most telling first."""
     yield from shown_first(card)
     for panel in reversed([panel for _, panel in card.panels if is_there(panel)]):

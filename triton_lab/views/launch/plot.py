@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
     from triton_lab.views.launch.accesses import Accesses
+    from triton_lab.views.launch.autotune import Autotune
     from triton_lab.views.launch.grid import Grid
     from triton_lab.views.launch.held import Held
     from triton_lab.views.launch.origins import Origins
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 # In the order of the tabs: the word of --show, the tab's label, its help, and the panel that it opens.
 TABS = (
-    Tab("differences", "GPU and CPU", "", "triton_lab.views.launch.differences:DifferencePanel"),
+    Tab("comparison", "GPU and CPU", "", "triton_lab.views.launch.comparison:ComparisonPanel"),
     Tab("tiling", "Tiling", "which program touches each element", "triton_lab.views.launch.tiling:TilingPanel"),
     Tab("accesses", "Accesses", "how often each element is touched", "triton_lab.views.launch.accesses:AccessesPanel"),
     Tab("timeline", "Timeline", "which elements are touched when", "triton_lab.views.launch.timeline:TimelinePanel"),
@@ -40,9 +41,41 @@ TABS = (
     ),
     Tab("steps", "Steps", "one program step by step", "triton_lab.views.launch.steps:StepsPanel"),
     Tab("origins", "Origins", "where a stored element came from", "triton_lab.views.launch.origins:OriginsPanel"),
+    Tab(
+        "autotune",
+        "Autotuner",
+        "what an autotuner tried, and which configuration it took",
+        "triton_lab.views.launch.autotune:AutotunePanel",
+    ),
     # A card shows these beside its tabs.
     Tab("source", "Source", "the kernel's lines, and what each of them touches"),
     Tab("findings", "Findings", "what is wrong, or worth a look"),
+)
+
+# What a card has besides, once its launch was compiled; `compiled.plot` has their methods. A panel for each compilation
+# is a `CompiledPanel`.
+COMPILED_TABS = (
+    Tab(
+        "compiled",
+        "Compiled",
+        "registers, shared memory, instructions",
+        "triton_lab.views.compiled.summary:SummaryPanel",
+    ),
+    Tab("stages", "Stages", "the source beside every stage", "triton_lab.views.compiled.stages:StagesPanel"),
+    Tab(
+        "transactions",
+        "Transactions",
+        "requests, sectors and bank conflicts of each access",
+        "triton_lab.views.compiled.transactions:TransactionsPanel",
+    ),
+    Tab(
+        "cost",
+        "Cost",
+        "bytes, operations, roofline, and each line's share",
+        "triton_lab.views.compiled.cost:CostPanel",
+    ),
+    Tab("layouts", "Layouts", "which thread holds which element", "triton_lab.views.compiled.layouts:LayoutsPanel"),
+    Tab("passes", "Passes", "what each pass changed", "triton_lab.views.compiled.passes:PassesPanel"),
 )
 
 SHOWN = tuple(tab.name for tab in TABS if tab.help)
@@ -193,6 +226,20 @@ class Pictures:
         if lane is None:
             return Origins.first(self._launch, chosen, program)
         return Origins(self._launch, chosen, program or 0, lane, iteration)
+
+    def autotune(self) -> Autotune:
+        """What Triton's autotuner tried for the launch: configurations, times, the one taken, why others failed.
+
+        Raises ValueError for a launch that no autotuner made.
+
+        >>> launch.plot.autotune()
+        Traceback (most recent call last):
+            ...
+        ValueError: no autotuner made this launch of add_kernel: @triton.autotune above a kernel tries configurations
+        """
+        from triton_lab.views.launch.autotune import Autotune
+
+        return Autotune(self._launch)
 
     def __repr__(self) -> str:
         rows = [f"  .plot.{tab.name}(...)".ljust(22) + tab.help for tab in TABS if tab.help and tab.home]

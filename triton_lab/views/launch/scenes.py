@@ -261,7 +261,6 @@ class CardScene(TypedDict):
     findings: list[FindingScene]
     failure: str
     told: bool
-    configs: list[list[str]]
     remarks: list[str]
     show: list[str]
     source: MarkedSource

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from triton_lab.views.launch.scenes import ItemScene
 
@@ -36,6 +36,15 @@ class Tab:
         return made
 
 
+class Tabbed(Protocol):
+    """What has tabs: the card of a launch, or of what was compiled, perhaps without one."""
+
+    @property
+    def panels(self) -> list[tuple[Tab, Panel]]: ...
+
+    def panel(self, word: str) -> Panel: ...
+
+
 class Panel:
     """What a tab of ``card`` opens: one picture, or several to choose from; live and static.
 
@@ -45,6 +54,7 @@ class Panel:
 
     words: ClassVar[tuple[str, ...]] = ()
     window: ClassVar[int] = 0
+    waits: ClassVar[bool] = False  # whether its pictures take so long that they are made for who opens the tab alone
 
     def __init__(self, card: Contents) -> None:
         self.card, self.launch = card, card.launch

@@ -202,9 +202,7 @@ class Timeline(View):
         return "\n".join(lines)
 
     def scene(self) -> TimelineScene:
-        finer: Finer = finer_scene(self.finer, self.layout, self.window) if self.events else {}
-        return {
-            **finer,
+        scene: TimelineScene = {
             "kind": "timeline",
             "title": self.title(),
             "heatmap": self.heatmap.as_scene() if self.events else None,
@@ -213,6 +211,9 @@ class Timeline(View):
             "columns": [self.column(number) for number in range(self.layout.columns)],
             "nobody": self.nobody,
         }
+        if not self.events:
+            return scene
+        return {**scene, **finer_scene(self.finer, self.layout, self.window)}
 
     def pieces(self) -> list[Piece]:
         """The heatmap under its title."""

@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab import words
+from triton_lab.launch.comparing.compared import Compared
 from triton_lab.launch.maps.histogram import as_float, histogram
 from triton_lab.views.drawing.heatmap import buffer
 from triton_lab.views.drawing.scenes import BlockScene, Buffer, Ends, Painting
 from triton_lab.views.drawing.value_picture import block_heatmap, block_scene, ends, painting, summary
 from triton_lab.views.drawing.words import number_text
-from triton_lab.views.launch.difference import Difference
+from triton_lab.views.launch.compared import ComparedPicture
+from triton_lab.views.launch.comparison import Beside
 from triton_lab.views.launch.pointers import Pointed, offsets_in, pointee, pointer_words
 from triton_lab.views.view import View
 
@@ -187,7 +189,7 @@ class Variable(View):
         }
 
 
-def compare(a: Values, b: Values, programs: tuple[int, int], iterations: tuple[int, int]) -> Difference:
+def compare(a: Values, b: Values, programs: tuple[int, int], iterations: tuple[int, int]) -> Beside:
     """See `Values.compare`. Raises ValueError where a value was not reached or shapes differ."""
     blocks = [
         Variable(values, program, iteration).block
@@ -201,5 +203,7 @@ def compare(a: Values, b: Values, programs: tuple[int, int], iterations: tuple[i
     for block, title in zip(blocks, titles, strict=True):
         if block is None:
             raise ValueError(f"{a.name} on line {a.line} is not reached: {title}")
-    left, right = (as_float(np.asarray(block)) for block in blocks)
-    return Difference(left, right, a.name, (titles[0], titles[1]))
+    left, right = map(np.asarray, blocks)
+    if left.shape != right.shape:
+        raise ValueError(f"{a.name} has the shapes {left.shape} and {right.shape}")
+    return Beside(ComparedPicture(Compared(a.name, left, right), (titles[0], titles[1])))

@@ -9,7 +9,7 @@ from triton_lab.lazy.describing import fate
 from triton_lab.lazy.graph import short
 from triton_lab.lazy.step import Sight, Step
 from triton_lab.views.drawing import style
-from triton_lab.views.lazy.drawing import Box, Drawing, Line, Words, widest
+from triton_lab.views.drawing.drawing import Box, Drawing, Line, Words, widest
 from triton_lab.views.lazy.graph import memory_colour
 from triton_lab.words import count
 

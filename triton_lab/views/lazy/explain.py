@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 from triton_lab.lazy.describing import describe, verdict
 from triton_lab.lazy.step import Step
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.drawing import Drawing, DrawingScene, Words
 from triton_lab.views.lazy.buffers import draw_buffers
-from triton_lab.views.lazy.drawing import Drawing, DrawingScene, Words
 from triton_lab.views.lazy.graph import draw_graph
 from triton_lab.views.lazy.ingredients import draw_card
 from triton_lab.views.view import View

@@ -12,7 +12,7 @@ from triton_lab.lazy.regions import Region
 from triton_lab.lazy.simplify import is_reshape
 from triton_lab.lazy.step import Step
 from triton_lab.views.drawing import style
-from triton_lab.views.lazy.drawing import Box, Drawing, Line, Words, widest
+from triton_lab.views.drawing.drawing import Box, Drawing, Line, Words, widest
 from triton_lab.views.lazy.layout import Block, Plan, Thing, lay_out
 
 SYMBOLS = {

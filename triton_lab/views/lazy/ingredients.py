@@ -7,7 +7,7 @@ import textwrap
 from triton_lab.lazy.describing import reason
 from triton_lab.lazy.step import Step
 from triton_lab.views.drawing import style
-from triton_lab.views.lazy.drawing import Box, Drawing, Words
+from triton_lab.views.drawing.drawing import Box, Drawing, Words
 
 WIDTH, LABEL, LINE = 440.0, 92.0, 15.0
 CHARACTERS = 52  # of an ingredient on a line

@@ -112,11 +112,15 @@ function numberSeen(context, heatmap) {
 const columnRoom = (layout) => 18 + 6 * String(layout.columns * layout.right).length;
 
 /** @param {CanvasRenderingContext2D} context @param {Heatmap} heatmap @param {[number, number][]} places positions, and where */
-function numberColumns(context, { layout, top }, places) {
+function numberColumns(context, { layout, top, scene }, places) {
   const wrapped = layout.shape.length < 2 && layout.rows > 1;
   const start = wrapped ? 0 : layout.origin.at(-1) ?? 0;
+  const [times, each] = scene.counted ?? [1, 1];
   context.textAlign = "center";
-  for (const [column, x] of places) context.fillText(String(column - start), x, top - 9);
+  for (const [column, x] of places) {
+    const number = ((column - start) * times) / each;
+    if (Number.isInteger(number)) context.fillText(String(number), x, top - 9);
+  }
 }
 
 /** @param {CanvasRenderingContext2D} context @param {Heatmap} heatmap @param {[number, number][]} places positions, and where */

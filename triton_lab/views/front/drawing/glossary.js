@@ -52,5 +52,6 @@ export const GLOSSARY = {
   "tab:values": "What the kernel's variables held, block by block.",
   "tab:steps": "One program, assignment by assignment.",
   "tab:origins": "The elements that a stored value was made from.",
+  "tab:autotuner": "The configurations that Triton's autotuner tried, what each took, and which one was taken.",
   "tab:gpu and cpu": "The results of both, and where they differ.",
 };

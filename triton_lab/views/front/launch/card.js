@@ -2,11 +2,11 @@
 
 import { make, passage } from "../drawing/dom.js";
 import { tabsOf } from "../drawing/tabs.js";
-import { callProgram, countOf } from "../drawing/words.js";
+import { callProgram } from "../drawing/words.js";
 import { findingOf } from "./findings.js";
 import { pickedOf } from "./picked.js";
 import { sourceOf } from "./source.js";
-import { tableOf } from "./storage.js";
+import { tableOf } from "../drawing/table.js";
 import { partOf } from "../part.js";
 import { fitPlace, isFaulty, notePicked, pickedAgain, placeWords } from "../place.js";
 import { scoped } from "../selection.js";
@@ -90,7 +90,6 @@ function bodyOf(scene, selection, context, back = "") {
     scene.scalars.length ? make("div", { class: "tl-note" }, scene.scalars.join(" · ")) : "",
     scene.failure && !scene.told ? passage({ class: "tl-failure" }, "the error", scene.failure) : "",
     ...(scene.tabs.length ? top : scene.findings).map((one) => findingOf(one, selection)),
-    scene.configs.length ? configsOf(scene.configs) : "",
     ...scene.remarks.map((words) => make("div", { class: "tl-note" }, words)),
     raised || source ? make("div", { class: "tl-folded" }, source ? source.node : "", raised) : "",
     tabs.length ? panel.node : "",
@@ -121,21 +120,12 @@ function sectionOf(scene, selection, place) {
     { class: "tl-section", open: place.source ?? scene.show.includes("source"), ontoggle: () => (place.source = node.open) },
     make("summary", {}, "Source"), source.node,
   );
-  // A finding's line is to be seen.
-  selection.subscribe(({ line }) => line != null && (node.open = true));
+  // A finding's line is to be seen; where the source stands beside the stages of the compiler, it is.
+  selection.subscribe(({ line }) => line != null && !node.closest(".tl-card")?.querySelector(".tl-stages") && (node.open = true));
   return { node, draw: source.draw };
 }
 
 /** @param {import("../scenes.js").FindingScene[]} findings @param {import("../selection.js").Selection} selection */
 function listOf(findings, selection) {
   return { node: make("div", {}, ...findings.map((one) => findingOf(one, selection))), draw: () => {} };
-}
-
-/** @param {string[][]} configs */
-function configsOf(configs) {
-  return make(
-    "details", { class: "tl-configs" },
-    make("summary", {}, `autotuned: ${countOf(configs.length, "config")}, fastest ${configs[0][0]}`),
-    tableOf(["config", "time"], configs),
-  );
 }

@@ -5,26 +5,70 @@ import { make } from "../drawing/dom.js";
 import { unravel } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { tabsOf } from "../drawing/tabs.js";
-import { tableOf } from "./storage.js";
+import { tableOf } from "../drawing/table.js";
+import { partOf } from "../part.js";
 
 /**
  * @param {import("../scenes.js").ComparisonScene} scene
- * @returns {{node: HTMLElement, draw: () => void}}
+ * @param {import("../selection.js").Selection} selection
+ * @param {import("../part.js").Context} context
+ * @returns {import("../part.js").Part}
  */
-export function comparisonOf(scene) {
+export function comparisonOf(scene, selection, context) {
   const pictures = tabsOf(
     scene.arguments.map((argument) => ({ name: argument.name, make: () => comparedOf(argument, scene) })),
     "tl-names", scene.open,
   );
+  const why = whyOf(scene, selection, context);
   const node = make(
-    "div", { class: "tl-difference" },
+    "div", {},
     make("div", { class: "tl-title" }, scene.title),
     make("div", { class: "tl-scroll" }, tableOf(scene.headings, scene.table)),
     ...scene.lines.map((line) => make("div", { class: "tl-note" }, line)),
     ...(scene.causes.length ? [make("div", { class: "tl-scroll" }, tableOf(scene.tried, scene.causes))] : []),
+    why?.node ?? "",
     pictures.node,
   );
-  return { node, draw: () => pictures.draw() };
+  return { node, draw: () => pictures.draw(), stop: () => why?.stop() };
+}
+
+/**
+ * What looks for causes when somebody asks for it: each experiment runs the launch once more.
+ * @param {import("../scenes.js").ComparisonScene} scene
+ * @param {import("../selection.js").Selection} selection
+ * @param {import("../part.js").Context} context
+ */
+function whyOf({ later }, selection, context) {
+  if (!later) return null;
+  if (!context.live && !context.has(later)) {
+    const node = make("div", { class: "tl-note" }, "Nothing was tried to find out why. A running kernel tries it.");
+    return { node, stop: () => {} };
+  }
+  const part = partOf({ name: later }, selection, context);
+  const ask = () => {
+    node.replaceChildren(part.node);
+    part.draw();
+  };
+  const button = make(
+    "button", { type: "button", class: "tl-link", title: "run the launch again, with one thing changed each time", onclick: ask },
+    "why do they differ? try it",
+  );
+  const node = make("div", {}, button);
+  return { node, stop: () => part.stop?.() };
+}
+
+/**
+ * What was tried, and what it says.
+ * @param {import("../scenes.js").CausesScene} scene
+ * @returns {import("../part.js").Part}
+ */
+export function causesOf(scene) {
+  const node = make(
+    "div", {},
+    make("div", { class: "tl-note" }, scene.title),
+    ...(scene.table.length ? [make("div", { class: "tl-scroll" }, tableOf(scene.headings, scene.table))] : []),
+  );
+  return { node, draw: () => {} };
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Many launches: a table by kernel, and the card of the launch that is picked. */
 
 import { make } from "../drawing/dom.js";
-import { tableOf } from "./storage.js";
+import { tableOf } from "../drawing/table.js";
 import { partOf } from "../part.js";
 import { createSelection } from "../selection.js";
 

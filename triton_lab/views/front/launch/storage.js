@@ -2,10 +2,10 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
-import { explanationOf, wordOf } from "../drawing/explained.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { Touched } from "./accesses.js";
 import { iterationPicker, programPicker } from "./pickers.js";
+import { tableOf } from "../drawing/table.js";
 import { bytesFrom, countOf, listPrograms, programsMark } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
 import { elementsAt } from "./strides.js";
@@ -199,16 +199,4 @@ function sentence(tensor, marked) {
   const some = marked.slice(0, 3).map((index) => `[${index.join(", ")}]`);
   const more = marked.length > 3 ? " …" : "";
   return `${tensor.name} ${some.join(", ")}${more} (${marked.length === MOST_MARKED ? "at least " : ""}${countOf(marked.length, "element")})`;
-}
-
-/**
- * @param {string[]} headings
- * @param {string[][]} rows
- */
-export function tableOf(headings, rows) {
-  const head = make("tr", {}, ...headings.map((words) => make("th", { scope: "col" }, words && wordOf(words, explanationOf(words, "heading")))));
-  const body = rows.map((row) =>
-    make("tr", {}, ...row.map((words, k) => (k ? make("td", {}, words) : make("th", { scope: "row" }, words)))),
-  );
-  return make("table", { class: "tl-table" }, make("thead", {}, head), make("tbody", {}, ...body));
 }

@@ -1,0 +1,116 @@
+"""The script that holds predictions against Nsight Compute: what it reads, joins and writes, on made-up counts."""
+
+# ruff: noqa: E501  ncu writes long lines
+
+from __future__ import annotations
+
+import pytest
+
+from tests.gpu import transactions as script
+
+LD, SECTORS, ST, ST_SECTORS, BANKS = script.METRICS
+ATOM = "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum"
+
+WIDE = f'''==PROF== Connected to process 41
+==PROF== Profiling "add_kernel" - 0: 0%....50%....100% - 3 passes
+"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","{BANKS}","{LD}","{SECTORS}","{ST}","{ST_SECTORS}"
+"","","","","","","","","","","request","sector","request","sector"
+"0","41","python3","127.0.0.1","add_kernel","1","7","(128, 1, 1)","(1024, 1, 1)","0","16,384","262,144","8,192","131,072"
+"1","41","python3","127.0.0.1","sum_kernel","1","7","(128, 1, 1)","(1, 1, 1)","12","4","16","1","1"
+==PROF== Disconnected from process 41
+'''
+LONG = f'''"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Section Name","Metric Name","Metric Unit","Metric Value"
+"0","41","python3","127.0.0.1","add_kernel","1","Command line profiler metrics","{LD}","request","16,384"
+"0","41","python3","127.0.0.1","add_kernel","1","Command line profiler metrics","{SECTORS}","sector","262,144"
+"1","41","python3","127.0.0.1","sum_kernel(float *)","1","Command line profiler metrics","{BANKS}","","n/a"
+'''
+
+
+def row(case, kernel, number, predicted, launch=0, **more):
+    return {
+        "case": case,
+        "kernel": kernel,
+        "number": number,
+        "launch": launch,
+        "ptx": f"{case}{launch}",
+        "predicted": predicted,
+        "waits": False,
+        "shared": [],
+        "programs_at_once": 16,
+        **more,
+    }
+
+
+def test_a_table_with_a_column_for_each_metric_is_read():
+    first, second = script.counted(WIDE)
+    assert (first["kernel"], second["kernel"]) == ("add_kernel", "sum_kernel")
+    assert first["counted"] == {LD: 16_384, SECTORS: 262_144, ST: 8_192, ST_SECTORS: 131_072, BANKS: 0}
+    assert second["counted"][BANKS] == 12
+
+
+def test_a_table_with_a_row_for_each_metric_is_read():
+    first, second = script.counted(LONG)
+    assert first["counted"] == {LD: 16_384, SECTORS: 262_144}
+    assert second == {"kernel": "sum_kernel", "counted": {BANKS: None}}
+
+
+@pytest.mark.parametrize("text", ["", "==ERROR== Failed to find metric x\n"])
+def test_nothing_counted_is_nothing_read(text):
+    assert script.counted(text) == []
+
+
+def test_launches_of_a_kernel_are_matched_in_their_order():
+    predictions = [row("b", "add", 1, {LD: 2}), row("a", "add", 0, {LD: 1}), row("c", "lost", 2, {LD: 5})]
+    counts = [{"kernel": "add", "counted": {LD: 1}}, {"kernel": "add", "counted": {LD: 3}}]
+    found = script.joined(predictions, counts)
+    assert [(one["case"], one["counted"]) for one in found] == [("a", {LD: 1}), ("b", {LD: 3}), ("c", None)]
+
+
+def test_the_page_names_each_difference_with_its_reason():
+    zero = dict.fromkeys(script.METRICS, 0)
+    rows = [
+        row("straight", "add", 0, {LD: 4, BANKS: 0}, counted={**zero, LD: 4}, same_code=True, driver_says=16),
+        row("waiting", "lock", 1, {LD: 4, ATOM: 2}, counted={**zero, LD: 9, ATOM: 7}, waits=True, driver_says=12),
+        row("strange", "odd", 2, {LD: 1}, counted={**zero, LD: 2}, same_code=False, driver_says=None),
+        row("absent", "none", 3, {LD: 1}, counted=None),
+    ]
+    text = script.page({"device": "a GPU", "triton": "3.6.0", "rows": rows})
+    assert "13 of 16 counters are equal (81.2%)." in text
+    assert "| waiting: `lock` | `requests ld` | 4 | 9 | programs wait for one another" in text
+    assert "| waiting: `lock` | `requests atom` | 2 | 7 |" in text
+    assert "| strange: `odd` | `requests ld` | 1 | 2 | not explained |" in text
+    assert "The machine code that ran is not the one that was looked at: `odd`." in text
+    assert "| absent: `none` | 1 / not counted |" in text
+    assert "says of 1 of 2 launches what" in text
+    assert "- `lock` (waiting): 16, the driver says 12" in text
+
+
+def test_conflicts_of_global_memory_are_told_apart_where_ncu_tells_them():
+    parts = [f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_{kind}.sum" for kind in ("op_ld", "op_st")]
+    held = row("a", "add", 0, {BANKS: 8}, counted={BANKS: 20, parts[0]: 5, parts[1]: 3})
+    assert "accesses to global memory, too" in script.reason(held, BANKS)
+    held["counted"][parts[0]] = 6
+    assert script.reason(held, BANKS) == ""
+
+
+def test_one_run_of_ncu_counts_the_kernels_by_name(tmp_path):
+    asked = script.command("ncu", ["b", "a", "b"], script.METRICS, tmp_path / "log.csv")
+    assert asked[:3] == ["ncu", "--clock-control", "none"]
+    assert asked[asked.index("--kernel-name") + 1] == "regex:^(a|b)$"
+    assert asked[-1] == "--launch"
+
+
+def test_what_is_predicted_of_a_launch_can_be_written_down():
+    import json
+
+    import torch
+
+    import triton_lab as lab
+    from triton_lab.examples.vector_add import add
+
+    with lab.record() as launches:
+        add(torch.zeros(1 << 16), torch.zeros(1 << 16), block=1024)
+    found = json.loads(json.dumps(script._prediction(launches[0].compile("sm_90"))))
+    assert found["predicted"][LD] == 1024
+    assert found["lines"][0]["issued"] == 512
+    assert found["programs_at_once"] == 16

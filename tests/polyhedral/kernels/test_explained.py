@@ -1,0 +1,146 @@
+"""What is said of a kernel's scop: every verdict's words, ranges of iterators, and who shares what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import islpy as isl
+import numpy as np
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from triton_lab.polyhedral.core.affine import Affine
+from triton_lab.polyhedral.core.conditions import Constraint
+from triton_lab.polyhedral.kernels.scop import KernelScop
+from triton_lab.polyhedral.kernels.text import _conditions, condition_text, race_lines
+from triton_lab.polyhedral.kernels.verdict import Races
+
+
+@triton.jit
+def windows_kernel(x_ptr, out_ptr, count_ptr, step, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+    at = tl.program_id(0) * step + tl.arange(0, BLOCK)
+    tl.store(out_ptr + tl.program_id(0), tl.sum(tl.load(x_ptr + at)))
+    tl.atomic_add(count_ptr, 1)
+
+
+def windows(programs: int, step: int, block: int = 4) -> KernelScop:
+    x = torch.ones((programs - 1) * step + block)
+    with lab.target("cpu"), lab.record() as launches:
+        windows_kernel[(programs,)](x, torch.zeros(programs), torch.zeros(1, dtype=torch.int32), step, BLOCK=block)
+    found = lab.polyhedral.scop(launches[0])
+    assert isinstance(found, KernelScop)
+    return found
+
+
+@pytest.mark.parametrize(("programs", "step"), [(3, 2), (4, 1), (3, 4), (2, 3), (5, 3)])
+def test_footprints_tell_how_many_programs_want_an_element(programs: int, step: int) -> None:
+    model = windows(programs, step)
+    wanted = Counter(step * program + lane for program in range(programs) for lane in range(4))
+    several = sum(many > 1 for many in wanted.values())
+    again = (
+        f"; {several} of {len(wanted)} by several, on average by {4 * programs / len(wanted):.3g}"
+        if several
+        else "; no element by two programs"
+    )
+    text = model.explain().splitlines()
+    assert f"Each program loads 4 elements of x_ptr{again}." in text
+    assert "Each program stores 1 element of out_ptr; no element by two programs." in text
+    assert (
+        f"Each program changes atomically 1 element of count_ptr; 1 of 1 by several, on average by {programs}." in text
+    )
+    assert text[0] == f"windows_kernel: {programs} programs" and text[1] == ""
+
+
+PARAMETERS: dict[str, Any] = {
+    "parameters": ("n", "grid"),
+    "fixed": {"step": 3},
+    "condition": isl.Set("[n] -> { : n > 3 }"),
+}
+
+
+@pytest.mark.parametrize(
+    ("races", "told"),
+    [
+        (Races(True, "all sizes"), "Race free, proved for every n, grid, as long as no offset overflows."),
+        (
+            Races(True, "some sizes"),
+            "Race free, proved for this launch, and in general exactly where n >= 4.",
+        ),
+        (
+            Races(True, "some sizes", exact=False),
+            "Race free, proved for this launch, and in general at least where n >= 4.",
+        ),
+        (Races(True, "this launch"), "Race free, proved for the sizes of this launch, whatever the data."),
+        (
+            Races(True, "this record", ordered=True),
+            "Programs meet, but atomics order them: no race in the record of this launch. Where they meet:",
+        ),
+        (Races(True, "this record"), "No race in the record of this launch; not proved, since something is open:"),
+        (Races(False, "some sizes"), "A race at these sizes. Race free exactly where n >= 4."),
+        (Races(False, "some sizes", exact=False), "Perhaps a race at these sizes. Race free at least where n >= 4."),
+        (Races(False, "none"), "Not decided in general:"),
+        (Races(False, "this launch"), "A race, proved for the sizes of this launch:"),
+        (Races(False, "this record"), "A race, seen in this launch:"),
+    ],
+)
+def test_every_verdict_has_its_words(races: Races, told: str) -> None:
+    races = replace(races, open=("a gather",), **PARAMETERS)
+    given = " (with step = 3 as here)"
+    with_given = told.replace("grid,", f"grid{given},").replace("n >= 4.", f"n >= 4{given}.")
+    assert list(race_lines(races)) == [with_given, "  a gather"]
+    assert list(race_lines(replace(races, fixed=None, open=()))) == [told]
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("[n] -> { : n > 3 }", "n >= 4"),
+        ("[n, m] -> { : n > 3 and m = 2n }", "m = 2n and n >= 4"),
+        ("[n] -> { : }", "nothing more is asked"),
+        ("{ : }", "nothing more is asked"),
+        ("[n] -> { : exists (e : n = 2e) }", "(n) mod 2 = 0"),
+    ],
+)
+def test_a_condition_has_no_frame(condition: str, told: str) -> None:
+    assert condition_text(Races(True, "some sizes", condition=isl.Set(condition))) == told
+
+
+FIRST, SECOND = Affine.of("i"), Affine.of("j")
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        ((Constraint(FIRST), Constraint(-FIRST + 9)), ["0 ≤ i ≤ 9"]),
+        ((Constraint(FIRST - 2), Constraint(FIRST - 4), Constraint(-FIRST + 9), Constraint(-FIRST + 7)), ["4 ≤ i ≤ 7"]),
+        ((Constraint(FIRST + 3),), ["-3 ≤ i"]),
+        ((Constraint(-SECOND + 5), Constraint(FIRST)), ["0 ≤ i", "j ≤ 5"]),
+        (
+            (Constraint(SECOND), Constraint(-SECOND + 3), Constraint(FIRST - SECOND)),
+            ["0 ≤ j ≤ 3", str(Constraint(FIRST - SECOND))],
+        ),
+        ((Constraint(FIRST - 2, equality=True),), [str(Constraint(FIRST - 2, equality=True))]),
+        ((Constraint(FIRST * 2 - 3),), [str(Constraint(FIRST * 2 - 3))]),
+        ((Constraint(Affine.of("n") - 1),), [str(Constraint(Affine.of("n") - 1))]),
+    ],
+)
+def test_bounds_of_an_iterator_are_one_range(case: tuple[Constraint, ...], told: list[str]) -> None:
+    assert list(_conditions(case, ("i", "j"))) == told
+
+
+def test_the_grid_is_told_by_its_axes() -> None:
+    @triton.jit
+    def corners_kernel(out_ptr):  # type: ignore[no-untyped-def]
+        tl.store(out_ptr + tl.program_id(1) * 3 + tl.program_id(0), 1.0)
+
+    with lab.target("cpu"), lab.record() as launches:
+        corners_kernel[(3, 2)](out := torch.zeros(2, 3))
+    assert bool(np.all(out.numpy() == 1))
+    text = lab.polyhedral.scop(launches[0]).explain()  # type: ignore[union-attr]
+    assert text.splitlines()[0] == "corners_kernel: 6 programs (3 × 2)"
+    assert "\nVerified: " in text and text.splitlines()[-1].startswith("Race free")

@@ -1,0 +1,73 @@
+"""Kernels that tests send away."""
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x, y, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = offsets < n
+    tl.store(y + offsets, tl.load(x + offsets, mask=inside) * 2, mask=inside)
+
+
+@triton.jit
+def copy_turned(x, y, sx, sy, N: tl.constexpr):
+    rows, columns = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
+    tl.store(y + rows * sy + columns, tl.load(x + rows * sx + columns) + 1)
+
+
+@triton.jit
+def sum_pair(pair, y):
+    tl.store(y, tl.load(pair[0]) + tl.load(pair[1]))
+
+
+@triton.jit
+def copy_block(source, target):
+    target.store([0, 0], source.load([0, 0]))
+
+
+@triton.jit
+def load_through(table, y):
+    tl.store(y, tl.load(tl.load(table).to(tl.pointer_type(tl.float32))))
+
+
+@triton.jit
+def strays(x, n):
+    offsets = tl.arange(0, 128)
+    tl.store(x + offsets, 7.0)
+    tl.store(x + n + offsets, 8.0)
+
+
+@triton.jit
+def says(x):
+    tl.device_print("x", tl.load(x + tl.program_id(0)))
+
+
+@triton.jit
+def counts(x, n):
+    for i in range(n):
+        tl.store(x, tl.load(x) + i)
+
+
+@triton.jit
+def takes_memory(x, N: tl.constexpr):
+    wide = tl.arange(0, N)[:, None] * tl.arange(0, N)[None, :] + tl.load(x).to(tl.int32)
+    tl.store(x, tl.sum(wide).to(tl.float32))
+
+
+@triton.jit
+def crashes(x):
+    tl.store(x, 1.0)
+
+
+@triton.jit
+def goes_astray(x):
+    tl.store(x, 1.0)
+
+
+@triton.jit
+def takes_much(x):
+    tl.store(x, 1.0)

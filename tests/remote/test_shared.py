@@ -1,0 +1,188 @@
+"""Launches on a worker of a real scheduler, over TLS: results, memory, errors and records are those of one here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+import triton
+from triton.runtime.errors import OutOfResources
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+import triton_lab as lab
+from tests.remote.kernels import (
+    copy_block,
+    copy_turned,
+    crashes,
+    double,
+    goes_astray,
+    load_through,
+    says,
+    strays,
+    sum_pair,
+    takes_much,
+)
+from triton_lab.examples.softmax import softmax_forward
+
+pytest.importorskip("distributed", reason="needs Dask: pip install 'triton-lab[dask]'")
+
+from tests.remote.clusters import Shared
+from triton_lab.remote import cluster
+from triton_lab.remote.job import Job
+
+KINDS = ("cpu", "gpu")
+
+
+def at(school: Shared, kind: str, **options: Any) -> Any:
+    return lab.target(kind, scheduler=school.address, security=school.certificates.security, **options)
+
+
+@pytest.fixture(params=KINDS)
+def there(request: pytest.FixtureRequest, school: Shared) -> str:
+    """Launches run on the worker: in the interpreter, or on its GPU."""
+    at(school, request.param)
+    return request.param
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
+    """The jobs on their way."""
+    import pickle
+
+    found: list[Job] = []
+    run = cluster.Cluster.run
+    monkeypatch.setattr(
+        cluster.Cluster, "run", lambda self, job, *rest: (found.append(pickle.loads(job)), run(self, job, *rest))[1]
+    )
+    return found
+
+
+def test_a_launch_there_gives_what_one_here_gives(there: str) -> None:
+    assert lab.target() == there
+    x = torch.randn(37, 100, generator=torch.Generator().manual_seed(1))
+    made = softmax_forward(x)
+    with lab.target("cpu"):
+        assert torch.equal(made, softmax_forward(x))
+
+
+def test_views_of_one_storage_travel_as_one_copy_with_their_strides(there: str, sent: list[Job]) -> None:
+    whole = torch.arange(1024.0)
+    x, y = whole[512:].as_strided((16, 16), (32, 1), 514), whole.as_strided((16, 16), (16, 1), 3)
+    expected = whole.clone()
+    expected.as_strided((16, 16), (16, 1), 3).copy_(x + 1)
+    copy_turned[(1,)](x, y, 32, 16, N=16)
+    assert torch.equal(whole, expected)
+    assert {len(job.memory) for job in sent} == {1} and len(sent[-1].memory[0].data) == 4096
+
+
+def test_arguments_that_overlap_see_each_other(there: str) -> None:
+    x = torch.arange(101.0)
+    double[(2,)](x[:100], x[1:], 50, BLOCK=32)
+    expected = torch.arange(101.0)
+    with lab.target("cpu"):
+        double[(2,)](expected[:100], expected[1:], 50, BLOCK=32)
+    assert torch.equal(x, expected)
+
+
+def test_tuples_descriptors_and_other_types_travel(there: str) -> None:
+    y = torch.zeros(1)
+    sum_pair[(1,)]((torch.full((1,), 3.0), torch.full((1,), 4.0)), y)
+    assert y.item() == 7
+    a, b = torch.randn(16, 16).to(torch.float16), torch.zeros(16, 16, dtype=torch.float16)
+    copy_block[(1,)](TensorDescriptor.from_tensor(a, [16, 16]), TensorDescriptor.from_tensor(b, [16, 16]))
+    assert torch.equal(a, b)
+    raw = torch.tensor([1, 2, 3, 4], dtype=torch.int8)
+    out = torch.zeros(4, dtype=torch.uint8)
+    import triton.language as tl
+
+    double[(1,)](triton.reinterpret(raw, tl.uint8), out, 4, BLOCK=4)
+    assert out.tolist() == [2, 4, 6, 8]
+
+
+def test_what_a_kernel_prints_is_printed_here(there: str, capsys: pytest.CaptureFixture[str]) -> None:
+    says[(3,)](torch.tensor([1.0, 2.0, 3.0]))
+    assert capsys.readouterr().out.splitlines() == [f"pid ({i}, 0, 0) idx () x: {i + 1}.000000" for i in range(3)]
+
+
+def test_an_empty_grid_and_empty_tensors_are_nothing_to_send(there: str, sent: list[Job]) -> None:
+    double[(0,)](torch.ones(4), torch.ones(4), 4, BLOCK=4)
+    assert not sent
+    double[(1,)](torch.ones(0), torch.ones(0), 0, BLOCK=4)
+    assert [job.memory for job in sent[-1:]] == [()]
+
+
+def test_memory_that_lies_behind_addresses_is_refused(there: str, school: Shared) -> None:
+    x = torch.ones(4)
+    with pytest.raises(lab.ArgumentError, match="follows addresses that it loads from memory"):
+        load_through[(1,)](torch.tensor([x.data_ptr()]), torch.zeros(1))
+    x = torch.ones(1 << 20)
+    at(school, there, max_bytes=1 << 20)
+    with pytest.raises(lab.ArgumentError, match=r"hold 4 MB with all of their storages.*max_bytes"):
+        double[(1,)](x[:4], torch.ones(4), 4, BLOCK=4)
+
+
+def test_an_error_of_the_interpreter_is_the_one_of_a_launch_here(school: Shared) -> None:
+    def told() -> list[str]:
+        x = torch.zeros(128)
+        with pytest.raises(lab.KernelError) as caught:
+            strays[(1,)](x, 64)
+        assert caught.value.op is not None and caught.value.fault is not None
+        return [*str(caught.value).splitlines(), str(x.sum().item())]
+
+    with lab.target("cpu"):
+        here = told()
+    at(school, "cpu")
+    there = told()
+    assert "kernels.py, line" in here[2] and "strays" in here[2]
+    assert there[:-2] == here[:-2]
+    assert there[-2:] == [f"  It ran on {there[-2].split()[3][:-1]}: nothing was written to the tensors.", "0.0"]
+
+
+def test_an_error_of_a_gpu_is_the_one_of_a_launch_here_and_is_nobody_elses(school: Shared) -> None:
+    at(school, "gpu")
+    x = torch.zeros(4)
+    with pytest.raises(RuntimeError, match=r"an illegal memory access.*\n.*goes_astray on tls://.*lab\.record\(\)"):
+        goes_astray[(1,)](x)
+    with pytest.raises(OutOfResources, match="shared memory, Required: 300000"):
+        takes_much[(1,)](x)
+    with pytest.raises(lab.RemoteError, match=r"the launch of crashes on tls://.*SIGSEGV"):
+        crashes[(1,)](x)
+    assert x.tolist() == [0] * 4
+    double[(1,)](torch.ones(4), x, 4, BLOCK=4)
+    assert x.tolist() == [2] * 4
+
+
+def test_a_recorded_launch_is_tried_here_and_run_there(school: Shared) -> None:
+    at(school, "gpu")
+    x, y = torch.arange(10.0), torch.zeros(10)
+    with lab.record() as launches:
+        double[(2,)](x, y, 10, BLOCK=8)
+    (launch,) = launches
+    assert launch.target == "gpu" and torch.equal(y, x * 2)
+    assert launch.remark.startswith("it ran on tls://127.0.0.1:")
+    assert [name for name, _, _ in launch.outputs] == ["y"] and 0 < launch.seconds < 1
+    assert lab.compare(launch).verdict == "bit-equal"
+    with pytest.raises(lab.KernelError, match="it was not started on the GPU"), lab.record() as launches:
+        strays[(1,)](torch.zeros(128), 64)
+
+
+def test_the_shared_gpu_is_the_gpu_from_then_on(school: Shared) -> None:
+    with at(school, "gpu"):
+        pass
+    assert lab.target() == "cpu"
+    with lab.target("gpu"):
+        assert lab.target() == "gpu"
+        y = torch.zeros(4)
+        double[(1,)](torch.ones(4), y, 4, BLOCK=4)
+        assert y.tolist() == [2] * 4
+
+
+def test_an_autotuner_chooses_by_times_from_there(there: str) -> None:
+    tuned = triton.autotune([triton.Config({"BLOCK": block}) for block in (8, 16)], key=["n"])(triton.jit(double.fn))
+    y = torch.zeros(16)
+    tuned[lambda meta: (triton.cdiv(16, meta["BLOCK"]),)](torch.ones(16), y, 16)
+    assert y.tolist() == [2] * 16
+    assert all(0 < time < 1000 for times in tuned.configs_timings.values() for time in times)
+    with lab.target("cpu"):
+        assert tuned.cache == {}

@@ -1,0 +1,96 @@
+"""The card of a launch that ran on a GPU and on the CPU; recorded launches, saved and loaded, stand in for a GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import triton_lab as lab
+from tests.launch.comparing.kernels import copied, exponential, quotient, recorded
+from tests.launch.on_both import on_both
+from triton_lab.launch.launch import Launch
+from triton_lab.notebook.options import Options
+from triton_lab.notebook.progress import Sign
+from triton_lab.notebook.show import show_launches
+from triton_lab.views.launch.card import Card
+from triton_lab.views.launch.comparison import NOT_TRIED
+
+UNSEEN = Sign(None, str, float)  # nobody looks on
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> Launch:
+    """The launch of another machine, which had a GPU."""
+    x = torch.rand(64, generator=torch.Generator().manual_seed(1))
+    launch = on_both(recorded(lambda: exponential[(2,)](x, torch.empty(64), BLOCK=32)))
+    launch.save(tmp_path / "both.launch")
+    return lab.load(tmp_path / "both.launch")
+
+
+def test_a_cell_for_both_opens_on_the_comparison(both: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+    monkeypatch.setattr("IPython.display.display", lambda view, **how: shown.append((view, how)))
+    show_launches([both], Options(target="both"), UNSEEN)
+    ((card, how),) = shown
+    assert how["metadata"] == {"triton_lab": {"target": "both"}}
+    scene = card.scene()
+    assert scene["opened"] == "comparison" and scene["parts"]["comparison"]["kind"] == "comparison"
+    told = card.text()
+    assert "exponential (GPU) and exponential (CPU): as near as rounding explains" in told
+    assert "out_ptr: as near as rounding explains: 22 of 64 elements" in told
+    assert "the first store that differs" in told and "program (0, 0, 0) lane 0" in told
+    part = scene["parts"]["comparison"]
+    assert part["lines"][1].startswith("cause: the GPU's approximate exp2"), "tried at once, since that takes no time"
+    (row,) = part["table"]
+    assert row[:4] == ["out_ptr", "float32", "as near as rounding explains", "22 of 64"]
+
+
+def test_without_pictures_the_comparison_still_stands(both: Launch) -> None:
+    shown: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("IPython.display.display", lambda view, **how: shown.append(view))
+        show_launches([both], Options(target="both", show=("none",)), UNSEEN)
+    assert shown[0].looked_at == ("comparison",)
+
+
+def test_a_launch_on_the_gpu_has_the_tab_behind_what_was_asked_for(both: Launch) -> None:
+    scene = Card(both).scene()
+    assert scene["tabs"][0]["label"] == "GPU and CPU" and scene["opened"] == "tiling"
+    assert Card(both).part("comparison")["kind"] == "comparison"
+    assert "GPU and CPU" not in [tab["label"] for tab in Card(recorded_alone()).scene()["tabs"]]
+
+
+def recorded_alone() -> Launch:
+    return recorded(lambda: copied[(1,)](torch.ones(32), torch.zeros(32), BLOCK=32, SHIFT=0))
+
+
+def test_causes_that_take_long_wait_until_somebody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = (torch.rand(64, generator=torch.Generator().manual_seed(seed)) + 0.5 for seed in (1, 2))
+    launch = on_both(recorded(lambda: quotient[(2,)](a, b, torch.empty(64), BLOCK=32)), interpreted=5.0)
+    card = Card(launch, both=True)
+    scene = card.part("comparison")
+    assert scene["causes"] == [] and scene["later"] == "comparison/causes"
+    assert NOT_TRIED in card.text()
+    found = card.part("comparison/causes")
+    assert found["kind"] == "causes" and "division" in found["title"] and found["table"]
+    again = card.part("comparison")
+    assert "later" not in again and again["causes"], "what was tried is kept"
+    assert lab.compare(launch).plot().part("causes")["kind"] == "causes"
+
+
+def test_equal_results_have_no_causes_to_look_for() -> None:
+    launch = on_both(recorded_alone(), interpreted=5.0, ulps=0)
+    scene = Card(launch, both=True).part("comparison")
+    assert scene["title"].endswith("bit-equal") and "later" not in scene
+
+
+def test_a_card_does_not_wait_long_for_how_far_rounding_goes(both: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    from triton_lab.views.launch import comparison
+
+    monkeypatch.setattr(comparison, "PATIENCE", 0.0)
+    lines = Card(both, both=True).part("comparison")["lines"]
+    assert any("it takes longer than 0 s; lab.compare(launch) waits for it" in line for line in lines)
+    assert lab.compare(both).verdict == "as near as rounding explains"

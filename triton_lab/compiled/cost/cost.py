@@ -1,0 +1,264 @@
+"""`Cost`: what a launch's kernel moves and computes, what a GPU could do at best, and which lines do it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from triton_lab.compiled.cost.occupancy import Occupancy, occupancy
+from triton_lab.compiled.cost.operations import Arithmetic, arithmetic
+from triton_lab.compiled.cost.peaks import PLAIN, Gpu, gpu, usual
+from triton_lab.compiled.facts import Metadata
+from triton_lab.compiled.transactions.transactions import Transactions
+from triton_lab.ir import effects
+from triton_lab.launch.access import Access
+from triton_lab.launch.executed import Executed, executed
+from triton_lab.launch.footprint import runs
+from triton_lab.launch.ranges import Ranges
+from triton_lab.launch.recorded import Recorded
+from triton_lab.words import count, significant
+
+_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """Of global memory. ``ideal``: bytes read and bytes written, each once, however often; ``asked``: by lanes, each
+    time; ``moved``: in whole sectors, None where they are not counted."""
+
+    ideal: int
+    asked: int
+    moved: int | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the kernel: ``moved`` bytes (asked for, where sectors are not counted), ``operations`` on numbers,
+    and ``instructions`` of PTX that warps run, None where there is no PTX."""
+
+    number: int
+    text: str
+    moved: int
+    operations: int
+    instructions: int | None
+
+
+@dataclass(frozen=True)
+class Roof:
+    """A launch under the roof of a GPU: ``rate`` is the most operations a second that its ``intensity`` allows,
+    ``memory_bound`` says which part of the roof that is, ``peak`` the flat one, of ``kind`` numbers; ``seconds`` the
+    shortest time that the launch could take."""
+
+    gpu: Gpu
+    intensity: float
+    peak: float
+    kind: str
+    rate: float
+    seconds: float
+
+    @property
+    def ridge(self) -> float:
+        """The intensity from which on arithmetic is the limit."""
+        return self.peak / self.gpu.bytes
+
+    @property
+    def memory_bound(self) -> bool:
+        return self.intensity < self.ridge
+
+    def __str__(self) -> str:
+        limit = (
+            f"memory ({significant(self.gpu.memory)} GB/s) limits it"
+            if self.memory_bound
+            else f"arithmetic ({self.kind}, {_units(self.peak)}flop/s) limits it"
+        )
+        return (
+            f"{self.gpu.name}: {limit}, to {_units(self.rate)}flop/s at best, {self.seconds * 1e6:.3g} us; memory "
+            f"stops being the limit at {significant(round(self.ridge, 1))} flop a byte"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Cost:
+    """Bytes, operations, intensity, occupancy and shares of lines.
+
+    >>> cost = launch.compile("sm_90").cost
+    >>> cost.bytes.ideal, cost.arithmetic.flops, round(cost.intensity, 3)
+    (12000, 1024, 0.085)
+    >>> cost.occupancy.programs, cost.occupancy.by
+    (16, ('registers', 'warps'))
+    """
+
+    launch: Recorded
+    accesses: Sequence[Access] = field(repr=False)
+    target: str
+    metadata: Metadata = field(repr=False)
+    transactions: Transactions | None = field(repr=False)
+
+    @cached_property
+    def executed(self) -> Executed:
+        """How often each operation ran."""
+        return executed(self.launch) if self.transactions is None else self.transactions.executed
+
+    @cached_property
+    def by_operation(self) -> Mapping[int, Arithmetic]:
+        """The arithmetic of each operation."""
+        return arithmetic(self.launch.executable.plan, self.executed)
+
+    @cached_property
+    def arithmetic(self) -> Arithmetic:
+        """All of it."""
+        found = Arithmetic()
+        for one in self.by_operation.values():
+            found.add(one)
+        return found
+
+    @cached_property
+    def bytes(self) -> Bytes:
+        """What is moved to and from global memory."""
+        ops = {op.index: op for op in self.launch.executable.plan.walk()}
+        done = [access.completed for access in self.accesses]
+        sides: tuple[list[Any], list[Any]] = ([], [])
+        for access in done:
+            touched = [runs(event, access.itemsize) for event in access.events]
+            for side, takes_part in zip(sides, (effects.reads, effects.writes), strict=True):
+                side.extend(touched if takes_part(ops[access.op]) else ())
+        ideal = sum(int((each.stop - each.start).sum()) for each in map(Ranges.joined, sides))
+        asked = sum(int(event.active().sum()) * access.itemsize for access in done for event in access.events)
+        moved = None if self.transactions is None else sum(one.moved for one in self.transactions.transfers)
+        return Bytes(ideal, asked, moved)
+
+    @property
+    def intensity(self) -> float:
+        """Operations on floating-point numbers for each byte that must be moved: flop a byte."""
+        return self.arithmetic.flops / self.bytes.ideal if self.bytes.ideal else math.inf
+
+    @cached_property
+    def occupancy(self) -> Occupancy | None:
+        """How many programs a multiprocessor holds at once; None where that is not known."""
+        try:
+            return occupancy(self.target, self.metadata)
+        except LookupError:
+            return None
+
+    @property
+    def kind(self) -> str:
+        """The type of numbers that most operations are on: of products of tiles, if there are any, else float32."""
+        products = self.arithmetic.products
+        return max(products, key=lambda name: products[name]) if products else PLAIN
+
+    def roof(self, name: str | None = None) -> Roof:
+        """The launch under the roof of the GPU called ``name``; by itself the one that the target is known for.
+
+        Raises LookupError for one of which no figures are known.
+
+        >>> print(launch.compile("sm_90").cost.roof("A100"))
+        A100: memory (2,039 GB/s) limits it, to 174 Gflop/s at best, 0.00589 us; memory stops being the limit at ...
+        """
+        chosen = usual(self.target) if name is None else gpu(name)
+        peak = chosen.rate(self.kind)
+        rate = min(peak, self.intensity * chosen.bytes)
+        plain = self.arithmetic.floats / chosen.rate(PLAIN)
+        products = sum(times / chosen.rate(kind) for kind, times in self.arithmetic.products.items())
+        seconds = max(self.bytes.ideal / chosen.bytes, plain, products)
+        return Roof(chosen, self.intensity, peak, self.kind, rate, seconds)
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """The lines of the kernel, from its first, each with its share."""
+        moved: dict[int, int] = {}
+        operations: dict[int, int] = {}
+        for op, each in self.by_operation.items():
+            self._add(operations, op, each.total)
+        if self.transactions is not None:
+            for one in self.transactions.transfers:
+                self._add(moved, one.access.op, one.moved)
+        else:
+            for access in self.accesses:
+                asked = sum(int(event.active().sum()) for event in access.completed.events) * access.itemsize
+                self._add(moved, access.op, asked)
+        run = self._instructions()
+        first = self.launch.first_line
+        return [
+            Line(k, text, moved.get(k, 0), operations.get(k, 0), None if run is None else run.get(k, 0))
+            for k, text in enumerate(self.launch.source.splitlines(), first)
+        ]
+
+    def _add(self, into: dict[int, int], op: int, amount: int) -> None:
+        line = self.launch.lines.get(op)
+        if line is not None:
+            into[line.line] = into.get(line.line, 0) + amount
+
+    def _instructions(self) -> dict[int, int] | None:
+        """Of PTX, by line, times the warps that run them."""
+        held = self.transactions
+        if held is None:
+            return None
+        found: dict[int, int] = {}
+        for one in held.ptx.instructions:
+            line = held.line(one.chain)
+            times = held.times(one.block, one.function, one.chain)
+            if line is not None and times:
+                found[line] = found.get(line, 0) + times * self.metadata.warps
+        return found
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Name and value, as they are told."""
+        held, moved = self.arithmetic, self.bytes
+        told = [
+            ("bytes, each once", f"{moved.ideal:,}"),
+            ("bytes that lanes ask for", f"{moved.asked:,}"),
+            ("bytes in sectors", "not known for this target" if moved.moved is None else f"{moved.moved:,}"),
+            ("operations on floats", f"{held.floats:,}"),
+            *((f"in products of {name} tiles", f"{times:,}") for name, times in sorted(held.products.items())),
+            ("operations on integers", f"{held.integers:,}"),
+            ("intensity", f"{significant(round(self.intensity, 3))} flop a byte"),
+            ("occupancy", str(self.occupancy) if self.occupancy else "not known for this target"),
+        ]
+        return [*told, ("roof", str(self.roof()))]
+
+    def listing(self) -> list[str]:
+        """The kernel's lines, each behind its share of bytes, operations and instructions."""
+        totals = [max(1, sum(getattr(line, name) or 0 for line in self.lines)) for name in SHARES]
+        head = "  ".join(f"{title:>12}" for title in ("bytes", "operations", "instructions"))
+        rows = [head]
+        for line in self.lines:
+            parts = [_share(getattr(line, name), total) for name, total in zip(SHARES, totals, strict=True)]
+            rows.append(("  ".join(f"{part:>12}" for part in parts) + f"  {line.number:>4}  {line.text}").rstrip())
+        return rows
+
+    def __str__(self) -> str:
+        width = max(len(name) for name, _ in self.rows())
+        problem = [self.executed.problem] if self.executed.problem else []
+        return "\n".join(
+            [*(f"{name:<{width}}   {value}" for name, value in self.rows()), *problem, "", *self.listing()]
+        )
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+SHARES = ("moved", "operations", "instructions")
+
+
+def _share(value: int | None, total: int) -> str:
+    if value is None:
+        return "-"
+    return f"{value / total:.0%}" if value else ""
+
+
+def _units(value: float) -> str:
+    for size, prefix in _UNITS:
+        if value >= size:
+            return f"{significant(round(value / size, 1))} {prefix}"
+    return f"{significant(round(value, 1))} "
+
+
+def told(value: int, one: str) -> str:
+    """A count with its unit, short where it is large: ``1.05 MB``, ``12 operations``."""
+    for size, prefix in _UNITS:
+        if value >= size:
+            return f"{value / size:.3g} {prefix}{'B' if one == 'byte' else ' ' + one + 's'}"
+    return count(value, one)

@@ -1,0 +1,105 @@
+"""How many programs a multiprocessor holds at once, and what limits that.
+
+The rules are those of NVIDIA's occupancy calculator (``cuda_occupancy.h``, which comes with the CUDA toolkit, and the
+CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"): registers are dealt to warps in units,
+by quarters of a multiprocessor; shared memory to programs in units, with one kibibyte for the system. For AMD those of
+the instruction set guides of CDNA 3 and 4: a compute unit has four SIMDs, each with vector registers for wavefronts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from triton_lab.compiled.facts import Metadata
+from triton_lab.words import count
+
+KIB = 1 << 10
+_REGISTERS, _UNIT, _SIDES = 64 * KIB, 256, 4  # of a multiprocessor; dealt to a warp at a time; parts of the file
+_SHARED_UNIT, _SYSTEM = 128, KIB
+
+
+@dataclass(frozen=True)
+class Multiprocessor:
+    """What one holds: warps, programs, bytes of shared memory; ``registers`` of each lane of an AMD SIMD."""
+
+    warps: int
+    programs: int
+    shared: int
+    registers: int = 0
+    unit: int = 0
+
+
+MULTIPROCESSORS: Mapping[str, Multiprocessor] = {
+    "sm_80": Multiprocessor(64, 32, 164 * KIB),
+    "sm_86": Multiprocessor(48, 16, 100 * KIB),
+    "sm_87": Multiprocessor(48, 16, 164 * KIB),
+    "sm_89": Multiprocessor(48, 24, 100 * KIB),
+    "sm_90": Multiprocessor(64, 32, 228 * KIB),
+    "sm_100": Multiprocessor(64, 32, 228 * KIB),
+    "sm_103": Multiprocessor(64, 32, 228 * KIB),
+    "sm_120": Multiprocessor(48, 24, 100 * KIB),
+    "gfx942": Multiprocessor(32, 32, 64 * KIB, registers=512, unit=8),
+    "gfx950": Multiprocessor(32, 32, 160 * KIB, registers=512, unit=8),
+}
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """``programs`` of ``warps`` each are held at once, where ``most`` warps could be; ``limits`` has how many programs
+    each resource would allow, and ``by`` names those that allow the fewest."""
+
+    programs: int
+    warps: int
+    most: int
+    limits: Mapping[str, int]
+
+    @property
+    def share(self) -> float:
+        """Of the warps that could be held, how many are."""
+        return self.programs * self.warps / self.most
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """What limits it."""
+        return tuple(name for name, programs in self.limits.items() if programs == self.programs)
+
+    def __str__(self) -> str:
+        if not self.programs:
+            return f"no program fits a multiprocessor: {' and '.join(self.by)} would not do for one"
+        return (
+            f"{count(self.programs, 'program')} of {count(self.warps, 'warp')} on a multiprocessor at once, "
+            f"{self.share:.0%} of the {self.most} warps that it can hold; limited by {' and '.join(self.by)}"
+        )
+
+
+def occupancy(target: str, metadata: Metadata) -> Occupancy:
+    """Of a kernel that takes so much. Raises LookupError where that is not known of the target or the kernel."""
+    held = MULTIPROCESSORS.get(target)
+    if held is None:
+        raise LookupError(f"how many programs a multiprocessor of {target} holds is not known here")
+    if metadata.registers is None or metadata.shared is None:
+        raise LookupError("how many registers the kernel takes is not known")
+    limits = (_amd if held.registers else _nvidia)(held, metadata, metadata.registers, metadata.shared)
+    return Occupancy(min(limits.values()), metadata.warps, held.warps, limits)
+
+
+def _nvidia(held: Multiprocessor, metadata: Metadata, registers: int, shared: int) -> dict[str, int]:
+    each = _up(max(registers, 1) * metadata.lanes, _UNIT)
+    warps = _REGISTERS // _SIDES // each * _SIDES
+    return {
+        "registers": warps // metadata.warps,
+        "shared memory": held.shared // _up(shared + _SYSTEM, _SHARED_UNIT),
+        "warps": held.warps // metadata.warps,
+        "programs": held.programs,
+    }
+
+
+def _amd(held: Multiprocessor, metadata: Metadata, registers: int, shared: int) -> dict[str, int]:
+    waves = min(held.warps // _SIDES, held.registers // _up(max(registers, 1), held.unit)) * _SIDES
+    limits = {"registers": waves // metadata.warps, "warps": held.warps // metadata.warps, "programs": held.programs}
+    return {**limits, "shared memory": held.shared // shared} if shared else limits
+
+
+def _up(value: int, unit: int) -> int:
+    return -(-value // unit) * unit

@@ -1,0 +1,147 @@
+"""Instructions of AMD's GPUs, CDNA and RDNA. Names that begin with s\\_ work on scalars for the whole wavefront, with
+v\\_ on a register of each lane."""
+
+from __future__ import annotations
+
+_E = r"(_e32|_e64|_dpp|_sdwa|_e64_dpp)?"
+
+TABLE: tuple[tuple[str, str], ...] = (
+    (
+        r"v_(mfma|smfmac)_\w+",
+        "The wavefront multiplies matrices by the matrix cores and adds a third; the name has shape and types.",
+    ),
+    (r"v_(wmma|swmmac)_\w+", "The wavefront multiplies 16x16 matrices by RDNA's matrix units and adds a third."),
+    (
+        r"buffer_load_\w+_lds|buffer_load_lds_\w+|global_load_lds_\w+",
+        "Copies from global memory to shared memory (LDS), past the registers.",
+    ),
+    (r"buffer_load_\w+", "Reads global memory through a buffer, which answers 0 for what is out of range."),
+    (r"buffer_store_\w+", "Writes global memory through a buffer; what is out of range is left out."),
+    (
+        r"buffer_(inv|wbl2|wbinvl1\w*|gl\w+)\w*|global_(inv|wb|wbinv)\w*",
+        "Empties caches, or writes them back, so that others are seen.",
+    ),
+    (r"(buffer|global|flat)_atomic_\w+", "Reads, changes and writes memory in one step that nobody can come between."),
+    (r"(global|flat)_load_\w+", "Reads global memory into registers; b128 or dwordx4 is 16 bytes for each lane."),
+    (r"(global|flat)_store_\w+", "Writes registers to global memory."),
+    (r"scratch_\w+", "Reads or writes the thread's own memory: registers that had no room (a spill), or its stack."),
+    (r"ds_(read|load)_\w*tr\w*", "Reads a small matrix from shared memory (LDS), transposed on its way."),
+    (r"ds_(read|load)\w*", "Reads shared memory (LDS); with a 2 from two places at once."),
+    (r"ds_(write|store)\w*", "Writes shared memory (LDS); with a 2 to two places at once."),
+    (r"ds_b?permute\w*|ds_swizzle\w*", "Lanes exchange a register, by the paths of shared memory."),
+    (r"ds_\w+", "Changes shared memory (LDS) in one step."),
+    (
+        r"s_(buffer_)?load_\w+",
+        "Reads memory into scalar registers, by the cache for constants: the kernel's arguments.",
+    ),
+    (
+        r"s_waitcnt\w*|s_wait_(loadcnt|storecnt|dscnt|kmcnt|"
+        r"expcnt|samplecnt|bvhcnt)\w*|s_wait_asyncmark\w*|s_wait_idle",
+        "Waits until so few loads, stores or accesses to shared memory are still under way.",
+    ),
+    (
+        r"s_wait_alu|s_delay_alu",
+        "Says how long results of earlier instructions take, so that the hardware need not find out.",
+    ),
+    (
+        r"s_nop|s_sleep\w*|s_clause|s_setprio\w*|s_sched\w*|s_set\w+|s_code_end|s_inst_prefetch\w*|s_ttrace\w*",
+        "Timing: does nothing for a while, keeps instructions together, or sets a mode.",
+    ),
+    (r"s_barrier\w*", "All wavefronts of the program wait for each other; signal and wait may be apart."),
+    (r"s_endpgm\w*", "The wavefront ends."),
+    (
+        r"s_c?branch\w*",
+        "Goes on at another place: scc is the scalar condition, vcc and exec are masks of lanes (z: all 0).",
+    ),
+    (r"s_(getpc|setpc|swappc|call)\w*", "Calls a routine, or returns from it."),
+    (r"s_sendmsg\w*|s_trap", "Tells the hardware something, such as that registers are free."),
+    (
+        r"s_(and|or|xor|andn2|and_not1|or_not1|nand|nor|not)\w*_saveexec_\w+",
+        "Keeps the mask of active lanes, and makes lanes inactive: how a branch of some lanes is done.",
+    ),
+    (r"s_bitcmp\w*|s_cmpk?_\w+", "Compares scalars; the answer is scc."),
+    (r"s_cselect_\w+", "One of two scalars, as scc says."),
+    (r"s_(mov|movk|cmov)\w*", "Copies a scalar or a constant."),
+    (
+        r"s_add_nc_u64|s_(add|addc|addk|sub|subb)\w*",
+        "The sum or the difference of scalars; co and c are about the carry.",
+    ),
+    (r"s_lshl[1234]_add_u32\w*", "Shifts a scalar and adds another: an address."),
+    (r"s_mulk?_\w+|s_fmac?_\w+|s_fma\w+", "The product of scalars; hi is its upper half."),
+    (
+        r"s_(and|or|xor|not|andn2|and_not1|nand|nor|xnor|bitset\w|orn2|or_not1)\w*",
+        "Combines the bits of scalars; of masks of lanes it is and, or, not.",
+    ),
+    (
+        r"s_(lshl|lshr|ashr|bfe|bfm|brev|ff\d|flbit|ctz|clz|bcnt\w|pack|sext)\w*",
+        "Shifts, takes out or counts bits of a scalar.",
+    ),
+    (r"s_(abs|min|max)\w*", "The smaller or the larger of scalars, or one without its sign."),
+    (r"s_cvt_\w+", "Converts a scalar between whole number and float."),
+    (r"s_\w+", "An instruction on scalars, for the whole wavefront at once."),
+    (
+        r"v_dual_\w+",
+        "One of two instructions that RDNA runs at the same time; the other stands behind the double colon.",
+    ),
+    (
+        rf"v_(pk_)?fma\w*|v_(pk_)?fmac\w*|v_mac_\w+|v_fmaak\w*|v_fmamk\w*|v_mad_f\w+|v_mad_mix\w*|v_fma_mix\w*{_E}",
+        "a * b + c in floats; fmac adds to its own result. pk: two at once.",
+    ),
+    (r"v_dot\d\w+", "Products of small numbers, summed up."),
+    (r"v_mad_\w+|v_mad_co\w+", "a * b + c of whole numbers."),
+    (
+        r"v_(pk_)?mul_(hi|lo|u32|i32)\w*|v_mul_[ui]\w+|v_pk_mul_lo\w+",
+        "A product of whole numbers: its lower or its upper half.",
+    ),
+    (
+        r"v_s_(rcp|sqrt|rsq|exp|log)\w*|v_(rcp|sqrt|rsq|exp|log|sin|cos)_\w+",
+        "The unit for special functions: one over, root, 2 to the power, logarithm to the base 2.",
+    ),
+    (r"v_div_(scale|fmas|fixup)\w*", "A step of an exact division: scale, refine, and mend the special cases."),
+    (r"v_(frexp|ldexp)\w*", "Mantissa or exponent of a float, or a float times a power of 2."),
+    (
+        r"v_(pk_)?(add|sub|subrev)_f\w+|v_pk_add_\w+",
+        "The sum or the difference of floats (subrev: the other way round). pk: two at once.",
+    ),
+    (r"v_(pk_)?mul_\w*f\w+", "The product of floats. pk: two at once."),
+    (
+        r"v_xad_u32\w*|v_(add3|add_lshl|lshl_add|lshl_or|and_or|or3|xor3|xor_add)\w*",
+        "Two operations on three registers in one, as the name says: how addresses are computed.",
+    ),
+    (
+        r"v_(pk_)?(add|sub|subrev|addc|subb)\w*",
+        "The sum or the difference of whole numbers; co and nc say whether there is a carry.",
+    ),
+    (r"v_cmpx?_\w+", "Compares in each lane; the answer is a mask of lanes. cmpx makes the other lanes inactive."),
+    (r"v_cndmask_\w+", "One of two values, as the lane's bit in a mask says."),
+    (
+        r"v_(pk_)?(max|min|med)3?(imum|inum)?\w*|v_maxmin\w*|v_minmax\w*",
+        "The larger or the smaller of two numbers, of three with a 3 (med: the middle one).",
+    ),
+    (
+        r"v_cvt_\w+|v_(rndne|trunc|ceil|floor|fract)_\w+",
+        "Converts between types, or rounds to a whole number. pk: two into one register.",
+    ),
+    (
+        r"v_mov_\w*dpp\w*|v_\w+_dpp\w*",
+        "The same with a register of a lane nearby (DPP): how neighbours exchange values.",
+    ),
+    (
+        r"v_(pk_)?mov_\w+|v_swap\w*|v_accvgpr_\w+",
+        "Copies a register or a constant; accvgpr to or from the registers of the matrix cores.",
+    ),
+    (
+        r"v_(readlane|readfirstlane|writelane)\w*",
+        "A register of one lane as a scalar, or a scalar into one lane: scalars without room are kept so.",
+    ),
+    (r"v_permlane\w*", "Lanes exchange registers, row by row or half by half."),
+    (r"v_(perm|alignbit|alignbyte|pack)\w*", "Picks bytes or halves out of two registers."),
+    (r"v_bitop3\w*", "Any combination of the bits of three registers, by a table of eight answers."),
+    (r"v_(and|or|xor|not|xnor)_\w+", "Combines bits."),
+    (r"v_(lshl|lshr|ashr)\w*", "Shifts bits; rev: the number of places comes first."),
+    (
+        r"v_(bfe|bfi|bfm|bfrev|ffb\w|bcnt|mbcnt|clz|ctz|cls)\w*",
+        "Takes bits out, puts them in, counts or turns them. mbcnt: how many lanes before this one.",
+    ),
+    (r"v_nop\w*", "Does nothing for a moment."),
+)

@@ -1,0 +1,70 @@
+"""Places in PTX and in AMD's assembly: ``.loc 1 30 28`` says it of all instructions up to the next.
+
+PTX names the place that a call was inlined at, which an earlier ``.loc`` has followed further out; AMD's has the whole
+trail in a comment, where files go by their last names.
+
+Within assembly that Triton writes out by itself, of several lines, LLVM counts on: the second line is told to stand one
+line further down in the source than the first. Here that is counted back.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from triton_lab.compiled.lines.places import Place, Trail
+
+_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
+_LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(.*)$")
+_INLINED = re.compile(r"inlined_at\s+(\d+)\s+(\d+)\s+(\d+)")
+_CALLERS = re.compile(r"@\[ ([^\s:@][^@\]]*?):(\d+):(\d+)")
+_NO_INSTRUCTION = re.compile(r"^\s*(?:$|\.|//|;|[{}()]|[\w$.@]+:)")
+_END = re.compile(r"^\s*\.section\b|^\.Lfunc_end|^}")
+_BEGINS, _ENDS = re.compile(r"// begin inline asm|;+\s*#?ASMSTART"), re.compile(r"// end inline asm|;+\s*#?ASMEND")
+
+
+def trails(text: str) -> list[Trail | None]:
+    """One for each line: of instructions, and of the lines that name the place."""
+    lines = text.split("\n")
+    files = {
+        found[1]: posixpath.join(found[2], found[3]) if found[3] else found[2]
+        for line in lines
+        if (found := _FILE.match(line))
+    }
+    by_name = {posixpath.basename(file): file for file in files.values()}
+    # The trail that was told last of a place, to which others are inlined.
+    last: dict[Place, tuple[Place, ...]] = {}
+    now: tuple[Place, ...] = ()
+    written: int | None = None  # how many lines of assembly that is written out came before
+    result: list[Trail | None] = []
+    for line in lines:
+        found = _LOC.match(line)
+        if found:
+            place = Place(files.get(found[1], ""), max(0, int(found[2]) - (written or 0)), int(found[3]))
+            outer = _outer(found[4], files, by_name, last)
+            now = (place, *outer) if place.line and place.file else ()
+            if now:
+                last[place] = now
+        elif _BEGINS.search(line):
+            written = 0
+        elif _ENDS.search(line):
+            written = None
+        elif _END.match(line):
+            now = ()
+        elif written is not None:
+            written += 1
+        there = bool(now) and (found is not None or not _NO_INSTRUCTION.match(line))
+        result.append(Trail(now) if there else None)
+    return result
+
+
+def _outer(
+    rest: str, files: dict[str, str], by_name: dict[str, str], last: dict[Place, tuple[Place, ...]]
+) -> tuple[Place, ...]:
+    """Where the call stands, further and further out."""
+    if found := _INLINED.search(rest):
+        call = Place(files.get(found[1], ""), int(found[2]), int(found[3]))
+        return last.get(call, (call,))
+    return tuple(
+        Place(by_name.get(name, name), int(line), int(column)) for name, line, column in _CALLERS.findall(rest)
+    )

@@ -1,0 +1,30 @@
+"""Where a line of a stage comes from: a trail of places in source files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Place(NamedTuple):
+    """A place in a source file; ``line`` from 1 on, ``column`` too, and 0 where it is not known."""
+
+    file: str
+    line: int
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """``places`` from the innermost out: where it stands, then the calls through which it was inlined there.
+
+    ``name`` is the variable, "" where the compiler kept none.
+    """
+
+    places: tuple[Place, ...]
+    name: str = ""
+
+
+# A trail for each line of a text, None for lines of which the compiler says nothing.
+Trails = Sequence[Trail | None]

@@ -1,0 +1,179 @@
+"""PTX as data: instructions with their operands, the source lines that they come from, blocks and how deep in loops."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+Position: TypeAlias = tuple[int, int]
+"""Line and column."""
+
+Chain: TypeAlias = tuple[Position, ...]
+"""A place in the source, then where the function that holds it was called, and so on out to the kernel."""
+
+_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?', re.MULTILINE)
+_LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:,\s*function_name\s+\S+,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?")
+_LABEL = re.compile(r"([$\w]+):")
+_GUARD = re.compile(r"@(!?)(%\w+)\s+")
+_JUMP = re.compile(r"\bbra(?:\.uni)?\s+([$\w]+)")
+_TARGET = re.compile(r"[$]\w+")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction. ``guard`` is the predicate under which it runs, with whether that is negated; ``operands`` as
+    they are spelled; ``chain`` is empty where PTX does not tell the place; ``block`` numbers straight runs,
+    ``function`` the functions of the module."""
+
+    opcode: str
+    operands: tuple[str, ...]
+    guard: tuple[str, bool] | None
+    chain: Chain
+    block: int
+    index: int
+    function: int
+
+    @property
+    def parts(self) -> list[str]:
+        """The opcode's words: ``ld.global.v4.b32`` has four."""
+        return self.opcode.split(".")
+
+    @property
+    def lane_bytes(self) -> int:
+        """How many bytes one lane moves by it: 16 for ``ld.global.v4.b32`` and for a ``cp.async`` of 0x10."""
+        if self.opcode.startswith("cp.async"):
+            return int(self.operands[2], 0)
+        found = [one for one in self.parts if re.fullmatch(r"[bsuf]\d+(?:x2)?", one)]
+        bits = int(re.sub(r"\D", " ", found[-1]).split()[0]) * (2 if found[-1].endswith("x2") else 1) if found else 0
+        count = next((int(one[1:]) for one in self.parts if re.fullmatch(r"v\d", one)), 1)
+        return bits // 8 * count
+
+
+class Ptx:
+    """The instructions of a module, in order. ``files`` has the names of source files by PTX's numbers."""
+
+    def __init__(self, text: str) -> None:
+        self.files: Mapping[int, str] = {
+            int(found[1]): "/".join(filter(None, (found[2], found[3]))) for found in _FILE.finditer(text)
+        }
+        self.instructions: list[Instruction] = []
+        self.labels: dict[str, int] = {}
+        self._starts: set[int] = {0}  # blocks that nothing falls into
+        self._read(text)
+
+    def _read(self, text: str) -> None:
+        block, foreign = 0, False
+        chain: Chain = ()
+        callers: dict[tuple[int, int, int], Chain] = {}
+        rest, targets = "", set(_JUMP.findall(text))  # other labels are places for debuggers
+        for raw in text.splitlines():
+            if "// begin inline asm" in raw or "// end inline asm" in raw:
+                # Places inside are counted on line by line, and are nowhere.
+                foreign = "begin" in raw
+            line = raw.partition("//")[0].strip()
+            if (place := _LOC.match(line)) is not None:
+                if not foreign:
+                    chain = _chain(place, callers)
+                continue
+            if line.startswith((".visible", ".func", ".entry")):
+                block += 1
+                self._starts.add(block)
+            if not line or (line.startswith(".") and not rest):
+                continue
+            label = _LABEL.match(line) if not rest else None
+            if label is not None:
+                if label[1] in targets:
+                    block += 1
+                    self.labels[label[1]] = block
+                line = line[label.end() :].strip()
+            *whole, rest = f"{rest} {line}".split(";") if line else ("",)
+            for statement in whole:
+                made = self._instruction(statement.strip(" {}\t") if "," not in statement else statement, chain, block)
+                if made is not None:
+                    self.instructions.append(made)
+                    block += made.opcode.split(".")[0] in ("bra", "ret")
+            rest = rest.strip().lstrip("{}()")
+
+    def _instruction(self, statement: str, chain: Chain, block: int) -> Instruction | None:
+        text = statement.strip().lstrip("{} \t")
+        guard = _GUARD.match(text)
+        text = text[guard.end() :] if guard else text
+        opcode, _, operands = text.partition(" ") if " " in text else text.partition("\t")
+        opcode, _, tail = opcode.partition("\t")
+        if not re.fullmatch(r"[a-z][\w.:]*", opcode):
+            return None
+        named = (guard[2], guard[1] == "!") if guard else None
+        return Instruction(
+            opcode, tuple(_split(f"{tail} {operands}")), named, chain, block, len(self.instructions), len(self._starts)
+        )
+
+    # --- Where control goes ---------------------------------------------------------------------------
+
+    @cached_property
+    def successors(self) -> dict[int, list[int]]:
+        """For each block those that may follow."""
+        last = {one.block: one for one in self.instructions}
+        blocks = sorted({*last, *self.labels.values(), *self._starts})
+        found: dict[int, list[int]] = {}
+        for here, after in zip(blocks, [*blocks[1:], None], strict=True):
+            end = last.get(here)
+            jumps = _TARGET.findall(" ".join(end.operands)) if end and end.opcode.startswith("bra") else []
+            falls = end is None or not end.opcode.startswith(("bra", "ret")) or end.guard is not None
+            found[here] = [self.labels[name] for name in jumps if name in self.labels]
+            if falls and after is not None and after not in self._starts:
+                found[here].append(after)
+        return found
+
+    @cached_property
+    def depths(self) -> dict[int, int]:
+        """In how many loops each block is. A loop is what a jump back to an earlier block holds."""
+        depths = dict.fromkeys(self.successors, 0)
+        loops: dict[int, set[int]] = {}
+        before: dict[int, list[int]] = {block: [] for block in self.successors}
+        for block, after in self.successors.items():
+            for one in after:
+                before[one].append(block)
+        for block, after in self.successors.items():
+            for head in after:
+                if head <= block:  # blocks are numbered in the order of the text, and LLVM lays loops out in a row
+                    loops.setdefault(head, {head}).update(_reaching(block, head, before))
+        for body in loops.values():
+            for block in body:
+                depths[block] += 1
+        return depths
+
+
+def _reaching(end: int, head: int, before: Mapping[int, Sequence[int]]) -> set[int]:
+    """The blocks from which ``end`` is reached without passing ``head``."""
+    found, waiting = {head}, [end]
+    while waiting:
+        block = waiting.pop()
+        if block not in found:
+            found.add(block)
+            waiting += before[block]
+    return found
+
+
+def _chain(place: re.Match[str], callers: dict[tuple[int, int, int], Chain]) -> Chain:
+    file, line, column = (int(place[k]) for k in (1, 2, 3))
+    outside: Chain = ()
+    if place[4] is not None:
+        called = int(place[4]), int(place[5]), int(place[6])
+        outside = ((called[1], called[2]), *callers.get(called, ()))
+    callers[file, line, column] = outside
+    return ((line, column), *outside)
+
+
+def _split(text: str) -> Iterator[str]:
+    """Operands, divided at commas outside of braces and brackets."""
+    depth, start = 0, 0
+    for at, character in enumerate(text):
+        depth += (character in "{[(") - (character in "}])")
+        if character == "," and depth == 0:
+            yield text[start:at].strip()
+            start = at + 1
+    if text[start:].strip():
+        yield text[start:].strip()

@@ -1,0 +1,238 @@
+"""`Transactions`: what a launch's kernel, compiled for a GPU, asks of global and of shared memory, access by access."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from triton_lab.compiled.architecture import Architecture
+from triton_lab.compiled.facts import Metadata
+from triton_lab.compiled.text import aligned
+from triton_lab.compiled.transactions.joined import chain_of, joined
+from triton_lab.compiled.transactions.ptx import Chain, Ptx
+from triton_lab.compiled.transactions.shared import SharedUse, shared_uses
+from triton_lab.compiled.transactions.transfer import Transfer, total, transfer
+from triton_lab.launch.access import Access
+from triton_lab.launch.executed import Executed, depths, executed
+from triton_lab.launch.recorded import Recorded
+from triton_lab.words import count
+
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu.sum"
+
+
+@dataclass(frozen=True, eq=False)
+class SharedLine:
+    """All instructions on shared memory of one kind at one place of the source: ``line`` of the kernel, ``times`` how
+    often a program's warps run each, over all programs (None where that is not known)."""
+
+    line: int | None
+    kind: str
+    uses: tuple[SharedUse, ...]
+    times: tuple[int | None, ...]
+
+    @property
+    def wavefronts(self) -> int:
+        """How often the banks are asked, over the launch."""
+        return sum(int(use.wavefronts.sum()) * (times or 0) for use, times in zip(self.uses, self.times, strict=True))
+
+    @property
+    def conflicts(self) -> int:
+        """Of these, how many would not be needed if no two lanes met in a bank."""
+        return sum(use.conflicts * (times or 0) for use, times in zip(self.uses, self.times, strict=True))
+
+    @property
+    def instructions(self) -> int:
+        """Warp instructions, over the launch."""
+        return sum(int((use.ideal > 0).sum()) * (times or 0) for use, times in zip(self.uses, self.times, strict=True))
+
+    @property
+    def worst(self) -> SharedUse:
+        """The instruction whose lanes meet most often."""
+        return max(self.uses, key=lambda use: use.conflicts)
+
+    @property
+    def unknown(self) -> int:
+        """Instructions whose addresses the kernel's data decide: their conflicts are not counted."""
+        return sum(use.addresses is None for use in self.uses)
+
+
+@dataclass(frozen=True, eq=False)
+class Transactions:
+    """Requests and sectors of every access to global memory, bank conflicts of every one to shared memory.
+
+    They are those of the machine code in ``stages`` on the addresses that ``launch`` recorded in its ``accesses``.
+
+    >>> found = launch.compile("sm_90").transactions
+    >>> [(one.argument, one.requests, one.sectors) for one in found.transfers]
+    [('x_ptr', 32, 125), ('y_ptr', 32, 125), ('out_ptr', 32, 125)]
+    """
+
+    launch: Recorded
+    accesses: Sequence[Access] = field(repr=False)
+    metadata: Metadata = field(repr=False)
+    stages: Mapping[str, Any] = field(repr=False)
+
+    @cached_property
+    def ptx(self) -> Ptx:
+        return Ptx(str(self.stages["ptx"]))
+
+    @cached_property
+    def executed(self) -> Executed:
+        """How often each operation ran."""
+        return executed(self.launch)
+
+    @cached_property
+    def transfers(self) -> list[Transfer]:
+        """One for each access that was recorded, in the order of the source."""
+        held = self.metadata
+        accesses = [access for access in self.accesses if access.completed.events]
+        plan = self.launch.executable.plan
+        found = joined(plan, accesses, depths(plan), str(self.stages["ttgir"]), self.ptx)
+        return [transfer(one, self.launch.programs, held.warps, held.lanes) for one in found]
+
+    @cached_property
+    def shared(self) -> list[SharedLine]:
+        """One for each place and kind of access to shared memory, in the order of the machine code."""
+        held = self.metadata
+        groups: dict[tuple[Chain, str], list[SharedUse]] = {}
+        for use in shared_uses(self.ptx, held.warps * held.lanes):
+            groups.setdefault((use.chain, use.kind), []).append(use)
+        return [
+            SharedLine(
+                self.line(chain),
+                kind,
+                tuple(uses),
+                tuple(self._times(use) for use in uses),
+            )
+            for (chain, kind), uses in groups.items()
+        ]
+
+    # --- How often an instruction runs ----------------------------------------------------------------
+
+    @cached_property
+    def _by_chain(self) -> Mapping[Chain, Mapping[int, int]]:
+        """By place, and by how many loops are around it there: how often the operations ran."""
+        found: dict[Chain, dict[int, int]] = {}
+        for op in self.launch.executable.plan.walk():
+            if op.index in self.executed.times:
+                depth, chain = self.executed.depth[op.index], chain_of(op)
+                for known in {chain, chain[:1]}:  # PTX may tell the innermost place alone
+                    by_depth = found.setdefault(known, {})
+                    by_depth[depth] = max(by_depth.get(depth, 0), self.executed.times[op.index])
+        return found
+
+    @cached_property
+    def _by_depth(self) -> Mapping[tuple[int, int], int]:
+        """By function of the machine code and depth: what most instructions there say."""
+        tally: dict[tuple[int, int], Tally[int]] = {}
+        for one in self.ptx.instructions:
+            depth = self.ptx.depths[one.block]
+            known = self._by_chain.get(one.chain, {}).get(depth)
+            if known is not None:
+                tally.setdefault((one.function, depth), Tally())[known] += 1
+        return {place: votes.most_common(1)[0][0] for place, votes in tally.items()}
+
+    def times(self, block: int, function: int, chain: Chain) -> int | None:
+        """How often what stands in a block of the machine code, from a place of the source, runs over all programs."""
+        depth = self.ptx.depths[block]
+        known = self._by_chain.get(chain, {})
+        if depth in known:
+            return known[depth]
+        if (function, depth) in self._by_depth:
+            return self._by_depth[function, depth]
+        return max(known.values(), default=self.launch.programs if depth == 0 else None)
+
+    def _times(self, use: SharedUse) -> int | None:
+        return self.times(use.instruction.block, use.instruction.function, use.chain)
+
+    @cached_property
+    def _lines(self) -> Mapping[Chain, int]:
+        """The user's line by place, for a place and for all that was reached from it."""
+        found: dict[Chain, int] = {}
+        for op in self.launch.executable.plan.walk():
+            line, chain = self.launch.lines.get(op.index), chain_of(op)
+            if line is not None and chain:
+                for known in (chain, chain[-1:], chain[:1]):
+                    found.setdefault(known, line.line)
+        return found
+
+    def line(self, chain: Chain) -> int | None:
+        """The user's line that a place of the machine code comes from, as the launch counts lines."""
+        known = self._lines
+        return next((known[one] for k in range(len(chain)) if (one := chain[k:]) in known), None)
+
+    # --- What is told ---------------------------------------------------------------------------------
+
+    def counters(self) -> dict[str, int]:
+        """What Nsight Compute would count, by the names of its metrics; those that are there."""
+        return {**total(self.transfers), CONFLICTS: sum(line.conflicts for line in self.shared)}
+
+    @property
+    def problems(self) -> list[str]:
+        """What could not be counted, and why."""
+        told = [f"line {one.line}, {one.access.kind}: {one.problem}" for one in self.transfers if one.problem]
+        told += [
+            f"line {line.line}: the kernel's data decide which banks {line.unknown} of its instructions ask, "
+            "so their conflicts are not counted"
+            for line in self.shared
+            if line.unknown
+        ]
+        return [*told, *([self.executed.problem] if self.executed.problem else [])]
+
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        """A table: a head, then a row for each access."""
+        yield "line", "access", "efficiency", "requests", "sectors", "per request", "moved as"
+        for one in self.transfers:
+            yield (
+                str(one.line),
+                f"{one.access.kind} {one.argument or 'memory'}",
+                f"{one.efficiency:.0%}" if one.moved else "-",
+                f"{one.requests:,}",
+                f"{one.sectors:,}",
+                f"{one.sectors / one.requests:.3g}" if one.requests else "-",
+                _moved_as(one),
+            )
+        for line in self.shared:
+            yield (
+                str(line.line or "-"),
+                f"{line.kind} shared memory",
+                f"{line.conflicts:,} bank conflicts" if line.conflicts else "no bank conflicts",
+                f"{line.instructions:,}",
+                "",
+                "",
+                f"{count(line.worst.width, 'byte')} a lane",
+            )
+
+    def __str__(self) -> str:
+        from triton_lab.compiled.transactions.reason import worst
+
+        found = worst(self)
+        return "\n".join([*aligned(list(self.rows())), *([str(found)] if found else []), *self.problems])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _moved_as(one: Transfer) -> str:
+    if not one.width:
+        return one.way
+    return f"{count(one.width, 'byte')} a lane" + (", asynchronously" if one.way == "async copy" else "")
+
+
+def transactions(
+    launch: Recorded,
+    accesses: Sequence[Access],
+    architecture: Architecture,
+    metadata: Metadata,
+    stages: Mapping[str, Any],
+) -> Transactions:
+    """Of a launch whose kernel was compiled. Raises ValueError for a target whose transactions are not counted here."""
+    if not architecture.is_nvidia:
+        raise ValueError(
+            f"transactions are counted by the rules of NVIDIA's GPUs, and {architecture.name} is none: compile for "
+            "sm_80, sm_90, sm_100 or sm_120"
+        )
+    return Transactions(launch, accesses, metadata, stages)

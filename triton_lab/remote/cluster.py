@@ -1,0 +1,241 @@
+"""A scheduler of Dask's, and a job on its way there and back: in the queue, running, lost, unwanted."""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import time
+import uuid
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from triton_lab.backend.targets import TargetError
+from triton_lab.remote import worker
+from triton_lab.remote.failures import RemoteError
+from triton_lab.remote.job import Answer
+from triton_lab.remote.queue import PREFIX, Place, place
+from triton_lab.remote.waiting import waiting
+
+RESOURCE = "GPU"
+"""The resource of Dask's that a worker with a GPU is started with: ``--resources "GPU=1"``."""
+CONNECT = 10.0  # seconds that a scheduler may take to answer
+LOST = 15.0  # seconds after which a job that no worker can run, or whose worker is silent, is given up
+_PAUSE = 0.5
+_LOCAL = ("localhost", "127.", "[::1]", "inproc")
+
+
+@dataclass
+class Cluster:
+    """A scheduler, by its address and what proves who is who, and the limits of each job: seconds and bytes.
+
+    ``kind`` is what its workers are to have: ``"gpu"``, or ``"cpu"`` for any worker.
+    """
+
+    address: str
+    kind: str
+    security: Any = None
+    seconds: float = 60.0
+    memory: int = 4 << 30
+    _client: Any = None
+    _lock: Any = field(default_factory=threading.Lock)
+
+    def client(self) -> Any:
+        """Connected; anew, where the connection was lost. Raises TargetError."""
+        with self._lock:
+            if self._client is not None and self._client.status == "running":
+                return self._client
+            self._forget()
+            self._client = connected(self.address, self.security)
+            return self._client
+
+    def close(self) -> None:
+        """End the connection."""
+        with self._lock:
+            self._forget()
+
+    def _forget(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            client.close(timeout=1)
+
+    def check(self) -> None:
+        """Raises TargetError where no worker is there that could run a job."""
+        workers = self.client().scheduler_info(n_workers=-1)["workers"]
+        if not workers:
+            raise TargetError(f"the scheduler {self.address} has no worker now: {_START[self.kind]}")
+        if self.kind == "gpu" and not any(one.get("resources", {}).get(RESOURCE) for one in workers.values()):
+            raise TargetError(f"no worker of the scheduler {self.address} offers a GPU: {_START['gpu']}")
+
+    def run(self, job: bytes, kernel: str, only: str | None = None) -> Answer:
+        """What becomes of ``job``, a `Job` pickled, on the worker ``only`` or any that will do.
+
+        Raises RemoteError where it is lost, TargetError where nobody can be reached. An interrupt takes it back.
+        """
+        import dask
+
+        client = self.client()
+        key = f"{PREFIX}{self.kind}-{kernel}-{uuid.uuid4().hex}"
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+            future = client.submit(
+                worker.perform,
+                job,
+                self.kind,
+                self.seconds,
+                self.memory,
+                key=key,
+                pure=False,
+                resources={RESOURCE: 1} if self.kind == "gpu" else None,
+                workers=only,
+            )
+        ended = threading.Event()
+        future.add_done_callback(lambda _: ended.set())
+        try:
+            with waiting(kernel, self.kind) as told:
+                self._wait(client, key, kernel, ended, told)
+            return self._result(future, kernel)
+        finally:
+            _let_go(future)
+
+    def _wait(self, client: Any, key: str, kernel: str, ended: threading.Event, told: Callable[[Place], None]) -> None:
+        """Until it has ended. Raises RemoteError where that is not to be hoped for any more."""
+        well = time.monotonic()  # when all was well last
+        running: float | None = None
+        while not ended.wait(_PAUSE):
+            now = time.monotonic()
+            found = _placed(client, key)
+            if found is None or not found.able or found.silent > LOST:
+                if now - well > LOST:
+                    raise RemoteError(self._lost(kernel, found))
+                continue
+            well = now
+            told(found)
+            running = None if found.before or not found.worker else (running or now)
+            if running is not None and now - running > self.seconds + LOST + _READY:
+                raise RemoteError(self._lost(kernel, found))
+
+    def _lost(self, kernel: str, found: Place | None) -> str:
+        if found is None:
+            return (
+                f"the scheduler {self.address} was lost while {kernel} was there. Nothing was written to the tensors; "
+                "the next launch connects anew."
+            )
+        if found.able:
+            return (
+                f"the launch of {kernel} was given up: {found.worker}, which runs it, does not answer any more. "
+                "Nothing was written to the tensors; launch it again, and tell who keeps the worker."
+            )
+        return (
+            f"the launch of {kernel} is taken back: the worker that it was for is gone, and no other that could run it "
+            f"has come within {LOST:g} s. Nothing was written to the tensors; launch it again when a worker is there."
+        )
+
+    def _result(self, future: Any, kernel: str) -> Answer:
+        import distributed
+
+        try:
+            answer: Answer = future.result(timeout=CONNECT + LOST)
+        except distributed.KilledWorker:
+            raise RemoteError(
+                f"the launch of {kernel} was given up: several workers ended while they ran it. Nothing was written to "
+                "the tensors; who keeps the workers finds the reason in their logs."
+            ) from None
+        except (distributed.CancelledError, TimeoutError, OSError) as error:
+            raise RemoteError(
+                f"the launch of {kernel} was lost on its way back ({type(error).__name__}). Nothing was written to the "
+                "tensors; launch it again."
+            ) from None
+        except Exception as error:
+            raise RemoteError(
+                f"the launch of {kernel} failed outside its process ({type(error).__name__}: {error}): the scheduler "
+                "and its workers need the same triton-lab as this notebook. Nothing was written to the tensors."
+            ) from None
+        return answer
+
+
+# Seconds that a worker's process may take to be ready.
+_READY = 180.0
+_START = {
+    "cpu": "start one with `dask worker`, as docs/shared-gpu.md says",
+    "gpu": f'start one with `dask worker ... --nthreads 1 --resources "{RESOURCE}=1"`, as docs/shared-gpu.md says',
+}
+
+
+def _placed(client: Any, key: str) -> Place | None:
+    """Where a job stands; None where the scheduler does not say so."""
+    if client.status != "running":
+        return None
+    try:
+        found: Place | None = client.sync(client._run_on_scheduler, place, key, callback_timeout=CONNECT)
+    except Exception:  # the connection is about to be lost, in one of many ways
+        return None
+    return found
+
+
+def _let_go(future: Any) -> None:
+    """Nobody wants it any more: where it runs still, it is ended."""
+    try:
+        if not future.done():
+            future.client.cancel([future], asynchronous=False)
+    except Exception:  # without a connection the scheduler finds out by itself
+        pass
+    future.release()
+
+
+def connected(address: str, security: Any) -> Any:
+    """A client of the scheduler. Raises TargetError, which says why there is none."""
+    import distributed
+
+    try:
+        with warnings.catch_warnings():
+            # Another patch version on the other side is nothing that a user need do something about.
+            warnings.simplefilter("ignore")
+            return distributed.Client(address, security=security, timeout=CONNECT, set_as_default=False)
+    except (OSError, TimeoutError, ValueError, RuntimeError, TypeError) as error:
+        raise TargetError(_refusal(address, error)) from None
+
+
+def _refusal(address: str, error: BaseException) -> str:
+    chain: list[BaseException] = []
+    one: BaseException | None = error
+    while one is not None and one not in chain:
+        chain.append(one)
+        one = one.__cause__ or one.__context__
+    told = " ".join(map(str, chain))
+    if any(isinstance(one, ssl.SSLError) for one in chain) or "SSL" in told or "certificate" in told:
+        return (
+            f"the scheduler {address} and this notebook do not trust each other's certificates ({told[:200]}): pass "
+            "security=distributed.Security(tls_ca_file=..., tls_client_cert=..., tls_client_key=..., "
+            "require_encryption=True) with files that the scheduler's authority has signed"
+        )
+    if isinstance(error, (TypeError, ValueError)):
+        return f"the scheduler {address} cannot be asked: {error}"
+    return (
+        f"the scheduler {address} did not answer within {CONNECT:g} s: look whether the address is right, whether it "
+        "runs, and whether it speaks TLS as the address says"
+    )
+
+
+def check_address(address: str, security: Any, insecure: bool) -> None:
+    """Raises ValueError for an address whose traffic anybody could read, or who answers nobody knows."""
+    scheme, found, rest = address.partition("://")
+    if not found:
+        raise ValueError(f"scheduler={address!r}: an address like 'tls://gpu.example.org:8786' is needed")
+    if scheme in ("tls", "wss") or insecure or rest.startswith(_LOCAL) or scheme == "inproc":
+        return
+    raise ValueError(
+        f"scheduler={address!r}: over {scheme}:// kernels and data can be read and changed on their way, and whoever "
+        "reaches the scheduler may run programs on its workers: use tls:// with certificates, or, in a network where "
+        "that does not matter, insecure=True"
+    )
+
+
+def installed() -> None:
+    """Raises TargetError where Dask is not there."""
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise TargetError(
+            "a scheduler of Dask's can be asked only where Dask is installed: pip install 'triton-lab[dask]'"
+        ) from None

@@ -1,0 +1,72 @@
+"""What went wrong elsewhere, told as if it had gone wrong here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from triton_lab.interpreter import errors
+from triton_lab.interpreter.errors import KernelError
+from triton_lab.remote.job import Answer, Ended, Raised, Stopped
+
+
+class RemoteError(RuntimeError):
+    """A launch on a shared machine did not take place, or not to its end; the message says why and what to do.
+
+    Nothing was written to any tensor.
+    """
+
+
+_AFTER = "Nothing was written to the tensors, and the next launch has a process of its own."
+# What Triton and GPUs' drivers raise, whoever launches; whatever else a worker may raise is no error of the notebook's.
+_AS_HERE: dict[str, type[Exception]] = {
+    one.__name__: one for one in (AssertionError, NotImplementedError, RuntimeError, TypeError, ValueError)
+}
+_CRASH = (
+    "A GPU does not say which line did that: with lab.record(), or in a %%triton cell, the launch is tried on the CPU "
+    "first, which names it"
+)
+
+
+def raised(answer: Answer, call: Any, kernel: str) -> BaseException:
+    """The error to raise for a failure. ``call`` is the launch where the interpreter was to run it, else None."""
+    failure = answer.failure
+    if isinstance(failure, Stopped) and call is not None:
+        return _kernel_error(failure, call, answer.worker)
+    if isinstance(failure, Ended):
+        limit = "took more than" in failure.why
+        advice = "ask for more with lab.target(..., max_seconds=...), or launch less at once. " if limit else ""
+        return RemoteError(f"the launch of {kernel} on {answer.worker} was ended: {failure.why}\n  {advice}{_AFTER}")
+    assert isinstance(failure, Raised)
+    return _python_error(failure, answer, kernel)
+
+
+def _kernel_error(failure: Stopped, call: Any, worker: str) -> KernelError:
+    """The interpreter's error, in the words that a launch here would have had."""
+    from triton_lab.backend.report import described
+
+    kind = getattr(errors, failure.kind, KernelError)
+    op = next((op for op in call.executable.plan.walk() if op.index == failure.op), None)
+    error: KernelError = kind(failure.message, op, failure.programs, failure.fault)
+    error.together = failure.together
+    if failure.cause is not None:
+        name, text = failure.cause
+        # Of these the words are chosen by what an error came from.
+        error.__cause__ = (MemoryError if name == "MemoryError" else RuntimeError)(text)
+    call.elsewhere = worker
+    return described(error, call)
+
+
+def _python_error(failure: Raised, answer: Answer, kernel: str) -> BaseException:
+    where = f"in the launch of {kernel} on {answer.worker}"
+    if failure.type == "OutOfResources":
+        from triton.runtime.errors import OutOfResources
+
+        refused: BaseException = OutOfResources(*failure.arguments)
+        return refused
+    if failure.type in ("MemoryError", "OutOfMemoryError"):
+        return RemoteError(
+            f"out of memory {where}: {failure.text}\n  Ask for more with lab.target(..., max_bytes=...), or launch "
+            f"less at once. {_AFTER}"
+        )
+    text = f"{failure.text}\n  {where}. {_AFTER}" + (f" {_CRASH}." if "illegal" in failure.text else "")
+    return _AS_HERE.get(failure.type, RemoteError)(text)

@@ -1,0 +1,173 @@
+"""A launch as data, and what became of it: all that travels between a notebook and a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.errors import Fault
+from triton_lab.interpreter.machine import Limits
+from triton_lab.interpreter.values import Value
+
+FORMAT = 1
+"""Of what travels: a worker refuses another one's jobs."""
+
+Bytes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One run of memory, whole: its first address here, its bytes, and whether a kernel may write to them."""
+
+    start: int
+    data: bytes
+    writable: bool
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An argument that points into memory that was sent; ``strides`` count elements."""
+
+    address: int
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Reinterpreted:
+    """A tensor whose elements are read as Triton's type ``dtype``."""
+
+    base: Tensor
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Described:
+    """A host-side tensor descriptor: its tensor, and its other fields by name."""
+
+    base: Tensor
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Interpreted:
+    """Work for the CPU: ``plan`` as our backend has made it, and what its kernel is given.
+
+    ``owners`` are the first addresses of the runs that each argument points into; None for any.
+    """
+
+    plan: str
+    values: tuple[Value, ...]
+    owners: tuple[tuple[int, ...] | None, ...]
+    limits: Limits
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Work for a GPU: the front end's module for ``target`` (backend, architecture, lanes), options as JSON, and the
+    arguments by name as Triton's launcher takes them. ``seconds`` are for measuring its time; 0: it runs once."""
+
+    module: str
+    target: tuple[str, int | str, int]
+    options: str
+    triton: str
+    signature: tuple[tuple[str, Any], ...]
+    arguments: tuple[Any, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Job:
+    """One launch of ``kernel``."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    memory: tuple[Sent, ...]
+    work: Interpreted | Compiled
+    format: int = FORMAT
+
+    @property
+    def kind(self) -> str:
+        """``"cpu"`` or ``"gpu"``."""
+        return "cpu" if isinstance(self.work, Interpreted) else "gpu"
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What a launch made of a run of memory: which of its bytes are others now (a bit each), and what they are."""
+
+    start: int
+    flags: bytes
+    data: bytes
+
+    @classmethod
+    def between(cls, start: int, before: Bytes, after: Bytes) -> Changed | None:
+        """The difference; None where there is none."""
+        differs = before != after
+        if not differs.any():
+            return None
+        return cls(start, np.packbits(differs).tobytes(), after[differs].tobytes())
+
+    def where(self, size: int) -> NDArray[np.bool_]:
+        """Which of the run's ``size`` bytes have changed."""
+        return np.unpackbits(np.frombuffer(self.flags, np.uint8), count=size).astype(bool)
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A KernelError: its class's name, its fields with the operation by number, and what it came from."""
+
+    kind: str
+    message: str
+    op: int | None
+    programs: NDArray[Any] | None
+    together: NDArray[Any] | None
+    fault: Fault | None
+    cause: tuple[str, str] | None
+
+
+@dataclass(frozen=True)
+class Raised:
+    """Another error: the name of its type, what it says, and its arguments where these are plain."""
+
+    type: str
+    text: str
+    arguments: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The job's process was ended: ``why`` it was, in words."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of a job: seconds of the kernel, each time, and of its compiler; what it printed, where it ran.
+
+    ``other`` names the target that a GPU wants the kernel read for, where that is not the one sent.
+    """
+
+    changed: tuple[Changed, ...] = ()
+    times: tuple[float, ...] = ()
+    compile: float = 0.0
+    device: str = ""
+    worker: str = ""
+    printed: str = ""
+    failure: Stopped | Raised | Ended | None = None
+    other: tuple[str, int | str, int] | None = None
+
+
+def changes(memory: Sequence[Sent], after: Sequence[Bytes]) -> tuple[Changed, ...]:
+    """What differs from what was sent."""
+    found = (
+        Changed.between(sent.start, np.frombuffer(sent.data, np.uint8), now)
+        for sent, now in zip(memory, after, strict=True)
+    )
+    return tuple(one for one in found if one is not None)

@@ -1,0 +1,109 @@
+"""What was compiled, as one panel: the tabs that a launch's card has besides, where there is no launch to show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
+
+from triton_lab.compiled.several import labels
+from triton_lab.views.compiled.summary import Summary
+from triton_lab.views.launch.parts import is_there, opened, part, shown_first, tabs
+from triton_lab.views.launch.plot import COMPILED_TABS
+from triton_lab.views.launch.scenes import TabScene
+from triton_lab.views.launch.tab import Missing, Panel, Tab
+from triton_lab.views.reason import attempt
+from triton_lab.views.scenes import Scene
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.compiled.compiled import Compiled
+    from triton_lab.views.launch.contents import Contents
+
+SAVED_BYTES = 230_000  # of pictures in a notebook's output, as of a launch's card
+PAGE_BYTES = 2_700_000
+
+
+class CompilationScene(TypedDict):
+    kind: Literal["compilation"]
+    title: str
+    facts: list[str]
+    tabs: list[TabScene]
+    parts: dict[str, Scene]
+
+
+class CompilationCard(View):
+    """All that can be seen of ``compiled``, which is one kernel for one GPU or several."""
+
+    def __init__(self, compiled: Sequence[Compiled]) -> None:
+        self.compiled = tuple(compiled)
+        self.launch = self.compiled[0].launch
+
+    @cached_property
+    def panels(self) -> list[tuple[Tab, Panel]]:
+        """The tabs, each with what it opens."""
+        card = cast("Contents", self)  # as far as these panels look at it
+        return [(tab, attempt(partial(tab.panel, card), partial(Missing, card))) for tab in COMPILED_TABS]
+
+    def panel(self, word: str) -> Panel:
+        """The panel of the tab called so. Raises LookupError."""
+        for tab, panel in self.panels:
+            if word == tab.name or word in panel.words:
+                return panel
+        raise LookupError(f"what was compiled has no picture {word!r}")
+
+    def title(self) -> str:
+        return f"{self.compiled[0].kernel} for {', '.join(labels(self.compiled))}"
+
+    def facts(self) -> list[str]:
+        """What it was compiled with."""
+        constants = self.compiled[0].constants
+        return [f"{name}={value}" for name, value in constants.items()]
+
+    def part(self, name: str) -> Scene:
+        """The scene of one tab, or of one picture in it."""
+        return part(self, name)
+
+    def scene(self) -> CompilationScene:
+        """What is seen first; `part` has the rest."""
+        return self._scene(opened(self, COMPILED_TABS[0].name))
+
+    def saved(self) -> CompilationScene:
+        """With the pictures that an output has room for."""
+        return self._scene(self._kept(SAVED_BYTES))
+
+    def standalone(self) -> CompilationScene:
+        """With those that a page has room for."""
+        return self._scene(self._kept(PAGE_BYTES))
+
+    def _kept(self, room: int) -> dict[str, Scene]:
+        from triton_lab.views.packing import size
+
+        parts: dict[str, Scene] = {}
+        for name in shown_first(self):
+            made = part(self, name)
+            needed = size(made)
+            if needed <= room:
+                parts[name] = made
+                room -= needed
+        return parts
+
+    def _scene(self, parts: Mapping[str, Scene]) -> CompilationScene:
+        return {
+            "kind": "compilation",
+            "title": self.title(),
+            "facts": self.facts(),
+            "tabs": tabs(self),
+            "parts": dict(parts),
+        }
+
+    def text(self) -> str:
+        head = " ".join([self.title(), *(["with", ", ".join(self.facts())] if self.facts() else [])])
+        return "\n".join([head, *Summary(self.compiled).text().splitlines()[1:]])
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.pieces import stack
+
+        return stack([piece for _, panel in self.panels if is_there(panel) for piece in panel.pieces()])

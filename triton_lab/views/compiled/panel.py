@@ -1,0 +1,63 @@
+"""A tab with a picture of each compilation: of a launch's card, or of what was compiled without one."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from triton_lab.compiled.several import labels
+from triton_lab.views.launch.scenes import ItemScene
+from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
+
+if TYPE_CHECKING:
+    from triton_lab.compiled.compiled import Compiled
+    from triton_lab.views.drawing.pieces import Piece
+    from triton_lab.views.scenes import Scene
+    from triton_lab.views.view import View
+
+
+class CompiledPanel(Panel):
+    """One picture for each compilation, called ``word/0``, ``word/1`` and so on; what a picture asks for besides is
+    named behind that: ``word/1/passes``."""
+
+    word: ClassVar[str]
+
+    @abstractmethod
+    def picture(self, compiled: Compiled, name: str) -> View:
+        """The picture of ``compiled``, whose own parts are called ``name/...``."""
+
+    @property
+    def there(self) -> bool:
+        """Whether anything was compiled."""
+        return bool(self.card.compiled)
+
+    def items(self) -> list[ItemScene] | None:
+        """One for each compilation."""
+        return [item(f"{self.word}/{k}", label) for k, label in enumerate(labels(self.card.compiled))]
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> View:
+        """The picture called so."""
+        if len(path) < 2 or not path[1].isdigit() or int(path[1]) >= len(self.card.compiled):
+            raise unknown(path)
+        return self.picture(self.card.compiled[int(path[1])], "/".join(path[:2]))
+
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
+        """The picture's scene, or one of its parts."""
+        view = self.view(path, first, numbers)
+        return view.part("/".join(path)) if len(path) > 2 else view.scene()
+
+    def drawn(self) -> list[View]:
+        """One for each compilation."""
+        return [self.picture(one, f"{self.word}/{k}") for k, one in enumerate(self.card.compiled)]
+
+    def pieces(self) -> list[Piece]:
+        """Each under its label, where there are several."""
+        from triton_lab.views.drawing.pieces import title
+
+        several = len(self.card.compiled) > 1
+        pieces: list[Piece] = []
+        for label, view in zip(labels(self.card.compiled), self.drawn(), strict=True):
+            pieces += [title(label)] if several else []
+            pieces += view.pieces()
+        return pieces

@@ -1,0 +1,105 @@
+"""The source beside one stage with matplotlib: the busiest lines are joined with what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from triton_lab.compiled.explained import operation
+from triton_lab.compiled.text import read_by_people
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.figure import MARGIN, Sheet, text_width
+from triton_lab.views.drawing.pieces import Piece, lines, title
+
+if TYPE_CHECKING:
+    from triton_lab.views.compiled.stages import Stages
+
+BUSIEST = 6  # lines of the source that are joined
+MOST = 64  # lines of either column
+CHARACTERS = (62, 88)  # of a line of the source, and of the stage
+LINE = 14.0
+GAP = 72.0
+STRIPE = 4.0
+
+
+@dataclass(frozen=True)
+class _Line:
+    number: int
+    text: str
+    row: int | None  # of the source, if it comes from there
+
+
+def stages_pieces(view: Stages) -> list[Piece]:
+    """The source beside TTGIR, where the work is dealt to threads, else beside the last stage that there is."""
+    from triton_lab.views.compiled.stages import LABELS
+
+    names = view.compiled.lines.stages
+    name = "ttgir" if "ttgir" in names else names[-1]
+    busiest = [row for row, _ in view.counts()[name].most_common(BUSIEST)]
+    source = [_Line(line, text, row) for row, (line, text, _) in enumerate(view.rows)]
+    stage = _stage(view, name)
+    left, right = source[_body(view) :][:MOST], _around(stage, busiest)
+    told = f"The source beside {LABELS[name]}: of the {len(busiest)} busiest lines what became of them."
+    cut = len(stage) - len(right)
+    note = (
+        [lines([(f"{cut} of {len(stage)} lines of {LABELS[name]} are not drawn here", style.LIGHT.faint)])]
+        if cut
+        else []
+    )
+    return [title(view.title()), lines([(told, style.LIGHT.faint)]), _columns(left, right, sorted(busiest)), *note]
+
+
+def _body(view: Stages) -> int:
+    """The row at which the kernel's body begins: its parameters stay out of the picture."""
+    busy = {row for counted in view.counts().values() for row in counted}
+    define = next((k for k, (_, text, _) in enumerate(view.rows) if text.lstrip().startswith("def ")), 0)
+    return min((row for row in busy if row > define), default=define)
+
+
+def _stage(view: Stages, name: str) -> list[_Line]:
+    held = view.compiled.lines
+    found = []
+    for number, text in read_by_people(str(view.compiled.stages[name])):
+        written = held.written(held.source(name, number)) if operation(name, text) else []
+        found.append(_Line(number, text, view.row_of[written[0]] if written else None))
+    return [one for one in found if one.text.strip()]
+
+
+def _around(stage: Sequence[_Line], busiest: Sequence[int]) -> list[_Line]:
+    """As many lines as are drawn, from just before the first that is joined."""
+    start = next((k for k, one in enumerate(stage) if one.row in busiest), 0)
+    return list(stage[max(0, min(start - 2, len(stage) - MOST)) :][:MOST])
+
+
+def _columns(left: Sequence[_Line], right: Sequence[_Line], busiest: Sequence[int]) -> Piece:
+    wide = [text_width("x" * count, style.SMALL, mono=True) for count in CHARACTERS]
+    number = text_width("00000 ", style.SMALL, mono=True)
+    second = MARGIN + wide[0] + GAP
+    palette = [tuple(style.palette()[style.PROGRAM + k].tolist()) for k in range(BUSIEST)]
+    colours = {row: "#" + "".join(f"{part:02x}" for part in palette[k]) for k, row in enumerate(busiest)}
+
+    def draw(sheet: Sheet, y: float) -> None:
+        for column, x, room in ((left, MARGIN, CHARACTERS[0] - 6), (right, second, CHARACTERS[1] - 6)):
+            for k, one in enumerate(column):
+                middle = y + LINE * (k + 0.5)
+                told = str(one.number) if one.number else ""
+                sheet.text(x + number - 10, middle, told, style.SMALL, style.LIGHT.faint, "right", mono=True)
+                indent = len(one.text) - len(one.text.lstrip())
+                text = one.text.strip()[: max(8, room - indent)]
+                text = text[:-1] + "…" if len(text) < len(one.text.strip()) else text
+                at = x + number + text_width("x" * indent, style.SMALL, mono=True)
+                sheet.text(at, middle, text, style.SMALL, mono=True)
+        ends = {row: [k for k, one in enumerate(right) if one.row == row] for row in busiest}
+        for k, one in enumerate(left):
+            if one.row not in colours:
+                continue
+            colour = colours[one.row]
+            start = MARGIN + wide[0] + 4
+            sheet.rectangle(start, y + LINE * k + 1, STRIPE, LINE - 2, colour)
+            for end in ends[one.row]:
+                sheet.rectangle(second - 8, y + LINE * end + 1, STRIPE, LINE - 2, colour)
+                sheet.line(start + STRIPE, y + LINE * (k + 0.5), second - 8, y + LINE * (end + 0.5), colour)
+
+    height = LINE * max(len(left), len(right)) + 10
+    return Piece(height, draw, wide[0] + GAP + wide[1])

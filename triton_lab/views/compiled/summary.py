@@ -1,0 +1,83 @@
+"""What machine code takes of a GPU, as a table with a column for each compilation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+from triton_lab.compiled.several import CompiledList, labels, table
+from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.compiled.compiled import Compiled
+    from triton_lab.views.drawing.pieces import Piece
+
+
+class CompiledScene(TypedDict):
+    """``table`` under ``headings``; ``problems``: what would keep a GPU from running it."""
+
+    kind: Literal["compiled"]
+    title: str
+    problems: list[str]
+    headings: list[str]
+    table: list[list[str]]
+
+
+class Summary(View):
+    """Registers, shared memory and instructions of each of ``compiled``."""
+
+    def __init__(self, compiled: Sequence[Compiled]) -> None:
+        self.compiled = list(compiled)
+
+    def title(self) -> str:
+        return f"{self.compiled[0].kernel} for {', '.join(labels(self.compiled))}"
+
+    def problems(self) -> list[str]:
+        """What would keep a GPU from running it."""
+        return list(dict.fromkeys(problem for one in self.compiled for problem in one.problems))
+
+    def scene(self) -> CompiledScene:
+        headings, *rows = table(self.compiled)
+        return {
+            "kind": "compiled",
+            "title": self.title(),
+            "problems": self.problems(),
+            "headings": list(headings),
+            "table": [list(row) for row in rows],
+        }
+
+    def text(self) -> str:
+        return f"{self.title()}\n{CompiledList(self.compiled)}"
+
+    def pieces(self) -> list[Piece]:
+        """The problems, then the table."""
+        from triton_lab.views.drawing import style
+        from triton_lab.views.drawing.pieces import lines, title
+        from triton_lab.views.drawing.pieces import table as table_piece
+
+        told = [lines([(problem, style.LIGHT.error) for problem in self.problems()])] if self.problems() else []
+        return [title(self.title()), *told, table_piece(table(self.compiled))]
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.pieces import stack
+
+        return stack(self.pieces())
+
+
+class SummaryPanel(Panel):
+    """The table of all compilations."""
+
+    @property
+    def there(self) -> bool:
+        return bool(self.card.compiled)
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Summary:
+        if len(path) > 1:
+            raise unknown(path)
+        return Summary(self.card.compiled)
+
+    def drawn(self) -> list[Summary]:
+        return [Summary(self.card.compiled)]

@@ -1,0 +1,227 @@
+"""A drawing as plain data: boxes, words and lines in CSS pixels, for matplotlib and for the browser alike.
+
+Colours are names of the theme's (`style.Theme`) or "#rrggbb"; a box may be tinted with a colour at low opacity, so
+that it reads on a light and on a dark ground.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Literal, TypedDict, cast
+
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.path import Path
+
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.png import blank
+from triton_lab.views.drawing.scenes import Ends
+
+POINTS = 0.75  # to a CSS pixel
+
+
+class BoxItem(TypedDict):
+    """Colours are a theme's, by name, or "#rrggbb"."""
+
+    what: Literal["box"]
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str
+    edge: str
+    opacity: float
+    line: float
+    radius: float
+    dashed: bool
+    tag: str
+
+
+class WordsItem(TypedDict):
+    what: Literal["words"]
+    x: float
+    y: float
+    text: str
+    size: float
+    colour: str
+    align: Literal["left", "center", "right"]
+    bold: bool
+    mono: bool
+
+
+class LineItem(TypedDict):
+    what: Literal["line"]
+    points: list[Ends]
+    colour: str
+    width: float
+    curved: bool
+    dashed: bool
+    arrow: bool
+
+
+Item = BoxItem | WordsItem | LineItem
+
+
+class DrawingScene(TypedDict):
+    """``source``: the generated kernels, "" for none."""
+
+    kind: Literal["drawing"]
+    width: float
+    height: float
+    items: list[Item]
+    source: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle with round corners; `tag` says which operation it stands for."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str
+    edge: str
+    opacity: float = 1.0
+    line: float = 1.0
+    radius: float = 4.0
+    dashed: bool = False
+    tag: str = ""
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height
+
+
+@dataclass(frozen=True)
+class Words:
+    """One line of text, its middle at height y."""
+
+    x: float
+    y: float
+    text: str
+    size: float = style.TEXT
+    colour: str = "ink"
+    align: str = "left"
+    bold: bool = False
+    mono: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line through points: straight, or (`curved`) Bézier curves of three points each. `arrow`: a head at its end."""
+
+    points: tuple[tuple[float, float], ...]
+    colour: str
+    width: float = 1.0
+    curved: bool = False
+    dashed: bool = False
+    arrow: bool = True
+
+
+@dataclass
+class Drawing:
+    """Things in the order in which they are drawn."""
+
+    width: float = 0.0
+    height: float = 0.0
+    items: list[Box | Words | Line] = field(default_factory=list)
+
+    def add(self, *items: Box | Words | Line) -> None:
+        self.items += items
+
+    def place(self, other: Drawing, x: float, y: float) -> None:
+        """Put another drawing here, its corner at (x, y); grow to hold it."""
+        for item in other.items:
+            if isinstance(item, Line):
+                points = tuple((x + px, y + py) for px, py in item.points)
+                self.items.append(Line(**{**vars(item), "points": points}))
+            else:
+                self.items.append(type(item)(**{**vars(item), "x": item.x + x, "y": item.y + y}))
+        self.width = max(self.width, x + other.width)
+        self.height = max(self.height, y + other.height)
+
+    def scene(self, source: str, label: str) -> DrawingScene:
+        """The drawing for `front/drawing/drawing.js`, with kernels and words about it."""
+        return {
+            "kind": "drawing",
+            "width": self.width,
+            "height": self.height,
+            "items": [cast(Item, {"what": type(item).__name__.lower(), **asdict(item)}) for item in self.items],
+            "source": source,
+            "label": label,
+        }
+
+    def figure(self) -> Figure:
+        """The drawing as a matplotlib figure of its size."""
+        figure = blank(self.width, self.height)
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_xlim(0, self.width)
+        axes.set_ylim(self.height, 0)
+        axes.set_axis_off()
+        for level, item in enumerate(self.items):
+            if isinstance(item, Words):
+                axes.text(
+                    item.x,
+                    item.y,
+                    item.text,
+                    fontsize=item.size,
+                    color=colour(item.colour),
+                    ha=item.align,
+                    va="center_baseline",
+                    family=style.MONO if item.mono else style.FONT,
+                    weight="bold" if item.bold else "normal",
+                    parse_math=False,
+                    zorder=level,
+                )
+            else:
+                axes.add_patch(_box(item, level) if isinstance(item, Box) else _line(item, level))
+        return figure
+
+
+def colour(name: str) -> str:
+    """A theme's colour by name, or the colour itself."""
+    return name if name.startswith("#") else str(getattr(style.LIGHT, name))
+
+
+def widest(lines: Iterable[tuple[str, float, bool]]) -> float:
+    """About how many CSS pixels the widest of (text, size, mono) takes."""
+    return max((len(text) * size / POINTS * (0.605 if mono else 0.56) for text, size, mono in lines), default=0)
+
+
+def _box(box: Box, level: int) -> FancyBboxPatch:
+    return FancyBboxPatch(
+        (box.x + box.radius, box.y + box.radius),
+        box.width - 2 * box.radius,
+        box.height - 2 * box.radius,
+        boxstyle=f"round,pad={box.radius},rounding_size={box.radius}",
+        facecolor=to_rgba(colour(box.fill), box.opacity),
+        edgecolor=colour(box.edge),
+        linewidth=box.line * POINTS,
+        linestyle=(0, (4, 3)) if box.dashed else "solid",
+        zorder=level,
+    )
+
+
+def _line(line: Line, level: int) -> FancyArrowPatch:
+    middle = Path.CURVE4 if line.curved else Path.LINETO
+    return FancyArrowPatch(
+        path=Path(line.points, [Path.MOVETO] + [middle] * (len(line.points) - 1)),
+        arrowstyle="-|>,head_length=4.5,head_width=2.6" if line.arrow else "-",
+        color=colour(line.colour),
+        linewidth=line.width * POINTS,
+        linestyle=(0, (4, 3)) if line.dashed else "solid",
+        mutation_scale=1.0,
+        shrinkA=0,
+        shrinkB=0,
+        joinstyle="round",
+        capstyle="butt",
+        zorder=level,
+    )

@@ -1,0 +1,153 @@
+/** A drawing as SVG: a step of the lazy graph, bars, a chart; point at a part and its lines in the kernels light up. */
+
+import { make, passage } from "./dom.js";
+import { STYLE } from "./style.js";
+import { themeOf } from "./theme.js";
+
+const LEAST = 0.7; // of its size, at which a picture's words can be read
+
+/**
+ * An SVG element.
+ * @param {string} tag
+ * @param {Record<string, string | number>} attributes
+ * @param {...(Node | string)} children
+ * @returns {SVGElement}
+ */
+function shape(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...children);
+  return element;
+}
+
+/**
+ * The `d` of a line through points; curved: Bézier curves of three points each.
+ * @param {{points: number[][], curved: boolean}} line
+ * @returns {string}
+ */
+export function pathOf({ points, curved }) {
+  const [first, ...rest] = points.map((point) => point.join(" "));
+  return `M ${first} ${rest.map((point, at) => (!curved ? `L ${point}` : at % 3 === 0 ? `C ${point}` : `, ${point}`)).join(" ")}`;
+}
+
+/**
+ * The three corners of the head of an arrow that ends in the last point.
+ * @param {{points: number[][], width: number}} line
+ * @returns {string}
+ */
+export function headOf({ points, width }) {
+  const [x, y] = points[points.length - 1];
+  const before = points.filter(([px, py]) => px !== x || py !== y).pop() ?? [x, y - 1];
+  const angle = Math.atan2(y - before[1], x - before[0]);
+  const [long, wide] = [5 + width, 2.5 + width / 2];
+  return [[0, 0], [-long, wide], [-long, -wide]]
+    .map(([a, b]) => [x + a * Math.cos(angle) - b * Math.sin(angle), y + a * Math.sin(angle) + b * Math.cos(angle)].join(","))
+    .join(" ");
+}
+
+/**
+ * Whether a line of source speaks of a tag (`v3`, `in0`), as a whole word.
+ * @param {string} line
+ * @param {string} tag
+ * @returns {boolean}
+ */
+export function mentions(line, tag) {
+  return tag !== "" && new RegExp(`\\b${tag.replace(/[^\w ]/g, "\\$&")}\\b`).test(line);
+}
+
+/**
+ * Where a step leads from place `at` of `length`, round at the ends; from nowhere (-1), to the first or the last.
+ * @param {number} at @param {number} step @param {number} length
+ */
+export function tagAt(at, step, length) {
+  return at < 0 ? (step > 0 ? 0 : length - 1) : (at + step + length) % length;
+}
+
+/**
+ * @param {import("../scenes.js").DrawingScene["items"][number]} item
+ * @param {(colour: string) => string} colour
+ * @returns {SVGElement[]}
+ */
+function drawnItem(item, colour) {
+  /** @type {Record<string, string>} */
+  const dash = "dashed" in item && item.dashed ? { "stroke-dasharray": "4 3" } : {};
+  if (item.what === "box") {
+    const box = shape("rect", {
+      x: item.x, y: item.y, width: item.width, height: item.height, rx: item.radius,
+      fill: colour(item.fill), "fill-opacity": item.opacity, stroke: colour(item.edge), "stroke-width": item.line, ...dash,
+    });
+    if (item.tag) box.dataset.tag = item.tag;
+    return [box];
+  }
+  if (item.what === "words") {
+    const anchor = { left: "start", center: "middle", right: "end" }[item.align];
+    const words = shape("text", {
+      x: item.x, y: item.y, fill: colour(item.colour), "text-anchor": anchor, "dominant-baseline": "central",
+      "font-size": (item.size * 4) / 3, "font-weight": item.bold ? 600 : 400, "pointer-events": "none",
+    }, item.text);
+    words.style.fontFamily = item.mono ? STYLE.mono : STYLE.font;
+    return [words];
+  }
+  const line = shape("path", { d: pathOf(item), fill: "none", stroke: colour(item.colour), "stroke-width": item.width, ...dash });
+  if (!item.arrow) return [line];
+  return [line, shape("polygon", { points: headOf(item), fill: colour(item.colour) })];
+}
+
+/**
+ * A step's drawing; what is clicked stays lit and is `selection`'s `operation`.
+ * @type {import("../part.js").Draw<import("../scenes.js").DrawingScene>}
+ */
+export function drawingOf(scene, selection) {
+  const tags = [...new Set(scene.items.flatMap((item) => (item.what === "box" && item.tag ? [item.tag] : [])))];
+  const keys = tags.length ? `; arrow keys go through its ${scene.source ? "operations" : "parts"}, Escape clears the choice` : "";
+  const plot = make("div", {
+    class: "tl-scroll", tabindex: 0, role: "group", "aria-label": scene.label + keys,
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (!tags.length || (step === undefined && event.key !== "Escape")) return;
+      event.preventDefault();
+      pin(step === undefined ? "" : tags[tagAt(tags.indexOf(pinned()), step, tags.length)]);
+    },
+  });
+  const told = make("div", { class: "tl-note", role: "status" });
+  const lines = scene.source.split("\n").map((line) => make("div", {}, line || " "));
+  const kernels = make(
+    "details", { class: "tl-kernels" }, make("summary", {}, "The generated kernels"), passage({}, "the kernels", ...lines),
+  );
+  const node = make("div", {}, plot, tags.length ? told : "", ...(scene.source ? [kernels] : []));
+
+  /** @param {string} tag */
+  const light = (tag) => {
+    for (const box of plot.querySelectorAll("[data-tag]")) box.classList.toggle("tl-glow", box.getAttribute("data-tag") === tag);
+    for (const line of lines) line.classList.toggle("tl-mentioned", mentions(line.textContent ?? "", tag));
+  };
+  const pinned = () => selection.get().operation ?? "";
+  const tagOf = (/** @type {Event} */ event) => /** @type {SVGElement} */ (event.target).dataset.tag ?? "";
+  const pin = (/** @type {string} */ tag) => {
+    selection.set({ operation: tag });
+    kernels.open ||= pinned() !== "";
+  };
+  selection.subscribe(() => {
+    light(pinned());
+    told.textContent = lines.map((line) => line.textContent ?? "").find((line) => mentions(line, pinned()))?.trim() ?? pinned();
+  });
+  return {
+    node,
+    draw() {
+      const theme = STYLE.themes[themeOf(node)];
+      /** @param {string} name */
+      const colour = (name) => (name.startsWith("#") ? name : String(theme[/** @type {keyof typeof theme} */ (name)]));
+      // Wider than its place, it shrinks, as far as its words can be read: then it is scrolled.
+      const picture = shape("svg", {
+        width: scene.width, viewBox: `0 0 ${scene.width} ${scene.height}`, style: `max-width: 100%; min-width: ${Math.round(scene.width * LEAST)}px; height: auto`,
+        role: "img", "aria-label": scene.label,
+      });
+      picture.append(...scene.items.flatMap((item) => drawnItem(item, colour)));
+      picture.addEventListener("pointermove", (event) => light(tagOf(event) || pinned()));
+      picture.addEventListener("pointerleave", () => light(pinned()));
+      picture.addEventListener("click", (event) => pin(tagOf(event)));
+      plot.replaceChildren(picture);
+      light(pinned());
+    },
+  };
+}

@@ -1,0 +1,16 @@
+/** A table under headings that are explained. */
+
+import { make } from "./dom.js";
+import { explanationOf, wordOf } from "./explained.js";
+
+/**
+ * @param {string[]} headings
+ * @param {string[][]} rows
+ */
+export function tableOf(headings, rows) {
+  const head = make("tr", {}, ...headings.map((words) => make("th", { scope: "col" }, words && wordOf(words, explanationOf(words, "heading")))));
+  const body = rows.map((row) =>
+    make("tr", {}, ...row.map((words, k) => (k ? make("td", {}, words) : make("th", { scope: "row" }, words)))),
+  );
+  return make("table", { class: "tl-table" }, make("thead", {}, head), make("tbody", {}, ...body));
+}

@@ -1,0 +1,20 @@
+/** Sweep: the figure, a point of which says its numbers when it is picked, and all of them as a table. */
+
+import { make } from "../drawing/dom.js";
+import { tableOf } from "../drawing/table.js";
+
+/**
+ * @param {import("../scenes.js").SweepScene} scene
+ * @param {import("../selection.js").Selection} selection
+ * @param {import("../part.js").Context} context
+ * @returns {import("../part.js").Part}
+ */
+export function sweepOf(scene, selection, context) {
+  const figure = context.draw(scene.drawing, selection, context);
+  const node = make(
+    "div", {},
+    figure.node,
+    make("details", { class: "tl-section" }, make("summary", {}, "All measurements"), make("div", { class: "tl-scroll", tabindex: 0 }, tableOf(scene.headings, scene.table))),
+  );
+  return { ...figure, node };
+}

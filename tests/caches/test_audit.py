@@ -34,6 +34,7 @@ AUDITED = {
     "ir/types.py:parse_type": "the text alone",
     "launch/access.py:_places": "shape and strides alone",
     "lazy/asking.py:_asked": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
+    "lazy/asking.py:_asked_of_elements": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
     "lazy/asking.py:_meeting": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
     "views/drawing/style.py:palette": "constants",
     "notebook/refusal.py:_triton_folder": "where Triton is installed",

@@ -15,7 +15,7 @@ from PIL import Image
 from triton.compiler.errors import CompilationError
 
 import triton_lab as lab
-from tests.mistakes import MISTAKES
+from tests.mistakes import MISTAKES, values
 from tests.mistakes.mistake import Mistake, Place
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.launch.launch import Launch
@@ -132,6 +132,15 @@ def test_the_card_opens_on_the_fault_and_its_picture_shows_it(mistake: Mistake) 
         assert [cell for cell in struck(tiling) if not is_red(picture, tiling, cell)] == []
     assert [run for mark in marks for run in mark.runs if not is_outlined(picture, tiling, run)] == []
     assert card._repr_mimebundle_()[0]["image/png"]
+
+
+def test_what_masked_lanes_bring_is_mended_by_an_edit_to_copy() -> None:
+    (found,) = launched(values.missing_other).findings
+    assert found.fix is not None and "masks" not in found.hint and "lanes that the load's mask turns off" in found.hint
+    (edit,) = found.fix.edits
+    assert edit.after == edit.before.replace("column < n)", 'column < n, other=float("inf"))') != edit.before
+    # Lanes that no mask turns off are no matter of `other=`.
+    assert [one.fix for one in launched(values.zero_by_zero).findings] == [None]
 
 
 @pytest.mark.parametrize("mistake", [m for m in MISTAKES if m.drawn is None and m.kind != "refused"], ids=named)

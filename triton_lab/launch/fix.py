@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # So many edits are tried one after the other for one access.
 _MOST = 8
+# And so many loads are given what their masked lanes hold.
+_LOADS = 3
 
 
 def edited(launch: Recorded, finding: Finding, text: str) -> Iterator[tuple[str, str]]:
@@ -63,6 +65,18 @@ def edits(kernel: Any, after: str) -> tuple[Edit, ...]:
             indent = before[: len(before) - len(old)]
             found.append(Edit(first + number, before, indent + new))
     return tuple(found)
+
+
+def filled(text: str) -> Iterator[str]:
+    """The kernel's source with an ``other=`` for one of the loads that have a mask and say nothing of other lanes.
+
+    First what makes a quotient 0, then what makes a logarithm 0, then an exponential: numbers that add nothing.
+    """
+    tree = ast.parse(text)
+    loads = [one for one in accesses(tree) if kind(one) == "load" and mask_of(one) is not None and _says_no_other(one)]
+    for load in loads[:_LOADS]:
+        for value in ('float("inf")', "1.0", 'float("-inf")'):
+            yield _changed(text, _appended(load, f"other={value}"))
 
 
 # --- What may be written --------------------------------------------------------------------------
@@ -122,9 +136,13 @@ def _scalars(launch: Recorded) -> dict[str, int]:
 
 def _other(access: ast.Call, argument: Argument) -> str:
     """What a load brings where the mask is off, if it does not say so yet."""
-    if kind(access) != "load" or any(one.arg == "other" for one in access.keywords):
+    if kind(access) != "load" or not _says_no_other(access):
         return ""
     return ", other=0.0" if "float" in argument.dtype else ", other=0"
+
+
+def _says_no_other(load: ast.Call) -> bool:
+    return len(load.args) < 3 and not any(one.arg == "other" for one in load.keywords)
 
 
 # --- The source -----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 
 from triton_lab.interpreter.errors import KernelError, from_signal
 from triton_lab.launch.finding import NOTE, Finding, Fix
-from triton_lab.launch.fix import edited, edits
+from triton_lab.launch.fix import edited, edits, filled
 from triton_lab.launch.lines import Lines
 from triton_lab.launch.probes import remade
 from triton_lab.launch.replay import replay
@@ -27,30 +27,56 @@ if TYPE_CHECKING:
 _EDITS, _TRIES, _SECONDS, _STEPS = 3, 12, 0.5, 10_000
 _ROOM = 64 << 20
 
+_MASKED = (
+    "It comes from lanes that the load's mask turns off: they hold 0 here, anything on a GPU, and are used. Say by "
+    "other= what they hold, so that they add nothing, or choose with tl.where before they are used."
+)
+
 Check = Callable[["Launch"], Verdict]
 
 
 def with_fix(launch: Launch, found: Verdict, check: Check) -> Verdict:
     """What was found; what stopped the launch has its ``fix``, if a simple one was found that mends it."""
     try:
-        findings = [_mended(launch, one, found.findings, check) if one.stopped else one for one in found.findings]
+        findings = [_with_fix(launch, one, found.findings, check) for one in found.findings]
     except Exception as error:
         left = Unchecked("whether there is a simple fix", excuse(error))
         return but(found, unchecked=[*found.unchecked, left])
     return but(found, findings=findings)
 
 
-def _mended(launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check) -> Finding:
-    kernel = launch.compiled[0].fn
-    kept = launch.snapshot is not None and not launch.snapshot.missing and launch.tape is not None
-    if (
-        finding.kind != "out-of-bounds"
-        or finding.argument is None
-        or not kept
-        or launch.interpreted > _SECONDS
-        or kernel.fn is None
-    ):
+def _with_fix(launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check) -> Finding:
+    if finding.stopped:
+        return _mended(launch, finding, findings, check)
+    return _filled(launch, finding, findings, check) if finding.kind == "non-finite" else finding
+
+
+def _filled(launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check) -> Finding:
+    """NaN or infinity that comes from lanes which the mask of a load turns off: with ``other=`` it is gone."""
+    if not _can_be_tried(launch):
         return finding
+    kernel = launch.compiled[0].fn
+    known = {(one.kind, one.argument) for one in findings if one is not finding}
+    for after in filled(kernel.src):
+        tried = _run(launch, after)
+        if tried is None or tried.error is not None:
+            continue
+        left = {(one.kind, one.argument) for one in check(tried).findings if one.severity != NOTE}
+        if left <= known - {(finding.kind, finding.argument)}:
+            return but(finding, fix=Fix(edits(kernel, after)), hint=f"{_MASKED} {finding.hint}")
+    return finding
+
+
+def _can_be_tried(launch: Launch) -> bool:
+    kept = launch.snapshot is not None and not launch.snapshot.missing and launch.tape is not None
+    source = launch.compiled[0]
+    return kept and launch.interpreted <= _SECONDS and source is not None and source.fn.fn is not None
+
+
+def _mended(launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check) -> Finding:
+    if finding.kind != "out-of-bounds" or finding.argument is None or not _can_be_tried(launch):
+        return finding
+    kernel = launch.compiled[0].fn
     known = {(one.kind, one.argument) for one in findings if one is not finding}
     tries = _TRIES
     # The edits tried, breadth first: one alone is better than two.

@@ -14,6 +14,8 @@ GLOSSARY: dict[str, str] = {
     "order": "First to last, if programs ran one after the other in the order of their numbers. A GPU starts them in "
     "this order but keeps no order among those that run together.",
     "wave": "Programs that run at the same time: as many as there are multiprocessors (SMs), then the next as many.",
+    "lanes/element": "How many lanes touch an element in one access, on average over those that a cell stands for. "
+    "Zoom in to see each by itself.",
     "lanes": "How many places of its blocks the program has at work, over all its loads and stores. A lane whose mask "
     "is false does nothing and is not counted.",
     "bytes": "How many bytes the program loads and stores: lanes at work, times the size of an element.",

@@ -174,7 +174,7 @@ class Timeline(View):
     def heatmap(self) -> Heatmap:
         counts = self.counts.reshape(-1) / (self.layout.down * self.layout.right)
         made = value_heatmap(self.layout, counts, counts > 0, "", 0.0, self.most, room=self.room)
-        name = "lanes to an element, on average" if self.layout.binned else "lanes"
+        name = "lanes/element" if self.layout.binned else "lanes"
         return replace(made, ramp_name=name, steps=("→ elements", "↓ time"))
 
     @property

@@ -111,6 +111,14 @@ def test_an_exception_shows_the_users_own_lines(run: Callable[[str], Any], shell
     assert "site-packages" not in shell.error()
 
 
+@pytest.mark.parametrize("above", ["", "\n", "\n  \n\n"])
+def test_lines_count_from_the_top_of_the_cell(shell: SimpleNamespace, above: str) -> None:
+    shell.ipython.run_cell(f"{above}%%triton cpu\ndef f():\n    return 1 / 0\nf()\n", store_history=True)
+    top = above.count("\n")
+    assert f"this cell, line {top + 4}" in shell.error()
+    assert f"this cell, line {top + 3}, in f" in shell.error()
+
+
 def test_a_launch_out_of_bounds_shows_its_card_and_its_line(run: Callable[[str], Any], shell: SimpleNamespace) -> None:
     result = run("%%triton cpu\nscale[(2,)](x, 16, BLOCK=8)")
     assert isinstance(result.error_in_exec, KernelError)

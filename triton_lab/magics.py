@@ -184,9 +184,9 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
             {n: v for n, v in shell.user_ns.items() if jit_function(v) is not None and before.get(n) is not v}
         )
     if failed is not None:
-        raise failed from None
+        raise failed from failed.__cause__
     if refused is not None:
-        raise refused from None
+        raise refused from refused.__cause__
 
 
 def compile_cell(launches: Sequence[Launch], chosen: Options, sign: Sign, filename: str) -> BaseException | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 import triton
@@ -11,8 +12,11 @@ import triton_lab
 from tests.interpreter.batches import bit_equal
 from triton_lab.backend import launcher
 from triton_lab.examples import example
+from triton_lab.interpreter import levels
+from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.machine import Machine
 from triton_lab.interpreter.strands import Strand
 
 
@@ -222,3 +226,26 @@ def test_who_waits_under_an_observer_is_not_asked_after_every_program(monkeypatc
 
     few, many = asks(16), asks(64)
     assert many < 5 * few
+
+
+def test_a_loop_comes_round_with_the_same_values_if_each_is_the_same():
+    one, same, other = np.array([1, 2]), np.array([1, 2]), np.array([1, 3])
+    block, twin = (Affine(np.array([1]), (1,), (4,)) for _ in range(2))
+    assert levels._same((), ()) and levels._same((one, block), (same, block))
+    assert not levels._same((one,), (other,)) and not levels._same((block,), (twin,))
+    assert not levels._same((one,), (one[:1],)) and not levels._same((one,), (one[None],))
+    assert not levels._same((block,), (one,)) and not levels._same((one,), (block,))
+    # All of them count, not the first or the last alone.
+    assert not levels._same((other, one, one), (one, same, same)) and not levels._same((one, other), (same, one))
+    # Bits are compared: a NaN is itself, and the zeros are two.
+    assert levels._same((np.array([np.nan]),), (np.array([np.nan]),))
+    assert not levels._same((np.array([0.0]),), (np.array([-0.0]),))
+
+
+def test_without_an_observer_nobody_is_asked_before_all_have_begun(monkeypatch):
+    def hurried(*_):
+        raise AssertionError("asked again")
+
+    monkeypatch.setattr(Machine, "_hurried", hurried)
+    monkeypatch.setattr(launcher.limits, "batch", 1)
+    test_each_waits_for_the_one_before(True)

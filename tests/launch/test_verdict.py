@@ -14,6 +14,7 @@ import triton.language as tl
 import triton_lab as lab
 from triton_lab.launch import checks
 from triton_lab.launch.check import CheckFailed, CheckIncomplete
+from triton_lab.launch.finding import SEVERITY, Finding
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.snapshot import CannotReplay
 from triton_lab.views.launch.card import SHOWN, Card
@@ -189,3 +190,21 @@ def test_check_that_checked_all_is_silent_and_strictly_passes() -> None:
 def test_an_error_inside_check_comes_out_as_it_is() -> None:
     with pytest.raises(KeyError, match="mine"), lab.check(strict=True):
         raise KeyError("mine")
+
+
+def test_findings_come_gravest_first_and_then_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = {severity: kind for kind, severity in SEVERITY.items()}
+    assert set(kinds) == {"error", "warning", "note"}
+    lines = [7, None, 12, 3]
+    given = [
+        Finding(kinds[severity], "m", "h", line=line) for line in lines for severity in ("note", "error", "warning")
+    ]
+    monkeypatch.setattr(checks, "_ALONE", (("all", lambda evidence: iter(given)),))
+    launch = raced()
+    found = [each for each in launch.findings if each.message == "m"]
+    assert [(each.severity, each.line) for each in found] == [
+        (severity, line) for severity in ("error", "warning", "note") for line in (None, 3, 7, 12)
+    ]
+    # Of one line and one severity they stay in the order in which they were found.
+    severities = [each.severity for each in launch.findings]
+    assert severities == sorted(severities, key=["error", "warning", "note"].index)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -252,3 +254,16 @@ def test_max_over_a_dimension_leads_to_amax(name: str) -> None:
     assert getattr(x, name)().item() == getattr(torch.tensor([[1.0, 2.0], [4.0, 3.0]]), name)().item()
     with pytest.raises(TypeError, match=f"a{name}\\(1\\) gives the values alone"):
         getattr(x, name)(1)
+
+
+def test_a_first_step_imports_no_tracer_of_torchs() -> None:
+    """torch's answers for tensors without memory bring its tracer, sympy and distributed tensors: seconds."""
+    code = (
+        "import sys, triton_lab as lab\n"
+        "a, b = lab.lazy.tensor([1.0, 2.0]), lab.lazy.tensor([3.0, 4.0])\n"
+        "a.add_(b * 2).relu().clamp(0, 1)\n"
+        "a.fill_(2.0)\n"
+        "print((a ** 2 < b).tolist(), 'torch._dynamo' in sys.modules)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.split("] ")[-1].strip() == "False"

@@ -12,8 +12,8 @@ Left alone is what no test could or should see, and nothing else:
 - the last place of bounds on which only time and memory depend: those that `bounds` lists, each with its kind;
 - a pixel more or less in a static picture: numbers above 3 in the modules that draw one (`bounds.PICTURES`). Another
   distance would have been as right; what is computed with it, on which side and how often, is drawn as everywhere;
-- the sizes of an example's inputs as given, ``{"small": ..., "bench": ...}``: its results are right at any size
-  (its tests try others), and only time and the look of its pictures depend on these;
+- the sizes that an example's inputs have by default, ``{"small": ..., "bench": ...}``: its results are right at any
+  size (its tests try others), and only time and the look of its pictures depend on these;
 - where a module's only place (line, column) is a stand-in for none, ``_NOWHERE = Span(0, 0, 0)``.
 """
 

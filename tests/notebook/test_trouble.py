@@ -8,7 +8,11 @@ import traceback
 
 import pytest
 
+from triton_lab.backend.launcher import checked_grid
+from triton_lab.interpreter.errors import KernelError
+from triton_lab.notebook.ours import fault_text
 from triton_lab.notebook.trouble import CellSyntaxError, clear, rendering, text_of
+from triton_lab.notebook.unchecked import not_yet_checked
 
 CELL = "/tmp/ipykernel_1/1234.py"
 
@@ -79,3 +83,36 @@ def test_the_line_is_shown_with_the_one_before_and_the_one_after(count: int, ins
         ]
         assert shown.count("-->") == 1 + inside
         assert shown.endswith("integer division or modulo by zero") or "by zero" in shown
+
+
+def test_a_fault_of_ours_keeps_its_traceback() -> None:
+    def broken() -> None:
+        try:
+            {}["lost"]
+        except KeyError as fault:
+            raise KernelError("tt.load: KeyError: 'lost'") from fault
+
+    with pytest.raises(KernelError) as raised:
+        broken()
+    text = "\n".join(rendering(raised.value, "a cell"))
+    assert "Please report it" in text and '{}["lost"]' in text and text.endswith("KeyError: 'lost'")
+
+
+def test_an_error_that_we_did_not_mean_is_told_with_its_place() -> None:
+    with pytest.raises(AttributeError) as raised:
+        not_yet_checked(object())  # type: ignore[arg-type]
+    text = fault_text(raised.value)
+    assert text[0].startswith("A fault of triton-lab's") and "in not_yet_checked" in "\n".join(text)
+
+
+@pytest.mark.parametrize("grid", [(-1,), (1.5,)])
+def test_what_we_mean_to_refuse_is_no_fault(grid: tuple[float, ...]) -> None:
+    with pytest.raises((ValueError, TypeError)) as raised:
+        checked_grid(*grid)
+    assert fault_text(raised.value) == []
+
+
+def test_the_users_faults_are_theirs() -> None:
+    with pytest.raises(ZeroDivisionError) as raised:
+        _ = 1 / 0
+    assert fault_text(raised.value) == []

@@ -160,7 +160,7 @@ def test_a_recorded_launch_is_tried_here_and_run_there(school: Shared) -> None:
         double[(2,)](x, y, 10, BLOCK=8)
     (launch,) = launches
     assert launch.target == "gpu" and torch.equal(y, x * 2)
-    assert launch.remark.startswith("it ran on FakeDriver at tls://127.0.0.1:")
+    assert launch.remark.startswith("it ran on tls://127.0.0.1:")
     assert [name for name, _, _ in launch.outputs] == ["y"] and 0 < launch.seconds < 1
     assert lab.compare(launch).verdict == "bit-equal"
     with pytest.raises(lab.KernelError, match="it was not started on the GPU"), lab.record() as launches:

@@ -151,6 +151,14 @@ def skewed() -> Schedule:
 
 TRIANGLE = "for (int i = 0; i < n; i++) for (int j = i; j < n; j++) A[i][j] = A[i][j-1];"
 LINE = "for (int i = 2; i < 9; i++) A[i] = A[i-2];"
+WIDE = "for (int i = 0; i < 3; i++) for (int j = 0; j < 60; j++) A[i][j] = 0;"
+TALL = "for (int i = 40; i < 90; i++) for (int j = 0; j < 4; j++) A[i][j] = A[i-1][j];"
+BELOW = "for (int i = -6; i < 5; i++) for (int j = -3; j < i; j++) A[j] = A[j] + 1;"
+GAPS = """for (int i = 0; i < 14; i += 3) for (int j = i; j < 20; j += 4) {
+    if (i + j > 9) A[i][j] = 1;
+    B[j][i] = 2;
+}"""
+BOX = "for (int i = 0; i < 5; i++) for (int j = 0; j < 3; j++) for (int k = j; k < 4; k++) A[i][k] = A[i-1][k];"
 PARTLY_AFFINE = "for (int i = 0; i < n; i++) A[i] = 0;\nwhile (p) x = f(x);\nfor (int i = 0; i < n; i++) B[i] = A[i];\n"
 
 LAUNCHED: dict[str, Callable[[], View]] = {
@@ -202,6 +210,13 @@ NESTS: dict[str, Callable[[], View]] = {
     "illegal": lambda: scop(examples.WAVEFRONT, n=4).schedule.matrix([[0, -1], [1, 0]]).plot(dependences="memory"),
     "line": lambda: scop(LINE).plot(dependences="value"),
     "statements": lambda: scop(examples.STENCIL, n=5).plot(dependences="memory"),
+    "wide": lambda: scop(WIDE).plot(),
+    "tall": lambda: scop(TALL).plot(dependences="value"),
+    "below zero": lambda: scop(BELOW).plot(dependences="memory", order=True),
+    "long line": lambda: scop("for (int i = 3; i < 75; i++) A[i] = A[i-3];").plot(dependences="value"),
+    "steps and gaps": lambda: scop(GAPS).plot(order=True),
+    "large tiles": lambda: scop(examples.TRANSPOSE, n=14).schedule.tile({"i": 5, "j": 3}).plot(),
+    "box": lambda: scop(BOX).plot(dependences="value"),
     "cube": lambda: scop(examples.MATMUL, n=2).plot(dependences="value", order=True),
     "race": race,
     "ragged": RaggedView,

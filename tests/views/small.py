@@ -22,6 +22,7 @@ from tests.views.small_kernels import (
 )
 from tests.views.told import Told
 from triton_lab.launch.launch import Launch
+from triton_lab.launch.maps.heat import BY
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.frame import frame, ticks
 from triton_lab.views.drawing.layout import layout, wrapped_words
@@ -165,12 +166,33 @@ SMALL: dict[str, Small] = {
     ),
     "widen": Small(_widened, _widen),
 }
+# More programs than colours.
+MANY: dict[str, Callable[[], object]] = {
+    "many": lambda: gather_kernel[(40,)](
+        torch.arange(40).short(), torch.arange(40) * 7 % 40, torch.zeros(40).short(), 40, BLOCK=1
+    ),
+    "many blocks": lambda: turn_kernel[(6, 5)](torch.zeros(18, 23), torch.zeros(23, 18), 18, 23, 1, 23, B=4),
+}
 # What they touch depends on where they were stopped, or there is nothing.
 STOPPED: dict[str, Callable[[], object]] = {
     "beyond": _beyond,
     "nothing": lambda: gather_kernel[(2,)](_NUMBERS, torch.tensor(WHICH), torch.zeros(0).short(), 0, BLOCK=4),
     "no programs": lambda: prefix_kernel[(0,)](torch.arange(4.0), torch.zeros(4), B=2),
 }
+
+
+def _coloured(make: Callable[[], object]) -> list[str]:
+    """What has a colour by program, of a launch with many."""
+    launch = recorded(make)
+    told = Told()
+    for name in [one.name for one in launch.arguments if one.kind == "tensor"]:
+        told.view(f"tiling of {name}", Tiling(launch, name, program=20), figure=True)
+    name = launch.done[-1].argument or ""
+    for by in BY:
+        told.view(f"{by} of {name}", Accesses(launch, name, by=by), scene=by == "program", figure=True)
+    for by in LAYERS:
+        told.view(f"grid by {by}", launch.plot.grid(by, sms=7, program=11), scene=by == "order", figure=True)
+    return told.lines
 
 
 def _lines(make: Callable[[], Launch]) -> list[str]:
@@ -223,6 +245,7 @@ def _lines(make: Callable[[], Launch]) -> list[str]:
 TOLD: dict[str, Callable[[], list[str]]] = {
     **{name: partial(_lines, one.launch) for name, one in SMALL.items()},
     **{name: partial(_lines, partial(recorded, run)) for name, run in STOPPED.items()},
+    **{name: partial(_coloured, run) for name, run in MANY.items()},
 }
 
 

@@ -75,6 +75,8 @@ def test_vscode_shows_the_widget_while_its_kernel_lives(
     kernel.user_ns["__vsc_ipynb_file__"] = "/a.ipynb"
     data, metadata = shown()
     assert first(data, VSCODE_RENDERS) == WIDGET and data[WIDGET]["model_id"]
+    # The version of the format, which front ends ask for.
+    assert (data[WIDGET]["version_major"], data[WIDGET]["version_minor"]) == (2, 0)
     assert set(metadata) == {"image/png"}
     # Where no renderer of widgets is installed, the picture.
     assert first(data, VSCODE_RENDERS[1:]) == "image/png"

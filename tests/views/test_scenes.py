@@ -114,8 +114,12 @@ MAKERS: dict[str, Callable[[], View]] = {
     "report": lazy.report,
     "layout": lambda: layout().plot(element=(1, 5)),
     "conversion": lambda: conversion().plot(element=(1, 5)),
+    "layouts": lambda: compiled().layouts.plot(),
     "compiled": lambda: compiled().plot(),
     "stages": lambda: compiled().plot.stages(),
+    "transactions": lambda: compiled().plot.transactions(),
+    "cost": lambda: compiled().plot.cost(),
+    "passes": lambda: compiled().plot.passes(),
     "compiled launch": lambda: compiled().launch.plot(),
 }
 

@@ -1,4 +1,4 @@
-"""Small launches: pictures have the numbers that plain Python finds, and are told as somebody has approved them."""
+"""Small launches: pictures have the numbers that plain Python finds."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.views.small import SMALL, TOLD, Touch
-from tests.views.told import changed
+from tests.views.small import SMALL, Touch
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.launch.accesses import Accesses
 from triton_lab.views.launch.tiling import Tiling
 
-SHOWN = 40  # lines of a difference
 ARGUMENTS = {name: sorted({touch.argument for touch in one.touches()}) for name, one in SMALL.items()}
 EVERY = [(name, argument) for name, arguments in ARGUMENTS.items() for argument in arguments]
 KINDS = {"loads": {"load"}, "stores": {"store", "atomic"}, "both": {"load", "store", "atomic"}}
@@ -118,11 +116,3 @@ def test_storage_has_every_element_at_its_place(name: str) -> None:
             byte = (tensor.address - view.memories[which].address) + distance * tensor.itemsize
             at = int(view.unit_at(number, np.array([distance]))[0])
             assert (at + cover.first) * cover.unit == byte
-
-
-@pytest.mark.parametrize("name", TOLD)
-def test_a_launch_is_told_as_it_was_approved(name: str) -> None:
-    found = changed(name, TOLD[name]())
-    rest = [f"... and {len(found) - SHOWN} lines more"] if len(found) > SHOWN else []
-    told = "\n".join([*found[:SHOWN], *rest])
-    assert not found, f"pictures of {name!r} have changed: read them, then run python -m tests.views.told\n{told}"

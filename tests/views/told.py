@@ -2,7 +2,7 @@
 
 A line is a place and what is there. Of numbers, ``3*7`` is three sevens and ``2..6`` counts from 2 to 6; where they are
 the cells of a picture each of its rows is a line. What has been told before in the same file is not told again: ``=``
-names the place. Floats have five digits.
+names the place. What is empty or None is left out. Floats have five digits.
 """
 
 from __future__ import annotations
@@ -52,18 +52,27 @@ class Told:
 
     def _field(self, at: str, name: str, value: Any, depth: int) -> None:
         told = list(_told(name, value, depth))
+        if not told:
+            return
         key = tuple(line.strip() for line in told)
         if sum(map(len, key)) > REPEATED and key in self._before:
             self.lines.append(f"{'  ' * depth}{name} = {self._before[key]}")
             return
         self._before.setdefault(key, f"{at}.{name}")
-        if isinstance(value, Mapping) and not _is_buffer(value) and len(told) > 1:
+        if _has_parts(value) and len(told) > 1:
             self.lines.append(f"{'  ' * depth}{name}")
-            for inner, item in value.items():
+            for inner, item in value.items() if isinstance(value, Mapping) else enumerate(value):
                 if inner not in LEFT_OUT:
-                    self._field(f"{at}.{name}", inner, item, depth + 1)
+                    self._field(f"{at}.{name}", str(inner), item, depth + 1)
             return
         self.lines += told
+
+
+def _has_parts(value: Any) -> bool:
+    """Whether it holds records, or lists of lists."""
+    if isinstance(value, Mapping):
+        return not _is_buffer(value)
+    return isinstance(value, list | tuple) and any(map(_has_parts, value))
 
 
 _ARTISTS = ("figure", "image", " #", "lines", "areas", "dots", *"0123456789")
@@ -71,6 +80,8 @@ _ARTISTS = ("figure", "image", " #", "lines", "areas", "dots", *"0123456789")
 
 def _told(name: str, value: Any, depth: int) -> Iterator[str]:
     before = "  " * depth
+    if value is None or (isinstance(value, str | list | tuple | dict) and not value):
+        return
     if _is_buffer(value):
         yield f"{before}{name}: {numbers(_numbers(value))}"
     elif isinstance(value, Mapping):

@@ -87,10 +87,9 @@ class OffloadLauncher:
         if not recorders.hearing() or is_trial():
             self.run(*arguments)
             return
-        from triton_lab.backend import shadow
+        from triton_lab.backend.shadow import launch
 
-        way = shadow.OwnGPU(self, arguments[:FIXED], arguments[FIXED:])
-        shadow.launch(self.driver, self.source, self.metadata, checked_grid(*arguments[:3]), way.objects, way)
+        launch(self, checked_grid(*arguments[:3]), arguments[:FIXED], arguments[FIXED:])
 
     def run(self, *arguments: Any, launch: Any = None) -> None:
         """Launch on the GPU; ``launch`` stands in for the driver's own launcher."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,36 +29,20 @@ if TYPE_CHECKING:
     from triton_lab.backend.offload import OffloadLauncher
 
 
-@dataclass(frozen=True)
-class Ran:
-    """A launch on a GPU: how long it took, and where that was, if in another machine."""
-
-    time: Time
-    where: str = ""
-
-
-class Way(Protocol):
-    """How a launch comes onto a GPU."""
-
-    def run(self) -> object:
-        """Launch it, and have what it writes in the tensors."""
-        ...
-
-    def clocked(self, call: Call, before: dict[int, Any], seconds: float) -> Ran:
-        """The same, and measure the kernel for ``seconds``, as far as nobody's data change by that.
-
-        ``call`` is the launch as it was on the CPU, ``before`` what its regions held before, by address.
-        """
-        ...
-
-
 def launch(
-    driver: Any, source: Any, metadata: Any, grid: tuple[int, int, int], objects: Sequence[Any], way: Way
+    launcher: Any,
+    grid: tuple[int, int, int],
+    fixed: Sequence[Any],
+    objects: Sequence[Any],
+    elsewhere: Callable[[float], tuple[Time, str]] | None = None,
 ) -> None:
     """Launch on the GPU and let recorders hear of it.
 
-    Raises KernelError if the launch fails on the CPU: then it is not started on the GPU.
+    ``elsewhere`` is how it is launched where the GPU is another machine's: given the seconds that measuring may take,
+    it tells the time and where that was. Raises KernelError if the launch fails on the CPU: then it is not started on
+    the GPU.
     """
+    source, metadata = launcher.source, launcher.metadata
     try:
         function = _for_cpu(source, tuple(options_of(metadata).items()))
         call = prepared(source, metadata, function, grid, objects, Mirrors(), private=True)
@@ -67,7 +50,7 @@ def launch(
         # What the CPU target cannot run cannot be looked at, but it can be launched.
         for recorder in recorders.hearing():
             recorder.missed(metadata.name, str(error).split("\n", 1)[0])
-        way.run()
+        elsewhere(0.0) if elsewhere is not None else launcher.run(*fixed, *objects)
         return
     call.target = "gpu"
     before = {region.start: region.data.copy() for region in call.memory.regions}
@@ -75,16 +58,17 @@ def launch(
     watches = [recorder.before(call) for recorder in hearing]
     try:
         interpret(call, watches, quiet=True)
-        interface = driver.get_device_interface()
-        interface.synchronize()
         seconds = max((recorder.timing() for recorder in hearing), default=0.0)
-        ran = way.clocked(call, before, seconds)
-        interface.synchronize()
-        call.outputs = _outputs(call, before)
-        call.time, call.seconds = ran.time, ran.time.median
+        if elsewhere is None:
+            where = ""
+            call.time = _run(launcher, fixed, objects, call, before, seconds)
+        else:
+            call.time, where = elsewhere(seconds)
+            call.outputs = _outputs(call, before)
+        call.seconds = call.time.median
         call.remark = "accesses, values and findings are those of the same launch on the CPU"
-        if ran.where:
-            call.remark = f"it ran on {ran.where}; {call.remark} of this machine"
+        if where:
+            call.remark = f"it ran on {where}; {call.remark} of this machine"
     except BaseException as error:
         call.error = error
         if isinstance(error, KernelError):
@@ -95,45 +79,55 @@ def launch(
             recorder.after(call)
 
 
-class OwnGPU:
-    """The GPU of this machine, and one launch of ``launcher``: Triton's arguments, ``fixed``, and the kernel's."""
+def _run(
+    launcher: OffloadLauncher,
+    fixed: Sequence[Any],
+    objects: Sequence[Any],
+    call: Call,
+    before: dict[int, Any],
+    seconds: float,
+) -> Time:
+    """Launch on the GPU of this machine, and measure that for ``seconds``."""
+    interface = launcher.driver.get_device_interface()
+    interface.synchronize()
+    watched = Watched(launcher.launch, interface)
+    launcher.run(*fixed, *objects, launch=watched)
+    (call.seconds,) = alone = watched.seconds()
+    call.outputs = _outputs(call, before)
+    return timed(launcher, fixed, objects, call, before, seconds, alone)
 
-    def __init__(self, launcher: OffloadLauncher, fixed: Sequence[Any], objects: Sequence[Any]) -> None:
-        self._launcher, self._fixed, self.objects = launcher, fixed, objects
 
-    def run(self) -> None:
-        self._launcher.run(*self._fixed, *self.objects)
+def timed(
+    launcher: OffloadLauncher,
+    fixed: Sequence[Any],
+    objects: Sequence[Any],
+    call: Call,
+    before: dict[int, Any],
+    seconds: float,
+    alone: list[float],
+) -> Time:
+    """How long the kernel takes: repeated on copies for ``seconds``, where it can be, else as it ran ``alone``."""
+    device = device_name(launcher.driver)
+    start = time.perf_counter()
+    types = list(launcher.source.signature.values())
+    tensors = [one for pair in zip(types, objects, strict=True) for one in tensors_of(*pair)]
+    # The copies of a table of addresses still hold those of the user's own memory, and pinned memory is slower.
+    if alone[0] > seconds or launcher.follows_pointers or any(map(is_in_reach, tensors)):
+        return Time.of(alone, device)
+    from torch.utils._python_dispatch import _disable_current_modes
 
-    def clocked(self, call: Call, before: dict[int, Any], seconds: float) -> Ran:
-        watched = Watched(self._launcher.launch, self._launcher.driver.get_device_interface())
-        self._launcher.run(*self._fixed, *self.objects, launch=watched)
-        (call.seconds,) = alone = watched.seconds()
-        return Ran(self._repeated(call, before, seconds, alone))
-
-    def _repeated(self, call: Call, before: dict[int, Any], seconds: float, alone: list[float]) -> Time:
-        """How long the kernel takes: repeated on copies for ``seconds``, where it can be, else as it ran ``alone``."""
-        launcher, objects = self._launcher, self.objects
-        device = device_name(launcher.driver)
-        start = time.perf_counter()
-        types = list(launcher.source.signature.values())
-        tensors = [one for pair in zip(types, objects, strict=True) for one in tensors_of(*pair)]
-        # The copies of a table of addresses still hold those of the user's own memory, and pinned memory is slower.
-        if alone[0] > seconds or launcher.follows_pointers or any(map(is_in_reach, tensors)):
-            return Time.of(alone, device)
-        from torch.utils._python_dispatch import _disable_current_modes
-
-        try:
-            changed = [at for at, data in before.items() if not np.array_equal(data, _region(call, at))]
-            # Who watches torch for unwritten memory has no business with these.
-            with _disable_current_modes(), recorders.unrecorded():
-                copies = Copies(before, changed, launcher.driver.get_active_torch_device())
-                # Nor have hooks of a profiler's.
-                arguments = [*self._fixed[:-2], None, None, *map(copies.replaced, types, objects)]
-                found = measured(lambda: launcher.launch(*arguments), launcher.driver, seconds, copies.restore)
-        except RuntimeError:  # mostly, that the GPU has no memory for copies: then the launch's own time has to do
-            found = alone
-        call.clocked = time.perf_counter() - start
-        return Time.of(found, device)
+    try:
+        changed = [at for at, data in before.items() if not np.array_equal(data, _region(call, at))]
+        # Who watches torch for unwritten memory has no business with these.
+        with _disable_current_modes(), recorders.unrecorded():
+            copies = Copies(before, changed, launcher.driver.get_active_torch_device())
+            # Nor have hooks of a profiler's.
+            arguments = [*fixed[:-2], None, None, *map(copies.replaced, types, objects)]
+            found = measured(lambda: launcher.launch(*arguments), launcher.driver, seconds, copies.restore)
+    except RuntimeError:  # mostly, that the GPU has no memory for copies: then the launch's own time has to do
+        found = alone
+    call.clocked = time.perf_counter() - start
+    return Time.of(found, device)
 
 
 class Copies(DeviceCopies):
@@ -203,6 +197,5 @@ def _same(a: Any, b: Any) -> bool:
     """Whether two tensors of one shape and dtype hold the same bytes."""
     import torch
 
-    # Of no dimension, or one element expanded, it has none whose length another size of element could change.
-    flat = (tensor.contiguous().as_strided((tensor.numel(),), (1,)) for tensor in (a, b))
-    return torch.equal(*(tensor.view(torch.uint8) for tensor in flat))
+    # A tensor of no dimension has none whose length another size of element could change.
+    return torch.equal(*(tensor.contiguous().reshape(-1).view(torch.uint8) for tensor in (a, b)))

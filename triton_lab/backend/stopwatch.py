@@ -162,4 +162,4 @@ class Clock:
     def noted(self, source: Any, time: Time | None, spent: float) -> Time | None:
         """A launch's time, with what compiling its ``source`` took; ``spent`` is what measuring took."""
         self._left -= spent
-        return None if time is None else replace(time, compile=self._compiled.get(source))
+        return None if time is None else replace(time, compile=self._compiled.get(source, time.compile))

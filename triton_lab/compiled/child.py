@@ -57,14 +57,18 @@ def environment() -> dict[str, str]:
     }
 
 
-def ask(request: Request, seconds: float, memory: int, stop: threading.Event) -> Outcome:
-    """What becomes of ``request``; it fails where it takes more than so many seconds or bytes, and on ``stop``."""
+def ask(request: Request, seconds: float, memory: int, stop: threading.Event, dump: str = "") -> Outcome:
+    """What becomes of ``request``; it fails where it takes more than so many seconds or bytes, and on ``stop``.
+
+    With ``dump``, the name of a file, that has what each pass of MLIR did, and there are no stages.
+    """
     line = json.dumps(
         {
             "module": request.module,
             "target": [request.target.backend, request.target.arch, request.target.lanes],
             "options": json.loads(request.options),
             "memory": memory,
+            "dump": dump,
         }
     )
     for child in iter(_taken, None):

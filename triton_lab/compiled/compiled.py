@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 from triton_lab.compiled.architecture import Architecture
 from triton_lab.compiled.child import Outcome
 from triton_lab.compiled.facts import Metadata, metadata_of
+from triton_lab.compiled.front import Request
 from triton_lab.compiled.sources import Source
 from triton_lab.compiled.text import aligned, side_by_side, without_places
 
 if TYPE_CHECKING:
     from triton_lab.compiled.cost.cost import Cost
+    from triton_lab.compiled.laid_out import KernelLayouts
     from triton_lab.compiled.lines.lines import Lines
+    from triton_lab.compiled.passes import Passes
     from triton_lab.compiled.transactions.transactions import Transactions
     from triton_lab.launch.access import Access
     from triton_lab.launch.recorded import Recorded
@@ -28,9 +31,9 @@ class Compiled:
     """A kernel, compiled for ``target``: its stages, and what the machine code takes.
 
     ``constants`` and ``options`` are what it was compiled with; ``file`` and ``line`` are where it begins. ``seconds``
-    is how long each stage took, when it was compiled and not found in the cache. ``sources`` is what the
-    user wrote: the kernel, then its helpers. ``launch`` is the launch whose kernel it is, where `Launch.compile` gave
-    it.
+    is how long each stage took, when it was compiled and not found in the cache. ``sources`` is what the user wrote:
+    the kernel, then its helpers; ``request`` what was compiled. ``launch`` is the launch whose kernel it is, where
+    `Launch.compile` gave it.
 
     >>> compiled = launch.compile("sm_90")
     >>> compiled
@@ -47,6 +50,7 @@ class Compiled:
     line: int
     outcome: Outcome = field(repr=False)
     sources: tuple[Source, ...] = field(repr=False, default=())
+    request: Request | None = field(repr=False, default=None)
     launch: Recorded | None = field(repr=False, default=None)
 
     @property
@@ -89,6 +93,35 @@ class Compiled:
 
         return Lines(self.stages, self.sources)
 
+    @cached_property
+    def layouts(self) -> KernelLayouts:
+        """The values of the kernel that have a layout, with line, variable, shape and type, and what each change of a
+        layout moves; ``compiled.layouts.plot()`` draws them.
+
+        >>> launch.compile("sm_90").layouts.of(21)[-1].layout.kind.name
+        'blocked'
+        """
+        from triton_lab.compiled.laid_out import KernelLayouts
+
+        return KernelLayouts(self.kernel, str(self.stages.get("ttgir", "")), self.lines)
+
+    @cached_property
+    def passes(self) -> Passes:
+        """What each pass of the compiler changed on the way to LLVM IR, and how long it took; compiled anew for that.
+
+        Raises CompileError where that fails.
+
+        >>> passes = launch.compile("sm_90").passes
+        >>> passes.introduced("ttg.async_copy_global_to_local")
+        []
+        >>> [one.name for one in passes.introduced("arith.addf")]
+        ['what Triton reads']
+        """
+        from triton_lab.compiled.passes import passes_of
+
+        assert self.request is not None, "what was compiled knows what that was"
+        return passes_of(self.request, self.kernel, (self.file, self.line))
+
     @property
     def problems(self) -> tuple[str, ...]:
         """What would keep a GPU from running it, in words."""
@@ -107,10 +140,10 @@ class Compiled:
         Raises ValueError for AMD's targets, LookupError for what was compiled without a launch.
 
         >>> print(launch.compile("sm_90").transactions)
-        line   access          moved as         requests   sectors   per request   efficiency
-        21     load x_ptr      4 bytes a lane   32         125       3.91          100%
-        22     load y_ptr      4 bytes a lane   32         125       3.91          100%
-        23     store out_ptr   4 bytes a lane   32         125       3.91          100%
+        line   access          efficiency   requests   sectors   per request   moved as
+        21     load x_ptr      100%         32         125       3.91          4 bytes a lane
+        22     load y_ptr      100%         32         125       3.91          4 bytes a lane
+        23     store out_ptr   100%         32         125       3.91          4 bytes a lane
         """
         from triton_lab.compiled.transactions.transactions import transactions
 

@@ -160,6 +160,7 @@ def _compiled(
         function.starting_line_number,
         outcome,
         sources_of(function),
+        request,
     )
     with _lock:
         _remembered[_key(source, request.target, options)] = compiled

@@ -1,9 +1,10 @@
 """The process that compiles.
 
-Reads requests, a line of JSON each, from standard input: ``module``, ``target``, ``options``, and ``memory``, the bytes
-that it may take. Answers in lines of JSON on what was its standard output: ``begun``; for each stage ``stage``,
-``seconds`` and ``text`` or ``base64``; at the end ``metadata`` with what tools told, or ``failed``. All else that
-anybody prints goes to standard error. It ends when nobody asks any more.
+Reads requests, a line of JSON each, from standard input: ``module``, ``target``, ``options``, and ``memory``, the
+bytes that it may take; ``dump``, where somebody wants to know what each pass did, is the file for that, and nothing is
+compiled further than to LLVM IR. Answers in lines of JSON on what was its standard output: ``begun``; for each stage
+``stage``, ``seconds`` and ``text`` or ``base64``; at the end ``metadata`` with what tools told, or ``failed``. All
+else that anybody prints goes to standard error. It ends when nobody asks any more.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,6 @@ def main() -> None:
 def _compiled(asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
     """Run the stages one after the other; what is known at the end."""
     from triton import knobs
-    from triton._C.libtriton import ir
     from triton.backends.compiler import GPUTarget, Language
     from triton.compiler.compiler import make_backend
 
@@ -63,14 +63,15 @@ def _compiled(asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
     metadata: dict[str, Any] = {"target": target, **options.__dict__}
     stages: dict[str, Any] = {}
     backend.add_stages(stages, options, Language.TRITON)
-    context = ir.context()
-    ir.load_dialects(context)
-    backend.load_dialects(context)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "kernel.mlir"
-        file.write_text(asked["module"], encoding="utf-8")
-        module = ir.parse_mlir_module(str(file), context)
-    module.context = context
+    if asked.get("dump"):
+        # Each in a run of its own: a pass is not to blame for the time that writing takes.
+        for wanted in ("MLIR_ENABLE_TIMING", "MLIR_ENABLE_DUMP"):
+            with _told_by_mlir(wanted, asked["dump"]):
+                module, told = _parsed(asked["module"], backend), dict(metadata)
+                for name in ("ttir", "ttgir", "llir"):
+                    module = stages[name](module, told)
+        return {}
+    module = _parsed(asked["module"], backend)
     log = io.StringIO()
     # What ptxas says of registers it prints only when asked to.
     with contextlib.redirect_stdout(log), knobs.nvidia.scope():
@@ -82,6 +83,38 @@ def _compiled(asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
     tools, lacking = _disassembled(module, answer) if target.backend == "cuda" else ("", {})
     known = {name: metadata[name] for name in _METADATA if name in metadata}
     return {"metadata": known, "log": log.getvalue(), "usage": tools, "lacking": lacking}
+
+
+def _parsed(text: str, backend: Any) -> Any:
+    """The module, in a context of its own."""
+    from triton._C.libtriton import ir
+
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "kernel.mlir"
+        file.write_text(text, encoding="utf-8")
+        module = ir.parse_mlir_module(str(file), context)
+    module.context = context
+    return module
+
+
+@contextlib.contextmanager
+def _told_by_mlir(wanted: str, path: str) -> Iterator[None]:
+    """What compilers inside print goes to the end of a file; ``wanted`` is the variable that has MLIR print it."""
+    before = {name: os.environ.pop(name, None) for name in ("MLIR_ENABLE_DUMP", "MLIR_ENABLE_TIMING")}
+    kept = os.dup(2)
+    with open(path, "ab") as file:
+        os.dup2(file.fileno(), 2)
+    os.environ[wanted] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[wanted]
+        os.environ.update({name: value for name, value in before.items() if value is not None})
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _tell(name: str, made: Any, seconds: float, answer: Answer) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from triton_lab.lazy import elementwise
-from triton_lab.lazy.asking import Scalar, Spec, ask
+from triton_lab.lazy.asking import Scalar, Spec, ask_of_elements
 from triton_lab.lazy.graph import Value, short
 from triton_lab.lazy.handle import Handle, storage_of
 
@@ -132,7 +132,7 @@ class Arithmetic(Handle):
         if not isinstance(exponent, bool | int | float) or exponent not in (1, 2, 3, 0.5, -1):
             raise ValueError(f"{short(self.dtype)} ** {exponent}: only the exponents 1, 2, 3, 0.5 and -1 are known")
         with refusing("pow", self.spec, exponent):
-            _, dtype = ask(torch.pow, self.spec, exponent)
+            _, dtype = ask_of_elements(torch.pow, self.spec, exponent)
         base = self.to(dtype)
         if exponent == 0.5:
             return base.sqrt()
@@ -225,7 +225,7 @@ class Arithmetic(Handle):
     def relu(self) -> Self:
         """max(x, 0); NaN stays NaN."""
         with refusing("relu", self.spec):
-            ask(torch.relu, self.spec)
+            ask_of_elements(torch.relu, self.spec)
         return self._apply("maximum", self, 0)
 
     def clamp(self, min: Scalar | None = None, max: Scalar | None = None) -> Self:
@@ -233,7 +233,7 @@ class Arithmetic(Handle):
         if min is None and max is None:
             raise ValueError("clamp needs min, max, or both")
         with refusing("clamp", self.spec):
-            ask(torch.clamp, self.spec, min, max)
+            ask_of_elements(torch.clamp, self.spec, min, max)
         raised = self if min is None else self.maximum(min)
         return raised if max is None else raised.minimum(max)
 

@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
 Scalar = bool | int | float
@@ -24,6 +25,15 @@ def ask(function: Callable[..., Any], *arguments: Any, fill: int = 1, **keywords
     the tensors of one element hold, where that matters (an index must be 0).
     """
     return _asked(torch.get_default_dtype(), function, fill, *arguments, **keywords)
+
+
+def ask_of_elements(function: Callable[..., Any], *arguments: Any) -> Spec:
+    """The same of an operation on elements, whose shape is that in which its operands meet.
+
+    The first such answer of a tensor without memory brings torch's tracer with it, and that sympy and torch's
+    distributed tensors: eleven seconds at the first operation. So only what is refused is asked there, for its words.
+    """
+    return _asked_of_elements(torch.get_default_dtype(), function, *arguments)
 
 
 # torch promotes integers that meet a float to its default dtype: what is remembered holds for that one alone.
@@ -41,8 +51,18 @@ def _asked(_default: torch.dtype, function: Callable[..., Any], fill: int, *argu
     return tuple(answer.shape), answer.dtype
 
 
-def _ask_a_kernel(function: Callable[..., Any], fill: int, *arguments: Any, **keywords: Any) -> None:
-    function(*(_twin(argument, lambda spec: _small(spec, fill)) for argument in arguments), **keywords)
+@functools.lru_cache(maxsize=4096, typed=True)
+def _asked_of_elements(default: torch.dtype, function: Callable[..., Any], *arguments: Any) -> Spec:
+    try:
+        shape = np.broadcast_shapes(*(argument[0] for argument in arguments if isinstance(argument, tuple)))
+        dtype = _ask_a_kernel(function, 1, *arguments).dtype
+    except Exception:
+        return _asked(default, function, 1, *arguments)
+    return tuple(shape), dtype
+
+
+def _ask_a_kernel(function: Callable[..., Any], fill: int, *arguments: Any, **keywords: Any) -> Any:
+    return function(*(_twin(argument, lambda spec: _small(spec, fill)) for argument in arguments), **keywords)
 
 
 def meeting(*operands: Any) -> torch.dtype:

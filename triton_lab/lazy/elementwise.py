@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from triton_lab.lazy.asking import Scalar, Spec, ask, meeting
+from triton_lab.lazy.asking import Scalar, Spec, ask_of_elements, meeting
 from triton_lab.lazy.graph import Constant, short
 
 
@@ -91,7 +91,7 @@ EXACT_IN_HALF = {"neg", "abs", "maximum", "minimum", "where", "lt", "le", "gt", 
 
 def result(name: str, *operands: Spec | Scalar) -> Spec:
     """Shape and dtype of an operation on tensors (specs) and Python numbers. torch's own errors."""
-    return ask(ELEMENTWISE[name].torch, *operands)
+    return ask_of_elements(ELEMENTWISE[name].torch, *operands)
 
 
 def computed_in(name: str, *operands: Spec | Scalar) -> torch.dtype:

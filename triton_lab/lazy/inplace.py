@@ -9,7 +9,7 @@ import torch
 
 from triton_lab.lazy import elementwise
 from triton_lab.lazy.arithmetic import Arithmetic, Operand, cast, refusing, trace
-from triton_lab.lazy.asking import Scalar, ask
+from triton_lab.lazy.asking import Scalar, ask_of_elements
 from triton_lab.lazy.graph import Value, short
 from triton_lab.lazy.handle import Handle
 from triton_lab.lazy.indexing import Indexing
@@ -34,7 +34,7 @@ class InPlace(Arithmetic, Indexing):
         if method:
             given = [x.spec if isinstance(x, Handle) else x for x in operands]
             with refusing(method, self.spec):
-                ask(getattr(torch.Tensor, method), self.spec, *given)
+                ask_of_elements(getattr(torch.Tensor, method), self.spec, *given)
         self._write(cast(value, self.dtype))
         return self
 
@@ -137,7 +137,7 @@ class InPlace(Arithmetic, Indexing):
     def fill_(self, value: Scalar) -> Self:
         """Every element becomes `value`. torch's errors for numbers that the dtype cannot hold."""
         with refusing("fill_", self.spec, value):
-            ask(torch.Tensor.fill_, self.spec, value)
+            ask_of_elements(torch.Tensor.fill_, self.spec, value)
         constant = elementwise.constant(value, self.dtype, "fill")
         self._write(Value("constant", (), self.shape, self.dtype, constant))
         return self

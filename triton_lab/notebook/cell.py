@@ -20,9 +20,9 @@ class CellResult:
 def run(shell: Any, body: str) -> CellResult:
     """Run ``body`` in the notebook's namespace; the value of a last expression is displayed.
 
-    The magic's own line counts as line 1, so the body begins on line 2.
+    Lines count as the editor shows them: those above the body are blank, and the magic's own.
     """
-    source = prints.rewrite("\n" + shell.transform_cell(body))
+    source = prints.rewrite("\n" * _above(shell, body) + shell.transform_cell(body))
     # Where IPython has counted on already, the cell still bears the number before.
     filename = shell.compile.cache(source, running_cell() or shell.execution_count)
     try:
@@ -38,6 +38,15 @@ def run(shell: Any, body: str) -> CellResult:
     except BaseException as error:
         return CellResult(filename, error)
     return CellResult(filename, None)
+
+
+def _above(shell: Any, body: str) -> int:
+    """How many lines of the cell stand above its ``body``: IPython takes blank ones away before it looks for magics."""
+    kept = shell.history_manager.input_hist_raw if shell.history_manager is not None else [""]
+    cell = kept[-1] if kept else ""
+    first = cell[: len(cell) - len(cell.lstrip())].count("\n")
+    # Who calls the magic by itself has written no such cell.
+    return first + 1 if cell.strip().startswith("%%") and cell.strip().endswith(body.strip()) else 1
 
 
 def _is_compiled_kernel(value: Any) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from triton_lab import words
 from triton_lab.notebook.hints import hint_for
 from triton_lab.notebook.mistakes import explained
+from triton_lab.notebook.ours import fault_text
 from triton_lab.notebook.refusal import Kernel, refusal_of
 from triton_lab.notebook.told import Told
 
@@ -135,7 +136,7 @@ def rendering(error: BaseException, filename: str) -> list[str]:
     result.append(f"\x1b[31m{name}\x1b[39m: {message}")
     if hint:
         result.append(hint)
-    return result
+    return [*result, *fault_text(error)]
 
 
 def _frame_text(file: str, line: int, function: str, cell: str) -> list[str]:

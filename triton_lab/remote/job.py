@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.backend.stopwatch import Time
 from triton_lab.interpreter.errors import Fault
 from triton_lab.interpreter.machine import Limits
 from triton_lab.interpreter.values import Value
@@ -71,7 +70,7 @@ class Interpreted:
 @dataclass(frozen=True)
 class Compiled:
     """Work for a GPU: the front end's module for ``target`` (backend, architecture, lanes), options as JSON, and the
-    arguments by name as Triton's launcher takes them."""
+    arguments by name as Triton's launcher takes them. ``seconds`` are for measuring its time; 0: it runs once."""
 
     module: str
     target: tuple[str, int | str, int]
@@ -79,6 +78,7 @@ class Compiled:
     triton: str
     signature: tuple[tuple[str, Any], ...]
     arguments: tuple[Any, ...]
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -149,21 +149,19 @@ class Ended:
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a job: ``seconds`` of the kernel alone and of its compilation, what it printed, where it ran.
+    """What became of a job: seconds of the kernel, each time, and of its compiler; what it printed, where it ran.
 
-    ``time`` is what a GPU took. ``other`` names the target that a GPU wants the kernel read for, where that is not the
-    one sent.
+    ``other`` names the target that a GPU wants the kernel read for, where that is not the one sent.
     """
 
     changed: tuple[Changed, ...] = ()
-    seconds: float = 0.0
-    compile_seconds: float = 0.0
+    times: tuple[float, ...] = ()
+    compile: float = 0.0
     device: str = ""
     worker: str = ""
     printed: str = ""
     failure: Stopped | Raised | Ended | None = None
     other: tuple[str, int | str, int] | None = None
-    time: Time | None = None
 
 
 def changes(memory: Sequence[Sent], after: Sequence[Bytes]) -> tuple[Changed, ...]:

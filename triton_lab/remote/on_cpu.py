@@ -42,7 +42,7 @@ def perform(job: Job) -> Answer:
     except KernelError as error:
         return Answer(failure=stopped(error))
     seconds = time.perf_counter() - ready
-    return Answer(changes(job.memory, [region.data for region in regions]), seconds, ready - start)
+    return Answer(changes(job.memory, [region.data for region in regions]), (seconds,), ready - start)
 
 
 def stopped(error: KernelError) -> Stopped:

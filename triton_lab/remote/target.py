@@ -6,6 +6,7 @@ import functools
 import pickle
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,10 @@ from triton_lab.backend import launcher, timing
 from triton_lab.backend.arguments import ArgumentError, leaves, tensor_of
 from triton_lab.backend.driver import CPUDriver
 from triton_lab.backend.identity import DEVICE
-from triton_lab.backend.launcher import Call, Launcher, prepared, recorders
+from triton_lab.backend.launcher import Launcher, prepared, recorders
 from triton_lab.backend.loading import Loaded
 from triton_lab.backend.mirror import Mirrors
 from triton_lab.backend.regions import regions_of
-from triton_lab.backend.shadow import Ran
 from triton_lab.backend.stopwatch import Time
 from triton_lab.interpreter.memory import Region
 from triton_lab.remote.cluster import Cluster
@@ -83,22 +83,6 @@ class RemoteDriver(CPUDriver):
         return False
 
 
-class _Sending:
-    """One launch, on its way to a worker, which measures it too."""
-
-    def __init__(
-        self, launcher: RemoteLauncher, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]
-    ) -> None:
-        self._sent = (function, grid, objects)
-        self._launcher = launcher
-
-    def run(self) -> Ran:
-        return self._launcher.run(*self._sent)
-
-    def clocked(self, call: Call, before: dict[int, Any], seconds: float) -> Ran:
-        return self.run()
-
-
 class RemoteLauncher(Launcher):
     """Sends each launch to a worker. What nobody can see there is recorded here: the same launch on the CPU."""
 
@@ -116,13 +100,17 @@ class RemoteLauncher(Launcher):
         else:
             from triton_lab.backend import shadow
 
-            way = _Sending(self, function, grid, objects)
-            shadow.launch(self.driver, self.source, self.metadata, grid, objects, way)
+            shadow.launch(self, grid, (), objects, functools.partial(self.run, function, grid, objects))
 
-    def run(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> Ran:
-        """Launch it there, and put what comes back into the tensors."""
+    def run(
+        self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any], seconds: float = 0.0
+    ) -> tuple[Time, str]:
+        """Launch it there, and put what comes back into the tensors.
+
+        How long it took, measured for so many ``seconds``, and where that was.
+        """
         if 0 in grid:
-            return Ran(Time.of([0.0]), "nowhere: the grid is empty")
+            return Time.of([0.0]), ""
         self._check_pointers()
         mirrors = Mirrors()
         call = None
@@ -134,7 +122,7 @@ class RemoteLauncher(Launcher):
         try:
             memory = tuple(Sent(one.start, one.data.tobytes(), one.writable) for one in regions if one.size)
             self._check_size(memory)
-            answer = self._on_cpu(call, memory) if call is not None else self._on_gpu(grid, objects, memory)
+            answer = self._on_cpu(call, memory) if call is not None else self._on_gpu(grid, objects, memory, seconds)
             sys.stdout.write(answer.printed)
             if answer.failure is not None:
                 raise raised(answer, call, self.metadata.name) from None
@@ -143,9 +131,9 @@ class RemoteLauncher(Launcher):
         finally:
             if call is not None:
                 call.memory.resolve = None
-        timing.spend(answer.seconds)
-        where = " ".join(filter(None, (answer.device, "at", answer.worker)))
-        return Ran(answer.time or Time.of([answer.seconds], answer.device), where)
+        time = replace(Time.of(answer.times, answer.device), compile=answer.compile)
+        timing.spend(time.median)
+        return time, " at ".join(filter(None, (answer.device, answer.worker)))
 
     def _on_cpu(self, call: Any, memory: tuple[Sent, ...]) -> Answer:
         owners = [None if at is None else tuple(one.start for one in at if one.size) for at in call.owners]
@@ -153,10 +141,12 @@ class RemoteLauncher(Launcher):
         work = Interpreted(call.executable.plan.text, values, tuple(owners), launcher.limits)
         return self._sent(Job(self.metadata.name, call.grid, memory, work))
 
-    def _on_gpu(self, grid: tuple[int, int, int], objects: Sequence[Any], memory: tuple[Sent, ...]) -> Answer:
+    def _on_gpu(
+        self, grid: tuple[int, int, int], objects: Sequence[Any], memory: tuple[Sent, ...], seconds: float
+    ) -> Answer:
         only = None
         for _ in range(_OTHERS):
-            answer = self._sent(Job(self.metadata.name, grid, memory, self._work(objects)), only)
+            answer = self._sent(Job(self.metadata.name, grid, memory, self._work(objects, seconds)), only)
             if answer.other is None:
                 return answer
             self.driver.target, only = answer.other, answer.worker
@@ -165,7 +155,7 @@ class RemoteLauncher(Launcher):
             "read for one of them. Nothing was written to the tensors; launch it again."
         )
 
-    def _work(self, objects: Sequence[Any]) -> Compiled:
+    def _work(self, objects: Sequence[Any], seconds: float) -> Compiled:
         """The kernel as Triton's front end reads it for the GPU there, and the arguments."""
         import triton
 
@@ -179,7 +169,9 @@ class RemoteLauncher(Launcher):
         request = read(self.source, architecture, given)
         signature = tuple(self.source.signature.items())
         arguments = tuple(_sent(name, type, one) for (name, type), one in zip(signature, objects, strict=True))
-        return Compiled(request.module, self.driver.target, request.options, triton.__version__, signature, arguments)
+        return Compiled(
+            request.module, self.driver.target, request.options, triton.__version__, signature, arguments, seconds
+        )
 
     def _sent(self, job: Job, only: str | None = None) -> Answer:
         return self.driver.cluster.run(pickle.dumps(job, protocol=5), job.kernel, only)

@@ -57,3 +57,35 @@ def test_its_values_are_those_of_the_moment_however_many_accesses_and_barriers_c
     assert [str(value) for value in found.values.tolist()] == [str(value) for value in expected.tolist()]
     # Each time round there are four accesses and two barriers; the store is the fifth of them.
     assert found.events.tolist() == [int(element) // 2 * 6 + 4 for element in found.elements]
+
+
+@triton.jit
+def spread_kernel(x_ptr, out_ptr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    program, row, lane = tl.program_id(0), tl.arange(0, ROWS)[:, None], tl.arange(0, BLOCK)[None, :]
+    one = tl.load(x_ptr + program * ROWS)
+    column = tl.load(x_ptr + program * ROWS + row)
+    place = out_ptr + program * (2 * ROWS * BLOCK) + row * BLOCK + lane
+    tl.store(place, one / (tl.abs(one) * 0.0))
+    tl.store(place + ROWS * BLOCK, tl.where(lane > 0, column / (tl.abs(column) * 0.0), 1.0))
+
+
+@pytest.mark.parametrize("first", [1.0, -1.0, 0.0])
+def test_one_number_that_fills_a_block_is_found_in_each_of_its_lanes(first: float) -> None:
+    x, out = torch.ones(3, 2), torch.zeros(3, 2, 2, 4)
+    x[0] = torch.tensor([first, -first])
+    with triton_lab.record() as launches:
+        spread_kernel[(3,)](x, out, ROWS=2, BLOCK=4)
+    whole, column = sorted(
+        (one for one in launches[0].findings if one.kind == "non-finite"), key=lambda found: found.line
+    )
+    flat = out.reshape(-1)
+    for found, half in ((whole, 0), (column, 1)):
+        expected = [
+            index
+            for index, value in enumerate(flat.tolist())
+            if index // 8 % 2 == half and not abs(value) < float("inf")
+        ]
+        assert sorted(found.elements.tolist()) == expected and found.count == len(expected)
+        assert found.programs.tolist() == [element // 16 for element in found.elements.tolist()]
+        shown = {"inf": "inf", "-inf": "-inf", "nan": "NaN"}[str(float(flat[expected[0]]))]
+        assert f"stores {shown} to" in found.message

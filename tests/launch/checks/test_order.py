@@ -76,6 +76,23 @@ def test_atomics_hand_on_and_take_over_by_their_semantics(launch: Launch) -> Non
     }
 
 
+@triton.jit
+def waits_kernel(x_ptr):
+    tl.atomic_poll(x_ptr, 0, sem="acquire")  # endless
+    tl.atomic_poll(x_ptr, 0, sem="acquire", timeout_ns=1000)  # bounded
+
+
+@pytest.mark.skipif(not hasattr(tl, "atomic_poll"), reason="this Triton has no waits")
+def test_a_wait_teaches_by_being_over_unless_the_time_may_have_ended_it() -> None:
+    with lab.record() as launches:
+        waits_kernel[(1,)](torch.zeros(1, dtype=torch.int32))
+    ops = named(launches[0])
+    used = results_used(launches[0].executable.plan)
+    assert not used & {op.index for op in ops.values()}
+    assert takes_over(ops["endless"], used) and not takes_over(ops["bounded"], used)
+    assert takes_over(ops["bounded"], {ops["bounded"].index})
+
+
 @dataclass(frozen=True)
 class Step:
     """One atomic of one program, at a place; ``took`` says whether a compare-and-swap changed it."""
@@ -142,12 +159,9 @@ def met(events: list[list[Step]], barriers: list[tuple[int, list[int]]], program
     ]
 
 
-def ordered(
-    events: list[list[Step]], barriers: list[tuple[int, list[int]]], what: tuple[int, int, bool], then: tuple[int, int]
-) -> bool:
-    """Whether a chain of atomics leads from what a program did to another one's deed."""
+def ordered(steps: list[Step], waits: dict[int, list[int]], what: tuple[int, int, bool], then: tuple[int, int]) -> bool:
+    """Whether a chain of atomics, in order, leads from what a program did to another one's deed."""
     program, time, alone = what
-    steps = sorted((step for one in events for step in one), key=lambda step: (step.time, step.program, step.lane))
     told: set[int] = set()  # who knows of it
     places: set[int] = set()  # where it was handed on
     for step in steps:
@@ -158,7 +172,7 @@ def ordered(
                 return True
         if not hands or not (step.took or step.kind != "swap"):
             continue
-        waited = max([each for each in met(events, barriers, step.program) if each < step.time], default=0)
+        waited = max([each for each in waits[step.program] if each < step.time], default=0)
         own = step.program == program and (time <= step.time if alone else time < waited)
         if own or step.program in told:
             places.add(step.place)
@@ -167,7 +181,7 @@ def ordered(
 
 @pytest.mark.parametrize("clocks", [1, 1 << 22])
 @given(case=schedules())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=30)
 def test_what_is_ordered_is_what_a_chain_of_atomics_leads_to(launch: Launch, clocks: int, case: Any) -> None:
     events, barriers = case
     before, module._CLOCKS = module._CLOCKS, clocks
@@ -178,7 +192,7 @@ def test_what_is_ordered_is_what_a_chain_of_atomics_leads_to(launch: Launch, clo
             for program in range(PROGRAMS)
             for later in range(PROGRAMS)
             if later != program
-            for time in range(0, TIMES, 2)
+            for time in range(0, TIMES, 3)
             for alone in (False, True)
             for then in (TIMES // 2, TIMES)
         ]
@@ -186,7 +200,9 @@ def test_what_is_ordered_is_what_a_chain_of_atomics_leads_to(launch: Launch, clo
         found = order.before(program, time, alone, later, then)
     finally:
         module._CLOCKS = before
-    expected = [ordered(events, barriers, (p, t, a), (q, u)) for p, t, a, q, u in asked]
+    steps = sorted((step for one in events for step in one), key=lambda step: (step.time, step.program, step.lane))
+    waits = {each: met(events, barriers, each) for each in range(PROGRAMS)}
+    expected = [ordered(steps, waits, (p, t, a), (q, u)) for p, t, a, q, u in asked]
     assert found.tolist() == expected
     takes, hands = (
         {
@@ -201,7 +217,7 @@ def test_what_is_ordered_is_what_a_chain_of_atomics_leads_to(launch: Launch, clo
 
 
 @given(case=schedules())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_the_last_barrier_is_that_before_a_time(launch: Launch, case: Any) -> None:
     events, barriers = case
     found = Barriers(evidence(launch, events, barriers), results_used(launch.executable.plan))

@@ -16,6 +16,7 @@ from triton_lab.interpreter.box import Box
 from triton_lab.launch.access import Access, Event
 from triton_lab.launch.maps import boxed
 from triton_lab.launch.maps.heat import Heat, heat, heat_of_accesses
+from triton_lab.launch.maps.lanes import Timeline
 
 START = 1 << 16
 
@@ -109,7 +110,9 @@ def launches(draw: st.DrawFn) -> tuple[FakeArgument, list[Access], int]:
     shape = tuple(draw(st.lists(st.integers(1, 6), min_size=1, max_size=3)))
     dense = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
     any_strides = st.tuples(*(st.integers(-7, 9) for _ in shape))
-    strides = draw(st.sampled_from([tuple(dense), tuple(2 * one for one in dense), None])) or draw(any_strides)
+    expanded = tuple(0 if draw(st.booleans()) else one for one in dense)
+    kinds = [tuple(dense), tuple(2 * one for one in dense), expanded, None]
+    strides = draw(st.sampled_from(kinds)) or draw(any_strides)
     argument = FakeArgument("x", shape, strides, offset=40, storage_address=START, storage_bytes=1 << 10)
     programs = draw(st.integers(1, 4))
     accesses = []
@@ -169,6 +172,29 @@ def test_a_tiled_launch_is_not_looked_at_lane_by_lane(monkeypatch: pytest.Monkey
     monkeypatch.setattr(Access, "address", no_lanes)
     monkeypatch.setattr(Access, "mask", no_lanes)
     assert int(heat(argument, [one], programs).counts.sum()) == 400 * 700
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "compact"),
+    [
+        ((6,), (1,), True),
+        ((1, 6), (0, 1), True),  # of one row no two share a place
+        ((3, 6), (0, 1), False),
+        ((6, 3), (1, 0), False),
+        ((2, 3), (2, 1), False),  # steps of one dimension meet those of the other
+        ((0, 6), (6, 1), False),
+        ((), (), False),
+    ],
+)
+def test_boxes_are_told_where_no_two_elements_share_a_place(
+    shape: tuple[int, ...], strides: tuple[int, ...], compact: bool
+) -> None:
+    argument = FakeArgument("x", shape, strides, storage_address=START)
+    event = Event(0, np.arange(1), Affine(np.array([START]), (4,), (4,)), None, (4,))
+    one = access(argument, 1, "load", 4, [event])
+    assert (boxed.over_shape(argument, [one], Timeline.of_iterations([one])) is not None) == compact
+    if shape != ():
+        agrees_with_lanes(argument, [one], 1)
 
 
 def test_blocks_of_too_many_boxes_are_left_to_lanes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,12 +7,14 @@ from itertools import combinations, pairwise
 
 import pytest
 import torch
+from hypothesis import given as any_of
+from hypothesis import strategies as st
 
 from triton_lab import lazy
 from triton_lab.views.drawing.drawing import Box, Line, Words
 from triton_lab.views.lazy.explain import StepView
 from triton_lab.views.lazy.graph import draw_graph
-from triton_lab.views.lazy.layout import ROOM, Block, Thing, lay_out
+from triton_lab.views.lazy.layout import GAP, PADDING, ROOM, Block, Thing, lay_out
 from triton_lab.views.output import SCENE
 
 
@@ -293,3 +295,31 @@ def test_a_donation_goes_around_the_graph() -> None:
             assert not any(
                 b.x < right and left < b.x + b.width and b.y < high and low < b.bottom for b in boxes if b.tag[0] != "v"
             )
+
+
+@any_of(st.lists(st.tuples(st.integers(1, 500), st.integers(0, 3)), min_size=1, max_size=12), st.booleans())
+def test_what_stands_side_by_side_fits_the_page_and_no_row_could_take_the_next(
+    given_sizes: list[tuple[int, int]], frames: bool
+) -> None:
+    """Frames of one level, each with rows of a few things; or inputs alone."""
+    sizes = given_sizes
+    if frames:
+        blocks = [Block(k, [[Thing((k, 0), float(wide), 20.0)]], 0.0, 0) for k, (wide, _) in enumerate(sizes)]
+        placed = [(b.x, b.y, b.width) for b in lay_out([], blocks, [], []).blocks]
+        widths = [wide + 2.0 * PADDING for wide, _ in sizes]
+    else:
+        things = [Thing(k, float(wide), 20.0) for k, (wide, _) in enumerate(sizes)]
+        plan = lay_out(things, [], [], [])
+        placed = [(plan.things[k].x, plan.things[k].y, plan.things[k].width) for k in range(len(sizes))]
+        widths = [float(wide) for wide, _ in sizes]
+    assert [width for _, _, width in placed] == widths
+    rows = {y: [k for k, (_, other, _) in enumerate(placed) if other == y] for _, y, _ in placed}
+    assert [k for y in sorted(rows) for k in rows[y]] == list(range(len(sizes))), "in their order"
+    for number, y in enumerate(sorted(rows)):
+        row = rows[y]
+        wide = sum(widths[k] for k in row) + GAP * (len(row) - 1)
+        assert wide <= ROOM or len(row) == 1
+        for left, right in pairwise(row):
+            assert placed[right][0] == pytest.approx(placed[left][0] + widths[left] + GAP)
+        if number + 1 < len(rows):
+            assert wide + GAP + widths[row[-1] + 1] > ROOM, "the next would not have fitted"

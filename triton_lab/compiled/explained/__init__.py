@@ -10,7 +10,7 @@ import re
 
 from triton_lab.compiled.explained import amd, llvm, mlir, ptx, sass
 
-_MLIR = re.compile(r'^\s*(?:[%\w:#, ]+ = )?"?([a-z]\w*\.[a-z][\w.]*)"?[ ({:]')
+_MLIR = re.compile(r'^\s*(?:[%\w:#, ]+ = )?"?([a-z]\w*\.[a-z][\w.]*)"?(?=[ ({:]|$)')
 _LLVM = re.compile(r"^\s+(?:%\S+ = )?(?:tail |notail |musttail )?([a-z]\w*)\b(?:.*?@(llvm\.[\w.]+)\()?(.*?\basm\b)?")
 _PTX = re.compile(r"^\s*(?:\{\s*)?(?:@!?%\w+\s+)?([a-z]\w*(?:[.:]+[\w:]+)*)(?=[\s;]|$)")
 _SASS = re.compile(r"\t(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")

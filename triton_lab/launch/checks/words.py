@@ -40,7 +40,7 @@ def element(argument: Argument | None, address: int) -> str:
     number = int(elements_at(np.array([address - argument.address]), argument)[0])
     if number >= 0:
         return words.element(argument.name, number, argument.shape)
-    place, rest = divmod(address - argument.storage_address, argument.itemsize or 1)
+    place, rest = divmod(address - argument.storage_address, argument.itemsize)
     exact = f"element {place}" if not rest else f"byte {address - argument.storage_address}"
     return f"{exact} of the storage of {argument.name}"
 

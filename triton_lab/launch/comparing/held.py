@@ -38,7 +38,8 @@ class Held:
 
     def greatest(self, places: Array, size: int, error: Array) -> None:
         """The greater or lesser of what is there and what was brought, or one of the two."""
-        np.maximum.at(self._error, self._at(places), error)
+        at = self._at(places)
+        np.maximum.at(self._error, at, error)
 
     def added(self, places: Array, size: int, error: Array, amount: Array) -> None:
         """Atomic additions."""

@@ -83,7 +83,7 @@ def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Launch:
         raise SavedLaunchError(f"{path} is no launch that can be loaded: {error}") from None
     except Exception as error:  # a field that is not what it should be, a kernel that breaks the rules
         told = f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
-        raise SavedLaunchError(f"{path} is no launch that can be loaded: it breaks the format ({told})") from None
+        raise SavedLaunchError(f"{path} is no launch that can be loaded: it breaks the format ({told})") from error
 
 
 def _launch(reader: Reader) -> Launch:
@@ -286,6 +286,7 @@ def _finding(reader: Reader, given: Any) -> Finding:
         stopped=_of(bool, given["stopped"]),
         excerpt=tuple(_of(str, one) for one in given["excerpt"]),
         orders=tuple(_of(str, one) for one in given["orders"]),
+        ends=tuple((_of(str, name), reader.array(elements)) for name, elements in given.get("ends", ())),
         **arrays,
     )
 

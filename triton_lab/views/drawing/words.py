@@ -38,10 +38,10 @@ def number_text(value: Any) -> str:
 
 def seconds_text(seconds: float) -> str:
     """``1.23 ms``: three digits and a unit."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-6:.3g} µs"
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= 0.9995 * size:  # what would be told as 1,000 of the next
+            return f"{_three_digits(seconds / size)} {unit}"
+    return f"{_three_digits(seconds / 1e-6)} µs"
 
 
 def time_text(launch: Any) -> list[str]:
@@ -62,8 +62,13 @@ def bytes_text(count: int) -> str:
     """``96 KiB``: three digits and a unit."""
     for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= size:
-            return f"{count / size:.3g} {unit}"
+            return f"{_three_digits(count / size)} {unit}"
     return words.count(count, "byte")
+
+
+def _three_digits(number: float) -> str:
+    """Of what is larger all before the point, and no power of ten."""
+    return f"{number:.3g}" if number < 999.5 else f"{number:,.0f}"
 
 
 def some_of(shown: int | None, programs: int) -> str:

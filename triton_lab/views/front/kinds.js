@@ -1,7 +1,10 @@
 /** Made from the scenes of all views and the names in `front/` by `python -m triton_lab.views.declarations`: not to be edited. */
 
 import { compilationOf, compiledOf } from "./compiled/card.js";
+import { costOf } from "./compiled/cost.js";
+import { passesOf } from "./compiled/passes.js";
 import { stagesOf } from "./compiled/stages.js";
+import { trafficOf, transactionsOf } from "./compiled/transactions.js";
 import { drawingOf } from "./drawing/drawing.js";
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
@@ -17,6 +20,7 @@ import { tilingOf } from "./launch/tiling.js";
 import { timelineOf } from "./launch/timeline.js";
 import { variableOf } from "./launch/variable.js";
 import { conversionOf } from "./layouts/conversion.js";
+import { layoutsOf } from "./layouts/kernel.js";
 import { layoutOf } from "./layouts/layout.js";
 import { choiceOf, followOf, wordsOf } from "./part.js";
 import { iterationOf, pairOf } from "./polyhedral/domain.js";
@@ -36,17 +40,20 @@ export const KINDS = {
   compilation: compilationOf,
   compiled: compiledOf,
   conversion: conversionOf,
+  cost: costOf,
   drawing: drawingOf,
   follow: followOf,
   grid: gridOf,
   iteration: iterationOf,
   launches: launchesOf,
   layout: layoutOf,
+  layouts: layoutsOf,
   maximal: maximalOf,
   nested: nestedOf,
   origin: originOf,
   origins: originsOf,
   pair: pairOf,
+  passes: passesOf,
   ragged: raggedOf,
   stages: stagesOf,
   steps: stepsOf,
@@ -54,6 +61,8 @@ export const KINDS = {
   sweep: sweepOf,
   tiling: tilingOf,
   timeline: timelineOf,
+  traffic: trafficOf,
+  transactions: transactionsOf,
   variable: variableOf,
   window: windowOf,
   words: wordsOf,

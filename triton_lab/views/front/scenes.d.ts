@@ -245,6 +245,20 @@ export interface ConversionScene {
   element: number | null;
 }
 
+/** ``facts``: names and values. ``roofs``, of which ``shown`` is open; ``intensity`` in operations a byte, None where no bytes are moved. ``listing``: line, text and its shares, from 0 to 1, of what ``shares`` names, None where that is not known; ``totals`` what they are shares of. */
+export interface CostScene {
+  kind: "cost";
+  title: string;
+  facts: [string, string][];
+  intensity: number | null;
+  roofs: RoofScene[];
+  shown: number;
+  shares: string[];
+  totals: string[];
+  listing: ([number, string, (number | null)[]])[];
+  problem: string;
+}
+
 /** ``ends``: from and to, in instances. */
 export interface DomainArrows {
   kind: string;
@@ -468,6 +482,14 @@ export interface IterationScene {
   chosen: number[];
 }
 
+/** A value: what stands in the list, the line of the source, the part that draws it, and whether it is an address, a mask or an index, which few look for. */
+export interface LaidOutScene {
+  cells: string[];
+  line: number | null;
+  part: string;
+  minor: boolean;
+}
+
 /** ``first``: the number of each kernel's first launch. */
 export interface LaunchesScene {
   kind: "launches";
@@ -522,6 +544,16 @@ export interface LayoutScene {
   matrix: MatrixScene;
   element: number | null;
   picked: Record<string, number>;
+}
+
+/** The values of a kernel under ``headings``; ``first``: the part that is shown at first. */
+export interface LayoutsScene {
+  kind: "layouts";
+  title: string;
+  headings: string[];
+  rows: LaidOutScene[];
+  first: string;
+  parts: Record<string, Scene>;
 }
 
 export interface LineItem {
@@ -615,6 +647,25 @@ export interface PairScene {
   remarks: string[];
 }
 
+/** ``introduced``: for each operation its explanation and the passes behind which there are more of it. */
+export interface PassesScene {
+  kind: "passes";
+  title: string;
+  passes: PassScene[];
+  introduced: [string, string, number[]][];
+  note: string;
+}
+
+/** ``seconds`` is None where the compiler did not say; ``ops`` have name and how many before and after. */
+export interface PassScene {
+  name: string;
+  argument: string;
+  seconds: number | null;
+  changed: boolean;
+  ops: [string, number, number][];
+  diff: string;
+}
+
 /** What is picked in a picture, and what Python is asked to draw: parameters' values, iterators and where. */
 export interface Picked {
   program?: number | null;
@@ -682,6 +733,17 @@ export interface RaggedScene {
 /** What an output's metadata say below ``triton_lab``: where its launch ran. */
 export interface Ran {
   target: "cpu" | "gpu" | "both";
+}
+
+/** A GPU: ``memory`` in bytes and ``peak`` in operations a second, of ``kind`` numbers; ``text`` says where the launch stands under it. */
+export interface RoofScene {
+  name: string;
+  memory: number;
+  peak: number;
+  kind: string;
+  rate: number;
+  text: string;
+  source: string;
 }
 
 /** A notebook's output of type ``application/vnd.triton-lab.scene.v1+json``. ``scene`` is packed (see `packing`), and missing where it was too large. ``view`` is the id by which the kernel is asked for more, ``follows`` whether it is told what is picked, ``panel`` whether widgets stand around the picture. */
@@ -893,6 +955,8 @@ export interface TimelineScene {
   counts: Buffer;
   moments: string[];
   columns: [number, number][];
+  finer?: string;
+  window?: number[];
   nobody?: string;
 }
 
@@ -918,6 +982,36 @@ export interface Touches {
   starts: Buffer;
   items: Buffer;
   moments: ([number, number | null, string])[];
+}
+
+/** ``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``, which are told in words. ``program`` is whose they are; None where all are alike. Without a heatmap the ``note`` says why there is none. */
+export interface TrafficScene {
+  kind: "traffic";
+  title: string;
+  program: number | null;
+  heatmap: HeatmapScene | null;
+  counts: Buffer;
+  rows: string[];
+  columns: string[];
+  unit: string;
+  note: string;
+}
+
+/** ``table`` under ``headings``: a row for each access, with its line of the source; ``traffics`` has what each row shows of ``program``, None where there was no room; ``programs`` says for which rows programs differ. ``shown`` is the row that is open at first; ``worst`` what wastes most, and what to do. */
+export interface TransactionsScene {
+  kind: "transactions";
+  title: string;
+  name: string;
+  grid: number[];
+  worst: string;
+  headings: string[];
+  table: string[][];
+  lines: (number | null)[];
+  programs: boolean[];
+  program: number;
+  shown: number;
+  traffics: (TrafficScene | null)[];
+  problems: string[];
 }
 
 /** ``mask``: 0 where an element was not touched; ``spread``: all values, for the bars. */
@@ -997,17 +1091,20 @@ export type Scene =
   | CompilationScene
   | CompiledScene
   | ConversionScene
+  | CostScene
   | DrawingScene
   | FollowScene
   | GridScene
   | IterationScene
   | LaunchesScene
   | LayoutScene
+  | LayoutsScene
   | MaximalScene
   | NestedScene
   | OriginScene
   | OriginsScene
   | PairScene
+  | PassesScene
   | RaggedScene
   | StagesScene
   | StepsScene
@@ -1015,6 +1112,8 @@ export type Scene =
   | SweepScene
   | TilingScene
   | TimelineScene
+  | TrafficScene
+  | TransactionsScene
   | VariableScene
   | WindowScene
   | WordsScene;

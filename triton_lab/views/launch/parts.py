@@ -56,7 +56,7 @@ def opened(card: Tabbed, name: str) -> dict[str, Scene]:
 
 def shown_first(card: Tabbed) -> Iterator[str]:
     """What is looked at first: what each tab opens with, then the other pictures in it."""
-    there = [(tab.name, panel) for tab, panel in card.panels if is_there(panel)]
+    there = [(tab.name, panel) for tab, panel in card.panels if is_there(panel) and not panel.waits]
     for name, panel in there:
         yield from _first_of(name, panel)
     for _, panel in there:

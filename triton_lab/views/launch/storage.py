@@ -191,7 +191,7 @@ class Storage(View):
                 str(tuple(tensor.strides)),
                 f"{tensor.offset} ({words.count(tensor.offset * tensor.itemsize, 'byte')})",
                 tensor.dtype,
-                str(elements(tensor) * tensor.itemsize),
+                words.number(elements(tensor) * tensor.itemsize),
                 str(is_contiguous(tensor)),
                 letters[number],
             )

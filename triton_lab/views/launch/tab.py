@@ -54,6 +54,7 @@ class Panel:
 
     words: ClassVar[tuple[str, ...]] = ()
     window: ClassVar[int] = 0
+    waits: ClassVar[bool] = False  # whether its pictures take so long that they are made for who opens the tab alone
 
     def __init__(self, card: Contents) -> None:
         self.card, self.launch = card, card.launch

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triton_lab.compiled.layouts import Conversion, Layout
+from triton_lab.compiled.layouts import BankUse, Conversion, Layout
 from triton_lab.compiled.layouts.conversion import NEAREST
 from triton_lab.compiled.layouts.tile import HARDWARE
 from triton_lab.views.drawing import style
@@ -115,8 +115,8 @@ class ConversionView(View):
             stored, loaded = plain
             found.append(
                 f"Were the elements to lie there in order: {number(stored.wavefronts)} wavefronts to store "
-                f"({count(stored.conflicts, 'bank conflict')}), {number(loaded.wavefronts)} to load "
-                f"({count(loaded.conflicts, 'bank conflict')}); compilers swizzle or pad, so that there are fewer."
+                f"({_conflicts(stored)}), {number(loaded.wavefronts)} to load ({_conflicts(loaded)}). "
+                "Compilers swizzle or pad, so that there are fewer."
             )
         return [
             *found,
@@ -201,6 +201,10 @@ class ConversionView(View):
             "matrix": matrix_scene(places.layout),
             "tensor": held_scene(heatmap),
         }
+
+
+def _conflicts(use: BankUse) -> str:
+    return count(use.conflicts, "bank conflict") if use.conflicts else "no bank conflicts"
 
 
 def _shifts(sizes: Sequence[int]) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from triton_lab.views.drawing.scenes import Buffer, DressedPlace
+from triton_lab.views.scenes import Scene
 
 
 class BitScene(TypedDict):
@@ -86,3 +87,24 @@ class ConversionScene(TypedDict):
     flow: HeldScene
     moves: list[int]
     element: int | None
+
+
+class LaidOutScene(TypedDict):
+    """A value: what stands in the list, the line of the source, the part that draws it, and whether it is an address,
+    a mask or an index, which few look for."""
+
+    cells: list[str]
+    line: int | None
+    part: str
+    minor: bool
+
+
+class LayoutsScene(TypedDict):
+    """The values of a kernel under ``headings``; ``first``: the part that is shown at first."""
+
+    kind: Literal["layouts"]
+    title: str
+    headings: list[str]
+    rows: list[LaidOutScene]
+    first: str
+    parts: dict[str, Scene]

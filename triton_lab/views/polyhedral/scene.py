@@ -14,7 +14,7 @@ from triton_lab.views.polyhedral.arrays import Grid, grids, touched
 from triton_lab.views.polyhedral.formulas import Block, Formula, Part, formulas
 from triton_lab.views.polyhedral.labels import Line
 from triton_lab.views.polyhedral.picture import Arrows, Layer, Picture
-from triton_lab.views.polyhedral.plot import MOST_STEPS, Plot
+from triton_lab.views.polyhedral.plot import BELOW, LEFT, MOST_STEPS, Plot
 from triton_lab.views.polyhedral.scenes import (
     AccessScene,
     ArrayScene,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MOST_ARRAY_CELLS = 40_000
 # With these a plot has the scale of `front/polyhedral/geometry.js`, whose margins are others.
-LIVE_WIDTH, LIVE_HEIGHT = 560.0 - 40, 460.0 - 2
+LIVE_WIDTH, LIVE_HEIGHT = 560.0 - 54 - 40 + LEFT, 460.0 - 52 + BELOW
 MOST_CHOSEN = 200  # visits of one point, where iterators are projected out; each is linked with its elements
 
 

@@ -6,15 +6,15 @@ import { themeOf } from "../drawing/theme.js";
 import { foldsOf } from "./folds.js";
 import { tokensOf } from "./tokens.js";
 
-const ROW_HEIGHT = 18; // CSS pixels, as .tl-codelist has it
+export const ROW_HEIGHT = 18; // CSS pixels, as .tl-codelist has it
 const BEYOND = 8; // lines drawn above and below those in sight
 const STRIP_WIDTH = 7;
 let columnsMade = 0;
 
 /**
  * `number` of a line ("" for none), its text, which source row colours it (null: none), its operation, and what is told
- * of that.
- * @typedef {{number: string, text: string, tint: number | null, op: string, explained: string}} CodeLine
+ * of that; `look`: a class of its own.
+ * @typedef {{number: string, text: string, tint: number | null, op: string, explained: string, look?: string}} CodeLine
  */
 
 export class CodeList {
@@ -78,6 +78,8 @@ export class CodeList {
       if (this.folded.has(k)) k = Math.max(k, this.ends[k]);
     }
     this.sizer.style.height = `${this.shown.length * ROW_HEIGHT}px`;
+    // With room for the scroll bar below, so that short code has none at its side.
+    this.list.style.setProperty("--tl-rows", `${(this.shown.length + 1) * ROW_HEIGHT}px`);
   }
 
   /** Where a line is among those that are there: that of the fold that it is in. @param {number} line */
@@ -148,8 +150,14 @@ export class CodeList {
       row.classList.toggle("tl-codecursor", line === this.cursor);
       row.setAttribute("aria-selected", String(isPicked));
     }
-    this.list.setAttribute("aria-activedescendant", `${this.name}-${this.cursor}`);
+    this.tellCursor();
     this.drawStrip();
+  }
+
+  /** Who cannot see hears of the line that the keys are on, while it is there. */
+  tellCursor() {
+    if (this.rows.has(this.cursor)) this.list.setAttribute("aria-activedescendant", `${this.name}-${this.cursor}`);
+    else this.list.removeAttribute("aria-activedescendant");
   }
 
   /** The line under the pointer. @param {MouseEvent} event */
@@ -186,13 +194,13 @@ export class CodeList {
     this.layer.style.transform = `translateY(${first * ROW_HEIGHT}px)`;
     this.rows = new Map(this.shown.slice(first, last).map((line, k) => [line, this.row(line, first + k)]));
     this.layer.replaceChildren(...this.rows.values());
-    this.list.setAttribute("aria-activedescendant", `${this.name}-${this.cursor}`);
+    this.tellCursor();
   }
 
   /** @param {number} line @param {number} place */
   row(line, place) {
-    const { number, text, tint, op } = this.lines[line];
-    const looks = ["tl-codeline"];
+    const { number, text, tint, op, look } = this.lines[line];
+    const looks = ["tl-codeline", ...(look ? [look] : [])];
     if (this.isPicked(line)) looks.push("tl-codepicked");
     else if (this.isLit(line)) looks.push("tl-codelit");
     if (line === this.cursor) looks.push("tl-codecursor");

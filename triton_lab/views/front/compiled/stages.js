@@ -4,9 +4,10 @@ import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { readoutOf } from "../drawing/readout.js";
 import { countOf } from "../drawing/words.js";
-import { CodeList } from "./codelist.js";
+import { CodeList, ROW_HEIGHT } from "./codelist.js";
 
 const NONE = "none";
+const CONTROL = "Before each instruction of SASS: what it waits for, the barriers that it sets when its operands are read and its result is there, Y where another warp may go first, and the cycles until the next.";
 
 /** @typedef {import("../scenes.js").StageScene} StageScene */
 /** @typedef {import("../scenes.js").StagesScene} StagesScene */
@@ -204,9 +205,13 @@ export function stagesOf(scene, selection) {
     "div", { class: "tl-stages" },
     make("div", { class: "tl-title" }, scene.title),
     controls, body, status, readout.node,
+    scene.stages.some(({ name }) => name === "sass") ? make("div", { class: "tl-note" }, CONTROL) : "",
     left.length ? make("div", { class: "tl-note" }, `Left out, for lack of room: ${left.join(", ")}. compiled.stages has all.`) : "",
   );
   arrange();
+  // Below the parameters, where the work begins.
+  const begin = source.list.lines.findIndex(({ tint, text }) => tint !== null && !text.trimStart().startsWith("def "));
+  let fresh = true;
   const follow = () => {
     const { line } = selection.get();
     const row = line == null ? null : scene.source.slice(0, ownRows).findIndex(([own]) => own === line);
@@ -222,6 +227,10 @@ export function stagesOf(scene, selection) {
   return {
     node,
     draw() {
+      if (fresh && source.list.list.clientHeight) {
+        fresh = false;
+        if (picked === null) source.list.list.scrollTop = Math.max(0, begin - 3) * ROW_HEIGHT;
+      }
       update();
       follow();
       say(null, null);

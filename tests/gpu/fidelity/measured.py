@@ -1,0 +1,142 @@
+"""One operation on one type of number, on both sides: how far apart the results are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from tests.backend.operations import DTYPES
+from tests.gpu.fidelity import values
+from tests.gpu.fidelity.operations import SLOT, is_square, kernel_of, switch
+from tests.gpu.fidelity.values import NUMPY, SCALARS, WIDTH
+from triton_lab.backend.compiler import TARGET
+from triton_lab.ir import parse_plan
+from triton_lab.ir.provenance import pointer_roots
+from triton_lab.launch.comparing.compared import Compared
+
+EQUAL, ONE, TWO, TOLERANCE, DIFFERENT = "bit-equal", "1 ulp", "2 ulp", "tolerance", "different"
+CLASSES = (EQUAL, ONE, TWO, TOLERANCE, DIFFERENT)
+NOWHERE = "refused"
+# Of the largest number that a program has computed: eleven bits, which tf32 keeps of its inputs.
+TOLERATED = 2.0**-10
+# MLIR's names of element types, as NumPy has them.
+_ELEMENTS: dict[str, Any] = {
+    **{f"i{n}": np.dtype(f"int{n}") for n in (8, 16, 32, 64)},
+    **{"i1": np.dtype(np.int8), "f16": np.dtype(np.float16), "f32": np.dtype(np.float32), "f64": np.dtype(np.float64)},
+    **{"bf16": NUMPY["bf16"], "f8E4M3FN": NUMPY["fp8e4nv"], "f8E5M2": NUMPY["fp8e5"]},
+    **{"f8E4M3FNUZ": np.dtype(ml_dtypes.float8_e4m3fnuz), "f8E5M2FNUZ": np.dtype(ml_dtypes.float8_e5m2fnuz)},
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was found: ``found`` is one of `CLASSES` or why there is none; ``example`` an element that is off most."""
+
+    operation: str
+    dtype: str
+    found: str
+    switch: str
+    example: str = ""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether a difference has no switch that explains it."""
+        return self.found != EQUAL and self.found != NOWHERE and not self.switch
+
+
+def measure(operation: str, dtype: str, against: str) -> Row:
+    """Both sides on wild numbers, and on tame ones."""
+    told = switch(operation, dtype)
+    kernel = kernel_of(operation)
+    worst, example = EQUAL, ""
+    for make in (values.wild, values.tame):
+        programs = 64 if is_square(operation) or make is values.tame else 1024
+        rows = values.within_rules(operation, dtype, make(dtype, programs))
+        try:
+            ours = _run(kernel, rows, dtype, "cpu")
+        except Exception:
+            # A GPU's compiler refuses it too, which `tests/backend/test_accepted.py` holds; some end the process.
+            return Row(operation, dtype, NOWHERE, told)
+        try:
+            theirs = _run(kernel, rows, dtype, against)
+        except Exception as error:
+            return Row(operation, dtype, f"refused by the GPU: {_line(error)}", told)
+        for name, a, b in _results(kernel, dtype, theirs, ours):
+            found, where = _class(a, b)
+            if CLASSES.index(found) > CLASSES.index(worst):
+                worst, example = found, f"{name}: {where}"
+    return Row(operation, dtype, worst, told, example)
+
+
+def _run(kernel: Any, rows: np.ndarray, dtype: str, side: str) -> tuple[np.ndarray, np.ndarray]:
+    """What a launch leaves of its rows, and what it keeps."""
+    device = "cuda" if side == "gpu" else "cpu"
+    raw = torch.from_numpy(rows.view(f"i{rows.dtype.itemsize}").copy()).to(device)
+    kept = torch.zeros(2 * SLOT * len(rows), dtype=torch.int8, device=device)
+    with lab.target(side):
+        typed = triton.reinterpret(raw, getattr(tl, DTYPES[dtype]))
+        kernel[(len(rows),)](typed, kept, SCALARS, WIDTH=WIDTH, enable_fp_fusion=True)
+    return raw.cpu().numpy(), kept.cpu().numpy()
+
+
+def _line(error: Exception) -> str:
+    return (
+        f"{type(error).__name__}: {str(error).strip().splitlines()[-1][:100]}" if str(error) else type(error).__name__
+    )
+
+
+def _results(kernel: Any, dtype: str, theirs: Any, ours: Any) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """The arrays to compare, each as its own type: rows, for those that are written to, and results."""
+    programs = len(ours[0])
+    yield "memory", *(side[0].view(NUMPY[dtype]) for side in (theirs, ours))
+    for number, (element, size) in enumerate(_kept(kernel, dtype)):
+        for_each = [side[1].reshape(2, programs, SLOT)[number][:, : size * element.itemsize] for side in (theirs, ours)]
+        yield ("result", *(np.ascontiguousarray(one).view(element) for one in for_each))
+
+
+def _kept(kernel: Any, dtype: str) -> list[tuple[Any, int]]:
+    """Element type and number of elements of what the kernel keeps, as its stores to ``O`` say."""
+    from triton.compiler import ASTSource
+
+    source = ASTSource(kernel, {"P": f"*{dtype}", "O": "*i8", "n": "i32", "WIDTH": "constexpr"}, {"WIDTH": WIDTH})
+    plan = parse_plan(triton.compile(source, target=TARGET, options={"enable_fp_fusion": True}).asm["plan"].decode())
+    roots = pointer_roots(plan)
+    found = []
+    for function in plan.functions.values():
+        for op in function.walk():
+            if op.name == "tt.store" and roots.get(op.index) == frozenset({1}):
+                type = function.types[op.operands[1]]
+                found.append((_ELEMENTS[str(type.element)], int(np.prod(type.shape, dtype=int))))
+    return found
+
+
+def _class(a: np.ndarray, b: np.ndarray) -> tuple[str, str]:
+    """How far apart two results are, and where they are most."""
+    compared = Compared("it", a, b)
+    if compared.same.all():
+        return EQUAL, ""
+    if a.dtype.kind in "iub":
+        return DIFFERENT, _first(a, b, ~compared.same)
+    ulps = compared.ulps
+    unlike = np.isnan(ulps)
+    where = _first(a, b, unlike if unlike.any() else ulps == ulps.max())
+    if unlike.any():
+        return DIFFERENT, where
+    if ulps.max() <= 2:
+        return ONE if ulps.max() <= 1 else TWO, where
+    with np.errstate(all="ignore"):
+        size = np.abs(np.where(compared.finite, b.astype(np.float64), 0)).max(axis=-1, keepdims=True)
+        return (TOLERANCE if (compared.absolute <= TOLERATED * size).all() else DIFFERENT), where
+
+
+def _first(a: np.ndarray, b: np.ndarray, flags: np.ndarray) -> str:
+    index = tuple(int(one) for one in np.argwhere(flags)[0])
+    return f"GPU {a[index]}, CPU {b[index]} in program {index[0]}, lane {index[-1]}; {int(flags.sum())} in all"

@@ -1,0 +1,104 @@
+"""The operations of `tests/backend/operations.py`, each as a kernel that keeps every lane of what it computes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.backend.operations import OPERATIONS
+from tests.gpu.fidelity.values import LANES, SCALARS, is_float
+from tests.interpreter.support import kernel_from
+
+# Bytes that a program may keep of each of two results.
+SLOT = 8192
+# They print, stop, loop for as long as their numbers say, or touch memory beyond a row.
+_APART = {"device_print", "device_print in hexadecimal", "device_assert", "while", "range", "a pointer plus it"}
+_APART |= {"histogram", "swizzle2d", "static"} | {name for name in OPERATIONS if name.startswith("descriptor")}
+NAMES = tuple(name for name in OPERATIONS if name not in _APART)
+_HEAD = f"""
+@triton.jit
+def product(x, y):
+    return x * y
+
+@triton.jit
+def first(x, y):
+    return x
+
+@triton.jit
+def keep_at(O, v):
+    if v.dtype == tl.int1:
+        v = v.to(tl.int8)
+    base = O.to(tl.pointer_type(v.dtype), bitcast=True)
+    if len(v.shape) == 0:
+        tl.store(base, v)
+    else:
+        tl.store(base + tl.arange(0, v.numel), tl.reshape(v, (v.numel,)))
+
+@triton.jit
+def keep(O, v):
+    keep_at(O, v)
+
+@triton.jit
+def keep_two(O, both):
+    keep_at(O, both[0])
+    keep_at(O + tl.num_programs(0) * {SLOT}, both[1])
+"""
+_VALUES = {
+    "i": f"tl.arange(0, {LANES})",
+    "k": "tl.arange(0, 32)",
+    "a": f"tl.load(P + tl.arange(0, {LANES}))",
+    "b": f"tl.load(P + tl.arange(0, {LANES}) + {LANES})",
+    "c": f"tl.load(P + tl.arange(0, {LANES}) + {2 * LANES})",
+    "s": f"tl.load(P + {SCALARS})",
+    "t": f"tl.load(P + {SCALARS + 1})",
+    "A": "tl.load(P + tl.arange(0, 32)[:, None] * 32 + tl.arange(0, 32)[None, :])",
+    "B": "tl.load(P + tl.arange(0, 32)[:, None] + tl.arange(0, 32)[None, :] * 32)",
+    "U": "tl.full((32, 1), 127, tl.uint8)",
+}
+
+
+def kernel_of(operation: str) -> Any:
+    """The operation, on the row of its program."""
+    line = OPERATIONS[operation]
+    words = set(re.findall(r"\w+", line))
+    made = [f"{name} = {value}" for name, value in _VALUES.items() if name in words]
+    named = ["D: tl.constexpr = P.dtype.element_ty"] if "D" in words else []
+    start = ["P += tl.program_id(0) * WIDTH", f"O += tl.program_id(0) * {SLOT}"]
+    body = "\n    ".join([*named, *start, *made, line])
+    return kernel_from(f"{_HEAD}@triton.jit\ndef kernel(P, O, n, WIDTH: tl.constexpr):\n    {body}\n")
+
+
+def is_square(operation: str) -> bool:
+    """Whether it takes all of a row, as a square."""
+    return bool({"A", "B"} & set(re.findall(r"\w+", OPERATIONS[operation])))
+
+
+_FUNCTIONS = ("exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf", "sigmoid")
+_APPROXIMATE = (*(f"{name}(a)" for name in _FUNCTIONS), "libdevice.tanh", "libdevice.pow")
+_DIVISIONS = ("a / b", "s / t", "a / 1.5", "a / half", "a / int", "fdiv")
+_IN_ORDER = ("sum of", "sum in", "reduce by product", "cumsum", "cumprod", "scan by product")
+
+
+def switch(operation: str, dtype: str) -> str:
+    """What a GPU may do otherwise, and where that can be switched; "" where it must give the very same bits."""
+    if operation in _DIVISIONS and dtype != "fp64":
+        return "division of float32 is approximate: `tl.div_rn` rounds as IEEE does"
+    if not is_float(dtype):
+        return "the function is approximate" if operation in _APPROXIMATE else ""
+    if operation == "sqrt(a)":
+        return "the root is approximate: `tl.sqrt_rn` rounds as IEEE does"
+    if operation in _APPROXIMATE:
+        return "functions of CUDA's library" if dtype == "fp64" else "the function is approximate, that of float64 not"
+    if operation.startswith("softmax"):
+        return "`exp` and the division are approximate, and sums have another order"
+    if operation.startswith("dot"):
+        if dtype == "fp32" and operation != "dot by ieee":
+            return 'inputs are rounded to tf32: `input_precision="ieee"`'
+        return "products are added up in another order"
+    if operation.startswith(_IN_ORDER):
+        return "the order of summation"
+    if "atomic_add" in operation and dtype == "fp32":
+        return "atomic additions of float32 take subnormal numbers for zero"
+    if operation in ("to bfloat16", "to bfloat16, rtz", "to bfloat16, rtne") and dtype == "fp8e5":
+        return "Triton's own conversion makes large numbers of infinities and NaNs"
+    return ""

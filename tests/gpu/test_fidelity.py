@@ -1,0 +1,110 @@
+"""The interpreter's fidelity: what must be bit-equal on a GPU is, and the script that measures it can be trusted."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.gpu.fidelity import measured, values
+from tests.gpu.fidelity.measured import DIFFERENT, EQUAL, NOWHERE, ONE, TOLERANCE, Row, measure
+from tests.gpu.fidelity.operations import NAMES, switch
+from tests.gpu.fidelity.table import text_of
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    with np.errstate(all="ignore"):
+        yield
+
+
+@pytest.mark.gpu
+@pytest.mark.slow
+def test_all_that_must_be_bit_equal_on_a_gpu_is(tmp_path: Path) -> None:
+    table = tmp_path / "fidelity.md"
+    command = [sys.executable, "-m", "tests.gpu.fidelity", "--out", str(table), "--seconds", "300"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    print(table.read_text(encoding="utf-8"))
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("operation", "dtype"),
+    [("a + b", "bf16"), ("to float8e5", "fp32"), ("a // b", "i8"), ("a << b", "u16"), ("max with its index", "fp16"),
+     ("dot", "fp8e5"), ("store with a mask", "i1"), ("atomic_add", "fp32"), ("s * t", "fp64"), ("sort", "i64")],
+)  # fmt: skip
+def test_the_interpreter_is_bit_equal_to_itself(operation: str, dtype: str) -> None:
+    assert measure(operation, dtype, "cpu").found == EQUAL
+
+
+def test_what_the_language_does_not_have_is_no_row_and_no_difference() -> None:
+    row = measure("a & b", "fp32", "cpu")
+    assert row.found == NOWHERE and not row.is_wrong
+
+
+@pytest.mark.parametrize(
+    ("off", "found"),
+    [(lambda bits: bits, EQUAL), (lambda bits: bits + (bits > 0), ONE), (lambda bits: bits + 40, TOLERANCE),
+     (lambda bits: bits ^ np.int32(1 << 28), DIFFERENT)],
+)  # fmt: skip
+def test_a_gpu_that_is_off_is_found_out(off: Any, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = measured._run
+
+    def planted(kernel: Any, rows: np.ndarray, dtype: str, side: str) -> Any:
+        memory, kept = run(kernel, rows, dtype, "cpu")
+        if side == "gpu":
+            bits = kept.view(np.int32)
+            finite = np.isfinite(kept.view(np.float32)) & (np.abs(kept.view(np.float32)) > 1e-3)
+            bits[...] = np.where(finite & (np.abs(kept.view(np.float32)) < 1e30), off(bits), bits)
+        return memory, kept
+
+    monkeypatch.setattr(measured, "_run", planted)
+    monkeypatch.setattr(values, "wild", values.tame)
+    row = measure("a + b", "fp32", "gpu")
+    assert row.found == found and row.is_wrong == (found != EQUAL)
+    assert bool(row.example) == (found != EQUAL)
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "fp16", "fp8e5", "fp8e4nv", "i8", "u16"])
+def test_all_patterns_of_narrow_formats_are_tried(dtype: str) -> None:
+    kind = values.NUMPY[dtype]
+    rows = values.wild(dtype, 1024)[:, : values.LANES].view(f"u{kind.itemsize}")
+    assert len(np.unique(rows)) == 1 << (8 * kind.itemsize)
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "fp64"])
+def test_wide_formats_are_tried_at_all_exponents_and_where_they_are_special(dtype: str) -> None:
+    found = values.samples(dtype)
+    info = np.finfo(found.dtype)
+    with np.errstate(all="ignore"):
+        exponents = np.unique(np.frexp(found[np.isfinite(found)])[1])
+        assert len(exponents) > info.maxexp - info.minexp
+        assert np.isnan(found).any() and np.isinf(found).any()
+        assert (np.signbit(found) & (found == 0)).any() and (np.abs(found[found != 0]) < info.tiny).any()
+
+
+def test_arithmetic_comparisons_casts_and_memory_have_no_excuse() -> None:
+    strict = ["a + b", "a * b", "-a", "a < b", "to float16", "to int32", "bits as int16", "load", "store", "where"]
+    strict += ["fma", "maximum", "abs(a)", "floor(a)", "sqrt_rn(a)", "div_rn"]
+    assert not [name for name in strict for dtype in ("fp16", "bf16", "fp32", "fp64", "i32") if switch(name, dtype)]
+    assert not [name for name in NAMES if switch(name, "i32") and name not in ("a / b", "s / t", "a / 1.5", "a / half",
+                "a / int", "fdiv") and "(a)" not in name and not name.startswith("libdevice")]  # fmt: skip
+
+
+def test_the_table_says_what_it_is(tmp_path: Path) -> None:
+    rows = [
+        Row("a + b", "fp32", EQUAL, ""),
+        Row("exp(a)", "fp32", ONE, "the function is approximate"),
+        Row("a | b", "fp32", NOWHERE, ""),
+        Row("a | b", "i32", DIFFERENT, ""),
+        Row("softmax", "", EQUAL, ""),
+    ]
+    text = text_of(rows, 3, "cpu", ["a + b", "exp(a)", "a | b"], ["fp32", "i32"])
+    assert "this is no measurement of a GPU" in text and "Not measured in time: 3" in text
+    assert r"| `a \| b` |  | ≠ | **nobody knows** |" in text
+    assert "| `exp(a)` | 1 | ? | the function is approximate |" in text and "| softmax | bit-equal |  |" in text

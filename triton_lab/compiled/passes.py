@@ -1,0 +1,206 @@
+"""What each pass of the compiler changed: Triton's passes of MLIR, one by one, from what it writes when asked to."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import SupportsIndex, overload
+
+from triton_lab.compiled import child
+from triton_lab.compiled.explained import operation
+from triton_lab.compiled.failure import CompileError
+from triton_lab.compiled.front import Request
+from triton_lab.compiled.text import aligned, without_places
+
+SECONDS = 120.0
+MAX_BYTES = 8 << 30
+MOST_BYTES = 128 << 20  # of what the compiler writes
+MOST_LINES = 400  # of one pass's diff
+COMPARED = 3_000_000  # lines before times lines after: above that they are not compared line by line
+START = "what Triton reads"
+_HEAD = re.compile(
+    r"^// -----// IR Dump Before (?P<name>\S+?)(?::? ?(?P<argument>[\w-]+)(?:\{.*\})?| \((?P<old>[\w-]+)\))? "
+    r"\('(?P<on>[\w.]+)' operation(?:: @[^)]*)?"
+)
+_TIME = re.compile(r"^ {2,}(\d+\.\d+) \( *[\d.]+%\)(?: +\d+\.\d+ \( *[\d.]+%\))?( +)(\S.*)$")
+_NUMBERED = re.compile(r"%\d+|%[A-Za-z_]\w*?(?=_\d+\b)_\d+")
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass: its class's ``name``, the ``argument`` by which mlir-opt knows it, and the ``seconds`` it took (None
+    where the compiler did not say). ``changed`` says whether the module was another one afterwards; ``diff`` has the
+    lines in which, as ``diff -u`` writes them (numbers of values are passed over), cut off where they are many. ``ops``
+    has how many operations of a name there were before and after, where that changed."""
+
+    name: str
+    argument: str
+    seconds: float | None
+    changed: bool
+    diff: str = field(repr=False, default="")
+    ops: dict[str, tuple[int, int]] = field(repr=False, default_factory=dict)
+
+
+class Passes(list[Pass]):
+    """The passes in the order in which they ran; printed a table.
+
+    >>> passes = launch.compile("sm_90").passes
+    >>> next(one.argument for one in passes if "ttg" in one.diff)
+    'convert-triton-to-tritongpu'
+    """
+
+    def __init__(self, passes: Iterable[Pass] = (), cut: bool = False) -> None:
+        super().__init__(passes)
+        self.cut = cut
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Pass: ...
+    @overload
+    def __getitem__(self, index: slice) -> Passes: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Pass | Passes:
+        found = super().__getitem__(index)
+        return Passes(found, self.cut) if isinstance(found, list) else found
+
+    @property
+    def changing(self) -> Passes:
+        """Those that changed anything.
+
+        >>> 0 < len(launch.compile("sm_90").passes.changing) < len(launch.compile("sm_90").passes)
+        True
+        """
+        return Passes([one for one in self if one.changed], self.cut)
+
+    def introduced(self, op: str) -> list[Pass]:
+        """The passes behind which there are more operations called ``op`` than before; the first may be no pass: what
+        Triton's front end gives.
+
+        >>> [one.argument for one in launch.compile("sm_90").passes.introduced("tt.load")]
+        ['']
+        """
+        return [one for one in self if one.ops.get(op, (0, 0))[1] > one.ops.get(op, (0, 0))[0]]
+
+    def __str__(self) -> str:
+        rows: list[tuple[str, ...]] = [("", "pass", "time", "changed")]
+        for number, one in enumerate(self):
+            time = "" if one.seconds is None else f"{one.seconds * 1000:.1f} ms"
+            grown = [f"{name} {before} → {after}" for name, (before, after) in one.ops.items()][:4]
+            changed = ", ".join(grown) or "order, attributes or operands" if one.changed else "nothing"
+            rows.append((str(number or ""), one.name, time, changed))
+        return "\n".join([*aligned(rows), *(["what followed was too much to be read"] if self.cut else [])])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def passes_of(request: Request, kernel: str, place: tuple[str, int]) -> Passes:
+    """What `Compiled.passes` gives of a kernel that begins at ``place``."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "passes"
+        outcome = child.ask(request, SECONDS, MAX_BYTES, threading.Event(), str(path))
+        if outcome.failure:
+            told = f"{kernel}: its passes cannot be told: {outcome.failure}"
+            raise CompileError(told, request.target.name, "llir", place, outcome.said)
+        with path.open("rb") as file:
+            written = file.read(MOST_BYTES + 1)
+    return read(written[:MOST_BYTES].decode(errors="replace"), len(written) > MOST_BYTES)
+
+
+def read(text: str, cut: bool = False) -> Passes:
+    """The passes that a compiler has written down; ``cut`` where it wrote more."""
+    dumps = list(_dumps(text))
+    times = _Times(text)
+    found: list[Pass] = []
+    lines = _lines(dumps[0][3]) if dumps else []
+    found.append(Pass(START, "", None, True, "", {name: (0, n) for name, n in sorted(_counted(lines).items())}))
+    for k, (name, argument, _, body) in enumerate(dumps):
+        seconds = times.next(name)
+        if k + 1 == len(dumps):
+            # What the last pass gives is not MLIR any more, and not written.
+            continue
+        following = dumps[k + 1][3]
+        if following == body:
+            found.append(Pass(name, argument, seconds, False))
+            continue
+        after = _lines(following)
+        changed = after != lines
+        diff = _diff(lines, after) if changed else ""
+        found.append(Pass(name, argument, seconds, changed, diff, _grown(lines, after) if changed else {}))
+        lines = after
+    return Passes(found, cut)
+
+
+def _dumps(text: str) -> Iterator[tuple[str, str, str, str]]:
+    """Name, argument, what it ran on and the whole module before it. What runs on one function of several within
+    another pass belongs to that."""
+    for piece in re.split(r"^(?=// -----// )", text, flags=re.MULTILINE):
+        head, _, body = piece.partition("\n")
+        found = _HEAD.match(head)
+        if found and found["on"] != "tt.func":
+            module = body.partition("\n===-")[0]
+            yield found["name"], found["argument"] or found["old"] or "", found["on"], module.strip()
+
+
+class _Times:
+    """How long passes took, in the order in which they ran."""
+
+    def __init__(self, text: str) -> None:
+        self._left: list[tuple[str, float]] = []
+        inside = False
+        for line in text.split("\n"):
+            found = _TIME.match(line)
+            if not found:
+                continue
+            depth, name = len(found[2]), found[3]
+            # Passes over each function, or in a pipeline of their own, stand below a line of its name.
+            if depth == 2:
+                inside = name.endswith("Pipeline")
+            if (depth == 2 or inside) and not name.startswith(("'", "(A)", "Rest", "Total")):
+                self._left.append((name, float(found[1])))
+
+    def next(self, name: str) -> float | None:
+        """How long the next of that name took; None where it is not told."""
+        for k, (one, seconds) in enumerate(self._left[:8]):
+            if one == name:
+                del self._left[: k + 1]
+                return seconds
+        return None
+
+
+def _lines(module: str) -> list[str]:
+    return list(without_places(module))
+
+
+def _counted(lines: Iterable[str]) -> Counter[str]:
+    return Counter(filter(None, (operation("ttgir", line) for line in lines)))
+
+
+def _grown(before: Sequence[str], after: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """How many operations of each name there were before and after, where these differ, the largest change first."""
+    one, other = _counted(before), _counted(after)
+    names = sorted({*one, *other}, key=lambda name: (-abs(other[name] - one[name]), name))
+    return {name: (one[name], other[name]) for name in names if one[name] != other[name]}
+
+
+def _diff(before: Sequence[str], after: Sequence[str]) -> str:
+    """The lines in which two modules differ, with two around; values are told apart by their use, not their number."""
+    if len(before) * len(after) > COMPARED:
+        told = [f"- {len(before):,} lines", f"+ {len(after):,} lines: so much has changed that all is another"]
+        return "\n".join(told)
+    one, other = ([_NUMBERED.sub("%", line) for line in lines] for lines in (before, after))
+    found: list[str] = []
+    for group in difflib.SequenceMatcher(None, one, other, autojunk=False).get_grouped_opcodes(2):
+        start, end = group[0], group[-1]
+        found.append(f"@@ -{start[1] + 1},{end[2] - start[1]} +{start[3] + 1},{end[4] - start[3]} @@")
+        for kind, low, high, second, last in group:
+            if kind == "equal":
+                found += [f" {line}" for line in after[second:last]]
+            else:
+                found += [f"-{line}" for line in before[low:high]] + [f"+{line}" for line in after[second:last]]
+    left = len(found) - MOST_LINES
+    return "\n".join([*found[:MOST_LINES], *([f"… {left:,} more lines"] if left > 0 else [])])

@@ -1,0 +1,119 @@
+/** Pass by pass: what each changed as a diff, its time, and which pass brought an operation in. */
+
+import { make } from "../drawing/dom.js";
+import { wordOf } from "../drawing/explained.js";
+import { countOf } from "../drawing/words.js";
+import { CodeList } from "./codelist.js";
+
+const ANY = "";
+const MOST_GROWN = 3;
+
+/** @typedef {import("../scenes.js").PassScene} PassScene */
+
+/**
+ * @param {import("../scenes.js").PassesScene} scene
+ * @returns {import("../part.js").Part}
+ */
+export function passesOf({ title, passes, introduced, note }) {
+  let shown = Math.max(0, passes.findIndex((one) => one.changed && one.diff));
+  let reach = shown;
+  /** @type {CodeList | null} */
+  let list = null;
+  const place = make("div", { class: "tl-passdiff" });
+  const told = make("div", { class: "tl-status", "aria-live": "polite" });
+  const longest = Math.max(...passes.map(({ seconds }) => seconds ?? 0), 1e-9);
+  const rows = passes.map((one, k) => {
+    const bar = make("span", { class: "tl-passbar" });
+    bar.style.width = `${one.seconds === null ? 0 : Math.max(1, Math.round((40 * one.seconds) / longest))}px`;
+    return make(
+      "div",
+      {
+        class: one.changed ? "tl-pass" : "tl-pass tl-passidle", role: "option", tabindex: -1,
+        title: one.argument, onclick: () => show(k), onfocus: () => (reach = k),
+      },
+      make("span", { class: "tl-number" }, one.argument ? String(k) : ""),
+      make("span", { class: "tl-passname" }, one.name),
+      make("span", { class: "tl-passtime" }, one.seconds === null ? "" : `${(1000 * one.seconds).toFixed(1)} ms`),
+      make("span", { class: "tl-passbars" }, bar),
+    );
+  });
+  /** @param {number} number */
+  function show(number) {
+    shown = reach = number;
+    const one = passes[number];
+    rows.forEach((row, k) => {
+      row.setAttribute("aria-selected", String(k === number));
+      row.tabIndex = k === number ? 0 : -1;
+    });
+    told.textContent = wordsFor(one);
+    list = one.diff ? diffOf(one) : null;
+    place.replaceChildren(list ? list.node : make("div", { class: "tl-words" }, one.argument ? "This pass changed nothing." : "Here the compiler begins: there is nothing to compare with."));
+    list?.update();
+  }
+  /** @param {KeyboardEvent} event */
+  const onkeydown = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1, Home: -passes.length, End: passes.length }[event.key];
+    if (step === undefined) return;
+    const next = Math.min(passes.length - 1, Math.max(0, reach + step));
+    show(next);
+    rows[next].focus();
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const found = make("span", { class: "tl-told" });
+  const explained = make("span", { class: "tl-note" });
+  const menu = make(
+    "select",
+    {
+      class: "tl-menu", "aria-label": "which pass introduced this operation",
+      onchange: () => {
+        const one = introduced.find(([name]) => name === menu.value);
+        rows.forEach((row, k) => row.classList.toggle("tl-passbrings", Boolean(one?.[2].includes(k))));
+        found.textContent = one ? one[2].map((k) => passes[k].name).join(", then ") : "";
+        explained.textContent = one ? one[1] : "";
+        if (one) {
+          show(one[2][0]);
+          rows[one[2][0]].scrollIntoView?.({ block: "nearest" });
+        }
+      },
+    },
+    make("option", { value: ANY }, "operation …"),
+    ...introduced.map(([name]) => make("option", { value: name }, name)),
+  );
+  const changing = passes.filter((one) => one.changed && one.argument).length;
+  const head = make(
+    "div", { class: "tl-controls" },
+    make("span", {}, `${countOf(passes.length - 1, "pass", "passes")}, of which ${changing} changed something`),
+    make("label", {}, "Who introduced ", menu), found,
+  );
+  const listing = make("div", { class: "tl-passlist", role: "listbox", "aria-label": "passes in their order", onkeydown }, ...rows);
+  const node = make(
+    "div", { class: "tl-stages" },
+    make("div", { class: "tl-title" }, title), head, explained,
+    make("div", { class: "tl-passes" }, listing, make("div", {}, told, place)),
+    note ? make("div", { class: "tl-note" }, note) : "",
+    make("div", { class: "tl-note" }, "Grey passes changed nothing. ", wordOf("−", "A line that was there before the pass."), " before, ", wordOf("+", "A line that is there after it."), " after; a value's number does not count."),
+  );
+  if (passes.length) show(shown);
+  const resized = new ResizeObserver(() => list?.update());
+  resized.observe(place);
+  return { node, draw: () => list?.update(), stop: () => resized.disconnect() };
+}
+
+/** What a pass did, in words. @param {PassScene} one */
+function wordsFor({ name, argument, seconds, changed, ops }) {
+  const grown = ops.slice(0, MOST_GROWN).map(([op, before, after]) => `${op} ${before} → ${after}`);
+  const more = ops.length > MOST_GROWN ? [`${ops.length - MOST_GROWN} more`] : [];
+  const what = changed ? [...grown, ...more].join(", ") || "order, attributes or operands" : "nothing changed";
+  return [argument ? `${name} (${argument})` : name, seconds === null ? "" : `${(1000 * seconds).toFixed(1)} ms`, what].filter(Boolean).join(" · ");
+}
+
+/** @param {PassScene} one */
+function diffOf({ name, diff }) {
+  const lines = diff.split("\n").map((line) => {
+    const sign = line[0] === "-" || line[0] === "+" ? line[0] : "";
+    const look = sign === "-" ? "tl-codeless" : sign === "+" ? "tl-codemore" : line.startsWith("@@") ? "tl-codewhere" : "";
+    return { number: sign === "-" ? "−" : sign, text: line.startsWith("@@") || line.startsWith("…") ? line : line.slice(1), tint: null, op: "", explained: "", look };
+  });
+  return new CodeList("ttgir", `what ${name} changed`, lines);
+}

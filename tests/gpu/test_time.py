@@ -83,3 +83,45 @@ def test_the_compilers_time_is_apart() -> None:
     assert first.time is not None and first.time.compile is not None and first.time.compile > 1e-3
     assert first.time.median < 1e-3
     assert second.time is not None and second.time.median < 1e-3
+
+
+def test_a_sweep_on_the_gpu_has_a_share_of_what_it_reaches() -> None:
+    def mine(n: int, block: int) -> Callable[[], Any]:
+        x, y = (torch.rand(n, device="cuda") for _ in range(2))
+        return lambda: add(x, y, block=block)
+
+    def of_torch(n: int) -> Callable[[], Any]:
+        x, y = (torch.rand(n, device="cuda") for _ in range(2))
+        return lambda: x + y
+
+    with lab.target("gpu"):
+        found = lab.sweep(
+            {"mine": mine, "torch": of_torch}, [1 << 14, 1 << 24], configs=[{"block": 256}, {"block": 1024}],
+            bytes=lambda n: 12 * n,
+        )  # fmt: skip
+    print(found)
+    assert found.target == "gpu" and found.quantity == "bytes" and found.peaks is not None
+    assert not any(row.error for row in found)
+    shares = {(row.line, row.size): found.share(row) for row in found}
+    assert all(share is not None and 0 < share < 1.2 for share in shares.values())
+    assert max(share for (_, size), share in shares.items() if size == 1 << 24 and share) > 0.6
+
+
+@triton.jit
+def product_of_rows(x, y, out, BLOCK: tl.constexpr):
+    rows, columns = tl.arange(0, BLOCK), tl.arange(0, BLOCK)
+    where = rows[:, None] * BLOCK + columns[None, :]
+    tl.store(out + where, tl.dot(tl.load(x + where), tl.load(y + where)))
+
+
+def test_a_configuration_that_a_gpu_has_no_room_for_says_so() -> None:
+    tuned = triton.autotune([triton.Config({"BLOCK": block}) for block in (64, 256)], key=[])(product_of_rows)
+    x, y = (torch.rand(256 * 256, device="cuda") for _ in range(2))
+    with lab.target("gpu"), lab.record(time=True) as launches:
+        tuned[(1,)](x, y, torch.zeros_like(x))
+    tuning = launches[-1].tuning
+    assert tuning is not None and tuning.target == "gpu"
+    print(launches[-1].plot.autotune())
+    small, large = tuning.tried
+    assert tuning.choice is small and 0 < small.low <= small.seconds <= small.high < 1e-2
+    assert "out of resource" in large.failed

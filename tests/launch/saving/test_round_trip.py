@@ -132,6 +132,13 @@ def test_damaged_files_give_one_error_or_load(saved: bytes, tmp_path: Path) -> N
             lab.load(path)
 
 
+def test_an_archive_whose_directory_lies_before_its_beginning_is_refused(saved: bytes, tmp_path: Path) -> None:
+    data = bytearray(saved)
+    at = data.rindex(b"PK\x05\x06") + 16  # where the directory begins, as the archive's end says
+    data[at : at + 4] = (int.from_bytes(data[at : at + 4], "little") + 50_000).to_bytes(4, "little")
+    assert "no archive that can be read" in refused(bytes(data), tmp_path)
+
+
 def test_fields_of_a_stranger_give_one_error_or_load(saved: bytes, tmp_path: Path) -> None:
     chance = random.Random(2)
     odd: list[Any] = [None, -1, 2**70, 1.5, float("nan"), "x", [], [1, 2], {}, True, [[["x"]]], "0" * 5000]

@@ -19,6 +19,7 @@ HEAD = "head.json"
 # What a file may hold, whoever wrote it: members, bytes of the object (and its texts), and its depth.
 _MEMBERS = 4096
 _HEAD_BYTES = 64 << 20
+_NAMES = 1 << 20  # bytes of an archive beside what it packs
 _DEPTH = 32
 _KINDS = "biuf"
 
@@ -59,15 +60,18 @@ class Reader:
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         self.max_bytes = max_bytes
+        with path.open("rb") as file:
+            whole = file.read(max_bytes + _NAMES + 1)
+        if len(whole) > max_bytes + _NAMES:
+            raise SavedLaunchError(f"it is larger than the {max_bytes / 2**20:.0f} MB that it may unpack to")
         try:
-            with zipfile.ZipFile(path) as archive:
+            # In memory, so that no damage makes it seek where a file has nothing: that is an error of the system's.
+            with zipfile.ZipFile(io.BytesIO(whole)) as archive:
                 self._members = self._read(archive)
         except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
             if isinstance(error, SavedLaunchError):
                 raise
             raise SavedLaunchError(f"it is no archive that can be read ({error})") from None
-        except OSError:
-            raise
         except Exception as error:  # zlib and others have exceptions of their own
             raise SavedLaunchError(f"it is no archive that can be read ({error})") from None
         self.head = self._object()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import re
+import subprocess
+import tempfile
 
 import pytest
 import torch
@@ -14,7 +15,8 @@ import triton_lab as lab
 from triton_lab.backend.source import is_tritons
 from triton_lab.compiled.compiled import Compiled
 from triton_lab.compiled.explained import operation
-from triton_lab.compiled.lines import assembly, llvm, machine, mlir
+from triton_lab.compiled.lines import assembly, llvm, mlir
+from triton_lab.compiled.lines.cubin import lines_of_ptx
 from triton_lab.compiled.lines.places import Place, Trail
 from triton_lab.compiled.lines.reasons import CONSTANT, FIXED, UNTOLD, UNUSED, doing
 from triton_lab.examples import example
@@ -81,21 +83,48 @@ def test_nearly_every_instruction_of_sass_has_a_place(made, name: str) -> None:
     }
 
 
+def nvdisasm(cubin: bytes, *options: str) -> list[tuple[str, int]]:
+    """File and line of each instruction, as NVIDIA's own tool tells them."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        command = [triton.knobs.nvidia.nvdisasm.path, *options, "--print-code", file.name]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    place, found, fresh = ("", 0), [], True
+    for line in told.split("\n"):
+        if (noted := re.match(r'\s*//## File "([^"]*)", line (\d+)', line)) and fresh:
+            place, fresh = (noted[1], int(noted[2])), False
+        elif re.match(r"\s*/\*[0-9a-f]{4,}\*/", line):
+            found.append(place)
+            fresh = True
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_lines_of_ptx_are_those_that_nvdisasm_tells(made, name: str) -> None:
+    cubin = made[name, "sm_90"].stages["cubin"]
+    ((_, ours),) = lines_of_ptx(cubin).items()
+    assert ours == [line for _, line in nvdisasm(cubin, "--print-line-info-ptx")]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_sass_agrees_with_the_table_of_source_lines(made, name: str) -> None:
     """Through PTX an instruction comes from the line that ptxas has noted for it, but for what `assembly` mends."""
-    stages = made[name, "sm_90"].stages
-    trails = [one for one in made[name, "sm_90"].lines.trails("sass") if one is not None]
-    told, noted = "", []
-    for line in machine._told(stages["cubin"]).split("\n"):
-        found = machine._TOLD.match(line)
-        if found and found[1] != machine._PTX:
-            told = (found[1], int(found[2]))
-        elif machine._INSTRUCTION.match(line):
-            noted.append(told)
-    here = [(one.places[0].file, one.places[0].line) for one in made[name, "sm_90"].lines.trails("sass") if one]
-    matched = difflib.SequenceMatcher(None, here, noted, autojunk=False).get_matching_blocks()
-    assert sum(block.size for block in matched) >= 0.95 * len(trails)
+    compiled = made[name, "sm_90"]
+    noted = nvdisasm(compiled.stages["cubin"], "--print-line-info")
+    trails = [
+        trail
+        for line, trail in zip(str(compiled.stages["sass"]).split("\n"), compiled.lines.trails("sass"), strict=True)
+        if operation("sass", line)
+    ]
+    # What belongs to no line of PTX's stands at the kernel's first, which has no column.
+    pairs = [(t.places[0][:2], one) for t, one in zip(trails, noted, strict=True) if t and t.places[0].column]
+    assert sum(here == there for here, there in pairs) >= 0.95 * len(pairs)
+    assert all(there[0] == here[0] and 0 < there[1] - here[1] < 6 for here, there in pairs if here != there)
+
+
+def test_what_is_no_cubin_has_no_lines() -> None:
+    assert lines_of_ptx(b"") == lines_of_ptx(b"\x7fELF and no more") == lines_of_ptx(bytes(500)) == {}
 
 
 @pytest.mark.parametrize("target", TARGETS)

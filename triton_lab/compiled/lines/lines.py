@@ -67,7 +67,7 @@ class Lines:
             text = str(self._texts[stage])
             if stage == "sass":
                 cubin, ptx = self._texts.get("cubin", b""), str(self._texts.get("ptx", ""))
-                self._read[stage] = list(machine.trails(text, cubin if isinstance(cubin, bytes) else b"", ptx))
+                self._read[stage] = machine.trails(text, cubin if isinstance(cubin, bytes) else b"", ptx)
             else:
                 self._read[stage] = _READERS[stage](text)
         return self._read[stage]

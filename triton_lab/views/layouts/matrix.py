@@ -67,5 +67,3 @@ def _column(
         fill = (style.LIGHT.accent if chosen else style.LIGHT.ink) if one else style.LIGHT.untouched
         sheet.rectangle(x + 1, y + 1, CELL - 2, CELL - 2, style.LIGHT.accent if chosen else style.LIGHT.line)
         sheet.rectangle(x + 2, y + 2, CELL - 4, CELL - 4, fill)
-        if one:
-            sheet.text(x + CELL / 2, y + CELL / 2, "1", style.SMALL, style.LIGHT.ground, "center", True)

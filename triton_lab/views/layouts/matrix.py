@@ -47,7 +47,7 @@ def matrix_piece(linear: Linear, lit: int = 0) -> Piece:
             for bit, basis in enumerate(bases):
                 chosen = bool(lit >> column & 1)
                 colour = style.LIGHT.accent if chosen else style.LIGHT.faint
-                sheet.text(x + CELL / 2, top - 10, str(1 << bit), style.SMALL, colour, "center", chosen)
+                sheet.text(x + CELL / 2, top - 10, _short(1 << bit), style.SMALL, colour, "center", chosen)
                 _column(sheet, x, top, basis, rows, chosen)
                 x, column = x + CELL, column + 1
             x += max(GAP, text_width(called(name), style.SMALL) - CELL * len(bases) + GAP)
@@ -56,6 +56,11 @@ def matrix_piece(linear: Linear, lit: int = 0) -> Piece:
 
 
 HEADING = "The map in bits: each bit that is set moves the element by its column (1 and 1 cancel)"
+
+
+def _short(number: int) -> str:
+    """``512``, ``1k``: what fits over a column."""
+    return str(number) if number < 1000 else f"{number >> 10}k"
 
 
 def _column(

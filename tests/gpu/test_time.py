@@ -13,7 +13,7 @@ from triton.testing import do_bench
 
 import triton_lab as lab
 from triton_lab.examples.matmul import matmul
-from triton_lab.examples.softmax import softmax
+from triton_lab.examples.softmax import softmax_forward
 from triton_lab.examples.vector_add import add
 
 pytestmark = pytest.mark.gpu
@@ -33,7 +33,7 @@ def of_add() -> Callable[[], Any]:
 
 def of_softmax() -> Callable[[], Any]:
     x = torch.rand(1823, 781, device="cuda")
-    return lambda: softmax(x)
+    return lambda: softmax_forward(x)
 
 
 def of_matmul() -> Callable[[], Any]:

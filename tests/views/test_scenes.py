@@ -117,6 +117,8 @@ MAKERS: dict[str, Callable[[], View]] = {
     "layouts": lambda: compiled().layouts.plot(),
     "compiled": lambda: compiled().plot(),
     "stages": lambda: compiled().plot.stages(),
+    "transactions": lambda: compiled().plot.transactions(),
+    "cost": lambda: compiled().plot.cost(),
     "passes": lambda: compiled().plot.passes(),
     "compiled launch": lambda: compiled().launch.plot(),
 }

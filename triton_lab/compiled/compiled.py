@@ -140,10 +140,10 @@ class Compiled:
         Raises ValueError for AMD's targets, LookupError for what was compiled without a launch.
 
         >>> print(launch.compile("sm_90").transactions)
-        line   access          moved as         requests   sectors   per request   efficiency
-        21     load x_ptr      4 bytes a lane   32         125       3.91          100%
-        22     load y_ptr      4 bytes a lane   32         125       3.91          100%
-        23     store out_ptr   4 bytes a lane   32         125       3.91          100%
+        line   access          efficiency   requests   sectors   per request   moved as
+        21     load x_ptr      100%         32         125       3.91          4 bytes a lane
+        22     load y_ptr      100%         32         125       3.91          4 bytes a lane
+        23     store out_ptr   100%         32         125       3.91          4 bytes a lane
         """
         from triton_lab.compiled.transactions.transactions import transactions
 

@@ -173,7 +173,8 @@ def test_conflicts_are_those_that_one_counts_by_hand(kind, stride, turn, most):
 def test_a_column_of_a_row_major_tile_meets_in_one_bank():
     (found,) = uses("mov.u32 %r0, %tid.x;", "shl.b32 %r1, %r0, 7;", "ld.shared.b32 %r2, [%r1+4];", threads=32)
     assert found.conflicts == 31
-    assert found.by_bank()[0].tolist() == [0, 32, *[0] * 30]
+    ((name, counts),) = found.parts()
+    assert (name, counts.tolist()) == ("warp 0", [0, 32, *[0] * 30])
 
 
 def test_matrices_of_eight_rows_are_read_one_after_the_other():

@@ -54,14 +54,23 @@ class SharedUse:
         """How many wavefronts one part of a warp needs at worst."""
         return int(np.max(-(-self.wavefronts // np.maximum(self.ideal, 1)), initial=0))
 
-    def by_bank(self) -> Ints:
-        """How many different words each warp wants of each bank: ``(warps, 32)``."""
-        counts = np.zeros((len(self.wavefronts), BANKS), np.int64)
-        for warp, lanes in enumerate(self.addresses if self.addresses is not None else ()):
-            on = lanes[lanes >= 0]
-            words = np.unique((on[:, None] + np.arange(0, max(self.width, WORD), WORD)) // WORD)
-            counts[warp] = np.bincount(words % BANKS, minlength=BANKS)
-        return counts
+    def parts(self) -> list[tuple[str, Ints]]:
+        """How many different words each part of a warp that is served at once wants of each bank, ``(32,)`` each: the
+        whole warp, or halves, quarters or the matrices of one instruction."""
+        if self.addresses is None:
+            return []
+        matrices = _matrices(self.instruction)
+        groups = matrices or max(1, self.width // WORD)
+        name = "matrix" if matrices else {1: "", 2: "half", 4: "quarter"}.get(groups, "part")
+        found = []
+        for warp, lanes in enumerate(self.addresses):
+            served = lanes[: 8 * matrices] if matrices else lanes
+            for number, part in enumerate(served.reshape(groups, -1)):
+                words = np.unique((part[part >= 0][:, None] + np.arange(0, max(self.width, WORD), WORD)) // WORD)
+                counts = np.bincount(words % BANKS, minlength=BANKS)
+                if counts.any():
+                    found.append((f"warp {warp}" + (f", {name} {number}" if name else ""), counts))
+        return found
 
 
 def shared_uses(ptx: Ptx, threads: int) -> list[SharedUse]:
@@ -176,7 +185,7 @@ def _on(one: Instruction, guard: Known | None, threads: int) -> NDArray[np.bool_
 def _use(one: Instruction, at: Known | None, on: NDArray[np.bool_], width: int) -> SharedUse:
     warps = -(-len(on) // _LANES)
     kind = "load" if one.opcode.startswith("ld") else "store" if one.opcode.startswith("st") else "atomic"
-    matrices = next((int(part[1]) for part in one.parts if re.fullmatch(r"x[124]", part)), 0)
+    matrices = _matrices(one)
     on = np.resize(on, warps * _LANES) & (np.arange(warps * _LANES) < len(on))
     if matrices:
         on &= np.arange(warps * _LANES) % _LANES < 8 * matrices
@@ -189,6 +198,11 @@ def _use(one: Instruction, at: Known | None, on: NDArray[np.bool_], width: int) 
     addresses = np.where(on, np.resize(values, warps * _LANES), -1).reshape(warps, _LANES)
     asked, ideal = _asked(addresses, width)
     return SharedUse(one, kind, width, addresses, asked, ideal)
+
+
+def _matrices(one: Instruction) -> int:
+    """How many matrices of eight rows ldmatrix or stmatrix moves; 0 for others."""
+    return next((int(part[1]) for part in one.parts if re.fullmatch(r"x[124]", part)), 0)
 
 
 def _asked(addresses: Ints, width: int) -> tuple[Ints, Ints]:

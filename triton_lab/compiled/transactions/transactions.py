@@ -18,6 +18,7 @@ from triton_lab.compiled.transactions.transfer import Transfer, total, transfer
 from triton_lab.launch.access import Access
 from triton_lab.launch.executed import Executed, depths, executed
 from triton_lab.launch.recorded import Recorded
+from triton_lab.words import count
 
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu.sum"
 
@@ -183,26 +184,26 @@ class Transactions:
 
     def rows(self) -> Iterator[tuple[str, ...]]:
         """A table: a head, then a row for each access."""
-        yield "line", "access", "moved as", "requests", "sectors", "per request", "efficiency"
+        yield "line", "access", "efficiency", "requests", "sectors", "per request", "moved as"
         for one in self.transfers:
             yield (
                 str(one.line),
                 f"{one.access.kind} {one.argument or 'memory'}",
-                f"{one.width} bytes a lane" if one.width else one.way,
+                f"{one.efficiency:.0%}" if one.moved else "-",
                 f"{one.requests:,}",
                 f"{one.sectors:,}",
                 f"{one.sectors / one.requests:.3g}" if one.requests else "-",
-                f"{one.efficiency:.0%}" if one.moved else "-",
+                _moved_as(one),
             )
         for line in self.shared:
             yield (
                 str(line.line or "-"),
                 f"{line.kind} shared memory",
-                f"{line.worst.width} bytes a lane",
+                f"{line.conflicts:,} bank conflicts" if line.conflicts else "no bank conflicts",
                 f"{line.instructions:,}",
                 "",
                 "",
-                f"{line.conflicts:,} bank conflicts" if line.conflicts else "no bank conflicts",
+                f"{count(line.worst.width, 'byte')} a lane",
             )
 
     def __str__(self) -> str:
@@ -213,6 +214,12 @@ class Transactions:
 
     def __repr__(self) -> str:
         return str(self)
+
+
+def _moved_as(one: Transfer) -> str:
+    if not one.width:
+        return one.way
+    return f"{count(one.width, 'byte')} a lane" + (", asynchronously" if one.way == "async copy" else "")
 
 
 def transactions(

@@ -9,9 +9,11 @@ from triton_lab.views.launch.plot import COMPILED_TABS
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.views.compiled.card import CompilationCard
+    from triton_lab.views.compiled.cost import CostView
     from triton_lab.views.compiled.passes import PassesView
     from triton_lab.views.compiled.stages import Stages
     from triton_lab.views.compiled.summary import Summary
+    from triton_lab.views.compiled.transactions import TransactionsView
     from triton_lab.views.layouts.kernel import KernelLayoutsView
 
 
@@ -55,6 +57,32 @@ class CompiledPlot:
         from triton_lab.views.compiled.stages import Stages
 
         return Stages(self._compiled)
+
+    def transactions(self, program: int | None = None, line: int | None = None) -> TransactionsView:
+        """What each access of the launch asks of memory; the heatmap shows ``line`` (by itself the one that wastes
+        most) and ``program``, a linear number.
+
+        Raises ValueError for a program or line that there is not and for AMD's targets, LookupError without a launch.
+
+        >>> launch.compile("sm_90").plot.transactions(program=7).title()
+        'add_kernel for sm_90: what memory is asked for'
+        """
+        from triton_lab.views.compiled.transactions import TransactionsView
+
+        return TransactionsView(self._compiled, program, line)
+
+    def cost(self, gpu: str | None = None) -> CostView:
+        """Bytes, operations, occupancy, the roofline of ``gpu`` (A100, H100, H200, B200, RTX 4090, MI300X), and each
+        line's share.
+
+        Raises LookupError for another GPU, and for what was compiled without a launch.
+
+        >>> launch.compile("sm_90").plot.cost("H200").title()
+        'add_kernel for sm_90: what it costs'
+        """
+        from triton_lab.views.compiled.cost import CostView
+
+        return CostView(self._compiled, gpu)
 
     def layouts(self) -> KernelLayoutsView:
         """The kernel's values, each with its layout: a list to pick from, and what each change of a layout moves.

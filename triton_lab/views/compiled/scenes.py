@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from triton_lab.views.drawing.scenes import Buffer
+from triton_lab.views.drawing.scenes import Buffer, HeatmapScene
 
 
 class StageScene(TypedDict):
@@ -39,3 +39,68 @@ class StagesScene(TypedDict):
     stages: list[StageScene]
     shown: list[str]
     note: str
+
+
+class TrafficScene(TypedDict):
+    """``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``, which are told in words. ``program`` is
+    whose they are; None where all are alike. Without a heatmap the ``note`` says why there is none."""
+
+    kind: Literal["traffic"]
+    title: str
+    program: int | None
+    heatmap: HeatmapScene | None
+    counts: Buffer
+    rows: list[str]
+    columns: list[str]
+    unit: str
+    note: str
+
+
+class TransactionsScene(TypedDict):
+    """``table`` under ``headings``: a row for each access, with its line of the source; ``traffics`` has what each row
+    shows of ``program``, None where there was no room; ``programs`` says for which rows programs differ. ``shown`` is
+    the row that is open at first; ``worst`` what wastes most, and what to do."""
+
+    kind: Literal["transactions"]
+    title: str
+    name: str
+    grid: list[int]
+    worst: str
+    headings: list[str]
+    table: list[list[str]]
+    lines: list[int | None]
+    programs: list[bool]
+    program: int
+    shown: int
+    traffics: list[TrafficScene | None]
+    problems: list[str]
+
+
+class RoofScene(TypedDict):
+    """A GPU: ``memory`` in bytes and ``peak`` in operations a second, of ``kind`` numbers; ``text`` says where the
+    launch stands under it."""
+
+    name: str
+    memory: float
+    peak: float
+    kind: str
+    rate: float
+    text: str
+    source: str
+
+
+class CostScene(TypedDict):
+    """``facts``: names and values. ``roofs``, of which ``shown`` is open; ``intensity`` in operations a byte, None
+    where no bytes are moved. ``listing``: line, text and its shares, from 0 to 1, of what ``shares`` names, None where
+    that is not known; ``totals`` what they are shares of."""
+
+    kind: Literal["cost"]
+    title: str
+    facts: list[tuple[str, str]]
+    intensity: float | None
+    roofs: list[RoofScene]
+    shown: int
+    shares: list[str]
+    totals: list[str]
+    listing: list[tuple[int, str, list[float | None]]]
+    problem: str

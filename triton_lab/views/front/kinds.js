@@ -1,8 +1,10 @@
 /** Made from the scenes of all views and the names in `front/` by `python -m triton_lab.views.declarations`: not to be edited. */
 
 import { compilationOf, compiledOf } from "./compiled/card.js";
+import { costOf } from "./compiled/cost.js";
 import { passesOf } from "./compiled/passes.js";
 import { stagesOf } from "./compiled/stages.js";
+import { trafficOf, transactionsOf } from "./compiled/transactions.js";
 import { drawingOf } from "./drawing/drawing.js";
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
@@ -38,6 +40,7 @@ export const KINDS = {
   compilation: compilationOf,
   compiled: compiledOf,
   conversion: conversionOf,
+  cost: costOf,
   drawing: drawingOf,
   follow: followOf,
   grid: gridOf,
@@ -58,6 +61,8 @@ export const KINDS = {
   sweep: sweepOf,
   tiling: tilingOf,
   timeline: timelineOf,
+  traffic: trafficOf,
+  transactions: transactionsOf,
   variable: variableOf,
   window: windowOf,
   words: wordsOf,

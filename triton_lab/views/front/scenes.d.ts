@@ -245,6 +245,20 @@ export interface ConversionScene {
   element: number | null;
 }
 
+/** ``facts``: names and values. ``roofs``, of which ``shown`` is open; ``intensity`` in operations a byte, None where no bytes are moved. ``listing``: line, text and its shares, from 0 to 1, of what ``shares`` names, None where that is not known; ``totals`` what they are shares of. */
+export interface CostScene {
+  kind: "cost";
+  title: string;
+  facts: [string, string][];
+  intensity: number | null;
+  roofs: RoofScene[];
+  shown: number;
+  shares: string[];
+  totals: string[];
+  listing: ([number, string, (number | null)[]])[];
+  problem: string;
+}
+
 /** ``ends``: from and to, in instances. */
 export interface DomainArrows {
   kind: string;
@@ -721,6 +735,17 @@ export interface Ran {
   target: "cpu" | "gpu" | "both";
 }
 
+/** A GPU: ``memory`` in bytes and ``peak`` in operations a second, of ``kind`` numbers; ``text`` says where the launch stands under it. */
+export interface RoofScene {
+  name: string;
+  memory: number;
+  peak: number;
+  kind: string;
+  rate: number;
+  text: string;
+  source: string;
+}
+
 /** A notebook's output of type ``application/vnd.triton-lab.scene.v1+json``. ``scene`` is packed (see `packing`), and missing where it was too large. ``view`` is the id by which the kernel is asked for more, ``follows`` whether it is told what is picked, ``panel`` whether widgets stand around the picture. */
 export interface Saved {
   version: 1;
@@ -930,6 +955,8 @@ export interface TimelineScene {
   counts: Buffer;
   moments: string[];
   columns: [number, number][];
+  finer?: string;
+  window?: number[];
   nobody?: string;
 }
 
@@ -955,6 +982,36 @@ export interface Touches {
   starts: Buffer;
   items: Buffer;
   moments: ([number, number | null, string])[];
+}
+
+/** ``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``, which are told in words. ``program`` is whose they are; None where all are alike. Without a heatmap the ``note`` says why there is none. */
+export interface TrafficScene {
+  kind: "traffic";
+  title: string;
+  program: number | null;
+  heatmap: HeatmapScene | null;
+  counts: Buffer;
+  rows: string[];
+  columns: string[];
+  unit: string;
+  note: string;
+}
+
+/** ``table`` under ``headings``: a row for each access, with its line of the source; ``traffics`` has what each row shows of ``program``, None where there was no room; ``programs`` says for which rows programs differ. ``shown`` is the row that is open at first; ``worst`` what wastes most, and what to do. */
+export interface TransactionsScene {
+  kind: "transactions";
+  title: string;
+  name: string;
+  grid: number[];
+  worst: string;
+  headings: string[];
+  table: string[][];
+  lines: (number | null)[];
+  programs: boolean[];
+  program: number;
+  shown: number;
+  traffics: (TrafficScene | null)[];
+  problems: string[];
 }
 
 /** ``mask``: 0 where an element was not touched; ``spread``: all values, for the bars. */
@@ -1034,6 +1091,7 @@ export type Scene =
   | CompilationScene
   | CompiledScene
   | ConversionScene
+  | CostScene
   | DrawingScene
   | FollowScene
   | GridScene
@@ -1054,6 +1112,8 @@ export type Scene =
   | SweepScene
   | TilingScene
   | TimelineScene
+  | TrafficScene
+  | TransactionsScene
   | VariableScene
   | WindowScene
   | WordsScene;

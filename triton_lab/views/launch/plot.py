@@ -62,6 +62,18 @@ COMPILED_TABS = (
         "triton_lab.views.compiled.summary:SummaryPanel",
     ),
     Tab("stages", "Stages", "the source beside every stage", "triton_lab.views.compiled.stages:StagesPanel"),
+    Tab(
+        "transactions",
+        "Transactions",
+        "requests, sectors and bank conflicts of each access",
+        "triton_lab.views.compiled.transactions:TransactionsPanel",
+    ),
+    Tab(
+        "cost",
+        "Cost",
+        "bytes, operations, roofline, and each line's share",
+        "triton_lab.views.compiled.cost:CostPanel",
+    ),
     Tab("layouts", "Layouts", "which thread holds which element", "triton_lab.views.compiled.layouts:LayoutsPanel"),
     Tab("passes", "Passes", "what each pass changed", "triton_lab.views.compiled.passes:PassesPanel"),
 )

@@ -1,5 +1,6 @@
 /** The kernel's source: point at a line and its accesses light up; letters say what a line does. */
 
+import { codeOf } from "../drawing/code.js";
 import { make } from "../drawing/dom.js";
 
 /**
@@ -61,10 +62,4 @@ export function sourceOf(source, selection) {
     "div", { class: "tl-note" }, "L load · S store · A atomic: point at a line to see what it touches, click to keep it",
   );
   return { node: make("div", {}, list, key), draw: update };
-}
-
-/** A line of code; where it is too long it goes on below, further in than it began. @param {string} text */
-export function codeOf(text) {
-  const indent = text.length - text.trimStart().length;
-  return make("span", { class: "tl-code", style: `--tl-indent:${indent + 4}ch` }, text);
 }

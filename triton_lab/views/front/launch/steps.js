@@ -1,12 +1,12 @@
 /** Steps: a scrubber over one program's operations; the source and the variables alive follow it. */
 
+import { codeOf } from "../drawing/code.js";
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { showChanges } from "../drawing/changes.js";
 import { blockHeatmap, tell } from "../drawing/valueblock.js";
 import { goesOn, reveal } from "../drawing/scroller.js";
 import { oneProgramPicker } from "./pickers.js";
-import { codeOf } from "./source.js";
 
 /**
  * @param {import("../scenes.js").StepsScene} scene

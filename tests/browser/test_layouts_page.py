@@ -144,6 +144,20 @@ def test_a_kernels_values_are_picked_from_a_list(show: Open, screenshots: Path) 
     page.screenshot(path=screenshots / "layouts.png")
 
 
+def test_a_line_of_the_source_leads_to_its_values_and_back(show: Open) -> None:
+    page = show(compiled().launch.plot())
+    page.evaluate("() => document.querySelectorAll('.tl-view details').forEach(each => (each.open = true))")
+    source = page.get_by_role("listbox", name="source: Enter picks a line").first
+    source.get_by_role("option").filter(has_text="tl.load").first.click()
+    page.get_by_role("tab", name="Layouts", exact=True).click()
+    current = page.locator(".tl-picks tr[aria-current='true']")
+    expect(current).to_contain_text("tt.load")
+    source.get_by_role("option").filter(has_text="tl.exp").first.click()
+    expect(current).to_contain_text("math.exp")
+    page.locator(".tl-picks tbody tr:visible").filter(has_text="tt.load").first.click()
+    expect(source.locator("[aria-selected='true']")).to_contain_text("tl.load")
+
+
 def test_a_narrow_page_has_the_pictures_one_below_the_other(show: Open, screenshots: Path) -> None:
     page = show(blocked().plot(element=(1, 5)))
     page.set_viewport_size({"width": 600, "height": 900})

@@ -40,6 +40,12 @@ class Conversion:
     ``stored`` and ``loaded`` are bytes through shared memory, each element stored once, and loaded once per thread
     that needs it; ``transactions`` of 128 bytes, a store and a load of a warp without bank conflicts, at 16 bytes a
     lane at most. ``bits`` are those of an element, ``kinds`` what the layouts are.
+
+    >>> warps = {"size_per_thread": [1, 1], "threads_per_warp": [1, 32]}
+    >>> one = lab.layout("blocked", (32, 32), **warps, warps_per_cta=[4, 1])
+    >>> moved = one.to(lab.layout("blocked", (32, 32), **warps, warps_per_cta=[4, 1], order=[0, 1]))
+    >>> moved.way, moved.counts()["same register"]
+    ('nothing', 1024)
     """
 
     source: Linear
@@ -72,7 +78,13 @@ class Conversion:
         )
 
     def source_of(self, **place: int) -> dict[str, int]:
-        """Where what is wanted at a place of the destination comes from: the nearest place of the source."""
+        """Where what is wanted at a place of the destination comes from: the nearest place of the source.
+
+        >>> warps = {"threads_per_warp": [1, 32], "warps_per_cta": [4, 1]}
+        >>> one = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], **warps)
+        >>> one.to(lab.layout("blocked", (32, 32), size_per_thread=[8, 1], **warps)).source_of(register=1, lane=5)
+        {'register': 0, 'lane': 5, 'warp': 1, 'block': 0}
+        """
         for name, value in place.items():
             if not 0 <= value < self.moves.size(name):
                 raise LayoutError(f"there is no {name} {value}: this layout has {self.moves.size(name)}, from 0")
@@ -85,7 +97,14 @@ class Conversion:
         return {name: int((levels == level).sum()) for level, name in enumerate(NEAREST)}
 
     def levels(self) -> Ints:
-        """How far what is wanted at each place of the destination comes, by packed place: one of `NEAREST`, from 0."""
+        """How far what is wanted at each place of the destination comes, by packed place, ``(places,)``: 0 where it is
+        there already, 1 from another register, 2 from another lane, 3 from another warp, 4 from another block.
+
+        >>> warps = {"threads_per_warp": [1, 32], "warps_per_cta": [4, 1]}
+        >>> one = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], **warps)
+        >>> one.to(lab.layout("blocked", (32, 32), size_per_thread=[8, 1], **warps)).levels().max().item()
+        3
+        """
         table = self.moves.table()
         here = np.arange(len(table))
         levels = np.zeros(len(table), np.int64)
@@ -100,6 +119,12 @@ class Conversion:
         """The bank conflicts of storing and of loading if the elements lay in shared memory in order, as no compiler
         would have it: what a swizzle or padding saves. None where nothing goes through shared memory, or the rule for
         banks is not known: it is NVIDIA's, for elements of whole bytes.
+
+        >>> warps = {"threads_per_warp": [1, 32], "warps_per_cta": [4, 1]}
+        >>> one = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], **warps)
+        >>> stored, loaded = one.to(lab.layout("blocked", (32, 32), size_per_thread=[8, 1], **warps)).in_order()
+        >>> stored.conflicts, loaded.conflicts
+        (0, 0)
         """
         known = self.source.size("lane") == 32 and self.bits % 8 == 0
         if self.way != "shared memory" or not known or self.source.size("block") > 1:

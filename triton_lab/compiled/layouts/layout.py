@@ -51,6 +51,15 @@ class Layout:
     """A layout of a tensor of known shape; ``bits`` is the width of an element, where it is known.
 
     Two layouts are equal where they put every element in the same places, however they are spelled.
+
+    >>> rows = lab.layout("blocked", (32, 16), size_per_thread=[1, 4], threads_per_warp=[8, 4], warps_per_cta=[4, 1])
+    >>> rows.owner(1, 5)
+    [Place(register=1, lane=5, warp=0, block=0)]
+    >>> rows.elements(warp=0, lane=5)
+    [(1, 4), (1, 5), (1, 6), (1, 7)]
+    >>> print(rows.to(lab.layout("blocked", (32, 16), size_per_thread=[4, 1], threads_per_warp=[2, 16],
+    ...                          warps_per_cta=[4, 1])))
+    Elements move between lanes of a warp: 4 registers of each lane are wanted elsewhere, at least 4 shuffles per ...
     """
 
     kind: Kind
@@ -95,7 +104,12 @@ class Layout:
 
     def kept(self) -> npt.NDArray[np.bool_]:
         """Whether an element is kept at each place, by packed number, as in ``linear.table()``: always, but for rows
-        and columns of tensor memory that stay empty."""
+        and columns of tensor memory that stay empty.
+
+        >>> half = lab.layout("tensor_memory_encoding", (64, 32), block_m=64, block_n=32, col_stride=1)
+        >>> half.kept().mean().item()
+        0.5
+        """
         return np.asarray(np.arange(1 << len(self.linear.columns)) & self._empty == 0)
 
     def owner(self, *coordinate: int) -> list[Place]:
@@ -128,7 +142,12 @@ class Layout:
         return [self.linear.unpack(int(number)) for number in table]
 
     def address(self, *coordinate: int) -> int:
-        """The byte in shared memory, from the tensor's first, at which an element begins; padding included."""
+        """The byte in shared memory, from the tensor's first, at which an element begins; padding included.
+
+        >>> padded = lab.layout("padded_shared", (32, 32), pairs=[(32, 1)])
+        >>> padded.address(1, 0), padded.bank(1, 0)
+        (132, 1)
+        """
         if not isinstance(self.kind, Shared):
             raise LayoutError(f"only elements in shared memory have an address; these are in {self.where}")
         return self.owner(*coordinate)[0].offset * self.bits // 8
@@ -138,7 +157,11 @@ class Layout:
         return self.address(*coordinate) // 4 % 32
 
     def addresses(self) -> npt.NDArray[np.int64]:
-        """The byte at which each element begins, in the tensor's shape."""
+        """The byte at which each element begins, in the tensor's shape.
+
+        >>> lab.layout("padded_shared", (32, 32), pairs=[(32, 1)]).addresses()[:3, 0]
+        array([  0, 132, 264])
+        """
         if not isinstance(self.kind, Shared):
             raise LayoutError(f"only elements in shared memory have an address; these are in {self.where}")
         offsets = self.linear.inverse().table_of("offset").reshape(self.shape)
@@ -155,7 +178,13 @@ class Layout:
         return conversion(self.linear, other.linear, self.bits, (self.kind, other.kind))
 
     def access(self, registers: Layout) -> BankUse:
-        """The bank conflicts when threads with a layout in registers read or write this shared memory."""
+        """The bank conflicts when threads with a layout in registers read or write this shared memory.
+
+        >>> down = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], threads_per_warp=[32, 1],
+        ...                   warps_per_cta=[1, 1], order=[0, 1])
+        >>> lab.layout("padded_shared", (32, 32), pairs=[(32, 1)]).access(down).conflicts
+        0
+        """
         if not isinstance(self.kind, Shared) or not isinstance(registers.kind, Distributed):
             raise LayoutError(
                 "an access is of a layout in shared memory, by one in registers: shared.access(registers)"
@@ -179,7 +208,11 @@ class Layout:
         return {**place, "offset": int(self.padded(np.array(place["offset"])))}
 
     def padded(self, offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Where elements of shared memory lie, counted in elements, with what a padded layout leaves free."""
+        """Where elements of shared memory lie, counted in elements, with what a padded layout leaves free.
+
+        >>> lab.layout("padded_shared", (32, 32), pairs=[(32, 1)]).padded(np.array([31, 32]))
+        array([31, 33])
+        """
         found = offsets.copy()
         for interval, padding in self.kind.padding:
             found += offsets // interval * padding

@@ -47,7 +47,7 @@ def matrix_piece(linear: Linear, lit: int = 0) -> Piece:
             for bit, basis in enumerate(bases):
                 chosen = bool(lit >> column & 1)
                 colour = style.LIGHT.accent if chosen else style.LIGHT.faint
-                sheet.text(x + CELL / 2, top - 10, str(1 << bit), style.SMALL, colour, "center", chosen)
+                sheet.text(x + CELL / 2, top - 10, _short(1 << bit), style.SMALL, colour, "center", chosen)
                 _column(sheet, x, top, basis, rows, chosen)
                 x, column = x + CELL, column + 1
             x += max(GAP, text_width(called(name), style.SMALL) - CELL * len(bases) + GAP)
@@ -56,6 +56,11 @@ def matrix_piece(linear: Linear, lit: int = 0) -> Piece:
 
 
 HEADING = "The map in bits: each bit that is set moves the element by its column (1 and 1 cancel)"
+
+
+def _short(number: int) -> str:
+    """``512``, ``1k``: what fits over a column."""
+    return str(number) if number < 1000 else f"{number >> 10}k"
 
 
 def _column(
@@ -67,5 +72,3 @@ def _column(
         fill = (style.LIGHT.accent if chosen else style.LIGHT.ink) if one else style.LIGHT.untouched
         sheet.rectangle(x + 1, y + 1, CELL - 2, CELL - 2, style.LIGHT.accent if chosen else style.LIGHT.line)
         sheet.rectangle(x + 2, y + 2, CELL - 4, CELL - 4, fill)
-        if one:
-            sheet.text(x + CELL / 2, y + CELL / 2, "1", style.SMALL, style.LIGHT.ground, "center", True)

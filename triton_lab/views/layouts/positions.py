@@ -35,11 +35,20 @@ def tensor_picture(places: Places, name: str = "tensor") -> Heatmap:
     return replace(made, title=f"{made.title} (r: the register)") if registers else made
 
 
+MOST_NAMED = 4  # warps that hold the same, named in one label
+
+
 def _warps(places: Places) -> Sequence[str]:
-    """What regions of a tensor too fine for words in its cells are called: their warps."""
-    if places.layout.where != "registers" or places.holders.shape[1] > 1:
+    """What regions of a tensor too fine for words in its cells are called, by the first warp that holds them."""
+    if places.layout.where != "registers":
         return ()
-    return [looks.warp_name(places, number) for number in range(places.size("block") * places.size("warp"))]
+    names = [looks.warp_name(places, number) for number in range(places.size("block") * places.size("warp"))]
+    every = places.holders
+    if every.shape[1] > 1:
+        for row in every[np.unique(every[:, 0], return_index=True)[1]].tolist():
+            short = "warps " + ", ".join(map(str, row)) if places.size("block") == 1 else f"{len(row)} warps"
+            names[row[0]] = short if len(row) <= MOST_NAMED else f"{len(row)} warps"
+    return names
 
 
 def emphasis_on(heatmap: Heatmap, chosen: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.uint8] | None:

@@ -53,5 +53,6 @@ export const GLOSSARY = {
   "tab:steps": "One program, assignment by assignment.",
   "tab:origins": "The elements that a stored value was made from.",
   "tab:autotuner": "The configurations that Triton's autotuner tried, what each took, and which one was taken.",
+  "tab:layouts": "Which thread holds which element of each value, and what moves where a layout changes.",
   "tab:gpu and cpu": "The results of both, and where they differ.",
 };

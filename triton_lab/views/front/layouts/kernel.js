@@ -47,11 +47,15 @@ export function layoutsOf(scene, selection, context) {
       row.hidden = !all && scene.rows[k].minor;
     });
   };
+  /** What the line that is picked computes. */
+  const ofLine = () => {
+    const { line } = selection.get();
+    return line == null ? [] : seen().filter((k) => scene.rows[k].line === line);
+  };
   /** A line that was picked elsewhere: go to what it computes. */
   const follow = () => {
-    const { line } = selection.get();
-    const own = seen().filter((k) => scene.rows[k].line === line);
-    if (line == null || !own.length || own.includes(shown)) return mark();
+    const own = ofLine();
+    if (!own.length || own.includes(shown)) return mark();
     reach = own[own.length - 1];
     show(reach);
     rows[reach].scrollIntoView({ block: "nearest" });
@@ -90,9 +94,12 @@ export function layoutsOf(scene, selection, context) {
     node,
     draw() {
       if (!scene.rows.length) return;
-      mark();
-      if (part) return part.draw();
-      show(shown);
+      if (part) {
+        mark();
+        return part.draw();
+      }
+      const own = ofLine();
+      show(own.length && !own.includes(shown) ? own[own.length - 1] : shown); // a line that was picked before this was opened
       if (list.isConnected) list.scrollTop = Math.max(0, rows[shown].offsetTop - list.clientHeight / 2);
     },
     stop() {

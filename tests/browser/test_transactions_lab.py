@@ -1,4 +1,4 @@
-"""A compiled launch in a real JupyterLab: its card has the tabs, and another program's heatmap comes from the kernel."""
+"""A compiled launch in a real JupyterLab: its card has the tabs, and other programs come from the kernel."""
 
 from __future__ import annotations
 

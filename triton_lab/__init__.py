@@ -28,6 +28,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from triton_lab import examples as examples
     from triton_lab import lazy as lazy
     from triton_lab import polyhedral as polyhedral
     from triton_lab.backend.arguments import ArgumentError as ArgumentError
@@ -114,6 +115,7 @@ _PUBLIC: dict[str, str | None] = {
     "check": "triton_lab.launch.check",
     "compare": "triton_lab.launch.comparing.compare",
     "compile": "triton_lab.compiled.entry",
+    "examples": None,
     "interact": "triton_lab.views.launch.interact",
     "layout": "triton_lab.compiled.layouts",
     "lazy": None,
@@ -164,6 +166,7 @@ __all__ = [
     "check",
     "compare",
     "compile",
+    "examples",
     "interact",
     "layout",
     "lazy",

@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from tests.backend.fake_gpu import clock, on_gpu
+from tests.backend.fake_gpu import FakeDriver, clock, on_gpu
 from triton_lab.backend import stopwatch
 from triton_lab.launch import peaks
 
@@ -25,6 +25,14 @@ def doubled(x, y, n, BLOCK: tl.constexpr):
 def mine(n: int, BLOCK: int, num_warps: int = 4) -> Callable[[], Any]:
     x, y = on_gpu(torch.ones(n)), on_gpu(torch.zeros(n))
     return lambda: doubled[(triton.cdiv(n, BLOCK),)](x, y, n, BLOCK=BLOCK, num_warps=num_warps)
+
+
+def test_a_gpu_of_another_machine_is_not_timed_through_the_network(gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    from triton_lab.backend.timing import DeviceInterface
+
+    monkeypatch.setattr(FakeDriver, "get_device_interface", lambda self: DeviceInterface)
+    with pytest.raises(lab.TargetError, match=r"lab\.sweep measures a GPU of this machine.*lab\.record\(time=True\)"):
+        lab.sweep(mine, [64], configs=[{"BLOCK": 32}])
 
 
 def test_a_gpus_times_are_its_own_and_have_a_share_of_what_it_reaches(

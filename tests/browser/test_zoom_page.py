@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -244,3 +245,36 @@ def test_the_words_of_a_tab_stand_above_it_and_go_once_it_is_opened(show: Open) 
     assert told is not None and name is not None and told["y"] + told["height"] <= name["y"]
     tab.click()
     expect(tip).to_be_hidden()
+
+
+@pytest.mark.parametrize("key", ["Control", "Meta"])
+def test_a_timeline_leads_to_one_access_and_one_element(live: Open, screenshots: Path, key: str) -> None:
+    page = live(launch().plot.timeline("out_ptr"))
+    overlay = page.locator(".tl-overlay").first
+    overlay.hover(position={"x": LEFT + 100, "y": TOP + 8})
+    assert "elements" in told(page), "a cell stands for several elements at first"
+    wheel(page, overlay, 30, 100, 8, key)
+    expect(page.locator(".tl-zoom-told").first).to_have_text("Drag to move; 0 shows the whole.")
+    overlay.hover(position={"x": LEFT + 101, "y": TOP + 8})
+    page.screenshot(path=screenshots / f"zoom-timeline-{key}.png")
+    assert re.search(r"access \d.* · element \d+ · 1 lane$", told(page)), told(page)
+
+
+def test_two_fingers_zoom_about_their_middle(live: Open) -> None:
+    page = live(launch().plot.tiling("out_ptr"))
+    fingers = """(at) => {
+      const overlay = document.querySelector('.tl-overlay');
+      const box = overlay.getBoundingClientRect();
+      const tell = (name, id, x) => overlay.dispatchEvent(new PointerEvent(name, {
+        pointerId: id, pointerType: 'touch', button: 0, buttons: 1, bubbles: true,
+        clientX: box.left + x, clientY: box.top + 100 }));
+      tell('pointerdown', 11, 280); tell('pointerdown', 12, 320);
+      for (let apart = 20; apart <= at; apart += 10) {
+        tell('pointermove', 11, 300 - apart);
+        tell('pointermove', 12, 300 + apart);
+      }
+      tell('pointerup', 11, 300 - at); tell('pointerup', 12, 300 + at);
+    }"""
+    whole = page.locator(".tl-zoom-told").first.inner_text()
+    page.evaluate(fingers, 160)
+    assert page.locator(".tl-zoom-told").first.inner_text() != whole

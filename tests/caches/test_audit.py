@@ -26,7 +26,6 @@ AUDITED = {
     "compiled/lines/machine.py:trails": "the machine code and the text that it was made of",
     "compiled/transactions/registers.py:_special": "how many threads there are, alone",
     "compiled/kept.py:_compiler": "Triton's own files, which a running process does not change",
-    "compiled/transactions/registers.py:_special": "the number of threads alone",
     "interpreter/dtypes.py:numpy_dtype": "the name alone",
     "interpreter/memory.py:span": "shape and strides alone",
     "interpreter/special.py:_c_function": "the name alone",

@@ -122,6 +122,33 @@ def test_the_ends_of_every_function():
             np.testing.assert_allclose(result, np.array(expected, dtype), rtol=1e-6, err_msg=name)
 
 
+@pytest.mark.parametrize("dtype", [F32, F64])
+def test_the_ieee_remainder_is_the_c_librarys_with_the_sign_of_its_zeros(dtype):
+    numbers = np.array([0.0, -0.0, 0.5, 1, 1.5, 2, 2.5, 3, 5, 7.25, 1e-30, 1e30, -0.5, -1, -1.5, -2.5, -3, -7], dtype)
+    x, y = (each.reshape(-1) for each in np.meshgrid(numbers, numbers[numbers != 0]))
+    found = special.remainder(x, y)
+    expected = np.array([math.remainder(float(a), float(b)) for a, b in zip(x, y, strict=True)])
+    assert found.dtype == dtype and found.tolist() == expected.tolist()
+    assert np.signbit(found).tolist() == np.signbit(expected).tolist()
+
+
+@pytest.mark.parametrize("dtype", [F32, F64])
+def test_functions_of_half_turns_and_halves_are_exact_there(dtype):
+    halves = np.arange(-9, 10).astype(dtype) / 2
+    quarter = [0, 1, 0, -1]  # of sin(pi x), from x = 0 on by halves
+    assert special.sinpi(halves).tolist() == [quarter[k % 4] for k in range(-9, 10)]
+    assert special.cospi(halves).tolist() == [quarter[(k + 1) % 4] for k in range(-9, 10)]
+    assert special.round_half_away(halves).tolist() == [
+        math.copysign(math.floor(abs(k) / 2 + 0.5), k) for k in range(-9, 10)
+    ]
+    zeros = np.array([0.0, -0.0], dtype)
+    assert np.signbit(special.sinpi(zeros)).tolist() == [False, True]
+    assert np.signbit(special.round_half_away(np.array([0.25, -0.25], dtype))).tolist() == [False, True]
+    between = values(-8, 8).astype(dtype)
+    np.testing.assert_allclose(special.sinpi(between), np.sin(np.pi * between.astype(F64)), rtol=2e-6, atol=1e-14)
+    np.testing.assert_allclose(special.cospi(between), np.cos(np.pi * between.astype(F64)), rtol=2e-6, atol=1e-14)
+
+
 class Seen(TorchDispatchMode):
     """Every operator that torch is asked for."""
 

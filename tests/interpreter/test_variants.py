@@ -6,14 +6,21 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import torch
+import triton
+import triton.language as tl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import triton_lab as lab
 from triton_lab.interpreter import variants
 from triton_lab.interpreter.executable import Executable
 from triton_lab.ir import parse_plan
 from triton_lab.ir.contract import contracted
 from triton_lab.ir.verify import verify
+from triton_lab.launch.comparing.results import of_launch, read
+from triton_lab.launch.launch import Launch
+from triton_lab.launch.replay import replay
 
 floats = st.floats(min_value=-(2.0**60), max_value=2.0**60, width=32)
 
@@ -79,3 +86,83 @@ def test_products_are_fused_with_what_is_added(op: str, operands: str, names: li
     assert (other is plan) == ("math.fma" not in names)
     verify(other)
     Executable.of(other)
+
+
+@triton.jit
+def folds_kernel(x_ptr, i_ptr, a_ptr, sums_ptr, running_ptr, dot_ptr, numbers_ptr, B: tl.constexpr, S: tl.constexpr):
+    lane = tl.arange(0, B)
+    x, i = tl.load(x_ptr + lane), tl.load(i_ptr + lane)
+    tl.store(sums_ptr, tl.sum(x, 0))
+    tl.store(sums_ptr + 1, tl.max(x, 0))
+    tl.store(running_ptr + lane, tl.cumsum(x, 0))
+    tl.store(numbers_ptr, tl.sum(i, 0))
+    tl.store(numbers_ptr + 1, tl.argmax(x, 0))
+    tl.store(numbers_ptr + 2 + lane, tl.cumsum(i, 0))
+    row, column = tl.arange(0, S)[:, None], tl.arange(0, S)[None, :]
+    a = tl.load(a_ptr + row * S + column)
+    tl.store(dot_ptr + row * S + column, tl.dot(a, a, out_dtype=a.dtype))
+    whole = (a * 8).to(tl.int8)
+    tl.store(numbers_ptr + 2 + B + row * S + column, tl.dot(whole, whole))
+
+
+B, S = 64, 32
+
+
+@pytest.fixture(scope="module", params=[torch.float16, torch.float32])
+def folds(request: pytest.FixtureRequest) -> Launch:
+    generator = torch.Generator().manual_seed(1)
+    x = (torch.rand(B, generator=generator) * 100 - 20).to(request.param)
+    a = torch.rand(S, S, generator=generator).to(request.param)
+    i = torch.randint(-(2**31), 2**31, (B,), dtype=torch.int32, generator=generator)
+    outs = [torch.zeros(n, dtype=request.param) for n in (2, B, S * S)]
+    numbers = torch.zeros(2 + B + S * S, dtype=torch.int32)
+    with lab.record() as launches:
+        folds_kernel[(1,)](x, i, a, *outs, numbers, B=B, S=S)
+    return launches[0]
+
+
+def under(launch: Launch, table: variants.Table) -> dict[str, np.ndarray]:
+    """What a launch's tensors hold at the end, in another arithmetic."""
+    memory = replay(launch, executable=Executable.of(launch.executable.plan, table))
+    return {name: read(memory, launch.argument(name)) for name in of_launch(launch).arrays}
+
+
+def test_wide_sums_are_those_of_float64_rounded_once_and_whole_numbers_stay(folds: Launch) -> None:
+    plain, found = of_launch(folds).arrays, under(folds, variants.WIDE_SUMS)
+    x, a = plain["x_ptr"], plain["a_ptr"].astype(np.float64)
+    assert found["sums_ptr"].tolist() == [x.dtype.type(x.astype(np.float64).sum()), x.max()]
+    assert np.array_equal(found["running_ptr"], np.cumsum(x.astype(np.float64)).astype(x.dtype))
+    assert np.array_equal(found["dot_ptr"], (a.reshape(S, S) @ a.reshape(S, S)).astype(x.dtype).reshape(-1))
+    assert np.array_equal(found["numbers_ptr"], plain["numbers_ptr"])
+
+
+@pytest.mark.parametrize("name", variants.ORDERS)
+def test_an_order_of_terms_is_kept_by_sums_and_dots(folds: Launch, name: str) -> None:
+    plain, found = of_launch(folds).arrays, under(folds, variants.ORDERS[name])
+    orders = {
+        "one after the other": lambda n: np.arange(n),
+        "last to first": lambda n: np.arange(n)[::-1],
+        # 0, n/2, n/4, 3n/4, ...: the bits of a place, read backwards.
+        "in halves": lambda n: np.array([int(f"{k:0{n.bit_length() - 1}b}"[::-1], 2) for k in range(n)]),
+    }
+    x, a = plain["x_ptr"], plain["a_ptr"].reshape(S, S).astype(np.float32)
+    total, product = None, np.zeros((S, S), np.float32)
+    for k in orders[name](B):
+        term = np.float32(x[k])  # in which a narrow sum is carried
+        total = term if total is None else total + term
+    for k in orders[name](S):
+        product = product + a[:, k, None] * a[None, k, :]
+    assert found["sums_ptr"].tolist() == [x.dtype.type(total), x.max()]
+    assert np.array_equal(found["dot_ptr"], product.astype(x.dtype).reshape(-1))
+    assert np.array_equal(found["numbers_ptr"], plain["numbers_ptr"])
+    assert np.array_equal(found["running_ptr"], plain["running_ptr"]), "a running sum has an order of its own"
+
+
+def test_all_in_float64_rounds_at_stores_alone(folds: Launch) -> None:
+    plain, found = of_launch(folds).arrays, under(folds, variants.THROUGHOUT)
+    x, a = (plain[name].astype(np.float64) for name in ("x_ptr", "a_ptr"))
+    kind = plain["x_ptr"].dtype
+    assert np.allclose(found["sums_ptr"].astype(float), [x.sum(), x.max()], rtol=np.finfo(kind).eps)
+    assert np.array_equal(found["dot_ptr"], (a.reshape(S, S) @ a.reshape(S, S)).astype(kind).reshape(-1))
+    assert np.array_equal(found["running_ptr"], np.cumsum(x).astype(kind))
+    assert np.array_equal(found["numbers_ptr"], plain["numbers_ptr"])

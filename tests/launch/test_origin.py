@@ -151,3 +151,22 @@ def test_a_lane_that_the_mask_turns_off_comes_from_no_element(atomic: bool) -> N
         lane: [o.elements.tolist() for o in launch.origins(store_of(launch), program=0, lane=lane)] for lane in (2, 5)
     }
     assert found == {2: [[2]], 5: [[]]}
+
+
+@triton.jit
+def last(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
+    lane = tl.arange(0, BLOCK)
+    place, first, second = out_ptr + lane, x_ptr + lane, y_ptr + BLOCK - 1 - lane
+    tl.store(place, tl.load(first))
+    x = tl.load(first)
+    tl.store(place, x * tl.load(second))
+
+
+def test_what_was_computed_right_before_a_store_is_followed() -> None:
+    launch = recorded(last, (1,), torch.rand(4), torch.rand(4), torch.empty(4), BLOCK=4)
+    copied, multiplied = [access for access in launch.accesses if access.kind == "store"]
+    for lane in range(4):
+        found = [(one.argument, one.elements.tolist()) for one in launch.origins(copied, program=0, lane=lane)]
+        assert found == [("x_ptr", [lane])]
+        found = [(one.argument, one.elements.tolist()) for one in launch.origins(multiplied, program=0, lane=lane)]
+        assert found == [("x_ptr", [lane]), ("y_ptr", [3 - lane])]

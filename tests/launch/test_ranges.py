@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_lab.launch.ranges import _MANY, NOTHING, Ranges, true_ranges
+from triton_lab.launch.ranges import _FAR, _MANY, NOTHING, Ranges, true_ranges
 
 pairs = st.lists(st.tuples(st.integers(0, 40), st.integers(-2, 9)).map(lambda p: (p[0], p[0] + p[1])), max_size=8)
 
@@ -78,3 +80,21 @@ def test_a_table_of_bytes_answers_as_a_search_does(some: list[int], others: list
     asked = np.arange(-5, 105)
     assert a.covers(asked)[5:-5].tolist() == few[0].covers(asked)[5:-5].tolist()
     assert not a.covers(np.array([-1, 100 * _MANY + 5])).any()
+
+
+@given(pairs, pairs, st.integers(-2, 50))
+def test_what_is_near_how_many_begin_and_how_short_they_are(
+    a: list[tuple[int, int]], b: list[tuple[int, int]], address: int
+) -> None:
+    one, other = ranges(a), ranges(b)
+    spans = list(zip(one.start.tolist(), one.stop.tolist(), strict=True))
+    hull = (min(members(b)), max(members(b))) if members(b) else (0, -1)
+    near = one.near(other)
+    assert list(zip(near.start.tolist(), near.stop.tolist(), strict=True)) == [
+        (start, stop) for start, stop in spans if start <= hull[1] and stop > hull[0]
+    ]
+    assert int(one.number(np.array([address]))[0]) == sum(start <= address for start, _ in spans)
+    assert one.shortest == min([stop - start for start, stop in spans], default=_FAR)
+    gaps = [after[0] - before[1] for before, after in pairwise(spans)]
+    assert one.narrowest_gap == min(gaps, default=_FAR)
+    assert len(one) == len(spans)

@@ -172,3 +172,15 @@ def test_a_hundred_updates_of_64_megabytes_stay_under_one_and_a_half_times_that(
     assert lazy.meter.peak_bytes < 1.5 * size
     assert most - before < 0.5 * size
     assert t[:3].tolist() == [100.0, 100.0, 100.0] and t[-1].item() == 100.0
+
+
+@pytest.mark.parametrize("shift", [0, 1, 2])
+def test_an_update_that_reads_its_tensor_elsewhere_too_reads_the_old_values(shift: int) -> None:
+    """In place only if all that it reads of the tensor is what it writes."""
+    t, eager = lazy.tensor(torch.arange(8.0)), torch.arange(8.0)
+    before = address(t)
+    t[2:6] = t[2:6] * 10 + t[2 + shift : 6 + shift]
+    eager[2:6] = eager[2:6] * 10 + eager[2 + shift : 6 + shift].clone()
+    step()
+    assert t.tolist() == eager.tolist()
+    assert (address(t) == before) == (shift == 0)

@@ -23,9 +23,10 @@ HEAD = "import torch, triton, triton.language as tl"
 class Mistake:
     """`run` launches `kernel` once, on fresh tensors.
 
-    The picture shows `kind` of finding at the `places` of `argument`, and `programs` (linear numbers; None where it is
-    chance who is told of) with it, on a line that is marked. `says` is what must be read beside it. Where `argument` is
-    None, no argument is to blame, and words must do; "refused" is a kernel that Triton does not compile.
+    The picture shows `kind` of finding at the `places` of `argument`, or where it `ends` if it is in no argument, and
+    `programs` (linear numbers; None where it is chance who is told of) with it, on a line that is marked. `says` is
+    what must be read beside it. Where both are None, no argument is to blame, and words must do; "refused" is a kernel
+    that Triton does not compile.
     """
 
     name: str
@@ -37,6 +38,12 @@ class Mistake:
     places: frozenset[Place]
     programs: frozenset[int] | None
     says: str
+    ends: str | None = None
+
+    @property
+    def drawn(self) -> str | None:
+        """The argument whose picture shows it."""
+        return self.argument or self.ends
 
     @property
     def lines(self) -> set[int]:
@@ -62,13 +69,14 @@ def mistake(
     places: Iterable[Place | int] = (),
     programs: Iterable[int] | None = None,
     says: str = "",
+    ends: str | None = None,
 ) -> Callable[[Callable[[], None]], Mistake]:
     """Makes a `Mistake` of the function below it; the function's docstring says what somebody thought, or forgot."""
 
     def make(run: Callable[[], None]) -> Mistake:
         at = frozenset((place,) if isinstance(place, int) else place for place in places)
         which = None if programs is None else frozenset(programs)
-        return Mistake(run.__name__, inspect.getdoc(run) or "", run, kernel, kind, argument, at, which, says)
+        return Mistake(run.__name__, inspect.getdoc(run) or "", run, kernel, kind, argument, at, which, says, ends)
 
     return make
 

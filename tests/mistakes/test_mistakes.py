@@ -112,7 +112,7 @@ def check_the_gravest(card: Card, mistake: Mistake) -> None:
     assert mistake.says in card.text()
 
 
-@pytest.mark.parametrize("mistake", [each for each in MISTAKES if each.argument], ids=named)
+@pytest.mark.parametrize("mistake", [each for each in MISTAKES if each.drawn], ids=named)
 def test_the_card_opens_on_the_fault_and_its_picture_shows_it(mistake: Mistake) -> None:
     launch = launched(mistake)
     card = Card(launch)
@@ -120,7 +120,7 @@ def test_the_card_opens_on_the_fault_and_its_picture_shows_it(mistake: Mistake) 
     check_the_gravest(card, mistake)
     assert scene["opened"] == "tiling"
     parts = scene["parts"]
-    assert list(parts) == ["tiling", f"tiling/{mistake.argument}"]  # the choice, and what is chosen in it
+    assert list(parts) == ["tiling", f"tiling/{mistake.drawn}"]  # the choice, and what is chosen in it
 
     tiling = card.tilings[0]
     assert isinstance(tiling, Tiling)
@@ -134,7 +134,7 @@ def test_the_card_opens_on_the_fault_and_its_picture_shows_it(mistake: Mistake) 
     assert card._repr_mimebundle_()[0]["image/png"]
 
 
-@pytest.mark.parametrize("mistake", [m for m in MISTAKES if m.argument is None and m.kind != "refused"], ids=named)
+@pytest.mark.parametrize("mistake", [m for m in MISTAKES if m.drawn is None and m.kind != "refused"], ids=named)
 def test_what_no_argument_is_to_blame_for_is_told_first(mistake: Mistake) -> None:
     check_the_gravest(Card(launched(mistake)), mistake)
 

@@ -121,11 +121,35 @@ def sum_kernel(x_ptr, out_ptr, COLUMNS: tl.constexpr, STEPS: tl.constexpr):
     tl.store(out_ptr + tl.arange(0, COLUMNS), total)
 
 
-@mistake(sum_kernel, "lost-precision", programs={0}, says="adds up 4,096 terms in float16 and gets 2048")
+@mistake(
+    sum_kernel,
+    "lost-precision",
+    places=range(8),
+    programs={0},
+    says="adds up 4,096 terms in float16 and gets 2048",
+    ends="out_ptr",
+)
 def accumulator_in_float16() -> None:
     """From 2,048 on float16 has no odd numbers: adding 1 changes nothing."""
     x, out = torch.ones(4096, 8, dtype=torch.float16), torch.zeros(8, dtype=torch.float16)
     sum_kernel[(1,)](x, out, COLUMNS=8, STEPS=4096)
+
+
+@triton.jit
+def counts_kernel(x_ptr, out_ptr, STEPS: tl.constexpr, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.int16)
+    for step in range(STEPS):
+        total += tl.load(x_ptr + step * BLOCK + lanes)  # BUG
+    tl.store(out_ptr + lanes, total)
+
+
+@mistake(counts_kernel, "overflow", places=[2, 5], programs={0}, says="does not fit int16", ends="out_ptr")
+def sum_in_int16() -> None:
+    """Two of eight columns add up to more than 32,767, and come out below zero."""
+    x, out = torch.ones(16, 8, dtype=torch.int16), torch.zeros(8, dtype=torch.int16)
+    x[:, [2, 5]] = 2100
+    counts_kernel[(1,)](x, out, STEPS=16, BLOCK=8)
 
 
 @triton.jit

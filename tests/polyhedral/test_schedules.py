@@ -161,6 +161,17 @@ def test_what_is_asked_of_a_statement_that_there_is_not_names_those_that_there_a
             ask(schedule(TWO), "S9")
 
 
+def test_loops_that_stand_apart_are_named_when_they_are_to_change_places() -> None:
+    text = (
+        "for (int i = 0; i < n; i++) { A[i] = 0; for (int j = 0; j < 4; j++) for (int k = 0; k < n; k++) B[j][k] = i; }"
+    )
+    with pytest.raises(ValueError, match=r"^k, j does not stand directly inside i: other statements lie between"):
+        schedule(text).reorder("k", "i", "j")
+    with pytest.raises(ValueError, match=r"^j does not stand directly inside i: other statements lie between"):
+        schedule(text).reorder("j", "i")
+    assert schedule(text).reorder("k", "j").program().index("int k") < schedule(text).program().index("int k")
+
+
 def test_loops_deep_in_a_tree_are_fused_where_their_statements_part() -> None:
     rows = "".join(f"for (int j = 0; j < n; j++) {name}[i][j] = {k};" for k, name in enumerate("ABCD"))
     start = schedule(f"for (int k = 0; k < n; k++) Z[k] = 0; for (int i = 0; i < n; i++) {{ {rows} }}")

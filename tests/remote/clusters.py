@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import socket
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +17,8 @@ from typing import Any
 import distributed
 
 ROOT = Path(__file__).parents[2]
+# In the environment of all that is started here, and of what that starts.
+_TOKEN = ("TRITON_LAB_TESTS", uuid.uuid4().hex)
 
 
 def free_port() -> int:
@@ -71,7 +75,7 @@ class Processes:
             env={
                 **os.environ,
                 "PYTHONPATH": paths,
-                "DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "1s",
+                _TOKEN[0]: _TOKEN[1],
                 **environment,
             },
         )
@@ -83,6 +87,21 @@ class Processes:
         for process in reversed(self.running):
             process.kill()
             process.wait()
+
+
+def jobs_running() -> int:
+    """How many processes there are that do a job now, of workers that were started here."""
+    return sum(_does_a_job(process) for process in Path("/proc").glob("[0-9]*"))
+
+
+def _does_a_job(process: Path) -> bool:
+    try:
+        parent = re.search(r"^PPid:\t(\d+)", (process / "status").read_text(), re.MULTILINE)
+        ours = "=".join(_TOKEN).encode() in (process / "environ").read_bytes()
+        names = [(one / "cmdline").read_bytes() for one in (process, Path("/proc") / parent[1])] if parent else [b""]
+        return ours and all(b"triton_lab.remote.child" in name for name in names)
+    except OSError:  # it has just ended
+        return False
 
 
 def plugin(folder: Path) -> Path:

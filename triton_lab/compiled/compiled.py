@@ -119,7 +119,8 @@ class Compiled:
         """
         from triton_lab.compiled.passes import passes_of
 
-        return passes_of(self)
+        assert self.request is not None, "what was compiled knows what that was"
+        return passes_of(self.request, self.kernel, (self.file, self.line))
 
     @property
     def problems(self) -> tuple[str, ...]:

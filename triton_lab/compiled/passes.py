@@ -10,15 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, SupportsIndex, overload
+from typing import SupportsIndex, overload
 
 from triton_lab.compiled import child
 from triton_lab.compiled.explained import operation
 from triton_lab.compiled.failure import CompileError
+from triton_lab.compiled.front import Request
 from triton_lab.compiled.text import aligned, without_places
-
-if TYPE_CHECKING:
-    from triton_lab.compiled.compiled import Compiled
 
 SECONDS = 120.0
 MAX_BYTES = 8 << 30
@@ -100,17 +98,14 @@ class Passes(list[Pass]):
         return str(self)
 
 
-def passes_of(compiled: Compiled) -> Passes:
-    """What `Compiled.passes` gives."""
-    request = compiled.request
-    assert request is not None, "what was compiled knows what that was"
+def passes_of(request: Request, kernel: str, place: tuple[str, int]) -> Passes:
+    """What `Compiled.passes` gives of a kernel that begins at ``place``."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "passes"
         outcome = child.ask(request, SECONDS, MAX_BYTES, threading.Event(), str(path))
         if outcome.failure:
-            place = (compiled.file, compiled.line)
-            told = f"{compiled.kernel}: its passes cannot be told: {outcome.failure}"
-            raise CompileError(told, compiled.target, "llir", place, outcome.said)
+            told = f"{kernel}: its passes cannot be told: {outcome.failure}"
+            raise CompileError(told, request.target.name, "llir", place, outcome.said)
         with path.open("rb") as file:
             written = file.read(MOST_BYTES + 1)
     return read(written[:MOST_BYTES].decode(errors="replace"), len(written) > MOST_BYTES)

@@ -5,16 +5,23 @@ Notebooks, tests and benchmarks iterate over the same list:
     for example in triton_lab.examples.all_examples():
         example.check()
 
+Some launches of them were recorded on a GPU: `recordings` has their names, and `recording` opens one.
+
 Importing this package imports neither torch nor Triton: a page is imported when it is asked for.
 """
 
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING, Any
 
 from triton_lab.examples.registry import Example, Size
 
-__all__ = ["PAGES", "Example", "Size", "all_examples", "example"]
+if TYPE_CHECKING:
+    from triton_lab.examples.recorded import recording as recording
+    from triton_lab.examples.recorded import recordings as recordings
+
+__all__ = ["PAGES", "Example", "Size", "all_examples", "example", "recording", "recordings"]
 
 PAGES: tuple[str, ...] = (
     "vector_add",
@@ -55,3 +62,9 @@ def example(name: str) -> Example:
     if name not in found:
         raise KeyError(f"no example is called {name!r}; there are {', '.join(found)}")
     return found[name]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("recording", "recordings"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.recorded"), name)

@@ -19,30 +19,36 @@ from triton_lab.launch.watcher import Watcher
 PATIENCE = 2.0  # seconds for one size: larger ones are not counted
 
 
-class Counter(Recorder, Watcher):
-    """Adds up the bytes of all accesses; `launches` says how many there were to look at."""
+class Moved(Watcher):
+    """Adds up the bytes of all accesses: of an atomic twice, since it reads and writes."""
 
     def __init__(self) -> None:
-        self.bytes = self.launches = 0
+        self.bytes = 0
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: NDArray[Any] | None) -> None:
+        pointee = frame.type(op.operands[effects.operands_of(op).address]).pointee
+        assert pointee is not None
+        event = Event(0, frame.programs, pointer, mask, block_shape(frame, op, pointer))
+        times = 2 if kind == "atomic" else 1
+        self.bytes += int(np.count_nonzero(event.active())) * max(1, pointee.bits // 8) * times
+
+
+class Counter(Recorder):
+    """Of launches: their accesses are ``moved``, and the interpreter took ``seconds`` for them."""
+
+    def __init__(self) -> None:
+        self.moved = Moved()
+        self.launches = 0
         self.seconds = 0.0
 
     def before(self, call: Call) -> Watch:
         if call.trial:
             return Watch()
         self.launches += 1
-        return Watch(accesses=self)
+        return Watch(accesses=self.moved)
 
     def after(self, call: Call) -> None:
         self.seconds += call.interpreted
-
-    def access(
-        self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: NDArray[Any] | None
-    ) -> None:  # fmt: skip
-        pointee = frame.type(op.operands[effects.operands_of(op).address]).pointee
-        assert pointee is not None
-        event = Event(0, frame.programs, pointer, mask, block_shape(frame, op, pointer))
-        reads_and_writes = 2 if kind == "atomic" else 1
-        self.bytes += int(np.count_nonzero(event.active())) * max(1, pointee.bits // 8) * reads_and_writes
 
 
 def bytes_of(run: Callable[[], object]) -> tuple[int | None, float]:
@@ -53,4 +59,4 @@ def bytes_of(run: Callable[[], object]) -> tuple[int | None, float]:
     counter = Counter()
     with target("cpu"), recorders.alone(counter):
         run()
-    return (counter.bytes if counter.launches else None), counter.seconds
+    return (counter.moved.bytes if counter.launches else None), counter.seconds

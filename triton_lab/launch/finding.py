@@ -80,6 +80,8 @@ class Finding:
     which is in ``elements``. ``hint`` is one sentence on what to do. ``stopped``: the
     launch went no further, and its error tells of the same. ``fix`` are edits of the kernel that mend it, tried
     before they are offered; None where nothing simple does. ``orders`` says what a race leaves, whoever comes last.
+    ``ends``: of what is wrong with a number in no argument's memory, the arguments it was stored to, and in which of
+    their elements, the first 100.
     ``file``: whose line ``line`` is, where that is a notebook's cell or another file than the kernel's.
 
     >>> with lab.record() as launches:
@@ -111,6 +113,7 @@ class Finding:
     fix: Fix | None = None
     orders: tuple[str, ...] = ()
     file: str = ""
+    ends: tuple[tuple[str, NDArray[Any]], ...] = field(default=(), repr=False)
 
     @property
     def where(self) -> str:

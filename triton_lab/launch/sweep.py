@@ -9,7 +9,7 @@ from typing import Any
 
 from triton_lab.backend.launcher import recorders
 from triton_lab.backend.stopwatch import SECONDS, Time, device_name, measured
-from triton_lab.backend.targets import current
+from triton_lab.backend.targets import TargetError, current
 from triton_lab.launch.counted import PATIENCE, bytes_of
 from triton_lab.launch.swept import Peaks, Row, Sweep
 
@@ -41,7 +41,7 @@ def sweep(
     and compares nothing: the interpreter's times say nothing about a GPU.
 
     What a function raises is told with its size; the others go on. Raises TypeError for what is no function or gives
-    none, ValueError without a size.
+    none, ValueError without a size, TargetError where launches go to a GPU of another machine.
 
     >>> def mine(n, block=128):
     ...     x, y = torch.ones(n), torch.ones(n)
@@ -54,6 +54,7 @@ def sweep(
     >>> [(row.line, row.size, row.bytes) for row in found][:3]
     [('mine (block=64)', 256, 3072), ('mine (block=256)', 256, 3072), ('torch', 256, 3072)]
     """
+    _has_a_clock()
     named = _named(functions)
     sizes = [_size(one) for one in sizes]
     if not sizes:
@@ -72,9 +73,22 @@ def sweep(
         for (name, config, _), run in zip(cases, made, strict=True):
             found = run if isinstance(run, str) else _timed(run, seconds)
             told = {"error": found} if isinstance(found, str) else {"time": found}
-            rows.append(Row(name, size, dict(config), bytes=moved[0], flops=moved[1], **told))  # type: ignore[arg-type]
+            rows.append(Row(name, size, dict(config), bytes=moved[0], flops=moved[1], **told))
     target = current()
     return Sweep(tuple(rows), target, _peaks(dtype) if target == "gpu" else None, tuple(remarks))
+
+
+def _has_a_clock() -> None:
+    """A GPU of another machine is reached through a network, whose time is not the GPU's."""
+    from triton.runtime import driver
+
+    from triton_lab.backend.timing import DeviceInterface
+
+    if current() == "gpu" and driver.active.get_device_interface() is DeviceInterface:
+        raise TargetError(
+            "lab.sweep measures a GPU of this machine, and launches go to another one now: run the sweep there, "
+            "or measure single launches, with lab.record(time=True)"
+        )
 
 
 def _named(functions: Any) -> dict[str, Function]:

@@ -23,6 +23,7 @@ class _Function:
     """What Triton asks of a kernel's function where there is none any more."""
 
     launch_metadata = None
+    fn = None
 
     def __init__(self, names: Sequence[str]) -> None:
         self.arg_names = list(names)

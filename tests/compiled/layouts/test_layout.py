@@ -109,3 +109,23 @@ def test_the_layouts_of_a_module_are_found_with_their_shapes() -> None:
         "memdesc<64x32xf32, #shared>": ((64, 32), 32),
     }
     assert all(isinstance(each, Layout) for each in found.values())
+
+
+def test_what_is_plain_from_the_shape_need_not_be_said() -> None:
+    line = lab.layout("blocked", 1024, size_per_thread=4, threads_per_warp=32, warps_per_cta=4)
+    assert line == lab.layout(
+        "blocked", (1024,), size_per_thread=[4], threads_per_warp=[32], warps_per_cta=[4], order=[0]
+    )
+    padded = lab.layout("padded_shared", (32, 64), pairs=[(64, 4)], bits=16)
+    assert padded == lab.layout("#ttg.padded_shared<[64:+4] {order = [1, 0], shape = [32, 64]}>", bits=16)
+
+
+def test_rows_and_columns_of_tensor_memory_that_hold_nothing_are_no_copies() -> None:
+    half = lab.layout("tensor_memory_encoding", (64, 32), blockM=64, blockN=32, colStride=1)
+    assert half.copies == 1 and [place.row for place in half.owner(17, 3)] == [33]
+    assert half.kept().sum() == 64 * 32 == len(half.elements())
+    strided = lab.layout("tensor_memory_encoding", (128, 32), blockM=128, blockN=32, colStride=2)
+    assert strided.bits == 16 and strided.copies == 1
+    assert {place.column for column in range(32) for place in strided.owner(0, column)} == set(range(0, 64, 2))
+    scales = lab.layout("tensor_memory_scales_encoding", (32, 4), bits=8)
+    assert scales.copies == 4 and [place.row for place in scales.owner(1, 0)] == [1, 33, 65, 97]

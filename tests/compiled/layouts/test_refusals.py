@@ -63,11 +63,31 @@ NVMMA: dict[str, Any] = {"swizzlingByteWidth": 128, "transposed": False, "elemen
         ("#ttg.padded_shared<[64:+4] {order = [1, 0], shape = [64, 64]}>", (32, 64), {}, r"shape \(64, 64\), not"),
         ("#ttg.shared_linear<{offset = [[1], [1]]}>", (), {}, "its basis vectors must be independent"),
         ("tensor_memory_encoding", (64, 64), {"blockM": 128, "blockN": 64, "colStride": 1}, "fewer than blockM = 128"),
+        ("tensor_memory_encoding", (128, 64), {"blockM": 128, "blockN": 64, "colStride": 2, "bits": 32},
+         "a column has 32 bits, of which colStride = 2 leaves 16"),
+        ("blocked", (8, 8), {**BLOCKED, "warps_per_cta": [128, 1]}, "are 128 warps, but a program has at most 64"),
+        ("blocked", (8, 8), {**BLOCKED, "threads_per_warp": [8, 16]}, "128 threads, but a warp has 32, or 64"),
+        ("blocked", (1 << 20, 2), BLOCKED, "2,097,152 elements, but a program's tensor has at most 1,048,576"),
+        ("blocked", "8x8", BLOCKED, "shape is '8x8', but must be a tensor's"),
+        (5, (8, 8), {}, "a layout is TTGIR's text, or the name of a kind such as 'blocked', not 5"),
+        ("blocked", (8, 8), {**BLOCKED, "bits": 0}, "bits is 0, but must be the width of an element"),
+        ("blocked", (8, 8), {"threads_per_wrap": [1]}, "did you mean threads_per_warp"),
+        ("swizzled", (8, 8), {}, "did you mean swizzled_shared"),
+        # As they were written, so they are called.
+        ("swizzled_shared", (8, 8), {"vec": 1, "per_phase": 3, "max_phase": 1}, "^per_phase is 3"),
+        ("swizzled_shared", (8, 8), {"vec": 1, "perPhase": 3, "maxPhase": 1}, "^perPhase is 3"),
+        ("blocked", (8, 8), {"sizePerThread": [1, 1]}, "needs threadsPerWarp, warpsPerCTA too"),
+        ("dot_op", (16, 16), {"opIdx": 0, "parent": MMA, "kWidth": 256}, "kWidth is 256, but a lane has at most 128"),
+        (MMA.replace("Minor = 0", "Minor = -1"), (16, 16), {}, "versionMinor is -1"),
+        ("amd_wmma", (32, 32), {"version": 3, "isTranspose": True, "warpsPerCTA": [2, 2]},
+         "instructions of version 3 that are known here compute M x N x K = 16 x 16 x 4 or"),
+        ("dot_op", (32, 32), {"opIdx": 0, "kWidth": 2, "parent": "#ttg.amd_wmma<{version = 1, isTranspose = true, "
+         "warpsPerCTA = [2, 2]}>"}, "kWidth is 2, but operands of version 1 have 8, 16"),
         ("tensor_memory_encoding", (64, 64), {"blockM": 32, "blockN": 64, "colStride": 1}, "must be one of 64, 128"),
     ],
 )  # fmt: skip
 def test_a_layout_that_cannot_be_is_refused_with_its_reason(
-    spelled: str, shape: tuple[int, ...], parameters: dict[str, Any], reason: str
+    spelled: Any, shape: Any, parameters: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(lab.LayoutError, match=reason):
         lab.layout(spelled, shape, **parameters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 
 import pytest
@@ -13,7 +14,7 @@ import triton_lab as lab
 from triton_lab.backend.source import is_tritons
 from triton_lab.compiled.compiled import Compiled
 from triton_lab.compiled.explained import operation
-from triton_lab.compiled.lines import assembly, llvm, mlir
+from triton_lab.compiled.lines import assembly, llvm, machine, mlir
 from triton_lab.compiled.lines.places import Place, Trail
 from triton_lab.compiled.lines.reasons import CONSTANT, FIXED, UNTOLD, UNUSED, doing
 from triton_lab.examples import example
@@ -67,13 +68,34 @@ def test_every_line_with_a_place_comes_from_a_line_that_exists(made, name: str, 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_instruction_of_sass_has_a_place(made, name: str) -> None:
+def test_nearly_every_instruction_of_sass_has_a_place(made, name: str) -> None:
+    """But for those that no line of PTX has one for, which the compiler made up."""
     compiled = made[name, "sm_90"]
     trails = compiled.lines.trails("sass")
-    for line, trail in zip(str(compiled.stages["sass"]).split("\n"), trails, strict=True):
-        # Behind the last instruction stands what nobody runs.
-        if trail is None and (opcode := operation("sass", line)):
-            assert opcode.startswith(("BRA", "NOP", "BPT", "WARPSYNC", "RET", "CALL")), line
+    lines = [(line, operation("sass", line)) for line in str(compiled.stages["sass"]).split("\n")]
+    there = [trail is not None for (_, op), trail in zip(lines, trails, strict=True) if op and not op.startswith("NOP")]
+    assert sum(there) >= 0.85 * len(there)
+    ptx = compiled.lines.trails("ptx")
+    assert {trail.places for trail in trails if trail is not None and trail.places[0].column} <= {
+        trail.places for trail in ptx if trail is not None
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sass_agrees_with_the_table_of_source_lines(made, name: str) -> None:
+    """Through PTX an instruction comes from the line that ptxas has noted for it, but for what `assembly` mends."""
+    stages = made[name, "sm_90"].stages
+    trails = [one for one in made[name, "sm_90"].lines.trails("sass") if one is not None]
+    told, noted = "", []
+    for line in machine._told(stages["cubin"]).split("\n"):
+        found = machine._TOLD.match(line)
+        if found and found[1] != machine._PTX:
+            told = (found[1], int(found[2]))
+        elif machine._INSTRUCTION.match(line):
+            noted.append(told)
+    here = [(one.places[0].file, one.places[0].line) for one in made[name, "sm_90"].lines.trails("sass") if one]
+    matched = difflib.SequenceMatcher(None, here, noted, autojunk=False).get_matching_blocks()
+    assert sum(block.size for block in matched) >= 0.95 * len(trails)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -197,7 +219,7 @@ def test_locations_of_llvm_through_scopes_and_calls() -> None:
 
 
 def test_assembly_of_several_lines_stands_where_its_first_does() -> None:
-    """LLVM counts on within it, and ptxas believes that: both are mended."""
+    """LLVM counts on within it."""
     text = """\t.loc\t1 3 1
 \t// begin inline asm
 \t.loc\t1 3 1
@@ -213,7 +235,6 @@ def test_assembly_of_several_lines_stands_where_its_first_does() -> None:
     third, fourth = Trail((Place("/x/a.py", 3, 1),)), Trail((Place("/x/a.py", 4, 9),))
     found = assembly.trails(text)
     assert [found[k] for k in (3, 5, 8, 10)] == [third, third, third, fourth]
-    assert assembly.misplaced(text) == {("/x/a.py", 4): {"LDG": third}}
 
 
 def test_locations_of_assembly_hold_until_the_next() -> None:

@@ -24,7 +24,11 @@ def measure_example(name: str, against: str) -> Row:
         comparisons = [lab.compare(launch, launch) for launch in sides[0]]
     worst = max(comparisons, key=lambda one: CLASSES.index(_class(one)))
     found = _class(worst)
-    return Row(name, "", found, "" if found == EQUAL else worst.cause, "" if found == EQUAL else worst.text())
+    if found == EQUAL:
+        return Row(name, "", found, "")
+    cause = worst.cause
+    unexplained = found == DIFFERENT and cause.startswith("no cause was found")
+    return Row(name, "", found, "" if unexplained else cause, worst.text())
 
 
 def _class(comparison: Comparison) -> str:

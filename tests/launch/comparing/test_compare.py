@@ -93,6 +93,9 @@ def test_what_does_not_fit_is_told() -> None:
         lab.compare(launch, {"n": torch.zeros(8)})
     with pytest.raises(LookupError, match="row_sum has no argument 'out'"):
         lab.compare(launch, {"out": torch.zeros(8)})
+    for odd in (np.array([{}] * 8), np.array(["x"] * 8), np.array([b"x"] * 8), np.ones(8, complex)):
+        with pytest.raises(TypeError, match="what is expected of out_ptr is no tensor of numbers but ndarray"):
+            lab.compare(launch, odd)
     with pytest.raises(ValueError, match="ran on the CPU alone"):
         lab.compare(launch)
     with pytest.raises(TypeError, match="takes a launch first"):

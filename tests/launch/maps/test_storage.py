@@ -103,3 +103,27 @@ def test_letters_go_on_after_z() -> None:
     kept = [torch.zeros(1) for _ in range(28)]
     tensors = [stored(tensor, "x") for tensor in kept]
     assert [memory.letter for memory in memories(tensors)][24:] == ["Y", "Z", "AA", "AB"]
+
+
+@pytest.mark.parametrize("count", [62, 63, 64, 70])
+def test_a_set_has_a_bit_for_each_tensor_and_none_is_its_sign(count: int) -> None:
+    base = torch.zeros(80)
+    tensors = [stored(base[number : number + 2], f"t{number}") for number in range(count)]
+    (memory,) = memories(tensors)
+    found = cover(tensors, memory)
+    assert found.tensors == tuple(range(min(count, 63)))
+    told = [0] * 80
+    for number in found.tensors:
+        told[number] |= 1 << number
+        told[number + 1] |= 1 << number
+    assert found.sets.tolist() == told
+
+
+@pytest.mark.parametrize(("units", "whole"), [(4096, True), (4097, False)])
+def test_bare_memory_is_left_out_of_large_storages_alone(units: int, whole: bool) -> None:
+    tensor = stored(torch.zeros(units)[100:110], "t")
+    found = cover([tensor], memories([tensor])[0], slack=3)
+    assert (found.first, found.units) == ((0, units) if whole else (97, 16))
+    # Of which a quarter is covered, too.
+    tensor = stored(torch.zeros(units)[: units // 4 + 1], "t")
+    assert cover([tensor], memories([tensor])[0], slack=3).units == units

@@ -267,3 +267,17 @@ def test_random_nests_are_right_or_refused(nest: RandomNest, n: int) -> None:
     ours, theirs = found.schedule.run(arrays, **bound.values), kernel.run(arrays, **bound.values)
     for array in arrays:
         np.testing.assert_allclose(theirs[array], ours[array], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "missing"),
+    [
+        ("for (int i = 0; i < n; i++) A[i] = B[i];", {"A": np.zeros(8)}, "B"),
+        ("for (int i = 0; i < n; i++) A[i] = B[i];", {"B": np.zeros(8)}, "A"),
+        ("for (int i = 0; i < n; i++) A[i] = s;", {"A": np.zeros(8)}, "s"),
+    ],
+)
+def test_arrays_that_a_run_needs_are_asked_for(text: str, given: dict[str, np.ndarray], missing: str) -> None:
+    kernel = scop(text, n=8).schedule.split("i", 4).to_triton()
+    with pytest.raises(ValueError, match=f"the program uses the array {missing}: give it a value"):
+        kernel.run(given, n=8)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +23,8 @@ from triton_lab.polyhedral.core.nest import (
     Visit,
 )
 from triton_lab.polyhedral.core.printer import CPrinter, PythonPrinter, shifted
+from triton_lab.polyhedral.core.source import SourceText
+from triton_lab.polyhedral.frontends.from_c import nest_from_c
 
 VALUES = {"i": 5, "j": -3, "n": 8}
 
@@ -83,6 +87,36 @@ def test_brackets_stand_where_they_must(e):
     assert int(eval(PythonPrinter().text(e), dict(VALUES))) == int(value(e))
 
 
+OPERATIONS = {
+    **{op: (2, lambda a, b, op=op: Binary(op, a, b)) for op in ("+", "-", "*")},
+    **{op: (2, lambda a, b, op=op: Compare(op, a, b)) for op in ("<", "==")},
+    **{op: (2, lambda a, b, op=op: Logic(op, (a, b))) for op in ("and", "or")},
+    "minus": (1, lambda a: Unary("-", a)),
+    "not": (1, lambda a: Unary("not", a)),
+    "min": (2, lambda a, b: Call("min", (a, b))),
+    "choose": (3, Choose),
+}
+OPERATIONS["-1"] = (1, lambda a: Unary("-", a))
+PLACES = [
+    (outer, place, inner) for outer in OPERATIONS for place in range(OPERATIONS[outer][0]) for inner in OPERATIONS
+]
+
+
+@pytest.mark.parametrize(("outer", "place", "inner"), PLACES)
+def test_brackets_stand_where_they_must_with_every_operation_in_every_place_of_every_other(
+    outer, place, inner, monkeypatch
+):
+    leaves = [Name("i"), Name("j"), Name("n"), Number(2), Number(-1)]
+    (many, around), (few, within) = OPERATIONS[outer], OPERATIONS[inner]
+    e = around(*[within(*leaves[:few]) if k == place else leaves[few + k - (k > place)] for k in range(many)])
+    python, c = PythonPrinter().text(e), CPrinter().text(e)
+    (assigned,) = nest_from_c(SourceText(f"x = {c};")).body
+    for i, j, n in itertools.product((-1, 0, 1, 2), (0, 1, 3), (1, 2)):
+        for name, number in zip("ijn", (i, j, n), strict=True):
+            monkeypatch.setitem(VALUES, name, number)
+        assert int(eval(python, dict(VALUES))) == int(value(e)) == int(value(assigned.value)), (python, c)
+
+
 @pytest.mark.parametrize(
     ("e", "c", "python"),
     [
@@ -94,11 +128,17 @@ def test_brackets_stand_where_they_must(e):
         (Binary("**", Name("i"), Number(2)), "pow(i, 2)", "i ** 2"),
         (Unary("-", Binary("+", Name("i"), Number(1))), "-(i + 1)", "-(i + 1)"),
         (Binary("*", Name("i"), Number(-1)), "i * -1", "i * -1"),
+        (Unary("-", Unary("-", Name("i"))), "-(-i)", "-(-i)"),
+        (Unary("-", Number(-2)), "-(-2)", "-(-2)"),
+        (Binary("-", Name("i"), Unary("-", Name("j"))), "i - -j", "i - -j"),
         (Unary("not", Compare("<", Name("i"), Name("n"))), "!(i < n)", "not i < n"),
         (Logic("and", (Name("i"), Logic("or", (Name("j"), Name("n"))))), "i && (j || n)", "i and (j or n)"),
         (Choose(Name("i"), Name("j"), Name("n")), "i ? j : n", "j if i else n"),
         (Call("float32", (Name("i"),)), "(float)(i)", "float32(i)"),
         (Binary("+", Choose(Name("i"), Name("j"), Name("n")), Number(1)), "(i ? j : n) + 1", "(j if i else n) + 1"),
+        (Compare("<", Compare("<", Name("i"), Name("j")), Name("n")), "(i < j) < n", "(i < j) < n"),
+        (Compare("==", Name("i"), Compare("<", Name("j"), Name("n"))), "i == (j < n)", "i == (j < n)"),
+        (Logic("or", (Logic("and", (Name("i"), Name("j"))), Name("n"))), "i && j || n", "i and j or n"),
     ],
 )
 def test_how_expressions_are_written(e, c, python):

@@ -222,6 +222,51 @@ def test_pointers_that_go_round_a_loop_have_closed_forms(rounds: int) -> None:
 
 
 @triton.jit
+def left_behind_kernel(out_ptr, rounds, n, FORM: tl.constexpr):  # type: ignore[no-untyped-def]
+    program = tl.program_id(0)
+    at = 0
+    if FORM == 5:
+        at = tl.where(program < 2, 7, 1)
+    if FORM == 7:
+        rounds = program
+    for turn in range(1, rounds + 1):
+        if FORM == 0:
+            at += 2
+        if FORM == 1:
+            at = turn
+        if FORM == 2:
+            at = tl.minimum(turn, 3)
+        if FORM == 3:
+            at = tl.where(program < 1, turn, 2 * turn)
+        if FORM == 4:
+            at = tl.where(turn < n, turn, 5)
+        if FORM == 5:
+            at += 3
+        if FORM == 6:
+            at = program
+        if FORM == 7:
+            at = turn + 4
+        if FORM == 8:
+            at = tl.where(program < 2, turn + 2, turn)
+        tl.store(out_ptr + 64 + at, 2.0)
+    tl.store(out_ptr + at, 1.0)
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 5])
+@pytest.mark.parametrize("form", range(9))
+def test_what_a_loop_leaves_behind_is_what_was_recorded(form: int, rounds: int) -> None:
+    with lab.record() as found:
+        left_behind_kernel[(3,)](torch.zeros(128), rounds, 3, FORM=form)
+    model = scop(found[0])
+    assert model.verification.holds
+    for part in model.kernel_statements:
+        if not any(gap.line == part.line for gap in model.gaps):
+            recorded = set(recorded_elements(found[0], part).values())
+            assert set(modelled_elements(found[0], model, part).values()) == recorded
+    assert not model.gaps or form in (2, 4), model.gaps
+
+
+@triton.jit
 def descriptor_kernel(x_ptr, out_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     x = tl.make_tensor_descriptor(x_ptr, [rows, columns], [columns, 1], [ROWS, COLUMNS])
     out = tl.make_tensor_descriptor(out_ptr, [columns, rows], [rows, 1], [COLUMNS, ROWS])

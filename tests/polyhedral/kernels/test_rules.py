@@ -81,3 +81,35 @@ def test_what_is_not_affine_is_a_gap_with_its_reason(offset):
     (gap,) = found.gaps
     assert UNKNOWN[offset] in gap.reason
     assert found.verification.complete
+
+
+# v is a float from memory, w an integer from there, b one of its truths.
+FROM_MEMORY = [
+    "v > 0", "b", "k < w", "w <= k", "(k < 4) & (v > 0)", "(v > 0) & (k < 4)", "b & (k < 4)", "(k < 4) & b",
+    "(k < 4) | (v > 0)", "(v > 0) | (k < 4)", "b | (k < 4)", "(k < 4) | b", "b | (v > 0)", "b & (v > 0)",
+    "(k < 4) ^ (v > 0)", "b ^ (k < 4)", "(k < 4) ^ b", "b == (k < 4)", "b != (k < 4)", "(k < 4) & (w & 3 == 1)",
+    "tl.where(b, k < 3, k > 5)", "tl.where(k < 3, b, k > 5)", "tl.where(k < 3, k > 1, v > 0)", "k < tl.minimum(w, 5)",
+    "k < tl.where(b, 3, 5)", "k < tl.where(k > 2, w, 5)", "(k < w | 1)", "(b == 0) | (k < 2)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mask", FROM_MEMORY)
+def test_masks_that_come_from_memory_are_no_narrower_than_they_were(mask):
+    kernel = kernel_from(
+        "@triton.jit\ndef kernel(X, W, OUT):\n"
+        "    k = tl.arange(0, 16)\n    v = tl.load(X + k)\n    w = tl.load(W + k)\n    b = (w & 1).to(tl.int1)\n"
+        f"    tl.store(OUT + k, 1.0, mask={mask})\n"
+    )
+    generator = torch.Generator().manual_seed(len(mask))
+    x, w = torch.randn(16, generator=generator), torch.randint(0, 9, (16,), dtype=torch.int32, generator=generator)
+    with lab.target("cpu"), lab.record() as found:
+        kernel[(1,)](x, w, torch.zeros(16))
+    model = lab.polyhedral.scop(found[0])
+    assert model.verification.holds
+    assert [gap.what for gap in model.gaps] == ["mask"] and "from memory" in model.gaps[0].reason
+    (store,) = [statement for statement in model.kernel_statements if statement.kind == "store"]
+    active = found[0].accesses[-1].mask()[0].nonzero()[0].tolist()
+    lanes = {point[-1] for point in store.domain.points({}).tolist()}
+    assert set(active) <= lanes
+    if mask.startswith(("(k < 4) & ", "b & (k < 4)")):
+        assert lanes == {0, 1, 2, 3}, "what is known of it is kept"

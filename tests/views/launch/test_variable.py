@@ -12,6 +12,8 @@ import triton_lab as lab
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.value_picture import block_heatmap
+from triton_lab.views.launch.card import Card
+from triton_lab.views.launch.held import ValuesPanel
 from triton_lab.views.launch.variable import Variable
 from triton_lab.views.output import SCENE
 
@@ -109,3 +111,21 @@ def test_blocks_of_any_shape_nan_alone_included(shape: tuple[int, ...]) -> None:
     assert heatmap.ramp is None
     if heatmap.layout.positions:
         assert set(heatmap.styles[heatmap.cells[heatmap.cells > 0], 0].tolist()) == {style.NAN}
+
+
+@triton.jit
+def masked_late(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    value = tl.load(x_ptr + at)
+    few = tl.sum(tl.reshape(value, (BLOCK // 4, 4)), 1)
+    keep = value > 2
+    tl.store(out_ptr + at, value + tl.sum(few), mask=keep)
+
+
+def test_the_widest_block_opens_first_and_of_equals_the_last_that_is_no_mask() -> None:
+    with lab.record() as launches:
+        masked_late[(1,)](torch.arange(8.0), torch.zeros(8), 8, BLOCK=8)
+    items = ValuesPanel(Card(launches[0], ("values",))).items()
+    assert [one["label"].partition(" · ")[0] for one in items] == [
+        "value", "at", "few", "keep", "x_ptr", "out_ptr", "n", "BLOCK", "elements of out_ptr", "elements of x_ptr"
+    ]  # fmt: skip

@@ -22,6 +22,7 @@ from triton_lab.views.launch.accesses import Accesses
 from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.storage import Storage
 from triton_lab.views.launch.tiling import Tiling
+from triton_lab.views.launch.timeline import Timeline
 
 MANY = 300_000
 ROWS, COLUMNS = 700, 900
@@ -266,3 +267,23 @@ def test_a_window_of_origins_has_the_elements_that_were_stored_and_loaded() -> N
     assert (cells >= 3).tolist() == [[(r, c) == (1, 2) for c in range(5)] for r in range(3)]
     stored: Any = view.part(f"{view.name}/stored/window/0.{row}.{column}.2.2")
     assert array(stored["heatmap"]["cells"]).tolist() == [2, 2, 2, 2]
+
+
+@given(st.data())
+@settings(max_examples=15, deadline=None)
+def test_a_window_of_a_timeline_has_each_access_and_element_apart(data: st.DataObject) -> None:
+    whole = Timeline(plane(), "out_ptr")
+    fine = whole.layout.fine
+    row, column = data.draw(st.integers(0, fine.rows - 1)), data.draw(st.integers(0, fine.columns - 1))
+    rows = data.draw(st.integers(1, min(20, fine.rows - row)))
+    columns = data.draw(st.integers(1, min(500, fine.columns - column)))
+    shown = whole.through(Window(0, row, column, rows, columns))
+    expected = np.zeros((rows, columns), np.int64)
+    for number, (_, event) in enumerate(whole.events[row : row + rows]):
+        at = (event.addresses()[event.active()] - whole.argument.address) // whole.argument.itemsize
+        for element in at[(at >= column) & (at < column + columns)].tolist():
+            expected[number, element - column] += 1
+    assert np.array_equal(shown.counts, expected)
+    assert shown.column(0) == (column, column) and shown.moments[0].first == shown.moments[0].last == row
+    scene = whole.part(f"timeline/out_ptr/window/0.{row}.{column}.{rows}.{columns}")
+    assert scene["window"] == [0, row, column, rows, columns] and "finer" not in scene

@@ -23,6 +23,7 @@ from triton_lab.views.drawing.raster import CHOSEN, DIMMED
 from triton_lab.views.layouts.layout import LayoutView
 from triton_lab.views.layouts.looks import banks_of
 from triton_lab.views.layouts.places import places_of
+from triton_lab.views.layouts.positions import emphasis_on
 from triton_lab.views.output import MOST_CHARACTERS
 from triton_lab.views.packing import packed
 from triton_lab.views.view import View
@@ -220,11 +221,9 @@ def test_a_large_tensor_is_quickly_told_and_small_enough_to_be_saved() -> None:
 
 def test_cells_that_stand_for_several_stand_out_where_one_of_them_does() -> None:
     view = lab.layout("blocked", (1024, 1024), **BLOCKED).plot(element=(1001, 3))
-    from triton_lab.views.layouts.layout import _on
-
     heatmap = view.tensor
     assert heatmap.layout.binned
-    levels = _on(heatmap, view._elements)
+    levels = emphasis_on(heatmap, view._elements)
     assert levels is not None
     shown = levels[heatmap.cells].reshape(heatmap.layout.rows, heatmap.layout.columns)
     assert np.argwhere(shown == CHOSEN).tolist() == [[1001 // heatmap.layout.down, 3 // heatmap.layout.right]]

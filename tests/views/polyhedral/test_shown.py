@@ -25,8 +25,9 @@ from triton_lab.views.output import SCENE
 from triton_lab.views.polyhedral.iteration import iteration_view
 from triton_lab.views.polyhedral.kernel import kernel_view
 from triton_lab.views.polyhedral.maximal import maximal_view
-from triton_lab.views.polyhedral.page import PageFigures
+from triton_lab.views.polyhedral.page import MARGIN, PageFigures
 from triton_lab.views.polyhedral.ragged import RaggedView
+from triton_lab.views.polyhedral.text import width_of
 
 
 @triton.jit
@@ -127,3 +128,12 @@ def test_points_are_told_to_be_many_where_they_are(n: int, most: int) -> None:
 def test_a_count_is_right_or_given_up(n: int) -> None:
     """isl stops counting without a word where its operations are spent: at n = 100 it had 760,800 of 1,010,000."""
     assert scop(examples.MATMUL, n=n).count() == n**2 + n**3
+
+
+def test_a_page_is_as_wide_as_its_longest_remark(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = PageFigures().figure().get_size_inches()[0] * 96
+    for letters, at_least in ((10, usual), (400, 0.0)):
+        remark = "m" * letters
+        monkeypatch.setattr(PageFigures, "remarks", (remark, "short"))
+        wide = PageFigures().figure().get_size_inches()[0] * 96
+        assert wide == pytest.approx(max(at_least, 2 * MARGIN + width_of(remark, 9.0)))

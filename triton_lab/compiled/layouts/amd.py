@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triton_lab.compiled.layouts import rules
+from triton_lab.compiled.layouts.distributed import BEFORE_3_7
 from triton_lab.compiled.layouts.kind import Distributed
 from triton_lab.compiled.layouts.linear import Linear
 from triton_lab.compiled.layouts.nvidia import matrix_order, without
@@ -99,6 +100,16 @@ def _rows_of_tiles(tile: Tile, shape: Sequence[int], columns: int, tiles: Sequen
 _MFMA = ((32, 32), (16, 16), (64, 4), (4, 64))
 
 
+# M, N and K of the instructions of each version, and the numbers that an operand's lane may have side by side (none:
+# any power of two).
+_WMMA = {
+    1: ((16, 16, 16),),
+    2: ((16, 16, 16), (16, 16, 32)),
+    3: ((16, 16, 4), (16, 16, 32), (16, 16, 64), (16, 16, 128)),
+}
+_WMMA_WIDTHS = {1: (8, 16), 2: (4, 8, 16), 3: (2, 8, 16) if BEFORE_3_7 else ()}
+
+
 @dataclass(frozen=True)
 class AmdWmma(Distributed):
     """``#ttg.amd_wmma``: the accumulator of a matrix product on RDNA and gfx1250 (versions 1 to 3).
@@ -126,11 +137,13 @@ class AmdWmma(Distributed):
             rules.powers("warpsPerCTA", self.warps_per_cta, self.rank)
             rules.powers("tilesPerWarp", self.tiles_per_warp or (1,) * self.rank, self.rank)
         rules.cluster(self.cga_layout, self.rank)
-        rules.cluster(tuple(basis for _, each in self.deal for basis in each if any(basis)), self.rank)
-        if len(self.instr_shape) != 3 or not all(map(rules.is_power, self.instr_shape)):
-            raise LayoutError(f"instrShape = {list(self.instr_shape)} must be M, N and K, each a power of two")
-        if tuple(self.instr_shape[:2]) != (16, 16) and self.version != 3:
-            raise LayoutError(f"instrShape = {list(self.instr_shape)}: WMMA computes 16 x 16 elements")
+        rules.cluster(tuple(basis for _, each in self.deal for basis in each if any(basis)), self.rank, "ctaLayout", 10)
+        if self.instr_shape not in _WMMA[self.version]:
+            known = " or ".join(" x ".join(map(str, shape)) for shape in _WMMA[self.version])
+            raise LayoutError(
+                f"instrShape = {list(self.instr_shape)}: the instructions of version {self.version} that are known "
+                f"here compute M x N x K = {known}"
+            )
 
     @property
     def rank(self) -> int:
@@ -177,6 +190,11 @@ class AmdWmma(Distributed):
                 f"kWidth is {k_width}, but must be a power of two of at most {depth // across}: "
                 f"{count(across, 'lane')} share the {count(depth, 'number')} along k"
             )
+        widths = _WMMA_WIDTHS[self.version]
+        if widths and k_width not in widths:
+            raise LayoutError(
+                f"kWidth is {k_width}, but operands of version {self.version} have {', '.join(map(str, widths))}"
+            )
         tile = Tile(self.rank).grow("register", k, k_width).grow("lane", other, wide)
         if self.version == 1:
             tile.copy("lane", across)
@@ -196,7 +214,7 @@ class AmdWmma(Distributed):
         for name, each in self.deal:
             for basis in each:
                 kept = [0 if axis == shared else value for axis, value in enumerate(basis)]
-                if name == "register" and not any(kept):
+                if name == "register" and shared is not None and not any(kept):
                     continue  # a lane keeps such tiles once
                 tile.bases[name].append([value * size for value, size in zip(kept, inner, strict=True)])
                 tile.shape = [size * 2 if value else size for value, size in zip(kept, tile.shape, strict=True)]

@@ -80,14 +80,14 @@ class Slice(Distributed):
 def held_once(linear: Linear) -> Linear:
     """A blocked layout as Triton takes it: where a thread's box is larger than the tensor, 3.6 keeps copies in its
     registers, 3.9 keeps each element once. (Layouts of matrix instructions keep copies in both.)"""
-    if _KEEPS_COPIES:
+    if BEFORE_3_7:
         return linear
     bases = dict(linear.ins)
     bases["register"] = tuple(basis for basis in bases["register"] if any(basis))
     return Linear(tuple(bases.items()), linear.outs)
 
 
-_KEEPS_COPIES = tuple(map(int, metadata.version("triton").split(".")[:2])) < (3, 7)
+BEFORE_3_7 = tuple(map(int, metadata.version("triton").split(".")[:2])) < (3, 7)
 
 
 @dataclass(frozen=True)

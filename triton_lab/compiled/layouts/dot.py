@@ -14,6 +14,8 @@ from triton_lab.compiled.layouts.nvidia import NvidiaMma, without
 from triton_lab.compiled.layouts.refusal import LayoutError
 from triton_lab.compiled.layouts.tile import Tile
 
+MOST_SIDE_BY_SIDE = 128  # numbers along k: far more than any instruction takes
+
 
 @dataclass(frozen=True)
 class DotOperand(Distributed):
@@ -34,6 +36,8 @@ class DotOperand(Distributed):
                 "the parent of a dot operand must be a blocked layout or one of a matrix instruction, "
                 f"not a {getattr(self.parent, 'name', self.parent)} layout"
             )
+        if self.k_width > MOST_SIDE_BY_SIDE:
+            raise LayoutError(f"kWidth is {self.k_width}, but a lane has at most {MOST_SIDE_BY_SIDE} numbers in a row")
         if isinstance(self.parent, Blocked):
             if self.k_width:
                 raise LayoutError("kWidth must not be given where the parent is a blocked layout")

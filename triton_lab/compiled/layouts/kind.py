@@ -34,6 +34,9 @@ class Kind:
         """Refuse a shape that no tensor of this rank can have."""
         rules.tensor(shape, self.rank, self.name)
 
+    def holds(self, bits: int) -> None:
+        """Refuse elements of a width that it cannot hold."""
+
     @property
     def padding(self) -> Padding:
         """(interval, padding) in elements: what is left free in shared memory after each interval."""

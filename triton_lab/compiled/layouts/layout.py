@@ -60,6 +60,7 @@ class Layout:
     @cached_property
     def linear(self) -> Linear:
         """The layout as basis vectors."""
+        self.kind.holds(self.bits)
         return self.kind.linear(self.shape)
 
     def __eq__(self, other: object) -> bool:
@@ -215,21 +216,28 @@ class Layout:
         return self.plot()._repr_mimebundle_(include, exclude)
 
 
-def layout(spelled: str, shape: Sequence[int] = (), *, bits: int | None = None, **parameters: Any) -> Layout:
+def layout(spelled: str, shape: Sequence[int] | int = (), *, bits: int | None = None, **parameters: Any) -> Layout:
     """The layout of a tensor, from TTGIR's text or from a kind's name and its parameters.
 
     ``spelled`` is ``#ttg.blocked<{...}>``, with the lines of aliases that it names above it; or a kind (``blocked``,
     ``slice``, ``dot_op``, ``nvidia_mma``, ``amd_mfma``, ``swizzled_shared``, ...) whose parameters follow by keyword,
-    spelled as in TTGIR or as in Python; a parent is a Layout or a text. A linear layout knows its shape itself.
+    spelled as in TTGIR or as in Python; a parent is a Layout or a text. Of one dimension a number stands for a list of
+    one; without ``order`` the last dimension is the fastest. A linear layout knows its shape itself.
     ``bits`` is the width of an element, 32 where nothing says it. Raises LayoutError with the reason.
 
     >>> blocked = lab.layout("#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1],"
     ...                      " order = [1, 0]}>", shape=(32, 16))
     >>> blocked.owner(1, 5)
     [Place(register=1, lane=5, warp=0, block=0)]
-    >>> lab.layout("slice", (32,), dim=1, parent=blocked).copies
+    >>> same = {"size_per_thread": [1, 4], "threads_per_warp": [8, 4], "warps_per_cta": [4, 1]}
+    >>> lab.layout("blocked", (32, 16), **same) == blocked
+    True
+    >>> lab.layout("slice", 32, dim=1, parent=blocked).copies
     4
     """
+    if not isinstance(spelled, str):
+        raise LayoutError(f"a layout is TTGIR's text, or the name of a kind such as 'blocked', not {spelled!r}")
+    sizes, width_ = _shape(shape), _bits(bits)
     if "<" in spelled or (spelled.lstrip().startswith("#") and not parameters):
         if parameters:
             raise LayoutError(f"a layout as text has its parameters in it; {', '.join(parameters)} cannot be given too")
@@ -237,15 +245,28 @@ def layout(spelled: str, shape: Sequence[int] = (), *, bits: int | None = None, 
     else:
         if "parent" in parameters:
             parameters["parent"] = _kind(parameters["parent"])
-        kind = build(spelled, parameters)
+        kind = build(spelled, parameters, sizes)
     own = getattr(kind, "own_shape", None)
-    if not shape and own is None:
+    if not sizes and own is None:
         raise LayoutError(f"a {kind.name} layout needs the tensor's shape: lab.layout(..., shape=(128, 64))")
-    sizes: Sequence[int] = shape or own or ()
-    own_bits: int = getattr(kind, "element_bit_width", 32)
-    found = Layout(kind, tuple(map(int, sizes)), bits or own_bits)
+    own_width: int = getattr(kind, "element_bit_width", 32)
+    found = Layout(kind, sizes or own or (), width_ or own_width)
     assert found.linear.shape == found.shape  # what is wrong with the shape is told here, not at the first question
     return found
+
+
+def _shape(shape: Any) -> tuple[int, ...]:
+    sizes = (shape,) if isinstance(shape, int) else shape
+    whole = isinstance(sizes, Sequence) and not isinstance(sizes, str)
+    if not whole or not all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
+        raise LayoutError(f"shape is {shape!r}, but must be a tensor's: whole numbers, such as (128, 64)")
+    return tuple(map(int, sizes))
+
+
+def _bits(bits: object) -> int | None:
+    if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 128):
+        raise LayoutError(f"bits is {bits!r}, but must be the width of an element: 1 to 128")
+    return bits
 
 
 def layouts(ttgir: str) -> dict[str, Layout]:

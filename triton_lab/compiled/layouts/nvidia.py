@@ -46,6 +46,8 @@ class NvidiaMma(Distributed):
                 "#ttng.tensor_memory_encoding"
             )
         rules.one_of("versionMajor", self.version_major, (2, 3))
+        if self.version_minor < 0:
+            raise LayoutError(f"versionMinor is {self.version_minor}, but must be 0 or more")
         if self.rank not in (2, 3):
             raise LayoutError(f"an MMA layout has 2 dimensions, or 3 with batches; warpsPerCTA has {self.rank}")
         rules.powers("warpsPerCTA", self.warps_per_cta, self.rank)

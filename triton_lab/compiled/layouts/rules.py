@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from triton_lab.compiled.layouts.linear import Linear
@@ -13,6 +14,17 @@ CGA = tuple[tuple[int, ...], ...]
 
 def is_power(number: int) -> bool:
     return number > 0 and not number & (number - 1)
+
+
+MOST_ELEMENTS = 1 << 20  # of a tensor: Triton's own limit
+_UNITS = {"threadsPerWarp": "thread", "warpsPerCTA": "warp", "sizePerThread": "element", "tilesPerWarp": "tile"}
+_LIMITS = {
+    "threadsPerWarp": "a warp has 32, or 64 on AMD's CDNA",
+    "warpsPerCTA": "a program has at most 64",
+    "sizePerThread": "a tensor has at most 1,048,576",
+    "tilesPerWarp": "a tensor has at most 1,048,576",
+}
+_MOST = {"threadsPerWarp": 64, "warpsPerCTA": 64, "sizePerThread": MOST_ELEMENTS, "tilesPerWarp": MOST_ELEMENTS}
 
 
 def power(name: str, value: int, *, most: int | None = None) -> None:
@@ -32,6 +44,10 @@ def powers(name: str, values: Sequence[int], rank: int) -> None:
     for value in values:
         if not is_power(value):
             raise LayoutError(f"{name} = {list(values)} holds {value}; each must be a power of two")
+    most = _MOST.get(name)
+    if most is not None and math.prod(values) > most:
+        product = counted(math.prod(values), _UNITS[name])
+        raise LayoutError(f"{name} = {list(values)} are {product}, but {_LIMITS[name]}")
 
 
 def one_of(name: str, value: object, allowed: Sequence[object]) -> None:
@@ -47,27 +63,30 @@ def permutation(order: Sequence[int]) -> None:
         )
 
 
-def cluster(cga: CGA, rank: int) -> None:
-    """The bases of ``block`` over the blocks of a cluster: each bit moves along one dimension, or none."""
+def cluster(cga: CGA, rank: int, name: str = "CGALayout", most: int = 4) -> None:
+    """The bases of ``block`` over the blocks of a cluster, or others: each bit moves along one dimension, or none."""
+    if len(cga) > most:
+        raise LayoutError(f"{name} has {counted(len(cga), 'basis vector')}, but at most {most} make sense")
     seen: list[list[int]] = [[] for _ in range(rank)]
     for basis in cga:
         if len(basis) != rank:
             raise LayoutError(
-                f"CGALayout has the basis {list(basis)} of {counted(len(basis), 'number')}, but the layout has "
+                f"{name} has the basis {list(basis)} of {counted(len(basis), 'number')}, but the layout has "
                 f"{counted(rank, 'dimension')}"
             )
         moved = [axis for axis, value in enumerate(basis) if value]
         if len(moved) > 1 or any(not is_power(basis[axis]) for axis in moved):
             raise LayoutError(
-                f"CGALayout has the basis {list(basis)}, but each must be zero or one power of two along one dimension"
+                f"{name} has the basis {list(basis)}, but each must be zero or one power of two along one dimension"
             )
         for axis in moved:
             seen[axis].append(basis[axis])
     for axis, values in enumerate(seen):
         if sorted(values) != [1 << bit for bit in range(len(values))]:
+            what = "blocks of the cluster" if name == "CGALayout" else "tiles"
             raise LayoutError(
-                f"CGALayout = {[list(basis) for basis in cga]} leaves blocks of the cluster out along dimension "
-                f"{axis}: it has {sorted(values)}, which should be {[1 << bit for bit in range(len(values))]}"
+                f"{name} = {[list(basis) for basis in cga]} leaves {what} out along "
+                f"dimension {axis}: it has {sorted(values)}, which should be {[1 << bit for bit in range(len(values))]}"
             )
 
 
@@ -80,6 +99,11 @@ def tensor(shape: Sequence[int], rank: int, what: str) -> None:
             raise LayoutError(
                 f"the shape {tuple(shape)} has size {size} in dimension {axis}, but sizes of blocks are powers of two"
             )
+    if math.prod(shape) > MOST_ELEMENTS:
+        raise LayoutError(
+            f"the shape {tuple(shape)} has {counted(math.prod(shape), 'element')}, but a program's tensor has at most "
+            f"{MOST_ELEMENTS:,}"
+        )
 
 
 def split(cga: CGA, shape: Sequence[int]) -> list[int]:

@@ -50,6 +50,19 @@ class Accumulator(TensorMemory):
         return 2
 
     @property
+    def element_bit_width(self) -> int:
+        """The widest element that fits."""
+        return 32 // self.col_stride
+
+    def holds(self, bits: int) -> None:
+        """Refuse elements that do not fit into the part of a column that is theirs."""
+        if bits > self.element_bit_width:
+            raise LayoutError(
+                f"elements of {bits} bits do not fit: a column has 32 bits, of which colStride = {self.col_stride} "
+                f"leaves {self.element_bit_width} to each"
+            )
+
+    @property
     def cluster(self) -> CGA:
         return self.cga_layout or blocks(self.cta_split_m, self.cta_split_n)
 

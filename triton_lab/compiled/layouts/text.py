@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -90,30 +91,81 @@ def types_of(text: str) -> Iterator[Typed]:
                 yield Typed(kind, spelled, sizes[len(sizes) - kind.rank :], found[2], number)
 
 
-def build(mnemonic: str, parameters: Mapping[str, Any]) -> Kind:
-    """A layout of a kind (``blocked``, ``ttg.blocked``) from its parameters, spelled as in TTGIR or as in Python."""
-    name = mnemonic.lstrip("#")
-    kind = _BY_MNEMONIC.get(name) or next(
-        (_BY_MNEMONIC[each] for each in _BY_MNEMONIC if each.split(".")[1] == name), None
-    )
-    if kind is None:
-        raise LayoutError(
-            f"there is no layout {mnemonic!r}; known are {', '.join(each.split('.')[1] for each in _BY_MNEMONIC)}"
-        )
+def build(mnemonic: str, parameters: Mapping[str, Any], shape: Sequence[int] = ()) -> Kind:
+    """A layout of a kind (``blocked``, ``ttg.blocked``) from its parameters, spelled as in TTGIR or as in Python, for a
+    tensor of a shape, where that is known. Raises LayoutError, which calls the parameters as they were written."""
+    kind = _kind_of(mnemonic.lstrip("#"))
     fields = {_plain(field.name): field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    given = {}
+    given: dict[str, Any] = {}
     for key, value in parameters.items():
         field = fields.get(_plain(_OTHER_NAMES.get(key, key)))
         if field is None:
-            raise LayoutError(f"a {kind.name} layout has no parameter {key}; it has {', '.join(_spelled(kind))}")
-        given[field.name] = _frozen(value)
-    missing = [
-        field.name for field in fields.values() if field.default is dataclasses.MISSING and field.name not in given
-    ]
-    if missing:
-        raise LayoutError(f"a {kind.name} layout needs {', '.join(missing)} too")
-    _typed(kind, given)
-    return kind(**given)
+            raise LayoutError(
+                f"a {kind.name} layout has no parameter {key}; it has {', '.join(_spelled(kind))}"
+                + _perhaps(_plain(key), {_plain(name): name for name in _spelled(kind)})
+            )
+        alone = isinstance(value, int) and not isinstance(value, bool) and str(field.type) == "tuple[int, ...]"
+        given[field.name] = (value,) if alone and len(shape) < 2 else _frozen(value)
+    if shape:
+        _from_shape(kind, given, shape)
+    try:
+        missing = [
+            field.name for field in fields.values() if field.default is dataclasses.MISSING and field.name not in given
+        ]
+        if missing:
+            raise LayoutError(f"a {kind.name} layout needs {', '.join(missing)} too")
+        _typed(kind, given)
+        return kind(**given)
+    except LayoutError as error:
+        raise LayoutError(_as_written(str(error), kind, parameters)) from None
+
+
+def _kind_of(name: str) -> type[Kind]:
+    known = {each.split(".")[1]: kind for each, kind in _BY_MNEMONIC.items()}
+    kind = _BY_MNEMONIC.get(name) or known.get(name)
+    if kind is None:
+        short = {each.split("_")[-1]: each for each in known} | {each.split("_")[0]: each for each in known}
+        likely = _perhaps(name.lower(), {**short, **{each: each for each in known}})
+        raise LayoutError(f"there is no layout {name!r}; known are {', '.join(known)}{likely}")
+    return kind
+
+
+def _perhaps(written: str, known: Mapping[str, str]) -> str:
+    """``: did you mean blocked?``, where something is spelled much alike."""
+    found = difflib.get_close_matches(written, known, 1, 0.6)
+    return f": did you mean {known[found[0]]}?" if found else ""
+
+
+def _from_shape(kind: type[Kind], given: dict[str, Any], shape: Sequence[int]) -> None:
+    """What needs not be said where the shape is known: rows lie in order, and padding is for this tensor."""
+    names = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    if "order" in names and not {"order", "offset"} & set(given):
+        given["order"] = tuple(reversed(range(len(shape))))
+    if kind is Padded and "offset" not in given:
+        given.setdefault("shape", tuple(shape))
+
+
+def _as_written(message: str, kind: type[Kind], parameters: Mapping[str, Any]) -> str:
+    """A message with the parameters called as who wrote them does: as in Python, or as in TTGIR."""
+    python = any("_" in key for key in parameters) or not any(key != key.lower() for key in parameters)
+    written = {_plain(key): key for key in parameters}
+    names = {name.rstrip("_") for name in _spelled(kind)}
+    spelled = {_plain(name): name if python else _ttgir(name) for name in names} | written
+    return re.sub(r"\b[A-Za-z]+(?:_[A-Za-z]+)*\b(?! layout)", lambda found: _called(found[0], spelled), message)
+
+
+def _called(word: str, spelled: Mapping[str, str]) -> str:
+    # "Order" or "version" in a sentence are words: those that stand for a parameter look like one.
+    is_name = "_" in word or any(letter.isupper() for letter in word[1:])
+    return spelled.get(_plain(word), word) if is_name else word
+
+
+def _ttgir(name: str) -> str:
+    """``sizePerThread``, ``warpsPerCTA``, ``CGALayout``."""
+    if name == "cta_layout":
+        return "ctaLayout"
+    first, *rest = [word.upper() if word in ("cta", "cga") else word for word in name.split("_")]
+    return first + "".join(word if word.isupper() else word.title() for word in rest)
 
 
 def _typed(kind: type[Kind], given: Mapping[str, Any]) -> None:
@@ -125,7 +177,7 @@ def _typed(kind: type[Kind], given: Mapping[str, Any]) -> None:
         if wanted == "bool" and not isinstance(value, bool):
             raise LayoutError(f"{field.name} is {value!r}, but must be true or false")
         if wanted == "tuple[int, ...]" and not _numbers(value):
-            raise LayoutError(f"{field.name} is {value!r}, but must be a list of numbers")
+            raise LayoutError(f"{field.name} is {value!r}, but must be a list of numbers, one for each dimension")
         if wanted == "CGA" and not (isinstance(value, tuple) and all(map(_numbers, value))):
             raise LayoutError(f"{field.name} is {value!r}, but must be a list of basis vectors")
 

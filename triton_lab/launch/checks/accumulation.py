@@ -19,7 +19,8 @@ from triton_lab.ir import Op
 from triton_lab.launch.checks.added_atomically import Atomics, Total
 from triton_lab.launch.checks.carried_sums import CarriedSums, Loss
 from triton_lab.launch.checks.evidence import Evidence, Lanes
-from triton_lab.launch.checks.words import element, finding, others, program
+from triton_lab.launch.checks.stored import stored_from
+from triton_lab.launch.checks.words import LISTED, element, finding, others, program
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.replay import replay
@@ -39,7 +40,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         return
     looked = _looked(evidence)
     for op, losses in looked.sums.losses():
-        yield _of_a_loop(launch, op, losses)
+        yield _of_a_loop(evidence, op, losses)
     for op, totals in looked.atomics.totals():
         yield _of_atomics(evidence, op, totals)
 
@@ -75,7 +76,8 @@ class _Watcher(Watcher):
         self.atomics.access(frame, op, kind, pointer, mask, values)
 
 
-def _of_a_loop(launch: Recorded, op: Op, losses: list[Loss]) -> Finding:
+def _of_a_loop(evidence: Evidence, op: Op, losses: list[Loss]) -> Finding:
+    launch = evidence.launch
     worst = max(losses, key=lambda loss: loss.cost)
     if worst.step is not None:
         text = (
@@ -91,7 +93,10 @@ def _of_a_loop(launch: Recorded, op: Op, losses: list[Loss]) -> Finding:
     numbers = np.array([loss.program for loss in losses], np.int64)
     lanes = Lanes.timeless(numbers, np.array([loss.lane for loss in losses], np.int64), np.zeros(len(losses), np.int64))
     mend = _MEND if worst.step is None else _MEND_COUNT
-    return _finding(launch, text + _others(len(losses)), mend, op, lanes)
+    every = [(loss.program, lane) for loss in losses[:LISTED] for lane in loss.lanes][:LISTED]
+    ends = stored_from(evidence, op, *np.array(every, np.int64).reshape(-1, 2).T)
+    text += words.in_all(len(losses), "program")
+    return finding(launch, "lost-precision", text, mend, op=op, lanes=lanes, ends=ends)
 
 
 def _of_atomics(evidence: Evidence, op: Op, totals: list[Total]) -> Finding:
@@ -109,10 +114,6 @@ def _of_atomics(evidence: Evidence, op: Op, totals: list[Total]) -> Finding:
     return finding(evidence.launch, "lost-precision", text, _MEND_ATOMIC, op=op, argument=argument, lanes=lanes)
 
 
-def _finding(launch: Recorded, text: str, mend: str, op: Op, lanes: Lanes) -> Finding:
-    return finding(launch, "lost-precision", text, mend, op=op, lanes=lanes)
-
-
 def _number(value: Any) -> str:
     return f"{float(value):.8g}"
 
@@ -120,7 +121,3 @@ def _number(value: Any) -> str:
 def _off(sum: Any, exact: float) -> str:
     """How far off, in words."""
     return f" ({abs(float(sum) - exact) / abs(exact):.2g} of it lost)" if exact else ""
-
-
-def _others(count: int) -> str:
-    return words.in_all(count, "program")

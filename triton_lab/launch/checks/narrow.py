@@ -19,6 +19,7 @@ from triton_lab.ir import Op, dataflow, effects
 from triton_lab.launch.checks import overflow
 from triton_lab.launch.checks.evidence import Evidence, Lanes
 from triton_lab.launch.checks.marks import inside_of_others
+from triton_lab.launch.checks.stored import stored_from
 from triton_lab.launch.checks.words import Tally, finding, others
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.replay import replay
@@ -56,6 +57,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             op=op,
             lanes=lanes,
             count=count,
+            ends=stored_from(evidence, op, lanes.program, lanes.lane),
         )
 
 

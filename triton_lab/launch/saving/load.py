@@ -286,6 +286,7 @@ def _finding(reader: Reader, given: Any) -> Finding:
         stopped=_of(bool, given["stopped"]),
         excerpt=tuple(_of(str, one) for one in given["excerpt"]),
         orders=tuple(_of(str, one) for one in given["orders"]),
+        ends=tuple((_of(str, name), reader.array(elements)) for name, elements in given.get("ends", ())),
         **arrays,
     )
 

@@ -57,7 +57,9 @@ class Printer:
             case Call():
                 return self.call(expression), _ATOM
             case Unary(op="-"):
-                return f"-{self.text(expression.operand, _PRECEDENCE['neg'])}", _PRECEDENCE["neg"]
+                operand = self.text(expression.operand, _PRECEDENCE["neg"])
+                # To C, two signs in a row are a decrement.
+                return f"-({operand})" if operand.startswith("-") else f"-{operand}", _PRECEDENCE["neg"]
             case Unary():
                 return self.negation(expression)
             case Binary():

@@ -200,8 +200,9 @@ def choose(condition: Truth, yes: Value, no: Value, facts: Facts) -> Value:
     if yes == no:
         return yes
     if condition.unknown is not None:
-        truths = isinstance(yes, Truth) and isinstance(no, Truth)
-        return either(yes, no, facts) if truths else condition.unknown  # type: ignore[arg-type]
+        if isinstance(yes, Truth) and isinstance(no, Truth):
+            return Truth(either(yes, no, facts).cases, condition.unknown)  # one of them holds, and nobody knows which
+        return condition.unknown
     if condition.cases == TRUE:
         return yes
     if not condition.cases:

@@ -955,6 +955,8 @@ export interface TimelineScene {
   counts: Buffer;
   moments: string[];
   columns: [number, number][];
+  finer?: string;
+  window?: number[];
   nobody?: string;
 }
 

@@ -47,7 +47,8 @@ class Contents:
         """The tensor arguments that the kernel touches: first what is wrong, then outputs, then inputs."""
         touched = {access.argument for access in self.accesses}
         stored = {access.argument for access in self.accesses if access.kind != "load"}
-        wrong = [one.argument for one in self.gravest if one.severity != "note" or one.kind in SAYS]
+        told = [one for one in self.gravest if one.severity != "note" or one.kind in SAYS]
+        wrong = [name for one in told for name in (one.argument, *(name for name, _ in one.ends))]
         names = [argument.name for argument in self.tensors if argument.name in touched]
         return sorted(names, key=lambda name: (wrong.index(name) if name in wrong else len(wrong), name not in stored))
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from triton_lab import words
 from triton_lab.launch.access import elements_at
+from triton_lab.launch.checks.words import LISTED
 from triton_lab.launch.finding import ERROR, WARNING
 from triton_lab.views.drawing.heatmap import Mark
 from triton_lab.views.drawing.layout import Layout
@@ -152,7 +153,8 @@ def by_program(launch: Launch) -> bool:
     order = (ERROR, WARNING)
     wrong = [one for one in _findings(launch) if one.severity in order]
     first = min(wrong, key=lambda one: (order.index(one.severity), not one.stopped), default=None)
-    return first is not None and first.argument is None and first.kind in PROGRAMS and bool(len(first.programs))
+    plain = first is not None and first.argument is None and not first.ends
+    return plain and first is not None and first.kind in PROGRAMS and bool(len(first.programs))
 
 
 def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ints, bool]]:
@@ -165,6 +167,12 @@ def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ints, bo
             by_kind.setdefault(one.kind, []).append(at[at >= 0])
             if one.count > len(one.elements):
                 cut.add(one.kind)
+        for name, elements in one.ends:
+            if name == argument.name and one.kind in SAYS:
+                at = elements_at(elements * argument.itemsize, argument)
+                by_kind.setdefault(one.kind, []).append(at[at >= 0])
+                if len(elements) >= LISTED:
+                    cut.add(one.kind)
     for kind, parts in by_kind.items():
         elements = np.unique(np.concatenate(parts))
         if len(elements):

@@ -17,10 +17,13 @@ from triton_lab.views.drawing.heatmap import Heatmap, buffer
 from triton_lab.views.drawing.layout import Layout
 from triton_lab.views.drawing.scenes import Buffer, HeatmapScene
 from triton_lab.views.drawing.values import value_heatmap
+from triton_lab.views.drawing.window import Window, asked
 from triton_lab.views.drawing.words import shape_text
-from triton_lab.views.launch.scenes import ItemScene
+from triton_lab.views.launch.finer import finer_scene
+from triton_lab.views.launch.scenes import Finer, ItemScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.tiling import TilingPanel, tensor_argument
+from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -45,7 +48,7 @@ class _Timeline(TypedDict):
     columns: list[tuple[int, int]]
 
 
-class TimelineScene(_Timeline, total=False):
+class TimelineScene(_Timeline, Finer, total=False):
     """``counts`` of lanes by row and column, ``columns``: each one's first and last element.
 
     ``nobody``: why there is no heatmap.
@@ -84,6 +87,24 @@ class Timeline(View):
             raise ValueError(words.no_program(program, launch.grid))
         self.launch, self.program, self.room = launch, program, room
         self.argument = tensor_argument(launch, name)
+        self.finer = f"timeline/{name}"  # what its windows are called
+        self.window: Window | None = None
+
+    @property
+    def has_parts(self) -> bool:
+        return bool(self.events) and self.layout.binned
+
+    def part(self, name: str) -> TimelineScene:
+        return self.through(asked(name, self.finer, self.layout)).scene()
+
+    def through(self, window: Window) -> Timeline:
+        """Single accesses and elements of the same picture, in the same colours."""
+        other = Timeline(self.launch, self.argument.name, self.program, self.room)
+        other.__dict__["events"] = self.events[window.row : window.row + window.rows]
+        other.__dict__["layout"] = window.layout
+        other.__dict__["most"] = self.most
+        other.window = window
+        return other
 
     @cached_property
     def events(self) -> list[tuple[Access, Event]]:
@@ -114,8 +135,10 @@ class Timeline(View):
     def moments(self) -> list[Moment]:
         """What each row stands for."""
         made = []
-        for first in range(0, len(self.events), self.layout.down):
-            events = self.events[first : first + self.layout.down]
+        before = self.window.row if self.window else 0
+        for start in range(0, len(self.events), self.layout.down):
+            events = self.events[start : start + self.layout.down]
+            first = before + start
             there = [access for access, _ in events]
             lines = sorted({access.line for access in there if access.line is not None})
             kinds = tuple(dict.fromkeys(access.kind for access in there))
@@ -131,21 +154,28 @@ class Timeline(View):
             if self.program is not None:
                 on = on & (event.programs == self.program).reshape(-1, *(1,) * len(event.shape))
             element = elements_at(event.addresses()[on] - self.argument.address, self.argument)
-            column = element[element >= 0] // self.layout.right
+            element = element[element >= 0] - (self.window.column if self.window else 0)
+            column = element[(element >= 0) & (element < self.layout.columns * self.layout.right)] // self.layout.right
             found[number // self.layout.down] += np.bincount(column, minlength=self.layout.columns)
         return found
+
+    @cached_property
+    def most(self) -> float:
+        """How many lanes to one element in one access the ramp ends at: what a cell of several comes to on average."""
+        return float(self.counts.max(initial=0)) / (self.layout.down * self.layout.right)
 
     def column(self, number: int) -> tuple[int, int]:
         """The first and the last element of a column, row-major."""
         right = self.layout.right
-        return number * right, min((number + 1) * right, self.elements) - 1
+        first = number * right + (self.window.column if self.window else 0)
+        return first, min(first + right, self.elements) - 1
 
     @cached_property
     def heatmap(self) -> Heatmap:
-        counts = self.counts.reshape(-1)
-        most = float(counts.max(initial=0))
-        made = value_heatmap(self.layout, counts, counts > 0, "", 0.0, most, room=self.room)
-        return replace(made, ramp_name="lanes", steps=("→ elements", "↓ time"))
+        counts = self.counts.reshape(-1) / (self.layout.down * self.layout.right)
+        made = value_heatmap(self.layout, counts, counts > 0, "", 0.0, self.most, room=self.room)
+        name = "lanes to an element, on average" if self.layout.binned else "lanes"
+        return replace(made, ramp_name=name, steps=("→ elements", "↓ time"))
 
     @property
     def nobody(self) -> str:
@@ -172,7 +202,7 @@ class Timeline(View):
         return "\n".join(lines)
 
     def scene(self) -> TimelineScene:
-        return {
+        scene: TimelineScene = {
             "kind": "timeline",
             "title": self.title(),
             "heatmap": self.heatmap.as_scene() if self.events else None,
@@ -181,6 +211,9 @@ class Timeline(View):
             "columns": [self.column(number) for number in range(self.layout.columns)],
             "nobody": self.nobody,
         }
+        if not self.events:
+            return scene
+        return {**scene, **finer_scene(self.finer, self.layout, self.window)}
 
     def pieces(self) -> list[Piece]:
         """The heatmap under its title."""
@@ -212,8 +245,18 @@ class TimelinePanel(Panel):
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Timeline:
         match path:
             case ["timeline", argument]:
-                return Timeline(self.launch, argument)
+                if argument not in self._made:
+                    self._made[argument] = Timeline(self.launch, argument)
+                return self._made[argument]
         raise unknown(path)
+
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
+        """Of a window of it, if one is named."""
+        return self.view(path[:2]).part("/".join(path)) if path[2:] else super().scene(path, first, numbers)
+
+    @cached_property
+    def _made(self) -> dict[str, Timeline]:
+        return {}
 
     def drawn(self) -> list[Timeline]:
         return [Timeline(self.launch, name, room=TilingPanel.ROOM) for name in self.card.drawn]

@@ -78,6 +78,8 @@ export class CodeList {
       if (this.folded.has(k)) k = Math.max(k, this.ends[k]);
     }
     this.sizer.style.height = `${this.shown.length * ROW_HEIGHT}px`;
+    // With room for the scroll bar below, so that short code has none at its side.
+    this.list.style.setProperty("--tl-rows", `${(this.shown.length + 1) * ROW_HEIGHT}px`);
   }
 
   /** Where a line is among those that are there: that of the fold that it is in. @param {number} line */

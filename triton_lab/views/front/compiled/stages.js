@@ -7,6 +7,7 @@ import { countOf } from "../drawing/words.js";
 import { CodeList, ROW_HEIGHT } from "./codelist.js";
 
 const NONE = "none";
+const CONTROL = "Before each instruction of SASS: what it waits for, the barriers that it sets when its operands are read and its result is there, Y where another warp may go first, and the cycles until the next.";
 
 /** @typedef {import("../scenes.js").StageScene} StageScene */
 /** @typedef {import("../scenes.js").StagesScene} StagesScene */
@@ -204,6 +205,7 @@ export function stagesOf(scene, selection) {
     "div", { class: "tl-stages" },
     make("div", { class: "tl-title" }, scene.title),
     controls, body, status, readout.node,
+    scene.stages.some(({ name }) => name === "sass") ? make("div", { class: "tl-note" }, CONTROL) : "",
     left.length ? make("div", { class: "tl-note" }, `Left out, for lack of room: ${left.join(", ")}. compiled.stages has all.`) : "",
   );
   arrange();

@@ -4,26 +4,39 @@ import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { countOf, numbered } from "../drawing/words.js";
+import { detailOf, finerOf } from "./finer.js";
+
+/** @typedef {{moments: string[], columns: [number, number][], counts: ArrayLike<number>}} Touched */
 
 /**
  * @param {import("../scenes.js").TimelineScene} scene
+ * @param {import("../selection.js").Selection} _
+ * @param {import("../part.js").Context} context
  * @returns {import("../part.js").Part}
  */
-export function timelineOf(scene) {
+export function timelineOf(scene, _, context) {
   const title = make("div", { class: "tl-title" }, scene.title);
   if (!scene.heatmap) return { node: make("div", {}, title, make("div", { class: "tl-note" }, scene.nobody ?? "nobody touches it")), draw: () => {} };
-  const counts = numbers(scene.counts);
+  const whole = { moments: scene.moments, columns: scene.columns, counts: numbers(scene.counts) };
   const rest = "Point at the picture: time runs down, elements run across.";
   const status = make("div", { class: "tl-status", "aria-live": "polite" }, rest);
   const heatmap = new Heatmap(scene.heatmap);
+  heatmap.zoom.offer(finerOf(context, scene.finer, (answer) => {
+    if (answer.kind !== "timeline" || !answer.heatmap) return null;
+    const extra = { moments: answer.moments, columns: answer.columns, counts: numbers(answer.counts) };
+    return detailOf(answer.window, answer.heatmap.cells, answer.heatmap, heatmap.rules, heatmap.layout.right, extra);
+  }));
   heatmap.onpoint = (cell) => {
     heatmap.mark(cell ? [cell] : []);
     if (!cell) return (status.textContent = rest);
-    const [, row, column] = cell;
-    const [first, last] = scene.columns[column];
-    const lanes = counts[row * scene.columns.length + column];
-    const elements = numbered(first, last, "element");
-    return (status.textContent = `${scene.moments[row]} · ${elements} · ${countOf(lanes, "lane")}`);
+    const [panel, row, column, single] = cell;
+    const detail = single ? heatmap.detailAt([panel, row, column]) : null;
+    const found = /** @type {Touched} */ (detail?.extra ?? whole);
+    const [down, right] = [row - (detail?.window.row ?? 0), column - (detail?.window.column ?? 0)];
+    const [first, last] = found.columns[right];
+    const lanes = found.counts[down * found.columns.length + right];
+    return (status.textContent = `${found.moments[down]} · ${numbered(first, last, "element")} · ${countOf(lanes, "lane")}`);
   };
-  return { node: make("div", { class: "tl-timeline" }, title, heatmap.node, status), draw: () => heatmap.draw() };
+  const node = make("div", { class: "tl-timeline" }, title, heatmap.node, status);
+  return { node, draw: () => heatmap.draw() };
 }

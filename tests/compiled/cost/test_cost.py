@@ -148,6 +148,17 @@ def test_what_is_known_of_each_gpu():
         assert gpu(one.name.lower()) is one
 
 
+def test_a_launch_that_was_stopped_before_it_moved_anything_says_so():
+    @triton.jit
+    def strays(x):
+        tl.store(x + 100 + tl.program_id(0), 1.0)
+
+    with lab.record() as launches, pytest.raises(lab.KernelError):
+        strays[(2,)](torch.zeros(4))
+    cost = launches[0].compile("sm_90").cost
+    assert ("intensity", "no bytes are moved") in cost.rows()
+
+
 def test_amd_has_a_cost_without_sectors():
     (compiled,) = recorded(lambda: add(torch.zeros(1000), torch.zeros(1000), block=128), "gfx942")
     cost = compiled.cost

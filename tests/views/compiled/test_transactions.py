@@ -98,7 +98,7 @@ def test_what_there_is_not_is_told():
     alone = lab.compile(add_kernel, "*fp32, *fp32, *fp32, i32", {"BLOCK": 128}, "sm_90")
     with pytest.raises(LookupError, match="only a recorded launch has addresses"):
         alone.plot.transactions()
-    assert [tab.name for tab, panel in alone.plot().panels if panel.there] == ["compiled", "stages"]
+    assert not {"transactions", "cost"} & {tab.name for tab, panel in alone.plot().panels if panel.there}
 
 
 def test_every_form_of_a_kernel_that_touches_nothing():

@@ -214,7 +214,10 @@ class Cost:
             ("operations on floats", f"{held.floats:,}"),
             *((f"in products of {name} tiles", f"{times:,}") for name, times in sorted(held.products.items())),
             ("operations on integers", f"{held.integers:,}"),
-            ("intensity", f"{significant(round(self.intensity, 3))} flop a byte"),
+            (
+                "intensity",
+                f"{significant(round(self.intensity, 3))} flop a byte" if moved.ideal else "no bytes are moved",
+            ),
             ("occupancy", str(self.occupancy) if self.occupancy else "not known for this target"),
         ]
         return [*told, ("roof", str(self.roof()))]

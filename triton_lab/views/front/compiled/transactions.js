@@ -80,9 +80,15 @@ export function transactionsOf(scene, selection, context) {
   const table = make("table", { class: "tl-table" }, make("thead", {}, head), make("tbody", {}, ...rows));
   const count = scene.grid[0] * scene.grid[1] * scene.grid[2];
   const told = make("output", { class: "tl-told" });
+  const take = () => selection.set({ program: Math.min(count - 1, Math.max(0, Math.round(Number(field.value)) || 0)) });
   const field = make("input", {
-    type: "number", class: "tl-count", min: 0, max: count - 1, "aria-label": "program",
-    onchange: () => selection.set({ program: Math.min(count - 1, Math.max(0, Math.round(Number(field.value)) || 0)) }),
+    type: "number", class: "tl-count", min: 0, max: count - 1, "aria-label": "program", onchange: take,
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== "Enter") return;
+      take();
+      event.preventDefault();
+      event.stopPropagation(); // the notebook's
+    },
   });
   selection.subscribe(update);
   const node = make(

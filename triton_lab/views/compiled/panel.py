@@ -52,12 +52,13 @@ class CompiledPanel(Panel):
         return [self.picture(one, f"{self.word}/{k}") for k, one in enumerate(self.card.compiled)]
 
     def pieces(self) -> list[Piece]:
-        """Each under its label, where there are several."""
-        from triton_lab.views.drawing.pieces import title
+        """That of the first; of the others that there are such: a picture of all would have no end."""
+        from triton_lab.views.drawing import style
+        from triton_lab.views.drawing.pieces import lines, title
 
-        several = len(self.card.compiled) > 1
-        pieces: list[Piece] = []
-        for label, view in zip(labels(self.card.compiled), self.drawn(), strict=True):
-            pieces += [title(label)] if several else []
-            pieces += view.pieces()
-        return pieces
+        first, *others = labels(self.card.compiled)
+        pieces = self.picture(self.card.compiled[0], f"{self.word}/0").pieces()
+        if not others:
+            return pieces
+        told = f"The same for {', '.join(others)}: compiled.plot.{self.word}()."
+        return [title(first), *pieces, lines([(told, style.LIGHT.faint)])]

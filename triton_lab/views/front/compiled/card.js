@@ -14,7 +14,7 @@ export function compiledOf({ title, problems, headings, table }) {
     "div", {},
     make("div", { class: "tl-title" }, title),
     ...problems.map((problem) => make("div", { class: "tl-wrong", role: "note" }, problem)),
-    make("div", { class: "tl-scroll", tabindex: 0, role: "group", "aria-label": title }, tableOf(headings, table)),
+    make("div", { class: "tl-scroll tl-indented", tabindex: 0, role: "group", "aria-label": title }, tableOf(headings, table)),
   );
   return { node, draw: () => {} };
 }

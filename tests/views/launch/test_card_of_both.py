@@ -11,6 +11,7 @@ import torch
 import triton_lab as lab
 from tests.launch.comparing.kernels import copied, exponential, quotient, recorded
 from tests.launch.on_both import on_both
+from triton_lab.examples import recording, recordings
 from triton_lab.launch.launch import Launch
 from triton_lab.notebook.options import Options
 from triton_lab.notebook.progress import Sign
@@ -94,3 +95,13 @@ def test_a_card_does_not_wait_long_for_how_far_rounding_goes(both: Launch, monke
     lines = Card(both, both=True).part("comparison")["lines"]
     assert any("it takes longer than 0 s; lab.compare(launch) waits for it" in line for line in lines)
     assert lab.compare(both).verdict == "as near as rounding explains"
+
+
+@pytest.mark.parametrize("name", recordings())
+def test_what_an_h100_made_is_told_with_its_time(name: str) -> None:
+    card = Card(recording(name), show=(), both=True)
+    time = card.launch.time
+    assert time is not None and time.runs > 10 and time.low <= time.median <= time.high < 1e-4
+    assert card.facts()[0] == f"GPU, {time.device}" and "H100" in time.device
+    assert card.part("comparison")["kind"] == "comparison"
+    assert card.panel("comparison").drawn()[0].comparison.verdict != "different"

@@ -65,7 +65,8 @@ def spread_kernel(x_ptr, out_ptr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     one = tl.load(x_ptr + program * ROWS)
     column = tl.load(x_ptr + program * ROWS + row)
     place = out_ptr + program * (2 * ROWS * BLOCK) + row * BLOCK + lane
-    tl.store(place, one / (tl.abs(one) * 0.0))
+    all_lanes = tl.arange(0, ROWS * BLOCK)
+    tl.store(out_ptr + program * (2 * ROWS * BLOCK) + all_lanes, one / (tl.abs(one) * 0.0))
     tl.store(place + ROWS * BLOCK, tl.where(lane > 0, column / (tl.abs(column) * 0.0), 1.0))
 
 

@@ -23,7 +23,6 @@ AUDITED = {
     "backend/source.py:_triton_folder": "where Triton is installed",
     "backend/spans.py:_read": "the text alone",
     "compiled/explained/__init__.py:explanation": "tables of ours, the stage and the name",
-    "compiled/lines/machine.py:trails": "the machine code and the text that it was made of",
     "compiled/transactions/registers.py:_special": "how many threads there are, alone",
     "compiled/kept.py:_compiler": "Triton's own files, which a running process does not change",
     "interpreter/dtypes.py:numpy_dtype": "the name alone",

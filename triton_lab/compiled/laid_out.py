@@ -15,7 +15,7 @@ from triton_lab.compiled.layouts.layout import width
 from triton_lab.compiled.layouts.text import Typed, types_of
 from triton_lab.compiled.lines.places import Trail
 from triton_lab.compiled.text import aligned
-from triton_lab.words import count, number
+from triton_lab.words import count
 
 if TYPE_CHECKING:
     from triton_lab.compiled.lines.lines import Lines
@@ -251,6 +251,6 @@ def _conversion_words(moves: Conversion) -> str:
         "nothing": "nothing moves",
         "registers": "registers change names",
         "shuffles": f"{count(moves.shuffles, 'shuffle')} per warp at least",
-        "shared memory": f"{number(moves.stored)} bytes through shared memory",
-        "cluster": f"{number(moves.stored)} bytes from CTA to CTA",
+        "shared memory": f"{count(moves.stored, 'byte')} through shared memory",
+        "cluster": f"{count(moves.stored, 'byte')} from CTA to CTA",
     }[moves.way]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.examples.registry import Example
+from triton_lab.words import count, number
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -77,7 +78,9 @@ def make(folder: Path = FOLDER, launched: Callable[[Example], Launch] | None = N
         _without_places(files[-1])
     size = sum(file.stat().st_size for file in files)
     if size > MOST:
-        raise ValueError(f"the recordings have {size} bytes, and {MOST} are allowed: record smaller launches")
+        raise ValueError(
+            f"the recordings have {count(size, 'byte')}, and {number(MOST)} are allowed: record smaller launches"
+        )
     return files
 
 
@@ -125,7 +128,7 @@ def main(arguments: Sequence[str]) -> None:
     for file in make(folder):
         found: Any = load(file)
         time = "" if found.time is None else f"{found.time.median * 1e6:.1f} µs, {found.time.runs} runs"
-        print(f"{file.name}: {file.stat().st_size} bytes, {found.kernel}, {time}; {found.remark}")
+        print(f"{file.name}: {count(file.stat().st_size, 'byte')}, {found.kernel}, {time}; {found.remark}")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from triton_lab.compiled.layouts.linear import Linear
 from triton_lab.compiled.layouts.nvidia import NvidiaMma, without
 from triton_lab.compiled.layouts.refusal import LayoutError
 from triton_lab.compiled.layouts.tile import Tile
+from triton_lab.words import count
 
 MOST_SIDE_BY_SIDE = 128  # numbers along k: far more than any instruction takes
 
@@ -37,7 +38,9 @@ class DotOperand(Distributed):
                 f"not a {getattr(self.parent, 'name', self.parent)} layout"
             )
         if self.k_width > MOST_SIDE_BY_SIDE:
-            raise LayoutError(f"kWidth is {self.k_width}, but a lane has at most {MOST_SIDE_BY_SIDE} numbers in a row")
+            raise LayoutError(
+                f"kWidth is {self.k_width}, but a lane has at most {count(MOST_SIDE_BY_SIDE, 'number')} in a row"
+            )
         if isinstance(self.parent, Blocked):
             if self.k_width:
                 raise LayoutError("kWidth must not be given where the parent is a blocked layout")

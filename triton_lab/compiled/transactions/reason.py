@@ -89,7 +89,7 @@ def _told(one: Transfer) -> tuple[str, str]:
         )
     if len(asked) < len(on) // 2:
         return (
-            f"only {len(asked)} of {len(on)} lanes of a warp are on",
+            f"only {len(asked)} of {count(len(on), 'lane')} of a warp are on",
             "Take a block that the mask does not cut so small, or fewer warps.",
         )
     if step is not None and abs(step) == one.width:
@@ -104,7 +104,7 @@ def _told(one: Transfer) -> tuple[str, str]:
     if pieces <= len(asked) // 2:
         return (
             f"a warp's {count(len(asked), 'lane')} lie in {count(pieces, 'piece')} that are apart",
-            f"Let a row of the block have at least {SECTOR} bytes side by side that begin at a multiple of {SECTOR}.",
+            f"Let a row of the block have at least {count(SECTOR, 'byte')} side by side, beginning at a multiple of {SECTOR}.",
         )
     return (
         "the lanes of a warp want addresses that are scattered",
@@ -120,7 +120,7 @@ def _crooked(asked: Ints, width: int) -> tuple[str, str]:
         why = f"its requests end {count(-(int(asked.max()) + width) % SECTOR, 'byte')} before the end of a sector"
     return (
         why,
-        f"Let rows begin and blocks end at multiples of {SECTOR} bytes: pad the tensor's rows, or shift the blocks.",
+        f"Let rows begin and blocks end at multiples of {count(SECTOR, 'byte')}: pad the tensor's rows, or shift the blocks.",
     )
 
 

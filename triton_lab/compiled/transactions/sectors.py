@@ -20,6 +20,7 @@ from triton_lab.compiled.layouts import Linear
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.box import Box
 from triton_lab.launch.access import Event
+from triton_lab.words import count
 
 Array: TypeAlias = NDArray[Any]
 Ints: TypeAlias = NDArray[np.int64]
@@ -60,7 +61,7 @@ def dealt(linear: Linear | None, itemsize: int, width: int, lanes: int, warps: i
     vector = max(1, width // itemsize)
     registers = _sums([linear.pack(basis) for basis in linear.bases("register") if any(basis)])
     if vector > len(registers):
-        raise ValueError(f"a thread holds {len(registers)} elements, and no vector of {vector}")
+        raise ValueError(f"a thread holds {count(len(registers), 'element')}, and no vector of {vector}")
     by_lane, by_warp = (_sums([linear.pack(basis) for basis in linear.bases(name)]) for name in ("lane", "warp"))
     positions = by_warp[:, None, None] ^ registers[::vector][None, :, None] ^ by_lane[None, None, :]
     if once:

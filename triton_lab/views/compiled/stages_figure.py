@@ -11,6 +11,7 @@ from triton_lab.compiled.text import read_by_people
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.figure import MARGIN, Sheet, text_width
 from triton_lab.views.drawing.pieces import Piece, lines, title
+from triton_lab.words import count
 
 if TYPE_CHECKING:
     from triton_lab.views.compiled.stages import Stages
@@ -43,7 +44,7 @@ def stages_pieces(view: Stages) -> list[Piece]:
     told = f"The source beside {LABELS[name]}: of the {len(busiest)} busiest lines what became of them."
     cut = len(stage) - len(right)
     note = (
-        [lines([(f"{cut} of {len(stage)} lines of {LABELS[name]} are not drawn here", style.LIGHT.faint)])]
+        [lines([(f"{cut} of {count(len(stage), 'line')} of {LABELS[name]} are not drawn here", style.LIGHT.faint)])]
         if cut
         else []
     )

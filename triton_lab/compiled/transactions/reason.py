@@ -16,6 +16,7 @@ from triton_lab.words import count
 if TYPE_CHECKING:
     from triton_lab.compiled.transactions.transactions import SharedLine, Transactions
 
+_A_SECTOR = count(SECTOR, "byte")
 _LINE = BANKS * WORD  # bytes that shared memory gives at a time
 _ENOUGH = 0.9  # efficiency from which on a line is called good
 
@@ -104,7 +105,7 @@ def _told(one: Transfer) -> tuple[str, str]:
     if pieces <= len(asked) // 2:
         return (
             f"a warp's {count(len(asked), 'lane')} lie in {count(pieces, 'piece')} that are apart",
-            f"Let a row of the block have at least {count(SECTOR, 'byte')} side by side, beginning at a multiple of {SECTOR}.",
+            f"Let a row of the block have at least {_A_SECTOR} side by side that begin at a multiple of {SECTOR}.",
         )
     return (
         "the lanes of a warp want addresses that are scattered",
@@ -120,7 +121,7 @@ def _crooked(asked: Ints, width: int) -> tuple[str, str]:
         why = f"its requests end {count(-(int(asked.max()) + width) % SECTOR, 'byte')} before the end of a sector"
     return (
         why,
-        f"Let rows begin and blocks end at multiples of {count(SECTOR, 'byte')}: pad the tensor's rows, or shift the blocks.",
+        f"Let rows begin and blocks end at multiples of {_A_SECTOR}: pad the tensor's rows, or shift the blocks.",
     )
 
 

@@ -47,6 +47,7 @@ export class PositionsPicture {
   choose(chosen) {
     const { heatmap } = this;
     this.single = null;
+    /** @type {Uint8Array | null} */
     let levels = null;
     if (chosen) {
       this.single = new Uint8Array(this.positions + 1).fill(EMPHASIS.dimmed);

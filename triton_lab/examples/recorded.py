@@ -122,7 +122,11 @@ def _without_places(file: Path) -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Make them, into the package or into the folder named, and say what they are."""
-    folder = Path(arguments[0]) if arguments else FOLDER
+    import argparse
+
+    parser = argparse.ArgumentParser(prog="python -m triton_lab.examples.recorded", description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="where they go; else into the package")
+    folder = parser.parse_args(arguments).folder
     from triton_lab.launch.saving.load import load
 
     for file in make(folder):

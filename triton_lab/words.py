@@ -67,6 +67,19 @@ def rounded(value: float, one: str) -> str:
     return f"{text} {one if text == '1' else one + 's'}"
 
 
+def three_digits(value: float) -> str:
+    """``1.23``, ``123``, ``1,234``: of what is larger all before the point, and no power of ten."""
+    return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}"
+
+
+def seconds_text(seconds: float) -> str:
+    """``1.23 ms``: three digits and a unit."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= 0.9995 * size:  # what would be told as 1,000 of the next
+            return f"{three_digits(seconds / size)} {unit}"
+    return f"{three_digits(seconds / 1e-9)} ns" if seconds else "0 µs"
+
+
 def significant(value: float) -> str:
     """A measured number: ``2``, ``0.25``, ``1.19e-07``: three digits, all of a whole number below a million."""
     return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e6 else f"{value:.3g}"

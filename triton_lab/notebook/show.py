@@ -158,7 +158,7 @@ class _Output:
 
 def show_interrupted(launches: Sequence[Launch]) -> None:
     """Say how far the cell came. Who interrupts wants to wait no longer: nothing is drawn or checked."""
-    from triton_lab.views.drawing.words import seconds_text
+    from triton_lab.words import seconds_text
 
     if not launches:
         return

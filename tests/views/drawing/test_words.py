@@ -9,10 +9,10 @@ from triton_lab.views.drawing.words import (
     nobody,
     number_text,
     panel_names,
-    seconds_text,
     shape_text,
     some_of,
 )
+from triton_lab.words import seconds_text
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -34,7 +34,7 @@ def test_bytes_have_the_largest_unit_that_they_fill(count: int, told: str) -> No
     [
         (1.0, "1 s"), (12.345, "12.3 s"), (999.4, "999 s"), (1234.5, "1,234 s"), (0.9996, "1 s"), (0.9994, "999 ms"),
         (1e-3, "1 ms"), (1.234e-3, "1.23 ms"), (9.996e-4, "1 ms"), (9.994e-4, "999 µs"),
-        (1e-6, "1 µs"), (2.5e-7, "0.25 µs"), (0.0, "0 µs"),
+        (1e-6, "1 µs"), (9.994e-7, "999 ns"), (2.5e-7, "250 ns"), (5.89e-9, "5.89 ns"), (0.0, "0 µs"),
     ],
 )  # fmt: skip
 def test_times_have_three_digits_and_a_unit(seconds: float, told: str) -> None:

@@ -19,7 +19,7 @@ from triton_lab.launch.executed import Executed, executed
 from triton_lab.launch.footprint import runs
 from triton_lab.launch.ranges import Ranges
 from triton_lab.launch.recorded import Recorded
-from triton_lab.words import count, significant
+from triton_lab.words import count, seconds_text, significant
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -75,7 +75,7 @@ class Roof:
             else f"arithmetic ({self.kind}, {_units(self.peak)}flop/s) limits it"
         )
         return (
-            f"{self.gpu.name}: {limit}, to {_units(self.rate)}flop/s at best, {self.seconds * 1e6:.3g} us; memory "
+            f"{self.gpu.name}: {limit}, to {_units(self.rate)}flop/s at best, {seconds_text(self.seconds)}; memory "
             f"stops being the limit at {significant(round(self.ridge, 1))} flop a byte"
         )
 
@@ -155,7 +155,7 @@ class Cost:
         Raises LookupError for one of which no figures are known.
 
         >>> print(launch.compile("sm_90").cost.roof("A100"))
-        A100: memory (2,039 GB/s) limits it, to 174 Gflop/s at best, 0.00589 us; memory stops being the limit at ...
+        A100: memory (2,039 GB/s) limits it, to 174 Gflop/s at best, 5.89 ns; memory stops being the limit at ...
         """
         chosen = usual(self.target) if name is None else gpu(name)
         peak = chosen.rate(self.kind)

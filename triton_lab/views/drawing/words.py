@@ -36,14 +36,6 @@ def number_text(value: Any) -> str:
     return f"{float(value):.4g}"
 
 
-def seconds_text(seconds: float) -> str:
-    """``1.23 ms``: three digits and a unit."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= 0.9995 * size:  # what would be told as 1,000 of the next
-            return f"{_three_digits(seconds / size)} {unit}"
-    return f"{_three_digits(seconds / 1e-6)} µs"
-
-
 def time_text(launch: Any) -> list[str]:
     """How long a launch took, and where: ``4.9 µs (4.8 µs to 5.1 µs in 200 runs)``, ``compiled in 98 ms``.
 
@@ -52,23 +44,18 @@ def time_text(launch: Any) -> list[str]:
     time = getattr(launch, "time", None)
     if time is None:
         where = " in the interpreter" if launch.target == "cpu" else ""
-        return [f"{seconds_text(launch.seconds)}{where}"]
-    several = f"{seconds_text(time.low)} to {seconds_text(time.high)} in {words.count(time.runs, 'run')}"
-    told = [f"{seconds_text(time.median)} ({several if time.runs > 1 else 'one run, launching it included'})"]
-    return told + ([] if time.compile is None else [f"compiled in {seconds_text(time.compile)}"])
+        return [f"{words.seconds_text(launch.seconds)}{where}"]
+    several = f"{words.seconds_text(time.low)} to {words.seconds_text(time.high)} in {words.count(time.runs, 'run')}"
+    told = [f"{words.seconds_text(time.median)} ({several if time.runs > 1 else 'one run, launching it included'})"]
+    return told + ([] if time.compile is None else [f"compiled in {words.seconds_text(time.compile)}"])
 
 
 def bytes_text(count: int) -> str:
     """``96 KiB``: three digits and a unit."""
     for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= size:
-            return f"{_three_digits(count / size)} {unit}"
+            return f"{words.three_digits(count / size)} {unit}"
     return words.count(count, "byte")
-
-
-def _three_digits(number: float) -> str:
-    """Of what is larger all before the point, and no power of ten."""
-    return f"{number:.3g}" if number < 999.5 else f"{number:,.0f}"
 
 
 def some_of(shown: int | None, programs: int) -> str:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from triton_lab import words
 from triton_lab.views.drawing.drawing import Box, Drawing, DrawingScene, Words, colour, widest
 from triton_lab.views.drawing.style import SMALL, TEXT
-from triton_lab.views.drawing.words import seconds_text
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
+from triton_lab.words import seconds_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,11 +10,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab import words
-from triton_lab.views.drawing.words import seconds_text
 from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.scenes import CardScene
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
+from triton_lab.words import seconds_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,8 +12,8 @@ from triton_lab import words
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Box, Drawing, DrawingScene, Line, Words, widest
 from triton_lab.views.drawing.style import SMALL
-from triton_lab.views.drawing.words import seconds_text
 from triton_lab.views.view import View
+from triton_lab.words import seconds_text, three_digits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,7 +88,7 @@ class SweepView(View):
         spread = "" if time.runs == 1 else f" ({seconds_text(time.low)} to {seconds_text(time.high)})"
         told = [seconds_text(time.median) + spread, str(time.runs)]
         if self.sweep.target == "cpu":
-            return [*told, f"{self._value(row):.3g}"]
+            return [*told, three_digits(self._value(row))]
         if self.sweep.quantity == "time":
             return told
         rate, share = self.sweep.rate(row), self.sweep.share(row)
@@ -196,7 +196,7 @@ class SweepView(View):
 
     def _tick(self, value: float) -> str:
         if self.sweep.target == "cpu":
-            return f"{value:.3g}×"
+            return f"{three_digits(value)}×"
         return seconds_text(value) if self.sweep.quantity == "time" else si(value) + _UNITS[self.sweep.quantity]
 
     def _line(self, made: Drawing, number: int, rows: Sequence[Row]) -> None:

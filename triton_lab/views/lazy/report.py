@@ -8,8 +8,8 @@ from triton_lab import words
 from triton_lab.lazy.totals import Totals, Use
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawingScene, Words, widest
-from triton_lab.views.drawing.words import seconds_text
 from triton_lab.views.view import View
+from triton_lab.words import seconds_text
 
 MARGIN, LINE, GAP = 16.0, 22.0, 22.0
 ROWS = 30  # of the table: the graphs that took longest

@@ -17,6 +17,7 @@ _BF16 = np.dtype(ml_dtypes.bfloat16)
 _F16 = np.dtype(np.float16)
 _F32 = np.dtype(np.float32)
 _F64 = np.dtype(np.float64)
+_E5M2 = np.dtype(ml_dtypes.float8_e5m2)
 
 
 def widen(x: Array) -> Array:
@@ -146,10 +147,13 @@ def float_to_float(x: Array, target: np.dtype[Any], towards_zero: bool = False) 
     """Nearest even, or towards zero.
 
     To fp8, what is too great becomes the greatest finite value, infinities too, and NaN becomes
-    0x7f; towards zero only finite values do. To bf16 and fp16, NaN becomes 0x7fff.
+    0x7f; towards zero only finite values do. To bf16 and fp16, NaN becomes 0x7fff. From e5m2 to bf16,
+    infinities and NaNs become the numbers that their bits would be if their exponent were none of its own.
     """
     if x.dtype == target:
         return x
+    if x.dtype == _E5M2 and target == _BF16:
+        return _by_shift(x)
     narrowing = target.itemsize < x.dtype.itemsize
     if not narrowing:
         # bf16 <-> fp16 have the same width.
@@ -178,6 +182,17 @@ _NAN = {
     np.dtype(ml_dtypes.float8_e4m3fn): 0x7F,
     np.dtype(ml_dtypes.float8_e5m2): 0x7F,
 }
+
+
+def _by_shift(x: Array) -> Array:
+    """e5m2 as bf16, as Triton converts on sm_90, which has no instruction for it: the bits moved, times 2 ** 112.
+
+    The greatest exponent is one like the others there: infinity becomes 65536, and NaN up to 114688.
+    """
+    octets = x.view(np.uint8).astype(np.uint16)
+    moved = (((octets & np.uint16(0x7F)) << np.uint16(5)) | ((octets & np.uint16(0x80)) << np.uint16(8))).view(_BF16)
+    found: Array = (moved.astype(_F32) * np.float32(2.0**112)).astype(_BF16)
+    return found
 
 
 def _once(x: Array) -> Array:

@@ -68,6 +68,11 @@ def kernel_of(operation: str) -> Any:
     return kernel_from(f"{_HEAD}@triton.jit\ndef kernel(P, O, n, WIDTH: tl.constexpr):\n    {body}\n")
 
 
+def may_reorder(operation: str) -> bool:
+    """Whether the language leaves open in which order its elements stand."""
+    return "can_reorder" in OPERATIONS[operation]
+
+
 def is_square(operation: str) -> bool:
     """Whether it takes all of a row, as a square."""
     return bool({"A", "B"} & set(re.findall(r"\w+", OPERATIONS[operation])))
@@ -76,6 +81,8 @@ def is_square(operation: str) -> bool:
 _FUNCTIONS = ("exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf", "sigmoid")
 _APPROXIMATE = (*(f"{name}(a)" for name in _FUNCTIONS), "libdevice.tanh", "libdevice.pow")
 _DIVISIONS = ("a / b", "s / t", "a / 1.5", "a / half", "a / int", "fdiv")
+# Of these 64 numbers have a sum that float32 cannot hold.
+_INEXACT_IN_FLOAT32 = ("i32", "i64", "u32", "u64")
 _IN_ORDER = ("sum of", "sum in", "reduce by product", "cumsum", "cumprod", "scan by product")
 
 
@@ -83,14 +90,18 @@ def switch(operation: str, dtype: str) -> str:
     """What a GPU may do otherwise, and where that can be switched; "" where it must give the very same bits."""
     if operation in _DIVISIONS and dtype != "fp64":
         return "division of float32 is approximate: `tl.div_rn` rounds as IEEE does"
+    if operation.startswith("softmax"):
+        return "`exp` and the division are approximate, and sums have another order"
+    if operation.startswith("dot_scaled"):
+        return "products are added up in another order"
+    if operation == "sum in float32" and dtype in _INEXACT_IN_FLOAT32:
+        return "the order of summation"
     if not is_float(dtype):
         return "the function is approximate" if operation in _APPROXIMATE else ""
     if operation == "sqrt(a)":
         return "the root is approximate: `tl.sqrt_rn` rounds as IEEE does"
     if operation in _APPROXIMATE:
         return "functions of CUDA's library" if dtype == "fp64" else "the function is approximate, that of float64 not"
-    if operation.startswith("softmax"):
-        return "`exp` and the division are approximate, and sums have another order"
     if operation.startswith("dot"):
         if dtype == "fp32" and operation != "dot by ieee":
             return 'inputs are rounded to tf32: `input_precision="ieee"`'
@@ -99,6 +110,4 @@ def switch(operation: str, dtype: str) -> str:
         return "the order of summation"
     if "atomic_add" in operation and dtype == "fp32":
         return "atomic additions of float32 take subnormal numbers for zero"
-    if operation in ("to bfloat16", "to bfloat16, rtz", "to bfloat16, rtne") and dtype == "fp8e5":
-        return "Triton's own conversion makes large numbers of infinities and NaNs"
     return ""

@@ -24,7 +24,9 @@ def text_of(rows: Sequence[Row], left: int, against: str, operations: Sequence[s
         "",
         "Each operation is tried on 2^16 values of each operand: all patterns of formats of 8 and 16 bits; of wide "
         "ones all exponents, subnormal numbers, zeros of both signs, infinities, NaNs, and what lies near the borders "
-        "of other formats; then on numbers around 1. Any NaN counts as any other. The sign is that of the worst lane: "
+        "of other formats; then on numbers around 1. Any NaN counts as any other. Left out is what has no meaning: "
+        "integers divided by zero, shifts by as many bits as there are. What `can_reorder` allows is compared in any "
+        "order. The sign is that of the worst lane: "
         "`=` the same bits, `1` and `2` so many units in the last place at most, `~` within 2^-10 of the largest "
         "number that a program has computed, `≠` farther, as where numbers overflow or are subnormal; no sign where "
         "the language has no such operation.",

@@ -85,16 +85,16 @@ def tame(dtype: str, programs: int) -> np.ndarray:
 
 def within_rules(operation: str, dtype: str, rows: np.ndarray) -> np.ndarray:
     """Without what means nothing: integers divided by zero or past their end, shifts by more than there are bits."""
-    if is_float(dtype) or dtype == "i1":
+    if is_float(dtype):
         return rows
-    rows, bits = rows.copy(), 8 * rows.dtype.itemsize
+    rows, bits = rows.copy(), 1 if dtype == "i1" else 8 * rows.dtype.itemsize
     seconds = [rows[:, LANES : 2 * LANES], rows[:, SCALARS + 1 : SCALARS + 2]]
     words = operation.split()
     for second in seconds:
         if "//" in words or "%" in words or operation == "cdiv":
-            second[(second == 0) | (second == second.dtype.type(-1 if dtype[0] == "i" else 0))] = 3
+            past = -1 if dtype[0] == "i" and bits > 1 else 0
+            second[(second == 0) | (second == second.dtype.type(past))] = 3 if bits > 1 else 1
         if "<<" in words or ">>" in words:
-            second[...] = (second.view(f"u{rows.dtype.itemsize}") % np.array(bits, f"u{rows.dtype.itemsize}")).view(
-                rows.dtype
-            )
+            unsigned = f"u{rows.dtype.itemsize}"
+            second[...] = (second.view(unsigned) % np.array(bits, unsigned)).view(rows.dtype)
     return rows

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,9 @@ from triton_lab.ir import Op
 
 Array = NDArray[Any]
 
+_BFLOAT = np.dtype(ml_dtypes.bfloat16)
+_BEYOND_FLOAT32 = 2.0**128
+
 
 @impl("tt.dot")
 def dot(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value) -> Value:
@@ -27,8 +32,34 @@ def dot(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value) -> Value:
     x, y, start = frame.spread(op, 0, a), frame.spread(op, 1, b), frame.elements(op, 2, accumulator)
     if dtype.kind == "i":
         return _integer_product(x, y, dtype) + start
-    total = product(widen(x), widen(y)) + widen(start)
+    total = product_sum(widen(x), widen(y), widen(start), x.dtype)
     return total.astype(dtype, copy=False)
+
+
+# Products of bfloat16 that a tensor core of sm_90 adds up before it looks whether the sum is too great for float32.
+_AT_ONCE = 16
+
+
+def product_sum(x: Array, y: Array, start: Array, given: np.dtype[Any]) -> Array:
+    """``x @ y + start`` of numbers that are ``given`` as that type.
+
+    Products of bfloat16 may be too great for float32, where those of other narrow types never are. A tensor core adds
+    them up as they are: numbers that cancel make no NaN of two infinities.
+    """
+    with np.errstate(over="ignore", invalid="ignore") if given == _BFLOAT else nullcontext():
+        total = product(x, y) + start
+        if given == _BFLOAT and not np.isfinite(total).all():
+            total = np.where(np.isfinite(total), total, _in_steps(x, y, start))
+    return total
+
+
+def _in_steps(x: Array, y: Array, start: Array) -> Array:
+    """The sum in float64, which becomes infinite where it leaves float32 after a step of `_AT_ONCE` products."""
+    total = start.astype(np.float64)
+    for k in range(0, x.shape[-1], _AT_ONCE):
+        total = total + product(x[..., k : k + _AT_ONCE].astype(np.float64), y[..., k : k + _AT_ONCE, :])
+        total = np.where(np.abs(total) < _BEYOND_FLOAT32, total, total * np.inf)
+    return total.astype(np.float32)
 
 
 # Products of up to so many multiplications OpenBLAS computes in the calling thread. Beyond, it wakes

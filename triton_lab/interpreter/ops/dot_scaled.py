@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.convert import float_to_float, widen
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.ops.dot import product_sum
 from triton_lab.interpreter.registry import impl
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
@@ -37,8 +38,8 @@ def dot_scaled(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value, *sc
     attributes = op.attributes
     formats = attributes["a_elem_type"], attributes["b_elem_type"]
     compute = _HALF if _FP16 in formats else _BFLOAT
-    x = _unpacked(frame.spread(op, 0, a), formats[0], -1 if attributes["lhs_k_pack"] else -2)
-    y = _unpacked(frame.spread(op, 1, b), formats[1], -2 if attributes["rhs_k_pack"] else -1)
+    x = _unpacked(frame.spread(op, 0, a), formats[0], compute, -1 if attributes["lhs_k_pack"] else -2)
+    y = _unpacked(frame.spread(op, 1, b), formats[1], compute, -2 if attributes["rhs_k_pack"] else -1)
     strict = not attributes["fastMath"]
     if has_a:
         x = _scaled(x, frame.spread(op, 3, scales[0]), compute, strict)
@@ -47,7 +48,7 @@ def dot_scaled(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value, *sc
         scale = frame.spread(op, 3 + has_a, scales[has_a])
         y = np.swapaxes(_scaled(np.swapaxes(y, -1, -2), scale, compute, strict), -1, -2)
     dtype = dtype_of(frame.result_type(op))
-    total: Array = np.matmul(_in(x, compute), _in(y, compute)) + widen(frame.elements(op, 2, accumulator))
+    total = product_sum(_in(x, compute), _in(y, compute), widen(frame.elements(op, 2, accumulator)), compute)
     return total.astype(dtype, copy=False)
 
 
@@ -56,10 +57,10 @@ def _in(x: Array, compute: np.dtype[Any]) -> Array:
     return widen(float_to_float(x, compute)) if x.dtype != compute else widen(x)
 
 
-def _unpacked(x: Array, format: int, axis: int) -> Array:
-    """Two numbers of four bits out of each byte along ``axis``, the lower half first."""
+def _unpacked(x: Array, format: int, compute: np.dtype[Any], axis: int) -> Array:
+    """In the format ``compute``; two numbers of four bits out of each byte along ``axis``, the lower half first."""
     if format != _E2M1:
-        return widen(x)
+        return _in(x, compute)
     octets = x.view(np.uint8)
     pairs = np.stack([_FP4[octets & 15], _FP4[octets >> 4]], axis=axis if axis == -1 else x.ndim - 1)
     shape = list(x.shape)

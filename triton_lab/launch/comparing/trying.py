@@ -20,6 +20,7 @@ from triton_lab.launch.replay import replay
 from triton_lab.launch.snapshot import CannotReplay
 
 if TYPE_CHECKING:
+    from triton_lab.launch.access import Event
     from triton_lab.launch.comparing.comparison import Comparison
     from triton_lab.launch.launch import Launch
 
@@ -44,7 +45,7 @@ def causes(comparison: Comparison) -> Causes:
 
 
 def _named(comparison: Comparison) -> Iterator[str]:
-    """Races and the like, of either launch; atomics of floats; a variable of another dtype; other inputs."""
+    """Races and the like, of either launch; sums in any order; a variable of another dtype; other inputs."""
     launches = [comparison.launch] if comparison.other is None else [comparison.launch, comparison.other]
     yield from (remark for remark in comparison.remarks if "before the two launches" in remark)
     differing = {one.name for one in comparison if one.count}
@@ -59,6 +60,10 @@ def _named(comparison: Comparison) -> Iterator[str]:
         if line is not None and "atomics" not in seen and not seen:
             seen.add("atomics")
             yield f"atomic additions of floats, which come in any order (line {line})"
+        line = _taken_in_turn(launch, differing)
+        if line is not None and not seen:
+            seen.add("turns")
+            yield f"what programs add up one after another, in the order in which they get their turn (line {line})"
     first = comparison.first
     lead = None if first is None else first.turned
     if lead is not None and lead.types[1] and lead.types[0] != lead.types[1]:
@@ -75,6 +80,32 @@ def _float_atomics(launch: Launch, differing: set[str]) -> int | None:
             if access.line is not None and len(np.unique(everywhere)) < len(everywhere):
                 return access.line
     return None
+
+
+def _taken_in_turn(launch: Launch, differing: set[str]) -> int | None:
+    """The line of a store of floats to what differs, where several programs load and store the same element.
+
+    With a race that would be another matter; without, atomics of integers keep the programs apart: a lock or a counter.
+    """
+    if not any(access.kind == "atomic" and "int" in access.dtype for access in launch.done):
+        return None
+    loaded = {access.argument for access in launch.done if access.kind == "load"}
+    for access in launch.done:
+        adds = access.kind == "store" and access.argument in differing & loaded and "float" in access.dtype
+        if adds and access.line is not None and _met(access.events):
+            return access.line
+    return None
+
+
+def _met(events: Sequence[Event]) -> bool:
+    """Whether lanes of more than one program touch one address."""
+    pairs = []
+    for event in events:
+        active = event.active()
+        programs = np.broadcast_to(event.programs.reshape(-1, *(1,) * len(event.shape)), active.shape)
+        pairs.append(np.stack([event.addresses()[active], programs[active]], axis=-1))
+    everywhere = np.unique(np.concatenate(pairs), axis=0) if pairs else np.zeros((0, 2), np.int64)
+    return len(np.unique(everywhere[:, 0])) < len(everywhere)
 
 
 # --- Experiments -------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from triton_lab.compiled.architecture import Architecture
 from triton_lab.compiled.facts import Metadata
 from triton_lab.compiled.text import aligned
 from triton_lab.compiled.transactions.joined import chain_of, joined
+from triton_lab.compiled.transactions.machine import Machine
 from triton_lab.compiled.transactions.ptx import Chain, Ptx
 from triton_lab.compiled.transactions.shared import SharedUse, shared_uses
 from triton_lab.compiled.transactions.transfer import Transfer, total, transfer
@@ -90,7 +91,7 @@ class Transactions:
         held = self.metadata
         accesses = [access for access in self.accesses if access.completed.events]
         plan = self.launch.executable.plan
-        found = joined(plan, accesses, depths(plan), str(self.stages["ttgir"]), self.ptx)
+        found = joined(plan, accesses, depths(plan), str(self.stages["ttgir"]), Machine.of(self.ptx, self.stages))
         return [transfer(one, self.launch.programs, held.warps, held.lanes) for one in found]
 
     @cached_property

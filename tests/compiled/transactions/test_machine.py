@@ -88,3 +88,13 @@ def test_without_a_text_of_the_machine_code_nothing_is_known_to_be_merged():
     assert not machine.merged(second)
     line = Machine(machine.ptx, {1: ("LDG.E",)})
     assert [line.merged(first), line.merged(second)] == [False, True]
+
+
+def test_a_load_that_another_does_is_not_counted_twice():
+    (case,) = [each for each in CASES if each.name == "one element for many lanes"]
+    with lab.record() as launches:
+        case.run("cpu")
+    row, element, _ = launches[0].compile("sm_90").transactions.transfers
+    # Rows of 64 floats, 16 bytes a lane, 8 programs of 4 warps: both halves of 16 alike rows are the same addresses.
+    assert (row.requests, row.sectors) == (8 * 4, 8 * 4 * 64 * 4 // 32)
+    assert (element.requests, element.sectors) == (32, 32)

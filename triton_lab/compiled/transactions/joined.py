@@ -32,7 +32,8 @@ _FAMILIES = {
 class Joined:
     """An access with what became of it: ``operation``, None where the compiler left it out; ``copies``, how many more
     operations a pipelined loop has before it; ``once``: it was taken out of its loop. ``instructions`` are those of
-    ``operation`` in PTX, none where nothing tells; ``reduces``: ptxas has them give nothing back."""
+    ``operation`` in PTX, none where nothing tells; ``reduces``: ptxas has them give nothing back;
+    ``merged``: which of them it leaves out, as another load fetches the same."""
 
     access: Access
     operation: GpuAccess | None
@@ -40,6 +41,7 @@ class Joined:
     once: bool
     instructions: tuple[Instruction, ...]
     reduces: bool = False
+    merged: tuple[bool, ...] = ()
 
     @property
     def opcode(self) -> str:
@@ -108,6 +110,7 @@ def _of_place(
             operation.depth == 0 < depths.get(access.op, 0),
             mine,
             bool(mine) and all(machine.reduces(one) for one in mine),
+            tuple(machine.merged(one) for one in mine),
         )
 
 

@@ -21,7 +21,11 @@ from triton_lab.launch.executed import Executed, depths, executed
 from triton_lab.launch.recorded import Recorded
 from triton_lab.words import count
 
-CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu.sum"
+# By the kind of access. The counter of the whole pipe holds conflicts of global memory with the banks of L1, too.
+CONFLICTS = {
+    "load": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "store": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +173,10 @@ class Transactions:
 
     def counters(self) -> dict[str, int]:
         """What Nsight Compute would count, by the names of its metrics; those that are there."""
-        return {**total(self.transfers), CONFLICTS: sum(line.conflicts for line in self.shared)}
+        conflicts = {
+            name: sum(line.conflicts for line in self.shared if line.kind == kind) for kind, name in CONFLICTS.items()
+        }
+        return {**total(self.transfers), **conflicts}
 
     @property
     def problems(self) -> list[str]:

@@ -67,7 +67,7 @@ def test_launches_of_a_kernel_are_matched_in_their_order():
 
 
 def test_the_page_names_each_difference_with_its_reason():
-    zero = dict.fromkeys(script.METRICS, 0)
+    zero = dict.fromkeys((*script.METRICS, *script.PARTED), 0)
     rows = [
         row("straight", "add", 0, {LD: 4, BANKS: 0}, counted={**zero, LD: 4}, same_code=True, driver_says=16),
         row("waiting", "lock", 1, {LD: 4, ATOM: 2}, counted={**zero, LD: 9, ATOM: 7}, waits=True, driver_says=12),
@@ -85,12 +85,19 @@ def test_the_page_names_each_difference_with_its_reason():
     assert "- `lock` (waiting): 16, the driver says 12" in text
 
 
-def test_conflicts_of_global_memory_are_told_apart_where_ncu_tells_them():
-    parts = [f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_{kind}.sum" for kind in ("op_ld", "op_st")]
-    held = row("a", "add", 0, {BANKS: 8}, counted={BANKS: 20, parts[0]: 5, parts[1]: 3})
-    assert "accesses to global memory, too" in script.reason(held, BANKS)
-    held["counted"][parts[0]] = 6
-    assert script.reason(held, BANKS) == ""
+def test_conflicts_of_shared_memory_are_compared_and_those_of_the_whole_pipe_told():
+    loads, stores = script.PARTED
+    zero = dict.fromkeys(script.METRICS, 0)
+    held = row("a", "add", 0, {loads: 8}, counted={**zero, LD: 4, BANKS: 20, loads: 5, stores: 3})
+    assert script.both(held, script.SHARED) == (8, 8)
+    text = script.page({"device": "a GPU", "triton": "3.6.0", "rows": [held]})
+    assert "4 of 5 counters are equal (80.0%)." in text
+    assert "Without those that are 0 and foretold as 0, it is 1 of 2." in text
+    assert "If it stood in the other's place, 3 of 5 would be equal" in text
+    assert "| a: `add` | 20 | 8 | 4 |" in text
+    del held["counted"][loads]
+    assert script.both(held, script.SHARED) == (8, None)
+    assert "8 / not counted" in script.page({"device": "a GPU", "triton": "3.6.0", "rows": [held]})
 
 
 def test_one_run_of_ncu_counts_the_kernels_by_name(tmp_path):

@@ -216,7 +216,7 @@ def test_a_product_that_reads_a_tile_the_wrong_way_has_conflicts():
     with lab.record() as launches:
         EXAMPLES["matmul_backward"].check("small")
     found = launches[0].compile("sm_90").transactions
-    assert found.counters()["l1tex__data_bank_conflicts_pipe_lsu.sum"] > 1000
+    assert sum(value for name, value in found.counters().items() if "bank_conflicts" in name) > 1000
     assert "bank" in str(found).splitlines()[-1]
 
 

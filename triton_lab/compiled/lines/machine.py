@@ -22,7 +22,7 @@ def trails(text: str, cubin: bytes, ptx: str) -> list[Trail | None]:
     of_ptx, written = assembly.trails(ptx), ptx.split("\n")
     lines = text.split("\n")
     result: list[Trail | None] = [None] * len(lines)
-    for name, instructions in _functions(lines):
+    for name, instructions in functions(lines):
         known = told.get(name, [])
         if len(known) == len(instructions):
             for k, line in zip(instructions, known, strict=True):
@@ -30,7 +30,7 @@ def trails(text: str, cubin: bytes, ptx: str) -> list[Trail | None]:
     return result
 
 
-def _functions(lines: list[str]) -> list[tuple[str, list[int]]]:
+def functions(lines: list[str]) -> list[tuple[str, list[int]]]:
     """The functions of a disassembly, each with the numbers of the lines that are its instructions."""
     found: list[tuple[str, list[int]]] = []
     for k, line in enumerate(lines):

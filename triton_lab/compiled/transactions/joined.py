@@ -12,7 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from triton_lab.compiled.transactions.ptx import Chain, Instruction, Ptx
+from triton_lab.compiled.transactions.machine import Machine
+from triton_lab.compiled.transactions.ptx import Chain, Instruction
 from triton_lab.compiled.transactions.ttgir import GpuAccess, gpu_accesses
 from triton_lab.ir import Op, Plan
 from triton_lab.launch.access import Access
@@ -31,17 +32,23 @@ _FAMILIES = {
 class Joined:
     """An access with what became of it: ``operation``, None where the compiler left it out; ``copies``, how many more
     operations a pipelined loop has before it; ``once``: it was taken out of its loop. ``instructions`` are those of
-    ``operation`` in the machine code, none where nothing tells."""
+    ``operation`` in PTX, none where nothing tells; ``reduces``: ptxas has them give nothing back;
+    ``merged``: which of them it leaves out, as another load fetches the same."""
 
     access: Access
     operation: GpuAccess | None
     copies: int
     once: bool
     instructions: tuple[Instruction, ...]
+    reduces: bool = False
+    merged: tuple[bool, ...] = ()
 
     @property
     def opcode(self) -> str:
-        """How PTX calls what moves it: ``ld``, ``st``, ``atom``, ``red``, ``cp.async``; "" where nothing tells."""
+        """How PTX calls what moves it: ``ld``, ``st``, ``atom``, ``red``, ``cp.async``; "" where nothing tells. An
+        ``atom`` that gives nothing back in the machine code is a ``red``."""
+        if self.reduces:
+            return "red"
         return family(self.instructions[0]) if self.instructions else ""
 
 
@@ -56,14 +63,16 @@ def chain_of(op: Op) -> Chain:
     return tuple((one.line, one.column) for one in op.location.frames()) if op.location else ()
 
 
-def joined(plan: Plan, accesses: Sequence[Access], depths: Mapping[int, int], ttgir: str, ptx: Ptx) -> list[Joined]:
+def joined(
+    plan: Plan, accesses: Sequence[Access], depths: Mapping[int, int], ttgir: str, machine: Machine
+) -> list[Joined]:
     """Each access with its operation and instructions, in order. ``depths``: the loops around the plan's operations."""
     places = {op.index: chain_of(op) for op in plan.walk()}
     made: dict[Chain, list[GpuAccess]] = defaultdict(list)
     for one in gpu_accesses(ttgir):
         made[one.chain].append(one)
     code: dict[Chain, list[Instruction]] = defaultdict(list)
-    for instruction in ptx.instructions:
+    for instruction in machine.ptx.instructions:
         if family(instruction):
             code[instruction.chain].append(instruction)
     alike: dict[Chain, list[Access]] = defaultdict(list)
@@ -72,13 +81,17 @@ def joined(plan: Plan, accesses: Sequence[Access], depths: Mapping[int, int], tt
     found = {
         one.access.op: one
         for chain, group in alike.items()
-        for one in _of_place(group, made.get(chain, []), code.get(chain) or code.get(chain[:1], []), depths)
+        for one in _of_place(group, made.get(chain, []), code.get(chain) or code.get(chain[:1], []), depths, machine)
     }
     return [found[access.op] for access in accesses]
 
 
 def _of_place(
-    accesses: Sequence[Access], made: Sequence[GpuAccess], code: Sequence[Instruction], depths: Mapping[int, int]
+    accesses: Sequence[Access],
+    made: Sequence[GpuAccess],
+    code: Sequence[Instruction],
+    depths: Mapping[int, int],
+    machine: Machine,
 ) -> Iterator[Joined]:
     """Those that stand at one place: several where a helper's loop was unrolled, in the order of the text."""
     deepest = max((one.depth for one in made), default=0)
@@ -89,12 +102,15 @@ def _of_place(
             yield Joined(access, None, 0, False, ())
             continue
         operation = inner[number if len(inner) >= len(accesses) else min(number, len(inner) - 1)]
+        mine = tuple(parts[id(operation)])
         yield Joined(
             access,
             operation,
             (len(made) - len(inner)) // len(accesses),
             operation.depth == 0 < depths.get(access.op, 0),
-            tuple(parts[id(operation)]),
+            mine,
+            bool(mine) and all(machine.reduces(one) for one in mine),
+            tuple(machine.merged(one) for one in mine),
         )
 
 

@@ -26,7 +26,7 @@ _TARGET = re.compile(r"[$]\w+")
 class Instruction:
     """One instruction. ``guard`` is the predicate under which it runs, with whether that is negated; ``operands`` as
     they are spelled; ``chain`` is empty where PTX does not tell the place; ``block`` numbers straight runs,
-    ``function`` the functions of the module."""
+    ``function`` the functions of the module; ``line`` is that of the text, from 1 on, on which it ends."""
 
     opcode: str
     operands: tuple[str, ...]
@@ -35,6 +35,7 @@ class Instruction:
     block: int
     index: int
     function: int
+    line: int
 
     @property
     def parts(self) -> list[str]:
@@ -69,7 +70,7 @@ class Ptx:
         chain: Chain = ()
         callers: dict[tuple[int, int, int], Chain] = {}
         rest, targets = "", set(_JUMP.findall(text))  # other labels are places for debuggers
-        for raw in text.splitlines():
+        for number, raw in enumerate(text.split("\n"), 1):
             if "// begin inline asm" in raw or "// end inline asm" in raw:
                 # Places inside are counted on line by line, and are nowhere.
                 foreign = "begin" in raw
@@ -91,13 +92,15 @@ class Ptx:
                 line = line[label.end() :].strip()
             *whole, rest = f"{rest} {line}".split(";") if line else ("",)
             for statement in whole:
-                made = self._instruction(statement.strip(" {}\t") if "," not in statement else statement, chain, block)
+                made = self._instruction(
+                    statement.strip(" {}\t") if "," not in statement else statement, chain, block, number
+                )
                 if made is not None:
                     self.instructions.append(made)
                     block += made.opcode.split(".")[0] in ("bra", "ret")
             rest = rest.strip().lstrip("{}()")
 
-    def _instruction(self, statement: str, chain: Chain, block: int) -> Instruction | None:
+    def _instruction(self, statement: str, chain: Chain, block: int, line: int) -> Instruction | None:
         text = statement.strip().lstrip("{} \t")
         guard = _GUARD.match(text)
         text = text[guard.end() :] if guard else text
@@ -107,7 +110,14 @@ class Ptx:
             return None
         named = (guard[2], guard[1] == "!") if guard else None
         return Instruction(
-            opcode, tuple(_split(f"{tail} {operands}")), named, chain, block, len(self.instructions), len(self._starts)
+            opcode,
+            tuple(_split(f"{tail} {operands}")),
+            named,
+            chain,
+            block,
+            len(self.instructions),
+            len(self._starts),
+            line,
         )
 
     # --- Where control goes ---------------------------------------------------------------------------

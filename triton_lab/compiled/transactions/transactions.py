@@ -12,6 +12,7 @@ from triton_lab.compiled.architecture import Architecture
 from triton_lab.compiled.facts import Metadata
 from triton_lab.compiled.text import aligned
 from triton_lab.compiled.transactions.joined import chain_of, joined
+from triton_lab.compiled.transactions.machine import Machine
 from triton_lab.compiled.transactions.ptx import Chain, Ptx
 from triton_lab.compiled.transactions.shared import SharedUse, shared_uses
 from triton_lab.compiled.transactions.transfer import Transfer, total, transfer
@@ -20,7 +21,11 @@ from triton_lab.launch.executed import Executed, depths, executed
 from triton_lab.launch.recorded import Recorded
 from triton_lab.words import count
 
-CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu.sum"
+# By the kind of access. The counter of the whole pipe holds conflicts of global memory with the banks of L1, too.
+CONFLICTS = {
+    "load": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "store": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +95,7 @@ class Transactions:
         held = self.metadata
         accesses = [access for access in self.accesses if access.completed.events]
         plan = self.launch.executable.plan
-        found = joined(plan, accesses, depths(plan), str(self.stages["ttgir"]), self.ptx)
+        found = joined(plan, accesses, depths(plan), str(self.stages["ttgir"]), Machine.of(self.ptx, self.stages))
         return [transfer(one, self.launch.programs, held.warps, held.lanes) for one in found]
 
     @cached_property
@@ -168,7 +173,10 @@ class Transactions:
 
     def counters(self) -> dict[str, int]:
         """What Nsight Compute would count, by the names of its metrics; those that are there."""
-        return {**total(self.transfers), CONFLICTS: sum(line.conflicts for line in self.shared)}
+        conflicts = {
+            name: sum(line.conflicts for line in self.shared if line.kind == kind) for kind, name in CONFLICTS.items()
+        }
+        return {**total(self.transfers), **conflicts}
 
     @property
     def problems(self) -> list[str]:

@@ -63,7 +63,8 @@ class Transfer:
 
     @property
     def requests(self) -> int:
-        """Warp instructions, over all programs."""
+        """Warp instructions of which some lane asks for memory, over all programs: those are counted, also of
+        asynchronous copies, which run whatever their mask says and fill with zeros what is masked off."""
         return int(self.counts.requests.sum())
 
     @property
@@ -146,11 +147,13 @@ def transfer(joined: Joined, programs: int, warps: int, lanes: int) -> Transfer:
             deal = None
     told = deal is not None
     deal = deal or _dealt(joined, _by_rule(joined, events, lanes, warps), lanes, warps)
+    if joined.merged and all(joined.merged):
+        return Transfer(joined, None, none, problem="another load of the same addresses fetches it, too")
+    if any(joined.merged) and len(joined.merged) == deal.positions.shape[1]:
+        deal = Dealt(deal.positions[:, ~np.array(joined.merged)], deal.width)
     counter = Counter(deal, programs)
     for event in events:
         counter.add(event)
-    if operation.way == "async copy":
-        _count_idle(joined, deal, counter.counts, events)
     return Transfer(joined, deal, counter.counts, told)
 
 
@@ -158,16 +161,6 @@ def _dealt(joined: Joined, width: int, lanes: int, warps: int) -> Dealt:
     assert joined.operation is not None
     once = joined.operation.way in _ONCE
     return dealt(joined.operation.linear, joined.access.itemsize, width, lanes, warps, once)
-
-
-def _count_idle(joined: Joined, deal: Dealt, counts: Counts, events: list[Event]) -> None:
-    """An asynchronous copy fills with zeros what is masked off, and so runs whatever its mask says: in each round of
-    the loop, and as often again before it as rounds are fetched ahead."""
-    ran = np.full(len(counts.requests), joined.copies, np.int64)
-    for event in events:
-        ran[event.programs] += 1
-    asking = int((deal.positions >= 0).any(axis=-1).sum())
-    counts.requests[:] = ran * asking
 
 
 def _by_rule(joined: Joined, events: list[Event], lanes: int, warps: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +16,8 @@ import triton.language as tl
 import triton_lab as lab
 from tests.backend.operations import DTYPES
 from tests.gpu.fidelity import values
-from tests.gpu.fidelity.operations import is_square, kernel_of, may_reorder, results, slot, switch, width
-from tests.gpu.fidelity.values import NUMPY, SCALARS
+from tests.gpu.fidelity.operations import kernel_of, may_reorder, results, slot, switch, width
+from tests.gpu.fidelity.values import NUMPY, SCALARS, WIDTH
 from triton_lab.ir import parse_plan
 from triton_lab.ir.provenance import pointer_roots
 from triton_lab.launch.comparing.compared import Compared
@@ -52,30 +53,35 @@ class Row:
 
 
 def measure(operation: str, dtype: str, against: str) -> Row:
-    """Both sides on wild numbers, and on tame ones."""
+    """Both sides on wild numbers and on tame ones, in one launch on each."""
     told = switch(operation, dtype)
     kernel = kernel_of(operation)
+    rows = values.within_rules(operation, dtype, _values(dtype, width(operation)))
+    kept = len(rows) * slot(operation) * results(operation)
+    try:
+        ours = _run(kernel, rows, kept, dtype, "cpu")
+    except Exception:
+        # A GPU's compiler refuses it too, which `tests/backend/test_accepted.py` holds; some end the process.
+        return Row(operation, dtype, NOWHERE, told)
+    try:
+        theirs = _run(kernel, rows, kept, dtype, against)
+    except Exception as error:
+        return Row(operation, dtype, f"refused by the GPU: {_line(error)}", told)
     worst, example = EQUAL, ""
-    for make in (values.wild, values.tame):
-        programs = 64 if is_square(operation) or make is values.tame else 1024
-        rows = values.within_rules(operation, dtype, make(dtype, programs)[:, : width(operation)])
-        kept = programs * slot(operation) * results(operation)
-        try:
-            ours = _run(kernel, rows, kept, dtype, "cpu")
-        except Exception:
-            # A GPU's compiler refuses it too, which `tests/backend/test_accepted.py` holds; some end the process.
-            return Row(operation, dtype, NOWHERE, told)
-        try:
-            theirs = _run(kernel, rows, kept, dtype, against)
-        except Exception as error:
-            return Row(operation, dtype, f"refused by the GPU: {_line(error)}", told)
-        for name, a, b in _results(operation, dtype, theirs, ours):
-            if name == "result" and may_reorder(operation):
-                a, b = _in_order(a), _in_order(b)
-            found, where = _class(a, b)
-            if CLASSES.index(found) > CLASSES.index(worst):
-                worst, example = found, f"{name}: {where}"
+    for name, a, b in _results(operation, dtype, theirs, ours):
+        if name == "result" and may_reorder(operation):
+            a, b = _in_order(a), _in_order(b)
+        found, where = _class(a, b)
+        if CLASSES.index(found) > CLASSES.index(worst):
+            worst, example = found, f"{name}: {where}"
     return Row(operation, dtype, worst, told, example)
+
+
+@functools.cache
+def _values(dtype: str, width: int) -> np.ndarray:
+    """Rows of wild numbers, as many as show all of them, and 64 of tame ones."""
+    found = values.wild(dtype, 64 if width == WIDTH else 1024), values.tame(dtype, 64)
+    return np.concatenate([rows[:, :width] for rows in found])
 
 
 @dataclass(frozen=True)

@@ -55,16 +55,15 @@ def test_what_the_language_does_not_have_is_no_row_and_no_difference() -> None:
 def test_a_gpu_that_is_off_is_found_out(off: Any, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = measured._run
 
-    def planted(kernel: Any, rows: np.ndarray, dtype: str, side: str) -> Any:
-        memory, kept = run(kernel, rows, dtype, "cpu")
+    def planted(kernel: Any, rows: np.ndarray, room: int, dtype: str, side: str) -> Any:
+        left = run(kernel, rows, room, dtype, "cpu")
         if side == "gpu":
-            bits = kept.view(np.int32)
-            finite = np.isfinite(kept.view(np.float32)) & (np.abs(kept.view(np.float32)) > 1e-3)
-            bits[...] = np.where(finite & (np.abs(kept.view(np.float32)) < 1e30), off(bits), bits)
-        return memory, kept
+            bits, numbers = left.kept.view(np.int32), left.kept.view(np.float32)
+            finite = np.isfinite(numbers) & (np.abs(numbers) > 1e-3)
+            bits[...] = np.where(finite & (np.abs(numbers) < 1e30), off(bits), bits)
+        return left
 
     monkeypatch.setattr(measured, "_run", planted)
-    monkeypatch.setattr(values, "wild", values.tame)
     row = measure("a + b", "fp32", "gpu")
     assert row.found == found and row.is_wrong == (found != EQUAL)
     assert bool(row.example) == (found != EQUAL)
@@ -139,6 +138,6 @@ def test_the_table_says_what_it_is(tmp_path: Path) -> None:
         Row("softmax", "", EQUAL, ""),
     ]
     text = text_of(rows, 3, "cpu", ["a + b", "exp(a)", "a | b"], ["fp32", "i32"])
-    assert "this is no measurement of a GPU" in text and "Not measured in time: 3" in text
+    assert "this is no measurement of a GPU" in text and "Not measured in time: 3 of 8 rows" in text
     assert r"| `a \| b` |  | ≠ | **nobody knows** |" in text
     assert "| `exp(a)` | 1 | ? | the function is approximate |" in text and "| softmax | bit-equal |  |" in text

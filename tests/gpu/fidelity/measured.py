@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +16,8 @@ import triton.language as tl
 import triton_lab as lab
 from tests.backend.operations import DTYPES
 from tests.gpu.fidelity import values
-from tests.gpu.fidelity.operations import SLOT, is_square, kernel_of, may_reorder, switch
+from tests.gpu.fidelity.operations import kernel_of, may_reorder, results, slot, switch, width
 from tests.gpu.fidelity.values import NUMPY, SCALARS, WIDTH
-from triton_lab.backend.compiler import TARGET
 from triton_lab.ir import parse_plan
 from triton_lab.ir.provenance import pointer_roots
 from triton_lab.launch.comparing.compared import Compared
@@ -53,40 +53,55 @@ class Row:
 
 
 def measure(operation: str, dtype: str, against: str) -> Row:
-    """Both sides on wild numbers, and on tame ones."""
+    """Both sides on wild numbers and on tame ones, in one launch on each."""
     told = switch(operation, dtype)
     kernel = kernel_of(operation)
+    rows = values.within_rules(operation, dtype, _values(dtype, width(operation)))
+    kept = len(rows) * slot(operation) * results(operation)
+    try:
+        ours = _run(kernel, rows, kept, dtype, "cpu")
+    except Exception:
+        # A GPU's compiler refuses it too, which `tests/backend/test_accepted.py` holds; some end the process.
+        return Row(operation, dtype, NOWHERE, told)
+    try:
+        theirs = _run(kernel, rows, kept, dtype, against)
+    except Exception as error:
+        return Row(operation, dtype, f"refused by the GPU: {_line(error)}", told)
     worst, example = EQUAL, ""
-    for make in (values.wild, values.tame):
-        programs = 64 if is_square(operation) or make is values.tame else 1024
-        rows = values.within_rules(operation, dtype, make(dtype, programs))
-        try:
-            ours = _run(kernel, rows, dtype, "cpu")
-        except Exception:
-            # A GPU's compiler refuses it too, which `tests/backend/test_accepted.py` holds; some end the process.
-            return Row(operation, dtype, NOWHERE, told)
-        try:
-            theirs = _run(kernel, rows, dtype, against)
-        except Exception as error:
-            return Row(operation, dtype, f"refused by the GPU: {_line(error)}", told)
-        for name, a, b in _results(kernel, dtype, theirs, ours):
-            if name == "result" and may_reorder(operation):
-                a, b = _in_order(a), _in_order(b)
-            found, where = _class(a, b)
-            if CLASSES.index(found) > CLASSES.index(worst):
-                worst, example = found, f"{name}: {where}"
+    for name, a, b in _results(operation, dtype, theirs, ours):
+        if name == "result" and may_reorder(operation):
+            a, b = _in_order(a), _in_order(b)
+        found, where = _class(a, b)
+        if CLASSES.index(found) > CLASSES.index(worst):
+            worst, example = found, f"{name}: {where}"
     return Row(operation, dtype, worst, told, example)
 
 
-def _run(kernel: Any, rows: np.ndarray, dtype: str, side: str) -> tuple[np.ndarray, np.ndarray]:
-    """What a launch leaves of its rows, and what it keeps."""
+@functools.cache
+def _values(dtype: str, width: int) -> np.ndarray:
+    """Rows of wild numbers, as many as show all of them, and 64 of tame ones."""
+    found = values.wild(dtype, 64 if width == WIDTH else 1024), values.tame(dtype, 64)
+    return np.concatenate([rows[:, :width] for rows in found])
+
+
+@dataclass(frozen=True)
+class _Left:
+    """What a launch leaves: its rows, what it keeps as bytes, and the compiled kernel."""
+
+    memory: np.ndarray
+    kept: np.ndarray
+    kernel: Any
+
+
+def _run(kernel: Any, rows: np.ndarray, kept: int, dtype: str, side: str) -> _Left:
+    """A launch on ``rows`` that may keep ``kept`` bytes."""
     device = "cuda" if side == "gpu" else "cpu"
     raw = torch.from_numpy(rows.view(f"i{rows.dtype.itemsize}").copy()).to(device)
-    kept = torch.zeros(2 * SLOT * len(rows), dtype=torch.int8, device=device)
+    room = torch.zeros(kept, dtype=torch.int8, device=device)
     with lab.target(side):
         typed = triton.reinterpret(raw, getattr(tl, DTYPES[dtype]))
-        kernel[(len(rows),)](typed, kept, SCALARS, WIDTH=WIDTH, enable_fp_fusion=True)
-    return raw.cpu().numpy(), kept.cpu().numpy()
+        compiled = kernel[(len(rows),)](typed, room, SCALARS, enable_fp_fusion=True)
+    return _Left(raw.cpu().numpy(), room.cpu().numpy(), compiled)
 
 
 def _line(error: Exception) -> str:
@@ -95,21 +110,20 @@ def _line(error: Exception) -> str:
     )
 
 
-def _results(kernel: Any, dtype: str, theirs: Any, ours: Any) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """The arrays to compare, each as its own type: rows, for those that are written to, and results."""
-    programs = len(ours[0])
-    yield "memory", *(side[0].view(NUMPY[dtype]) for side in (theirs, ours))
-    for number, (element, size) in enumerate(_kept(kernel, dtype)):
-        for_each = [side[1].reshape(2, programs, SLOT)[number][:, : size * element.itemsize] for side in (theirs, ours)]
-        yield ("result", *(np.ascontiguousarray(one).view(element) for one in for_each))
+def _results(operation: str, dtype: str, theirs: _Left, ours: _Left) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """The arrays to compare, each as its own type: rows, where one side has written to them, and results."""
+    rows, programs = (theirs.memory, ours.memory), len(ours.memory)
+    if not np.array_equal(*rows):
+        yield "memory", *(side.view(NUMPY[dtype]) for side in rows)
+    for number, (element, size) in enumerate(_kept(ours.kernel)):
+        shape = results(operation), programs, slot(operation)
+        parts = [side.kept.reshape(shape)[number][:, : size * element.itemsize] for side in (theirs, ours)]
+        yield ("result", *(np.ascontiguousarray(part).view(element) for part in parts))
 
 
-def _kept(kernel: Any, dtype: str) -> list[tuple[Any, int]]:
+def _kept(compiled: Any) -> list[tuple[Any, int]]:
     """Element type and number of elements of what the kernel keeps, as its stores to ``O`` say."""
-    from triton.compiler import ASTSource
-
-    source = ASTSource(kernel, {"P": f"*{dtype}", "O": "*i8", "n": "i32", "WIDTH": "constexpr"}, {"WIDTH": WIDTH})
-    plan = parse_plan(triton.compile(source, target=TARGET, options={"enable_fp_fusion": True}).asm["plan"].decode())
+    plan = parse_plan(compiled.asm["plan"].decode())
     roots = pointer_roots(plan)
     found = []
     for function in plan.functions.values():

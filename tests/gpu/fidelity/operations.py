@@ -6,16 +6,14 @@ import re
 from typing import Any
 
 from tests.backend.operations import OPERATIONS
-from tests.gpu.fidelity.values import LANES, SCALARS, is_float
+from tests.gpu.fidelity.values import LANES, NARROW, SCALARS, WIDTH, is_float
 from tests.interpreter.support import kernel_from
 
-# Bytes that a program may keep of each of two results.
-SLOT = 8192
 # They print, stop, loop for as long as their numbers say, or touch memory beyond a row.
 _APART = {"device_print", "device_print in hexadecimal", "device_assert", "while", "range", "a pointer plus it"}
 _APART |= {"histogram", "swizzle2d", "static"} | {name for name in OPERATIONS if name.startswith("descriptor")}
 NAMES = tuple(name for name in OPERATIONS if name not in _APART)
-_HEAD = f"""
+_HEAD = """
 @triton.jit
 def product(x, y):
     return x * y
@@ -39,9 +37,9 @@ def keep(O, v):
     keep_at(O, v)
 
 @triton.jit
-def keep_two(O, both):
+def keep_two(O, both, SLOT: tl.constexpr):
     keep_at(O, both[0])
-    keep_at(O + tl.num_programs(0) * {SLOT}, both[1])
+    keep_at(O + tl.num_programs(0) * SLOT, both[1])
 """
 _VALUES = {
     "i": f"tl.arange(0, {LANES})",
@@ -63,9 +61,10 @@ def kernel_of(operation: str) -> Any:
     words = set(re.findall(r"\w+", line))
     made = [f"{name} = {value}" for name, value in _VALUES.items() if name in words]
     named = ["D: tl.constexpr = P.dtype.element_ty"] if "D" in words else []
-    start = ["P += tl.program_id(0) * WIDTH", f"O += tl.program_id(0) * {SLOT}"]
+    start = [f"P += tl.program_id(0) * {width(operation)}", f"O += tl.program_id(0) * {slot(operation)}"]
+    line = line.replace("keep_two(O, ", f"keep_two(O, SLOT={slot(operation)}, both=")
     body = "\n    ".join([*named, *start, *made, line])
-    return kernel_from(f"{_HEAD}@triton.jit\ndef kernel(P, O, n, WIDTH: tl.constexpr):\n    {body}\n")
+    return kernel_from(f"{_HEAD}@triton.jit\ndef kernel(P, O, n):\n    {body}\n")
 
 
 def may_reorder(operation: str) -> bool:
@@ -76,6 +75,21 @@ def may_reorder(operation: str) -> bool:
 def is_square(operation: str) -> bool:
     """Whether it takes all of a row, as a square."""
     return bool({"A", "B"} & set(re.findall(r"\w+", OPERATIONS[operation])))
+
+
+def width(operation: str) -> int:
+    """How many numbers of a row its program reads or writes, at most."""
+    return WIDTH if is_square(operation) else NARROW
+
+
+def slot(operation: str) -> int:
+    """How many bytes a program may keep of each result."""
+    return 8 * (WIDTH if is_square(operation) else 4 * LANES)
+
+
+def results(operation: str) -> int:
+    """How many results a program keeps, at most."""
+    return 2 if "keep_two" in OPERATIONS[operation] else 1
 
 
 _FUNCTIONS = ("exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf", "sigmoid")

@@ -28,8 +28,14 @@ def measured(kind: str, names: Sequence[str], dtype: str, against: str) -> list[
 
 
 def hushed() -> None:
-    """What compilers print of operations that they refuse is nothing to read."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    """What compilers print of operations that they refuse is nothing to read; Triton's front end prints to stdout."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+
+
+# Each process has one core: threads of libraries would only wait for each other.
+_ALONE = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 
 
 def tasks(operations: Sequence[str], dtypes: Sequence[str], examples: Sequence[str]) -> list[tuple[str, Any, str]]:
@@ -48,6 +54,7 @@ def run(todo: Sequence[tuple[str, Any, str]], against: str, jobs: int, seconds: 
         return [row for kind, names, dtype in todo for row in measured(kind, names, dtype, against)], 0
     end = time.monotonic() + seconds
     rows: list[Any] = []
+    os.environ.update(_ALONE)
     pool = concurrent.futures.ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), hushed)
     asked = {pool.submit(measured, kind, names, dtype, against): len(names) for kind, names, dtype in todo}
     try:

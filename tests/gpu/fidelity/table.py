@@ -29,11 +29,12 @@ def text_of(rows: Sequence[Row], left: int, against: str, operations: Sequence[s
         "order. The sign is that of the worst lane: "
         "`=` the same bits, `1` and `2` so many units in the last place at most, `~` within 2^-10 of the largest "
         "number that a program has computed, `≠` farther, as where numbers overflow or are subnormal; no sign where "
-        "the language has no such operation.",
+        "the language has no such operation, `?` where it was not measured in time, `!` where the GPU alone refuses "
+        "it.",
         "",
         "; ".join(f"{counts[name]} {name}" for name in CLASSES if counts[name])
         + f". Refused by the GPU alone: {refused}."
-        + (f" Not measured in time: {left}." if left else ""),
+        + (f" Not measured in time: {left} of {len(rows) + left} rows." if left else ""),
         "",
         "| operation | " + " | ".join(used) + " | why it may differ, and the switch |",
         "|" + "---|" * (len(used) + 2),

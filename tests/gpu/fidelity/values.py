@@ -15,6 +15,8 @@ WIDTH = 1024
 LANES = 64
 # Operands that are taken as blocks of lanes stand side by side; scalars stand at SCALARS and after it.
 SCALARS = 200
+# The part of a row that these are, all that most operations need.
+NARROW = 256
 NUMPY: dict[str, Any] = {
     **{name: np.dtype(f"int{name[1:]}") for name in ("i8", "i16", "i32", "i64")},
     **{name: np.dtype(f"uint{name[1:]}") for name in ("u8", "u16", "u32", "u64")},
@@ -59,6 +61,7 @@ def samples(dtype: str) -> np.ndarray:
     return raw
 
 
+@functools.cache
 def wild(dtype: str, programs: int) -> np.ndarray:
     """Rows in which the first block of lanes goes through all samples, and the others through them in other orders."""
     found, rng = samples(dtype), np.random.default_rng(1)
@@ -73,6 +76,7 @@ def wild(dtype: str, programs: int) -> np.ndarray:
     return rows
 
 
+@functools.cache
 def tame(dtype: str, programs: int) -> np.ndarray:
     """Rows of numbers around 1, of which sums and products stay finite."""
     kind, rng = NUMPY[dtype], np.random.default_rng(2)

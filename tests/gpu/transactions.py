@@ -295,6 +295,11 @@ def page(data: Mapping[str, Any]) -> str:
         "example and kernels with bad access, run once under Nsight Compute, beside what `compiled.transactions` says "
         "of the same launch on the CPU.",
         "",
+        *(
+            ["It was predicted anew since, against the same counts, on another machine.", ""]
+            if data.get("again")
+            else []
+        ),
         f"{equal} of {len(compared)} counters are equal ({equal / max(1, len(compared)):.1%}).",
         *_what_is_compared(rows, compared),
     ]
@@ -540,7 +545,7 @@ def again(path: Path, folder: Path) -> None:
         guesses = predictions(data["target"], Path(held))
     driver = {(row["kernel"], row["ptx"]): row for row in data["loaded"]}
     rows = with_driver(joined(guesses, data["counts"]), driver)
-    write({**data, "rows": rows}, folder)
+    write({**data, "rows": rows, "again": True}, folder)
 
 
 def main() -> None:

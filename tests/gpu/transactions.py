@@ -102,6 +102,8 @@ def _prediction(compiled: Any) -> Row:
                 "issued": one.issued,
                 "sectors": one.sectors,
                 "wanted": one.wanted,
+                "lane_bytes": one.lane_bytes,
+                "waits": one.joined.waits,
                 "copies": one.joined.copies,
             }
             for one in found.transfers
@@ -122,7 +124,10 @@ def _prediction(compiled: Any) -> Row:
 
 
 def digest(ptx: str) -> str:
-    return hashlib.sha256(ptx.encode()).hexdigest()[:16]
+    """Of what is computed: where the files lie is another matter on each machine."""
+    code = ptx.partition("\t.section\t.debug")[0]
+    lines = [line for line in code.splitlines() if not line.lstrip().startswith((".file", "//"))]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def launched(part: int = 0, parts: int = 1) -> None:
@@ -261,6 +266,18 @@ def reason(row: Mapping[str, Any], name: str) -> str:
     """Why a counter of a launch cannot be foretold; "" where it can."""
     if row["waits"]:
         return "programs wait for one another: how often they look is a matter of timing"
+    early = sorted({one["line"] for one in row["lines"] if one["waits"]})
+    if "op_ld" in name and early:
+        return (
+            f"ptxas puts the loads of lines {', '.join(map(str, early))} behind the branch around the loop that needs "
+            "them; where it does not run, they do not either"
+        )
+    same = [one for one in row["lines"] if one["word"] in ("atom", "red") and one["lane_bytes"] > one["wanted"]]
+    if "sectors" in name and "_ld" not in name and "_st" not in name and same:
+        return (
+            "not explained: several lanes of a request change the same element, and it then asks for more than each "
+            "sector once; where all lanes' elements differ, sectors are as predicted"
+        )
     if name == SHARED and any(line["unknown"] for line in row["shared"]):
         return "the kernel's data decide the banks"
     return ""
@@ -278,6 +295,11 @@ def page(data: Mapping[str, Any]) -> str:
         "example and kernels with bad access, run once under Nsight Compute, beside what `compiled.transactions` says "
         "of the same launch on the CPU.",
         "",
+        *(
+            ["It was predicted anew since, against the same counts, on another machine.", ""]
+            if data.get("again")
+            else []
+        ),
         f"{equal} of {len(compared)} counters are equal ({equal / max(1, len(compared)):.1%}).",
         *_what_is_compared(rows, compared),
     ]
@@ -523,7 +545,7 @@ def again(path: Path, folder: Path) -> None:
         guesses = predictions(data["target"], Path(held))
     driver = {(row["kernel"], row["ptx"]): row for row in data["loaded"]}
     rows = with_driver(joined(guesses, data["counts"]), driver)
-    write({**data, "rows": rows}, folder)
+    write({**data, "rows": rows, "again": True}, folder)
 
 
 def main() -> None:

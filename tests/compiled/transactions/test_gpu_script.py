@@ -36,6 +36,7 @@ def row(case, kernel, number, predicted, launch=0, **more):
         "predicted": predicted,
         "waits": False,
         "shared": [],
+        "lines": [],
         "programs_at_once": 16,
         **more,
     }

@@ -1,8 +1,9 @@
 """What GPUs can do at best, as their makers tell it: the roofs of a roofline.
 
 Rates are without sparsity, in 1e12 operations a second; memory in 1e9 bytes a second. Each `Gpu.source` names the
-maker's document. From where this was written the documents themselves could not be opened: the figures of all but the
-A100 were compared with several public copies of them, which agree; ``doubt`` says where copies differ.
+maker's document, which was not opened: rates of memory and of float16 products were compared with public copies of
+it, but for the A100. The A100's figures and most other rates are from the makers' tables as remembered, not looked up.
+``doubt`` says where copies differ.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ class Joined:
     """An access with what became of it: ``operation``, None where the compiler left it out; ``copies``, how many more
     operations a pipelined loop has before it; ``once``: it was taken out of its loop. ``instructions`` are those of
     ``operation`` in PTX, none where nothing tells; ``reduces``: ptxas has them give nothing back;
-    ``merged``: which of them it leaves out, as another load fetches the same."""
+    ``merged``: which of them it leaves out, as another load fetches the same; ``waits``: it has loads wait for a branch
+    that shows whether they are wanted."""
 
     access: Access
     operation: GpuAccess | None
@@ -42,6 +43,7 @@ class Joined:
     instructions: tuple[Instruction, ...]
     reduces: bool = False
     merged: tuple[bool, ...] = ()
+    waits: bool = False
 
     @property
     def opcode(self) -> str:
@@ -49,7 +51,8 @@ class Joined:
         ``atom`` that gives nothing back in the machine code is a ``red``."""
         if self.reduces:
             return "red"
-        return family(self.instructions[0]) if self.instructions else ""
+        found = family(self.instructions[0]) if self.instructions else ""
+        return "atom" if found == "red" else found
 
 
 def family(one: Instruction) -> str:
@@ -111,6 +114,7 @@ def _of_place(
             mine,
             bool(mine) and all(machine.reduces(one) for one in mine),
             tuple(machine.merged(one) for one in mine),
+            any(machine.waits(one) for one in mine),
         )
 
 

@@ -1,4 +1,5 @@
-"""What ptxas made of accesses in PTX: it has an atomic operation give nothing back, and makes one of loads alike.
+"""What ptxas made of accesses in PTX: it has an atomic operation give nothing back, makes one of loads alike,
+and has loads wait until a branch shows that they are wanted.
 
 The cubin says which line of PTX each instruction of the machine code was made from. Where there is no text of the
 machine code (the tool that writes it is not there), rules do, which the tests hold against ptxas.
@@ -17,6 +18,7 @@ from triton_lab.compiled.lines.machine import functions
 from triton_lab.compiled.transactions.ptx import Instruction, Ptx
 
 _OPCODE = re.compile(r"\t(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
+_BRANCH = re.compile(r"\t@!?U?P\w+\s+BRA\b")
 _GLOBAL = re.compile(r"(?:LDG|STG|LDGSTS|ATOM|ATOMG|RED|REDG|LD|ST)\b")
 _GIVES_BACK = {"acquire", "acq_rel", "exch", "cas", "f16", "bf16"}  # atomics with these words are never `red`
 _WRITES = ("st", "red", "bra", "bar", "ret", "cp")  # the first operand of others is the register that they set
@@ -25,10 +27,12 @@ _WRITES = ("st", "red", "bra", "bar", "ret", "cp")  # the first operand of other
 @dataclass(frozen=True, eq=False)
 class Machine:
     """``made`` has by line of PTX the opcodes of the machine code on global memory; empty where there is no text of
-    it."""
+    it. ``behind`` are the lines of PTX whose instructions all stand behind a branch that PTX has after
+    them, at the end of the same block."""
 
     ptx: Ptx
     made: Mapping[int, tuple[str, ...]]
+    behind: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, ptx: Ptx, stages: Mapping[str, Any]) -> Machine:
@@ -37,16 +41,25 @@ class Machine:
         if not isinstance(sass, str) or not isinstance(cubin, bytes):
             return cls(ptx, {})
         made: dict[int, tuple[str, ...]] = {}
+        early: set[int] = set()  # some instruction stands where PTX has it
+        block = {one.line: one.block for one in ptx.instructions}
         told, lines = lines_of_ptx(cubin), sass.split("\n")
         for name, numbers in functions(lines):
             known = told.get(name, [])
             if len(known) != len(numbers):
                 return cls(ptx, {})
+            branch, before = 0, numbers[0] if numbers else 0  # the line of PTX of the branch that was passed last
             for number, line in zip(numbers, known, strict=True):
+                labelled = number > before + 1  # others come in here, too
+                branch, before = 0 if labelled else branch, number
+                if _BRANCH.search(lines[number]):
+                    branch = line
                 found = _OPCODE.search(lines[number])
                 if found and _GLOBAL.match(found[1]):
                     made[line] = (*made.get(line, ()), found[1])
-        return cls(ptx, made)
+                    if not (line < branch and block.get(line) == block.get(branch)):
+                        early.add(line)
+        return cls(ptx, made, frozenset(set(made) - early))
 
     @cached_property
     def _read(self) -> frozenset[str]:
@@ -60,13 +73,11 @@ class Machine:
 
     def reduces(self, one: Instruction) -> bool:
         """Whether an atomic operation asks memory for no answer: RED, and not ATOM, in the machine code."""
-        if one.parts[0] == "red":
-            return True
-        if one.parts[0] != "atom":
+        if one.parts[0] not in ("atom", "red"):
             return False
         if self.made:
             return any(opcode.startswith("RED") for opcode in self.made.get(one.line, ()))
-        answer = set(re.findall(r"%\w+", one.operands[0]))
+        answer = set(re.findall(r"%\w+", one.operands[0])) if one.parts[0] == "atom" else set()
         return not answer & self._read and not _GIVES_BACK & set(one.parts)
 
     def merged(self, one: Instruction) -> bool:
@@ -74,6 +85,10 @@ class Machine:
         if one.parts[0] != "ld" or one.line in self.made:
             return False
         return any(other.line in self.made for other in self._alike.get(_asks(one), ()))
+
+    def waits(self, one: Instruction) -> bool:
+        """Whether a load runs only where a branch that PTX has after it is not taken."""
+        return one.parts[0] == "ld" and one.line in self.behind
 
     @cached_property
     def _alike(self) -> Mapping[Any, list[Instruction]]:

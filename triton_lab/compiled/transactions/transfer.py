@@ -19,13 +19,15 @@ _WIDEST = 16  # bytes that a lane moves at once
 _ONCE = ("store", "atomic", "async copy")
 # The counters of Nsight Compute, by PTX's word: an asynchronous copy is a load to the unit that counts.
 COUNTERS = {"ld": "op_ld", "cp.async": "op_ld", "st": "op_st", "atom": "op_atom", "red": "op_red"}
+_WAITS = "the machine code does it behind the branch around what needs it: a GPU counts less where that is left out"
 _WORDS = {"load": "ld", "store": "st", "atomic": "atom", "async copy": "cp.async", "descriptor": ""}
 
 
 @dataclass(frozen=True, eq=False)
 class Transfer:
     """An access on its way. ``dealt`` says which thread moves what, None where no threads do (a descriptor's box) or it
-    is not known; then ``problem`` says why. ``told``: the machine code says how wide vectors are, else a rule does.
+    is not known; ``problem`` says why, or what the counts leave out of account.
+    ``told``: the machine code says how wide vectors are, else a rule does.
     ``counts`` are by program."""
 
     joined: Joined
@@ -154,7 +156,7 @@ def transfer(joined: Joined, programs: int, warps: int, lanes: int) -> Transfer:
     counter = Counter(deal, programs)
     for event in events:
         counter.add(event)
-    return Transfer(joined, deal, counter.counts, told)
+    return Transfer(joined, deal, counter.counts, told, _WAITS if joined.waits else "")
 
 
 def _dealt(joined: Joined, width: int, lanes: int, warps: int) -> Dealt:

@@ -70,7 +70,7 @@ def of_transfer(one: Transfer, launch: Recorded, program: int) -> Traffic:
     title = f"{one.access.kind} of {one.argument or 'memory'}, line {one.line}: bytes that {whose} wants of each sector"
     found = one.lanes(program)
     if found is None:
-        why = one.problem or (
+        why = (one.problem if one.dealt is None else "") or (
             "the box is moved by a unit of its own, not by warps"
             if one.way == "descriptor"
             else "it does not get there"

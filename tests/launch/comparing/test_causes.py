@@ -32,6 +32,7 @@ from triton_lab.interpreter.registry import Implementation
 from triton_lab.ir.contract import contracted
 from triton_lab.launch.comparing import experiments
 from triton_lab.launch.comparing.bounds import bounds
+from triton_lab.launch.comparing.causes import Experiment
 from triton_lab.launch.comparing.compared import EQUAL, NEAR
 from triton_lab.launch.comparing.experiments import in_threads
 from triton_lab.launch.comparing.results import of_launch, read
@@ -272,3 +273,10 @@ def test_whatever_is_lawful_stays_within_the_bounds(name: str) -> None:
     for written in results.written:
         made = read(exact, launch.argument(written)).astype(np.float64)
         assert (np.abs(made - results.arrays[written].astype(np.float64)) <= wide[written]).all()
+
+
+def test_what_leaves_the_same_nan_does_not_help() -> None:
+    experiment = Experiment("sums", "order", "a", 480, 486, 1300, None, np.inf, ulps_before=np.inf)
+    assert experiment.answer == "no"
+    assert replace(experiment, ulps=66.0).answer == "most of it"
+    assert replace(experiment, equal=1200).answer == "most of it"

@@ -20,6 +20,7 @@ from tests.launch.comparing.kernels import (
     tile_product,
     two_stores,
 )  # fmt: skip
+from triton_lab.examples.matmul import matmul
 from triton_lab.launch.comparing.compared import DIFFERENT, EQUAL, NEAR
 from triton_lab.launch.comparing.results import before, of_launch
 from triton_lab.launch.launch import Launch
@@ -171,6 +172,14 @@ def test_the_variable_that_turned_is_named() -> None:
     first = found.first
     assert first is not None and first.turned is not None and first.turned.name == "acc"
     assert "acc on line" in found.text()
+
+
+def test_where_the_memory_lies_is_no_difference() -> None:
+    a, b = (torch.randn(40, 50, generator=torch.Generator().manual_seed(0)) for _ in range(2))
+    launches = [recorded(lambda k=k: matmul(a, b.T.contiguous(), block_k=k)) for k in (16, 32)]
+    for found in (lab.compare(*launches), lab.compare(launches[0], lambda **_: {"c_ptr": torch.zeros(40, 40)})):
+        assert found.first is not None and found.first.leads
+        assert not [lead.name for lead in found.first.leads if "ptrs" in lead.name]
 
 
 def test_a_launch_whose_memory_was_not_kept_says_so() -> None:

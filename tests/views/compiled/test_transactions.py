@@ -10,6 +10,7 @@ import triton_lab as lab
 from tests.compiled.transactions.kernels import CASES
 from triton_lab.examples import all_examples
 from triton_lab.examples.vector_add import add, add_kernel
+from triton_lab.views.compiled.card import CompilationCard
 from triton_lab.views.compiled.traffic import of_shared, of_transfer
 from triton_lab.views.launch.card import Card
 
@@ -139,3 +140,14 @@ def test_amd_has_a_cost_and_no_transactions_in_one_card():
     assert "by the rules of NVIDIA's GPUs, and gfx942 is none" in card.part("transactions/1")["text"]
     assert card.part("cost/1")["kind"] == "cost"
     assert "add_kernel for gfx942: what it costs" in card.text() + str(card.part("cost/1"))
+
+
+@pytest.mark.parametrize("targets", [["gfx942", "sm_90"], ["sm_90", "gfx942"], ["gfx942"]])
+def test_the_picture_of_several_targets_has_the_transactions_of_those_that_have_any(targets):
+    with lab.record() as launches:
+        add(torch.zeros(1000), torch.zeros(1000), block=128)
+    made = launches[0].compile(targets)
+    drawn = " ".join(text.get_text() for text in CompilationCard(made).figure().texts)
+    assert ("what memory is asked for" in drawn) == ("sm_90" in targets)
+    assert "gfx942: compiled.plot.transactions()" not in drawn
+    launches[0].plot().figure()

@@ -46,7 +46,8 @@ class Experiment:
     @property
     def helps(self) -> bool:
         """Whether most of it goes away."""
-        lesser = self.ulps * _MOST <= self.ulps_before or (self.total - self.equal) * _MOST <= self.total - self.before
+        nearer = self.ulps < self.ulps_before and self.ulps * _MOST <= self.ulps_before  # both may be infinite: NaN
+        lesser = nearer or (self.total - self.equal) * _MOST <= self.total - self.before
         return not self.failed and self.equal > self.before and lesser
 
     @property

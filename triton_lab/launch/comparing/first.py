@@ -13,8 +13,9 @@ from triton_lab import words
 from triton_lab.launch.access import Access, elements_at
 from triton_lab.launch.comparing.compared import Compared
 from triton_lab.launch.origin import Origin
+from triton_lab.launch.probes import Twin
 from triton_lab.launch.snapshot import CannotReplay
-from triton_lab.launch.values import Assignment, listen
+from triton_lab.launch.values import Assignment, listen, probe_number
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -175,15 +176,31 @@ def _led(
 
 
 def _assigned(launch: Launch, access: Access, program: int) -> dict[tuple[str, int], Assignment]:
-    """What the program assigned to blocks of the access's shape, by name and how many times before; in order."""
+    """What the program assigned to blocks of the access's shape, by name and how many times before; in order.
+
+    Pointers are left out: two launches have their memory in two places.
+    """
     counts: dict[str, int] = {}
     found = {}
+    pointers = _pointers(launch.twin)
     for one in listen(launch, launch.twin, programs=np.array([program])):
+        if one.variable.number in pointers:
+            continue
         if one.values.shape[1:] == access.block and one.values.dtype.kind in "fiubV":
             name = one.variable.name
             found[name, counts.get(name, 0)] = one
             counts[name] = counts.get(name, 0) + 1
     return found
+
+
+def _pointers(twin: Twin) -> set[int | None]:
+    """The numbers of the variables that hold pointers."""
+    return {
+        probe_number(op)
+        for function in twin.executable.plan.functions.values()
+        for op in function.walk()
+        if probe_number(op) is not None and function.types[op.operands[0]].is_pointer
+    }
 
 
 def _in_lane(one: Assignment, lane: int) -> float | None:

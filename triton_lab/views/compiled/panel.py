@@ -47,18 +47,23 @@ class CompiledPanel(Panel):
         view = self.view(path, first, numbers)
         return view.part("/".join(path)) if len(path) > 2 else view.scene()
 
+    def draws(self, compiled: Compiled) -> bool:
+        """Whether there is such a picture of ``compiled``."""
+        return True
+
     def drawn(self) -> list[View]:
-        """One for each compilation."""
-        return [self.picture(one, f"{self.word}/{k}") for k, one in enumerate(self.card.compiled)]
+        """One for each compilation that has it."""
+        return [self.picture(one, f"{self.word}/{k}") for k, one in enumerate(self.card.compiled) if self.draws(one)]
 
     def pieces(self) -> list[Piece]:
-        """That of the first; of the others that there are such: a picture of all would have no end."""
+        """That of the first that has it; of the others that there are such: a picture of all would have no end."""
         from triton_lab.views.drawing import style
         from triton_lab.views.drawing.pieces import lines, title
 
-        first, *others = labels(self.card.compiled)
-        pieces = self.picture(self.card.compiled[0], f"{self.word}/0").pieces()
-        if not others:
+        called = labels(self.card.compiled)
+        first, *others = [label for label, one in zip(called, self.card.compiled, strict=True) if self.draws(one)]
+        pieces = self.drawn()[0].pieces()
+        if len(called) == 1:
             return pieces
-        told = f"The same for {', '.join(others)}: compiled.plot.{self.word}()."
-        return [title(first), *pieces, lines([(told, style.LIGHT.faint)])]
+        told = [f"The same for {', '.join(others)}: compiled.plot.{self.word}()."] if others else []
+        return [title(first), *pieces, *(lines([(line, style.LIGHT.faint)]) for line in told)]

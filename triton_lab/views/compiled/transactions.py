@@ -185,11 +185,10 @@ class TransactionsPanel(CompiledPanel):
 
     @property
     def there(self) -> bool:
-        return any(one.launch is not None and one.architecture.is_nvidia for one in self.card.compiled)
+        return any(map(self.draws, self.card.compiled))
 
     def picture(self, compiled: Compiled, name: str) -> TransactionsView:
         return TransactionsView(compiled, name=name)
 
-    def drawn(self) -> list[View]:
-        there = enumerate(self.card.compiled)
-        return [self.picture(one, f"{self.word}/{k}") for k, one in there if one.architecture.is_nvidia and one.launch]
+    def draws(self, compiled: Compiled) -> bool:
+        return compiled.architecture.is_nvidia and compiled.launch is not None

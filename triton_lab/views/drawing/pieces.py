@@ -62,21 +62,23 @@ def lines(words: Sequence[tuple[str, str]], mono: bool = False) -> Piece:
 def table(rows: Sequence[Sequence[str]], looks: Sequence[tuple[int, int, int, int]] = ()) -> Piece:
     """Rows under a first row of headings; ``looks`` are styles for swatches before the other rows."""
     widths = [max(text_width(row[column]) for row in rows) + 16 for column in range(len(rows[0]))]
+    widths[0] += 0.08 * (widths[0] - 16)  # the first column is bold
     indent = 20 if looks else 0
+    wide = max(WIDTH, indent + sum(widths))
 
     def draw_table(sheet: Sheet, y: float) -> None:
         for number, row in enumerate(rows):
             if number and looks:
                 sheet.swatch(MARGIN, y + ROW / 2, looks[number - 1])
             x = MARGIN + indent
-            for column, (word, wide) in enumerate(zip(row, widths, strict=True)):
+            for column, (word, room) in enumerate(zip(row, widths, strict=True)):
                 colour = style.LIGHT.ink if number else style.LIGHT.faint
                 sheet.text(x, y + ROW / 2, word, colour=colour, bold=column == 0)
-                x += wide
+                x += room
             y += ROW
-            sheet.rectangle(MARGIN, y - 1, WIDTH, 1, style.LIGHT.line)
+            sheet.rectangle(MARGIN, y - 1, wide, 1, style.LIGHT.line)
 
-    return Piece(ROW * len(rows) + 14, draw_table)
+    return Piece(ROW * len(rows) + 14, draw_table, wide)
 
 
 def side_by_side(heatmaps: Sequence[Heatmap], gap: float = GAP) -> list[Piece]:

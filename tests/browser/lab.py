@@ -50,6 +50,10 @@ _RUN_ALL = """async () => {
 }"""
 
 
+# JupyterLab asks each new kernel for its debugger, and complains where the kernel is shut down before it has answered.
+_ITS_DEBUGGER = "Could not restore the debugger state: Canceled future"
+
+
 class Lab:
     """One browser page on JupyterLab."""
 
@@ -93,7 +97,7 @@ class Lab:
         self.page.evaluate("() => window.jupyterapp?.serviceManager.sessions.shutdownAll()")
 
     def _on_console(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
+        if message.type == "error" and not message.text.startswith(_ITS_DEBUGGER):
             self.console_errors.append(f"{message.text} ({message.location.get('url')})")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
@@ -48,9 +49,10 @@ def goes_wrong(program: Program) -> bool:
 
 
 def test_without_donors_in_the_hash_a_program_goes_wrong() -> None:
-    search = settings(max_examples=3000, deadline=None, phases=[Phase.generate], derandomize=True, database=None)
+    search = settings(max_examples=3000, deadline=None, phases=[Phase.generate], database=None)
     with lazy.hash_includes_donors(False):
-        program = find(repetitive, goes_wrong, settings=search)
+        # One in some fifty goes wrong. Begun here, the search comes to one soon.
+        program = find(repetitive, goes_wrong, settings=search, random=random.Random(1))
     assert not goes_wrong(program), "the very same program is right when the donors are hashed"
 
 

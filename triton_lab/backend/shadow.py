@@ -197,5 +197,6 @@ def _same(a: Any, b: Any) -> bool:
     """Whether two tensors of one shape and dtype hold the same bytes."""
     import torch
 
-    # A tensor of no dimension has none whose length another size of element could change.
-    return torch.equal(*(tensor.contiguous().reshape(-1).view(torch.uint8) for tensor in (a, b)))
+    # Of no dimension, or one element expanded, it has none whose length another size of element could change.
+    flat = (tensor.contiguous().as_strided((tensor.numel(),), (1,)) for tensor in (a, b))
+    return torch.equal(*(tensor.view(torch.uint8) for tensor in flat))

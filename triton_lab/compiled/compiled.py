@@ -175,7 +175,7 @@ class Compiled:
 
         if not isinstance(self.launch, Launch):
             raise LookupError(
-                "only a recorded launch has addresses: with lab.record() as launches, then launches[0].compile(...)"
+                "only a recorded launch has addresses: record it with lab.record(), and call its launch.compile(...)"
             )
         return self.launch, self.launch.accesses
 

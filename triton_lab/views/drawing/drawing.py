@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Literal, TypedDict, cast
-
-from matplotlib.colors import to_rgba
-from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
-from matplotlib.path import Path
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.png import blank
 from triton_lab.views.drawing.scenes import Ends
+
+if TYPE_CHECKING:  # a scene is shown before matplotlib has been imported
+    from matplotlib.figure import Figure
+    from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 POINTS = 0.75  # to a CSS pixel
 
@@ -161,6 +159,8 @@ class Drawing:
 
     def figure(self) -> Figure:
         """The drawing as a matplotlib figure of its size."""
+        from triton_lab.views.drawing.png import blank
+
         figure = blank(self.width, self.height)
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_xlim(0, self.width)
@@ -197,6 +197,9 @@ def widest(lines: Iterable[tuple[str, float, bool]]) -> float:
 
 
 def _box(box: Box, level: int) -> FancyBboxPatch:
+    from matplotlib.colors import to_rgba
+    from matplotlib.patches import FancyBboxPatch
+
     return FancyBboxPatch(
         (box.x + box.radius, box.y + box.radius),
         box.width - 2 * box.radius,
@@ -211,6 +214,9 @@ def _box(box: Box, level: int) -> FancyBboxPatch:
 
 
 def _line(line: Line, level: int) -> FancyArrowPatch:
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path
+
     middle = Path.CURVE4 if line.curved else Path.LINETO
     return FancyArrowPatch(
         path=Path(line.points, [Path.MOVETO] + [middle] * (len(line.points) - 1)),

@@ -188,7 +188,8 @@ def test_an_idle_kernel_with_the_extension_loaded_gets_ready(kernel: Kernel) -> 
     ended += "while not any(one._done for _, one in ready._ready.values()):\n    one._step()\n"
     kernel.run(ended.replace("while", "(_, one), = ready._ready.values()\nwhile"))
     assert "matplotlib.figure" in kernel.heavy() and "anywidget" in kernel.heavy()
-    kernel.run("from triton_lab.notebook import progress; progress.PATIENCE = 600")  # no sign of work, however slow it is
+    # No sign of work, however slow it is.
+    kernel.run("from triton_lab.notebook import progress; progress.PATIENCE = 600")
     (shown,) = [one for one in kernel.run(KERNEL) if one["msg_type"] == "display_data"]
     assert {SCENE, WIDGET, "image/png"} <= shown["content"]["data"].keys()
 

@@ -12,6 +12,8 @@ import triton
 import triton.language as tl
 
 from tests.backend.failing import failure, underlined
+from triton_lab.backend.source import Written, is_tritons
+from triton_lab.ir import Location
 
 FAR = tl.constexpr(1 << 20)
 
@@ -228,6 +230,17 @@ def test_a_helper_of_another_file_is_shown_from_there(tmp_path):
     error = failure(user.make(helpers))
     assert re.findall(r"(\S+), line (\d+)", str(error)) == [(str(tmp_path / "helpers.py"), "7"), (str(file), "8")]
     assert underlined(error) == ["tl.load(x + 1048576)", "helpers.twin_helper(x)"]
+
+
+def test_lines_of_another_installation_of_triton_are_not_the_users():
+    # Triton's cache is one for all environments of a user, and keeps the paths of the one that compiled.
+    first, there = line_of("underlined: tl.load(x + FAR)"), "/elsewhere/lib/site-packages"
+    user = Location(__file__, first, 17)
+    inner = Location(f"{there}/triton/language/standard.py", 314, 12, caller=user)
+    compiled = types.SimpleNamespace(kernel=types.SimpleNamespace(location=Location(__file__, first - 1, 1)))
+    written = Written(one_line, compiled)
+    assert [(place.file, place.line) for place in written.places(inner)] == [(__file__, first)]
+    assert is_tritons(triton.language.standard.__file__) and not is_tritons(f"{there}/tritonkernels/sum.py")
 
 
 def test_a_kernel_without_source_gets_tritons_own_error():

@@ -59,7 +59,7 @@ class Written:
     def places(self, location: Location | None) -> Iterator[Place]:
         """All frames of ``location`` that are not Triton's own, the innermost first."""
         for frame in location.frames() if location is not None else ():
-            if not frame.file.startswith(_triton_folder()):
+            if not is_tritons(frame.file):
                 yield self._place(frame)
 
     def excerpt(self, place: Place) -> list[str]:
@@ -110,8 +110,12 @@ class Written:
 
 
 def is_tritons(file: str) -> bool:
-    """Whether ``file`` is one of Triton's own."""
-    return file.startswith(_triton_folder())
+    """Whether ``file`` is one of Triton's own, here or where the kernel was compiled.
+
+    Triton's cache is shared by all environments of a user, and its key does not hold where Triton lies: a plan out
+    of it names the files of the installation that compiled it, which may be gone.
+    """
+    return _package() in file
 
 
 def line_of(kernel: Any, file: str, line: int) -> str:
@@ -124,10 +128,11 @@ def line_of(kernel: Any, file: str, line: int) -> str:
 
 
 @functools.lru_cache(maxsize=1)
-def _triton_folder() -> str:
+def _package() -> str:
+    """How the path of a file of Triton's goes on from the folder of packages: ``/site-packages/triton/``."""
     import triton
 
-    return os.path.join(os.path.dirname(os.path.abspath(str(triton.__file__))), "")
+    return os.sep.join(["", *os.path.dirname(os.path.abspath(str(triton.__file__))).split(os.sep)[-2:], ""])
 
 
 def _width(character: str) -> int:

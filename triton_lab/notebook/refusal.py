@@ -7,7 +7,6 @@ import contextlib
 import functools
 import inspect
 import io
-import os
 import textwrap
 import traceback
 import warnings
@@ -16,7 +15,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from triton_lab.backend.source import python_function
+from triton_lab.backend.source import is_tritons, python_function
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ def refusal_of(error: BaseException) -> Refusal | None:
     ]
     places = [(link, found) for link in links if (found := _generator(link.src, generators)) is not None]
     # What Triton's own library refuses is told at the call of it.
-    own = [(link, generator) for link, generator in places if not generator.file_name.startswith(_triton_folder())]
+    own = [(link, generator) for link, generator in places if not is_tritons(generator.file_name)]
     if not own:
         return None
     link, generator = own[-1]
@@ -192,7 +191,7 @@ def _looked_at(frame: FrameType) -> Kernel | None:
     if not isinstance(function, JITCallable) or (python := python_function(function)) is None:
         return None
     file = str(python.__code__.co_filename)
-    if file.startswith(_triton_folder()):
+    if is_tritons(file):
         return None
     define = next((n for n, line in enumerate(function.raw_src) if line.lstrip().startswith(("def ", "async "))), 0)
     names = dict(python.__globals__) | dict(inspect.getclosurevars(python).nonlocals)
@@ -222,10 +221,3 @@ def _same(one: Any, other: ast.AST) -> bool:
     """Whether both are the same piece of one text, each parsed by itself."""
     place = ("lineno", "col_offset", "end_lineno", "end_col_offset")
     return type(one) is type(other) and all(getattr(one, each, 0) == getattr(other, each, 0) for each in place)
-
-
-@functools.lru_cache(maxsize=1)
-def _triton_folder() -> str:
-    import triton
-
-    return os.path.join(os.path.dirname(os.path.abspath(str(triton.__file__))), "")

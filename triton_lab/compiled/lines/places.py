@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,7 +23,3 @@ class Trail:
 
     places: tuple[Place, ...]
     name: str = ""
-
-
-# A trail for each line of a text, None for lines of which the compiler says nothing.
-Trails = Sequence[Trail | None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -217,8 +216,3 @@ def total(transfers: list[Transfer]) -> Mapping[str, int]:
         for name, value in one.counters().items():
             found[name] = found.get(name, 0) + value
     return found
-
-
-def elements_of(event: Event) -> int:
-    """How many lanes a block has."""
-    return math.prod(event.shape)

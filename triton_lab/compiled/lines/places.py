@@ -1,4 +1,4 @@
-"""Where a line of a stage comes from: a trail of places in source files."""
+"""Where a line of a stage comes from: a trail of places in source files, and of lines that the user wrote."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ class Place(NamedTuple):
     file: str
     line: int
     column: int = 0
+
+
+class SourceLine(NamedTuple):
+    """A line of what the user wrote: the number of its function among the sources, and its own in the file."""
+
+    function: int
+    line: int
 
 
 @dataclass(frozen=True, slots=True)

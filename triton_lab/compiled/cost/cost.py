@@ -12,6 +12,7 @@ from triton_lab.compiled.cost.occupancy import Occupancy, occupancy
 from triton_lab.compiled.cost.operations import Arithmetic, arithmetic
 from triton_lab.compiled.cost.peaks import PLAIN, Gpu, gpu, usual
 from triton_lab.compiled.facts import Metadata
+from triton_lab.compiled.text import aligned
 from triton_lab.compiled.transactions.transactions import Transactions
 from triton_lab.ir import effects
 from triton_lab.launch.access import Access
@@ -199,7 +200,7 @@ class Cost:
         found: dict[int, int] = {}
         for one in held.ptx.instructions:
             line = held.line(one.chain)
-            times = held.times(one.block, one.function, one.chain)
+            times = held.times(one)
             if line is not None and times:
                 found[line] = found.get(line, 0) + times * self.metadata.warps
         return found
@@ -225,19 +226,15 @@ class Cost:
     def listing(self) -> list[str]:
         """The kernel's lines, each behind its share of bytes, operations and instructions."""
         totals = [max(1, sum(getattr(line, name) or 0 for line in self.lines)) for name in SHARES]
-        head = "  ".join(f"{title:>12}" for title in ("bytes", "operations", "instructions"))
-        rows = [head]
+        rows = ["  ".join(f"{title:>12}" for title in ("bytes", "operations", "instructions"))]
         for line in self.lines:
             parts = [_share(getattr(line, name), total) for name, total in zip(SHARES, totals, strict=True)]
             rows.append(("  ".join(f"{part:>12}" for part in parts) + f"  {line.number:>4}  {line.text}").rstrip())
         return rows
 
     def __str__(self) -> str:
-        width = max(len(name) for name, _ in self.rows())
         problem = [self.executed.problem] if self.executed.problem else []
-        return "\n".join(
-            [*(f"{name:<{width}}   {value}" for name, value in self.rows()), *problem, "", *self.listing()]
-        )
+        return "\n".join([*aligned(self.rows()), *problem, "", *self.listing()])
 
     def __repr__(self) -> str:
         return str(self)

@@ -84,6 +84,9 @@ def ask(request: Request, seconds: float, memory: int, stop: threading.Event, du
         except TimeoutError:
             child.kill()
             outcome.failure = "it was interrupted" if stop.is_set() else f"it took more than {seconds:g} s"
+        except BaseException:  # who asks on the thread of a cell is interrupted here: nobody reads what it makes
+            _dismiss(child)
+            raise
         outcome.said = child.said()
         _give_back(child)
         return outcome

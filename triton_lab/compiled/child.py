@@ -24,6 +24,7 @@ from typing import IO, Any
 
 from triton_lab.compiled.front import Request
 
+SECONDS, MAX_BYTES = 120.0, 8 << 30  # that it may take, where nobody says otherwise
 MOST = 2  # processes that are kept
 _PAUSE = 0.1  # seconds after which it is asked again whether somebody wants it to stop
 _PACKAGES = str(Path(__file__).parents[2])

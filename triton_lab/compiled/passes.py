@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import SupportsIndex, overload
 
 from triton_lab.compiled import child
+from triton_lab.compiled.child import MAX_BYTES, SECONDS
 from triton_lab.compiled.explained import operation
 from triton_lab.compiled.failure import CompileError
 from triton_lab.compiled.front import Request
 from triton_lab.compiled.text import aligned, without_places
 
-SECONDS = 120.0
-MAX_BYTES = 8 << 30
 MOST_BYTES = 128 << 20  # of what the compiler writes
 MOST_LINES = 400  # of one pass's diff
 COMPARED = 3_000_000  # lines before times lines after: above that they are not compared line by line

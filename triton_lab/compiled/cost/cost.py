@@ -20,9 +20,7 @@ from triton_lab.launch.executed import Executed, executed
 from triton_lab.launch.footprint import runs
 from triton_lab.launch.ranges import Ranges
 from triton_lab.launch.recorded import Recorded
-from triton_lab.words import count, seconds_text, significant
-
-_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+from triton_lab.words import count, seconds_text, si, significant
 
 
 @dataclass(frozen=True)
@@ -73,10 +71,10 @@ class Roof:
         limit = (
             f"memory ({significant(self.gpu.memory)} GB/s) limits it"
             if self.memory_bound
-            else f"arithmetic ({self.kind}, {_units(self.peak)}flop/s) limits it"
+            else f"arithmetic ({self.kind}, {si(self.peak)}flop/s) limits it"
         )
         return (
-            f"{self.gpu.name}: {limit}, to {_units(self.rate)}flop/s at best, {seconds_text(self.seconds)}; memory "
+            f"{self.gpu.name}: {limit}, to {si(self.rate)}flop/s at best, {seconds_text(self.seconds)}; memory "
             f"stops being the limit at {significant(round(self.ridge, 1))} flop a byte"
         )
 
@@ -249,16 +247,6 @@ def _share(value: int | None, total: int) -> str:
     return f"{value / total:.0%}" if value else ""
 
 
-def _units(value: float) -> str:
-    for size, prefix in _UNITS:
-        if value >= size:
-            return f"{significant(round(value / size, 1))} {prefix}"
-    return f"{significant(round(value, 1))} "
-
-
 def told(value: int, one: str) -> str:
     """A count with its unit, short where it is large: ``1.05 MB``, ``12 operations``."""
-    for size, prefix in _UNITS:
-        if value >= size:
-            return f"{value / size:.3g} {prefix}{'B' if one == 'byte' else ' ' + one + 's'}"
-    return count(value, one)
+    return count(value, one) if value < 1000 else si(value) + ("B" if one == "byte" else f" {one}s")

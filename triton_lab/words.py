@@ -72,6 +72,14 @@ def three_digits(value: float) -> str:
     return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}"
 
 
+def si(value: float) -> str:
+    """``1.5 T``, ``320 G``: three digits and a prefix, before a unit."""
+    for prefix, size in (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size * 0.9995:  # what would be told as 1,000 of the next
+            return f"{three_digits(value / size)} {prefix}"
+    return f"{three_digits(value)} "
+
+
 def seconds_text(seconds: float) -> str:
     """``1.23 ms``: three digits and a unit."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):

@@ -160,3 +160,4 @@ def test_a_line_of_assembly_leads_to_one_of_the_source():
     assert place_of(text, 4) == ("/a/b.py", 7)
     assert place_of(text, 7) == ("/c/d.py", 9)
     assert place_of(text, 1) == ("", 0)
+    assert place_of('.file 1 "/j\\303\\266s" "\\"b\\\\.py"\n.loc 1 7 0\nadd', 3) == ('/jös/"b\\.py', 7)

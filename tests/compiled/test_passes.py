@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import threading
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from triton_lab.compiled import child
 from triton_lab.compiled import passes as reading
 from triton_lab.compiled.compiled import Compiled
 from triton_lab.compiled.explained import operation
@@ -76,6 +80,23 @@ def test_a_compiler_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(reading, "SECONDS", 0.0)
     with pytest.raises(CompileError, match="softmax_kernel: its passes cannot be told: it took more than 0 s"):
         _ = launches_of(example("softmax"))[0].compile("sm_90").passes
+
+
+def test_who_interrupts_leaves_no_compiler_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, begun = launches_of(example("softmax"))[0].compile("sm_90"), []
+
+    def interrupted(self: child.Child, deadline: float, stop: threading.Event) -> Iterator[dict[str, Any]]:
+        begun.append(self)
+        raise KeyboardInterrupt
+        yield {}
+
+    monkeypatch.setattr(child.Child, "_answers", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _ = made.passes
+    (asked,) = begun
+    assert not asked.alive and asked not in child._idle
+    monkeypatch.undo()
+    assert made.passes.changing
 
 
 NEW = """\

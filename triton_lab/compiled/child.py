@@ -24,6 +24,7 @@ from typing import IO, Any
 
 from triton_lab.compiled.front import Request
 
+SECONDS, MAX_BYTES = 120.0, 8 << 30  # that it may take, where nobody says otherwise
 MOST = 2  # processes that are kept
 _PAUSE = 0.1  # seconds after which it is asked again whether somebody wants it to stop
 _PACKAGES = str(Path(__file__).parents[2])
@@ -84,6 +85,9 @@ def ask(request: Request, seconds: float, memory: int, stop: threading.Event, du
         except TimeoutError:
             child.kill()
             outcome.failure = "it was interrupted" if stop.is_set() else f"it took more than {seconds:g} s"
+        except BaseException:  # who asks on the thread of a cell is interrupted here: nobody reads what it makes
+            _dismiss(child)
+            raise
         outcome.said = child.said()
         _give_back(child)
         return outcome

@@ -11,7 +11,7 @@ from typing import Any, overload
 from triton_lab.compiled import child, kept
 from triton_lab.compiled.architecture import Architecture, architectures
 from triton_lab.compiled.asked import Signature, source_of
-from triton_lab.compiled.child import Outcome
+from triton_lab.compiled.child import MAX_BYTES, SECONDS, Outcome
 from triton_lab.compiled.compiled import Compiled
 from triton_lab.compiled.failure import CompileError, error_of
 from triton_lab.compiled.front import Request, read
@@ -19,8 +19,6 @@ from triton_lab.compiled.meaning import meaning
 from triton_lab.compiled.several import CompiledList
 from triton_lab.compiled.sources import sources_of
 
-SECONDS = 120.0
-MAX_BYTES = 8 << 30
 _MOST_KEPT = 256
 
 _lock = threading.Lock()

@@ -6,7 +6,6 @@ import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any
 
 from triton_lab import words
@@ -14,6 +13,7 @@ from triton_lab.backend.sm90 import NotCompilable, refuse
 from triton_lab.backend.source import is_tritons, line_of
 from triton_lab.compiled.child import Outcome
 from triton_lab.compiled.front import Request
+from triton_lab.compiled.lines.assembly import files_of
 from triton_lab.ir import Op, parse_plan
 
 _STAGES = {
@@ -149,13 +149,8 @@ def _text_before(stages: Mapping[str, str | bytes]) -> str:
 
 def place_of(assembly: str, line: int) -> tuple[str, int]:
     """The file and line of the source for line ``line`` (from 1) of an assembly text; ("", 0) where it does not say."""
-    files = {
-        int(number): str(PurePath(folder, name) if name else PurePath(folder))
-        for number, folder, name in re.findall(
-            r'^\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?', assembly, re.MULTILINE
-        )
-    }
+    files = files_of(assembly)
     for text in reversed(assembly.split("\n")[: max(0, line - 1)]):
         if found := re.match(r"\s*\.loc\s+(\d+)\s+(\d+)", text):
-            return files.get(int(found[1]), ""), int(found[2])
+            return files.get(found[1], ""), int(found[2])
     return "", 0

@@ -8,8 +8,9 @@ from typing import Any
 
 from triton_lab.backend.dependencies import fingerprint
 from triton_lab.compiled.architecture import Architecture, architectures
+from triton_lab.compiled.child import MAX_BYTES, SECONDS
 from triton_lab.compiled.compiled import Compiled
-from triton_lab.compiled.entry import MAX_BYTES, SECONDS, compiled_all, successes
+from triton_lab.compiled.entry import compiled_all, successes
 from triton_lab.compiled.failure import CompileError
 from triton_lab.compiled.several import CompiledList
 from triton_lab.launch.recorded import Recorded

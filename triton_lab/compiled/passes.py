@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import SupportsIndex, overload
 
 from triton_lab.compiled import child
+from triton_lab.compiled.child import MAX_BYTES, SECONDS
 from triton_lab.compiled.explained import operation
 from triton_lab.compiled.failure import CompileError
 from triton_lab.compiled.front import Request
 from triton_lab.compiled.text import aligned, without_places
 
-SECONDS = 120.0
-MAX_BYTES = 8 << 30
 MOST_BYTES = 128 << 20  # of what the compiler writes
 MOST_LINES = 400  # of one pass's diff
 COMPARED = 3_000_000  # lines before times lines after: above that they are not compared line by line
@@ -116,14 +115,14 @@ def read(text: str, cut: bool = False) -> Passes:
     dumps = list(_dumps(text))
     times = _Times(text)
     found: list[Pass] = []
-    lines = _lines(dumps[0][3]) if dumps else []
+    lines = _lines(dumps[0][2]) if dumps else []
     found.append(Pass(START, "", None, True, "", {name: (0, n) for name, n in sorted(_counted(lines).items())}))
-    for k, (name, argument, _, body) in enumerate(dumps):
+    for k, (name, argument, body) in enumerate(dumps):
         seconds = times.next(name)
         if k + 1 == len(dumps):
             # What the last pass gives is not MLIR any more, and not written.
             continue
-        following = dumps[k + 1][3]
+        following = dumps[k + 1][2]
         if following == body:
             found.append(Pass(name, argument, seconds, False))
             continue
@@ -135,15 +134,15 @@ def read(text: str, cut: bool = False) -> Passes:
     return Passes(found, cut)
 
 
-def _dumps(text: str) -> Iterator[tuple[str, str, str, str]]:
-    """Name, argument, what it ran on and the whole module before it. What runs on one function of several within
+def _dumps(text: str) -> Iterator[tuple[str, str, str]]:
+    """Name, argument and the whole module before it. What runs on one function of several within
     another pass belongs to that."""
     for piece in re.split(r"^(?=// -----// )", text, flags=re.MULTILINE):
         head, _, body = piece.partition("\n")
         found = _HEAD.match(head)
         if found and found["on"] != "tt.func":
             module = body.partition("\n===-")[0]
-            yield found["name"], found["argument"] or found["old"] or "", found["on"], module.strip()
+            yield found["name"], found["argument"] or found["old"] or "", module.strip()
 
 
 class _Times:

@@ -10,7 +10,8 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.compiled.cost import GPUS, gpu, occupancy
+from triton_lab.compiled.cost import GPUS, Roof, gpu, occupancy
+from triton_lab.compiled.cost.cost import told
 from triton_lab.compiled.facts import Metadata
 from triton_lab.examples import all_examples
 from triton_lab.examples.matmul import matmul
@@ -139,6 +140,14 @@ def test_a_launch_stands_under_the_slope_or_under_the_flat_roof():
     assert roof.seconds == pytest.approx(3 * 4096 / 3350e9)
     with pytest.raises(LookupError, match="no figures are known of 'V100'; of these they are: A100, H100"):
         small.cost.roof("V100")
+
+
+def test_roofs_and_totals_have_three_digits_and_a_prefix():
+    h100 = gpu("H100")
+    roof = Roof(h100, 1e4, h100.rate("float8"), "float8", h100.rate("float8"), 1e-3)
+    assert "arithmetic (float8, 1.98 Pflop/s) limits it, to 1.98 Pflop/s at best, 1 ms" in str(roof)
+    assert [told(value, "byte") for value in (1, 999, 1000, 999_999)] == ["1 byte", "999 bytes", "1 kB", "1 MB"]
+    assert told(1_050_000, "operation") == "1.05 M operations"
 
 
 def test_what_is_known_of_each_gpu():

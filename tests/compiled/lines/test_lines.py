@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import tempfile
 
@@ -186,6 +187,22 @@ def test_helpers_are_sources_and_calls_are_followed(own) -> None:
         places = lines.source(last, multiplied[0]).places
         assert [place.line for place in places] == [helper, call]
         assert lines.written(lines.source(last, multiplied[0])) == [(1, helper), (0, call)]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_file_is_known_by_its_name_however_compilers_spell_it(tmp_path, target: str) -> None:
+    """MLIR and LLVM write other letters than English ones by their bytes in hexadecimal, assemblers in octal."""
+    file = tmp_path / "jösé" / "é.py"
+    file.parent.mkdir()
+    file.write_text(
+        "import triton\nimport triton.language as tl\n@triton.jit\ndef kernel(x):\n    tl.store(x, tl.load(x) * 2.0)\n",
+        encoding="utf-8",
+    )
+    kernel = runpy.run_path(str(file))["kernel"]
+    lines = lab.compile(kernel, "*fp32", target=target).lines
+    assert {stage: bool(lines.of(stage, 5)) for stage in lines.stages} == dict.fromkeys(lines.stages, True)
+    assert lines.reason(5) == ""
+    assert {line.line for stage in lines.stages for _, found in lines.table(stage) for line in found} <= {4, 5}
 
 
 def test_variables_have_their_names(own) -> None:

@@ -11,7 +11,8 @@ from tests.launch.swept import products, swept
 from triton_lab.backend.stopwatch import Time
 from triton_lab.launch.swept import Row, Sweep
 from triton_lab.views.drawing.drawing import Box, Line, Words
-from triton_lab.views.launch.sweep import HIGH, INTERPRETED, LEFT, TOP, WIDE, SweepView, binary, si
+from triton_lab.views.launch.sweep import HIGH, INTERPRETED, LEFT, TOP, WIDE, SweepView, binary
+from triton_lab.words import si
 
 
 def on_cpu() -> Sweep:

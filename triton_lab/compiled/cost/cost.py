@@ -12,6 +12,7 @@ from triton_lab.compiled.cost.occupancy import Occupancy, occupancy
 from triton_lab.compiled.cost.operations import Arithmetic, arithmetic
 from triton_lab.compiled.cost.peaks import PLAIN, Gpu, gpu, usual
 from triton_lab.compiled.facts import Metadata
+from triton_lab.compiled.text import aligned
 from triton_lab.compiled.transactions.transactions import Transactions
 from triton_lab.ir import effects
 from triton_lab.launch.access import Access
@@ -19,9 +20,7 @@ from triton_lab.launch.executed import Executed, executed
 from triton_lab.launch.footprint import runs
 from triton_lab.launch.ranges import Ranges
 from triton_lab.launch.recorded import Recorded
-from triton_lab.words import count, seconds_text, significant
-
-_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+from triton_lab.words import count, seconds_text, si, significant
 
 
 @dataclass(frozen=True)
@@ -72,10 +71,10 @@ class Roof:
         limit = (
             f"memory ({significant(self.gpu.memory)} GB/s) limits it"
             if self.memory_bound
-            else f"arithmetic ({self.kind}, {_units(self.peak)}flop/s) limits it"
+            else f"arithmetic ({self.kind}, {si(self.peak)}flop/s) limits it"
         )
         return (
-            f"{self.gpu.name}: {limit}, to {_units(self.rate)}flop/s at best, {seconds_text(self.seconds)}; memory "
+            f"{self.gpu.name}: {limit}, to {si(self.rate)}flop/s at best, {seconds_text(self.seconds)}; memory "
             f"stops being the limit at {significant(round(self.ridge, 1))} flop a byte"
         )
 
@@ -199,7 +198,7 @@ class Cost:
         found: dict[int, int] = {}
         for one in held.ptx.instructions:
             line = held.line(one.chain)
-            times = held.times(one.block, one.function, one.chain)
+            times = held.times(one)
             if line is not None and times:
                 found[line] = found.get(line, 0) + times * self.metadata.warps
         return found
@@ -225,19 +224,15 @@ class Cost:
     def listing(self) -> list[str]:
         """The kernel's lines, each behind its share of bytes, operations and instructions."""
         totals = [max(1, sum(getattr(line, name) or 0 for line in self.lines)) for name in SHARES]
-        head = "  ".join(f"{title:>12}" for title in ("bytes", "operations", "instructions"))
-        rows = [head]
+        rows = ["  ".join(f"{title:>12}" for title in ("bytes", "operations", "instructions"))]
         for line in self.lines:
             parts = [_share(getattr(line, name), total) for name, total in zip(SHARES, totals, strict=True)]
             rows.append(("  ".join(f"{part:>12}" for part in parts) + f"  {line.number:>4}  {line.text}").rstrip())
         return rows
 
     def __str__(self) -> str:
-        width = max(len(name) for name, _ in self.rows())
         problem = [self.executed.problem] if self.executed.problem else []
-        return "\n".join(
-            [*(f"{name:<{width}}   {value}" for name, value in self.rows()), *problem, "", *self.listing()]
-        )
+        return "\n".join([*aligned(self.rows()), *problem, "", *self.listing()])
 
     def __repr__(self) -> str:
         return str(self)
@@ -252,16 +247,6 @@ def _share(value: int | None, total: int) -> str:
     return f"{value / total:.0%}" if value else ""
 
 
-def _units(value: float) -> str:
-    for size, prefix in _UNITS:
-        if value >= size:
-            return f"{significant(round(value / size, 1))} {prefix}"
-    return f"{significant(round(value, 1))} "
-
-
 def told(value: int, one: str) -> str:
     """A count with its unit, short where it is large: ``1.05 MB``, ``12 operations``."""
-    for size, prefix in _UNITS:
-        if value >= size:
-            return f"{value / size:.3g} {prefix}{'B' if one == 'byte' else ' ' + one + 's'}"
-    return count(value, one)
+    return count(value, one) if value < 1000 else si(value) + ("B" if one == "byte" else f" {one}s")

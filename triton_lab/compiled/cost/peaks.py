@@ -115,6 +115,6 @@ def gpu(name: str) -> Gpu:
 
 def usual(target: str) -> Gpu:
     """The GPU that one thinks of for a target: the first with its instruction set, else one of its maker's."""
-    by_target = {"sm_90": "H100", "gfx950": "MI300X", "gfx1200": "MI300X", "sm_120": "RTX 4090", "sm_103": "B200"}
+    by_target = {"gfx950": "MI300X", "gfx1200": "MI300X", "sm_120": "RTX 4090", "sm_103": "B200"}
     known = next((one for one in GPUS if one.target == target), None)
     return known or gpu(by_target.get(target, "A100"))

@@ -11,10 +11,11 @@ import re
 from triton_lab.compiled.explained import amd, llvm, mlir, ptx, sass
 
 _MLIR = re.compile(r'^\s*(?:[%\w:#, ]+ = )?"?([a-z]\w*\.[a-z][\w.]*)"?(?=[ ({:]|$)')
-_LLVM = re.compile(r"^\s+(?:%\S+ = )?(?:tail |notail |musttail )?([a-z]\w*)\b(?:.*?@(llvm\.[\w.]+)\()?(.*?\basm\b)?")
+_LLVM = re.compile(r"^\s+(?:%\S+ = )?(?:tail |notail |musttail )?([a-z]\w*)\b(?:.*?@(llvm\.[\w.]+)\()?")
 _PTX = re.compile(r"^\s*(?:\{\s*)?(?:@!?%\w+\s+)?([a-z]\w*(?:[.:]+[\w:]+)*)(?=[\s;]|$)")
 _SASS = re.compile(r"\t(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
 _AMD = re.compile(r"^\t([a-z]\w+)(?=\s|$)")
+_NAMES = {"ttir": _MLIR, "ttgir": _MLIR, "ptx": _PTX, "sass": _SASS, "amdgcn": _AMD}
 _TABLES = {
     "ttir": mlir.TABLE,
     "ttgir": mlir.TABLE,
@@ -27,13 +28,9 @@ _TABLES = {
 
 def operation(stage: str, line: str) -> str:
     """The name of the operation or instruction on a line of a stage; "" where there is none."""
-    if stage in ("ttir", "ttgir"):
-        found = _MLIR.match(line)
-        return found[1] if found else ""
     if stage == "llir":
         return _llvm(line)
-    pattern = {"ptx": _PTX, "amdgcn": _AMD}.get(stage, _SASS)
-    found = pattern.search(line) if pattern is _SASS else pattern.match(line)
+    found = _NAMES[stage].search(line)
     return found[1] if found else ""
 
 

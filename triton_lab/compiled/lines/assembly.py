@@ -14,7 +14,9 @@ import re
 
 from triton_lab.compiled.lines.places import Place, Trail
 
-_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
+_STRING = r'"((?:[^"\\]|\\.)*)"'
+_FILE = re.compile(rf"^\s*\.file\s+(\d+)\s+{_STRING}(?:\s+{_STRING})?", re.MULTILINE)
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(.*)$")
 _INLINED = re.compile(r"inlined_at\s+(\d+)\s+(\d+)\s+(\d+)")
 _CALLERS = re.compile(r"@\[ ([^\s:@][^@\]]*?):(\d+):(\d+)")
@@ -23,14 +25,25 @@ _END = re.compile(r"^\s*\.section\b|^\.Lfunc_end|^}")
 _BEGINS, _ENDS = re.compile(r"// begin inline asm|;+\s*#?ASMSTART"), re.compile(r"// end inline asm|;+\s*#?ASMEND")
 
 
+def files_of(text: str) -> dict[str, str]:
+    """The source files of a text, by the numbers that ``.loc`` calls them by."""
+    return {number: posixpath.join(*map(_unescaped, filter(None, parts))) for number, *parts in _FILE.findall(text)}
+
+
+def _unescaped(text: str) -> str:
+    """Undo the escapes of assemblers: three octal digits of a byte of UTF-8, or a character that stands for itself."""
+
+    def one(found: re.Match[bytes]) -> bytes:
+        code = found[1]
+        return bytes([int(code, 8)]) if len(code) == 3 else code
+
+    return _ESCAPE.sub(one, text.encode()).decode(errors="replace")
+
+
 def trails(text: str) -> list[Trail | None]:
     """One for each line: of instructions, and of the lines that name the place."""
     lines = text.split("\n")
-    files = {
-        found[1]: posixpath.join(found[2], found[3]) if found[3] else found[2]
-        for line in lines
-        if (found := _FILE.match(line))
-    }
+    files = files_of(text)
     by_name = {posixpath.basename(file): file for file in files.values()}
     # The trail that was told last of a place, to which others are inlined.
     last: dict[Place, tuple[Place, ...]] = {}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from triton_lab.compiled.lines import assembly, llvm, machine, mlir
-from triton_lab.compiled.lines.places import Trail
+from triton_lab.compiled.lines.places import SourceLine, Trail
 from triton_lab.compiled.sources import Source
 
 _READERS = {
@@ -17,13 +16,6 @@ _READERS = {
     "ptx": assembly.trails,
     "amdgcn": assembly.trails,
 }
-
-
-class SourceLine(NamedTuple):
-    """A line of what the user wrote: the number of its function among the sources, and its own in the file."""
-
-    function: int
-    line: int
 
 
 class Lines:

@@ -7,6 +7,7 @@ import posixpath
 import re
 
 from triton_lab.compiled.lines.places import Place, Trail
+from triton_lab.ir.cursor import unescape
 
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?!(DI\w+)\((.*)\)$")
 _FIELD = re.compile(r'(\w+): (?:"((?:[^"\\]|\\.)*)"|!(\d+)|([\w| ]+))')
@@ -19,7 +20,7 @@ def trails(text: str) -> list[Trail | None]:
     nodes: dict[str, tuple[str, dict[str, str]]] = {}
     for line in lines:
         if line.startswith("!") and (found := _NODE.match(line)):
-            fields = {name: text or node or plain for name, text, node, plain in _FIELD.findall(found[3])}
+            fields = {name: unescape(text) or node or plain for name, text, node, plain in _FIELD.findall(found[3])}
             nodes[found[1]] = found[2], fields
     reader = _Reader(nodes)
     result: list[Trail | None] = []

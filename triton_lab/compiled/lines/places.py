@@ -1,8 +1,7 @@
-"""Where a line of a stage comes from: a trail of places in source files."""
+"""Where a line of a stage comes from: a trail of places in source files, and of lines that the user wrote."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +14,13 @@ class Place(NamedTuple):
     column: int = 0
 
 
+class SourceLine(NamedTuple):
+    """A line of what the user wrote: the number of its function among the sources, and its own in the file."""
+
+    function: int
+    line: int
+
+
 @dataclass(frozen=True, slots=True)
 class Trail:
     """``places`` from the innermost out: where it stands, then the calls through which it was inlined there.
@@ -24,7 +30,3 @@ class Trail:
 
     places: tuple[Place, ...]
     name: str = ""
-
-
-# A trail for each line of a text, None for lines of which the compiler says nothing.
-Trails = Sequence[Trail | None]

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from triton_lab import words
-from triton_lab.compiled.lines.places import Trail
+from triton_lab.compiled.lines.places import SourceLine, Trail
 from triton_lab.compiled.sources import Source
 
 if TYPE_CHECKING:
-    from triton_lab.compiled.lines.lines import Lines, SourceLine
+    from triton_lab.compiled.lines.lines import Lines
 
 CALLED = {
     "module": "what Triton reads",
@@ -43,18 +43,12 @@ def reasons(lines: Lines, texts: Mapping[str, str]) -> dict[SourceLine, str]:
     found: dict[SourceLine, str] = {}
     for number, source in enumerate(lines.sources):
         for line in doing(source):
-            at = _line(number, line)
+            at = SourceLine(number, line)
             if at in held[last]:
                 continue
             there = [stage for stage in stages[: stages.index(last)] if at in held[stage]]
             found[at] = _reason(lines, texts, at, there[-1], held[last]) if there else FIXED
     return found
-
-
-def _line(number: int, line: int) -> SourceLine:
-    from triton_lab.compiled.lines.lines import SourceLine
-
-    return SourceLine(number, line)
 
 
 def doing(source: Source) -> Iterator[int]:

@@ -104,7 +104,7 @@ def _of_place(
         if not inner:
             yield Joined(access, None, 0, False, ())
             continue
-        operation = inner[number if len(inner) >= len(accesses) else min(number, len(inner) - 1)]
+        operation = inner[min(number, len(inner) - 1)]
         mine = tuple(parts[id(operation)])
         yield Joined(
             access,
@@ -120,11 +120,10 @@ def _of_place(
 
 def _dealt_out(made: Sequence[GpuAccess], code: Sequence[Instruction]) -> Iterator[list[Instruction]]:
     """The instructions of each operation: equal shares in order, where they can be, else all of them."""
-    for way in {one.way: None for one in made}:
-        assert way in _FAMILIES, way
     for one in made:
+        families = _FAMILIES[one.way]
         same = [each for each in made if each.way == one.way]
-        mine = [each for each in code if family(each) in _FAMILIES[one.way]]
+        mine = [each for each in code if family(each) in families]
         share = len(mine) // len(same)
         if share * len(same) == len(mine) and len({each.linear for each in same}) == 1:
             place = [id(each) for each in same].index(id(one))

@@ -14,10 +14,10 @@ Position: TypeAlias = tuple[int, int]
 Chain: TypeAlias = tuple[Position, ...]
 """A place in the source, then where the function that holds it was called, and so on out to the kernel."""
 
-_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?', re.MULTILINE)
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:,\s*function_name\s+\S+,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?")
 _LABEL = re.compile(r"([$\w]+):")
 _GUARD = re.compile(r"@(!?)(%\w+)\s+")
+_SPELLED = re.compile(r"([a-z][\w.:]*)(?:\s(.*))?", re.DOTALL)  # an instruction behind its guard
 _JUMP = re.compile(r"\bbra(?:\.uni)?\s+([$\w]+)")
 _TARGET = re.compile(r"[$]\w+")
 
@@ -54,12 +54,9 @@ class Instruction:
 
 
 class Ptx:
-    """The instructions of a module, in order. ``files`` has the names of source files by PTX's numbers."""
+    """The instructions of a module, in order; ``labels`` has the blocks that jumps name."""
 
     def __init__(self, text: str) -> None:
-        self.files: Mapping[int, str] = {
-            int(found[1]): "/".join(filter(None, (found[2], found[3]))) for found in _FILE.finditer(text)
-        }
         self.instructions: list[Instruction] = []
         self.labels: dict[str, int] = {}
         self._starts: set[int] = {0}  # blocks that nothing falls into
@@ -97,21 +94,20 @@ class Ptx:
                 )
                 if made is not None:
                     self.instructions.append(made)
-                    block += made.opcode.split(".")[0] in ("bra", "ret")
+                    block += made.parts[0] in ("bra", "ret")
             rest = rest.strip().lstrip("{}()")
 
     def _instruction(self, statement: str, chain: Chain, block: int, line: int) -> Instruction | None:
         text = statement.strip().lstrip("{} \t")
         guard = _GUARD.match(text)
         text = text[guard.end() :] if guard else text
-        opcode, _, operands = text.partition(" ") if " " in text else text.partition("\t")
-        opcode, _, tail = opcode.partition("\t")
-        if not re.fullmatch(r"[a-z][\w.:]*", opcode):
+        spelled = _SPELLED.fullmatch(text)
+        if spelled is None:
             return None
         named = (guard[2], guard[1] == "!") if guard else None
         return Instruction(
-            opcode,
-            tuple(_split(f"{tail} {operands}")),
+            spelled[1],
+            tuple(_split(spelled[2] or "")),
             named,
             chain,
             block,

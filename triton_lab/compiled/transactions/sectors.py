@@ -41,9 +41,15 @@ class Dealt:
     positions: Ints
     width: int
 
-    @property
-    def warps(self) -> int:
-        return int(self.positions.shape[0])
+    def lanes(self, event: Event) -> tuple[Ints, NDArray[np.bool_]]:
+        """The address that each lane's vector begins at, and whether the lane is on: ``(programs, warps, instructions,
+        lanes)``."""
+        rows = len(event.programs)
+        taking = self.positions >= 0
+        at = np.where(taking, self.positions, 0).reshape(-1)
+        addresses = event.addresses().reshape(rows, -1)[:, at].reshape(rows, *self.positions.shape)
+        active = event.active().reshape(rows, -1)[:, at].reshape(rows, *self.positions.shape)
+        return addresses, active & taking
 
 
 def dealt(linear: Linear | None, itemsize: int, width: int, lanes: int, warps: int, once: bool) -> Dealt:
@@ -159,18 +165,7 @@ class Counter:
 
     def of(self, event: Event) -> Ints:
         """Every program of an event for itself: rows of `of_lanes`."""
-        return of_lanes(*self.lanes(event), self.dealt.width)
-
-    def lanes(self, event: Event) -> tuple[Ints, NDArray[np.bool_]]:
-        """The address that each lane's vector begins at, and whether the lane is on: ``(programs, warps, instructions,
-        lanes)``."""
-        rows = len(event.programs)
-        positions = self.dealt.positions
-        taking = positions >= 0
-        at = np.where(taking, positions, 0).reshape(-1)
-        addresses = event.addresses().reshape(rows, -1)[:, at].reshape(rows, *positions.shape)
-        active = event.active().reshape(rows, -1)[:, at].reshape(rows, *positions.shape)
-        return addresses, active & taking
+        return of_lanes(*self.dealt.lanes(event), self.dealt.width)
 
 
 _Kinds: TypeAlias = tuple[tuple[Any, list[bytes]], Ints, Ints]

@@ -13,7 +13,7 @@ from triton_lab.compiled.facts import Metadata
 from triton_lab.compiled.text import aligned
 from triton_lab.compiled.transactions.joined import chain_of, joined
 from triton_lab.compiled.transactions.machine import Machine
-from triton_lab.compiled.transactions.ptx import Chain, Ptx
+from triton_lab.compiled.transactions.ptx import Chain, Instruction, Ptx
 from triton_lab.compiled.transactions.shared import SharedUse, shared_uses
 from triton_lab.compiled.transactions.transfer import Transfer, total, transfer
 from triton_lab.launch.access import Access
@@ -106,12 +106,7 @@ class Transactions:
         for use in shared_uses(self.ptx, held.warps * held.lanes):
             groups.setdefault((use.chain, use.kind), []).append(use)
         return [
-            SharedLine(
-                self.line(chain),
-                kind,
-                tuple(uses),
-                tuple(self._times(use) for use in uses),
-            )
+            SharedLine(self.line(chain), kind, tuple(uses), tuple(self.times(use.instruction) for use in uses))
             for (chain, kind), uses in groups.items()
         ]
 
@@ -140,18 +135,15 @@ class Transactions:
                 tally.setdefault((one.function, depth), Tally())[known] += 1
         return {place: votes.most_common(1)[0][0] for place, votes in tally.items()}
 
-    def times(self, block: int, function: int, chain: Chain) -> int | None:
-        """How often what stands in a block of the machine code, from a place of the source, runs over all programs."""
-        depth = self.ptx.depths[block]
-        known = self._by_chain.get(chain, {})
+    def times(self, one: Instruction) -> int | None:
+        """How often an instruction of PTX runs, over all programs; None where that is not known."""
+        depth = self.ptx.depths[one.block]
+        known = self._by_chain.get(one.chain, {})
         if depth in known:
             return known[depth]
-        if (function, depth) in self._by_depth:
-            return self._by_depth[function, depth]
+        if (one.function, depth) in self._by_depth:
+            return self._by_depth[one.function, depth]
         return max(known.values(), default=self.launch.programs if depth == 0 else None)
-
-    def _times(self, use: SharedUse) -> int | None:
-        return self.times(use.instruction.block, use.instruction.function, use.chain)
 
     @cached_property
     def _lines(self) -> Mapping[Chain, int]:

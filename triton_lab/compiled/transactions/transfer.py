@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -121,7 +120,7 @@ class Transfer:
         for event in self.access.parts(iteration):
             rows = np.flatnonzero(event.programs == program)
             if len(rows):
-                addresses, on = Counter(self.dealt, 0).lanes(event.of(rows[:1]))
+                addresses, on = self.dealt.lanes(event.of(rows[:1]))
                 return addresses[0], on[0]
         return None
 
@@ -179,7 +178,7 @@ def _by_rule(joined: Joined, events: list[Event], lanes: int, warps: int) -> int
 
 
 def _fits(joined: Joined, events: list[Event], width: int, lanes: int, warps: int) -> bool:
-    single = Counter(_dealt(joined, joined.access.itemsize, lanes, warps), 0)
+    single = _dealt(joined, joined.access.itemsize, lanes, warps)
     size, count = joined.access.itemsize, width // joined.access.itemsize
     steps = np.arange(count) * size
     for event in events:
@@ -217,8 +216,3 @@ def total(transfers: list[Transfer]) -> Mapping[str, int]:
         for name, value in one.counters().items():
             found[name] = found.get(name, 0) + value
     return found
-
-
-def elements_of(event: Event) -> int:
-    """How many lanes a block has."""
-    return math.prod(event.shape)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from triton_lab.compiled.explained import explanation, operation
-from triton_lab.compiled.lines.lines import SourceLine
-from triton_lab.compiled.lines.places import Trail
+from triton_lab.compiled.lines.places import SourceLine, Trail
 from triton_lab.compiled.several import labels
 from triton_lab.compiled.text import aligned, read_by_people
 from triton_lab.views.compiled.panel import CompiledPanel

@@ -13,7 +13,7 @@ from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Box, Drawing, DrawingScene, Line, Words, widest
 from triton_lab.views.drawing.style import SMALL
 from triton_lab.views.view import View
-from triton_lab.words import seconds_text, three_digits
+from triton_lab.words import seconds_text, si, three_digits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -257,14 +257,6 @@ def _decades(low: float, high: float) -> list[float]:
     steps = (1, 2, 5) if last - first < 2 else (1,)
     found = [step * 10.0**power for power in range(first - 1, last + 1) for step in steps]
     return [value for value in found if low * 0.999 <= value <= high * 1.001]
-
-
-def si(value: float) -> str:
-    """``1.5 T``, ``320 G``: three digits and a prefix, before a unit."""
-    for prefix, size in (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if value >= size * 0.9995:
-            return f"{value / size:.3g} {prefix}"
-    return f"{value:.3g} "
 
 
 def _percent(share: float) -> str:

@@ -21,6 +21,7 @@ from triton_lab.backend.launcher import Call, interpret, prepared, recorders
 from triton_lab.backend.loading import Loaded
 from triton_lab.backend.mirror import Mirrors
 from triton_lab.backend.offload import DeviceCopies, is_in_reach, tensors_of
+from triton_lab.backend.preview import follows_pointers
 from triton_lab.backend.regions import extent_of
 from triton_lab.backend.stopwatch import Time, Watched, device_name, measured
 from triton_lab.interpreter.errors import KernelError, Unsupported
@@ -108,7 +109,7 @@ class _Here:
         types = list(self.launcher.source.signature.values())
         tensors = [one for pair in zip(types, self.objects, strict=True) for one in tensors_of(*pair)]
         # The copies of a table of addresses still hold those of the user's own memory, and pinned memory is slower.
-        if alone[0] > seconds or self.launcher.follows_pointers or any(map(is_in_reach, tensors)):
+        if alone[0] > seconds or follows_pointers(self.launcher.source) or any(map(is_in_reach, tensors)):
             return Time.of(alone, device)
         from torch.utils._python_dispatch import _disable_current_modes
 

@@ -17,7 +17,8 @@ import pytest
 import torch
 
 import triton_lab as lab
-from tests.remote.kernels import counts, double, takes_memory
+from tests.kernels import double
+from tests.remote.kernels import counts, takes_memory
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'triton-lab[dask]'")
 

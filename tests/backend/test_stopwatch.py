@@ -12,6 +12,7 @@ import triton.language as tl
 import triton_lab as lab
 from tests.backend import fake_gpu
 from tests.backend.fake_gpu import FakeDriver, clock, on_gpu
+from tests.kernels import load_through
 from triton_lab.backend import shadow, stopwatch
 from triton_lab.backend.stopwatch import IN_ALL, LEAST, MOST, Time, measured
 
@@ -26,11 +27,6 @@ def add_to(x, n, BLOCK: tl.constexpr):
 def doubled(x, y, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     tl.store(y + offsets, tl.load(x + offsets) * 2)
-
-
-@triton.jit
-def load_through(table, y):
-    tl.store(y, tl.load(tl.load(table).to(tl.pointer_type(tl.float32))))
 
 
 @pytest.fixture

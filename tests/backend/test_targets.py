@@ -13,17 +13,11 @@ from triton.runtime import driver
 import triton_lab as lab
 from tests.backend import fake_gpu
 from tests.backend.fake_gpu import on_gpu
+from tests.kernels import copy_block, double, load_through, sum_pair
 from triton_lab.backend import targets
 from triton_lab.backend.targets import TargetError
 from triton_lab.launch.check import CheckFailed
 from triton_lab.launch.unseen import NotRecorded
-
-
-@triton.jit
-def double(x, y, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    inside = offsets < n
-    tl.store(y + offsets, tl.load(x + offsets, mask=inside) * 2, mask=inside)
 
 
 @triton.jit
@@ -35,21 +29,6 @@ def copy(x, y, n, BLOCK: tl.constexpr):
 @triton.jit
 def increment(x):
     tl.store(x, tl.load(x) + 1)
-
-
-@triton.jit
-def sum_pair(pair, y):
-    tl.store(y, tl.load(pair[0]) + tl.load(pair[1]))
-
-
-@triton.jit
-def copy_block(source, target):
-    target.store([0, 0], source.load([0, 0]))
-
-
-@triton.jit
-def load_through(table, y):
-    tl.store(y, tl.load(tl.load(table).to(tl.pointer_type(tl.float32))))
 
 
 @triton.jit

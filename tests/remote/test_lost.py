@@ -17,7 +17,8 @@ import pytest
 import torch
 
 import triton_lab as lab
-from tests.remote.kernels import counts, double, takes_memory
+from tests.kernels import double
+from tests.remote.kernels import counts, takes_memory
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'triton-lab[dask]'")
 
@@ -140,9 +141,10 @@ def test_the_place_in_the_queue_is_told(school: Shared, monkeypatch: pytest.Monk
             failed.append(error)
 
     other = threading.Thread(target=long)
+    wait_for(lambda: jobs_running() == 0)
     other.start()
-    while other.is_alive() and not told:  # until the long one has the worker
-        assert runs()
+    wait_for(lambda: jobs_running() > 0)  # the long one has the worker, and nothing came before it
+    assert runs()
     other.join()
     assert failed and "more than 15 s" in str(failed[0])
     assert told[0] == "double waits for the shared CPUs: 1 job is before it" and told[-1] == ""

@@ -11,18 +11,8 @@ from triton.runtime.errors import OutOfResources
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 import triton_lab as lab
-from tests.remote.kernels import (
-    copy_block,
-    copy_turned,
-    crashes,
-    double,
-    goes_astray,
-    load_through,
-    says,
-    strays,
-    sum_pair,
-    takes_much,
-)
+from tests.kernels import copy_block, double, load_through, sum_pair
+from tests.remote.kernels import copy_turned, crashes, goes_astray, says, strays, takes_much
 from triton_lab.examples.softmax import softmax_forward
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'triton-lab[dask]'")

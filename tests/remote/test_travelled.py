@@ -14,7 +14,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 import triton_lab as lab
-from tests.remote.kernels import double
+from tests.kernels import double
 from triton_lab.compiled.architecture import architecture
 from triton_lab.compiled.front import read
 from triton_lab.examples import example

@@ -8,7 +8,6 @@ changed are written back; an error writes nothing.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from triton.backends.driver import DriverBase
 from triton_lab.backend.arguments import ArgumentError, tensor_of
 from triton_lab.backend.launcher import checked_grid, recorders
 from triton_lab.backend.mirror import joined
+from triton_lab.backend.preview import follows_pointers
 from triton_lab.backend.regions import extent_of
 from triton_lab.backend.timing import is_trial
 from triton_lab.backend.tuning import heard
@@ -111,15 +111,9 @@ class OffloadLauncher:
         self.driver.get_device_interface().synchronize()
         mirrors.write_back()
 
-    @functools.cached_property
-    def follows_pointers(self) -> bool:
-        from triton_lab.backend.preview import follows_pointers
-
-        return follows_pointers(self.source)
-
     def _check_pointers(self, signature: Sequence[Any]) -> None:
         """Addresses that lie in memory would be the CPU's, which the GPU cannot follow."""
-        if any(type in ("*i64", "*u64") for type in signature) and self.follows_pointers:
+        if any(type in ("*i64", "*u64") for type in signature) and follows_pointers(self.source):
             raise ArgumentError(
                 f"the kernel {self.metadata.name} follows addresses that it loads from memory, and tensors of the CPU "
                 "have other addresses on the GPU: move them there (.cuda()) before taking their data_ptr(), or run "

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 
+@functools.lru_cache(maxsize=256)
 def follows_pointers(source: Any) -> bool:
     """Whether a kernel, as Triton has it for any target, accesses memory at addresses that it has loaded."""
     import triton

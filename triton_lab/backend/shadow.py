@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from triton_lab.backend.launcher import Call, interpret, prepared, recorders
 from triton_lab.backend.loading import Loaded
 from triton_lab.backend.mirror import Mirrors
 from triton_lab.backend.offload import DeviceCopies, is_in_reach, tensors_of
+from triton_lab.backend.preview import follows_pointers
 from triton_lab.backend.regions import extent_of
 from triton_lab.backend.stopwatch import Time, Watched, device_name, measured
 from triton_lab.interpreter.errors import KernelError, Unsupported
@@ -61,7 +63,7 @@ def launch(
         seconds = max((recorder.timing() for recorder in hearing), default=0.0)
         if elsewhere is None:
             where = ""
-            call.time = _run(launcher, fixed, objects, call, before, seconds)
+            call.time = _Here(launcher, fixed, objects, call, before).run(seconds)
         else:
             call.time, where = elsewhere(seconds)
             call.outputs = _outputs(call, before)
@@ -79,55 +81,50 @@ def launch(
             recorder.after(call)
 
 
-def _run(
-    launcher: OffloadLauncher,
-    fixed: Sequence[Any],
-    objects: Sequence[Any],
-    call: Call,
-    before: dict[int, Any],
-    seconds: float,
-) -> Time:
-    """Launch on the GPU of this machine, and measure that for ``seconds``."""
-    interface = launcher.driver.get_device_interface()
-    interface.synchronize()
-    watched = Watched(launcher.launch, interface)
-    launcher.run(*fixed, *objects, launch=watched)
-    (call.seconds,) = alone = watched.seconds()
-    call.outputs = _outputs(call, before)
-    return timed(launcher, fixed, objects, call, before, seconds, alone)
+@dataclass(frozen=True)
+class _Here:
+    """A launch on the GPU of this machine: ``call`` as the CPU has run it, and what its regions held ``before``."""
 
+    launcher: OffloadLauncher
+    fixed: Sequence[Any]
+    objects: Sequence[Any]
+    call: Call
+    before: Mapping[int, Any]
 
-def timed(
-    launcher: OffloadLauncher,
-    fixed: Sequence[Any],
-    objects: Sequence[Any],
-    call: Call,
-    before: dict[int, Any],
-    seconds: float,
-    alone: list[float],
-) -> Time:
-    """How long the kernel takes: repeated on copies for ``seconds``, where it can be, else as it ran ``alone``."""
-    device = device_name(launcher.driver)
-    start = time.perf_counter()
-    types = list(launcher.source.signature.values())
-    tensors = [one for pair in zip(types, objects, strict=True) for one in tensors_of(*pair)]
-    # The copies of a table of addresses still hold those of the user's own memory, and pinned memory is slower.
-    if alone[0] > seconds or launcher.follows_pointers or any(map(is_in_reach, tensors)):
-        return Time.of(alone, device)
-    from torch.utils._python_dispatch import _disable_current_modes
+    def run(self, seconds: float) -> Time:
+        """Launch, and measure that for ``seconds``."""
+        interface = self.launcher.driver.get_device_interface()
+        interface.synchronize()
+        watched = Watched(self.launcher.launch, interface)
+        self.launcher.run(*self.fixed, *self.objects, launch=watched)
+        (self.call.seconds,) = alone = watched.seconds()
+        self.call.outputs = _outputs(self.call, self.before)
+        return self._timed(seconds, alone)
 
-    try:
-        changed = [at for at, data in before.items() if not np.array_equal(data, _region(call, at))]
-        # Who watches torch for unwritten memory has no business with these.
-        with _disable_current_modes(), recorders.unrecorded():
-            copies = Copies(before, changed, launcher.driver.get_active_torch_device())
-            # Nor have hooks of a profiler's.
-            arguments = [*fixed[:-2], None, None, *map(copies.replaced, types, objects)]
-            found = measured(lambda: launcher.launch(*arguments), launcher.driver, seconds, copies.restore)
-    except RuntimeError:  # mostly, that the GPU has no memory for copies: then the launch's own time has to do
-        found = alone
-    call.clocked = time.perf_counter() - start
-    return Time.of(found, device)
+    def _timed(self, seconds: float, alone: list[float]) -> Time:
+        """How long the kernel takes: repeated on copies for ``seconds``, where it can be, else as it ran ``alone``."""
+        driver = self.launcher.driver
+        device = device_name(driver)
+        start = time.perf_counter()
+        types = list(self.launcher.source.signature.values())
+        tensors = [one for pair in zip(types, self.objects, strict=True) for one in tensors_of(*pair)]
+        # The copies of a table of addresses still hold those of the user's own memory, and pinned memory is slower.
+        if alone[0] > seconds or follows_pointers(self.launcher.source) or any(map(is_in_reach, tensors)):
+            return Time.of(alone, device)
+        from torch.utils._python_dispatch import _disable_current_modes
+
+        try:
+            changed = [at for at, data in self.before.items() if not np.array_equal(data, _region(self.call, at))]
+            # Who watches torch for unwritten memory has no business with these.
+            with _disable_current_modes(), recorders.unrecorded():
+                copies = Copies(self.before, changed, driver.get_active_torch_device())
+                # Nor have hooks of a profiler's.
+                arguments = [*self.fixed[:-2], None, None, *map(copies.replaced, types, self.objects)]
+                found = measured(lambda: self.launcher.launch(*arguments), driver, seconds, copies.restore)
+        except RuntimeError:  # mostly, that the GPU has no memory for copies: then the launch's own time has to do
+            found = alone
+        self.call.clocked = time.perf_counter() - start
+        return Time.of(found, device)
 
 
 class Copies(DeviceCopies):
@@ -166,7 +163,7 @@ def _for_cpu(source: Any, options: tuple[tuple[str, Any], ...]) -> Loaded:
     return Loaded(triton.compile(source, target=TARGET, options=dict(options)).asm["plan"])
 
 
-def _outputs(call: Call, before: dict[int, Any]) -> list[tuple[str, Any, Any]]:
+def _outputs(call: Call, before: Mapping[int, Any]) -> list[tuple[str, Any, Any]]:
     """For each tensor whose memory the CPU or the GPU has changed: what either has made of it."""
     result = []
     for leaf in call.leaves:

@@ -24,7 +24,8 @@ from pathlib import Path
 
 from triton_lab.remote.job import FORMAT, Answer, Job, Raised
 
-IDLE = 900.0  # seconds that it waits for another request
+READY = 180.0  # seconds that it may take to import what jobs need
+IDLE = 900.0  # and that it waits for another request
 PRINTED = 1 << 20  # bytes that are kept of what a job prints
 _PAUSE = 0.005
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from triton_lab.backend.targets import TargetError
 from triton_lab.remote import worker
+from triton_lab.remote.child import READY
 from triton_lab.remote.failures import RemoteError
 from triton_lab.remote.job import Answer
 from triton_lab.remote.queue import PREFIX, Place, place
@@ -112,7 +113,7 @@ class Cluster:
             well = now
             told(found)
             running = None if found.before or not found.worker else (running or now)
-            if running is not None and now - running > self.seconds + LOST + _READY:
+            if running is not None and now - running > self.seconds + LOST + READY:
                 raise RemoteError(self._lost(kernel, found))
 
     def _lost(self, kernel: str, found: Place | None) -> str:
@@ -154,8 +155,6 @@ class Cluster:
         return answer
 
 
-# Seconds that a worker's process may take to be ready.
-_READY = 180.0
 _START = {
     "cpu": "start one with `dask worker`, as docs/shared-gpu.md says",
     "gpu": f'start one with `dask worker ... --nthreads 1 --resources "{RESOURCE}=1"`, as docs/shared-gpu.md says',

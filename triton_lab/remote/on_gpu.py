@@ -7,7 +7,7 @@ import hashlib
 import json
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ def perform(job: Job) -> Answer:
     import triton
 
     from triton_lab.backend.gpu import gpu_driver
-    from triton_lab.backend.offload import HostMirrors
+    from triton_lab.backend.offload import HostMirrors, tensors_of
     from triton_lab.backend.stopwatch import Watched, device_name, measured
 
     work = job.work
@@ -82,7 +82,7 @@ def perform(job: Job) -> Answer:
     regions = [_placed(sent) for sent in job.memory]
     signature = [type for _, type in work.signature]
     objects = [_object(one, job.memory, regions) for one in work.arguments]
-    hosts = [tensor for one in objects for tensor in _tensors(one)]
+    hosts = [tensor for pair in zip(signature, objects, strict=True) for tensor in tensors_of(*pair)]
     mirrors = HostMirrors(hosts, driver.get_active_torch_device())
     placed = [mirrors.replaced(*pair) for pair in zip(signature, objects, strict=True)]
     run = functools.partial(launch, *placed)
@@ -144,13 +144,3 @@ def _tensor(told: Tensor, memory: Sequence[Sent], regions: Sequence[Any]) -> Any
             ]
             return data.view(dtype).as_strided(told.shape, told.strides, (offset - phase) // dtype.itemsize)
     return torch.empty_strided(told.shape, told.strides, dtype=dtype)
-
-
-def _tensors(argument: Any) -> Iterator[Any]:
-    from triton_lab.backend.arguments import tensor_of
-
-    if isinstance(argument, tuple):
-        for one in argument:
-            yield from _tensors(one)
-    elif (tensor := tensor_of(argument)) is not None:
-        yield tensor

@@ -19,13 +19,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from triton_lab.remote.child import PRINTED
+from triton_lab.remote.child import PRINTED, READY
 from triton_lab.remote.job import Answer, Ended
 
 _START = "import sys; sys.path.append(sys.argv[1]); from triton_lab.remote.child import main; main()"
 _PACKAGES = str(Path(__file__).parents[2])
 _PAUSE = 0.1  # seconds after which it is asked again whether somebody wants it to stop
-_READY = 180.0  # seconds that it may take to import what jobs need
 _KILLED = 10.0  # and that a job may take to be gone
 
 
@@ -68,14 +67,14 @@ class Server:
         try:
             self.process.stdin.write(json.dumps({"folder": folder, "memory": memory}).encode() + b"\n")
             self.process.stdin.flush()
-            pid = self._next(_READY, unwanted)["pid"]
+            pid = self._next(READY, unwanted)["pid"]
             return _end(self._next(seconds, unwanted)["status"])
         except TimeoutError:
             why = "nobody waits for it any more" if unwanted() else f"it took more than {seconds:g} s"
             if pid and self._ended(pid):
                 return why
             self.close(pid)
-            return why if pid else f"its process was not ready within {_READY:g} s"
+            return why if pid else f"its process was not ready within {READY:g} s"
         except (OSError, _ServerGone):
             self.close(pid)
             return "the process for it could not be kept: look into the log of the worker"

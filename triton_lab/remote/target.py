@@ -18,6 +18,7 @@ from triton_lab.backend.identity import DEVICE
 from triton_lab.backend.launcher import Launcher, prepared, recorders
 from triton_lab.backend.loading import Loaded
 from triton_lab.backend.mirror import Mirrors
+from triton_lab.backend.preview import follows_pointers
 from triton_lab.backend.regions import regions_of
 from triton_lab.backend.stopwatch import Time
 from triton_lab.interpreter.memory import Region
@@ -184,15 +185,9 @@ class RemoteLauncher(Launcher):
                 f"may take {most / 2**20:.0f} MB: use lab.target(..., max_bytes=...)"
             )
 
-    @functools.cached_property
-    def _follows_pointers(self) -> bool:
-        from triton_lab.backend.preview import follows_pointers
-
-        return follows_pointers(self.source)
-
     def _check_pointers(self) -> None:
         """Memory behind an address that lies in memory would not travel."""
-        if any(type in ("*i64", "*u64") for type in self.source.signature.values()) and self._follows_pointers:
+        if any(type in ("*i64", "*u64") for type in self.source.signature.values()) and follows_pointers(self.source):
             raise ArgumentError(
                 f"the kernel {self.metadata.name} follows addresses that it loads from memory, and what lies there "
                 "does not travel to a worker: pass the tensors themselves, or run it on this machine's target 'cpu'"

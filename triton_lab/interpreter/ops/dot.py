@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 import ml_dtypes
@@ -46,9 +45,11 @@ def product_sum(x: Array, y: Array, start: Array, given: np.dtype[Any]) -> Array
     Products of bfloat16 may be too great for float32, where those of other narrow types never are. A tensor core adds
     them up as they are: numbers that cancel make no NaN of two infinities.
     """
-    with np.errstate(over="ignore", invalid="ignore") if given == _BFLOAT else nullcontext():
+    if given != _BFLOAT:
+        return product(x, y) + start
+    with np.errstate(over="ignore", invalid="ignore"):
         total = product(x, y) + start
-        if given == _BFLOAT and not np.isfinite(total).all():
+        if not np.isfinite(total).all():
             total = np.where(np.isfinite(total), total, _in_steps(x, y, start))
     return total
 

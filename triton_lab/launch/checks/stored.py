@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import numpy as np
 
 from triton_lab.ir import Op, dataflow, effects
@@ -21,13 +23,15 @@ def stored_from(evidence: Evidence, op: Op, programs: Ints, lanes: Ints) -> tupl
     """
     flow = dataflow.Flow.of(evidence.launch.executable.plan)
     found: dict[str, dict[tuple[int, int], int]] = {}
-    for sight in evidence.sights("store"):
-        argument = evidence.owner(sight.op)
-        if argument is None or not argument.itemsize or not _keeps(evidence, flow, op, sight.op):
+    for index, sights in groupby(evidence.sights("store"), key=lambda sight: sight.op.index):
+        store = evidence.ops[index]
+        argument = evidence.owner(store)
+        if argument is None or not argument.itemsize or not _keeps(evidence, flow, op, store):
             continue
         known = found.setdefault(argument.name, {})
-        for program, lane, address in _lanes_of(sight, programs, lanes):
-            known[program, lane] = (address - argument.address) // argument.itemsize
+        for sight in sights:
+            for program, lane, address in _lanes_of(sight, programs, lanes):
+                known[program, lane] = (address - argument.address) // argument.itemsize
     kept = ((name, np.array(list(dict.fromkeys(known.values()))[:LISTED], np.int64)) for name, known in found.items())
     return tuple((name, elements) for name, elements in kept if len(elements))
 
@@ -56,10 +60,11 @@ def _lanes_of(sight: Sight, programs: Ints, lanes: Ints) -> list[tuple[int, int,
         return []
     row = np.minimum(np.searchsorted(event.programs, programs), len(event.programs) - 1)
     there = event.programs[row] == programs
-    row, lane = row[there], lanes[there]
-    part = event.of(row)
-    count = len(row)
-    address = part.addresses().reshape(count, -1)[np.arange(count), lane] if count else lane
-    active = part.active().reshape(count, -1)[np.arange(count), lane] if count else np.zeros(0, np.bool_)
+    if not there.any():
+        return []
+    part, lane = event.of(row[there]), lanes[there]
+    count = len(lane)
+    address = part.addresses().reshape(count, -1)[np.arange(count), lane]
+    active = part.active().reshape(count, -1)[np.arange(count), lane]
     kept = (programs[there][active], lane[active], address[active])
-    return list(zip(*(part.tolist() for part in kept), strict=True))
+    return list(zip(*(one.tolist() for one in kept), strict=True))

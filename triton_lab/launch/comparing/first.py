@@ -193,13 +193,13 @@ def _assigned(launch: Launch, access: Access, program: int) -> dict[tuple[str, i
     return found
 
 
-def _pointers(twin: Twin) -> set[int | None]:
+def _pointers(twin: Twin) -> set[int]:
     """The numbers of the variables that hold pointers."""
     return {
-        probe_number(op)
+        number
         for function in twin.executable.plan.functions.values()
         for op in function.walk()
-        if probe_number(op) is not None and function.types[op.operands[0]].is_pointer
+        if (number := probe_number(op)) is not None and function.types[op.operands[0]].is_pointer
     }
 
 

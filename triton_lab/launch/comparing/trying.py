@@ -56,12 +56,10 @@ def _named(comparison: Comparison) -> Iterator[str]:
             if kind is not None and finding.kind not in seen:
                 seen.add(finding.kind)
                 yield kind + ("" if finding.line is None else f" (line {finding.line})")
-        line = _float_atomics(launch, differing)
-        if line is not None and "atomics" not in seen and not seen:
+        if not seen and (line := _float_atomics(launch, differing)) is not None:
             seen.add("atomics")
             yield f"atomic additions of floats, which come in any order (line {line})"
-        line = _taken_in_turn(launch, differing)
-        if line is not None and not seen:
+        if not seen and (line := _taken_in_turn(launch, differing)) is not None:
             seen.add("turns")
             yield f"what programs add up one after another, in the order in which they get their turn (line {line})"
     first = comparison.first

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 SAVED_BYTES = 200_000  # of pictures in a notebook's output
 PAGE_BYTES = 2_700_000
-MOST_DRAWN = 2  # pictures below the list, where it cannot be picked from
 MOST_ROWS = 40  # of the list in a static picture
 
 

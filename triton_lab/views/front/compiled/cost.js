@@ -28,10 +28,14 @@ export function costOf(scene, selection) {
     source.textContent = roof.source;
   };
   show();
-  const lines = scene.listing.map(([number, text, shares]) =>
+  let reach = 0; // the line that the Tab key comes to
+  const lines = scene.listing.map(([number, text, shares], k) =>
     make(
       "div",
-      { class: "tl-line tl-costline", role: "option", tabindex: -1, onclick: () => selection.set({ line: selection.get().line === number ? null : number }) },
+      {
+        class: "tl-line tl-costline", role: "option", tabindex: -1, onfocus: () => (reach = k),
+        onclick: () => selection.set({ line: selection.get().line === number ? null : number }),
+      },
       ...shares.map((share) => shareOf(share)),
       make("span", { class: "tl-number" }, String(number)),
       codeOf(text),
@@ -42,10 +46,9 @@ export function costOf(scene, selection) {
     ...scene.shares.map((name, k) => make("span", { class: "tl-share", title: scene.totals[k] }, name)),
     make("span", { class: "tl-number" }, "line"),
   );
-  let reach = 0;
   const move = (/** @type {KeyboardEvent} */ event) => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (step) lines[Math.min(lines.length - 1, Math.max(0, (reach = Math.min(lines.length - 1, Math.max(0, reach + step)))))].focus();
+    if (step) lines[Math.min(lines.length - 1, Math.max(0, reach + step))].focus();
     else if (event.key === "Enter" || event.key === " ") lines[reach]?.click();
     else return;
     event.preventDefault();

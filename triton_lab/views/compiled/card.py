@@ -79,16 +79,9 @@ class CompilationCard(View):
         return self._scene(self._kept(PAGE_BYTES))
 
     def _kept(self, room: int) -> dict[str, Scene]:
-        from triton_lab.views.packing import size
+        from triton_lab.views.packing import fitting
 
-        parts: dict[str, Scene] = {}
-        for name in shown_first(self):
-            made = part(self, name)
-            needed = size(made)
-            if needed <= room:
-                parts[name] = made
-                room -= needed
-        return parts
+        return fitting(shown_first(self), self.part, room)
 
     def _scene(self, parts: Mapping[str, Scene]) -> CompilationScene:
         return {

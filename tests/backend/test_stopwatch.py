@@ -46,6 +46,11 @@ def test_the_median_and_what_three_of_five_lie_between() -> None:
     assert astuple(Time.of([2.0]))[:4] == (2.0, 2.0, 2.0, 1)
 
 
+def test_a_time_is_printed_with_its_spread() -> None:
+    assert str(Time(4.9e-6, 4.8e-6, 5.1e-6, 200, 0.0977, "gpu")) == "4.9 µs (4.8 µs to 5.1 µs in 200 runs)"
+    assert str(Time.of([95e-6])) == "95 µs (one run, launching it included)"
+
+
 @pytest.mark.parametrize(("seconds", "runs"), [(10e-6, MOST), (1e-3, 90), (0.02, 4), (0.06, 1), (0.5, 1)])
 def test_so_many_runs_as_fit_into_the_time(seconds: float, runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stopwatch, "time", clock)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from triton_lab import words
 from triton_lab.backend.compiler import TARGET
 
 # Of the repetitions of one launch: the seconds that they may take, how many there are at most and at least.
@@ -49,11 +50,19 @@ class Time:
 
         >>> lab.Time.of([3e-6, 1e-6, 2e-6])
         Time(median=2e-06, low=1e-06, high=3e-06, runs=3, compile=None, device='')
+        >>> print(lab.Time.of([3e-6, 1e-6, 2e-6]))
+        2 µs (1 µs to 3 µs in 3 runs)
         """
         ordered = sorted(seconds)
         last = len(ordered) - 1
         low, high = ordered[math.floor(_LOW * last)], ordered[math.ceil(_HIGH * last)]
         return cls(statistics.median(ordered), low, high, len(ordered), device=device)
+
+    def __str__(self) -> str:
+        """The median with its spread; what compiling took is apart from it."""
+        low, high = words.seconds_text(self.low), words.seconds_text(self.high)
+        several = f"{low} to {high} in {words.count(self.runs, 'run')}"
+        return f"{words.seconds_text(self.median)} ({several if self.runs > 1 else 'one run, launching it included'})"
 
 
 class Watched:

@@ -84,8 +84,10 @@ def asked(comm: Any, data: Mapping[str, Any]) -> None:
         _tell(comm, view, name, part(view, name), one)
     elif isinstance(picked, Mapping):
         wanted = cast(Picked, picked)
-        gone = _gone(view, "to change this picture") if one is None else None
-        scene = attempt(lambda: one.follow(wanted), in_words) if one is not None else gone
+        if one is None:
+            scene: Scene | None = _gone(view, "to change this picture")
+        else:
+            scene = attempt(lambda: one.follow(wanted), in_words)
         if scene is not None:
             _tell(comm, view, WHOLE, scene, one)
 

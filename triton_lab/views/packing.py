@@ -6,7 +6,7 @@ import base64
 import gzip
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from triton_lab.views.scenes import Scene
@@ -24,6 +24,18 @@ def size(scene: Scene) -> int:
     """About how many characters a scene takes when packed; at least a quarter of what it is unpacked."""
     text = _json(scene)
     return max(len(text) // 4, len(zlib.compress(text, 1)) * 4 // 3)
+
+
+def fitting(names: Iterable[str], make: Callable[[str], Scene], room: int) -> dict[str, Scene]:
+    """The scenes of ``names`` that have room in so many characters, those that come first before others."""
+    found: dict[str, Scene] = {}
+    for name in names:
+        made = make(name)
+        needed = size(made)
+        if needed <= room:
+            found[name] = made
+            room -= needed
+    return found
 
 
 def beside(value: Any, buffers: list[bytes]) -> Any:

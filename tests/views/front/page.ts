@@ -29,6 +29,24 @@ export class FakeElement {
     this.children.push(...children);
   }
 
+  replaceChildren(...children: (FakeElement | string)[]): void {
+    this.children.splice(0, this.children.length, ...children);
+  }
+
+  focus(): void {
+    this.listeners.get('focus')?.({ target: this });
+  }
+
+  click(): void {
+    this.listeners.get('click')?.({ target: this });
+  }
+
+  /** All elements with that role, in what it holds. */
+  withRole(role: string): FakeElement[] {
+    const inner = this.children.flatMap((child) => (typeof child === 'string' ? [] : child.withRole(role)));
+    return this.attributes.get('role') === role ? [this, ...inner] : inner;
+  }
+
   /** The first element of that tag, in this one or in what it holds. */
   find(tag: string): FakeElement | null {
     if (this.tag === tag) {
@@ -52,7 +70,9 @@ export class FakeElement {
 
 /** From now on, elements are made of these. */
 export function fakePage(): void {
-  Object.assign(globalThis, { document: { createElement: (tag: string) => new FakeElement(tag) } });
+  const createElement = (tag: string) => new FakeElement(tag);
+  const createElementNS = (_: string, tag: string) => new FakeElement(tag);
+  Object.assign(globalThis, { document: { createElement, createElementNS } });
 }
 
 /** What the scripts take for the page's own elements. */

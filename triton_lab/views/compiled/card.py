@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 from triton_lab.compiled.several import labels
@@ -11,8 +11,7 @@ from triton_lab.views.compiled.summary import Summary
 from triton_lab.views.launch.parts import is_there, opened, part, shown_first, tabs
 from triton_lab.views.launch.plot import COMPILED_TABS
 from triton_lab.views.launch.scenes import TabScene
-from triton_lab.views.launch.tab import Missing, Panel, Tab
-from triton_lab.views.reason import attempt
+from triton_lab.views.launch.tab import Panel, Tab, called, made
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
@@ -44,15 +43,11 @@ class CompilationCard(View):
     @cached_property
     def panels(self) -> list[tuple[Tab, Panel]]:
         """The tabs, each with what it opens."""
-        card = cast("Contents", self)  # as far as these panels look at it
-        return [(tab, attempt(partial(tab.panel, card), partial(Missing, card))) for tab in COMPILED_TABS]
+        return made(COMPILED_TABS, cast("Contents", self))  # as far as these panels look at it
 
     def panel(self, word: str) -> Panel:
         """The panel of the tab called so. Raises LookupError."""
-        for tab, panel in self.panels:
-            if word == tab.name or word in panel.words:
-                return panel
-        raise LookupError(f"what was compiled has no picture {word!r}")
+        return called(self.panels, word)
 
     def title(self) -> str:
         return f"{self.compiled[0].kernel} for {', '.join(labels(self.compiled))}"
@@ -79,16 +74,9 @@ class CompilationCard(View):
         return self._scene(self._kept(PAGE_BYTES))
 
     def _kept(self, room: int) -> dict[str, Scene]:
-        from triton_lab.views.packing import size
+        from triton_lab.views.packing import fitting
 
-        parts: dict[str, Scene] = {}
-        for name in shown_first(self):
-            made = part(self, name)
-            needed = size(made)
-            if needed <= room:
-                parts[name] = made
-                room -= needed
-        return parts
+        return fitting(shown_first(self), self.part, room)
 
     def _scene(self, parts: Mapping[str, Scene]) -> CompilationScene:
         return {

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from triton_lab.compiled.cost import GPUS, Roof
 from triton_lab.compiled.cost.cost import SHARES, told
-from triton_lab.compiled.cost.peaks import usual
 from triton_lab.compiled.several import labels
 from triton_lab.views.compiled.panel import CompiledPanel
 from triton_lab.views.compiled.scenes import CostScene, RoofScene
@@ -120,4 +119,4 @@ class CostPanel(CompiledPanel):
         return any(one.launch is not None for one in self.card.compiled)
 
     def picture(self, compiled: Compiled, name: str) -> CostView:
-        return CostView(compiled, usual(compiled.target).name)
+        return CostView(compiled)

@@ -10,6 +10,7 @@ from triton_lab.compiled.cost.cost import SHARES
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.figure import MARGIN, Sheet
 from triton_lab.views.drawing.pieces import LINE, Piece, lines, title
+from triton_lab.words import count
 
 if TYPE_CHECKING:
     from triton_lab.compiled.cost import Roof
@@ -42,7 +43,7 @@ def bounds(roof: Roof) -> tuple[int, int, int, int]:
     points = [roof.ridge] + ([roof.intensity] if 0 < roof.intensity < math.inf else [])
     left, right = math.floor(math.log10(min(points))) - 1, math.ceil(math.log10(max(points))) + 1
     low = math.floor(math.log10(roof.gpu.bytes) + left)
-    return left, right, low, math.ceil(math.log10(roof.peak)) if roof.peak else low + 1
+    return left, right, low, math.ceil(math.log10(roof.peak))
 
 
 def roofline(roof: Roof) -> Piece:
@@ -98,20 +99,20 @@ def listing(view: CostView) -> Piece:
 
     def draw(sheet: Sheet, y: float) -> None:
         for k, name in enumerate(scene["shares"]):
-            sheet.text(MARGIN + k * (PITCH), y + LINE / 2, name, style.SMALL, style.LIGHT.faint)
+            sheet.text(MARGIN + k * PITCH, y + LINE / 2, name, style.SMALL, style.LIGHT.faint)
         for row, (number, text, shares) in enumerate(rows, 1):
             middle = y + LINE * (row + 0.5)
             for k, share in enumerate(shares):
-                x = MARGIN + k * (PITCH)
+                x = MARGIN + k * PITCH
                 if share:
                     sheet.rectangle(x, middle - 6, max(1.0, BAR * share), 12, style.VIRIDIS[7 - 2 * k])
                     sheet.text(x + BAR + 32, middle, f"{share:.0%}", style.SMALL, align="right")
-            x = MARGIN + len(SHARES) * (PITCH) + 8
+            x = MARGIN + len(SHARES) * PITCH + 8
             sheet.text(x + 22, middle, str(number), style.SMALL, style.LIGHT.faint, "right", mono=True)
             code = text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
             indent = len(code) - len(code.lstrip())
             sheet.text(x + 30 + indent * 6, middle, code.lstrip(), style.SMALL, mono=True)
         if left:
-            sheet.text(MARGIN, y + LINE * (len(rows) + 1.5), f"{left} more lines", style.SMALL, style.LIGHT.faint)
+            sheet.text(MARGIN, y + LINE * (len(rows) + 1.5), count(left, "more line"), style.SMALL, style.LIGHT.faint)
 
     return Piece(LINE * (len(rows) + (2 if left else 1)) + 12, draw)

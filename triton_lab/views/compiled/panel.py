@@ -40,7 +40,7 @@ class CompiledPanel(Panel):
         """The picture called so."""
         if len(path) < 2 or not path[1].isdigit() or int(path[1]) >= len(self.card.compiled):
             raise unknown(path)
-        return self.picture(self.card.compiled[int(path[1])], "/".join(path[:2]))
+        return self._pictured(int(path[1]))
 
     def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
         """The picture's scene, or one of its parts."""
@@ -53,7 +53,10 @@ class CompiledPanel(Panel):
 
     def drawn(self) -> list[View]:
         """One for each compilation that has it."""
-        return [self.picture(one, f"{self.word}/{k}") for k, one in enumerate(self.card.compiled) if self.draws(one)]
+        return [self._pictured(k) for k, one in enumerate(self.card.compiled) if self.draws(one)]
+
+    def _pictured(self, number: int) -> View:
+        return self.picture(self.card.compiled[number], f"{self.word}/{number}")
 
     def pieces(self) -> list[Piece]:
         """That of the first that has it; of the others that there are such: a picture of all would have no end."""
@@ -61,9 +64,10 @@ class CompiledPanel(Panel):
         from triton_lab.views.drawing.pieces import lines, title
 
         called = labels(self.card.compiled)
-        first, *others = [label for label, one in zip(called, self.card.compiled, strict=True) if self.draws(one)]
-        pieces = self.drawn()[0].pieces()
+        first, *others = [k for k, one in enumerate(self.card.compiled) if self.draws(one)]
+        pieces = self._pictured(first).pieces()
         if len(called) == 1:
             return pieces
-        told = [f"The same for {', '.join(others)}: compiled.plot.{self.word}()."] if others else []
-        return [title(first), *pieces, *(lines([(line, style.LIGHT.faint)]) for line in told)]
+        same = ", ".join(called[k] for k in others)
+        told = [f"The same for {same}: compiled.plot.{self.word}()."] if others else []
+        return [title(called[first]), *pieces, *(lines([(line, style.LIGHT.faint)]) for line in told)]

@@ -35,19 +35,17 @@ class StagesScene(TypedDict):
     kind: Literal["stages"]
     title: str
     source: list[tuple[int, str, str]]
-    kernel: int
     stages: list[StageScene]
     shown: list[str]
     note: str
 
 
 class TrafficScene(TypedDict):
-    """``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``, which are told in words. ``program`` is
-    whose they are; None where all are alike. Without a heatmap the ``note`` says why there is none."""
+    """``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``, which are told in words. Without a heatmap
+    the ``note`` says why there is none."""
 
     kind: Literal["traffic"]
     title: str
-    program: int | None
     heatmap: HeatmapScene | None
     counts: Buffer
     rows: list[str]

@@ -18,6 +18,7 @@ from triton_lab.views.compiled.panel import CompiledPanel
 from triton_lab.views.compiled.scenes import StageScene, StagesScene
 from triton_lab.views.drawing.heatmap import buffer, narrow
 from triton_lab.views.view import View
+from triton_lab.words import count
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -124,7 +125,6 @@ class Stages(View):
             "kind": "stages",
             "title": self.title(),
             "source": self.rows,
-            "kernel": self.compiled.lines.sources[0].first if self.compiled.lines.sources else 0,
             "stages": stages,
             "shown": list(dict.fromkeys(first)),
             "note": "" if any(stage["trails"] for stage in stages) else UNTOLD,
@@ -138,7 +138,7 @@ class Stages(View):
             numbers = [str(counts[name][row] or "") for name in counts]
             rows.append((str(line or ""), *numbers, text + (f"   ({reason})" if reason else "")))
         left = len(self.rows) - TOLD_LINES
-        more = [f"… {left} more lines of the source"] if left > 0 else []
+        more = [f"… {count(left, 'more line')} of the source"] if left > 0 else []
         return "\n".join([self.title(), *aligned(rows), *more])
 
     def pieces(self) -> list[Piece]:

@@ -49,12 +49,11 @@ class Traffic:
         made = value_heatmap(place, values, values > 0, "", 0.0, float(self.most), room=ROOM)
         return replace(made, ramp_name=f"{self.unit}s", steps=(f"→ {self.across}", f"↓ {self.down}"), noun=self.unit)
 
-    def scene(self, program: int | None) -> TrafficScene:
-        """As data for the browser; ``program`` is the one that is shown, None where all are alike."""
+    def scene(self) -> TrafficScene:
+        """As data for the browser."""
         return {
             "kind": "traffic",
             "title": self.title,
-            "program": program,
             "heatmap": None if self.heatmap is None else self.heatmap.as_scene(),
             "counts": buffer(self.counts.astype(np.uint32)),
             "rows": list(self.rows),

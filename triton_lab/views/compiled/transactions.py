@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from triton_lab import words
 from triton_lab.compiled.several import labels
 from triton_lab.compiled.text import aligned
-from triton_lab.compiled.transactions import SharedLine, Transfer, worst
+from triton_lab.compiled.transactions import Reason, SharedLine, Transfer, worst
 from triton_lab.views.compiled.panel import CompiledPanel
 from triton_lab.views.compiled.scenes import TrafficScene, TransactionsScene
 from triton_lab.views.compiled.traffic import Traffic, of_shared, of_transfer
@@ -55,7 +55,7 @@ class TransactionsView(View):
         return [*self.found.transfers, *self.found.shared]
 
     @cached_property
-    def worst(self) -> Any:
+    def worst(self) -> Reason | None:
         """The line that wastes most, with reason and remedy; None where none does."""
         return worst(self.found)
 
@@ -89,10 +89,6 @@ class TransactionsView(View):
         one = self.accesses[row]
         return of_transfer(one, self.launch, program) if isinstance(one, Transfer) else of_shared(one)
 
-    def _scene_of(self, row: int, program: int) -> TrafficScene:
-        of_one = isinstance(self.accesses[row], Transfer)
-        return self.traffic(row, program).scene(program if of_one else None)
-
     def title(self) -> str:
         return f"{self.compiled.kernel} for {labels([self.compiled])[0]}: what memory is asked for"
 
@@ -103,7 +99,7 @@ class TransactionsView(View):
             made = self.traffic(k, self.program)
             room -= made.counts.size
             if room >= 0:
-                traffics[k] = self._scene_of(k, self.program)
+                traffics[k] = made.scene()
         return {
             "kind": "transactions",
             "title": self.title(),
@@ -128,7 +124,7 @@ class TransactionsView(View):
         row, program = map(int, rest)
         if row >= len(self.accesses) or program >= self.launch.programs:
             raise LookupError(f"{self.title()} has no part {name!r}")
-        return self._scene_of(row, program)
+        return self.traffic(row, program).scene()
 
     def text(self) -> str:
         return "\n".join([self.title(), *self._told()])
@@ -155,9 +151,10 @@ class TransactionsView(View):
         rows = list(self.found.rows())
         if len(rows) > 1:
             made.append(table(rows[: MOST_ROWS + 1]))
-        if left := len(rows) - 1 - MOST_ROWS:
-            made += [lines([(words.count(left, "more row"), style.LIGHT.faint)])] if left > 0 else []
-        made += [lines([(line, style.LIGHT.warning) for told in self.found.problems for line in _wrapped(told)])]
+        left = len(rows) - 1 - MOST_ROWS
+        if left > 0:
+            made.append(lines([(words.count(left, "more row"), style.LIGHT.faint)]))
+        made.append(lines([(line, style.LIGHT.warning) for told in self.found.problems for line in _wrapped(told)]))
         if self.accesses:
             shown = self.traffic(self.shown, self.program)
             made.append(title(shown.title))

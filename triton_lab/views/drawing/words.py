@@ -45,9 +45,7 @@ def time_text(launch: Any) -> list[str]:
     if time is None:
         where = " in the interpreter" if launch.target == "cpu" else ""
         return [f"{words.seconds_text(launch.seconds)}{where}"]
-    several = f"{words.seconds_text(time.low)} to {words.seconds_text(time.high)} in {words.count(time.runs, 'run')}"
-    told = [f"{words.seconds_text(time.median)} ({several if time.runs > 1 else 'one run, launching it included'})"]
-    return told + ([] if time.compile is None else [f"compiled in {words.seconds_text(time.compile)}"])
+    return [str(time), *([] if time.compile is None else [f"compiled in {words.seconds_text(time.compile)}"])]
 
 
 def bytes_text(count: int) -> str:

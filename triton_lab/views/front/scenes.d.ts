@@ -787,7 +787,6 @@ export interface StagesScene {
   kind: "stages";
   title: string;
   source: [number, string, string][];
-  kernel: number;
   stages: StageScene[];
   shown: string[];
   note: string;
@@ -984,11 +983,10 @@ export interface Touches {
   moments: ([number, number | null, string])[];
 }
 
-/** ``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``, which are told in words. ``program`` is whose they are; None where all are alike. Without a heatmap the ``note`` says why there is none. */
+/** ``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``, which are told in words. Without a heatmap the ``note`` says why there is none. */
 export interface TrafficScene {
   kind: "traffic";
   title: string;
-  program: number | null;
   heatmap: HeatmapScene | null;
   counts: Buffer;
   rows: string[];

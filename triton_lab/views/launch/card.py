@@ -224,22 +224,15 @@ class Card(Panels, View):
         """With every tab's pictures, where there is little to compute and as far as there is room."""
         if not (self.show or self.both) or self.lanes() > SAVED_LANES:
             return self.scene()
-        from triton_lab.views.packing import size
+        from triton_lab.views.packing import fitting, size
 
         # Where nobody looks on, nobody will ask for more than is kept.
         numbers = NUMBERS if widgets_are_shown() else KEPT_NUMBERS
         parts = opened(self, self.first) if self.first else {}
         left = SAVED_BYTES - sum(map(size, parts.values()))
-        for name in islice(shown_first(self), SAVED_PARTS):
-            if name in parts:
-                continue
-            made = part(self, name, numbers)
-            needed = size(made)
-            # What is not there the kernel is asked for, so that nothing need be said of it here.
-            if needed <= left:
-                parts[name] = made
-                left -= needed
-        return self._scene(parts)
+        others = (name for name in islice(shown_first(self), SAVED_PARTS) if name not in parts)
+        # What is not there the kernel is asked for, so that nothing need be said of it here.
+        return self._scene({**parts, **fitting(others, lambda name: part(self, name, numbers), left)})
 
     def lanes(self) -> int:
         """How many lanes of all programs accessed memory: what the pictures are computed from."""

@@ -98,8 +98,6 @@ class ComparisonView(View):
     ``causes`` is the name of the part that looks for causes, where that takes long.
     """
 
-    HEADINGS = HEADINGS
-
     def __init__(self, comparison: Comparison, argument: str | None = None, causes: str = "causes") -> None:
         self.comparison, self._later = comparison, causes
         asked = None if argument is None else comparison[argument]
@@ -159,7 +157,7 @@ class ComparisonView(View):
             "kind": "comparison",
             "title": self.title(),
             "titles": list(self.comparison.titles),
-            "headings": list(self.HEADINGS),
+            "headings": list(HEADINGS),
             "table": [list(one) for one in self.table()],
             "lines": self.lines(),
             "tried": list(TRIED),
@@ -179,7 +177,7 @@ class ComparisonView(View):
         """The table, what is said, and the heatmaps of the argument that is open."""
         from triton_lab.views.drawing.pieces import lines, one_row, side_by_side, table, title
 
-        pieces = [title(self.title()), table([self.HEADINGS, *self.table()])]
+        pieces = [title(self.title()), table([HEADINGS, *self.table()])]
         later = [] if self.tried or self.comparison.verdict == EQUAL else [self._not_yet]
         said = [part for line in (*self.lines(), *later) for part in _wrapped(line)]
         if said:
@@ -247,8 +245,6 @@ class Beside(View):
 
 class ComparisonPanel(Panel):
     """What the GPU and the CPU made of one launch."""
-
-    words = ("comparison",)
 
     @property
     def there(self) -> bool:

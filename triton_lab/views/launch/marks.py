@@ -153,8 +153,9 @@ def by_program(launch: Launch) -> bool:
     order = (ERROR, WARNING)
     wrong = [one for one in _findings(launch) if one.severity in order]
     first = min(wrong, key=lambda one: (order.index(one.severity), not one.stopped), default=None)
-    plain = first is not None and first.argument is None and not first.ends
-    return plain and first is not None and first.kind in PROGRAMS and bool(len(first.programs))
+    if first is None or first.argument is not None or first.ends:
+        return False
+    return first.kind in PROGRAMS and bool(len(first.programs))
 
 
 def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ints, bool]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 
 from triton_lab.views.launch.contents import Contents
 from triton_lab.views.launch.plot import COMPILED_TABS, TABS
-from triton_lab.views.launch.tab import Missing, Panel, Tab
-from triton_lab.views.reason import attempt
+from triton_lab.views.launch.tab import Panel, Tab, called, made
 
 
 class Panels(Contents):
@@ -17,11 +16,8 @@ class Panels(Contents):
     def panels(self) -> list[tuple[Tab, Panel]]:
         """The tabs of `TABS` that open something, each with what it opens; first what was compiled, if anything was."""
         tabs = (*(COMPILED_TABS if self.compiled else ()), *TABS)
-        return [(tab, attempt(partial(tab.panel, self), partial(Missing, self))) for tab in tabs if tab.home]
+        return made([tab for tab in tabs if tab.home], self)
 
     def panel(self, word: str) -> Panel:
         """The panel of the tab called so, or whose pictures' names begin so. Raises LookupError."""
-        for tab, panel in self.panels:
-            if word == tab.name or word in panel.words:
-                return panel
-        raise LookupError(f"a card has no part {word!r}")
+        return called(self.panels, word)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from triton_lab.views.launch.scenes import ItemScene
+from triton_lab.views.reason import attempt
 
 if TYPE_CHECKING:
     from triton_lab.views.drawing.pieces import Piece
@@ -123,6 +125,19 @@ class Missing(Panel):
 
     def drawn(self) -> Sequence[View]:
         raise LookupError(self.why)
+
+
+def made(tabs: Iterable[Tab], card: Contents) -> list[tuple[Tab, Panel]]:
+    """Each of ``tabs`` with what it opens."""
+    return [(tab, attempt(partial(tab.panel, card), partial(Missing, card))) for tab in tabs]
+
+
+def called(panels: Iterable[tuple[Tab, Panel]], word: str) -> Panel:
+    """The panel of the tab called so, or whose pictures' names begin so. Raises LookupError."""
+    for tab, panel in panels:
+        if word == tab.name or word in panel.words:
+            return panel
+    raise unknown([word])
 
 
 def item(name: str, label: str, lines: Sequence[int] = (), window: int = 0) -> ItemScene:

@@ -10,7 +10,7 @@ from triton_lab.compiled.layouts import Conversion, LayoutError
 from triton_lab.views.layouts.conversion import ConversionView
 from triton_lab.views.layouts.layout import LayoutView
 from triton_lab.views.layouts.scenes import LaidOutScene, LayoutsScene
-from triton_lab.views.packing import size
+from triton_lab.views.packing import fitting
 from triton_lab.views.reason import in_words
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 SAVED_BYTES = 200_000  # of pictures in a notebook's output
 PAGE_BYTES = 2_700_000
-MOST_DRAWN = 2  # pictures below the list, where it cannot be picked from
 MOST_ROWS = 40  # of the list in a static picture
 
 
@@ -101,13 +100,6 @@ class KernelLayoutsView(View):
         return self._scene(PAGE_BYTES)
 
     def _scene(self, room: int) -> LayoutsScene:
-        parts: dict[str, Scene] = {}
-        for name in self.others() if room else ():
-            made = self.part(name)
-            needed = size(made)
-            if needed <= room:
-                parts[name] = made
-                room -= needed
         listed = {id(each) for each in self.rows}
         rows: list[LaidOutScene] = [
             {
@@ -124,7 +116,7 @@ class KernelLayoutsView(View):
             "headings": list(HEADINGS),
             "rows": rows,
             "first": f"{self.name}/{self.first}",
-            "parts": parts,
+            "parts": fitting(self.others(), self.part, room) if room else {},
         }
 
     def text(self) -> str:

@@ -3,6 +3,7 @@
 import { make, penOf } from "../drawing/dom.js";
 import { STYLE } from "../drawing/style.js";
 import { themeOf } from "../drawing/theme.js";
+import { countOf } from "../drawing/words.js";
 import { foldsOf } from "./folds.js";
 import { tokensOf } from "./tokens.js";
 
@@ -209,8 +210,8 @@ export class CodeList {
     const heads = this.ends[line] >= 0;
     const away = this.folded.has(line);
     const code = make("span", { class: "tl-codetext" }, ...this.pieces(text, op));
-    if (away) code.append(make("span", { class: "tl-codefolded" }, ` … ${this.ends[line] - line} lines`));
-    const row = make(
+    if (away) code.append(make("span", { class: "tl-codefolded" }, ` … ${countOf(this.ends[line] - line, "line")}`));
+    return make(
       "div",
       {
         class: looks.join(" "), role: "option", id: `${this.name}-${line}`, "aria-selected": String(this.isPicked(line)),
@@ -220,7 +221,6 @@ export class CodeList {
       make("span", { class: "tl-codefold" }, heads ? (away ? "▸" : "▾") : ""),
       code,
     );
-    return row;
   }
 
   /** @param {string} text @param {string} op */

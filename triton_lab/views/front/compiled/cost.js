@@ -1,9 +1,8 @@
 /** What a launch costs: facts, a roofline to choose the GPU of, and the lines with what each has of the whole. */
 
 import { codeOf } from "../drawing/code.js";
-import { make } from "../drawing/dom.js";
+import { make, shape } from "../drawing/dom.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const ROOF = { width: 640, height: 280, left: 78, right: 14, top: 14, bottom: 34 };
 const RATES = /** @type {[number, string][]} */ ([[12, "T"], [9, "G"], [6, "M"], [3, "k"], [0, ""]]);
 
@@ -29,10 +28,14 @@ export function costOf(scene, selection) {
     source.textContent = roof.source;
   };
   show();
-  const lines = scene.listing.map(([number, text, shares]) =>
+  let reach = 0; // the line that the Tab key comes to
+  const lines = scene.listing.map(([number, text, shares], k) =>
     make(
       "div",
-      { class: "tl-line tl-costline", role: "option", tabindex: -1, onclick: () => selection.set({ line: selection.get().line === number ? null : number }) },
+      {
+        class: "tl-line tl-costline", role: "option", tabindex: -1, onfocus: () => (reach = k),
+        onclick: () => selection.set({ line: selection.get().line === number ? null : number }),
+      },
       ...shares.map((share) => shareOf(share)),
       make("span", { class: "tl-number" }, String(number)),
       codeOf(text),
@@ -43,10 +46,9 @@ export function costOf(scene, selection) {
     ...scene.shares.map((name, k) => make("span", { class: "tl-share", title: scene.totals[k] }, name)),
     make("span", { class: "tl-number" }, "line"),
   );
-  let reach = 0;
   const move = (/** @type {KeyboardEvent} */ event) => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (step) lines[Math.min(lines.length - 1, Math.max(0, (reach = Math.min(lines.length - 1, Math.max(0, reach + step)))))].focus();
+    if (step) lines[Math.min(lines.length - 1, Math.max(0, reach + step))].focus();
     else if (event.key === "Enter" || event.key === " ") lines[reach]?.click();
     else return;
     event.preventDefault();
@@ -102,35 +104,27 @@ function rooflineOf(roof, intensity) {
   const shapes = [];
   for (let power = edges.left; power <= edges.right; power++) {
     const x = across(10 ** power);
-    shapes.push(shapeIn("line", { x1: x, x2: x, y1: top, y2: height - bottom, class: "tl-roofgrid" }));
-    shapes.push(shapeIn("text", { x, y: height - bottom + 13, "text-anchor": "middle", class: "tl-rooftick" }, String(Number((10 ** power).toPrecision(1)))));
+    shapes.push(shape("line", { x1: x, x2: x, y1: top, y2: height - bottom, class: "tl-roofgrid" }));
+    shapes.push(shape("text", { x, y: height - bottom + 13, "text-anchor": "middle", class: "tl-rooftick" }, String(Number((10 ** power).toPrecision(1)))));
   }
   for (let power = edges.low; power <= edges.high; power++) {
     const y = up(10 ** power);
     const [size, prefix] = RATES.find(([one]) => power >= one) ?? [0, ""];
-    shapes.push(shapeIn("line", { x1: left, x2: width - right, y1: y, y2: y, class: "tl-roofgrid" }));
-    shapes.push(shapeIn("text", { x: left - 5, y: y + 3, "text-anchor": "end", class: "tl-rooftick" }, `${10 ** (power - size)} ${prefix}flop/s`));
+    shapes.push(shape("line", { x1: left, x2: width - right, y1: y, y2: y, class: "tl-roofgrid" }));
+    shapes.push(shape("text", { x: left - 5, y: y + 3, "text-anchor": "end", class: "tl-rooftick" }, `${10 ** (power - size)} ${prefix}flop/s`));
   }
   const ridge = roof.peak / roof.memory;
   const start = 10 ** edges.left;
   const corners = [[across(start), up(start * roof.memory)], [across(ridge), up(roof.peak)], [width - right, up(roof.peak)]];
-  shapes.push(shapeIn("polyline", { points: corners.map((one) => one.join(",")).join(" "), class: "tl-roofedge" }));
-  shapes.push(shapeIn("text", { x: corners[1][0] + 8, y: corners[1][1] - 5, class: "tl-roofname" }, `${roof.name}, ${roof.kind}`));
+  shapes.push(shape("polyline", { points: corners.map((one) => one.join(",")).join(" "), class: "tl-roofedge" }));
+  shapes.push(shape("text", { x: corners[1][0] + 8, y: corners[1][1] - 5, class: "tl-roofname" }, `${roof.name}, ${roof.kind}`));
   if (intensity) {
     const [x, y] = [across(intensity), up(roof.rate)];
     const near = x < width * 0.62;
-    shapes.push(shapeIn("line", { x1: x, x2: x, y1: y, y2: height - bottom, class: "tl-roofhere" }));
-    shapes.push(shapeIn("rect", { x: x - 4.5, y: y - 4.5, width: 9, height: 9, class: "tl-roofhere" }));
-    shapes.push(shapeIn("text", { x: x + (near ? 9 : -9), y: y + 18, "text-anchor": near ? "start" : "end", class: "tl-roofword" }, "this launch, at best"));
+    shapes.push(shape("line", { x1: x, x2: x, y1: y, y2: height - bottom, class: "tl-roofhere" }));
+    shapes.push(shape("rect", { x: x - 4.5, y: y - 4.5, width: 9, height: 9, class: "tl-roofhere" }));
+    shapes.push(shape("text", { x: x + (near ? 9 : -9), y: y + 18, "text-anchor": near ? "start" : "end", class: "tl-roofword" }, "this launch, at best"));
   }
-  shapes.push(shapeIn("text", { x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle", class: "tl-rooftick" }, "operations on floating-point numbers for each byte that must be moved"));
-  return shapeIn("svg", { viewBox: `0 0 ${width} ${height}`, class: "tl-roof", role: "img", "aria-label": roof.text }, ...shapes);
-}
-
-/** @param {string} tag @param {Record<string, string | number>} attributes @param {...(Node | string)} children */
-function shapeIn(tag, attributes, ...children) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-  element.append(...children);
-  return element;
+  shapes.push(shape("text", { x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle", class: "tl-rooftick" }, "operations on floating-point numbers for each byte that must be moved"));
+  return shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "tl-roof", role: "img", "aria-label": roof.text }, ...shapes);
 }

@@ -103,9 +103,9 @@ export function stagesOf(scene, selection) {
     } else status.textContent = picked === null ? rest : becameOf(picked);
   }
 
-  const ownRows = scene.source.findIndex(([line], k) => k > 0 && line === 0) < 0
-    ? scene.source.length
-    : scene.source.findIndex(([line], k) => k > 0 && line === 0);
+  // The kernel's own: a row without a number names the first helper.
+  const helper = scene.source.findIndex(([line]) => line === 0);
+  const ownRows = helper < 0 ? scene.source.length : helper;
 
   // --- Columns and their heads ---------------------------------------------------------------------
   const body = make("div", { class: "tl-stagecolumns" });

@@ -21,6 +21,20 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 /**
+ * An SVG element.
+ * @param {string} tag
+ * @param {Record<string, string | number>} attributes
+ * @param {...(Node | string)} children
+ * @returns {SVGElement}
+ */
+export function shape(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...children);
+  return element;
+}
+
+/**
  * Text in the lines that it has, which scrolls sideways where they are long: by keyboard, too.
  * @param {Attributes} attributes
  * @param {string} label what it is, for who cannot see it

@@ -1,24 +1,10 @@
 /** A drawing as SVG: a step of the lazy graph, bars, a chart; point at a part and its lines in the kernels light up. */
 
-import { make, passage } from "./dom.js";
+import { make, passage, shape } from "./dom.js";
 import { STYLE } from "./style.js";
 import { themeOf } from "./theme.js";
 
 const LEAST = 0.7; // of its size, at which a picture's words can be read
-
-/**
- * An SVG element.
- * @param {string} tag
- * @param {Record<string, string | number>} attributes
- * @param {...(Node | string)} children
- * @returns {SVGElement}
- */
-function shape(tag, attributes, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-  element.append(...children);
-  return element;
-}
 
 /**
  * The `d` of a line through points; curved: Bézier curves of three points each.

@@ -14,3 +14,16 @@ export function tableOf(headings, rows) {
   );
   return make("table", { class: "tl-table" }, make("thead", {}, head), make("tbody", {}, ...body));
 }
+
+/**
+ * A table that is folded away under a few words.
+ * @param {string} summary
+ * @param {string[]} headings
+ * @param {string[][]} rows
+ */
+export function foldedTable(summary, headings, rows) {
+  return make(
+    "details", { class: "tl-section" },
+    make("summary", {}, summary), make("div", { class: "tl-scroll", tabindex: 0, role: "group", "aria-label": summary }, tableOf(headings, rows)),
+  );
+}

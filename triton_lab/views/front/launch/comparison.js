@@ -5,7 +5,8 @@ import { make } from "../drawing/dom.js";
 import { unravel } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { tabsOf } from "../drawing/tabs.js";
-import { tableOf } from "../drawing/table.js";
+import { foldedTable, tableOf } from "../drawing/table.js";
+import { callProgram, countOf } from "../drawing/words.js";
 import { partOf } from "../part.js";
 
 /**
@@ -25,7 +26,8 @@ export function comparisonOf(scene, selection, context) {
     make("div", { class: "tl-title" }, scene.title),
     make("div", { class: "tl-scroll" }, tableOf(scene.headings, scene.table)),
     ...scene.lines.map((line) => make("div", { class: "tl-note" }, line)),
-    ...(scene.causes.length ? [make("div", { class: "tl-scroll" }, tableOf(scene.tried, scene.causes))] : []),
+    // What came of it stands in the lines above.
+    ...(scene.causes.length ? [foldedTable(`What was tried: ${countOf(scene.causes.length, "experiment")}`, scene.tried, scene.causes)] : []),
     why?.node ?? "",
     pictures.node,
   );
@@ -90,7 +92,7 @@ function comparedOf(argument, scene) {
     const of = layout.down * layout.right > 1 ? ", the worst of its cell" : "";
     const values = `${scene.titles[0]} ${first[at]} · ${scene.titles[1]} ${second[at]}`;
     const apart = errors[at] === 0 ? "no error" : `error ${errors[at]}${argument.unit ? ` ${argument.unit}` : ""}`;
-    const who = programs[at] < 0 ? "" : ` · stored by program ${programs[at]}`;
+    const who = programs[at] < 0 ? "" : ` · stored by ${callProgram(programs[at], scene.grid)}`;
     return `${element}${of} · ${values} · ${apart}${who}`;
   };
   for (const heatmap of heatmaps) {

@@ -1,7 +1,7 @@
 /** Sweep: the figure, a point of which says its numbers when it is picked, and all of them as a table. */
 
 import { make } from "../drawing/dom.js";
-import { tableOf } from "../drawing/table.js";
+import { foldedTable } from "../drawing/table.js";
 
 /**
  * @param {import("../scenes.js").SweepScene} scene
@@ -14,7 +14,7 @@ export function sweepOf(scene, selection, context) {
   const node = make(
     "div", {},
     figure.node,
-    make("details", { class: "tl-section" }, make("summary", {}, "All measurements"), make("div", { class: "tl-scroll", tabindex: 0 }, tableOf(scene.headings, scene.table))),
+    foldedTable("All measurements", scene.headings, scene.table),
   );
   return { ...figure, node };
 }

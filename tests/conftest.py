@@ -50,12 +50,20 @@ CHROMIUM_ARGUMENTS = [
 ]
 
 
+def has_chromium() -> bool:
+    return _chromium() is not None
+
+
+def _chromium() -> str | None:
+    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    return found if found and shutil.which(found) else None
+
+
 def chromium() -> str:
     """The path of Chromium; without one the test is skipped, or fails under ``CI``."""
-    named = os.environ.get("CHROMIUM")
-    found = named or shutil.which("chromium") or shutil.which("chromium-browser")
-    if found and shutil.which(found):
+    if found := _chromium():
         return found
+    named = os.environ.get("CHROMIUM")
     reason = (
         f"CHROMIUM names {named!r}, which cannot be run"
         if named

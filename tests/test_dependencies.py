@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -37,29 +38,44 @@ def declared(key: str | None = None) -> set[str]:
     return {normal(re.match(r"[\w.-]+", each)[0]) for each in wanted} - {"triton-lab"}
 
 
-def nodes(tree: ast.AST, types: bool) -> Iterator[ast.AST]:
-    """All nodes that run, or with ``types`` those that mypy alone reads."""
+@cache
+def homes() -> Mapping[str, list[str]]:
+    """The distributions of each package that can be imported: found by reading the files' list of every one."""
+    return metadata.packages_distributions()
+
+
+def statements(tree: ast.AST, types: bool) -> Iterator[ast.AST]:
+    """All statements that run, or with ``types`` those that mypy alone reads."""
     for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
+            continue  # no import inside an expression
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
             yield from (inner for each in node.body for inner in ast.walk(each) if types)
             continue
         if not types:
             yield node
-        yield from nodes(node, types)
+        yield from statements(node, types)
+
+
+@cache
+def names(path: Path) -> tuple[set[str], set[str]]:
+    """The modules that a file imports when it runs, and those that it imports for mypy alone."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found: tuple[set[str], set[str]] = set(), set()
+    for types in (False, True):
+        for node in statements(tree, types):
+            if isinstance(node, ast.Import):
+                found[types].update(each.name for each in node.names)
+            elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                found[types].add(node.module)
+    return found
 
 
 def imported(*folders: str, types: bool = False) -> set[str]:
     """The distributions that the Python files below ``folders`` import."""
-    names = set()
-    for path in (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))):
-        for node in nodes(ast.parse(path.read_text(encoding="utf-8")), types):
-            if isinstance(node, ast.Import):
-                names |= {each.name for each in node.names}
-            elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-                names.add(node.module)
-    roots = {name.split(".")[0] for name in names} - set(sys.stdlib_module_names) - OURS
-    homes = metadata.packages_distributions()
-    return {normal(homes.get(root, [root])[0]) for root in roots}
+    modules = {name for folder in folders for path in (ROOT / folder).rglob("*.py") for name in names(path)[types]}
+    roots = {name.split(".")[0] for name in modules} - set(sys.stdlib_module_names) - OURS
+    return {normal(homes().get(root, [root])[0]) for root in roots}
 
 
 def test_the_package_declares_what_it_imports() -> None:
@@ -91,7 +107,7 @@ class A:
 """
     tree = ast.parse(source)
     found = [
-        [name.name for node in nodes(tree, types) if isinstance(node, ast.Import) for name in node.names]
+        [name.name for node in statements(tree, types) if isinstance(node, ast.Import) for name in node.names]
         for types in (False, True)
     ]
     assert [sorted(each) for each in found] == [["four", "three", "two"], ["one"]]

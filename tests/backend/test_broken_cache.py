@@ -32,14 +32,27 @@ DAMAGE = {
 }
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With a cache of the one kernel, compiled by a process that is over."""
+    folder = tmp_path_factory.mktemp("broken")
+    filled(folder)
+    return folder
+
+
+def filled(folder: Path) -> None:
+    assert run(SCRIPT, folder=folder, TRITON_CACHE_DIR=str(folder / "cache")).strip() == "[3.0, 3.0, 3.0, 3.0]"
+
+
 @pytest.mark.parametrize("how", DAMAGE)
-def test_a_damaged_entry_is_compiled_anew_and_mended(how: str, tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    environment = {"TRITON_CACHE_DIR": str(cache)}
-    assert run(SCRIPT, folder=tmp_path, **environment).strip() == "[3.0, 3.0, 3.0, 3.0]"
+def test_a_damaged_entry_is_compiled_anew_and_mended(how: str, folder: Path) -> None:
+    cache = folder / "cache"
     (plan,) = cache.glob("*/*.plan")
     whole = plan.read_bytes()
-    plan.write_bytes(DAMAGE[how](whole))
-    assert run(SCRIPT, folder=tmp_path, **environment).strip() == "[3.0, 3.0, 3.0, 3.0]"
-    assert plan.read_bytes() == whole, "the next process finds it whole"
-    assert os.listdir(cache) == [plan.parent.name], "under the same key"
+    try:
+        plan.write_bytes(DAMAGE[how](whole))
+        filled(folder)
+        assert plan.read_bytes() == whole, "the next process finds it whole"
+        assert os.listdir(cache) == [plan.parent.name], "under the same key"
+    finally:
+        plan.write_bytes(whole)

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -66,22 +67,33 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
     assert complaints == []
 
 
-@pytest.fixture
-def lab(
+@pytest.fixture(scope="session")
+def in_lab(
     browser: Browser,  # first: where there is none, no server need start
     jupyter_server: JupyterServer,
     screenshots: Path,
-    request: pytest.FixtureRequest,
-) -> Iterator[Lab]:
-    """JupyterLab on a copy of the course's notebooks, in a browser profile of its own."""
-    folder = jupyter_server.root / re.sub(r"\W+", "-", request.node.name)
-    if NOTEBOOKS.is_dir():
-        shutil.copytree(NOTEBOOKS, folder)
-    else:
-        folder.mkdir()
-    jupyter_server.forget_settings()  # a test before may have left the dark theme
-    context = browser.new_context(viewport={"width": 1280, "height": 1000})
-    lab = Lab(context.new_page(), jupyter_server, folder, screenshots)
-    yield lab
-    lab.shut_down_kernels()
-    context.close()
+) -> Callable[[str], AbstractContextManager[Lab]]:
+    """JupyterLab on a copy of the course's notebooks in a folder of that name, in a browser profile of its own."""
+
+    @contextmanager
+    def opened(name: str) -> Iterator[Lab]:
+        folder = jupyter_server.root / re.sub(r"\W+", "-", name)
+        if NOTEBOOKS.is_dir():
+            shutil.copytree(NOTEBOOKS, folder)
+        else:
+            folder.mkdir()
+        jupyter_server.forget_settings()  # a test before may have left the dark theme
+        context = browser.new_context(viewport={"width": 1280, "height": 1000})
+        lab = Lab(context.new_page(), jupyter_server, folder, screenshots)
+        yield lab
+        lab.shut_down_kernels()
+        context.close()
+
+    return opened
+
+
+@pytest.fixture
+def lab(in_lab: Callable[[str], AbstractContextManager[Lab]], request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """A JupyterLab that no test has used."""
+    with in_lab(request.node.name) as lab:
+        yield lab

@@ -77,11 +77,19 @@ class Lab:
         return Notebook(self.page)
 
     def open(self, name: str) -> Notebook:
-        """Open the notebook ``name`` of ``self.folder`` and await its kernel."""
+        """Load JupyterLab, open the notebook ``name`` of ``self.folder`` and await its kernel."""
+        self.load()
+        return self.show(name)
+
+    def load(self) -> None:
+        """Load JupyterLab with nothing open."""
         query = urllib.parse.urlencode({"token": self._server.token, "reset": ""})
         workspace = urllib.parse.quote(self.folder.name)
         self.page.goto(f"{self._server.url}/lab/workspaces/{workspace}?{query}")
         self.page.wait_for_function("() => window.jupyterapp", timeout=START_MS)
+
+    def show(self, name: str) -> Notebook:
+        """As ``open``, in the JupyterLab that is loaded."""
         path = (self.folder / name).relative_to(self._server.root)
         self.page.evaluate(_OPENED, str(path))
         return Notebook(self.page)
@@ -91,6 +99,11 @@ class Lab:
         path = self._screenshots / f"{name}.png"
         (of or self.page).screenshot(path=path)
         return path
+
+    def close_all(self) -> None:
+        """Close what is open, saved or not, and shut all kernels down."""
+        self.page.evaluate("() => [...window.jupyterapp.shell.widgets('main')].forEach(each => each.dispose())")
+        self.shut_down_kernels()
 
     def shut_down_kernels(self) -> None:
         """Shut all kernels down; return when they are gone."""

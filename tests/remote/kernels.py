@@ -33,7 +33,11 @@ def counts(x, n):
 @triton.jit
 def takes_memory(x, N: tl.constexpr):
     wide = tl.arange(0, N)[:, None] * tl.arange(0, N)[None, :] + tl.load(x).to(tl.int32)
-    tl.store(x, tl.sum(wide).to(tl.float32))
+    # All are held at once: what a process has left over is more than one of them.
+    one, two, three, four = wide * wide, wide * 3 + 1, wide ^ 5, wide & 77
+    five, six, seven, eight = one + two, two * three, three - four, four * one
+    total = one + two * three + four * five + six * seven + eight * wide
+    tl.store(x, tl.sum(total).to(tl.float32))
 
 
 @triton.jit

@@ -12,6 +12,9 @@ process of its own, or through what an earlier test left in a cache). So the rat
 Tests that fail as they are say nothing, and are left out by name. What pytest shall leave out besides is told by
 ``PYTEST_ADDOPTS``, as everywhere.
 
+A large sample is measured in parts: ``--baseline`` and ``--results`` keep what is known, so that a further call with
+the same seed goes on, and ``--within`` takes those of some rooms. With ``--seconds 0`` a call only sums up.
+
 Run by hand: a change costs a run of tests, seconds to minutes. The kept tools do not fit: mutmut rewrites functions so
 that their source, which Triton's front end reads, is no longer theirs; cosmic-ray changes the working tree and knows
 one command for all files.
@@ -30,7 +33,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
@@ -63,13 +66,25 @@ class Outcome:
     seconds: float
 
 
+def measured_before(file: Path | None) -> dict[Drawn, Outcome]:
+    """What was kept in ``file``, a line each."""
+    lines = file.read_text(encoding="utf-8").splitlines() if file and file.exists() else []
+    kept = [Outcome(**known | {"change": Change(**known["change"])}) for known in map(json.loads, lines)]
+    return {(outcome.path, outcome.change): outcome for outcome in kept}
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Whether a file is ``folder`` or in it."""
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
+
+
 def all_changes(only: list[str]) -> list[Drawn]:
     """The changes of the files and folders ``only`` (``path`` or ``path:line``), or of the whole package."""
     wanted = [each.partition(":") for each in only or ["triton_lab"]]
     found = []
     for path in sorted((ROOT / "triton_lab").rglob("*.py")):
         name = path.relative_to(ROOT).as_posix()
-        lines = {line for start, _, line in wanted if name == start or name.startswith(f"{start.rstrip('/')}/")}
+        lines = {line for start, _, line in wanted if lies_in(name, start)}
         if lines and own_tests(name, ROOT):
             every = changes(path.read_text(encoding="utf-8"), BOUNDS.get(name, ()), name in PICTURES)
             found += [(name, change) for change in every if "" in lines or str(change.line) in lines]
@@ -77,11 +92,19 @@ def all_changes(only: list[str]) -> list[Drawn]:
 
 
 class Measure:
-    """Baselines and changes, side by side in the ``copies``. ``deadline``: nothing is begun later, by the clock of
-    `time.monotonic`. ``near``: where tests are known to run a line, no others are tried."""
+    """Baselines and changes, side by side in the ``copies``. ``kept``, ``results``: files of what is known of tests
+    and of changes, which grow. ``deadline``: nothing is begun later, by the clock of `time.monotonic`. ``near``: where
+    tests are known to run a line, no others are tried."""
 
-    def __init__(self, copies: Sequence[Copy], kept: Path | None, deadline: float, near: bool = False) -> None:
-        self.kept, self.deadline, self.near = kept, deadline, near
+    def __init__(
+        self,
+        copies: Sequence[Copy],
+        kept: Path | None,
+        deadline: float,
+        near: bool = False,
+        results: Path | None = None,
+    ) -> None:
+        self.kept, self.deadline, self.near, self.results = kept, deadline, near, results
         self.copies: asyncio.Queue[Copy] = asyncio.Queue()
         for copy in copies:
             self.copies.put_nowait(copy)
@@ -101,9 +124,10 @@ class Measure:
 
     async def outcomes(self, drawn: Sequence[Drawn]) -> list[Outcome | None]:
         """Of each change in turn; None where the time did not last."""
-        self.ask(sorted({file for path, _ in drawn for file in files_of_tests(path, ROOT)}))
-        found: list[Outcome | None] = [None] * len(drawn)
-        waiting = iter(enumerate(drawn))
+        before = measured_before(self.results)
+        found = [before.get(each) for each in drawn]
+        waiting = iter([(number, each) for number, each in enumerate(drawn) if each not in before])
+        self.ask(sorted({file for each in drawn if each not in before for file in files_of_tests(each[0], ROOT)}))
 
         async def worker() -> None:
             for number, (path, change) in waiting:
@@ -111,6 +135,9 @@ class Measure:
                 if self.late():
                     return
                 found[number] = outcome = await self.measure(path, change, [each for each in ran if each])
+                if self.results:
+                    with self.results.open("a", encoding="utf-8") as opened:
+                        opened.write(json.dumps(asdict(outcome)) + "\n")
                 print(told(outcome), flush=True)
 
         # While some wait for a baseline, others have theirs.
@@ -215,7 +242,7 @@ def told(outcome: Outcome) -> str:
     return f"{outcome.fate:9}{outcome.seconds:5.0f} s  {outcome.path}:{change.line}  {was}"
 
 
-def summary(found: Sequence[Outcome | None], skipped: int, near: bool = False) -> str:
+def summary(found: Sequence[Outcome | None], near: bool = False) -> str:
     """The survivors, how many died of those measured, and on which tests.
 
     Measured are those up to the first that the time did not last for, so that with the others of further calls they
@@ -228,8 +255,9 @@ def summary(found: Sequence[Outcome | None], skipped: int, near: bool = False) -
     said = [f"\n{each.path}:{each.change.line}\n{difference(each.path, each.change)}" for each in survivors]
     dead = len(outcomes) - len(survivors)
     if len(measured) < len(found):
-        rest = f"go on with --skip {skipped + len(measured)}"
-        said.append(f"\n{len(measured)} of {len(found)} drawn were measured; {rest}")
+        said.append(
+            f"\n{len(measured)} of {len(found)} drawn were measured; another call with the same --results goes on"
+        )
     tried = "tried on the tests that run the line, or on the whole room where none does" if near else "whole rooms"
     return "\n".join([*said, f"\n{dead} of {len(outcomes)} changes died ({dead / max(1, len(outcomes)):.1%}); {tried}"])
 
@@ -238,11 +266,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--sample", type=int, default=40, help="so many changes, drawn at random (0: all)")
     parser.add_argument("--seed", type=int, default=0, help="another seed draws others")
-    parser.add_argument("--skip", type=int, default=0, help="so many of the drawn were measured by an earlier call")
+    parser.add_argument("--within", action="append", default=[], metavar="PATH", help="of the drawn those in here")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="no change is begun later than that")
     parser.add_argument("--jobs", type=int, default=1, help="so many at a time, each in a copy of its own")
     parser.add_argument("--memory", type=float, default=24, help="GiB of address space of a run, libraries included")
     parser.add_argument("--baseline", type=Path, help="keeps what the tests do as they are, for the next call")
+    parser.add_argument("--results", type=Path, help="keeps what became of changes: measured once, by any call")
     parser.add_argument("--near", action="store_true", help="where tests run a line, try no others of the room")
     parser.add_argument("--list", action="store_true", help="print what is drawn, and run nothing")
     parser.add_argument("only", nargs="*", metavar="PATH[:LINE]", help="files, folders or lines; else the package")
@@ -250,7 +279,8 @@ def main() -> None:
     deadline = time.monotonic() + options.seconds
     every = all_changes(options.only)
     size = min(options.sample, len(every)) or len(every)
-    drawn = random.Random(options.seed).sample(every, size)[options.skip :]
+    drawn = random.Random(options.seed).sample(every, size)
+    drawn = [each for each in drawn if not options.within or any(lies_in(each[0], path) for path in options.within)]
     print(f"{size} of {len(every)} changes, seed {options.seed}", flush=True)
     if options.list:
         for path, change in sorted(drawn):
@@ -262,7 +292,7 @@ def main() -> None:
         copies = [Copy(Path(folder).resolve() / str(number), options.memory) for number in range(options.jobs)]
 
         async def measured() -> tuple[list[Outcome | None], list[str]]:
-            measure = Measure(copies, options.baseline, deadline, options.near)
+            measure = Measure(copies, options.baseline, deadline, options.near, options.results)
             found = await measure.outcomes(drawn)
             known = [task.result() for task in measure.asked.values()]
             return found, sorted(test for ran in known if ran for test in ran.failed)
@@ -270,7 +300,7 @@ def main() -> None:
         found, left_out = asyncio.run(measured())
     for test in left_out:
         print(f"fails as it is, and was left out: {test}")
-    print(summary(found, options.skip, options.near))
+    print(summary(found, options.near))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -248,12 +249,42 @@ def test_where_a_test_is_not_found_again_the_whole_room_is_asked(near: bool) -> 
 
 def test_only_what_was_measured_without_a_gap_counts() -> None:
     died, lived = Outcome("triton_lab/words.py", CHANGE, "killed", 1.0), None
-    said = summary([died, died, lived, died], 5)
-    assert "2 of 4 drawn were measured; go on with --skip 7" in said and "2 of 2 changes died (100.0%)" in said
-    assert "1 of 1 changes died" in summary([died], 0) and "--skip" not in summary([died], 0)
+    said = summary([died, died, lived, died])
+    assert "2 of 4 drawn were measured; another call" in said and "2 of 2 changes died (100.0%)" in said
+    assert "1 of 1 changes died" in summary([died]) and "another call" not in summary([died])
+
+
+def test_a_further_call_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
+    class Instant(Measure):
+        """Runs nothing: its next change has ``fate``."""
+
+        def __init__(self, fate: str, seconds: float) -> None:
+            super().__init__([Exits([])], None, time.monotonic() + seconds, results=tmp_path / "results")
+            self.fates = iter([fate])
+
+        def ask(self, files: Sequence[str]) -> None:
+            self.asked = {file: asyncio.create_task(self.baseline(file)) for file in files}
+
+        async def baseline(self, file: str) -> Ran:
+            return Ran(file, 1.0, {}, {}, ())
+
+        async def measure(self, path: str, change: Change, room: Sequence[Ran]) -> Outcome:
+            return Outcome(path, change, next(self.fates), 1.0)
+
+    def call(drawn: Sequence[tuple[str, Change]], fate: str = "", seconds: float = 9) -> tuple[list[str], Instant]:
+        measure = Instant(fate, seconds)
+        found = asyncio.run(measure.outcomes(drawn))
+        return [outcome.fate for outcome in found if outcome], measure
+
+    drawn = [("triton_lab/words.py", Change(line, 0, "a", "b")) for line in (1, 2)]
+    assert call(drawn[:1], "killed")[0] == ["killed"]
+    assert call(drawn, seconds=0)[0] == ["killed"], "in no time it only sums up"
+    assert call(drawn, "survived")[0] == ["killed", "survived"]
+    fates, last = call(drawn)
+    assert fates == ["killed", "survived"] and not last.asked, "no test is run, not even as it is"
 
 
 def test_it_says_on_which_tests_the_changes_were_tried() -> None:
     found = [Outcome("triton_lab/words.py", CHANGE, "killed", 1.0)]
-    assert summary(found, 0).endswith("whole rooms")
-    assert "tests that run the line" in summary(found, 0, near=True)
+    assert summary(found).endswith("whole rooms")
+    assert "tests that run the line" in summary(found, near=True)

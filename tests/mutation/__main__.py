@@ -5,9 +5,9 @@ the changed file's own room: first those that run the changed line, and if these
 fails for has survived: the test that would have seen it is missing, or the code means the same without it. Survivors
 are printed with file, line and difference.
 
-``--near`` is the quick look: a line that some test runs is tried on the tests that run it, and not on the others of the
-room. What is killed then is killed; what survives may yet be seen by a test that runs the line another way (in a
-process of its own, or through what an earlier test left in a cache). So the rate is a lower bound.
+``--near`` is the quick look: a line that some test runs is tried on the tests that run it, in forks of one pytest, and
+not on the others of the room. What is killed then is killed; what survives may yet be seen by a test that runs the line
+another way (in a process of its own, or through what an earlier test left in a cache). So the rate is a lower bound.
 
 Tests that fail as they are say nothing, and are left out by name. What pytest shall leave out besides is told by
 ``PYTEST_ADDOPTS``, as everywhere.
@@ -31,7 +31,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -42,18 +42,13 @@ from tests.mutation import baseline
 from tests.mutation.baseline import Ran
 from tests.mutation.bounds import BOUNDS, PICTURES
 from tests.mutation.changes import Change, changes
+from tests.mutation.forks import LEAST_SECONDS, MOST_TIMES, Drawn, tried
 from tests.mutation.rooms import files_of_tests, own_tests
 from tests.mutation.tree import ROOT, Copy
-
-# A change may make a loop endless or a block huge.
-LEAST_SECONDS = 60.0
-MOST_TIMES = 4.0
 
 # A test whose name is another one each time is not found again, and then none is run.
 _NO_SUCH_TEST = (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED)
 _UNDECIDED = "undecided"
-
-Drawn = tuple[str, Change]
 
 
 @dataclass(frozen=True)
@@ -94,7 +89,7 @@ def all_changes(only: list[str]) -> list[Drawn]:
 class Measure:
     """Baselines and changes, side by side in the ``copies``. ``kept``, ``results``: files of what is known of tests
     and of changes, which grow. ``deadline``: nothing is begun later, by the clock of `time.monotonic`. ``near``: where
-    tests are known to run a line, no others are tried."""
+    tests run a line, no others are tried."""
 
     def __init__(
         self,
@@ -110,6 +105,7 @@ class Measure:
             self.copies.put_nowait(copy)
         self.known = baseline.load(kept)
         self.asked: dict[str, asyncio.Task[Ran | None]] = {}
+        self.failed: set[str] = set()  # tests that fail as they are
 
     @asynccontextmanager
     async def copy(self) -> AsyncIterator[Copy]:
@@ -125,25 +121,46 @@ class Measure:
     async def outcomes(self, drawn: Sequence[Drawn]) -> list[Outcome | None]:
         """Of each change in turn; None where the time did not last."""
         before = measured_before(self.results)
-        found = [before.get(each) for each in drawn]
-        waiting = iter([(number, each) for number, each in enumerate(drawn) if each not in before])
-        self.ask(sorted({file for each in drawn if each not in before for file in files_of_tests(each[0], ROOT)}))
+        found = {each: before[each] for each in drawn if each in before}
+
+        def decided(outcome: Outcome) -> None:
+            found[outcome.path, outcome.change] = outcome
+            if self.results:
+                with self.results.open("a", encoding="utf-8") as opened:
+                    opened.write(json.dumps(asdict(outcome)) + "\n")
+            print(told(outcome), flush=True)
+
+        if self.near:
+            rooms: dict[str, list[Drawn]] = {}
+            for each in drawn:
+                if each not in found:
+                    rooms.setdefault(each[0].split("/")[1], []).append(each)
+            await asyncio.gather(*(self.nearby(room, decided) for room in rooms.values()))
+        left = [] if self.late() else [each for each in drawn if each not in found]
+        waiting = iter(left)
+        self.ask(sorted({file for path, _ in left for file in files_of_tests(path, ROOT)}))
 
         async def worker() -> None:
-            for number, (path, change) in waiting:
+            for path, change in waiting:
                 ran = await asyncio.gather(*(self.asked[file] for file in files_of_tests(path, ROOT)))
                 if self.late():
                     return
-                found[number] = outcome = await self.measure(path, change, [each for each in ran if each])
-                if self.results:
-                    with self.results.open("a", encoding="utf-8") as opened:
-                        opened.write(json.dumps(asdict(outcome)) + "\n")
-                print(told(outcome), flush=True)
+                decided(await self.measure(path, change, [each for each in ran if each]))
 
         # While some wait for a baseline, others have theirs.
         await asyncio.gather(*(worker() for _ in range(2 * self.copies.qsize())))
-        await asyncio.gather(*self.asked.values())
-        return found
+        for ran in await asyncio.gather(*self.asked.values()):
+            self.failed.update(ran.failed if ran else ())
+        return [found.get(each) for each in drawn]
+
+    async def nearby(self, drawn: Sequence[Drawn], decided: Callable[[Outcome], None]) -> None:
+        """What becomes of a room's changes in the tests that run their lines; of what no test runs nothing is said."""
+        async with self.copy() as copy:
+            if not self.late():
+                near, failed = await tried(copy, drawn, self.deadline - time.monotonic())
+                self.failed.update(failed)
+                for each in near:
+                    decided(Outcome(*drawn[each.place], each.fate, each.seconds))
 
     def ask(self, files: Sequence[str]) -> None:
         """Begins the baselines, of the longest files first."""
@@ -177,13 +194,10 @@ class Measure:
         start = time.perf_counter()
         source = (ROOT / path).read_text(encoding="utf-8")
         first = baseline.likely(room, path, source, change.line)
-        near = baseline.running(room, path, source, change.line) if self.near else {}
-        later = {test: seconds for test, seconds in near.items() if test not in first}
-        fate = "survived"
-        for tests in filter(None, (first, later)):
-            if fate == "survived":
-                fate = await self.fate(path, change, list(tests), sum(tests.values()), _NO_SUCH_TEST)
-        if fate == _UNDECIDED or (fate == "survived" and not near):
+        fate = _UNDECIDED
+        if first:
+            fate = await self.fate(path, change, list(first), sum(first.values()), _NO_SUCH_TEST)
+        if fate in (_UNDECIDED, "survived"):
             fate = await self.whole(path, change, room)
         return Outcome(path, change, fate, time.perf_counter() - start)
 
@@ -294,8 +308,7 @@ def main() -> None:
         async def measured() -> tuple[list[Outcome | None], list[str]]:
             measure = Measure(copies, options.baseline, deadline, options.near, options.results)
             found = await measure.outcomes(drawn)
-            known = [task.result() for task in measure.asked.values()]
-            return found, sorted(test for ran in known if ran for test in ran.failed)
+            return found, sorted(measure.failed)
 
         found, left_out = asyncio.run(measured())
     for test in left_out:

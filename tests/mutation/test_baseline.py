@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import json
 import subprocess
@@ -66,28 +65,6 @@ def test_of_many_tests_the_quickest_are_taken_and_one_at_least() -> None:
     assert baseline.likely([many], "another.py", SOURCE, 3) == {}
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        (3, ["b.py::brief", "a.py::fast", "a.py::slow"]),
-        (5, ["a.py::fast", "a.py::slow"]),  # its statement is run
-        (1, []),  # by the import
-        (2, []),  # a head, whose defaults are of the import
-        (8, ["a.py::other"]),
-        (6, ["b.py::brief", "a.py::fast"]),
-    ],
-)
-def test_who_runs_a_line_of_a_function_is_known(line: int, expected: list[str]) -> None:
-    assert list(baseline.running(ROOM, "m.py", SOURCE, line)) == expected
-
-
-def test_who_runs_a_line_is_not_cut_short_and_of_a_line_that_nobody_runs_it_is_nobody() -> None:
-    many = ran("a.py", {"a": SECONDS * 2, "b": SECONDS}, {3: [0, 1]})
-    assert set(baseline.running([many], "m.py", SOURCE, 3)) == {"a.py::a", "a.py::b"}
-    assert baseline.running([many], "m.py", SOURCE, 8) == {}
-    assert list(baseline.likely([many], "m.py", SOURCE, 8)) == ["a.py::b"], "but another line of the file is run"
-
-
 def test_a_room_is_run_in_parts_that_leave_out_nothing_but_what_fails_as_it_is() -> None:
     files = [
         ran(f"{name}.py", {"t": 1.0}, {}, seconds)
@@ -145,8 +122,8 @@ CHANGE = Change(1, 0, "a", "b")
 class Told(Measure):
     """Runs nothing: ``fates`` are those of the likeliest tests and then of each part of the room."""
 
-    def __init__(self, fates: Sequence[str], near: bool = False) -> None:
-        super().__init__([], None, 0.0, near)
+    def __init__(self, fates: Sequence[str]) -> None:
+        super().__init__([], None, 0.0)
         self.fates, self.asked_for = iter(fates), list[Sequence[str]]()
 
     async def fate(
@@ -171,28 +148,6 @@ def test_a_change_has_survived_when_all_of_its_room_pass(fates: list[str], expec
     measure = Told(fates)
     assert asyncio.run(measure.measure(path, CHANGE, [own])).fate == expected
     assert measure.asked_for == [["a.py::t"], ["a.py"]][:runs]
-
-
-@pytest.mark.parametrize(
-    ("known", "fates", "expected", "runs"),
-    [
-        (True, ["survived", "survived"], "survived", [["a.py::t"], ["a.py::long"]]),
-        (True, ["survived", "killed"], "killed", [["a.py::t"], ["a.py::long"]]),
-        (True, ["killed"], "killed", [["a.py::t"]]),
-        (False, ["survived", "survived"], "survived", [["a.py::t"], ["a.py"]]),
-        (False, ["survived", "killed"], "killed", [["a.py::t"], ["a.py"]]),
-    ],
-)
-def test_near_by_only_those_that_run_the_line_are_asked_where_they_are_known(
-    known: bool, fates: list[str], expected: str, runs: list[list[str]]
-) -> None:
-    path = "triton_lab/words.py"
-    body = ast.parse((ROOT / path).read_text(encoding="utf-8")).body
-    line = next(node for node in body if isinstance(node, ast.FunctionDef)).body[0].lineno if known else 1
-    own = Ran("a.py", 1.0, {"a.py::t": 1.0, "a.py::long": SECONDS}, {path: {str(line): [0, 1]}}, ())
-    measure = Told(fates, near=True)
-    assert asyncio.run(measure.measure(path, Change(line, 0, "a", "b"), [own])).fate == expected
-    assert measure.asked_for == runs
 
 
 class Exits(Copy):
@@ -236,14 +191,12 @@ def test_what_pytest_ends_with_decides(codes: list[int], expected: str) -> None:
     assert copy.text == (ROOT / path).read_text(encoding="utf-8"), "nothing is left changed"
 
 
-@pytest.mark.parametrize("near", [False, True])
-def test_where_a_test_is_not_found_again_the_whole_room_is_asked(near: bool) -> None:
+def test_where_a_test_is_not_found_again_the_whole_room_is_asked() -> None:
     path = "triton_lab/words.py"
     own = Ran("a.py", 1.0, {"a.py::t": 1.0}, {path: {str(line): [0] for line in range(1, 999)}}, ())
-    source = (ROOT / path).read_text(encoding="utf-8")
-    change = next(each for each in changes(source) if baseline.running([own], path, source, each.line))
+    change = changes((ROOT / path).read_text(encoding="utf-8"))[0]
     copy = Exits([4, 1])
-    assert asyncio.run(Measure([copy], None, 0.0, near).measure(path, change, [own])).fate == "killed"
+    assert asyncio.run(Measure([copy], None, 0.0).measure(path, change, [own])).fate == "killed"
     assert copy.asked_for == [["a.py::t"], ["a.py"]]
 
 

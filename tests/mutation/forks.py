@@ -129,7 +129,7 @@ class Forks:
             if self.late():
                 return True
             room = files_of_tests(self.asked[place][0], self.root)
-            tests = by_file({file: [each for each in alone[file] if place in each.by] for file in room})
+            tests = by_file({file: [each for each in alone.get(file, ()) if place in each.by] for file in room})
             if tests:
                 start = time.perf_counter()
                 fate, test = self.fate(session, place, tests)

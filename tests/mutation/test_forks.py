@@ -154,6 +154,7 @@ def test_each_change_is_tried_on_the_tests_that_run_it(tmp_path: Path, monkeypat
             "def test_turns(): m.turns()\n"
             "def test_late(): assert m.late() == 2\n"
         ),
+        "tests/ir/test_nothing.py": "",
         "tests/ir/test_unsteady.py": (
             "from pathlib import Path\n"
             "from triton_lab.ir import m\n"

@@ -8,8 +8,9 @@ VENV ?= .venv
 # torch has builds with and without CUDA. A pin takes the build that pip finds for this very version; a
 # range may prefer a newer one with gigabytes of CUDA libraries. `PINS=` leaves the choice to pip.
 PINS ?= torch==2.13.0
-# A file's tests share what they build (a wheel, a JupyterLab), so a file stays with one worker.
-PYTEST_ARGS ?= -n 2 --dist loadfile
+# A file's tests share what they build (a wheel, a JupyterLab), so a file stays with one worker; and the files come in
+# the order of tests/conftest.py, in which the workers end together.
+PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 LAB_ARGS ?=
 
 BIN := $(abspath $(VENV))/bin

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
 import triton_lab
+from triton_lab.command.arguments import EPILOG, ScriptCommand, script_of
+
+TARGETS = click.Choice(["auto", "cpu", "gpu"])
+FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -42,6 +49,44 @@ def course(folder: Path | None, list_: bool) -> None:
         click.echo(f"{folder} has the whole course, as it is in triton-lab {triton_lab.__version__}.")
     elif done.added:
         click.echo(f"Begin with: triton-lab lab {folder}")
+
+
+def _of_a_script(command: Callable[..., None]) -> Callable[..., None]:
+    """What the commands have in common that run one."""
+    command = click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")(command)
+    return click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does.")(command)
+
+
+@triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
+@_of_a_script
+@click.option("--target", type=TARGETS, default="auto", help="Where kernels run; auto: on the GPU, if there is one.")
+@click.option("--html", type=FILE, metavar="FILE", help="Write a page with the card of each launch.")
+def run(arguments: tuple[str, ...], module: str | None, target: str, html: Path | None) -> None:
+    """Run a script as Python does, and tell what its launches did.
+
+    What is told goes to standard error; the exit code is the script's.
+    """
+    script = script_of(arguments, module, "run")
+    from triton_lab.command.launches import run_and_report
+
+    sys.exit(run_and_report(script, target, html))
+
+
+@triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
+@_of_a_script
+@click.option("--target", type=TARGETS, default="cpu", help="Where kernels run: cpu, unless you say otherwise.")
+@click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text")
+@click.option("--output", type=FILE, metavar="FILE", help="Write the findings there.")
+@click.option("--strict", is_flag=True, help="Take for errors: warnings, and what could not be checked.")
+def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> None:
+    """Run a script and say what is wrong with its kernels: races, accesses out of bounds, uninitialised reads ...
+
+    The exit code is 1 if anything of severity error was found, 2 if the script itself failed, else 0.
+    """
+    script = script_of(arguments, module, "check")
+    from triton_lab.command.launches import check
+
+    sys.exit(check(script, **options))
 
 
 def main() -> None:

@@ -73,12 +73,18 @@ class Heard:
 
     def count(self, severity: str) -> int:
         """How many different findings are so grave."""
-        return sum(one.finding.severity == severity for one in self.found.values())
+        return sum(one.finding.severity == severity for one in self.findings)
 
     @property
     def findings(self) -> list[Found]:
-        """By file and line."""
-        return sorted(self.found.values(), key=lambda one: (one.file, one.line, one.finding.column or 0))
+        """By file and line. A mask that is always true is one that no launch of the kernel needed."""
+        kernels = Counter(line.kernel for line in self.lines)
+        told = [
+            one
+            for one in self.found.values()
+            if one.finding.kind != "always-true-mask" or one.launches == kernels[one.kernel]
+        ]
+        return sorted(told, key=lambda one: (one.file, one.line, one.finding.column or 0))
 
 
 class _Listener(Recorder):

@@ -16,7 +16,7 @@ from triton_lab import words
 from triton_lab.command import failure, told
 from triton_lab.command.heard import Heard, listening
 from triton_lab.command.live import drawing, status
-from triton_lab.command.running import INTERRUPTED, CannotRun, Ended, Script, run
+from triton_lab.command.running import INTERRUPTED, Ended, Script, run
 from triton_lab.command.terminal import NARROW, console, is_coloured, show, show_lines, warn, write
 from triton_lab.launch.finding import ERROR, NOTE, WARNING
 
@@ -39,7 +39,7 @@ def ran(script: Script, target: str, draw: bool, time: bool) -> tuple[Heard, End
             ended = run(script)
             if os.getpid() != process:  # a fork that came to its end is not asked
                 raise SystemExit(ended.code)
-    except (CannotRun, TargetError) as error:
+    except TargetError as error:
         raise click.UsageError(str(error)) from None
     except NotRecorded as error:
         if ended.error is None or isinstance(ended.error, SystemExit):

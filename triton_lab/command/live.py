@@ -26,7 +26,7 @@ class Status:
         self._style = ("\x1b[2m", "\x1b[22m") if faint else ("", "")
         self._lock = threading.RLock()
         self._ended = threading.Event()
-        self._drawn, self._free = False, True
+        self._drawn, self._free = "", True
         self._process = os.getpid()
 
     def watch(self) -> None:
@@ -41,18 +41,18 @@ class Status:
 
         text = self._text()
         with self._lock:
-            if self._free and not self._ended.is_set():
+            if self._free and not self._ended.is_set() and text != self._drawn:
                 room = _width(self._stream) - 1  # a full line would begin another one
                 begin, end = self._style
                 self._stream.write(f"{_WIPE}{begin}{set_cell_size(text, min(room, len(text)))}{end}")
                 self._stream.flush()
-                self._drawn = True
+                self._drawn = text
 
     def wipe(self) -> None:
         if self._drawn:
             self._stream.write(_WIPE)
             self._stream.flush()
-            self._drawn = False
+            self._drawn = ""
 
     def end(self) -> None:
         with self._lock:

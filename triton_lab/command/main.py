@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,18 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.version_option(triton_lab.__version__, message="triton-lab %(version)s")
 def triton_lab_command() -> None:
     """Any Triton kernel, with or without a GPU: run it, see it, check it."""
+
+
+@triton_lab_command.command(context_settings={"ignore_unknown_options": True})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[FOLDER] [ARGS]...")
+def lab(arguments: tuple[str, ...]) -> None:
+    """Start JupyterLab in FOLDER, or here; ARGS are JupyterLab's own.
+
+    In a folder that `triton-lab course` has made, the first notebook of the course opens.
+    """
+    from triton_lab.command.lab import start
+
+    start(arguments)
 
 
 @triton_lab_command.command()
@@ -49,6 +63,24 @@ def course(folder: Path | None, list_: bool) -> None:
         click.echo(f"{folder} has the whole course, as it is in triton-lab {triton_lab.__version__}.")
     elif done.added:
         click.echo(f"Begin with: triton-lab lab {folder}")
+
+
+@triton_lab_command.command()
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def doctor(as_json: bool) -> None:
+    """Tell what is installed, what is missing, and how to get it.
+
+    The exit code is 1 if anything is missing that the lab needs.
+    """
+    from triton_lab.command.doctor import examine
+    from triton_lab.command.terminal import show_checked, write
+
+    if as_json:
+        checked = list(examine())
+        write(sys.stdout, json.dumps([asdict(one) for one in checked], indent=1) + "\n")
+    else:
+        checked = show_checked(sys.stdout, examine())
+    sys.exit(any(one.state == "missing" for one in checked))
 
 
 def _of_a_script(command: Callable[..., None]) -> Callable[..., None]:

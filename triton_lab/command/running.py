@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
@@ -15,11 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType, ModuleType
 
+import click
+
 INTERRUPTED = 130  # what a shell is told of a program that Ctrl-C ended
-
-
-class CannotRun(Exception):
-    """There is no such script or module; the message says so as Python does."""
 
 
 @dataclass(frozen=True)
@@ -45,36 +42,34 @@ class Ended:
 def run(script: Script) -> Ended:
     """Run ``script`` as ``__main__`` in this process, to the end of its threads.
 
-    Nothing that it raises passes through. Raises CannotRun where there is nothing to run.
+    Nothing that it raises passes through. Raises click's UsageError where there is nothing to run, as Python says it.
     """
     with _restored():
         try:
             main, code = (_module if script.module else _file)(script.name)
-            first = main.__file__ if script.module and main.__file__ else script.name
-            sys.argv = [first, *script.arguments]
-            sys.modules["__main__"] = main
-            exec(code, main.__dict__)
-        except CannotRun:
+        except click.UsageError:
             raise
-        except SystemExit as error:
-            return Ended(_code(error), error)
-        except KeyboardInterrupt as error:
-            return Ended(INTERRUPTED, error)
+        except BaseException as error:  # it cannot be read, or its package not be imported
+            return _ended(error)
+        sys.argv = [main.__file__ if script.module and main.__file__ else script.name, *script.arguments]
+        sys.modules["__main__"] = main
+        try:
+            exec(code, main.__dict__)
         except BaseException as error:
-            return Ended(1, error)
+            return _ended(error)
         finally:
             _wait_for_threads()
     return Ended()
 
 
-def _code(error: SystemExit) -> int:
-    """What `sys.exit` was given, as Python's exit code: a text is printed, and counts as 1."""
-    if error.code is None:
-        return 0
-    if isinstance(error.code, int):
-        return error.code & 0xFF
+def _ended(error: BaseException) -> Ended:
+    """By an exception. A text that was given to `sys.exit` is printed, and counts as 1."""
+    if not isinstance(error, SystemExit):
+        return Ended(INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1, error)
+    if error.code is None or isinstance(error.code, int):
+        return Ended((error.code or 0) & 0xFF, error)
     print(error.code, file=sys.stderr)
-    return 1
+    return Ended(1, error)
 
 
 def _wait_for_threads() -> None:
@@ -90,12 +85,14 @@ def _wait_for_threads() -> None:
 
 @contextlib.contextmanager
 def _restored() -> Iterator[None]:
-    """Afterwards the arguments, the path and ``__main__`` are what they were."""
-    argv, path, main = sys.argv, list(sys.path), sys.modules["__main__"]
+    """Afterwards the arguments, the path, ``__main__`` and the current folder are what they were."""
+    argv, path, main, folder = sys.argv, list(sys.path), sys.modules["__main__"], os.getcwd()
     try:
         yield
     finally:
         sys.argv, sys.path[:], sys.modules["__main__"] = argv, path, main
+        with contextlib.suppress(OSError):  # the script may have removed it
+            os.chdir(folder)
 
 
 def _file(name: str) -> tuple[ModuleType, CodeType]:
@@ -106,13 +103,13 @@ def _file(name: str) -> tuple[ModuleType, CodeType]:
         _begin_path_with(path)
         spec = importer.find_spec("__main__", None)
         if spec is None:
-            raise CannotRun(f"can't find '__main__' module in '{name}'")
+            raise click.UsageError(f"can't find '__main__' module in '{name}'")
         return _found(spec)
     try:
         with open(path, "rb") as file:
             source = file.read()
     except OSError as error:
-        raise CannotRun(f"can't open file '{name}': {error.strerror}") from None
+        raise click.UsageError(f"can't open file '{name}': {error.strerror}") from None
     _begin_path_with(os.path.dirname(os.path.realpath(path)))
     main = _main(path, importlib.machinery.SourceFileLoader("__main__", path), None)
     return main, compile(source, path, "exec", dont_inherit=True)
@@ -137,7 +134,7 @@ def _spec(name: str, missing: str = "") -> importlib.machinery.ModuleSpec:
     except ValueError:  # something in sys.modules that came from nowhere
         spec = None
     if spec is None:
-        raise CannotRun(missing or f"No module named {name}")
+        raise click.UsageError(missing or f"No module named {name}")
     return spec
 
 
@@ -149,9 +146,9 @@ def _begin_path_with(folder: str) -> None:
 
 def _found(spec: importlib.machinery.ModuleSpec) -> tuple[ModuleType, CodeType]:
     loader = spec.loader
-    code = loader.get_code(spec.name) if isinstance(loader, importlib.abc.InspectLoader) else None
+    code = getattr(loader, "get_code", lambda name: None)(spec.name)  # not all that have it derive from the ABC
     if code is None:
-        raise CannotRun(f"No code object available for {spec.name}")
+        raise click.UsageError(f"No code object available for {spec.name}")
     return _main(spec.origin or code.co_filename, loader, spec), code
 
 

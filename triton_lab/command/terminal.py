@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from triton_lab.command.doctor import Checked
+
 NARROW = 70  # columns: below that a table leaves some out
 WIDE = 200  # where nobody looks on, lines need not be broken
 
@@ -44,6 +46,21 @@ def show_lines(stream: TextIO, lines: Iterable[tuple[str, str]]) -> None:
         for line, style in lines:
             made.print(Text(line, style), soft_wrap=True)
     write(stream, captured.get())
+
+
+def show_checked(stream: TextIO, checked: Iterable[Checked]) -> list[Checked]:
+    """What `doctor` finds, each as soon as it is known; and all of it."""
+    signs = {"ok": ("✔", "green"), "note": ("●", "cyan"), "missing": ("✖", "bold red")}
+    seen = []
+    for one in checked:
+        seen.append(one)
+        sign, style = signs[one.state]
+        remedy = [(f"{'':<14}   {one.remedy}", "")] if one.remedy else []
+        show_lines(stream, [(f"{sign} {one.name:<14} {one.told}", style if one.state != "ok" else ""), *remedy])
+    missing = sum(one.state == "missing" for one in seen)
+    told = f"{missing} of these must be mended" if missing else "nothing is missing"
+    show_lines(stream, [(told, "bold")])
+    return seen
 
 
 def write(stream: TextIO, text: str) -> None:

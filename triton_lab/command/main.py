@@ -15,6 +15,7 @@ import triton_lab
 from triton_lab.command.arguments import EPILOG, ScriptCommand, script_of
 
 TARGETS = click.Choice(["auto", "cpu", "gpu"])
+FORMS = click.Choice(["text", "json", "sarif"])
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -107,8 +108,9 @@ def run(arguments: tuple[str, ...], module: str | None, target: str, html: Path 
 @triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
 @_of_a_script
 @click.option("--target", type=TARGETS, default="cpu", help="Where kernels run: cpu, unless you say otherwise.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text")
+@click.option("--format", "form", type=FORMS, default="text", help="text; json; or sarif, which code hosts read.")
 @click.option("--output", type=FILE, metavar="FILE", help="Write the findings there.")
+@click.option("--baseline", type=FILE, metavar="FILE", help="Leave out what is in FILE, which --format json wrote.")
 @click.option("--strict", is_flag=True, help="Take for errors: warnings, and what could not be checked.")
 def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> None:
     """Run a script and say what is wrong with its kernels: races, accesses out of bounds, uninitialised reads ...

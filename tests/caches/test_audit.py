@@ -32,6 +32,7 @@ AUDITED = {
     "ir/types.py:_bits": "the text alone",
     "ir/types.py:parse_type": "the text alone",
     "launch/access.py:_places": "shape and strides alone",
+    "launch/part.py:_executable": "the plan's text alone",
     "lazy/asking.py:_asked": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
     "lazy/asking.py:_asked_of_elements": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
     "lazy/asking.py:_meeting": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",

@@ -12,7 +12,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 import triton_lab as lab
 from tests.kernels import copy_block, double, load_through, sum_pair
-from tests.remote.kernels import copy_turned, crashes, goes_astray, says, strays, takes_much
+from tests.remote.kernels import copy_turned, crashes, goes_astray, says, strays, takes_much, tallies
 from triton_lab.examples.softmax import softmax_forward
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'triton-lab[dask]'")
@@ -176,3 +176,24 @@ def test_an_autotuner_chooses_by_times_from_there(there: str) -> None:
     assert all(0 < time < 1000 for times in tuned.configs_timings.values() for time in times)
     with lab.target("cpu"):
         assert tuned.cache == {}
+
+
+def test_the_parts_of_a_checked_launch_run_there(school: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs: list[int] = []
+    run_all = cluster.Cluster.run_all
+    monkeypatch.setattr(
+        cluster.Cluster, "run_all", lambda self, *rest: (jobs.append(len(rest[0])), run_all(self, *rest))[1]
+    )
+    x, total, y = torch.arange(1024, dtype=torch.int32), torch.zeros(3, dtype=torch.int32), torch.empty(1000)
+    with at(school, "cpu"):
+        with lab.record(parts=4) as launches:
+            double[(10,)](torch.arange(1000.0), y, 1000, BLOCK=128)
+            tallies[(8,)](x, total, BLOCK=128)
+            assert torch.equal(y, torch.arange(1000.0) * 2)
+        with pytest.raises(lab.CheckFailed, match=r"nobody has written; 1,000 lanes in all"), lab.check(parts=2):
+            double[(10,)](torch.empty(1000), y, 1000, BLOCK=128)
+    assert jobs == [4, 4, 2]
+    assert [(one.dropped.split(" parts")[0], one.remark) for one in launches] == [("it ran in 4", "")] * 2
+    assert total.tolist() == [int(x[k::3].sum()) for k in range(3)]
+    (idle,) = launches[0].findings
+    assert (idle.kind, idle.count) == ("idle-program", 2)

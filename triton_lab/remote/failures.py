@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from triton_lab.interpreter import errors
-from triton_lab.interpreter.errors import KernelError
-from triton_lab.remote.job import Answer, Ended, Raised, Stopped
+from triton_lab.interpreter.errors import KernelError, Stopped
+from triton_lab.remote.job import Answer, Ended, Raised
 
 
 class RemoteError(RuntimeError):
@@ -44,16 +43,8 @@ def _kernel_error(failure: Stopped, call: Any, worker: str) -> KernelError:
     """The interpreter's error, in the words that a launch here would have had."""
     from triton_lab.backend.report import described
 
-    kind = getattr(errors, failure.kind, KernelError)
-    op = next((op for op in call.executable.plan.walk() if op.index == failure.op), None)
-    error: KernelError = kind(failure.message, op, failure.programs, failure.fault)
-    error.together = failure.together
-    if failure.cause is not None:
-        name, text = failure.cause
-        # Of these the words are chosen by what an error came from.
-        error.__cause__ = (MemoryError if name == "MemoryError" else RuntimeError)(text)
     call.elsewhere = worker
-    return described(error, call)
+    return described(failure.error(call.executable.plan), call)
 
 
 def _python_error(failure: Raised, answer: Answer, kernel: str) -> BaseException:

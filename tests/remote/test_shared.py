@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from typing import Any
 
 import pytest
@@ -197,3 +199,21 @@ def test_the_parts_of_a_checked_launch_run_there(school: Shared, monkeypatch: py
     assert total.tolist() == [int(x[k::3].sum()) for k in range(3)]
     (idle,) = launches[0].findings
     assert (idle.kind, idle.count) == ("idle-program", 2)
+
+
+def tests_of_a_suite(fine: bool) -> int:
+    print("here")
+    with lab.check() as launches:
+        double[(2,)](torch.ones(64) if fine else torch.empty(64), torch.empty(64), 64, BLOCK=32)
+    return len(launches)
+
+
+def test_calls_are_spread_and_come_back_in_order(school: Shared) -> None:
+    calls = [partial(tests_of_a_suite, True), partial(tests_of_a_suite, False), partial(os._exit, 3), lambda: 7]
+    found = lab.spread(calls, scheduler=school.address, security=school.certificates.security)
+    assert [one.error for one in found][::3] == [None, None]
+    assert [one.value for one in found] == [1, None, None, 7]
+    fine, failed, gone, _ = found
+    assert fine.printed == "here\n" and fine.error is None and fine.seconds > 0 and fine.worker.startswith("tls://")
+    assert isinstance(failed.error, lab.CheckFailed) and "nobody has written" in str(failed.error)
+    assert isinstance(gone.error, lab.RemoteError) and "the call of _exit" in str(gone.error)

@@ -15,6 +15,7 @@ class RemoteError(RuntimeError):
     """
 
 
+_ASK = {"launch": "lab.target", "call": "lab.spread"}
 _AFTER = "Nothing was written to the tensors, and the next launch has a process of its own."
 # What Triton and GPUs' drivers raise, whoever launches; whatever else a worker may raise is no error of the notebook's.
 _AS_HERE: dict[str, type[Exception]] = {
@@ -26,17 +27,20 @@ _CRASH = (
 )
 
 
-def raised(answer: Answer, call: Any, kernel: str) -> BaseException:
-    """The error to raise for a failure. ``call`` is the launch where the interpreter was to run it, else None."""
+def raised(answer: Answer, call: Any, kernel: str, deed: str = "launch") -> BaseException:
+    """The error to raise for a failure. ``call`` is the launch where the interpreter was to run it, else None.
+
+    ``deed`` says what it was, where that was no launch.
+    """
     failure = answer.failure
     if isinstance(failure, Stopped) and call is not None:
         return _kernel_error(failure, call, answer.worker)
     if isinstance(failure, Ended):
         limit = "took more than" in failure.why
-        advice = "ask for more with lab.target(..., max_seconds=...), or launch less at once. " if limit else ""
-        return RemoteError(f"the launch of {kernel} on {answer.worker} was ended: {failure.why}\n  {advice}{_AFTER}")
+        advice = f"ask for more with {_ASK[deed]}(..., max_seconds=...), or {deed} less at once. " if limit else ""
+        return RemoteError(f"the {deed} of {kernel} on {answer.worker} was ended: {failure.why}\n  {advice}{_AFTER}")
     assert isinstance(failure, Raised)
-    return _python_error(failure, answer, kernel)
+    return _python_error(failure, answer, f"in the {deed} of {kernel} on {answer.worker}")
 
 
 def _kernel_error(failure: Stopped, call: Any, worker: str) -> KernelError:
@@ -47,8 +51,7 @@ def _kernel_error(failure: Stopped, call: Any, worker: str) -> KernelError:
     return described(failure.error(call.executable.plan), call)
 
 
-def _python_error(failure: Raised, answer: Answer, kernel: str) -> BaseException:
-    where = f"in the launch of {kernel} on {answer.worker}"
+def _python_error(failure: Raised, answer: Answer, where: str) -> BaseException:
     if failure.type == "OutOfResources":
         from triton.runtime.errors import OutOfResources
 

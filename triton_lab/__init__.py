@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.verdict import Unchecked as Unchecked
     from triton_lab.polyhedral.entry import schedule as schedule
     from triton_lab.remote.failures import RemoteError as RemoteError
+    from triton_lab.remote.spread import Outcome as Outcome
+    from triton_lab.remote.spread import spread as spread
     from triton_lab.views.launch.interact import interact as interact
     from triton_lab.views.launch.storage import storage as storage
 
@@ -102,6 +104,7 @@ _PUBLIC: dict[str, str | None] = {
     "NotCompilable": "triton_lab.backend.sm90",
     "NotRecorded": "triton_lab.launch.unseen",
     "Origin": "triton_lab.launch.origin",
+    "Outcome": "triton_lab.remote.spread",
     "RemoteError": "triton_lab.remote.failures",
     "SavedLaunchError": "triton_lab.launch.saving.archive",
     "StepLimit": "triton_lab.interpreter.errors",
@@ -124,6 +127,7 @@ _PUBLIC: dict[str, str | None] = {
     "polyhedral": None,
     "record": "triton_lab.launch.record",
     "schedule": "triton_lab.polyhedral",
+    "spread": "triton_lab.remote.spread",
     "storage": "triton_lab.views.launch.storage",
     "sweep": "triton_lab.launch.sweep",
     "target": "triton_lab.backend.targets",
@@ -152,6 +156,7 @@ __all__ = [
     "NotCompilable",
     "NotRecorded",
     "Origin",
+    "Outcome",
     "RemoteError",
     "SavedLaunchError",
     "StepLimit",
@@ -175,6 +180,7 @@ __all__ = [
     "polyhedral",
     "record",
     "schedule",
+    "spread",
     "storage",
     "sweep",
     "target",

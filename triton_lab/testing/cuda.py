@@ -275,6 +275,13 @@ ACCELERATOR: dict[str, Any] = {
 }
 
 
+def _apart(name: str, value: Any) -> Any:
+    """An object of its own: torch's compiler knows each of these by identity."""
+    if isinstance(value, type):
+        return type(name, (value,), {})
+    return lambda *given, **named: value(*given, **named)
+
+
 @contextlib.contextmanager
 def in_place_of_a_gpu() -> Iterator[Mode]:
     """Inside, on this thread, what is asked of a GPU of NVIDIA's the CPU's memory answers."""
@@ -295,6 +302,6 @@ def in_place_of_a_gpu() -> Iterator[Mode]:
         for owner, table in tables:
             for name, value in table.items():
                 if hasattr(owner, name):
-                    stack.enter_context(mock.patch.object(owner, name, value))
+                    stack.enter_context(mock.patch.object(owner, name, _apart(name, value)))
         stack.enter_context(mode)
         yield mode

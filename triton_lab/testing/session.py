@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,6 +23,9 @@ from triton_lab.testing.expected import judged, wishes
 from triton_lab.testing.plugin import LEVELS, MARKER, option
 from triton_lab.testing.summary import RANK, Summary
 from triton_lab.words import count
+
+if TYPE_CHECKING:
+    from triton_lab.testing.coverage.following import Following
 
 _HEARD = "triton_lab"  # under this name workers of xdist send what they saw
 _KEPT = "into the baseline"
@@ -65,6 +68,7 @@ class Session:
         self._baseline: Path | None = None
         self._updating = False
         self._open = contextlib.ExitStack()
+        self._following: Following | None = None
         self._start()
 
     def _start(self) -> None:
@@ -85,12 +89,20 @@ class Session:
             self._notes.append("device 'cuda' means the CPU's memory")
         self._open.enter_context(launcher.recorders.listening(Tally(self.summary)))
 
+    def _trace(self) -> Following:
+        """From now on, follow which lines of kernels run."""
+        from triton_lab.testing.coverage.following import Following
+
+        return self._open.enter_context(Following())
+
     def close(self) -> None:
         """Leave the process as it was."""
         self._open.close()
 
     def configure(self) -> None:
         """What the options say. Raises UsageError."""
+        if self.config.getoption("--triton-lab-cov"):
+            self._following = self._trace()
         level = option(self.config, "--triton-lab-fail-on") or LEVELS[0]
         if level not in LEVELS:
             raise pytest.UsageError(f"triton_lab_fail_on = {level!r}: choose one of {', '.join(LEVELS)}")
@@ -223,18 +235,31 @@ class Session:
 
     # --- The end --------------------------------------------------------------------------------
 
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """pytest-cov ends its measurement behind this."""
+        try:
+            return (yield)
+        finally:
+            if self._following is not None:
+                worker = getattr(self.config, "workerinput", {}).get("workerid", "")
+                self._following.write(worker)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         output = getattr(self.config, "workeroutput", None)
         if output is not None:
-            output[_HEARD] = json.dumps(self.summary.as_data())
+            output[_HEARD] = json.dumps(self._as_data())
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: Any) -> None:
         """A worker of xdist has ended."""
         told = getattr(node, "workeroutput", {}).get(_HEARD)
         if told:
-            self.summary.merge(json.loads(told))
+            data = json.loads(told)
+            self.summary.merge(data)
+            if self._following is not None:
+                self._following.merge(data["coverage"])
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         write = terminalreporter.write_line
@@ -245,9 +270,17 @@ class Session:
         else:
             write("no kernel was launched")
         self._tell_baseline(write)
+        if self._following is not None:
+            terminalreporter.section("triton-lab: coverage of kernels")
+            for line in self._following.lines(self._relative):
+                write(line)
         named = option(self.config, "--triton-lab-json")
         if named:
-            Path(self.config.rootpath, named).write_text(json.dumps(self.summary.as_data(), indent=1) + "\n")
+            Path(self.config.rootpath, named).write_text(json.dumps(self._as_data(), indent=1) + "\n")
+
+    def _as_data(self) -> dict[str, Any]:
+        found = self.summary.as_data()
+        return found if self._following is None else {**found, "coverage": self._following.as_data()}
 
     def _tell_baseline(self, write: Any) -> None:
         if self._baseline is None or self.mode != "check":

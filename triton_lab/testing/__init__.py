@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from triton_lab.testing.baseline import BaselineError as BaselineError
     from triton_lab.testing.close import NotClose as NotClose
     from triton_lab.testing.close import assert_close as assert_close
     from triton_lab.testing.strategies import dtypes as dtypes
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from triton_lab.testing.strategies import tensors as tensors
 
 _PUBLIC = {
+    "BaselineError": "baseline",
     "NotClose": "close",
     "assert_close": "close",
     "dtypes": "strategies",
@@ -26,7 +28,7 @@ _PUBLIC = {
     "tensors": "strategies",
 }
 
-__all__ = ["NotClose", "assert_close", "dtypes", "elements", "shapes", "tensors"]
+__all__ = ["BaselineError", "NotClose", "assert_close", "dtypes", "elements", "shapes", "tensors"]
 
 
 def __getattr__(name: str) -> Any:

@@ -192,7 +192,7 @@ class _Stream(Stream):
 
 class _Generator(torch.Generator):
     def __new__(cls, device: Any = "cpu") -> _Generator:
-        return super().__new__(cls, device="cpu" if is_gpu(device) else device)
+        return super().__new__(cls, device="cpu" if is_gpu(device) else device)  # type: ignore[call-arg]
 
 
 def _properties(*_: Any) -> Any:
@@ -230,7 +230,7 @@ def _set_state(state: Any, *_: Any, **__: Any) -> None:
 
 
 def _seed(seed: int) -> None:
-    torch.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)
 
 
 _NOTHING = ("synchronize", "empty_cache", "ipc_collect", "init", "_lazy_init", "set_device", "set_stream")

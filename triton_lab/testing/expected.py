@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from triton_lab.launch.finding import SEVERITY, Finding
-from triton_lab.testing.plugin import MARKER
+from triton_lab.testing.options import MARKER
 
 
 @dataclass(frozen=True)

@@ -11,24 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from triton_lab.testing.options import MARKERS, MODES, OPTIONS, key
+
 if TYPE_CHECKING:
     from triton_lab.launch.launches import Launches
     from triton_lab.testing.session import Session
 
-MODES = ("cpu", "check")
-LEVELS = ("error", "warning", "note", "never")
-MARKER = "triton_findings"
 _SESSION: pytest.StashKey[Session] = pytest.StashKey()
-_OPTIONS = (
-    ("--triton-lab-fail-on", "LEVEL", LEVELS, "the least severity of findings that fails a test (default: error)"),
-    ("--triton-lab-baseline", "FILE", None, "findings that are known: they fail no test"),
-    ("--triton-lab-json", "FILE", None, "write kernels, findings and coverage of kernels to this file"),
-)
-_MARKERS = (
-    f"{MARKER}(*kinds, allow=(), forbid=(), kernel=None, argument=None): findings of these kinds must be there under "
-    "--triton-lab=check, and fail nothing; those allowed may be there; those forbidden fail, whatever their severity",
-    "triton_unchecked(reason): under --triton-lab=check the launches of this test run, and are not checked",
-)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,9 +29,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run Triton's kernels on the CPU, and what says device='cuda' too; with `check`, look for races, "
         "accesses out of bounds and the other findings in each launch, and fail the tests that have them",
     )
-    for name, metavar, choices, told in _OPTIONS:
+    for name, metavar, choices, told in OPTIONS:
         group.addoption(name, metavar=metavar, choices=choices, default=None, help=told)
-        parser.addini(_key(name), f"{told}; as {name}", default="")
+        parser.addini(key(name), f"{told}; as {name}", default="")
     group.addoption(
         "--triton-lab-update-baseline",
         action="store_true",
@@ -55,15 +44,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def _key(option: str) -> str:
-    return option.lstrip("-").replace("-", "_")
-
-
-def option(config: pytest.Config, name: str) -> str:
-    """What the command line says, else the ini file; "" for nothing."""
-    return str(config.getoption(name) or config.getini(_key(name)) or "")
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Before any conftest may ask whether there is a GPU."""
@@ -74,7 +54,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    for marker in _MARKERS:
+    for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     mode = config.getoption("--triton-lab")
     if mode is None:

@@ -18,9 +18,9 @@ from triton_lab.launch.finding import Finding
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.launches import Launches
 from triton_lab.launch.record import record
-from triton_lab.testing import known
+from triton_lab.testing import baseline
 from triton_lab.testing.expected import judged, wishes
-from triton_lab.testing.plugin import LEVELS, MARKER, option
+from triton_lab.testing.options import LEVELS, MARKER, option
 from triton_lab.testing.summary import RANK, Summary
 from triton_lab.words import count
 
@@ -61,7 +61,7 @@ class Session:
         self.mode = mode
         self.launches: Launches | None = None
         self.summary = Summary()
-        self.known: dict[str, known.Known] = {}
+        self.known: dict[str, baseline.Known] = {}
         self.severities: frozenset[str] = frozenset()
         self._seen = 0
         self._notes: list[str] = []
@@ -114,8 +114,8 @@ class Session:
         if named:
             self._baseline = Path(self.config.rootpath, named)
             try:
-                self.known = known.load(self._baseline)
-            except known.BaselineError as error:
+                self.known = baseline.load(self._baseline)
+            except baseline.BaselineError as error:
                 raise pytest.UsageError(str(error)) from None
 
     def pytest_report_header(self) -> str:
@@ -292,10 +292,10 @@ class Session:
                 for each in self.summary.by_severity()
                 if each.severity in self.severities and each.excused == _KEPT
             ]
-            came, went = known.update(self._baseline, self.known, self.summary, found)
+            came, went = baseline.update(self._baseline, self.known, self.summary, found)
             write(f"baseline {name}: {count(came, 'finding')} added, {count(went, 'finding')} removed")
             return
-        gone = known.gone(self.known, self.summary)
+        gone = baseline.gone(self.known, self.summary)
         if gone:
             what = count(len(gone), "known finding")
             write(f"baseline {name}: {what} did not show up: --triton-lab-update-baseline takes out what is mended")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.backend.launcher import Call, Recorder, Watch
-from triton_lab.backend.source import Written, reachable
+from triton_lab.backend.source import reachable
 from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.frame import Frame

@@ -65,7 +65,7 @@ def _marker(key: str) -> Callable[[int, ast.AST], ast.stmt]:
         _semantic.builder.create_print(f"{MARK}{key}:{getattr(number, 'value', number)}", False, [], [])
 
     def statement(number: int, node: ast.AST) -> ast.stmt:
-        call = ast.Expr(ast.Call(ast.Constant(mark), [ast.Constant(number)], []))  # type: ignore[arg-type]
+        call = ast.Expr(ast.Call(ast.Constant(mark), [ast.Constant(number)], []))
         return ast.fix_missing_locations(ast.copy_location(call, node))
 
     return statement

@@ -33,7 +33,7 @@ def write(functions: Iterable[Covered], worker: str = "") -> str:
         return "in the data of coverage.py"
     settings = coverage.Coverage()
     suffix = f"{_SUFFIX}.{worker}" if worker else _SUFFIX
-    data = coverage.CoverageData(settings.get_option("run:data_file"), suffix)
+    data = coverage.CoverageData(str(settings.get_option("run:data_file")), suffix)
     data.erase()
     _add(data, arcs, bool(settings.get_option("run:branch")))
     data.write()

@@ -8,6 +8,7 @@ import os
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
 
@@ -76,9 +77,9 @@ class Session:
 
         from triton_lab.backend.targets import target
 
-        if os.environ.pop("TRITON_INTERPRET", None) not in (None, "0"):
+        self._open.enter_context(mock.patch.dict(os.environ, {"TRITON_DEFAULT_BACKEND": "triton_lab"}))
+        if os.environ.pop("TRITON_INTERPRET", "0") != "0":
             self._notes.append("TRITON_INTERPRET is set aside")
-        os.environ["TRITON_DEFAULT_BACKEND"] = "triton_lab"
         self._open.enter_context(target("cpu"))
         if torch.cuda.is_available():
             self._notes.append("tensors of the GPU are mirrored")

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from triton_lab import examples as examples
     from triton_lab import lazy as lazy
     from triton_lab import polyhedral as polyhedral
+    from triton_lab import testing as testing
     from triton_lab.backend.arguments import ArgumentError as ArgumentError
     from triton_lab.backend.limiting import limits as limits
     from triton_lab.backend.sm90 import NotCompilable as NotCompilable
@@ -131,6 +132,7 @@ _PUBLIC: dict[str, str | None] = {
     "storage": "triton_lab.views.launch.storage",
     "sweep": "triton_lab.launch.sweep",
     "target": "triton_lab.backend.targets",
+    "testing": None,
 }
 
 __all__ = [
@@ -184,6 +186,7 @@ __all__ = [
     "storage",
     "sweep",
     "target",
+    "testing",
 ]
 
 

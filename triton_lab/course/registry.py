@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 PAGES = {
     "00": "first_kernel",
     "01": "grids",
+    "02": "storage",
+    "03": "masks",
 }
 """Chapter -> the module of `pages` with its tuple `EXERCISES`."""
 

@@ -19,11 +19,11 @@ class NotSolved(AssertionError):
     ...     lab.course.exercise("add_constant").check(...)
     ... except lab.course.NotSolved as error:
     ...     print(error, error.fault.untouched)
-    Add a constant. To do: put a function in the place of the dots, then run this cell again. True
+    Add a constant · To do: put a function in the place of the dots, then run this cell again. True
     """
 
     def __init__(self, title: str, fault: Fault) -> None:
-        super().__init__(f"{title}. {fault}")
+        super().__init__(f"{title} · {fault}")
         self.fault = fault
 
     @property
@@ -45,7 +45,7 @@ class Solved:
     progress: Progress
 
     def __str__(self) -> str:
-        return f"Solved: {self.title}. {self.progress}"
+        return f"Solved: {self.title} · {self.progress}"
 
     __repr__ = __str__
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from triton_lab import words
 from triton_lab.course.cases import Case, told
 from triton_lab.course.fault import Fault, stub_of
+from triton_lab.course.luck import line_of_luck
 from triton_lab.course.work import Requirement
 from triton_lab.launch.finding import ERROR, Finding
 
@@ -71,6 +72,7 @@ def _on(
         or _unlike(results, expected, launches, on, tolerance)
         or _spoiled(inputs, before, changes, on, launches)
         or _not_launched(results, launches, on)
+        or _lucky(launches, on)
         or _overworked(launches, inputs, work, on)
     )
 
@@ -171,6 +173,18 @@ def _not_launched(results: Sequence[torch.Tensor], launches: Sequence[Launch], o
     for result in results:
         if result.numel() and _storing(launches, result, (0,) * result.dim())[0] is None:
             return Fault("The numbers are right, but no kernel stored them: let a kernel of yours compute them.", on)
+    return None
+
+
+def _lucky(launches: Sequence[Launch], on: str) -> Fault | None:
+    for launch in launches:
+        line = line_of_luck(launch)
+        if line is not None:
+            message = (
+                f"The numbers are right by luck: the load in line {line} has a mask and no other=..., and what its lanes "
+                "hold that are turned off goes into the result. Nobody says what that is."
+            )
+            return Fault(message, on, launch, launch)
     return None
 
 

@@ -59,6 +59,7 @@ EXERCISES = (
         cases=(
             case(x=tensor(16, 32), bias=tensor(32)),
             case(x=tensor(19, 45), bias=tensor(45)),
+            case(x=tensor(9, 97), bias=tensor(97)),
             case(x=tensor(1, 100), bias=tensor(100)),
             case(x=tensor(70, 1), bias=tensor(1)),
             case(x=tensor(33, 31, dtype="float16"), bias=tensor(31, dtype="float16")),

@@ -15,6 +15,8 @@ PAGES = {
     "01": "grids",
     "02": "storage",
     "03": "masks",
+    "06": "reductions",
+    "07": "matmul",
 }
 """Chapter -> the module of `pages` with its tuple `EXERCISES`."""
 

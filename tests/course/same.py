@@ -18,6 +18,17 @@ SAME: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("wrong other", "tl.load(index_ptr", STORES_NOTHING),
         ("wrong sign", "1", STORES_NOTHING),
     ),
+    "count_positive": (("wrong dtype", "tl.int8", "tl.sum adds up narrow integers as int32"),),
+    "histogram": (
+        ("no other", "tl.load(x_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load(x_ptr", STORES_NOTHING),
+    ),
+    "add_at": (
+        ("no other", "tl.load", STORES_NOTHING),
+        ("wrong other", "tl.load", STORES_NOTHING),
+        ("no mask", "tl.atomic_add", "lanes without an element add zero, to a place that is there"),
+    ),
+    "best": (("left out", "pass", "one thread stores these numbers and gives the lock back, in this order"),),
     "matmul": (("wrong other", "tl.load", TIMES_ZERO),),
     "layer": (
         ("no other", "tl.load(bias_ptr", STORES_NOTHING),

@@ -17,6 +17,7 @@ PAGES = {
     "03": "masks",
     "06": "reductions",
     "07": "matmul",
+    "08": "atomics",
 }
 """Chapter -> the module of `pages` with its tuple `EXERCISES`."""
 

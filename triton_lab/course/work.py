@@ -76,11 +76,12 @@ def once(name: str) -> Requirement:
 
 
 def wide(least: int) -> Requirement:
-    """Programs work on blocks of at least so many elements, not on one after the other."""
+    """Programs work on blocks of at least so many elements, not on one after the other, where there are so many."""
 
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
+        there = max(value.numel() for value in inputs.values() if hasattr(value, "numel"))
         widest = max((math.prod(access.block) for launch in launches for access in launch.accesses), default=least)
-        if widest >= least:
+        if widest >= min(least, there):
             return ""
         return f"each access touches {words.count(widest, 'element')} at a time: use blocks of {least} or more"
 

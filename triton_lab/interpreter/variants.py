@@ -60,16 +60,18 @@ def ordinary(name: str) -> Implementation:
 
 
 def unsaid(ops: Collection[int]) -> Table:
-    """The loads ``ops`` (by index) give lanes that their mask turns off NaN, or a huge integer, where no ``other`` is
-    said: a GPU may give anything, and ordinarily it is zero here."""
+    """The loads ``ops`` (by index) give lanes that their mask turns off NaN and numbers of either sign, in turn, where no
+    ``other`` is said: a GPU may give anything, and ordinarily it is zero here."""
 
     def load(frame: Frame, op: Op, *operands: Value) -> Value:
         found = ordinary("tt.load")(frame, op, *operands)
         at = operands_of(op)
         if op.index not in ops or at.mask is None or at.other is not None:
             return found  # type: ignore[no-any-return]
-        nothing = np.iinfo(found.dtype).max // 3 if found.dtype.kind in "iu" else np.nan
-        return np.where(frame.elements(op, at.mask, operands[at.mask]), found, np.array(nothing).astype(found.dtype))
+        mask = frame.elements(op, at.mask, operands[at.mask])
+        most = np.iinfo(found.dtype).max // 3 if found.dtype.kind in "iu" else 99
+        anything = np.array((most, -most, most if found.dtype.kind in "iu" else np.nan)).astype(found.dtype)
+        return np.where(mask, found, np.resize(anything, (mask | np.zeros(found.shape, np.bool_)).shape))
 
     return {"tt.load": load}
 

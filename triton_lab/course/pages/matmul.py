@@ -71,6 +71,26 @@ EXERCISES = (
         tolerance=(1e-4, 1e-4),
         work=(launched(), loads("a", _shares, _ONCE)),
     ),
+    Question(
+        "bytes_of_a",
+        "How often is a loaded?",
+        (
+            "Each tile of the result needs all of its rows of a. How many tiles stand side by side?",
+            "256 columns in tiles of 32 are 8 tiles: so a is loaded 8 times, 4 bytes for each of its elements.",
+        ),
+        right=lambda: 8 * 256 * 256 * 4,
+        tell=lambda answer, right: "Count the tiles in a row of the result: each of them loads the same rows of a.",
+    ),
+    Question(
+        "tile_of_program",
+        "Which tile has program 5?",
+        (
+            "Two rows of tiles are one band. In a band programs go down first: (0, 0), (1, 0), (0, 1), (1, 1), ...",
+            "Program 4 begins the third column of the band.",
+        ),
+        right=lambda: (1, 2),
+        tell=lambda answer, right: "Write the numbers 0 to 7 into two rows of four tiles, column by column.",
+    ),
     Task(
         "layer",
         "A layer in one kernel",
@@ -124,25 +144,5 @@ EXERCISES = (
         reference=_dequantised,
         tolerance=(1e-4, 1e-3),
         work=(launched(),),
-    ),
-    Question(
-        "bytes_of_a",
-        "How often is a loaded?",
-        (
-            "Each tile of the result needs all of its rows of a. How many tiles stand side by side?",
-            "256 columns in tiles of 32 are 8 tiles: so a is loaded 8 times, 4 bytes for each of its elements.",
-        ),
-        right=lambda: 8 * 256 * 256 * 4,
-        tell=lambda answer, right: "Count the tiles in a row of the result: each of them loads the same rows of a.",
-    ),
-    Question(
-        "tile_of_program",
-        "Which tile has program 5?",
-        (
-            "Two rows of tiles are one band. In a band programs go down first: (0, 0), (1, 0), (0, 1), (1, 1), ...",
-            "Program 4 begins the third column of the band.",
-        ),
-        right=lambda: (1, 2),
-        tell=lambda answer, right: "Write the numbers 0 to 7 into two rows of four tiles, column by column.",
     ),
 )

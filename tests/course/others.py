@@ -390,3 +390,99 @@ def best(x):
     kept = torch.tensor([float("-inf"), -1.0])
     _best[(triton.cdiv(len(x), 64),)](x, kept, torch.zeros(1, dtype=torch.int32), len(x), BLOCK=64)
     return kept
+
+
+@triton.jit
+def _average(a_ptr, b_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    a, b = tl.load(a_ptr + at, at < n), tl.load(b_ptr + at, at < n)
+    tl.store(out_ptr + at, (a & b) + ((a ^ b) >> 1), at < n)
+
+
+def average(a, b):
+    out = torch.empty_like(a)
+    _average[(triton.cdiv(len(a), 32),)](a, b, out, len(a), BLOCK=32)
+    return out
+
+
+@triton.jit
+def _scale_any(x_ptr, out_ptr, n, factor, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at, at < n).to(tl.float32) * factor + 1, at < n)  # a store converts, too
+
+
+def scale_any(x, factor):
+    out = torch.empty_like(x)
+    _scale_any[(triton.cdiv(len(x), 128),)](x, out, len(x), factor, BLOCK=128)
+    return out
+
+
+@triton.jit
+def _dot_of_bytes(a_ptr, b_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    total = tl.zeros((BLOCK,), tl.int32)
+    for start in range(0, n, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        a, b = tl.load(a_ptr + at, at < n, other=0), tl.load(b_ptr + at, at < n, other=0)
+        total += a.to(tl.int16).to(tl.int32) * b
+    tl.store(out_ptr, tl.sum(total, axis=0))
+
+
+def dot_of_bytes(a, b):
+    out = torch.empty(1, dtype=torch.int32)
+    _dot_of_bytes[(1,)](a, b, out, len(a), BLOCK=32)
+    return out
+
+
+@triton.jit
+def _floor(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, at < n)
+    cut = x.to(tl.int32)
+    tl.store(out_ptr + at, tl.where(cut > x, cut - 1, cut), at < n)
+
+
+def floor_to_int(x):
+    out = torch.empty(len(x), dtype=torch.int32)
+    _floor[(triton.cdiv(len(x), 32),)](x, out, len(x), BLOCK=32)
+    return out
+
+
+@triton.jit
+def _swap(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    for start in range(0, n, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        kept = tl.load(y_ptr + at, at < n)
+        tl.store(y_ptr + at, tl.load(x_ptr + at, at < n), at < n)
+        tl.store(x_ptr + at, kept, at < n)
+
+
+def swap(x, y):
+    _swap[(1,)](x, y, len(x), BLOCK=32)
+
+
+@triton.jit
+def _reverse_in_place(x_ptr, n, BLOCK: tl.constexpr):
+    """One program that loads all before it stores any."""
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, at < n)
+    tl.debug_barrier()
+    tl.store(x_ptr + n - 1 - at, x, at < n)
+
+
+def reverse_in_place(x):
+    _reverse_in_place[(1,)](x, len(x), BLOCK=triton.next_power_of_2(len(x)))
+
+
+@triton.jit
+def _add_transpose(x_ptr, n, x0, x1, BLOCK: tl.constexpr):
+    """A program has a row from the diagonal on, and the column below it."""
+    i = tl.program_id(0)
+    j = tl.arange(0, BLOCK)
+    mask = (j >= i) & (j < n)
+    total = tl.load(x_ptr + i * x0 + j * x1, mask) + tl.load(x_ptr + j * x0 + i * x1, mask)
+    tl.store(x_ptr + i * x0 + j * x1, total, mask)
+    tl.store(x_ptr + j * x0 + i * x1, total, mask & (j > i))
+
+
+def add_transpose(x):
+    _add_transpose[(len(x),)](x, len(x), *x.stride(), BLOCK=max(16, triton.next_power_of_2(len(x))))

@@ -18,6 +18,11 @@ SAME: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("wrong other", "tl.load(index_ptr", STORES_NOTHING),
         ("wrong sign", "1", STORES_NOTHING),
     ),
+    "dot_of_bytes": (
+        ("wrong dtype", "tl.int8", "the other factor is int32, and so is their product"),
+        ("no other", "tl.load", TIMES_ZERO),
+        ("wrong other", "tl.load", TIMES_ZERO),
+    ),
     "count_positive": (("wrong dtype", "tl.int8", "tl.sum adds up narrow integers as int32"),),
     "histogram": (
         ("no other", "tl.load(x_ptr", STORES_NOTHING),

@@ -1,7 +1,8 @@
 """Editions of the course: the teacher's, whose cells say what they are, and the students', without solutions.
 
 A solution stands between ``# BEGIN SOLUTION: what to do`` and ``# END SOLUTION``. In its place the students find a stub
-that says what to do: in a kernel an assertion of the compiler's, in a function an error, elsewhere dots to fill in.
+that says what to do: in a kernel an assertion of the compiler's, in a function an error, elsewhere dots to fill in. Or,
+where the task is to mend something, the lines that are comments after ``# INSTEAD``.
 Cells bear the metadata of nbgrader (its schema, version 3), so that its own tools take either edition.
 """
 
@@ -21,6 +22,7 @@ from triton_lab.course.fault import TO_DO
 Notebook = dict[str, Any]
 
 _BEGIN = re.compile(r"^(?P<indent>\s*)#+ *BEGIN SOLUTION:? *(?P<todo>.*)$")
+_INSTEAD = re.compile(r"^\s*# INSTEAD\b")
 _END = re.compile(r"^\s*#+ *END SOLUTION\b")
 _CHECK = re.compile(r"\bexercise\(\s*[\"'](?P<name>\w+)[\"']\s*\)\s*\.check\(")
 _TODO = "write this part, then run the check below."
@@ -134,6 +136,9 @@ def _stub(lines: list[str], in_kernel: bool, in_function: bool) -> list[str]:
     """What stands in the place of a solution, whose first and last lines are its marks."""
     begin = _BEGIN.match(lines[0])
     assert begin is not None
+    given = next((number for number, line in enumerate(lines) if _INSTEAD.match(line)), None)
+    if given is not None:
+        return [re.sub(r"^(\s*)# ?", r"\1", line) for line in lines[given + 1 : -1]]
     todo = f"{TO_DO}{begin['todo'] or _TODO}"
     if in_kernel:
         return [f"{begin['indent']}tl.static_assert(False, {json.dumps(todo, ensure_ascii=False)})"]

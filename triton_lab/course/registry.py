@@ -15,6 +15,8 @@ PAGES = {
     "01": "grids",
     "02": "storage",
     "03": "masks",
+    "04": "dtypes",
+    "05": "aliasing",
     "06": "reductions",
     "07": "matmul",
     "08": "atomics",

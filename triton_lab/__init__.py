@@ -28,6 +28,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from triton_lab import course as course
     from triton_lab import examples as examples
     from triton_lab import lazy as lazy
     from triton_lab import polyhedral as polyhedral
@@ -119,6 +120,7 @@ _PUBLIC: dict[str, str | None] = {
     "check": "triton_lab.launch.check",
     "compare": "triton_lab.launch.comparing.compare",
     "compile": "triton_lab.compiled.entry",
+    "course": None,
     "examples": None,
     "interact": "triton_lab.views.launch.interact",
     "layout": "triton_lab.compiled.layouts",
@@ -173,6 +175,7 @@ __all__ = [
     "check",
     "compare",
     "compile",
+    "course",
     "examples",
     "interact",
     "layout",

@@ -5,14 +5,17 @@
 
 import type { ISessionContext } from '@jupyterlab/apputils';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import type { JSONObject } from '@lumino/coreutils';
 import { Widget } from '@lumino/widgets';
 
+import type { Link, Linked } from '../../triton_lab/views/front/linked.js';
 import type { Place } from '../../triton_lab/views/front/place.js';
 import type { Picked, Saved, Scene } from '../../triton_lab/views/front/scenes.d.ts';
 import type { Selection } from '../../triton_lab/views/front/selection.js';
 import { ViewChannel } from './channel.ts';
 import type { IKeeper } from './channel.ts';
 import { lineTo } from './kernel.ts';
+import { linksIn } from './linked.ts';
 import type { Line } from './kernel.ts';
 import { SCENE, WIDGET } from './output.ts';
 import { placeIn } from './places.ts';
@@ -26,6 +29,7 @@ const CLASS = 'triton-lab-scene';
 const TOO_LARGE = 'This picture was too large to be saved with the notebook: run the cell again to have it live.';
 const NO_SLIDERS = 'Run the cell again to move the sliders: the kernel that ran it is gone.';
 const NO_CHANGE = 'Run the cell again to change this picture: the kernel that ran it is gone.';
+const UNLINKED: Linked = { point: () => undefined, go: () => undefined, stop: () => undefined };
 const NOT_DRAWN = 'This output could not be drawn.';
 
 /** Renders one output. */
@@ -96,7 +100,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
         if (text !== null && !this.isDisposed) {
           saved.scene = text;
           this.#shown = JSON.stringify(saved);
-          model.setData({ data: { ...model.data, [SCENE]: { ...saved } } });
+          model.setData({ data: { ...model.data, [SCENE]: { ...saved } as unknown as JSONObject } });
         }
       });
     };
@@ -108,7 +112,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       }
       this.#place.replaceChildren();
       const place = drawing.leftBehind(this.#placeOf(drawing.placeName(scene)));
-      remove = drawing.showSaved(scene, this.#place, selection, channel, place);
+      remove = drawing.showSaved(scene, this.#place, selection, channel, place, this.#link);
     };
     const keeper: IKeeper = {
       part: (name, scene) => {
@@ -143,6 +147,9 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       channel?.whole();
     }
   }
+
+  /** Tells the notebook around, if there is one, of a card. */
+  readonly #link: Link = (...card) => linksIn(around(this, 'sessionContext'))?.link(...card) ?? UNLINKED;
 
   /** Where somebody was in the picture that stood here before. */
   #placeOf(name: string): Place {

@@ -8,33 +8,31 @@ import type { IDocumentManager } from '@jupyterlab/docmanager';
 
 import { editorView } from './linked.ts';
 import type { IFiles } from './linked.ts';
-import { underRoot } from './linktext.ts';
+import { mayBe, pathsOf } from './linktext.ts';
 
-/** The files below the server's root, by their path on the machine of the kernel. */
+/** The files that the server shows, by their path on the machine of the kernel. */
 export function filesOf(shell: JupyterFrontEnd.IShell, documents: IDocumentManager, root: string): IFiles {
-  const pathOf = (file: string) => underRoot(file, root);
-  const editors = (file: string) => {
-    const path = pathOf(file);
-    return path === null
-      ? []
-      : [...shell.widgets('main')].flatMap(widget => {
-          const view = documents.contextForWidget(widget)?.path === path ? viewIn(widget) : null;
-          return view ? [view] : [];
-        });
-  };
+  const editors = (file: string) =>
+    [...shell.widgets('main')].flatMap(widget => {
+      const path = documents.contextForWidget(widget)?.path;
+      const view = path !== undefined && mayBe(file, path, root) ? viewIn(widget) : null;
+      return view ? [view] : [];
+    });
+  const { contents } = documents.services;
+  const isThere = (path: string) => contents.get(path, { content: false }).then(() => true, () => false);
   return {
     editors,
     async open(file, line) {
-      const path = pathOf(file);
-      const there = path !== null && (await documents.services.contents.get(path, { content: false }).then(() => true, () => false));
-      if (!there) {
-        Notification.info(`The kernel is in ${file}, line ${line}: outside of the folder that this server shows.`);
-        return null;
+      for (const path of pathsOf(file, root)) {
+        if (editors(file).length || (await isThere(path))) {
+          const widget = documents.openOrReveal(path);
+          await widget?.revealed;
+          await widget?.context.ready;
+          return editors(file)[0] ?? null;
+        }
       }
-      const widget = documents.openOrReveal(path);
-      await widget?.revealed;
-      await widget?.context.ready;
-      return editors(file)[0] ?? null;
+      Notification.info(`The kernel is in ${file}, line ${line}: outside of the folder that this server shows.`);
+      return null;
     }
   };
 }

@@ -89,18 +89,25 @@ export function cellOf(number: number, source: ISource, cells: readonly ICandida
 }
 
 /**
- * The path by which the server knows a file, null where it lies outside of its root; a root may begin with `~`, which
- * stands for a folder that nobody here knows.
+ * Whether a file of the kernel's machine may be what the server calls `path`: its root may begin with `~`, which stands
+ * for a folder that nobody here knows.
  */
-export function underRoot(file: string, root: string): string | null {
-  const [path, start] = [file.replaceAll('\\', '/'), root.replaceAll('\\', '/').replace(/\/$/, '')];
-  if (start === '' && path.startsWith('/')) {
-    return path.slice(1);
+export function mayBe(file: string, path: string, root: string): boolean {
+  const [whole, end] = [file.replaceAll('\\', '/'), root.replaceAll('\\', '/').replace(/\/$/, '')];
+  if (!whole.endsWith(`/${path}`)) {
+    return false;
   }
-  if (!start.startsWith('~')) {
-    return start !== '' && path.startsWith(`${start}/`) ? path.slice(start.length + 1) : null;
-  }
-  const home = /^(?:\/root|\/(?:home|Users)\/[^/]+|[A-Za-z]:\/Users\/[^/]+)(?=\/)/.exec(path)?.[0];
-  const whole = home === undefined ? null : `${home}${start.slice(1)}/`;
-  return whole !== null && path.startsWith(whole) ? path.slice(whole.length) : null;
+  const start = whole.slice(0, -path.length - 1);
+  return end.startsWith('~') ? start !== '' && start.endsWith(end.slice(1)) : start === end;
+}
+
+/** What the server may call a file, the likeliest first: none where it lies outside of the root. */
+export function pathsOf(file: string, root: string): string[] {
+  const parts = file.replaceAll('\\', '/').split('/');
+  const paths = parts.map((_, k) => parts.slice(k).join('/')).filter(path => path !== '' && mayBe(file, path, root));
+  // Homes are mostly `/home/ada`, and root's is `/root`.
+  const depth = parts[1] === 'root' ? 2 : 3;
+  const folders = root.split('/').length - 1;
+  const far = (path: string) => Math.abs(parts.length - path.split('/').length - depth - folders);
+  return paths.sort((a, b) => far(a) - far(b));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { cellOf, placed, underRoot } from '../src/linktext.ts';
+import { cellOf, pathsOf, placed } from '../src/linktext.ts';
 
 const KERNEL = ['@triton.jit', 'def add(x_ptr, n):', '    i = tl.arange(0, 8)', '    x = tl.load(x_ptr + i)', '    tl.store(x_ptr + i, x)'];
 const CELL = ['%%triton', 'import triton', '', ...KERNEL, 'add[(1,)](x, 8)'];
@@ -35,10 +35,17 @@ test('a kernel is found by the number beside its cell, and by its text', () => {
 });
 
 test('a file has a path on the server only below its root', () => {
-  assert.equal(underRoot('/work/a/k.py', '/work'), 'a/k.py');
-  assert.equal(underRoot('/work/a/k.py', '/work/'), 'a/k.py');
-  assert.equal(underRoot('/workshop/k.py', '/work'), null);
-  assert.equal(underRoot('/home/ada/lab/k.py', '~/lab'), 'k.py');
-  assert.equal(underRoot('/opt/lab/k.py', '~/lab'), null);
-  assert.equal(underRoot('/opt/k.py', '/'), 'opt/k.py');
+  assert.deepEqual(pathsOf('/work/a/k.py', '/work'), ['a/k.py']);
+  assert.deepEqual(pathsOf('/work/a/k.py', '/work/'), ['a/k.py']);
+  assert.deepEqual(pathsOf('/workshop/k.py', '/work'), []);
+  assert.deepEqual(pathsOf('/opt/k.py', '/'), ['opt/k.py']);
+  assert.deepEqual(pathsOf('C:\\Users\\ada\\k.py', 'C:\\Users'), ['ada/k.py']);
+});
+
+test('of a root below a home that nobody knows, the likeliest path comes first', () => {
+  assert.deepEqual(pathsOf('/home/ada/lab/k.py', '~/lab'), ['k.py']);
+  assert.deepEqual(pathsOf('/data/people/ada/lab/k.py', '~/lab'), ['k.py']);
+  assert.deepEqual(pathsOf('/opt/laboratory/k.py', '~/lab'), []);
+  assert.equal(pathsOf('/home/ada/lab/k.py', '~')[0], 'lab/k.py');
+  assert.equal(pathsOf('/root/lab/k.py', '~')[0], 'lab/k.py');
 });

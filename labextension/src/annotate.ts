@@ -105,35 +105,56 @@ export const toldField = StateField.define<ITold>({
   }
 });
 
-class Note extends GutterMarker {
-  readonly note: LineNote;
+/** The worst first, as in a card: told apart by shape and not by colour alone. */
+const ICONS = { error: '✖', warning: '▲', note: '●' } as const;
+
+/** What stands beside one line. */
+class Beside extends GutterMarker {
+  readonly note: LineNote | null;
+  readonly finding: FindingNote | null;
   readonly aged: boolean;
 
-  constructor(note: LineNote, aged: boolean) {
+  constructor(note: LineNote | null, finding: FindingNote | null, aged: boolean) {
     super();
     this.note = note;
+    this.finding = finding;
     this.aged = aged;
   }
 
-  override eq(other: Note): boolean {
-    return other.note === this.note && other.aged === this.aged;
+  override eq(other: Beside): boolean {
+    return other.note === this.note && other.finding === this.finding && other.aged === this.aged;
   }
 
   override toDOM(): HTMLElement {
+    const { note, finding } = this;
     const node = document.createElement('div');
     node.className = 'triton-lab-note-of-line';
-    node.textContent = this.note.text;
-    node.title = this.aged ? `${this.note.told}. ${EDITED}` : this.note.told;
-    node.style.setProperty('--share', `${Math.min(100, Math.max(0, this.note.share * 100))}%`);
+    const icon = node.appendChild(document.createElement('span'));
+    icon.textContent = finding ? ICONS[finding.severity] : '';
+    icon.dataset['severity'] = finding?.severity ?? '';
+    node.append(note?.text ?? '');
+    node.title = [finding?.message, note?.told, this.aged ? EDITED : ''].filter(Boolean).join('\n');
+    node.style.setProperty('--share', `${Math.min(100, Math.max(0, (note?.share ?? 0) * 100))}%`);
     return node;
   }
 }
 
-/** The notes as a gutter wants them, by the starts of lines. */
+/** What is told of lines, as a gutter wants it: by their starts. */
 function markersOf(state: EditorState): RangeSet<GutterMarker> {
-  const { notes, aged } = state.field(toldField);
+  const { notes, findings, aged } = state.field(toldField);
+  const lines = new Map<number, { note: LineNote | null; finding: FindingNote | null }>();
+  const at = (place: number) => {
+    const { from } = state.doc.lineAt(place);
+    const line = lines.get(from) ?? { note: null, finding: null };
+    lines.set(from, line);
+    return line;
+  };
+  notes.forEach(one => (at(one.at).note = one.told));
+  const order = Object.keys(ICONS);
+  const worst = [...findings].sort((a, b) => order.indexOf(a.told.finding.severity) - order.indexOf(b.told.finding.severity));
+  worst.forEach(one => (at(one.at).finding ??= one.told.finding));
   return RangeSet.of(
-    notes.map(({ at, told }) => new Note(told, aged).range(state.doc.lineAt(at).from)),
+    [...lines].map(([from, { note, finding }]) => new Beside(note, finding, aged).range(from)),
     true
   );
 }

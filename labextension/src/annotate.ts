@@ -233,6 +233,16 @@ function changesOf(state: EditorState, fix: FindingNote['fix'], edits: readonly 
   return changes.length ? changes : null;
 }
 
+/** Do what mends the first finding of the caret's line, as far as anything does. */
+export function applyFix(view: EditorView): boolean {
+  const { state } = view;
+  const here = state.doc.lineAt(state.selection.main.head);
+  const ours = state.field(toldField, false) ? diagnosticsOf(state) : [];
+  const action = ours.find(({ from, actions }) => from >= here.from && from <= here.to && actions?.length)?.actions?.[0];
+  action?.apply(view, here.from, here.to);
+  return action !== undefined;
+}
+
 const PARTS: Extension = [
   markers,
   gutter({ class: 'triton-lab-gutter', markers: view => view.state.field(markers) }),

@@ -6,12 +6,12 @@ import { JupyterFrontEnd } from '@jupyterlab/application';
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
 import { EditorExtensionRegistry, IEditorExtensionRegistry } from '@jupyterlab/codemirror';
-import { nextDiagnostic, openLintPanel } from '@codemirror/lint';
+import { closeLintPanel, nextDiagnostic, openLintPanel } from '@codemirror/lint';
 import type { EditorView } from '@codemirror/view';
 import { IDocumentManager } from '@jupyterlab/docmanager';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
-import { annotations } from './annotate.ts';
+import { annotations, applyFix } from './annotate.ts';
 import { keepNotes, notesOf } from './annotations.ts';
 import { isCodeCell } from './cell.ts';
 import { editorView, linkNotebook, linksIn, linksOf, show } from './linked.ts';
@@ -90,13 +90,14 @@ function addCommands({ commands, shell }: JupyterFrontEnd, palette: ICommandPale
     });
     palette?.addItem({ command, category: CATEGORY });
   };
-  add('list-findings', 'List the Findings of the Cell', 'What is wrong in the kernels of the cell, with remedies', view =>
-    openLintPanel(view)
+  add('list-findings', 'List the Findings of the Cell', 'What is wrong in the kernels of the cell, below it', view =>
+    view.dom.querySelector('.cm-panel-lint') ? closeLintPanel(view) : openLintPanel(view)
   );
   add('next-finding', 'Go to the Next Finding', 'Put the caret at the next line with a finding', view => {
     view.focus();
     nextDiagnostic(view);
   });
+  add('apply-fix', 'Apply the Fix of the Finding at the Caret', 'Edit the lines as the finding says', view => applyFix(view));
   add('show-line', 'Show What the Line at the Caret Touches', 'Pick the line in the cards of the kernel', (view, links) =>
     links.pick(view, view.state.doc.lineAt(view.state.selection.main.head).number)
   );

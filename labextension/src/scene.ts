@@ -29,7 +29,6 @@ const CLASS = 'triton-lab-scene';
 const TOO_LARGE = 'This picture was too large to be saved with the notebook: run the cell again to have it live.';
 const NO_SLIDERS = 'Run the cell again to move the sliders: the kernel that ran it is gone.';
 const NO_CHANGE = 'Run the cell again to change this picture: the kernel that ran it is gone.';
-const UNLINKED: Linked = { point: () => undefined, go: () => undefined, stop: () => undefined };
 const NOT_DRAWN = 'This output could not be drawn.';
 
 /** Renders one output. */
@@ -148,8 +147,22 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     }
   }
 
-  /** Tells the notebook around, if there is one, of a card. */
-  readonly #link: Link = (...card) => linksIn(around(this, 'sessionContext'))?.link(...card) ?? UNLINKED;
+  /** Tells the notebook around of a card, if there is one: once the output stands in it. */
+  readonly #link: Link = (...card) => {
+    let linked: Linked | undefined;
+    let stopped = false;
+    void this.#inPage.then(() => {
+      linked = stopped ? undefined : linksIn(around(this, 'sessionContext'))?.link(...card);
+    });
+    return {
+      point: lines => linked?.point(lines),
+      go: (line, opens) => linked?.go(line, opens),
+      stop: () => {
+        stopped = true;
+        linked?.stop();
+      }
+    };
+  };
 
   /** Where somebody was in the picture that stood here before. */
   #placeOf(name: string): Place {

@@ -22,7 +22,7 @@ class _Follow:
     def __init__(self, shell: Any) -> None:
         self.shell = shell
 
-    def __call__(self, *_: Any) -> None:
+    def __call__(self, ended: Any = None) -> None:
         import sys
 
         if "triton" in sys.modules:
@@ -31,6 +31,10 @@ class _Follow:
 
             follow_all(self.shell.user_ns)
             uncaught.tell(self.shell)
+        if "triton_lab.launch.launches" in sys.modules:
+            from triton_lab.notebook.desk import desk
+
+            desk.cell_ended(self.shell, getattr(ended, "execution_count", None))
 
 
 _hooks: dict[int, _Follow] = {}
@@ -39,13 +43,20 @@ _hooks: dict[int, _Follow] = {}
 def offer(shell: Any) -> None:
     """Make the magics known to an IPython shell, and JupyterLab's extension welcome; nothing else until one is used."""
     from triton_lab.notebook.ready import get_ready
-    from triton_lab.views.onlooker import listen
+    from triton_lab.views.onlooker import listen, standing
 
     listen(shell, lambda: get_ready(shell))
+    standing["triton_lab.desk"] = _desk
     shell.register_magic_function(triton_cell, "cell", "triton")
     shell.register_magic_function(triton_line, "line", "triton")
     if _help_alone not in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.append(_help_alone)
+
+
+def _desk() -> Any:
+    from triton_lab.notebook.desk import desk
+
+    return desk
 
 
 def _help_alone(lines: list[str]) -> list[str]:
@@ -148,6 +159,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     from triton_lab.notebook.hushed import hushed
     from triton_lab.notebook.progress import listening
     from triton_lab.notebook.ready import enough
+    from triton_lab.notebook.session import of_cell, session
     from triton_lab.notebook.show import show_interrupted, show_launches, show_no_launch
     from triton_lab.notebook.switch import switched
 
@@ -160,6 +172,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
             # Of Triton's interpreter nothing can be recorded: the cell runs, and a note says so.
             launches: list[Launch] = [] if knobs.runtime.interpret else stack.enter_context(record(time=True))
             result = cell.run(shell, body)
+            session.note(launches, *of_cell(shell))
     except (TargetError, NotRecorded) as error:
         raise trouble.plain(error) from None
     for note in notes:

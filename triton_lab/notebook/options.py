@@ -11,13 +11,13 @@ from triton_lab.compiled.architecture import ARCHITECTURES, architectures
 from triton_lab.views.launch.plot import SHOWN, TABS
 
 # Where a cell runs, and what that means.
-_TARGET_HELP = {
+TARGET_HELP = {
     "auto": "where Triton would run: on the GPU if there is one (the default)",
     "cpu": "on the CPU, without a GPU",
     "gpu": "on the GPU",
     "both": "each launch on both, from the same memory, with the difference",
 }
-TARGETS = tuple(_TARGET_HELP)
+TARGETS = tuple(TARGET_HELP)
 # What a card can show, and nothing.
 VIEWS = (*SHOWN, "none")
 # What kernels can be compiled for.
@@ -99,7 +99,23 @@ def parse(line: str) -> Options:
             help = True
         else:
             raise UsageError(_unknown(flag, [each.names[0] for each in FLAGS], "option"))
-    return Options(target or "auto", Options.show if show is None else show, steps, help, gpus)
+    return Options(target or "auto", _preferred if show is None else show, steps, help, gpus)
+
+
+_preferred: tuple[str, ...] = Options.show
+
+
+def prefer(view: str) -> None:
+    """From now on cards open with ``view`` where their cell does not say. Raises LookupError for what there is not."""
+    global _preferred
+    if view not in VIEWS:
+        raise LookupError(_unknown(view, VIEWS, "view"))
+    _preferred = (view,)
+
+
+def preferred() -> tuple[str, ...]:
+    """What cards open with where their cell does not say: ``tiling``, if nobody preferred another."""
+    return _preferred
 
 
 def _gpus(named: str | None) -> tuple[str, ...]:
@@ -135,7 +151,7 @@ def _unknown(word: str, known: Sequence[str], what: str) -> str:
 
 def _usage() -> str:
     line = " ".join(f"[{each.names[0]}{' ' * bool(each.value)}{each.value}]" for each in FLAGS)
-    targets = "\n".join(f"  {name:<10} {text}" for name, text in _TARGET_HELP.items())
+    targets = "\n".join(f"  {name:<10} {text}" for name, text in TARGET_HELP.items())
     flags = []
     for each in FLAGS:
         flags.append(f"  {each.names[0]:<10} {each.help}")

@@ -7,6 +7,7 @@ for.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,19 @@ from typing import Any
 TARGET = "triton_lab.views"  # of the comm that JupyterLab's extension opens, one for each kernel
 
 _announced = False  # whether a front end that draws scenes by itself has opened the comm
+_lines: deque[Any] = deque(maxlen=8)  # the newest comms: a page that is loaded anew closes none, and hears nothing
+# What answers under a name of its own, beside the pictures that were shown; made once it is asked.
+standing: dict[str, Callable[[], Any]] = {}
 
 
 def announced() -> bool:
     """Whether a front end has said that it draws scenes by itself, so that no widget is needed."""
     return _announced
+
+
+def lines() -> list[Any]:
+    """The comms of the front ends that listen."""
+    return list(_lines)
 
 
 def listen(shell: Any, then: Callable[[], None] = lambda: None) -> None:
@@ -31,6 +40,7 @@ def listen(shell: Any, then: Callable[[], None] = lambda: None) -> None:
 def _opened(comm: Any, then: Callable[[], None]) -> None:
     global _announced
     _announced = True
+    _lines.append(comm)
 
     def answer(message: Any) -> None:
         from triton_lab.views.answering import asked

@@ -9,7 +9,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from triton_lab.launch.launch import Launch
     from triton_lab.notebook.options import Options
@@ -22,7 +22,7 @@ class _Follow:
     def __init__(self, shell: Any) -> None:
         self.shell = shell
 
-    def __call__(self, ended: Any = None) -> None:
+    def __call__(self, *_: Any) -> None:
         import sys
 
         if "triton" in sys.modules:
@@ -31,10 +31,6 @@ class _Follow:
 
             follow_all(self.shell.user_ns)
             uncaught.tell(self.shell)
-        if "triton_lab.launch.launches" in sys.modules:
-            from triton_lab.notebook.desk import desk
-
-            desk.cell_ended(self.shell, getattr(ended, "execution_count", None))
 
 
 _hooks: dict[int, _Follow] = {}
@@ -46,17 +42,17 @@ def offer(shell: Any) -> None:
     from triton_lab.views.onlooker import listen, standing
 
     listen(shell, lambda: get_ready(shell))
-    standing["triton_lab.desk"] = _desk
+    standing["triton_lab.desk"] = _of_the_desk
     shell.register_magic_function(triton_cell, "cell", "triton")
     shell.register_magic_function(triton_line, "line", "triton")
     if _help_alone not in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.append(_help_alone)
 
 
-def _desk() -> Any:
+def _of_the_desk(comm: Any, question: Mapping[str, Any]) -> None:
     from triton_lab.notebook.desk import desk
 
-    return desk
+    desk.asked(comm, question)
 
 
 def _help_alone(lines: list[str]) -> list[str]:

@@ -1,29 +1,33 @@
-"""Answers what JupyterLab's extension asks of the session: see `views.desk` for what there is."""
+"""Answers what JupyterLab's extension asks of the session: see `views.desk` for what there is.
+
+It is asked before anything has run: what takes time, or imports what reads the environment, waits until a question
+needs it.
+"""
 
 from __future__ import annotations
 
+import sys
 import weakref
-from collections.abc import Callable
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from triton_lab.notebook import options
-from triton_lab.notebook.places import targets
-from triton_lab.notebook.session import Session, of_cell, session
-from triton_lab.views.answering import tell
-from triton_lab.views.desk import DESK, SessionCard, SessionText
-from triton_lab.views.scenes import Picked, Scene
-from triton_lab.views.view import View
+from triton_lab.notebook import preference
+from triton_lab.views.desk import DESK, SessionCard, SessionLaunches, SessionTargets, SessionText
+from triton_lab.views.onlooker import lines
+
+if TYPE_CHECKING:
+    from triton_lab.notebook.session import Session
+    from triton_lab.views.view import View
 
 
 class Desk:
-    """Answers as a view does."""
+    """``of`` is the session; None for that of this process, which there is once something was recorded."""
 
-    def __init__(self, of: Session) -> None:
-        self.session = of
+    def __init__(self, of: Session | None = None) -> None:
+        self._own = of
         self._views: weakref.WeakValueDictionary[str, View] = weakref.WeakValueDictionary()
-        self._told = False
-        self._known = True
-        self._answers: dict[str, Callable[..., Any]] = {
+        self._known = False
+        self._answers: dict[str, Callable[..., object]] = {
             "launches": self._launches,
             "targets": self._targets,
             "card": self._card,
@@ -34,56 +38,91 @@ class Desk:
             "first": self._first,
         }
 
-    def part(self, name: str) -> Scene:
+    def asked(self, comm: Any, question: Mapping[str, Any]) -> None:
+        """Answer a `ViewQuestion` as a view would, and from then on tell the list anew once a cell has changed it."""
+        from IPython.core.getipython import get_ipython
+
+        shell = get_ipython()
+        if shell is not None and self.cell_ended not in shell.events.callbacks["post_run_cell"]:
+            shell.events.register("post_run_cell", self.cell_ended)
+            self._list_records(shell, None)
+        name = str(question.get("part"))
+        try:
+            scene = self.part(name)
+        except Exception as error:
+            from triton_lab.views.reason import in_words, reason
+
+            scene = in_words(reason(error))
+        _tell(comm, name, scene)
+
+    def part(self, name: str) -> object:
+        """Raises LookupError, ValueError and CannotReplay, whose words are for the reader."""
         word, *rest = name.split()
         if word not in self._answers:
-            raise LookupError(f"this version of triton-lab knows no {word!r}: restart the kernel to use the newer one")
-        return cast(Scene, self._answers[word](name, *rest))
+            raise LookupError(f"The kernel's triton-lab knows no {word!r}: restart the kernel.")
+        return self._answers[word](name, *rest)
 
-    def live(self) -> Scene:
-        raise LookupError("a session has no picture")
+    def cell_ended(self, ended: Any) -> None:
+        """A cell has run: tell what has changed by it."""
+        from IPython.core.getipython import get_ipython
 
-    def follow(self, picked: Picked) -> Scene | None:
-        return None
+        self._list_records(get_ipython(), getattr(ended, "execution_count", None))
+        if self._session is not None and self._session.news:
+            self._tell_all("launches", self._session.scene())
+        if not self._known and _is_imported():
+            self._tell_all("targets", self._targets("targets"))
 
-    def panel_id(self) -> str | None:
-        return None
-
-    def cell_ended(self, shell: Any, execution: int | None) -> None:
-        """A cell has run: launches that it has recorded by itself are listed too, and all is told to who wants it."""
+    def _list_records(self, shell: Any, execution: int | None) -> None:
+        """The launches of records that cells have made by themselves."""
+        if "triton_lab.launch.launches" not in sys.modules:
+            return
         from triton_lab.launch.launches import Launches
+        from triton_lab.notebook.session import of_cell
 
         for value in list(shell.user_ns.values()):
             # `isinstance` would run foreign code: lazy proxies answer it.
             if issubclass(type(value), Launches):
-                self.session.note(value, of_cell(shell)[0], execution)
-        if self.session.news:
-            self.changed()
+                self._launched.note(value, of_cell(shell)[0], execution)
 
-    def changed(self) -> None:
-        """Tell the list anew to whoever has asked for it, and the targets once they are known."""
-        if self._told:
-            tell(DESK, "launches", cast(Scene, self.session.scene()))
-        if not self._known:
-            tell(DESK, "targets", cast(Scene, self._targets("targets")))
+    @property
+    def _session(self) -> Session | None:
+        """Without a launch there is none yet."""
+        return self._launched if self._own or "triton_lab.notebook.session" in sys.modules else None
 
-    def _launches(self, _: str) -> object:
-        self._told = True
-        return self.session.scene()
+    @property
+    def _launched(self) -> Session:
+        if self._own is None:
+            from triton_lab.notebook.session import session
 
-    def _targets(self, _: str) -> object:
-        found = targets()
-        self._known = found["known"]
-        return found
+            self._own = session
+        return self._own
 
-    def _pin(self, _: str, number: str) -> object:
-        self.session.pin(int(number))
-        self.changed()
-        return self.session.scene()
+    def _tell_all(self, name: str, scene: object) -> None:
+        for comm in lines():
+            _tell(comm, name, scene)
 
-    def _first(self, _: str, view: str) -> object:
-        options.prefer(view)
-        return self._targets("targets")
+    def _launches(self, _: str) -> SessionLaunches:
+        return {"launches": [], "dropped": 0} if self._session is None else self._session.scene()
+
+    def _targets(self, _: str) -> SessionTargets:
+        self._known = _is_imported()
+        if self._known:
+            from triton_lab.notebook.places import targets
+
+            return targets()
+        from triton_lab.notebook.unimported import unknown
+
+        return unknown()
+
+    def _pin(self, _: str, number: str) -> SessionLaunches:
+        self._launched.pin(int(number))
+        scene = self._launched.scene()
+        self._tell_all("launches", scene)
+        return scene
+
+    def _first(self, name: str, view: str = "") -> SessionText:
+        preference.first = view
+        return {"name": name, "content": view}
 
     def _template(self, name: str, which: str) -> SessionText:
         from triton_lab.notebook.templates import template
@@ -91,13 +130,20 @@ class Desk:
         return {"name": name, "content": template(which).cell}
 
     def _card(self, name: str, number: str) -> SessionCard:
-        return self._shown(name, lambda: self._of(int(number)))
+        def made() -> View:
+            from triton_lab.notebook.options import preferred
+            from triton_lab.views.launch.card import Card
+
+            show = preferred()
+            return Card(self._launched.launch(int(number)), () if show == ("none",) else show)
+
+        return self._shown(name, made)
 
     def _compare(self, name: str, one: str, other: str) -> SessionCard:
         def made() -> View:
             from triton_lab.launch.comparing.compare import compare
 
-            view: View = compare(self.session.launch(int(one)), self.session.launch(int(other))).plot()
+            view: View = compare(self._launched.launch(int(one)), self._launched.launch(int(other))).plot()
             return view
 
         return self._shown(name, made)
@@ -106,13 +152,7 @@ class Desk:
         from triton_lab.views.launch.plot import SHOWN
         from triton_lab.views.page import page
 
-        return {"name": name, "content": page(self.session.launch(int(number)).plot(*SHOWN))}
-
-    def _of(self, number: int) -> View:
-        from triton_lab.views.launch.card import Card
-
-        show = options.preferred()
-        return Card(self.session.launch(number), () if show == ("none",) else show)
+        return {"name": name, "content": page(self._launched.launch(int(number)).plot(*SHOWN))}
 
     def _shown(self, name: str, make: Callable[[], View]) -> SessionCard:
         from triton_lab.views.output import saved
@@ -123,4 +163,13 @@ class Desk:
         return {"name": name, "title": view.title(), "output": saved(view), "text": view.text()}
 
 
-desk = Desk(session)
+def _tell(comm: Any, name: str, scene: object) -> None:
+    comm.send({"view": DESK, "part": name, "scene": scene, "panel": None}, buffers=[])
+
+
+def _is_imported() -> bool:
+    """Whether the user has imported torch and Triton."""
+    return {"torch", "triton"} <= sys.modules.keys()
+
+
+desk = Desk()

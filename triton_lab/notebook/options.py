@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triton_lab.compiled.architecture import ARCHITECTURES, architectures
+from triton_lab.notebook import preference
 from triton_lab.views.launch.plot import SHOWN, TABS
 
 # Where a cell runs, and what that means.
@@ -99,23 +100,12 @@ def parse(line: str) -> Options:
             help = True
         else:
             raise UsageError(_unknown(flag, [each.names[0] for each in FLAGS], "option"))
-    return Options(target or "auto", _preferred if show is None else show, steps, help, gpus)
-
-
-_preferred: tuple[str, ...] = Options.show
-
-
-def prefer(view: str) -> None:
-    """From now on cards open with ``view`` where their cell does not say. Raises LookupError for what there is not."""
-    global _preferred
-    if view not in VIEWS:
-        raise LookupError(_unknown(view, VIEWS, "view"))
-    _preferred = (view,)
+    return Options(target or "auto", preferred() if show is None else show, steps, help, gpus)
 
 
 def preferred() -> tuple[str, ...]:
-    """What cards open with where their cell does not say: ``tiling``, if nobody preferred another."""
-    return _preferred
+    """What a card opens with where its line does not say."""
+    return (preference.first,) if preference.first in VIEWS else Options.show
 
 
 def _gpus(named: str | None) -> tuple[str, ...]:

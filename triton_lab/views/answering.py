@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
-from triton_lab.views.onlooker import lines, listen, standing
+from triton_lab.views.onlooker import listen
 from triton_lab.views.packing import beside
 from triton_lab.views.reason import attempt, in_words
 from triton_lab.views.scenes import Picked, Scene, ViewAnswer, WordsScene
@@ -59,23 +59,9 @@ def succeed(before: Answering, after: Answering) -> None:
             _kept[name] = after
 
 
-def tell(view: str, name: str, scene: Scene) -> None:
-    """Send a part that nobody has asked for to the front ends that listen."""
-    for comm in lines():
-        _tell(comm, view, name, scene, None)
-
-
-def _of(view: str) -> Answering | None:
-    """What answers for ``view``: what was shown, or what stands there always."""
-    one = _kept.get(view)
-    if one is None and view in standing:
-        return cast(Answering, standing[view]())
-    return one
-
-
 def part(view: str, name: str) -> Scene:
     """The part called ``name``, or the reason why there is none."""
-    one = _of(view)
+    one = _kept.get(view)
     if one is None:
         return _gone(view, "to see this")
     return attempt(lambda: one.part(name) if name != WHOLE else one.live(), in_words)
@@ -93,7 +79,7 @@ def asked(comm: Any, data: Mapping[str, Any]) -> None:
     view, name, picked = data.get("view"), data.get("part"), data.get("picked")
     if not isinstance(view, str):
         return
-    one = _of(view)
+    one = _kept.get(view)
     if isinstance(name, str):
         _tell(comm, view, name, part(view, name), one)
     elif isinstance(picked, Mapping):

@@ -1,6 +1,7 @@
 """What JupyterLab's extension asks of a notebook's session, beside pictures: its launches, where cells can run.
 
-The desk is asked as a view is, under a name of its own. Its parts:
+The desk is asked as a view is, under a name of its own. It answers in a kernel that has run nothing, and imports
+nothing for that. Its parts:
 
     launches              the session's launches (`SessionLaunches`), also sent unasked once they have changed
     targets               what cells can run on (`SessionTargets`)
@@ -9,7 +10,7 @@ The desk is asked as a view is, under a name of its own. Its parts:
     page N                the card as one page (`SessionText`)
     template NAME         a kernel to begin with (`SessionText`)
     pin N                 keep launch N, or let it go (`SessionLaunches`)
-    first VIEW            what cards open with from now on, where a cell does not say (`SessionTargets`)
+    first VIEW            what cards open with from now on, where a cell does not say; no answer
 
 Where there is no such thing the answer is a `WordsScene` that says why.
 """
@@ -56,7 +57,8 @@ class SessionTarget(TypedDict):
 
 
 class SessionTargets(TypedDict):
-    """``known`` is false until Triton has been imported: nobody can say yet what GPU it will find."""
+    """``known`` is false until Triton has been imported: nobody can say yet what GPU it will find, and the lists are
+    empty."""
 
     known: bool
     active: str

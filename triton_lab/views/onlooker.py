@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,8 @@ TARGET = "triton_lab.views"  # of the comm that JupyterLab's extension opens, on
 
 _announced = False  # whether a front end that draws scenes by itself has opened the comm
 _lines: deque[Any] = deque(maxlen=8)  # the newest comms: a page that is loaded anew closes none, and hears nothing
-# What answers under a name of its own, beside the pictures that were shown; made once it is asked.
-standing: dict[str, Callable[[], Any]] = {}
+# Who is asked in place of a picture, by the name that stands for a view's: called with the comm and the question.
+standing: dict[str, Callable[[Any, Mapping[str, Any]], None]] = {}
 
 
 def announced() -> bool:
@@ -43,9 +43,13 @@ def _opened(comm: Any, then: Callable[[], None]) -> None:
     _lines.append(comm)
 
     def answer(message: Any) -> None:
-        from triton_lab.views.answering import asked
+        data = message["content"]["data"]
+        if data.get("view") in standing:
+            standing[data["view"]](comm, data)
+        else:
+            from triton_lab.views.answering import asked
 
-        asked(comm, message["content"]["data"])
+            asked(comm, data)
 
     comm.on_msg(answer)
     then()

@@ -791,7 +791,7 @@ export interface SessionTarget {
   why: string;
 }
 
-/** ``known`` is false until Triton has been imported: nobody can say yet what GPU it will find. */
+/** ``known`` is false until Triton has been imported: nobody can say yet what GPU it will find, and the lists are empty. */
 export interface SessionTargets {
   known: boolean;
   active: string;

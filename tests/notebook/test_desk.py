@@ -166,7 +166,12 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Any:
     """As much of IPython's as the desk asks for."""
     hooks: list[Any] = []
     events = SimpleNamespace(callbacks={"post_run_cell": hooks}, register=lambda _, hook: hooks.append(hook))
-    mine = SimpleNamespace(events=events, user_ns={}, get_parent=lambda: {"metadata": {"cellId": "abc"}})
+    mine = SimpleNamespace(
+        events=events,
+        user_ns={},
+        get_parent=lambda: {"metadata": {"cellId": "abc"}},
+        compile=SimpleNamespace(format_code_name=lambda file: None),
+    )
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: mine)
     return mine
 

@@ -38,11 +38,13 @@ _hooks: dict[int, _Follow] = {}
 
 def offer(shell: Any) -> None:
     """Make the magics known to an IPython shell, and JupyterLab's extension welcome; nothing else until one is used."""
+    from triton_lab.notebook import completing
     from triton_lab.notebook.ready import get_ready
     from triton_lab.views.onlooker import listen, standing
 
     listen(shell, lambda: get_ready(shell))
     standing["triton_lab.desk"] = _of_the_desk
+    completing.offer(shell)
     shell.register_magic_function(triton_cell, "cell", "triton")
     shell.register_magic_function(triton_line, "line", "triton")
     if _help_alone not in shell.input_transformers_cleanup:
@@ -92,8 +94,10 @@ def unregister(shell: Any) -> None:
         shell.magics_manager.magics[kind].pop("triton", None)
     if _help_alone in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(_help_alone)
+    from triton_lab.notebook import completing
     from triton_lab.notebook.ready import leave
 
+    completing.withdraw(shell)
     leave(shell)
     hook = _hooks.pop(id(shell), None)
     if hook is not None:

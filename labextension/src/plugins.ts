@@ -12,6 +12,7 @@ import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { LabIcon } from '@jupyterlab/ui-components';
 import { Token } from '@lumino/coreutils';
+import type { Widget } from '@lumino/widgets';
 
 import { isCodeCell } from './cell.ts';
 import { Current } from './desk/current.ts';
@@ -107,6 +108,7 @@ const session: JupyterFrontEndPlugin<void> = {
     panel.title.caption = 'Launches of this session';
     shell.add(panel, 'right', { rank: 600, type: 'Triton' });
     restorer?.add(panel, panel.id);
+    let before: Widget | null = null;
     addSessionCommands(
       commands,
       front,
@@ -114,7 +116,9 @@ const session: JupyterFrontEndPlugin<void> = {
       (widget, ref) => {
         // Notebook 7 shows one notebook a page, and has room beside it alone.
         if (lab) {
-          shell.add(widget, 'main', { mode: 'split-right', ref, activate: false });
+          const beside = before?.isAttached ? ({ mode: 'tab-after', ref: before.id } as const) : null;
+          shell.add(widget, 'main', beside ?? { mode: 'split-right', ref });
+          before = widget;
         } else {
           widget.title.icon = icon;
           shell.add(widget, 'right', { rank: 610 });

@@ -60,7 +60,7 @@ def test_launches_are_listed_compared_and_opened_beside_their_notebook(lab: Lab)
     notebook.run_all()
     expect(rows(page)).to_have_count(3)
     expect(rows(page).first).to_contain_text("1 error")
-    expect(rows(page).last).to_contain_text("scale(8, 1, 1)no findings")
+    expect(rows(page).last).to_contain_text("1scale(8, 1, 1)no findings")
     expect(rows(page).last).to_contain_text("cell [1] · CPU")
     lab.screenshot("session-list")
     assert violations(page, PANEL) == []
@@ -110,4 +110,63 @@ def test_launches_are_listed_compared_and_opened_beside_their_notebook(lab: Lab)
     expect(rows(page)).to_have_count(0)
     expect(page.locator(PANEL)).to_contain_text("No launches yet")
     assert {urlsplit(url).hostname for url in asked if not url.startswith(("data:", "blob:"))} == {"127.0.0.1"}
+    assert lab.console_errors == []
+
+
+def test_the_target_is_chosen_in_the_line_and_by_commands(lab: Lab) -> None:
+    page = lab.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    write(lab, "target.ipynb", SCALE.replace("triton cpu", "triton"), AGAIN, "x = 1", "%%time\n1")
+    notebook = lab.open("target.ipynb")
+    notebook.run_all()
+    toolbar = page.locator(".triton-lab-toolbar button")
+    notebook.cell(0).locator(".triton-lab-choose").click()
+    menu = page.locator(_MENU)
+    expect(menu.locator(".lm-mod-toggled")).to_contain_text("Auto: where Triton would run")
+    expect(menu.locator(".lm-mod-disabled")).to_have_count(2)
+    expect(menu.locator(".lm-mod-disabled").first).to_have_text("GPU: there is no GPU that Triton can use here")
+    lab.screenshot("target-menu")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert source(page, 0).startswith("%%triton cpu\n")
+    expect(toolbar).to_have_text("Triton: cpu")
+    expect(notebook.cell(0).locator(".triton-lab-choose")).to_be_focused()
+
+    toolbar.click()
+    menu.locator(".lm-Menu-item", has_text="Compile for").click()
+    menu.locator(".lm-Menu-item", has_text="sm_90: NVIDIA").click()
+    assert source(page, 0).startswith("%%triton cpu --compile sm_90\n")
+    toolbar.click()
+    menu.locator(".lm-Menu-item", has_text="All %%triton cells").click()
+    menu.locator(".lm-Menu-item", has_text="Auto").last.click()
+    assert source(page, 0).startswith("%%triton --compile sm_90\n")
+    assert source(page, 1).startswith("%%triton --show grid\n")
+    assert source(page, 2) == "x = 1"
+
+    # By keys: run on the CPU, pin, run again, compare; and the card as a page.
+    notebook.cell(1).locator(".jp-InputPrompt").click()
+    page.keyboard.press("Alt+Shift+C")
+    expect(notebook.cell(1).locator(".jp-InputPrompt")).to_have_text("[5]:")
+    assert source(page, 1).startswith("%%triton cpu --show grid\n")
+    page.keyboard.press("Alt+Shift+P")
+    page.keyboard.press("Alt+Shift+C")
+    expect(notebook.cell(1).locator(".jp-InputPrompt")).to_have_text("[6]:")
+    page.keyboard.press("Alt+Shift+D")
+    expect(page.locator(".triton-lab-beside")).to_contain_text("bit-equal")
+    lab.show("target.ipynb")
+    page.evaluate(_RUN, ["triton-lab:copy-html", {}])
+    expect(page.locator(".jp-toast-message")).to_contain_text("copied as an HTML page")
+    assert page.evaluate("() => navigator.clipboard.readText()").startswith("<!doctype html>")
+
+    # What cannot be is not offered, and is said where it is asked for.
+    enabled = "([id, args]) => window.jupyterapp.commands.isEnabled(id, args)"
+    assert not page.evaluate(enabled, ["triton-lab:run-on", {"target": "gpu"}])
+    notebook.cell(3).locator(".jp-InputPrompt").click()
+    assert not page.evaluate(enabled, ["triton-lab:run-on", {"target": "cpu"}])
+    expect(toolbar).to_be_disabled()
+    page.evaluate(_RUN, ["triton-lab:open-card", {}])
+    expect(page.locator(".jp-toast-message", has_text="has launched nothing")).to_be_visible()
+    page.evaluate(_RUN, ["triton-lab:insert-template", {"name": "matmul"}])
+    expect(notebook.cell(4)).to_contain_text("def matmul_kernel")
     assert lab.console_errors == []

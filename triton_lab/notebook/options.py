@@ -22,7 +22,7 @@ TARGETS = tuple(TARGET_HELP)
 # What a card can show, and nothing.
 VIEWS = (*SHOWN, "none")
 # What kernels can be compiled for.
-_GPUS = tuple(one.name for one in ARCHITECTURES)
+COMPILED_FOR = tuple(one.name for one in ARCHITECTURES)
 _VIEW_HELP = {tab.name: tab.help for tab in TABS} | {"none": "the card without pictures"}
 
 
@@ -41,7 +41,7 @@ FLAGS = (
     Flag(
         ("--compile",),
         "GPU,...",
-        "what a GPU's compiler makes of the kernels: " + ", ".join(_GPUS) + " (default: yours)",
+        "what a GPU's compiler makes of the kernels: " + ", ".join(COMPILED_FOR) + " (default: yours)",
     ),
     Flag(("--help", "-h", "-?"), "", "this text"),
 )

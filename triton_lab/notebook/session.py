@@ -14,7 +14,6 @@ from typing import Any
 from triton_lab import words
 from triton_lab.launch.launch import Launch
 from triton_lab.views.desk import SessionLaunch, SessionLaunches
-from triton_lab.views.drawing.words import time_text
 
 MOST_LISTED = 500
 MOST_PINNED = 2
@@ -78,7 +77,7 @@ def _row(number: int, launch: Launch, cell: str | None, execution: int | None) -
         "kernel": launch.kernel,
         "grid": f"({', '.join(map(str, launch.grid))})",
         "target": "both" if launch.outputs else "gpu" if launch.target == "gpu" else "cpu",
-        "time": time_text(launch)[0] if launch.error is None else "",
+        "time": words.seconds_text(launch.seconds) if launch.error is None else "",
         "findings": findings,
         "severity": severity,
         "kept": True,

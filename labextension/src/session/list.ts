@@ -55,8 +55,8 @@ function item(row: SessionLaunch, actions: IActions): HTMLLIElement {
   const node = document.createElement('li');
   node.dataset['number'] = String(row.number);
   const open = button('triton-lab-open', () => actions.open(row.number));
-  const name = span('triton-lab-kernel', row.kernel);
-  name.append(span('triton-lab-grid', row.grid));
+  const name = span('triton-lab-kernel', '');
+  name.append(span('triton-lab-number', `${row.number}`), row.kernel, span('triton-lab-grid', row.grid));
   const found = span('triton-lab-findings', findingsOf(row));
   found.dataset['severity'] = row.severity ?? '';
   open.append(name, found);

@@ -2,8 +2,8 @@
  * The menu of targets: what there is, and why the rest is not.
  */
 
+import { MenuSvg } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
-import { Menu } from '@lumino/widgets';
 
 import type { SessionTarget, SessionTargets } from '../../../triton_lab/views/front/scenes.d.ts';
 import { SET_ALL, SET_COMPILE, SET_TARGET } from '../ids.ts';
@@ -23,7 +23,7 @@ export function labelOf({ name, help, why }: SessionTarget): string {
 
 /** Open the menu below a button, which gets the focus back. */
 export function openChooser(commands: CommandRegistry, told: SessionTargets | null, button: HTMLElement): void {
-  const menu = new Menu({ commands });
+  const menu = new MenuSvg({ commands });
   menu.addClass('triton-lab-menu');
   const targets = targetsOf(told);
   for (const { name } of targets) {
@@ -31,7 +31,7 @@ export function openChooser(commands: CommandRegistry, told: SessionTargets | nu
   }
   if (told?.compile.length) {
     menu.addItem({ type: 'separator' });
-    const compile = new Menu({ commands });
+    const compile = new MenuSvg({ commands });
     compile.addClass('triton-lab-menu');
     compile.title.label = 'Compile for';
     for (const { name } of told.compile) {
@@ -40,7 +40,7 @@ export function openChooser(commands: CommandRegistry, told: SessionTargets | nu
     menu.addItem({ type: 'submenu', submenu: compile });
   }
   menu.addItem({ type: 'separator' });
-  const all = new Menu({ commands });
+  const all = new MenuSvg({ commands });
   all.addClass('triton-lab-menu');
   all.title.label = 'All %%triton cells';
   for (const { name } of targets) {

@@ -31,8 +31,7 @@ class Button extends WidgetType {
     node.type = 'button';
     node.className = 'triton-lab-choose';
     node.textContent = 'target';
-    node.title = `Runs on: ${this.target}. Choose another target.`;
-    node.setAttribute('aria-label', node.title);
+    this.updateDOM(node);
     node.setAttribute('aria-haspopup', 'menu');
     node.onclick = () => this.open(node);
     // The notebook and the editor have keys of their own for these.
@@ -42,6 +41,13 @@ class Button extends WidgetType {
       }
     };
     return node;
+  }
+
+  // The same button, which may have the focus.
+  override updateDOM(node: HTMLElement): boolean {
+    node.title = `Runs on: ${this.target}. Choose another target.`;
+    node.setAttribute('aria-label', node.title);
+    return true;
   }
 
   override ignoreEvent(): boolean {

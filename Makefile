@@ -19,6 +19,7 @@ export PATH := $(BIN):$(PATH)
 
 # A change in any of these makes an installation stale.
 EXTENSION := $(wildcard labextension/*.json labextension/yarn.lock labextension/.yarnrc.yml labextension/src/* \
+	labextension/src/*/* labextension/schema/* \
 	labextension/style/*) labextension/.front
 INSTALLED := pyproject.toml $(EXTENSION)
 

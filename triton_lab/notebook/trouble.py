@@ -133,7 +133,7 @@ def rendering(error: BaseException, filename: str) -> list[str]:
 
 
 def said(error: BaseException, filename: str = "") -> list[str]:
-    """The lines that `rendering` ends with: what is wrong, and what to do. Without a cell all places have their file."""
+    """The lines that `rendering` ends with: what is wrong, and what to do. Without a cell places have their files."""
     compilation = _compilation_text(error, filename)
     name = type(error).__name__
     hint = hint_for(error)

@@ -1,7 +1,7 @@
 """Memory transactions line by line, predicted against counted: run on a machine with an NVIDIA GPU and Nsight Compute.
 
     python tests/gpu/transactions_by_line.py      # writes docs/transactions-by-line.md and .json
-    python tests/gpu/transactions_by_line.py --again docs/transactions-by-line.json    # reads and predicts anew, anywhere
+    python tests/gpu/transactions_by_line.py --again docs/transactions-by-line.json    # anew, anywhere
 
 The launches are those of `transactions.py`. Nsight Compute counts by instruction (its source page, which lists the
 machine code in order): the k-th instruction on memory there is the k-th of ours, if both list the same, and ours says

@@ -212,6 +212,20 @@ def test_bytes_that_the_kernel_left_alone_are_not_written_back(gpu, monkeypatch)
     assert x.tolist() == [1, 0, 0, 0, 0, 99, 0, 0]
 
 
+@pytest.mark.filterwarnings("ignore:The given buffer is not writable")
+def test_memory_that_may_only_be_read_is_an_error_to_write_on_the_gpu_too(gpu):
+    data = bytes(16)
+    fixed, free = torch.frombuffer(data, dtype=torch.float32), torch.zeros(4)
+    with lab.target("gpu"):
+        copy[(1,)](fixed, free, 4, BLOCK=4)
+        with pytest.raises(lab.ArgumentError, match="may only be read; nothing was written"):
+            copy[(1,)](free + 1, fixed, 4, BLOCK=4)
+        # Recorded, it is found on the CPU, with the line.
+        with pytest.raises(lab.KernelError, match="element 0 of y, whose memory may only be read"), lab.record():
+            copy[(1,)](free + 1, fixed, 4, BLOCK=4)
+    assert data == bytes(16)
+
+
 def test_an_error_on_the_gpu_leaves_tensors_of_the_cpu_unchanged(gpu):
     x = torch.zeros(4)
     with lab.target("gpu"), pytest.raises(Exception, match="out of bounds"):

@@ -85,8 +85,8 @@ def _homes() -> Iterator[Path]:
     clone = _PACKAGE.parent
     if (clone / "pyproject.toml").exists():
         yield clone / "notebooks"
-    bases = [sysconfig.get_path("data"), sysconfig.get_path("data", f"{os.name}_user")]
-    for base in (*bases, clone):  # `pip install --target` lays it beside the package
+    bases: list[str | Path] = [sysconfig.get_path("data"), sysconfig.get_path("data", f"{os.name}_user")]
+    for base in [*bases, clone]:  # `pip install --target` lays it beside the package
         yield Path(base, "share", "triton-lab", "notebooks")
 
 

@@ -328,7 +328,7 @@ def _backward_under(mode: Mode) -> Any:
     before: Any = BackwardCFunction.apply
 
     def apply(self: Any, *gradients: Any) -> Any:
-        if any(each is mode for each in _get_current_function_mode_stack()):
+        if any(each is mode for each in _get_current_function_mode_stack()):  # type: ignore[no-untyped-call]
             return before(self, *gradients)
         with mode:
             return before(self, *gradients)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 # What pytester takes out of sys.modules behind a run would be loaded anew, and known twice.
-import torch.distributed.tensor  # torch registers what is in there once
+import torch.distributed.tensor  # noqa: F401
+
 import triton_lab.testing.coverage.following
 import triton_lab.testing.cuda
 import triton_lab.testing.session

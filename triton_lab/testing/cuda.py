@@ -6,13 +6,14 @@ for, and remembers by storage which tensors are meant to be there: those say so 
 computed from them is there too, and what is moved between the two is a copy, as it would be.
 
 Not mapped, and as on a machine without a GPU: ``torch.compile``, autocast of ``cuda``, CUDA graphs, extensions in
-CUDA, ``torch.version.cuda``; the errors that torch raises where tensors of two devices meet. Triton's own target is
-``cpu``: what asks it for ``cuda`` is told so.
+CUDA, ``torch.version.cuda``; other threads and processes; the errors that torch raises where tensors of two devices
+meet. Triton's own target is ``cpu``: what asks it for ``cuda`` is told so.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -21,7 +22,10 @@ from typing import Any
 from unittest import mock
 
 import torch
-from torch.overrides import TorchFunctionMode
+from torch.autograd.function import BackwardCFunction
+from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
+from torch.utils import _device
+from torch.utils._device import _device_constructors
 
 from triton_lab.backend.timing import Event, Stream
 
@@ -49,16 +53,12 @@ def _storage(tensor: Any) -> Any:
 class Mode(TorchFunctionMode):
     """Hears of torch's calls; see above."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.default_gpu = False
-
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         named = kwargs or {}
         # We ourselves ask where memory is, and not where it is meant to be.
-        if sys._getframe(1).f_globals.get("__name__", "").startswith("triton_lab."):
+        if func is torch.device or sys._getframe(1).f_globals.get("__name__", "").startswith("triton_lab."):
             return func(*args, **named)
         name = getattr(func, "__name__", "")
         if name == "__get__":
@@ -83,24 +83,23 @@ class Mode(TorchFunctionMode):
         return None
 
     def _called(self, func: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        asked = [value for value in (*args, named.get("device")) if isinstance(value, (torch.device, str))]
-        wanted = any(map(is_gpu, asked))
+        asked = _asked(func, named)
+        wanted = is_gpu(asked) or any(map(is_gpu, args))
         if wanted:
             args = tuple("cpu" if is_gpu(value) else value for value in args)
-            named = {key: "cpu" if is_gpu(value) else value for key, value in named.items()}
+            named = {**named, **({"device": "cpu"} if asked is not None else {})}
         result = func(*args, **named)
-        if wanted or (named.get("device") is None and self._among(args, named)):
+        if wanted or (asked is None and self._among(args, named)):
             self._mark(result, args)
-        elif named.get("device") is not None:
+        elif asked is not None:
             self._mark(result, args, False)
         return result
 
     def _among(self, args: tuple[Any, ...], named: dict[str, Any]) -> bool:
-        """Whether one of the tensors given is on the GPU, or all new ones are."""
+        """Whether one of the tensors given is on the GPU."""
         tensors = [value for value in (*args, *named.values()) if isinstance(value, (torch.Tensor, list, tuple))]
         flat = [each for value in tensors for each in (value if isinstance(value, (list, tuple)) else (value,))]
-        found = [self.on_gpu(each) for each in flat if isinstance(each, torch.Tensor)]
-        return any(found) if found else self.default_gpu
+        return any(self.on_gpu(each) for each in flat if isinstance(each, torch.Tensor))
 
     def _mark(self, result: Any, args: tuple[Any, ...], where: bool = True) -> None:
         for each in result if isinstance(result, (list, tuple)) else (result,):
@@ -127,8 +126,9 @@ class Mode(TorchFunctionMode):
         if name == "cuda":
             func, rest = torch.Tensor.to, ("cpu",)
             named = {key: value for key, value in named.items() if key in ("non_blocking", "memory_format")}
-        rest = tuple("cpu" if is_gpu(value) else value for value in rest)
-        named = {key: "cpu" if is_gpu(value) else value for key, value in named.items()}
+        rest = tuple("cpu" if _is_named(value) or is_gpu(value) else value for value in rest[:1]) + rest[1:]
+        if is_gpu(_asked(func, named)):
+            named = {**named, "device": "cpu"}
         result = func(tensor, *rest, **named)
         if after != before and _storage(result) is _storage(tensor):
             result = result.clone()
@@ -140,14 +140,25 @@ class Mode(TorchFunctionMode):
         """Where a tensor is afterwards."""
         if name in ("cpu", "cuda"):
             return name == "cuda"
-        for value in (*rest, named.get("device"), named.get("other")):
+        for value in (*rest[:1], named.get("device"), named.get("other")):
             if isinstance(value, torch.Tensor):
                 return self.on_gpu(value)
-            if isinstance(value, (torch.device, str)):
-                return is_gpu(value)
-            if isinstance(value, int) and not isinstance(value, bool) and value is rest[0]:
-                return True  # `.to(0)`: a GPU by its number
+            if isinstance(value, (torch.device, str)) or _is_named(value):
+                return _is_named(value) or is_gpu(value)
         return before
+
+
+def _is_named(device: Any) -> bool:
+    """Whether a GPU is named by its number."""
+    return isinstance(device, int) and not isinstance(device, bool)
+
+
+def _asked(func: Any, named: dict[str, Any]) -> Any:
+    """Where what a function makes is to be; None where nobody says."""
+    device = named.get("device")
+    if device is None and func in _device_constructors():
+        device = _device.CURRENT_DEVICE  # that of `torch.set_default_device` or `with torch.device(...)`
+    return _GPU if _is_named(device) else device
 
 
 class Device(contextlib.AbstractContextManager[Any]):
@@ -195,12 +206,18 @@ class _Generator(torch.Generator):
         return super().__new__(cls, device="cpu" if is_gpu(device) else device)  # type: ignore[call-arg]
 
 
+def _memory() -> tuple[int, int]:
+    """What is free and what there is, in bytes: this machine's, since tests that need more are to be skipped."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    return os.sysconf("SC_AVPHYS_PAGES") * page, os.sysconf("SC_PHYS_PAGES") * page
+
+
 def _properties(*_: Any) -> Any:
     return SimpleNamespace(
         name=NAME,
         major=9,
         minor=0,
-        total_memory=80 << 30,
+        total_memory=_memory()[1],
         multi_processor_count=132,
         warp_size=32,
         max_threads_per_block=1024,
@@ -248,7 +265,7 @@ CUDA: dict[str, Any] = {
     "get_device_capability": _answer((9, 0)),
     "get_device_properties": _properties,
     "get_arch_list": _answer(["sm_90"]),
-    "mem_get_info": _answer((80 << 30, 80 << 30)),
+    "mem_get_info": lambda *_: _memory(),
     "memory_stats": _answer({}),
     "device": Device,
     "device_of": Device,
@@ -287,15 +304,10 @@ def in_place_of_a_gpu() -> Iterator[Mode]:
     """Inside, on this thread, what is asked of a GPU of NVIDIA's the CPU's memory answers."""
     mode = Mode()
 
-    def set_default_device(device: Any) -> None:
-        mode.default_gpu = is_gpu(device)
-        before(None if device is None else "cpu" if mode.default_gpu else device)
-
-    before = torch.set_default_device
     accelerator = getattr(torch, "accelerator", None)
     tables: list[tuple[Any, dict[str, Any]]] = [
         (torch.cuda, CUDA),
-        (torch, {"Generator": _Generator, "set_default_device": set_default_device}),
+        (torch, {"Generator": _Generator}),
         *([(accelerator, ACCELERATOR)] if accelerator is not None else []),
     ]
     with contextlib.ExitStack() as stack:
@@ -303,5 +315,22 @@ def in_place_of_a_gpu() -> Iterator[Mode]:
             for name, value in table.items():
                 if hasattr(owner, name):
                     stack.enter_context(mock.patch.object(owner, name, _apart(name, value)))
+        stack.enter_context(mock.patch.object(BackwardCFunction, "apply", _backward_under(mode)))
         stack.enter_context(mode)
         yield mode
+
+
+def _backward_under(mode: Mode) -> Any:
+    """What calls the backward of a `torch.autograd.Function`, which is a test's or a library's own code.
+
+    While a call such as ``loss.backward()`` is heard of, torch has put the mode aside.
+    """
+    before: Any = BackwardCFunction.apply
+
+    def apply(self: Any, *gradients: Any) -> Any:
+        if any(each is mode for each in _get_current_function_mode_stack()):  # type: ignore[no-untyped-call]
+            return before(self, *gradients)
+        with mode:
+            return before(self, *gradients)
+
+    return apply

@@ -157,7 +157,7 @@ class Session:
     def _cut(self) -> Generator[None]:
         try:
             yield
-        except Exception as error:
+        except BaseException as error:
             if not self.config.getoption("fulltrace", False):
                 from triton_lab.testing.traces import cut
 
@@ -266,7 +266,7 @@ class Session:
         write = terminalreporter.write_line
         terminalreporter.section("triton-lab")
         if self.summary.kernels:
-            for line in self.summary.lines(self.mode == "check", self._relative):
+            for line in self.summary.lines(self.mode == "check", self._relative, self.config.getoption("verbose") > 0):
                 write(line)
         else:
             write("no kernel was launched")

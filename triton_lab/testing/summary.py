@@ -116,8 +116,8 @@ class Summary:
         """The gravest first, then by kernel and line."""
         return sorted(self.found.values(), key=lambda one: (RANK.index(one.severity), one.kernel, one.file, one.line))
 
-    def lines(self, checked: bool, relative: Any) -> Iterable[str]:
-        """The table, for a terminal; ``relative`` shortens a path."""
+    def lines(self, checked: bool, relative: Any, notes: bool) -> Iterable[str]:
+        """The table and what was found, for a terminal; ``relative`` shortens a path, and ``notes`` are listed too."""
         rows = [["kernel", "launches", "programs", "time", *(["findings"] if checked else [])]]
         for kernel in sorted(self.kernels.values(), key=lambda one: -one.seconds):
             rows.append(
@@ -136,17 +136,20 @@ class Summary:
                 for at, (text, width) in enumerate(zip(row, widths, strict=True))
             ).rstrip()
         if checked:
-            yield from self._findings(relative)
+            yield from self._findings(relative, notes)
 
     def _counted(self, kernel: Kernel) -> str:
         counts = Counter(each.severity for each in self.found.values() if each.kernel == kernel.name)
         return ", ".join(count(counts[severity], severity) for severity in RANK if counts[severity]) or "none"
 
-    def _findings(self, relative: Any) -> Iterable[str]:
-        for found in self.by_severity():
+    def _findings(self, relative: Any, notes: bool) -> Iterable[str]:
+        listed = [found for found in self.by_severity() if notes or found.severity != NOTE]
+        for found in listed:
             what = found.text.split("\n", 1)[0].removeprefix(f"{found.severity}: ")
             excused = f" ({found.excused})" if found.excused else ""
             yield f"{found.severity}: {found.kind}{excused}: {relative(found.file)}:{found.line}: {what}"
             yield f"    {count(found.launches, 'launch', 'launches')} of {found.kernel}, first in {found.test}"
+        if len(listed) < len(self.found):
+            yield f"{count(len(self.found) - len(listed), 'note')}: -v lists them"
         for text, launches in self.unchecked.items():
             yield f"{text} ({number(launches)} {noun(launches, 'launch', 'launches')})"

@@ -126,8 +126,8 @@ launches[0].plot.steps(program=0)
 # %% [markdown]
 # ## Exercise 3: attention in one kernel
 #
-# `q`, `k` and `v` have the shape (heads, tokens, dim); the last stride is 1, `dim` is 16 or 32. A program has 32 queries
-# of one head. Scores and weights exist only as blocks of 32 by 32.
+# `q`, `k` and `v` have the shape (heads, tokens, dim); the last stride is 1, `dim` is 16 or 32. A program has 32
+# queries of one head. Scores and weights exist only as blocks of 32 by 32.
 
 
 # %%
@@ -271,7 +271,9 @@ torch.allclose(v.grad, again.transpose(1, 2) @ dout, atol=1e-5)
 
 # %%
 @triton.jit
-def gradient_of_v_kernel(q_ptr, k_ptr, lse_ptr, dout_ptr, dv_ptr, tokens, scale, DIM: tl.constexpr, BLOCK: tl.constexpr):
+def gradient_of_v_kernel(
+    q_ptr, k_ptr, lse_ptr, dout_ptr, dv_ptr, tokens, scale, DIM: tl.constexpr, BLOCK: tl.constexpr
+):
     # BEGIN SOLUTION: make the weights of a block again, and add up their transposed product with dout
     base = tl.program_id(1) * tokens * DIM
     key = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

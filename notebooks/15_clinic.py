@@ -402,7 +402,8 @@ exercise("highest").check(highest)
 # %% [markdown]
 # ## Which tool shows what
 #
-# One launch of a kernel that is well, with all of its tabs. Say for each of the twelve which of them you would open first.
+# One launch of a kernel that is well, with all of its tabs. Say for each of the twelve which of them you would open
+# first.
 
 # %%
 from triton_lab.examples.softmax import softmax_forward

@@ -112,7 +112,7 @@ EXERCISES = (
         (
             "A program has 32 queries of one head, and walks over the keys, 32 at a time: scores are one tl.dot.",
             "It is `log_sum_exp` for 32 rows at once, with an accumulator (32, dim) that is scaled down like the sum.",
-            "accumulator = accumulator * shrink[:, None] + tl.dot(weights.to(v.dtype), v); in the end divide by the sum.",
+            "accumulator = accumulator * shrink[:, None] + tl.dot(weights.to(v.dtype), v); divide at the end.",
         ),
         cases=_cases(),
         reference=_attention,

@@ -25,7 +25,8 @@ INSTALLED := pyproject.toml $(EXTENSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest coverage mutation lint format hooks check-extension notebooks gallery mistakes site bench upstream wheel \
+.PHONY: help lab test pytest coverage mutation lint format hooks check-extension notebooks course-student gallery mistakes \
+	site bench upstream wheel \
 	install clean platform
 
 help: ## List the targets
@@ -70,6 +71,10 @@ check-extension: $(VENV)/.test ## Type-check and test the JupyterLab extension a
 
 notebooks: $(VENV)/.test ## Make the notebooks anew from their sources, and run them
 	$(BIN)/python -m tests.notebooks.course
+
+course-student: $(VENV)/.lab ## Write the course without its solutions: make course-student DIR=...
+	@test -n "$(DIR)" || { echo "make course-student DIR=folder-to-write-to"; exit 1; }
+	$(BIN)/python -m triton_lab.course.edition notebooks "$(DIR)"
 
 gallery: $(VENV)/.test ## Draw every view on one page
 	$(BIN)/python -m triton_lab.views.launch.gallery

@@ -139,7 +139,9 @@ def tiles(shape: str = "4 x 8"):
     number_tiles[(triton.cdiv(10, ROWS), triton.cdiv(21, COLUMNS))](matrix, 10, 21, ROWS=ROWS, COLUMNS=COLUMNS)
 
 
-lab.interact(tiles, draw=lambda made: made.plot.tiling("out_ptr"), shape=["1 x 32", "2 x 16", "4 x 8", "8 x 4", "16 x 2"])
+lab.interact(
+    tiles, draw=lambda made: made.plot.tiling("out_ptr"), shape=["1 x 32", "2 x 16", "4 x 8", "8 x 4", "16 x 2"]
+)
 
 # %% [markdown]
 # ## Exercise 2: every pair

@@ -167,6 +167,7 @@ total = torch.empty_like(a)
 add_bytes[(1,)](a, b, total, BLOCK=2)
 print(total)
 
+
 # %%
 @triton.jit
 def average_kernel(a_ptr, b_ptr, out_ptr, n, BLOCK: tl.constexpr):
@@ -308,7 +309,8 @@ exercise("floor_to_int").check(floor_to_int)
 # %% [markdown]
 # ## What you take with you
 #
-# - Types are inferred when the kernel is compiled; a Python number takes that of the tensor it meets, if that can hold it.
+# - Types are inferred when the kernel is compiled; a Python number takes that of the tensor it meets,
+#   if that can hold it.
 # - Narrow integers begin again at 0, without a word: widen before you add or multiply.
 # - Compute in float32, and round once, when you store.
 

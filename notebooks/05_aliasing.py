@@ -254,5 +254,5 @@ print(array)
 lab.course.progress("05")
 
 # %% [markdown]
-# **Where to read on.** [Chapter 08](08_atomics.ipynb) is about programs that must meet, [chapter 09](09_lazy_graphs.ipynb)
-# about compilers that decide who may be overwritten.
+# **Where to read on.** [Chapter 08](08_atomics.ipynb) is about programs that must meet, [chapter
+# 09](09_lazy_graphs.ipynb) about compilers that decide who may be overwritten.

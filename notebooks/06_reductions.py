@@ -296,6 +296,6 @@ exercise("half_sum").check(half_sum)
 lab.course.progress("06")
 
 # %% [markdown]
-# **Where to read on.** [Chapter 07](07_matmul.ipynb) reduces along two matrices at once; [chapter 14](14_attention.ipynb)
-# needs a softmax of rows that are never there as a whole. Higham's *Accuracy and Stability of Numerical Algorithms* is
-# the book about lost digits.
+# **Where to read on.** [Chapter 07](07_matmul.ipynb) reduces along two matrices at once; [chapter
+# 14](14_attention.ipynb) needs a softmax of rows that are never there as a whole. Higham's *Accuracy and Stability of
+# Numerical Algorithms* is the book about lost digits.

@@ -49,8 +49,8 @@ print(counter)
 # %% [markdown]
 # ## Exercise 1: what is the least that can come out?
 #
-# The finding says that the programs race. On a GPU the result may differ from run to run. Which is the least number that
-# eight programs may leave?
+# The finding says that the programs race. On a GPU the result may differ from run to run. Which is the least number
+# that eight programs may leave?
 
 # %%
 # BEGIN SOLUTION: a number
@@ -235,9 +235,9 @@ print(value, launches[0].findings)
 launches[0].plot.timeline("value_ptr")
 
 # %% [markdown]
-# The lines are few. `tl.debug_barrier()` makes all threads of a program wait for one another, so that what any of them
-# stored is there before one gives the lock back: with a block of lanes it is needed. Who forgets to give it back at all makes everybody wait for ever. Here that is an
-# error, and no machine hangs:
+# The lines are few. `tl.debug_barrier()` makes all threads of a program wait for one another, so that what any of
+# them stored is there before one gives the lock back: with a block of lanes it is needed. Who forgets to give it back
+# at all makes everybody wait for ever. Here that is an error, and no machine hangs:
 
 
 # %%

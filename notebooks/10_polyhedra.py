@@ -20,7 +20,6 @@
 # instances, array elements or rows of a matrix, move the sliders.
 
 # %%
-import numpy as np
 import torch
 import triton
 import triton.language as tl

@@ -31,7 +31,6 @@ from triton_lab.polyhedral.page import examples
 #
 # Halide keeps the algorithm apart from its schedule. This is the page's matmul in our language, line by line.
 # (Halide names loops from the innermost, we from the outermost.) It is legal, and it visits every point once.
-
 # %%
 from triton_lab.polyhedral.page.halide import halide_matmul
 

@@ -138,7 +138,7 @@ CHANGES: tuple[Change, ...] = (_masks, _operators, _calls, _names, _statements)
 
 
 def mutants(text: str) -> Iterator[Mutant]:
-    """All of a right answer, whose solutions alone are changed."""
+    """All of a right answer."""
     inside = _inside(text)
     tree = ast.parse(text)
     nodes = [node for node in ast.walk(tree) if getattr(node, "lineno", 0) in inside]
@@ -165,7 +165,9 @@ def _with(tree: ast.Module, inside: set[int], number: int, other: ast.AST) -> st
 
 
 def _inside(text: str) -> set[int]:
-    """The lines that are in a solution."""
+    """The lines that are in a solution; all of them, where a solution mends what was given."""
+    if "# INSTEAD" in text:
+        return set(range(1, text.count("\n") + 2))
     found, begun = set(), False
     for number, line in enumerate(text.split("\n"), start=1):
         if "BEGIN SOLUTION" in line or "END SOLUTION" in line:

@@ -486,3 +486,176 @@ def _add_transpose(x_ptr, n, x0, x1, BLOCK: tl.constexpr):
 
 def add_transpose(x):
     _add_transpose[(len(x),)](x, len(x), *x.stride(), BLOCK=max(16, triton.next_power_of_2(len(x))))
+
+
+def negated(x):
+    return _mapped(x, torch.empty_like(x), "axpy", y=torch.zeros_like(x), a=-1.0)
+
+
+def halved(x):
+    return _mapped(x, torch.empty_like(x), "axpy", y=torch.zeros_like(x), a=0.5, block=16)
+
+
+@triton.jit
+def _of_rows(x_ptr, out_ptr, rows, columns, x0, x1, WHAT: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    """Several rows for each program, a block of two dimensions."""
+    i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    j = tl.arange(0, BLOCK)
+    mask = (i < rows)[:, None] & (j < columns)[None, :]
+    x = tl.load(x_ptr + i[:, None] * x0 + j[None, :] * x1, mask=mask, other=0.0)
+    at = out_ptr + i[:, None] * columns + j[None, :]
+    if WHAT == "mean":
+        tl.store(out_ptr + i, tl.sum(x, axis=1) / columns, mask=i < rows)
+    if WHAT == "max":
+        tl.store(out_ptr + i, tl.max(tl.where(mask, x, float("-inf")), axis=1), mask=i < rows)
+    if WHAT == "rms":
+        tl.store(at, x * tl.rsqrt(tl.sum(x * x, axis=1) / columns + 1e-6)[:, None], mask=mask)
+    if WHAT == "softmax":
+        x = tl.where((j < columns)[None, :], x, float("-inf"))
+        e = tl.exp(x - tl.max(x, axis=1)[:, None])
+        tl.store(at, e / tl.sum(e, axis=1)[:, None], mask=mask)
+
+
+def _rows_of(x, what, out):
+    grid = (triton.cdiv(len(x), 4),)
+    _of_rows[grid](x, out, *x.shape, *x.stride(), WHAT=what, ROWS=4, BLOCK=triton.next_power_of_2(x.shape[1]))
+    return out
+
+
+def row_means(x):
+    return _rows_of(x, "mean", torch.empty(len(x)))
+
+
+def row_maxima(x):
+    return _rows_of(x, "max", torch.empty(len(x)))
+
+
+def rms(x):
+    return _rows_of(x, "rms", torch.empty(x.shape))
+
+
+def shares(x):
+    return _rows_of(x, "softmax", torch.empty(x.shape))
+
+
+def energy(x):
+    return dot_of_bytes(x, x)
+
+
+def counted(x):
+    return histogram(x, 8)
+
+
+def turned(x):
+    return transpose(x)
+
+
+def product(a, b):
+    return _multiplied(a, b)[0]
+
+
+@triton.jit
+def _ring(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    following = tl.where(at + 1 == n, 0, at + 1)
+    tl.store(out_ptr + at, tl.load(x_ptr + following, at < n) + tl.load(x_ptr + at, at < n), at < n)
+
+
+def ring(x):
+    out = torch.empty_like(x)
+    _ring[(triton.cdiv(len(x), 32),)](x, out, len(x), BLOCK=32)
+    return out
+
+
+@triton.jit
+def _highest(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    high = tl.full((BLOCK,), float("-inf"), tl.float32)
+    for start in range(0, n, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        high = tl.maximum(high, tl.load(x_ptr + at, at < n, other=float("-inf")))
+    tl.store(out_ptr, tl.max(high, axis=0))
+
+
+def highest(x):
+    out = torch.empty(1)
+    _highest[(1,)](x, out, len(x), BLOCK=32)
+    return out
+
+
+@triton.jit
+def _log_sum_exp(x_ptr, out_ptr, columns, x0, x1, BLOCK: tl.constexpr):
+    """The whole row at once."""
+    j = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * x0 + j * x1, j < columns, other=float("-inf"))
+    high = tl.max(x, axis=0)
+    tl.store(out_ptr + tl.program_id(0), tl.log2(tl.sum(tl.exp(x - high), axis=0)) / 1.4426950408889634 + high)
+
+
+def log_sum_exp(x):
+    out = torch.empty(len(x))
+    _log_sum_exp[(len(x),)](x, out, x.shape[1], *x.stride(), BLOCK=triton.next_power_of_2(x.shape[1]))
+    return out
+
+
+@triton.jit
+def _attention(
+    q_ptr, k_ptr, v_ptr, out_ptr, tokens, scale, qh, qt, kh, kt, vh, vt,
+    CAUSAL: tl.constexpr, DIM: tl.constexpr, KEYS: tl.constexpr,
+):  # fmt: skip
+    """All keys at once, sixteen queries at a time; no running sums."""
+    head = tl.program_id(0)
+    query = tl.program_id(1) * 16 + tl.arange(0, 16)
+    key = tl.arange(0, KEYS)
+    d = tl.arange(0, DIM)
+    end = tl.minimum(tokens, (tl.program_id(1) + 1) * 16) if CAUSAL else tokens
+    q = tl.load(q_ptr + head * qh + query[:, None] * qt + d[None, :], (query < tokens)[:, None], other=0.0)
+    k = tl.load(k_ptr + head * kh + key[None, :] * kt + d[:, None], (key < end)[None, :], other=0.0)
+    v = tl.load(v_ptr + head * vh + key[:, None] * vt + d[None, :], (key < end)[:, None], other=0.0)
+    seen = (key < end)[None, :] & ((query[:, None] >= key[None, :]) if CAUSAL else (query[:, None] >= 0))
+    scores = tl.where(seen, tl.dot(q, k, input_precision="ieee") * scale, float("-inf"))
+    weights = tl.exp(scores - tl.max(scores, axis=1)[:, None])
+    weights = weights / tl.sum(weights, axis=1)[:, None]
+    out = tl.dot(weights.to(v.dtype), v, input_precision="ieee")
+    tl.store(out_ptr + head * tokens * DIM + query[:, None] * DIM + d[None, :], out, (query < tokens)[:, None])
+
+
+def _attended(q, k, v, causal):
+    heads, tokens, dim = q.shape
+    out = torch.empty(q.shape, dtype=q.dtype)
+    strides = (*q.stride()[:2], *k.stride()[:2], *v.stride()[:2])
+    keys = max(16, triton.next_power_of_2(tokens))
+    grid = (heads, triton.cdiv(tokens, 16))
+    _attention[grid](q, k, v, out, tokens, dim**-0.5, *strides, CAUSAL=causal, DIM=dim, KEYS=keys)
+    return out
+
+
+def attention(q, k, v):
+    return _attended(q, k, v, False)
+
+
+def causal_attention(q, k, v):
+    return _attended(q, k, v, True)
+
+
+@triton.jit
+def _gradient_of_v(q_ptr, k_ptr, lse_ptr, dout_ptr, dv_ptr, tokens, scale, DIM: tl.constexpr, QUERIES: tl.constexpr):
+    """Transposed scores, all queries at once."""
+    base = tl.program_id(0) * tokens
+    key = tl.program_id(1) * 16 + tl.arange(0, 16)
+    query = tl.arange(0, QUERIES)
+    d = tl.arange(0, DIM)
+    k = tl.load(k_ptr + (base + key)[:, None] * DIM + d[None, :], (key < tokens)[:, None], other=0.0)
+    q = tl.load(q_ptr + (base + query)[None, :] * DIM + d[:, None], (query < tokens)[None, :], other=0.0)
+    dout = tl.load(dout_ptr + (base + query)[:, None] * DIM + d[None, :], (query < tokens)[:, None], other=0.0)
+    lse = tl.load(lse_ptr + base + query, query < tokens, other=float("inf"))
+    weights = tl.exp(tl.dot(k, q, input_precision="ieee") * scale - lse[None, :])
+    dv = tl.dot(weights, dout, input_precision="ieee")
+    tl.store(dv_ptr + (base + key)[:, None] * DIM + d[None, :], dv, (key < tokens)[:, None])
+
+
+def gradient_of_v(q, k, lse, dout):
+    heads, tokens, dim = q.shape
+    dv = torch.empty(q.shape)
+    grid, queries = (heads, triton.cdiv(tokens, 16)), max(16, triton.next_power_of_2(tokens))
+    _gradient_of_v[grid](q, k, lse, dout, dv, tokens, dim**-0.5, DIM=dim, QUERIES=queries)
+    return dv

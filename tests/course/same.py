@@ -39,6 +39,23 @@ SAME: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("no other", "tl.load(bias_ptr", STORES_NOTHING),
         ("wrong other", "tl.load", TIMES_ZERO),
     ),
+    **dict.fromkeys(
+        ("attention", "causal_attention"),
+        (
+            ("no other", "tl.load(q_at", STORES_NOTHING),
+            ("wrong other", "tl.load(q_at", STORES_NOTHING),
+            ("no other", "tl.load(k_ptr", "the scores of keys that are not there become minus infinity"),
+            ("wrong other", "tl.load(k_ptr", "the scores of keys that are not there become minus infinity"),
+            ("wrong other", "tl.load(v_ptr", "the weights of keys that are not there are zero"),
+        ),
+    ),
+    "gradient_of_v": (
+        ("no other", "tl.load(k_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load(k_ptr", STORES_NOTHING),
+        ("no other", "tl.load(q_ptr", "the weights of queries that are not there are zero"),
+        ("wrong other", "tl.load", "the weights of queries that are not there are zero"),
+        ("no other", "tl.load(lse_ptr", "the weights of queries that are not there are zero"),
+    ),
     "batched": (("wrong other", "tl.load", TIMES_ZERO),),
     "quantised": (
         ("no other", "tl.load(scale_ptr", STORES_NOTHING),

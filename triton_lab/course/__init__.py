@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from triton_lab.course.edition import student as student
-    from triton_lab.course.kinds import Exercise as Exercise
     from triton_lab.course.grading import Grades as Grades
     from triton_lab.course.grading import grade as grade
+    from triton_lab.course.kinds import Exercise as Exercise
     from triton_lab.course.notes import ProgressNotKept as ProgressNotKept
     from triton_lab.course.notes import progress as progress
     from triton_lab.course.registry import exercise as exercise

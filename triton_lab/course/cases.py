@@ -44,9 +44,9 @@ def tensor(
 ) -> Maker:
     """Makes a tensor of random numbers: of a normal distribution times ``scale``, or from ``low`` up to ``high``.
 
-    ``layout``: ``"close"`` is contiguous, with nothing beside it: a step too far leaves the memory. The others are views
-    of something larger: ``"inside"`` of a block, with neighbours on all sides, ``"steps"`` of every other element, and
-    ``"turned"`` of a transpose.
+    ``layout``: ``"close"`` is contiguous, with nothing beside it: a step too far leaves the memory. The others are
+    views of something larger: ``"inside"`` of a block, with neighbours on all sides, ``"steps"`` of every other
+    element, and ``"turned"`` of a transpose.
     """
 
     def make(generator: torch.Generator) -> torch.Tensor:

@@ -65,7 +65,9 @@ class Grades(tuple[Row, ...]):
         with open(path, "w", encoding="utf-8", newline="") as opened:
             writer = csv.writer(opened, lineterminator="\n")
             writer.writerow(("file", "exercise", "points", "possible", "message"))
-            writer.writerows((_harmless(row.file), row.exercise, *_numbers(row), _harmless(row.message)) for row in self)
+            writer.writerows(
+                (_harmless(row.file), row.exercise, *_numbers(row), _harmless(row.message)) for row in self
+            )
 
     def __repr__(self) -> str:
         if not self:

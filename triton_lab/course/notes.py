@@ -78,7 +78,7 @@ def path() -> Path:
 
 
 def read() -> Notes:
-    """What was noted: by exercise ``tries``, ``hints`` and ``solved``; nothing where there is no file, or none of ours."""
+    """What was noted: by exercise ``tries``, ``hints`` and ``solved``; nothing where no file is ours."""
     try:
         found = json.loads(path().read_text(encoding="utf-8"))
     except (OSError, ValueError):

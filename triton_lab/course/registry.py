@@ -20,6 +20,8 @@ PAGES = {
     "06": "reductions",
     "07": "matmul",
     "08": "atomics",
+    "14": "attention",
+    "15": "clinic",
 }
 """Chapter -> the module of `pages` with its tuple `EXERCISES`."""
 

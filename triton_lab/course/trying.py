@@ -181,8 +181,8 @@ def _lucky(launches: Sequence[Launch], on: str) -> Fault | None:
         line = line_of_luck(launch)
         if line is not None:
             message = (
-                f"The numbers are right by luck: the load in line {line} has a mask and no other=..., and what its lanes "
-                "hold that are turned off goes into the result. Nobody says what that is."
+                f"The numbers are right by luck: the load in line {line} has a mask and no other=..., and what lanes "
+                "hold that it turns off goes into the result. Nobody says what that is."
             )
             return Fault(message, on, launch, launch)
     return None
@@ -213,7 +213,9 @@ def _storing(
             continue
         for access in reversed([one for one in launch.done if one.kind != "load"]):
             for event in reversed(access.events):
-                programs = (event.active() & (event.addresses() == address)).reshape(len(event.programs), -1).any(axis=1)
+                programs = (
+                    (event.active() & (event.addresses() == address)).reshape(len(event.programs), -1).any(axis=1)
+                )
                 if programs.any():
                     program = int(event.programs[programs.nonzero()[0][-1]])
                     by = f"{words.program(program, launch.grid)} stored it, in line {access.line}"

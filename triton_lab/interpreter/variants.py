@@ -60,8 +60,8 @@ def ordinary(name: str) -> Implementation:
 
 
 def unsaid(ops: Collection[int]) -> Table:
-    """The loads ``ops`` (by index) give lanes that their mask turns off NaN and numbers of either sign, in turn, where no
-    ``other`` is said: a GPU may give anything, and ordinarily it is zero here."""
+    """The loads ``ops`` (by index) give lanes that their mask turns off NaN and numbers of either sign, in turn, where
+    no ``other`` is said: a GPU may give anything, and ordinarily it is zero here."""
 
     def load(frame: Frame, op: Op, *operands: Value) -> Value:
         found = ordinary("tt.load")(frame, op, *operands)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.kinds import Question, Task
 from triton_lab.course.work import launched, wide
@@ -22,7 +20,7 @@ EXERCISES = (
         (
             "Load both blocks before you store any of them.",
             "Then store what came from x to y, and what came from y to x.",
-            "a = tl.load(x_ptr + i); b = tl.load(y_ptr + i); tl.store(x_ptr + i, b); tl.store(y_ptr + i, a), with masks",
+            "a = tl.load(x_ptr + i); b = tl.load(y_ptr + i); tl.store(x_ptr + i, b); tl.store(y_ptr + i, a)",
         ),
         cases=(
             *(case(x=tensor(n), y=tensor(n)) for n in (64, 65, 1, 700)),

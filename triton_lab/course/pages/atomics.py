@@ -121,12 +121,12 @@ EXERCISES = (
         "best",
         "Two numbers that belong together",
         (
-            "The maximum and its place must change together: no atomic does both. A lock lets one program in at a time.",
+            "The maximum and its place must change together: no atomic does both. A lock lets one in at a time.",
             "while tl.atomic_cas(lock_ptr, 0, 1) == 1: pass takes the lock, tl.atomic_xchg(lock_ptr, 0) gives it back.",
-            "Load what is kept, compare, store both, all between the two. tl.debug_barrier() before the lock goes back: "
+            "Load what is kept, compare, store both, all between the two. tl.debug_barrier() before it goes back: "
             "all threads must have stored.",
         ),
-        cases=tuple(case(x=tensor(n)) for n in (64, 65, 500, 1)) + (case(x=_rising),),
+        cases=(*(case(x=tensor(n)) for n in (64, 65, 500, 1)), case(x=_rising)),
         reference=_best,
         work=(launched(), wide(16)),
         points=2,

@@ -61,7 +61,7 @@ EXERCISES = (
         "A matrix product",
         (
             "A program has one tile of the result. It walks along K, and loads a block of a and one of b in each step.",
-            "The accumulator is tl.zeros((M, N), tl.float32), outside of the loop; tl.dot(a, b, accumulator) adds to it.",
+            "The accumulator is tl.zeros((M, N), tl.float32), before the loop; tl.dot(a, b, accumulator) adds to it.",
             "Masks in the loop: rows of a and columns of b by the edges, and k < K - start for both, with other=0.0. "
             'input_precision="ieee" keeps all digits.',
         ),
@@ -96,7 +96,7 @@ EXERCISES = (
         "A layer in one kernel",
         (
             "It is the product with another end: the bias is added and the rest cut off before the tile is stored.",
-            "The weight is (outputs, inputs), as torch keeps it. Its transpose is the same memory with strides swapped.",
+            "The weight is (outputs, inputs), as torch keeps it. Its transpose is the same memory, strides swapped.",
             "accumulator += bias[None, :]; tl.store(..., tl.maximum(accumulator, 0.0))",
         ),
         cases=(

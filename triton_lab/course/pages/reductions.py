@@ -69,7 +69,7 @@ EXERCISES = (
         "Softmax that does not overflow",
         (
             "exp(x) overflows from 89 on. The result stays the same if every element is less by the same number.",
-            "Take the row's greatest element away before tl.exp. Lanes beyond the row get minus infinity: exp makes it 0.",
+            "Take the row's greatest element away before tl.exp. Lanes beyond the row get minus infinity.",
             "x -= tl.max(x, axis=0); e = tl.exp(x); store e / tl.sum(e, axis=0)",
         ),
         cases=(

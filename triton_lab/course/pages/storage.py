@@ -37,8 +37,10 @@ def _windows(answer: Any) -> str:
     wanted = row.unfold(0, 3, 1)
     wrong = (view != wanted).nonzero()
     if len(wrong):
-        i, j = wrong[0].tolist()
-        return f"Window {i} is {view[i].tolist()}, and must be {wanted[i].tolist()}: what is one step in each direction?"
+        i = int(wrong[0][0])
+        return (
+            f"Window {i} is {view[i].tolist()}, and must be {wanted[i].tolist()}: what is one step in each direction?"
+        )
     return ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from typing import Any
 
@@ -41,25 +42,16 @@ def halves(x_ptr, y_ptr, B: tl.constexpr):
 
 
 def recorded(kernel: Any, *arguments: Any, grid: int = 1, **constants: Any) -> Launch:
-    with lab.target("cpu"), lab.record() as launches:
-        try:
-            kernel[(grid,)](*arguments, **constants)
-        except lab.KernelError:
-            pass
+    with lab.target("cpu"), lab.record() as launches, contextlib.suppress(lab.KernelError):
+        kernel[(grid,)](*arguments, **constants)
     return launches[0]
 
 
 def beside(launch: Launch) -> dict[str, tuple[str, float, str]]:
     """By the words of its line: what stands beside it, its share, and what is told of it."""
     (source, *_) = launch.plot().annotations()
-    return {
-        source["lines"][note["line"] - source["first"]].strip().split("(")[0]: (
-            note["text"],
-            note["share"],
-            note["told"],
-        )
-        for note in source["notes"]
-    }
+    first, lines = source["first"], [line.strip().split("(")[0] for line in source["lines"]]
+    return {lines[note["line"] - first]: (note["text"], note["share"], note["told"]) for note in source["notes"]}
 
 
 def test_lines_have_their_share_of_bytes_and_their_times() -> None:

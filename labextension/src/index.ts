@@ -11,6 +11,7 @@ import { isCodeCell, lastRunOf } from './cell.ts';
 import { lineNotes, links } from './link.ts';
 import { marks } from './marks.ts';
 import { announceTo, cleanWhenSaved, hasTriton } from './notebook.ts';
+import { plugins } from './plugins.ts';
 import { SCENE_RANK, sceneFactory } from './scene.ts';
 
 const cellMarks: JupyterFrontEndPlugin<void> = {
@@ -45,4 +46,4 @@ const scenes: JupyterFrontEndPlugin<void> = {
   }
 };
 
-export default [cellMarks, scenes, lineNotes, links];
+export default [cellMarks, scenes, lineNotes, links, ...plugins];

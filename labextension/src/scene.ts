@@ -39,6 +39,8 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
   #shown = '';
   #stop: () => void = () => undefined;
   #attached: () => void = () => undefined;
+  /** Widgets of a kernel in the picture's place. Its element is ours, which no layout knows: it comes and goes with us. */
+  #panel: Widget | null = null;
   readonly #inPage = new Promise<void>(resolve => (this.#attached = resolve));
 
   constructor() {
@@ -78,6 +80,19 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
 
   protected override onAfterAttach(): void {
     this.#attached();
+    this.#showPanel();
+  }
+
+  protected override onBeforeDetach(): void {
+    if (this.#panel?.isAttached) {
+      Widget.detach(this.#panel);
+    }
+  }
+
+  #showPanel(): void {
+    if (this.#panel && this.isAttached && !this.#panel.isAttached) {
+      Widget.attach(this.#panel, this.#place);
+    }
   }
 
   #clear(): void {
@@ -90,7 +105,6 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
   #draw(model: IRenderMime.IMimeModel, saved: Saved, start: Scene | null, drawing: Front): void {
     const selection = drawing.createSelection({});
     let remove: () => void = () => undefined;
-    let panel: Widget | null = null;
     let last = Promise.resolve();
     // One after the other, each on what the one before has made of the output.
     const keep = (make: () => Promise<string | null>) => {
@@ -119,8 +133,9 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       },
       whole: (scene, id) => {
         if (saved.panel) {
-          panel = id === null ? null : this.#panelOf(id);
-          this.#note.textContent = panel ? '' : NO_SLIDERS;
+          this.#panel = id === null ? null : this.#panelOf(id);
+          this.#showPanel();
+          this.#note.textContent = this.#panel ? '' : NO_SLIDERS;
           return;
         }
         this.#note.textContent = '';
@@ -135,7 +150,8 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     this.#stop = () => {
       channel?.stop();
       remove();
-      panel?.dispose();
+      this.#panel?.dispose();
+      this.#panel = null;
     };
     if (start === null) {
       this.#picture(model);
@@ -193,7 +209,6 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       const data = { [WIDGET]: { version_major: 2, version_minor: 0, model_id: id } };
       void panel.renderModel(rendermime.createModel({ data, trusted: true }));
       this.#place.replaceChildren();
-      Widget.attach(panel, this.#place);
       const named = new MutationObserver(() => nameSliders(panel.node));
       named.observe(panel.node, { childList: true, subtree: true });
       panel.disposed.connect(() => named.disconnect());

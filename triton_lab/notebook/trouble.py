@@ -129,11 +129,16 @@ def rendering(error: BaseException, filename: str) -> list[str]:
     result = ["\x1b[31m" + "-" * 75 + "\x1b[39m"]
     for frame, line in own_frames(error.__traceback__, filename):
         result.extend(_frame_text(frame.f_code.co_filename, line, frame.f_code.co_name, filename))
+    return [*result, *said(error, filename)]
+
+
+def said(error: BaseException, filename: str = "") -> list[str]:
+    """The lines that `rendering` ends with: what is wrong, and what to do. Without a cell all places have their file."""
     compilation = _compilation_text(error, filename)
     name = type(error).__name__
     hint = hint_for(error)
     message = compilation if compilation is not None else str(error)
-    result.append(f"\x1b[31m{name}\x1b[39m: {message}")
+    result = [f"\x1b[31m{name}\x1b[39m: {message}"]
     if hint:
         result.append(hint)
     return [*result, *fault_text(error)]

@@ -800,6 +800,59 @@ export interface Saved {
   annotations?: NotedSource[];
 }
 
+/** A picture as an output keeps it, to be shown beside the notebook. */
+export interface SessionCard {
+  name: string;
+  title: string;
+  output: Saved;
+  text: string;
+}
+
+/** A launch of the session. ``cell`` is the notebook's id of its cell, ``execution`` the number of the run, ``kept`` whether there still is more of it than stands here. */
+export interface SessionLaunch {
+  number: number;
+  cell: string | null;
+  execution: number | null;
+  kernel: string;
+  grid: string;
+  target: "cpu" | "gpu" | "both";
+  time: string;
+  findings: string;
+  severity: string | null;
+  kept: boolean;
+  pinned: boolean;
+}
+
+/** The newest last; ``dropped`` is how many before them are no longer listed. */
+export interface SessionLaunches {
+  launches: SessionLaunch[];
+  dropped: number;
+}
+
+/** Something that a cell can ask for: the ``name`` is what stands in its line, ``why`` is "" where it is there. */
+export interface SessionTarget {
+  name: string;
+  help: string;
+  why: string;
+}
+
+/** ``known`` is false until Triton has been imported: nobody can say yet what GPU it will find, and the lists are empty. */
+export interface SessionTargets {
+  known: boolean;
+  active: string;
+  gpu: string;
+  triton: string;
+  version: string;
+  targets: SessionTarget[];
+  compile: SessionTarget[];
+  templates: SessionTarget[];
+}
+
+export interface SessionText {
+  name: string;
+  content: string;
+}
+
 /** A layout of a conversion: its places and bits, as in a `LayoutScene`, and the tensor. */
 export interface SideScene {
   axes: AxisScene[];

@@ -6,7 +6,7 @@
 import { lintKeymap, linter } from '@codemirror/lint';
 import type { Action, Diagnostic } from '@codemirror/lint';
 import { Compartment, EditorState, MapMode, RangeSet, StateEffect, StateField } from '@codemirror/state';
-import type { ChangeDesc, Extension, Text } from '@codemirror/state';
+import type { ChangeDesc, ChangeSet, Extension, Text } from '@codemirror/state';
 import { EditorView, GutterMarker, ViewPlugin, gutter, keymap } from '@codemirror/view';
 
 import type { FindingNote, LineNote, NotedSource } from '../../triton_lab/views/front/scenes.d.ts';
@@ -159,11 +159,28 @@ function markersOf(state: EditorState): RangeSet<GutterMarker> {
   );
 }
 
-const markers = StateField.define<RangeSet<GutterMarker>>({
+/** What the gutter shows. */
+export const markers = StateField.define<RangeSet<GutterMarker>>({
   create: markersOf,
-  update: (before, { startState, state }) =>
-    startState.field(toldField, false) === state.field(toldField) ? before : markersOf(state)
+  update(before, { startState, state, changes }) {
+    const [old, now] = [startState.field(toldField, false), state.field(toldField)];
+    if (old === now) {
+      return before;
+    }
+    // Typing within a line, which is most of it, moves what stands beside lines and changes none.
+    const same = old?.sources === now.sources && old.aged === now.aged && old.notes.length === now.notes.length;
+    return same && withinLines(changes, startState.doc) ? before.map(changes) : markersOf(state);
+  }
 });
+
+/** Whether no line comes or goes. */
+function withinLines(changes: ChangeSet, before: Text): boolean {
+  let within = true;
+  changes.iterChanges((from, to, _from, _to, inserted) => {
+    within &&= inserted.lines === 1 && to <= before.lineAt(from).to;
+  });
+  return within;
+}
 
 const SEVERITIES = { error: 'error', warning: 'warning', note: 'info' } as const;
 

@@ -6,7 +6,7 @@ import type { Facet } from '@codemirror/state';
 import { gutter } from '@codemirror/view';
 
 import type { FindingNote, NotedSource } from '../../triton_lab/views/front/scenes.d.ts';
-import { annotations, diagnosticsOf, setSources, toldField } from '../src/annotate.ts';
+import { annotations, diagnosticsOf, markers, setSources, toldField } from '../src/annotate.ts';
 import { CellNotes, merged } from '../src/annotations.ts';
 
 const KERNEL = ['@triton.jit', 'def add(x_ptr, n):', '    x = tl.load(x_ptr)', '    tl.store(x_ptr, x)'];
@@ -59,6 +59,24 @@ test('an edit takes notes along with their lines and makes them old; taking it b
   assert.deepEqual([beside(without), under(without)], [{ 4: '50% ×3' }, []]);
   const again = edited(without, start, `${KERNEL[2]}\n`);
   assert.deepEqual([beside(again), again.field(toldField).aged], [{ 4: '50%', 5: '50% ×3' }, false]);
+});
+
+test('typing within a line makes nothing anew that stands beside lines', () => {
+  const before = edited(cell(), 8, ' ');
+  const type = (from: number, insert = 'x') => edited(before, from, insert);
+  const shown = (state: EditorState) => {
+    const found: [number, unknown][] = [];
+    state.field(markers).between(0, state.doc.length, (from, _, value) => void found.push([state.doc.lineAt(from).number, value]));
+    return found;
+  };
+  for (const line of [2, 3, 4, 5, 6]) {
+    const { from, to } = before.doc.line(line);
+    for (const at of [from, from + 4, to]) {
+      const after = type(at);
+      assert.deepEqual(shown(after).map(([number]) => number), [4, 5]);
+      assert.ok(shown(after).every(([, value], k) => value === shown(before)[k]?.[1]));
+    }
+  }
 });
 
 test('a text that was edited while nobody looked has its notes where the lines are now', () => {

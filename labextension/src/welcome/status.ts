@@ -5,21 +5,8 @@
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
-import type { SessionTargets } from '../../../triton_lab/views/front/scenes.d.ts';
 import type { Current } from '../desk/current.ts';
-
-/** What is told of a kernel's targets, short and in full. */
-export function statusOf({ known, active, gpu, triton, version }: SessionTargets): { text: string; title: string } {
-  const full = `triton-lab ${version}, Triton ${triton}`;
-  if (!known) {
-    return { text: `Triton ${triton}`, title: `${full}: where kernels run is known once Triton is imported` };
-  }
-  const where = active.toUpperCase();
-  return {
-    text: `Triton ${triton} · ${where}${gpu ? ` · ${gpu}` : ' · no GPU'}`,
-    title: `${full}: kernels run on the ${where}; ${gpu ? `GPU: ${gpu}` : 'there is no GPU that Triton can use'}`
-  };
-}
+import { statusOf } from './targets.ts';
 
 export class TargetStatus extends Widget {
   readonly #current: Current;

@@ -88,6 +88,8 @@ def _command(server: JupyterServer) -> list[str]:
         # window.jupyterapp: tests await promises of the application in place of sleeping.
         "--LabApp.expose_app_in_browser=True",
         "--JupyterNotebookApp.expose_app_in_browser=True",
+        # A kernel that a test is done with is killed: it would take two seconds to end by itself.
+        "--KernelManager.shutdown_wait_time=0",
         "--LabApp.extension_manager=readonly",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]

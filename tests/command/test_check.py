@@ -104,6 +104,23 @@ def test_a_file_is_written_though_the_script_goes_elsewhere(folder: Path, call: 
     assert "script.py:11:9: error: " in (folder / "found.txt").read_text()
 
 
+def test_what_is_known_no_longer_counts(folder: Path, call: Call) -> None:
+    written(folder, UNWRITTEN)
+    assert call("check", "script.py", "--format", "json", "--output", "known.json").exit_code == 1
+    # The code around it may change, and where the line stands.
+    written(folder, "# more above\n" + UNWRITTEN.replace("arguments:", "words:"))
+    done = call("check", "script.py", "--baseline", "known.json")
+    assert done.exit_code == 0 and "uninitialized" not in done.stdout
+    assert "no errors, no warnings, no notes, 1 known finding left out" in done.stdout
+    sarif = json.loads(call("check", "script.py", "--baseline", "known.json", "--format", "sarif").stdout)
+    assert [result["suppressions"][0]["kind"] for result in sarif["runs"][0]["results"]] == ["external"]
+    # Another one is told.
+    written(folder, UNWRITTEN.replace("tl.load(x_ptr + offsets", "tl.load(offsets + x_ptr"))
+    assert call("check", "script.py", "--baseline", "known.json").exit_code == 1
+    assert call("check", "script.py", "--baseline", "script.py").exit_code == 2
+    assert call("check", "script.py", "--baseline", "nowhere.json").exit_code == 2
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

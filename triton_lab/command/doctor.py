@@ -57,8 +57,8 @@ def _packages() -> Iterator[Checked]:
         remedy = f"{_PIP} . in the folder of a clone, or of a wheel."
         yield Checked("triton-lab", "missing", "not installed here, only on Python's path", remedy)
         return
-    for wanted in metadata.requires("triton-lab") or ():
-        name = re.split(r"[^\w.-]", wanted, maxsplit=1)[0]
+    wanted_by_name = {re.split(r"[^\w.-]", each, maxsplit=1)[0]: each for each in metadata.requires("triton-lab") or ()}
+    for name, wanted in wanted_by_name.items():
         optional = "extra ==" in wanted
         found = _version(name)
         requirement = wanted.partition(";")[0].strip()

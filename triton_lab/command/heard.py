@@ -45,7 +45,8 @@ class Line:
 class Found:
     """A finding at one place: as it was met first, in launch ``first``, and in how many ``launches``.
 
-    ``file`` and ``line`` are where it is; without a line of its own, where the kernel begins.
+    ``file`` and ``line`` are where it is; without a line of its own, where the kernel begins. ``known``: it is in a
+    list of those that are known, and no longer counts.
     """
 
     finding: Finding
@@ -56,6 +57,7 @@ class Found:
     grid: tuple[int, int, int]
     launches: int = 0
     last: int = -1  # launch
+    known: bool = False
 
 
 @dataclass
@@ -72,8 +74,8 @@ class Heard:
     stopped: BaseException | None = None
 
     def count(self, severity: str) -> int:
-        """How many different findings are so grave."""
-        return sum(one.finding.severity == severity for one in self.findings)
+        """How many different findings are so grave, and not known."""
+        return sum(one.finding.severity == severity and not one.known for one in self.findings)
 
     @property
     def findings(self) -> list[Found]:

@@ -29,12 +29,12 @@ def start(arguments: Sequence[str]) -> NoReturn:
 
 def arranged(arguments: Sequence[str]) -> list[str]:
     """JupyterLab's own arguments, and what they leave open."""
-    paths = [each for each in arguments if not each.startswith("-") and Path(each).exists()]
-    folder = paths[0] if paths else os.curdir
-    first = Path(folder, FIRST)
     made = list(arguments)
-    if Path(folder, MANIFEST).exists() and first.exists():
-        made = [each for each in made if each != folder] + [str(first)]
+    folder = next((each for each in made if not each.startswith("-") and Path(each).exists()), os.curdir)
+    if Path(folder, MANIFEST).exists() and Path(folder, FIRST).exists():
+        # As a setting: the address that a server without a browser prints then leads there, too.
+        made = [each for each in made if each != folder]
+        made += [f"--ServerApp.root_dir={folder}", f"--LabApp.default_url=/lab/tree/{FIRST}"]
     # It refuses to run as root unless told, and in a container one often is.
     return ["--allow-root"] * (os.geteuid() == 0 and "--allow-root" not in made) + made
 

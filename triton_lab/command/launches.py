@@ -93,17 +93,22 @@ def _write_page(page: Path, heard: Heard, script: Script, ended: Ended) -> None:
     warn(f"wrote {told.path(str(page))} ({len(text.encode()) / 1e6:.1f} MB)")
 
 
-def check(script: Script, target: str, form: str, output: Path | None, strict: bool) -> int:
+def check(
+    script: Script, target: str, form: str, output: Path | None, strict: bool, baseline: Path | None = None
+) -> int:
     """`triton-lab check`: 1 where something was found, 2 where the script failed by itself, else 0.
 
-    With ``strict`` warnings count as errors, and so does what could not be checked. Raises UsageError.
+    With ``strict`` warnings count as errors, and so does what could not be checked; findings in the ``baseline`` do
+    not count. Raises UsageError.
     """
-    output = _writable(output)
+    output, known = _writable(output), _known(baseline)
     # What a machine reads is all that there is on standard output.
     apart = form != "text" and output is None
     with _on_standard_error() if apart else contextlib.nullcontext():
         heard, ended = ran(script, target, draw=False, time=False)
-    own = "" if _is_found(ended, heard) else failed(ended)
+    for found in heard.found.values():
+        found.known = found.finding.fingerprint in known
+    own = "" if _is_found(ended, heard) and heard.count(ERROR) else failed(ended)
     code = FAILED if own else int(_is_wrong(heard, strict))
     text = {"text": _as_text, "json": _as_json, "sarif": _as_sarif}[form]
     if isinstance(ended.error, KeyboardInterrupt):
@@ -118,6 +123,20 @@ def check(script: Script, target: str, form: str, output: Path | None, strict: b
         output.write_text(made, encoding="utf-8")
         warn(f"{told.summary(heard)}; wrote {told.path(str(output))}")
     return code
+
+
+def _known(baseline: Path | None) -> frozenset[str]:
+    """The fingerprints in a list of findings: what ``--format json`` writes, or the pytest plugin."""
+    if baseline is None:
+        return frozenset()
+    try:
+        held = json.loads(baseline.read_text(encoding="utf-8"))
+        return frozenset(each["fingerprint"] for each in held["findings"])
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise click.UsageError(
+            f"{baseline} holds no list of findings ({error}): write one with "
+            f"triton-lab check SCRIPT --format json --output {baseline}"
+        ) from None
 
 
 def _is_found(ended: Ended, heard: Heard) -> bool:

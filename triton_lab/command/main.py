@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import triton_lab
 from triton_lab.command.arguments import EPILOG, ScriptCommand, script_of
 
+if TYPE_CHECKING:
+    from triton_lab.command.course import Put
+
 TARGETS = click.Choice(["auto", "cpu", "gpu"])
+FORMS = click.Choice(["text", "json", "sarif"])
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -46,23 +51,26 @@ def course(folder: Path | None, list_: bool) -> None:
     """
     from triton_lab.command.course import notebooks, put, title
 
+    if not list_ and folder is None:
+        raise click.UsageError("Say where to: triton-lab course FOLDER. (--list only lists the notebooks.)")
     try:
-        if list_:
-            for one in notebooks():
-                click.echo(f"{one.name:<32} {title(one)}")
-            return
-        if folder is None:
-            raise click.UsageError("Say where to: triton-lab course FOLDER. (--list only lists the notebooks.)")
-        done = put(folder)
+        if folder is None or list_:
+            lines = [f"{one.name:<32} {title(one)}" for one in notebooks()]
+        else:
+            lines = _done(folder, put(folder))
     except OSError as error:
         raise click.ClickException(str(error)) from None
-    for told, paths in (("new", done.added), ("renewed", done.renewed), ("yours, kept", done.kept)):
-        for path in paths:
-            click.echo(f"{told:<12} {path}")
-    if not (done.added or done.renewed or done.kept):
-        click.echo(f"{folder} has the whole course, as it is in triton-lab {triton_lab.__version__}.")
-    elif done.added:
-        click.echo(f"Begin with: triton-lab lab {folder}")
+    for line in lines:
+        click.echo(line)
+
+
+def _done(folder: Path, done: Put) -> list[str]:
+    """What was done with the course, line by line."""
+    groups = (("new", done.added), ("renewed", done.renewed), ("yours, kept", done.kept))
+    lines = [f"{told:<12} {path}" for told, paths in groups for path in paths]
+    if done.added:
+        lines.append(f"Begin with: triton-lab lab {shlex.quote(str(folder))}")
+    return lines or [f"{folder} has the whole course, as it is in triton-lab {triton_lab.__version__}."]
 
 
 @triton_lab_command.command()
@@ -107,8 +115,9 @@ def run(arguments: tuple[str, ...], module: str | None, target: str, html: Path 
 @triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
 @_of_a_script
 @click.option("--target", type=TARGETS, default="cpu", help="Where kernels run: cpu, unless you say otherwise.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text")
+@click.option("--format", "form", type=FORMS, default="text", help="text; json; or sarif, which code hosts read.")
 @click.option("--output", type=FILE, metavar="FILE", help="Write the findings there.")
+@click.option("--baseline", type=FILE, metavar="FILE", help="Leave out what is in FILE, which --format json wrote.")
 @click.option("--strict", is_flag=True, help="Take for errors: warnings, and what could not be checked.")
 def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> None:
     """Run a script and say what is wrong with its kernels: races, accesses out of bounds, uninitialised reads ...

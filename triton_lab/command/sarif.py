@@ -95,6 +95,7 @@ def _rule(kind: str) -> Mapping[str, Any]:
 
 def _result(found: Found, kinds: Sequence[str], root: Path) -> Mapping[str, Any]:
     finding = found.finding
+    known = [{"kind": "external", "justification": "It is in the list of known findings."}] if found.known else []
     said = [finding.message, *finding.orders, finding.hint, *finding.fix_lines, f"({seen(found)})"]
     return {
         "ruleId": finding.kind,
@@ -104,6 +105,7 @@ def _result(found: Found, kinds: Sequence[str], root: Path) -> Mapping[str, Any]
         "locations": list(_locations(found, root)),
         "partialFingerprints": {"tritonLabFinding/v1": finding.fingerprint},
         "occurrenceCount": found.launches,
+        "suppressions": known,
     }
 
 

@@ -15,8 +15,13 @@ from triton_lab.launch.finding import ERROR, NOTE, WARNING
 
 
 def lines(heard: Heard) -> Iterator[tuple[str, str]]:
-    """Every finding and what was not checked, a line of text each, with the severity that colours it or ""."""
+    """Every finding and what was not checked, a line of text each, with the severity that colours it or "".
+
+    Known findings are left out.
+    """
     for found in heard.findings:
+        if found.known:
+            continue
         finding = found.finding
         yield f"{place(found)}: {finding.severity}: {finding.message} [{finding.kind}]", finding.severity
         for line in more(found):
@@ -89,6 +94,7 @@ def _data(found: Found) -> Mapping[str, Any]:
         "launch": found.first,
         "launches": found.launches,
         "fingerprint": finding.fingerprint,
+        "known": found.known,
     }
 
 
@@ -99,4 +105,6 @@ def summary(heard: Heard) -> str:
     found = [words.count(heard.count(one), one) if heard.count(one) else f"no {one}s" for one in (ERROR, WARNING, NOTE)]
     if not heard.lines:
         return "no launch was checked, so nothing is known to be right"
+    known = sum(one.known for one in heard.findings)
+    found += [f"{words.count(known, 'known finding')} left out"] if known else []
     return f"{launches} of {words.count(kernels, 'kernel')}: {', '.join(found)}"

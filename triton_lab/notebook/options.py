@@ -139,7 +139,8 @@ def _unknown(word: str, known: Sequence[str], what: str) -> str:
     return f"%%triton has no {what} {word!r}; there is {', '.join(near)}"
 
 
-def _usage() -> str:
+def usage() -> str:
+    """What ``%triton --help`` prints."""
     line = " ".join(f"[{each.names[0]}{' ' * bool(each.value)}{each.value}]" for each in FLAGS)
     targets = "\n".join(f"  {name:<10} {text}" for name, text in TARGET_HELP.items())
     flags = []
@@ -170,4 +171,4 @@ Examples:
 %triton alone, anywhere in a cell, tells what is installed and which target is active.
 """
 
-USAGE = _usage()
+USAGE = usage()

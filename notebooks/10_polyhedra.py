@@ -9,7 +9,7 @@
 # ---
 
 # %% [markdown]
-# # Polyhedra, schedules and blocks
+# # Polyhedra: domain, access, schedule, legality
 #
 # The [related-work page](https://triton-lang.org/main/programming-guide/chapter-2/related-work.html) of Triton's
 # documentation compares three ways to write fast loops: *polyhedral compilation*, *scheduling languages*, and
@@ -167,36 +167,6 @@ small = lab.polyhedral.scop(examples.TRANSPOSE, n=8)
 lab.schedule(small).tile({"i": 4, "j": 4}).plot(order=True, instance=(2, 5))
 
 # %% [markdown]
-# ## A scheduling language
-#
-# Halide keeps the algorithm apart from its schedule. This is the page's matmul in our language, line by line.
-# (Halide names loops from the innermost, we from the outermost.) It is legal, and it visits every point once.
-
-# %%
-from triton_lab.polyhedral.page.halide import halide_matmul
-
-halide = halide_matmul(32, block_size=16)
-print(halide.program("c"))
-print(halide.legality)
-print("visits:", len(halide.order()), "different:", len(set(halide.order().pairs)), "expected:", 32**2 + 32**3)
-
-# %%
-rng = np.random.default_rng(0)
-arrays = {name: rng.random((32, 32), dtype=np.float32) for name in "ABC"}
-np.abs(halide.run(arrays)["C"] - arrays["A"] @ arrays["B"]).max()
-
-# %% [markdown]
-# ## The irregular nest
-#
-# Here both stop: the bound of `k` is read from memory. What is left are ragged rows.
-# (The page writes `B[k][j]`; it must be `B[col[i, k]][j]`.)
-
-# %%
-from triton_lab.polyhedral.page.ragged import PAGE_RAGGED
-
-PAGE_RAGGED
-
-# %% [markdown]
 # ## A Triton kernel is a nest, too
 #
 # Its loops are not written down: programs count through the grid, lanes through a block. A recorded launch has the
@@ -239,45 +209,11 @@ print(close.races.witnesses[0])
 close
 
 # %% [markdown]
-# ## Three ways, one problem
+# ## What you take with you
 #
-# The same matrices, three programs. First where all three can speak:
-
-# %%
-from triton_lab.polyhedral.page.three_ways import matmul_ways, ragged_ways
-
-matmul_ways()
-
-# %% [markdown]
-# Then the irregular nest: refused, padded, and as it is.
-
-# %%
-ragged_ways()
-
-# %% [markdown]
-# ## From schedule to kernel
+# - A nest with affine bounds is a set of integer points; an access is a matrix; an order is a matrix, too.
+# - An order is legal if no value is needed before it is made. That is decided for every size at once.
+# - A Triton kernel is a nest whose loops are programs and lanes: so races can be proved absent.
 #
-# Where a schedule's tiles make blocks, it can be written down as a Triton kernel. The kernel below was written from
-# the steps above it; it runs here on the CPU, and would compile for a GPU.
-
-# %%
-matmul = lab.polyhedral.scop(examples.MATMUL, n=40)
-tiled = lab.schedule(matmul).distribute("x").distribute("y")
-for loop in ("y", "x", "k"):
-    tiled = tiled.split(loop, 16, statement="S1")
-tiled = tiled.reorder("yo", "xo", "ko", "yi", "xi", "ki")
-kernel = tiled.to_triton()
-print(kernel)
-
-# %%
-arrays = {name: rng.random((40, 40), dtype=np.float32) for name in "ABC"}
-np.allclose(kernel.run(arrays)["C"], tiled.run(arrays)["C"], rtol=1e-5), kernel.grid(matmul)
-
-# %% [markdown]
-# What cannot be a block program says why:
-
-# %%
-try:
-    lab.schedule(wavefront).tile({"i": 4, "j": 4}).to_triton()
-except ValueError as reason:
-    print(reason)
+# **Where to read on.** [Scheduling languages and blocks](11_scheduling.ipynb) writes such orders down. Bastoul's
+# *Code generation in the polyhedral model is easier than you think* and Verdoolaege's isl say how it is done.

@@ -344,7 +344,7 @@ if size is not None:
 # - A layout says who holds what. Changing it costs nothing, shuffles, or a trip through shared memory.
 # - Neighbouring threads should ask for neighbouring bytes: then each sector is wanted whole.
 # - Operations for each byte decide what limits a kernel; registers, shared memory and warps how many programs fit.
-# - Counts and bounds are no times. Those only a GPU knows: [GPU and interpreter](07_gpu_and_interpreter.ipynb).
+# - Counts and bounds are no times. Those only a GPU knows: [GPU and interpreter](12_gpu_and_interpreter.ipynb).
 #
 # **Where to read on.** `%%triton cpu --compile sm_90` compiles every launch of a cell, and puts all of this in its
 # card. NVIDIA's PTX ISA explains the instructions and *CUDA C++ Best Practices Guide* coalescing; Williams, Waterman

@@ -398,7 +398,7 @@ if choices:
 # - Two equal runs do not prove that a third will be. Ask what the kernel allows.
 # - The first store that differs is where to look.
 #
-# **Where to read on.** [Grids and masks](06_grids_and_masks.ipynb) is about those two bugs; [from the line to the
-# machine code](08_to_the_machine_code.ipynb) about where a GPU's time goes; `docs/shared-gpu.md` about a class that
+# **Where to read on.** [Masks, bounds and findings](03_masks.ipynb) is about those two bugs; [from the line to the
+# machine code](13_machine_code.ipynb) about where a GPU's time goes; `docs/shared-gpu.md` about a class that
 # shares one GPU. NVIDIA's CUDA C++ Programming Guide lists the errors of the functions, and Goldberg's *What every
 # computer scientist should know about floating-point arithmetic* says why there are any.

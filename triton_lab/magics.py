@@ -157,6 +157,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     from triton_lab.notebook import cell, trouble
     from triton_lab.notebook.freshness import jit_function
     from triton_lab.notebook.hushed import hushed
+    from triton_lab.notebook.marking import mark
     from triton_lab.notebook.progress import listening
     from triton_lab.notebook.ready import enough
     from triton_lab.notebook.session import of_cell, session
@@ -197,6 +198,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
             {n: v for n, v in shell.user_ns.items() if jit_function(v) is not None and before.get(n) is not v}
         )
     if failed is not None:
+        mark(failed, result.filename)
         raise failed from failed.__cause__
     if refused is not None:
         raise refused from refused.__cause__

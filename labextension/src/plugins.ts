@@ -6,23 +6,32 @@ import { ILabShell, ILayoutRestorer } from '@jupyterlab/application';
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette, IToolbarWidgetRegistry } from '@jupyterlab/apputils';
 import { EditorExtensionRegistry, IEditorExtensionRegistry } from '@jupyterlab/codemirror';
+import { ILauncher } from '@jupyterlab/launcher';
+import { ILSPCodeExtractorsManager } from '@jupyterlab/lsp';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { IStatusBar } from '@jupyterlab/statusbar';
 import { LabIcon } from '@jupyterlab/ui-components';
 import { Token } from '@lumino/coreutils';
 import type { Widget } from '@lumino/widgets';
 
 import { isCodeCell } from './cell.ts';
 import { Current } from './desk/current.ts';
-import { CHOOSE, COMPARE, COPY_HTML, INSERT_TEMPLATE, OPEN_CARD, PIN, RUN_ON, SHOW_LAUNCHES } from './ids.ts';
+import { CHOOSE, COMPARE, COPY_HTML, INSERT_TEMPLATE, OPEN_CARD, OPEN_COURSE, PIN, RUN_ON, SHOW_LAUNCHES } from './ids.ts';
+import { extractor } from './help/extractor.ts';
+import { hover } from './help/hover.ts';
+import { keepMistakes, mistakeMarks } from './help/marks.ts';
+import { placeFactory } from './help/place.ts';
 import { addSessionCommands } from './session/commands.ts';
 import { SessionPanel } from './session/panel.ts';
 import { openChooser } from './switch/chooser.ts';
 import { RUNS, addSwitchCommands } from './switch/commands.ts';
 import { chooseButton } from './switch/inline.ts';
 import { TargetButton } from './switch/toolbar.ts';
+import { addCourse } from './welcome/course.ts';
+import { TargetStatus } from './welcome/status.ts';
 
 /** As in `schema/lab.json`. */
 const SETTINGS = 'triton-lab:lab';
@@ -133,4 +142,69 @@ const session: JupyterFrontEndPlugin<void> = {
   }
 };
 
-export const plugins = [current, targets, session];
+const welcome: JupyterFrontEndPlugin<void> = {
+  id: 'triton-lab:welcome',
+  description: 'Opens the course.',
+  autoStart: true,
+  optional: [ILauncher, ICommandPalette],
+  activate: ({ commands }: JupyterFrontEnd, launcher: ILauncher | null, palette: ICommandPalette | null) => {
+    addCourse(commands, icon);
+    launcher?.add({ command: OPEN_COURSE, args: { launcher: true }, category: CATEGORY, rank: 1 });
+    palette?.addItem({ command: OPEN_COURSE, category: CATEGORY });
+  }
+};
+
+const status: JupyterFrontEndPlugin<void> = {
+  id: 'triton-lab:status',
+  description: 'Tells target, version and GPU in the status bar.',
+  autoStart: true,
+  requires: [ICurrent],
+  optional: [IStatusBar],
+  activate: (_: JupyterFrontEnd, front: Current, bar: IStatusBar | null) => {
+    const item = bar && new TargetStatus(front);
+    if (item) {
+      bar.registerStatusItem('triton-lab:status', {
+        item,
+        align: 'left',
+        rank: 20,
+        isActive: () => item.isTold,
+        activeStateChanged: item.told
+      });
+    }
+  }
+};
+
+const help: JupyterFrontEndPlugin<void> = {
+  id: 'triton-lab:help',
+  description: "Tells what a name of Triton's language means, and marks what does not compile.",
+  autoStart: true,
+  requires: [INotebookTracker, IEditorExtensionRegistry, IRenderMimeRegistry],
+  optional: [ILSPCodeExtractorsManager],
+  activate: (
+    { docRegistry }: JupyterFrontEnd,
+    tracker: INotebookTracker,
+    editors: IEditorExtensionRegistry,
+    rendermime: IRenderMimeRegistry,
+    servers: ILSPCodeExtractorsManager | null
+  ) => {
+    const kernelOf = (node: Node) =>
+      tracker.find(panel => panel.node.contains(node))?.sessionContext.session?.kernel ?? null;
+    editors.addExtension({
+      name: 'triton-lab:help',
+      factory: ({ model }) =>
+        isCodeCell(model) ? EditorExtensionRegistry.createImmutableExtension([hover(kernelOf), mistakeMarks(model)]) : null
+    });
+    rendermime.addFactory(placeFactory(tracker), -100);
+    docRegistry.addWidgetExtension('Notebook', {
+      createNew: panel => {
+        const { model } = (panel as NotebookPanel).content;
+        if (model) {
+          keepMistakes(model.cells);
+        }
+      }
+    });
+    servers?.register(extractor, 'python');
+  }
+};
+
+export const plugins = [current, targets, session, help, welcome, status];

@@ -49,6 +49,10 @@ def serve(home: Path) -> Iterator[JupyterServer]:
     extensions.mkdir(parents=True)
     if EXTENSION.is_dir():
         (extensions / "triton-lab").symlink_to(EXTENSION)
+    # And so it is with what the server loads of ours.
+    enabled = home / "config" / "jupyter_server_config.d"
+    enabled.mkdir(parents=True)
+    shutil.copy(EXTENSION.parents[1] / "labextension" / "server.json", enabled / "triton-lab.json")
     server = JupyterServer(f"http://127.0.0.1:{_free_port()}", secrets.token_hex(16), root, home / "settings")
     server.forget_settings()
     log_path = home / "jupyter.log"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,13 +17,16 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
+from triton_lab.command.welcome import URL
 from triton_lab.notebook import options
+from triton_lab.notebook.completing import DESCRIPTION
 from triton_lab.notebook.desk import Desk
 from triton_lab.notebook.places import NO_GPU
 from triton_lab.notebook.session import MOST_LISTED, Session
 from triton_lab.notebook.templates import TEMPLATES
 from triton_lab.views import onlooker
 from triton_lab.views.desk import DESK
+from triton_lab.views.mistake import MISTAKE
 
 
 @triton.jit
@@ -215,3 +219,16 @@ def test_a_kernel_that_has_run_nothing_answers_and_imports_nothing() -> None:
         "assert parse('cpu').show == ('grid',)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_the_extension_names_what_python_has() -> None:
+    """Its settings and its fallback without a kernel are written there; everything else it is told."""
+    extension = Path(__file__).parents[2] / "labextension"
+    settings = json.loads((extension / "schema/lab.json").read_text())
+    assert settings["properties"]["first"]["enum"] == ["", *options.VIEWS]
+    named = re.search(r"TARGETS = \[(.*?)\]", (extension / "src/switch/line.ts").read_text())
+    assert named is not None and named[1].replace("'", "").split(", ") == list(options.TARGETS)
+    texts = {name: (extension / f"src/{name}.ts").read_text() for name in ("desk/desk", "help/mistake", "help/hover")}
+    texts["welcome/course"] = (extension / "src/welcome/course.ts").read_text()
+    spoken = {"desk/desk": DESK, "help/mistake": MISTAKE, "help/hover": DESCRIPTION, "welcome/course": URL}
+    assert all(f"'{word}'" in texts[name] for name, word in spoken.items())

@@ -640,6 +640,18 @@ export interface MemoryScene {
   tensors: number[];
 }
 
+/** The place in a notebook's cell: ``execution`` is the number of the run that made the kernel, None for the cell of the output itself. Lines count from 1, columns from 0, in characters; ``text`` is the line as it was then. */
+export interface Mistake {
+  version: 1;
+  execution: number | null;
+  line: number;
+  start: number;
+  end: number;
+  text: string;
+  message: string;
+  advice: string;
+}
+
 /** A scene in a scene: its parts are asked for behind its name. */
 export interface NestedScene {
   kind: "nested";

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from tests.launch.comparing.kernels import (
 )  # fmt: skip
 from triton_lab.examples.matmul import matmul
 from triton_lab.launch.comparing.compared import DIFFERENT, EQUAL, NEAR
+from triton_lab.launch.comparing.first import Lead
 from triton_lab.launch.comparing.results import before, of_launch
 from triton_lab.launch.launch import Launch
 
@@ -208,3 +210,10 @@ def test_a_launch_that_was_stopped_is_compared_as_far_as_it_got() -> None:
         copied[(2,)](torch.rand(40), torch.zeros(64), BLOCK=32, SHIFT=0)
     (remark,) = lab.compare(launches[0], torch.zeros(64)).remarks
     assert remark == "copied (CPU) was stopped by an error: what it had written by then is compared"
+
+
+@pytest.mark.parametrize("a", [0.0, -0.0, 1.0, math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("b", [0.0, 1.0, math.inf, -math.inf, math.nan, None])
+def test_two_sides_differ_where_both_are_known_and_not_the_same_number_or_both_none(a: float, b: float | None) -> None:
+    same = b is not None and np.array_equal([a], [b], equal_nan=True)
+    assert Lead("x", 1, a, b).differs == (b is not None and not same)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+import torch
+import triton
+import triton.language as tl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import triton_lab as lab
 from tests.launch.fakes import FakeAccess, FakeArgument, tile
 from triton_lab.launch.maps.work import inputs, shared, waves, work
 
@@ -64,6 +69,22 @@ def test_square_groups_of_programs_load_fewer_different_bytes_than_rows() -> Non
     by_rows = waves(inputs([A, B, C], product(False), 9), 9, 3)
     assert [wave.distinct for wave in by_rows] == [4 * (16 + 48)] * 3
     assert [wave.loaded for wave in by_rows] == [4 * 3 * 32] * 3
+
+
+@triton.jit
+def between(x, low, high, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(x + i, i, mask=(i >= low) & (i < high))
+
+
+@pytest.mark.parametrize("ends", [(0, 12), (3, 12), (0, 7), (2, 3), (5, 11), (8, 5)])
+def test_lanes_between_two_bounds_are_counted(ends: tuple[int, int]) -> None:
+    low, high = ends
+    with lab.target("cpu"), lab.record() as launches:
+        between[(3,)](torch.zeros(12, dtype=torch.int32), low, high, B=4)
+    wanted = [sum(low <= i < high for i in range(first, first + 4)) for first in (0, 4, 8)]
+    done = work(launches[0].accesses, 3)
+    assert done.lanes.tolist() == wanted and done.masked.tolist() == [4 - each for each in wanted]
 
 
 def test_no_programs() -> None:

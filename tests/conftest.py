@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 os.environ.setdefault("TRITON_LAB_RAISE", "1")
 # Every plan is held to the rules of the IR, which launches take for granted.
 os.environ.setdefault("TRITON_LAB_VERIFY", "1")
+# Exercises that tests check leave no file in the folder that tests are run in.
+os.environ.setdefault("TRITON_LAB_PROGRESS", os.path.join(tempfile.gettempdir(), f"triton-lab-{os.getpid()}.json"))
 
 # The machine's own Chromium, told not to speak to anybody but the page under test.
 CHROMIUM_ARGUMENTS = [

@@ -5,14 +5,17 @@
 
 import type { ISessionContext } from '@jupyterlab/apputils';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import type { JSONObject } from '@lumino/coreutils';
 import { Widget } from '@lumino/widgets';
 
+import type { Link, Linked } from '../../triton_lab/views/front/linked.js';
 import type { Place } from '../../triton_lab/views/front/place.js';
 import type { Picked, Saved, Scene } from '../../triton_lab/views/front/scenes.d.ts';
 import type { Selection } from '../../triton_lab/views/front/selection.js';
 import { ViewChannel } from './channel.ts';
 import type { IKeeper } from './channel.ts';
 import { lineTo } from './kernel.ts';
+import { linksIn } from './linked.ts';
 import type { Line } from './kernel.ts';
 import { SCENE, WIDGET } from './output.ts';
 import { placeIn } from './places.ts';
@@ -110,7 +113,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
         if (text !== null && !this.isDisposed) {
           saved.scene = text;
           this.#shown = JSON.stringify(saved);
-          model.setData({ data: { ...model.data, [SCENE]: { ...saved } } });
+          model.setData({ data: { ...model.data, [SCENE]: { ...saved } as unknown as JSONObject } });
         }
       });
     };
@@ -122,7 +125,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       }
       this.#place.replaceChildren();
       const place = drawing.leftBehind(this.#placeOf(drawing.placeName(scene)));
-      remove = drawing.showSaved(scene, this.#place, selection, channel, place);
+      remove = drawing.showSaved(scene, this.#place, selection, channel, place, this.#link);
     };
     const keeper: IKeeper = {
       part: (name, scene) => {
@@ -159,6 +162,23 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       channel?.whole();
     }
   }
+
+  /** Tells the notebook around of a card, if there is one: once the output stands in it. */
+  readonly #link: Link = (...card) => {
+    let linked: Linked | undefined;
+    let stopped = false;
+    void this.#inPage.then(() => {
+      linked = stopped ? undefined : linksIn(around(this, 'sessionContext'))?.link(...card);
+    });
+    return {
+      point: lines => linked?.point(lines),
+      go: (line, opens) => linked?.go(line, opens),
+      stop: () => {
+        stopped = true;
+        linked?.stop();
+      }
+    };
+  };
 
   /** Where somebody was in the picture that stood here before. */
   #placeOf(name: string): Place {

@@ -34,9 +34,20 @@ class JupyterServer:
     def forget_settings(self) -> None:
         """Set all as it is for a new user, but for the question about news, which would cover the page."""
         shutil.rmtree(self.settings, ignore_errors=True)
-        notification = self.settings / "@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+        notification = self.settings / _OF_NO_MATTER[0]
         notification.parent.mkdir(parents=True)
         notification.write_text(json.dumps({"fetchNews": "false"}))
+
+    def is_set(self) -> bool:
+        """Whether anything but the theme is set as a new user does not have it."""
+        found = {str(file.relative_to(self.settings)) for file in self.settings.rglob("*") if file.is_file()}
+        return not found <= set(_OF_NO_MATTER)
+
+
+# The question about news, and the theme.
+_OF_NO_MATTER = tuple(
+    f"@jupyterlab/apputils-extension/{name}.jupyterlab-settings" for name in ("notification", "themes")
+)
 
 
 @contextlib.contextmanager
@@ -49,6 +60,10 @@ def serve(home: Path) -> Iterator[JupyterServer]:
     extensions.mkdir(parents=True)
     if EXTENSION.is_dir():
         (extensions / "triton-lab").symlink_to(EXTENSION)
+    # And so it is with what the server loads of ours.
+    enabled = home / "config" / "jupyter_server_config.d"
+    enabled.mkdir(parents=True)
+    shutil.copy(EXTENSION.parents[1] / "labextension" / "server.json", enabled / "triton-lab.json")
     server = JupyterServer(f"http://127.0.0.1:{_free_port()}", secrets.token_hex(16), root, home / "settings")
     server.forget_settings()
     log_path = home / "jupyter.log"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 import tracemalloc
@@ -198,13 +199,14 @@ def interrupt():
     sent = time.process_time()  # of work, however busy the machine is
     os.kill(os.getpid(), signal.SIGINT)
 
-kernel.warmup(x, 1000, grid=(1,))
+kernel[(0,)](x, 1000)  # all is compiled and imported
 threading.Thread(target=interrupt).start()
 try:
     kernel[({programs},)](x, 1000)
     print("ended")
-except KeyboardInterrupt:
+except KeyboardInterrupt as error:
     print("in time" if time.process_time() - sent < 1 else "late")
+    print(str(error).split("\\n")[0].rpartition("/")[2])
 kernel[(0,)](x, 1000)
 print("alive")
 """
@@ -222,7 +224,10 @@ print("alive")
 )
 def test_an_interrupt_stops_a_launch_within_a_second(tmp_path, programs, body):
     script = INTERRUPTED.format(programs=programs, body="\n".join("    " + line for line in body))
-    assert run(script, folder=tmp_path).split("\n") == ["in time", "alive"]
+    told, where, alive = run(script, folder=tmp_path).split("\n")
+    assert (told, alive) == ("in time", "alive")
+    of_the_body = "|".join(str(number + 1) for number, line in enumerate(script.split("\n")) if line[4:] in body)
+    assert re.fullmatch(f"script.py, line ({of_the_body}), in kernel kernel", where)
 
 
 def test_threads_may_launch_at_once():

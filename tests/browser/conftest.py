@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.lab import Lab
+from tests.browser.lab import VIEWPORT, Lab
 from tests.browser.server import JupyterServer, serve
 from triton_lab.views.drawing import style
 from triton_lab.views.page import page as page_of
@@ -91,7 +91,7 @@ def lab(
         folder.mkdir()
     if not pages:
         jupyter_server.forget_settings()  # a test before may have left the dark theme
-        pages.append(browser.new_context(viewport={"width": 1280, "height": 1000}).new_page())
+        pages.append(browser.new_context(viewport=VIEWPORT).new_page())
     page = pages.pop()
     lab = Lab(page, jupyter_server, folder, screenshots)
     yield lab

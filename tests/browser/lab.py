@@ -5,12 +5,13 @@ from __future__ import annotations
 import urllib.parse
 from pathlib import Path
 
-from playwright.sync_api import ConsoleMessage, Error, Locator, Page
+from playwright.sync_api import ConsoleMessage, Error, Locator, Page, ViewportSize
 
 from tests.browser.server import JupyterServer
 
 START_MS = 60_000
 RUN_MS = 120_000
+VIEWPORT: ViewportSize = {"width": 1280, "height": 1000}
 
 # Resolves once the panel of `path` is shown, its file is read and its kernel has started.
 _OPENED = """async path => {
@@ -59,7 +60,9 @@ _AS_FOUND = """async () => {
   if (app?.name !== 'JupyterLab') return false;
   if (document.body.dataset.jpThemeName !== 'JupyterLab Light')
     await app.commands.execute('apputils:change-theme', { theme: 'JupyterLab Light' });
-  return !document.querySelector('.jp-Dialog');
+  const ours = ['left', 'right', 'down'].some(area =>
+    [...app.shell.widgets(area)].some(each => each.isVisible && each.id.startsWith('triton-lab')));
+  return !ours && !document.querySelector('.jp-Dialog, .Toastify__toast');
 }"""
 
 
@@ -87,7 +90,7 @@ class Lab:
         left: bool = self.page.evaluate(_AS_FOUND)
         self.page.remove_listener("console", self._on_console)
         self.page.remove_listener("pageerror", self._on_error)
-        return left and not self.console_errors
+        return left and self.page.viewport_size == VIEWPORT and not self.console_errors and not self._server.is_set()
 
     def open_in_notebook_7(self, name: str) -> Notebook:
         """As ``open``, in Jupyter Notebook, which shows one notebook a page."""
@@ -104,12 +107,17 @@ class Lab:
         opened in a page that knows nothing of the first.
         """
         if not self.page.evaluate(_EMPTY):
-            self._load()
+            self.load()
+        return self.show(name)
+
+    def show(self, name: str) -> Notebook:
+        """As ``open``, in the JupyterLab that is loaded, beside what is open there."""
         path = (self.folder / name).relative_to(self._server.root)
         self.page.evaluate(_OPENED, str(path))
         return Notebook(self.page)
 
-    def _load(self) -> None:
+    def load(self) -> None:
+        """Load JupyterLab with nothing open."""
         query = urllib.parse.urlencode({"token": self._server.token, "reset": ""})
         workspace = urllib.parse.quote(self.folder.name)
         self.page.goto(f"{self._server.url}/lab/workspaces/{workspace}?{query}")

@@ -34,9 +34,20 @@ class JupyterServer:
     def forget_settings(self) -> None:
         """Set all as it is for a new user, but for the question about news, which would cover the page."""
         shutil.rmtree(self.settings, ignore_errors=True)
-        notification = self.settings / "@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+        notification = self.settings / _OF_NO_MATTER[0]
         notification.parent.mkdir(parents=True)
         notification.write_text(json.dumps({"fetchNews": "false"}))
+
+    def is_set(self) -> bool:
+        """Whether anything but the theme is set as a new user does not have it."""
+        found = {str(file.relative_to(self.settings)) for file in self.settings.rglob("*") if file.is_file()}
+        return not found <= set(_OF_NO_MATTER)
+
+
+# The question about news, and the theme.
+_OF_NO_MATTER = tuple(
+    f"@jupyterlab/apputils-extension/{name}.jupyterlab-settings" for name in ("notification", "themes")
+)
 
 
 @contextlib.contextmanager

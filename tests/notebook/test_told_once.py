@@ -52,6 +52,7 @@ def long(x, BLOCK: tl.constexpr):
 def launch():
     signal.setitimer(signal.ITIMER_REAL, 0.5)
     long[(4,)](torch.zeros(1 << 12), BLOCK=1 << 12)
+long.warmup(torch.zeros(1 << 12), BLOCK=1 << 12, grid=(4,))
 launch()
 """
 CELLS = {
@@ -65,6 +66,7 @@ CELLS = {
     "either": EITHER,
     "missing": MISSING,
     "interrupted": INTERRUPTED,
+    "interrupted elsewhere": "launch()",
 }
 
 
@@ -113,7 +115,9 @@ def test_what_triton_prints_of_a_kernel_that_is_explained_is_held_back(told: dic
 
 
 def test_an_interrupt_shows_the_users_line(told: dict[str, str]) -> None:
-    assert told["interrupted"].split("\n")[-1] == "KeyboardInterrupt: this cell, line 13, in launch"
+    for cell, name in ("this cell", "interrupted"), (r"cell \[10\]", "interrupted elsewhere"):
+        where = f"{cell}, line [89], in kernel long, launched in {cell}, line 13, in launch"
+        assert re.fullmatch(f"KeyboardInterrupt: {where}", told[name].split("\n")[-1])
 
 
 def test_no_file_of_a_cell_is_named(told: dict[str, str]) -> None:

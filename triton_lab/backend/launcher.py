@@ -251,7 +251,7 @@ def prepared(
 def interpret(call: Call, watches: Sequence[Watch], quiet: bool = False) -> None:
     """Run a prepared launch on the CPU; ``quiet`` keeps what it prints to itself.
 
-    Raises KernelError, in words for the kernel's author.
+    Raises KernelError, in words for the kernel's author. An interrupt says which line of the kernel ran.
     """
     start = time.perf_counter()
     try:
@@ -280,6 +280,11 @@ def interpret(call: Call, watches: Sequence[Watch], quiet: bool = False) -> None
         # Only a fault of ours has a cause that is worth seeing.
         cause = None if error.__cause__ is error else error.__cause__
         raise described(error, call).with_traceback(None) from cause
+    except KeyboardInterrupt as error:
+        from triton_lab.backend.report import told_where
+
+        told_where(error, call)
+        raise
 
 
 # The greatest extents of a grid that CUDA takes.

@@ -11,6 +11,7 @@ from triton_lab.backend.arguments import Leaf, tensor_of
 from triton_lab.backend.source import Written
 from triton_lab.backend.written_access import guard_at
 from triton_lab.interpreter.errors import Deadlock, Fault, KernelError, StepLimit, Unsupported
+from triton_lab.interpreter.frame import running
 from triton_lab.ir import Op, Plan, effects
 from triton_lab.ir.masks import guard
 from triton_lab.words import (
@@ -45,6 +46,17 @@ def described(error: KernelError, call: Any) -> KernelError:
         lines.append(f"  {_aftermath(call)}")
     error.args = ("\n".join(lines),)
     return error
+
+
+def told_where(interrupt: KeyboardInterrupt, call: Any) -> None:
+    """Give ``interrupt`` the line that ran as its message, and that without the code as ``kernel_line``, where it met
+    a line of the kernel's."""
+    op = running(interrupt)
+    if op is None or call.written.place(op.location) is None:
+        return
+    lines = _where(op, call.metadata.name, "", call.written)
+    interrupt.args = ("\n".join(lines).strip(),)
+    interrupt.kernel_line = lines[0].strip()  # type: ignore[attr-defined]
 
 
 def refused(error: KernelError, source: Any, metadata: Any, plan: Plan) -> KernelError:

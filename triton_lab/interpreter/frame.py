@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -173,3 +174,12 @@ class Frame:
             self.machine.observer.after(self, step.op, operands, result)
         for number in step.dead:
             environment.pop(number, None)
+
+
+def running(error: BaseException) -> Op | None:
+    """The operation, innermost in loops and calls, that ran when ``error`` was raised; None outside of any."""
+    found = None
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_code is Frame.run_steps.__code__ and "step" in frame.f_locals:
+            found = frame.f_locals["step"].op
+    return found

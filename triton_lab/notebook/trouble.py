@@ -90,7 +90,7 @@ def shorten(error: BaseException, filename: str, launch: Launch) -> None:
 
 
 def interrupted(error: BaseException, filename: str) -> None:
-    """The same for an interrupt, which has nothing to explain: where it met the cell."""
+    """The same for an interrupt, which has nothing to explain: which line of the kernel ran, and what launched it."""
     from IPython.core.getipython import get_ipython
 
     frames = own_frames(error.__traceback__, filename)
@@ -98,8 +98,11 @@ def interrupted(error: BaseException, filename: str) -> None:
         return
     frame, line = frames[-1]
     inside = "" if frame.f_code.co_name == "<module>" else f", in {frame.f_code.co_name}"
-    where = "this cell" if frame.f_code.co_filename == filename else frame.f_code.co_filename
-    _shorten(error, f"\x1b[31m{type(error).__name__}\x1b[39m: {where}, line {line}{inside}")
+    file = frame.f_code.co_filename
+    where = f"this cell, line {line}" if file == filename else words.place(file, line)
+    ran = getattr(error, "kernel_line", "")
+    launching = f"{ran}, launched in " if ran else ""
+    _shorten(error, f"\x1b[31m{type(error).__name__}\x1b[39m: {launching}{where}{inside}")
 
 
 def _shorten(error: BaseException, line: str) -> None:

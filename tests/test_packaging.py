@@ -70,6 +70,28 @@ def test_the_wheel_holds_one_entry_for_jupyterlab_to_load(wheel: Path) -> None:
     assert len([name for name in names(wheel) if "static/remoteEntry." in name]) == 1
 
 
+def test_the_wheel_brings_the_course_and_nothing_that_lies_beside_it(wheel: Path) -> None:
+    folder = f"triton_lab-{metadata.version(DISTRIBUTION)}.data/data/share/triton-lab/notebooks/"
+    listed = subprocess.run(
+        ["git", "ls-files", "notebooks/*.ipynb"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split()
+    brought = [name.removeprefix(folder) for name in names(wheel) if name.startswith(folder)]
+    assert brought == [Path(name).name for name in listed] != []
+
+
+def test_the_wheel_is_small_without_the_notebooks(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        entries = archive.infolist()
+    assert sum(entry.compress_size for entry in entries if not entry.filename.endswith(".ipynb")) < 2_000_000
+
+
+def test_the_wheel_brings_the_command(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt"))
+        points = archive.read(name).decode()
+    assert "triton-lab = triton_lab.command.main:main" in points
+
+
 def test_triton_finds_the_backend_by_its_entry_point() -> None:
     (point,) = metadata.entry_points(group="triton.backends", name="triton_lab")
     assert point.value == "triton_lab.backend"
@@ -94,7 +116,7 @@ def test_the_lock_file_names_no_registry() -> None:
     assert "http" not in (ROOT / "labextension/yarn.lock").read_text()
 
 
-@pytest.mark.parametrize("heavy", ["IPython", "ipywidgets", "matplotlib", "numpy", "torch", "triton"])
+@pytest.mark.parametrize("heavy", ["IPython", "click", "ipywidgets", "matplotlib", "numpy", "rich", "torch", "triton"])
 def test_importing_the_package_is_light(heavy: str) -> None:
     # Triton imports us while it is itself half imported, so this is more than a matter of speed.
     code = f"import sys, triton_lab; sys.exit({heavy!r} in sys.modules)"

@@ -28,9 +28,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from triton_lab import course as course
     from triton_lab import examples as examples
     from triton_lab import lazy as lazy
     from triton_lab import polyhedral as polyhedral
+    from triton_lab import testing as testing
     from triton_lab.backend.arguments import ArgumentError as ArgumentError
     from triton_lab.backend.limiting import limits as limits
     from triton_lab.backend.sm90 import NotCompilable as NotCompilable
@@ -118,6 +120,7 @@ _PUBLIC: dict[str, str | None] = {
     "check": "triton_lab.launch.check",
     "compare": "triton_lab.launch.comparing.compare",
     "compile": "triton_lab.compiled.entry",
+    "course": None,
     "examples": None,
     "interact": "triton_lab.views.launch.interact",
     "layout": "triton_lab.compiled.layouts",
@@ -131,6 +134,7 @@ _PUBLIC: dict[str, str | None] = {
     "storage": "triton_lab.views.launch.storage",
     "sweep": "triton_lab.launch.sweep",
     "target": "triton_lab.backend.targets",
+    "testing": None,
 }
 
 __all__ = [
@@ -171,6 +175,7 @@ __all__ = [
     "check",
     "compare",
     "compile",
+    "course",
     "examples",
     "interact",
     "layout",
@@ -184,6 +189,7 @@ __all__ = [
     "storage",
     "sweep",
     "target",
+    "testing",
 ]
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import collections
+import inspect
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -53,6 +56,14 @@ def test_without_a_gpu_the_target_is_the_cpu():
 def test_an_unknown_target_is_refused_with_those_that_exist():
     with pytest.raises(ValueError, match="'cuda': choose 'cpu', 'gpu' or 'auto'"):
         lab.target("cuda")
+
+
+def test_the_page_on_shared_gpus_names_the_limits_that_hold():
+    page = (Path(__file__).parents[2] / "docs/shared-gpu.md").read_text(encoding="utf-8")
+    named = dict(re.findall(r"`(max_\w+)=([^`]+)`", page))
+    parameters = inspect.signature(lab.target).parameters
+    limits = {name: each.default for name, each in parameters.items() if name.startswith("max_")}
+    assert {name: eval(value) for name, value in named.items()} == limits
 
 
 def test_with_a_gpu_nothing_changes_until_asked(gpu):

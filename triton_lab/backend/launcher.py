@@ -21,7 +21,7 @@ from triton_lab.backend.source import Written
 from triton_lab.backend.unknown import Finder
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.executable import Executable
-from triton_lab.interpreter.frame import Observer
+from triton_lab.interpreter.frame import Marks, Observer
 from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.memory import Memory, Region
 from triton_lab.interpreter.observers import together
@@ -79,11 +79,13 @@ class Watch:
 
     ``instead`` runs the launch itself, if it can, where nobody else watches: it is given what does the parts of a
     task (`Launcher.apart`), and says whether it did.
+    ``marks`` is called where programs come by a mark that was put into the kernel (`triton_lab.testing.coverage`).
     """
 
     accesses: Observer | None = None
     operations: Observer | None = None
     instead: Callable[[Callable[[Any, Any, Sequence[Any]], list[Any]]], bool] | None = None
+    marks: Marks | None = None
 
 
 class Recorder:
@@ -261,6 +263,7 @@ def interpret(call: Call, watches: Sequence[Watch], quiet: bool = False) -> None
                 call.memory,
                 observer=together([watch.operations for watch in watches]),
                 access_observer=together([watch.accesses for watch in watches]),
+                marks=next((watch.marks for watch in watches if watch.marks is not None), None),
                 limits=limits,
                 progress=told,
                 printer=None if call.trial or quiet else Printer(call.grid, limits.lines),

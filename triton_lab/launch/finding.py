@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, SupportsIndex, overload
@@ -128,6 +130,18 @@ class Finding:
     def severity(self) -> str:
         """``error``, ``warning`` or ``note``."""
         return SEVERITY[self.kind]
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits that stay the same while code around the finding changes.
+
+        Of the kind, the kernel, the argument and the text of the source's line, but not its number or how it is
+        spaced: what a list of known findings keeps, and what tells a code host that a finding is an old one. Findings
+        of one kind at equal lines of one kernel share it.
+        """
+        text = " ".join(self.excerpt[0].split()) if self.excerpt else ""
+        said = json.dumps([self.kind, self.kernel, self.argument or "", text])
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
 
     @property
     def values_text(self) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from triton_lab.launch.launch import Launch
 from triton_lab.notebook.freshness import jit_function
-from triton_lab.notebook.options import Options
+from triton_lab.notebook.options import Options, preferred
 from triton_lab.notebook.unchecked import ENDED, STILL, not_yet_checked
 from triton_lab.views.launch.plot import COMPILED_SHOWN
 from triton_lab.words import count
@@ -68,7 +68,7 @@ def _shown(chosen: Options, launch: Launch) -> tuple[str, ...]:
     if chosen.show == ("none",):
         return ()
     found = tuple(name for name in chosen.show if launch.compilations or name not in COMPILED_SHOWN)
-    return found or Options.show
+    return found or preferred()
 
 
 def _show(outputs: Sequence[_Output]) -> None:

@@ -37,9 +37,9 @@ class Cluster:
 
     address: str
     kind: str
-    security: Any = None
-    seconds: float = 60.0
-    memory: int = 4 << 30
+    security: Any
+    seconds: float
+    memory: int
     _client: Any = None
     _lock: Any = field(default_factory=threading.Lock)
 

@@ -1,4 +1,4 @@
-/** A page that stands alone: draws the scene that it carries. */
+/** A page that stands alone: draws the scenes that it carries, one that is folded away when it is opened. */
 
 import { decoded, unzipped } from "./packed.js";
 import { createSelection } from "./selection.js";
@@ -6,8 +6,19 @@ import { show } from "./view.js";
 
 const MOST = 1 << 30; // bytes: the page is our own
 
-const carried = document.querySelector("main script");
-if (carried?.parentElement) {
+/** @param {Element} carried */
+async function drawCarried(carried) {
   const scene = decoded(await unzipped(carried.textContent ?? "", MOST));
-  show(/** @type {import("./scenes.js").Scene} */ (scene), carried.parentElement, createSelection({}));
+  if (carried.parentElement) show(/** @type {import("./scenes.js").Scene} */ (scene), carried.parentElement, createSelection({}));
 }
+
+for (const carried of document.querySelectorAll('main script[type="application/gzip"]')) {
+  const folded = carried.closest("details");
+  if (folded && !folded.open) folded.addEventListener("toggle", () => drawCarried(carried), { once: true });
+  else await drawCarried(carried);
+}
+
+// A page may follow the reader's system, which may change while it is open.
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", ({ matches }) => {
+  document.documentElement.dataset.theme = matches ? "dark" : "light";
+});

@@ -1,0 +1,220 @@
+"""`triton-lab check`: what is wrong with a script's kernels, for people and for machines, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from tests.command.conftest import Call
+from tests.command.scripts import BEYOND, FINE, UNWRITTEN, written
+from triton_lab.command.sarif import ROOT, RULES
+from triton_lab.launch.finding import SEVERITY
+
+# Some warnings and nothing worse: 1e38 * 10 is too large for a float32.
+INFINITE = UNWRITTEN.replace("x + y", "x * 3e38 * y").replace("torch.empty(1000))", "torch.full((1000,), 2.0))")
+
+
+def test_findings_are_told_as_a_compiler_tells_them(folder: Path, call: Call) -> None:
+    written(folder, UNWRITTEN)
+    done = call("check", "script.py", "a", "b")
+    assert done.exit_code == 1
+    assert done.stdout.splitlines() == [
+        "arguments: a b",
+        "script.py:11:9: error: program (0, 0, 0) loads x_ptr[0], which nobody has written; "
+        "1,000 lanes in all [uninitialized]",
+        "        x = tl.load(x_ptr + offsets, mask=mask)",
+        "            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^",
+        "  values: nan",
+        "  Make the tensor with torch.zeros, or fill it, or mask the lanes that nobody has written.",
+        "  in launch 0, add[8, 1, 1] and 2 others",
+        "3 launches of 1 kernel: 1 error, no warnings, no notes",
+    ]
+
+
+def test_a_fine_script_ends_with_0(folder: Path, call: Call) -> None:
+    written(folder, FINE)
+    done = call("check", "script.py", "--strict")
+    assert (done.exit_code, done.stdout.splitlines()[1:]) == (
+        0,
+        ["6 launches of 1 kernel: no errors, no warnings, no notes"],
+    )
+
+
+def test_what_stops_a_launch_is_a_finding_and_another_error_is_the_scripts(folder: Path, call: Call) -> None:
+    written(folder, BEYOND)
+    stopped = call("check", "script.py")
+    assert stopped.exit_code == 1
+    assert "script.py:19:5: error: store out of bounds: lane 72 of program (1, 0, 0)" in stopped.stdout
+    assert "-> tl.store(x_ptr + offsets, offsets, mask=" not in stopped.stdout.partition("A fix")[0]
+    assert "the script failed" not in stopped.stdout
+    # Its traceback has the script's lines, and none of Triton's or ours.
+    assert [line for line in stopped.stderr.splitlines() if line.startswith("  File")] == [
+        f'  File "{folder / "script.py"}", line 27, in <module>'
+    ]
+    chained = (
+        BEYOND.replace("fill[", "try:\n    fill[") + "except Exception as error:\n    raise RuntimeError from error"
+    )
+    written(folder, chained)
+    assert call("check", "script.py").exit_code == 1
+    written(folder, UNWRITTEN + "print({}['größe'])")
+    failed = call("check", "script.py")
+    assert failed.exit_code == 2
+    assert "the script failed, so that it was checked up to there: KeyError: 'größe'" in failed.stdout
+    assert "[uninitialized]" in failed.stdout
+    written(folder, FINE + "sys.exit(3)")
+    assert "exit code 3" in call("check", "script.py").stdout
+
+
+def test_strict_takes_warnings_and_doubts_for_errors(folder: Path, call: Call) -> None:
+    written(folder, INFINITE)
+    calm, strict = call("check", "script.py"), call("check", "--strict", "script.py")
+    assert (calm.exit_code, strict.exit_code) == (0, 1)
+    assert "warning: " in calm.stdout and ": no errors, 1 warning, no notes" in calm.stdout
+    written(folder, "print(1)")
+    calm, strict = call("check", "script.py"), call("check", "script.py", "--strict")
+    assert (calm.exit_code, strict.exit_code) == (0, 1)
+    assert "no launch was checked, so nothing is known to be right" in calm.stdout
+
+
+def test_json_is_all_there_is_on_standard_output(folder: Path, call: Call) -> None:
+    written(folder, UNWRITTEN)
+    done = call("check", "script.py", "--format", "json")
+    told = json.loads(done.stdout)
+    assert "arguments:" in done.stderr
+    (finding,) = told["findings"]
+    assert (told["exit_code"], told["launches"], told["kernels"], told["failure"]) == (1, 3, {"add": 3}, "")
+    assert (finding["kind"], finding["severity"], finding["line"], finding["column"], finding["launches"]) == (
+        *("uninitialized", "error"),
+        *(11, 9, 3),
+    )
+    assert finding["file"] == str(folder / "script.py")
+
+
+def test_a_file_is_written_though_the_script_goes_elsewhere(folder: Path, call: Call) -> None:
+    written(folder, UNWRITTEN + "import os; os.chdir('/')")
+    done = call("check", "script.py", "--format=json", "--output", "found.json")
+    assert len(json.loads((folder / "found.json").read_text())["findings"]) == 1
+    assert done.stdout == "arguments:\n" and "wrote found.json" in done.stderr
+    assert call("check", "script.py", "--output", "found.txt").exit_code == 1
+    assert "script.py:11:9: error: " in (folder / "found.txt").read_text()
+
+
+def test_what_is_known_no_longer_counts(folder: Path, call: Call) -> None:
+    written(folder, UNWRITTEN)
+    assert call("check", "script.py", "--format", "json", "--output", "known.json").exit_code == 1
+    # The code around it may change, and where the line stands.
+    written(folder, "# more above\n" + UNWRITTEN.replace("arguments:", "words:"))
+    done = call("check", "script.py", "--baseline", "known.json")
+    assert done.exit_code == 0 and "uninitialized" not in done.stdout
+    assert "no errors, no warnings, no notes, 1 known finding left out" in done.stdout
+    sarif = json.loads(call("check", "script.py", "--baseline", "known.json", "--format", "sarif").stdout)
+    assert [result["suppressions"][0]["kind"] for result in sarif["runs"][0]["results"]] == ["external"]
+    # Another one is told.
+    written(folder, UNWRITTEN.replace("tl.load(x_ptr + offsets", "tl.load(offsets + x_ptr"))
+    assert call("check", "script.py", "--baseline", "known.json").exit_code == 1
+    assert call("check", "script.py", "--baseline", "script.py").exit_code == 2
+    assert call("check", "script.py", "--baseline", "nowhere.json").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["check"], "Which script? triton-lab check SCRIPT [ARGS], or -m MODULE [ARGS]"),
+        (["check", "nowhere.py"], "can't open file 'nowhere.py': No such file or directory"),
+        (["check", "-m", "no.such"], "No module named no.such"),
+        (["check", "--wrong", "script.py"], "No such option"),
+        (["check", "script.py", "--output", "no/such/folder"], "is its folder there"),
+        (["check", "script.py", "--target", "tpu"], "'tpu' is not one of"),
+        (["run", "script.py", "--html", "no/such/folder"], "is its folder there"),
+    ],
+)
+def test_a_wrong_line_ends_with_2_and_says_why(words: list[str], said: str, folder: Path, call: Call) -> None:
+    written(folder, "print('ran')")
+    done = call(*words)
+    assert done.exit_code == 2 and said in done.stderr and "ran" not in done.stdout
+
+
+# --- SARIF ----------------------------------------------------------------------------------------
+
+
+def is_sarif(log: dict[str, Any]) -> None:
+    """Held to what SARIF 2.1.0 requires of what we write, and to what code hosts ask for besides."""
+    assert log["version"] == "2.1.0" and log["$schema"].startswith("https://")
+    (run,) = log["runs"]
+    driver = run["tool"]["driver"]
+    assert driver["name"] and driver["version"]
+    ids = [rule["id"] for rule in driver["rules"]]
+    assert len(ids) == len(set(ids))
+    for rule in driver["rules"]:
+        assert rule["shortDescription"]["text"] and rule["fullDescription"]["text"] and rule["help"]["text"]
+        assert rule["defaultConfiguration"]["level"] in ("none", "note", "warning", "error")
+    base = run["originalUriBaseIds"][ROOT]["uri"]
+    assert base.startswith("file:///") and base.endswith("/")
+    assert run["columnKind"] in ("utf16CodeUnits", "unicodeCodePoints")
+    (invocation,) = run["invocations"]
+    assert isinstance(invocation["executionSuccessful"], bool)
+    for notification in invocation["toolExecutionNotifications"]:
+        assert notification["message"]["text"] and notification["level"] in ("note", "warning", "error")
+    for result in run["results"]:
+        assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["message"]["text"] and result["level"] in ("none", "note", "warning", "error")
+        assert all(isinstance(each, str) for each in result["partialFingerprints"].values())
+        assert isinstance(result["occurrenceCount"], int) and result["occurrenceCount"] >= 1
+        assert len(result["locations"]) == 1
+        physical = result["locations"][0]["physicalLocation"]
+        uri = physical["artifactLocation"]["uri"]
+        assert uri.isascii() and " " not in uri
+        if "uriBaseId" in physical["artifactLocation"]:
+            assert physical["artifactLocation"]["uriBaseId"] == ROOT and not uri.startswith(("/", "file:"))
+            assert ".." not in uri.split("/")
+        else:
+            assert uri.startswith("file:///")
+        assert physical["region"]["startLine"] >= 1 and physical["region"].get("startColumn", 1) >= 1
+
+
+def test_sarif_shows_findings_at_their_lines(folder: Path, call: Call) -> None:
+    # In a repository paths begin at its root, wherever the command is called.
+    subprocess.run(["git", "init", "--quiet", str(folder.parent)], check=True)
+    written(folder, UNWRITTEN + "launch(torch.full((1000,), float('nan')))\n", "größe.py")
+    done = call("check", "größe.py", "--format", "sarif")
+    log = json.loads(done.stdout)
+    is_sarif(log)
+    (run,) = log["runs"]
+    (result,) = run["results"]
+    physical = result["locations"][0]["physicalLocation"]
+    assert done.exit_code == run["invocations"][0]["exitCode"] == 1
+    assert unquote(physical["artifactLocation"]["uri"]) == "Größe 1/größe.py"
+    assert run["originalUriBaseIds"][ROOT]["uri"] == folder.parent.as_uri() + "/"
+    assert (physical["region"]["startLine"], physical["region"]["startColumn"]) == (11, 9)
+    source = (folder / "größe.py").read_text().splitlines()
+    assert physical["region"]["snippet"]["text"] == source[10]
+    assert result["ruleId"] == "uninitialized" and result["occurrenceCount"] == 3
+    assert "Make the tensor with torch.zeros" in result["message"]["text"]
+
+
+def test_sarif_tells_of_a_script_that_failed_and_of_kernels_elsewhere(
+    folder: Path, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far = tmp_path / "elsewhere"
+    far.mkdir()
+    written(far, UNWRITTEN.partition("for _")[0], "kernels.py")
+    written(
+        folder,
+        f"import sys\nsys.path.append({str(far)!r})\nimport kernels, torch\nkernels.launch(torch.empty(9), 9)\nx",
+    )
+    log = json.loads(call("check", "script.py", "--format", "sarif").stdout)
+    is_sarif(log)
+    (run,) = log["runs"]
+    assert run["invocations"][0]["executionSuccessful"] is False
+    assert run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].startswith("NameError: name 'x'")
+    artifact = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert artifact == {"uri": (far / "kernels.py").as_uri()}
+
+
+def test_every_kind_of_finding_is_a_rule() -> None:
+    assert list(RULES) == list(SEVERITY)

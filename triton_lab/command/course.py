@@ -1,0 +1,120 @@
+"""The course, copied into a folder of the user's and renewed there, never over what the user has changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sysconfig
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+# Beside the notebooks: what each was when it was copied, as {"files": {name: SHA-256}}.
+MANIFEST = ".triton-lab-course.json"
+FIRST = "00_first_kernel.ipynb"  # where a reader begins
+_PACKAGE = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Put:
+    """What `put` did, as paths in the folder: files that are new there, that were renewed, and that were left.
+
+    ``kept`` are those that the user has changed, where the course has something else.
+    """
+
+    added: tuple[Path, ...]
+    renewed: tuple[Path, ...]
+    kept: tuple[Path, ...]
+
+
+def notebooks() -> list[Path]:
+    """The course's notebooks as they were installed, in their order. Raises FileNotFoundError where there are none."""
+    for folder in _homes():
+        found = sorted(folder.glob("*.ipynb"))
+        if found:
+            return found
+    raise FileNotFoundError(
+        "this installation of triton-lab has no notebooks: install it anew, from a wheel or a clone"
+    )
+
+
+def title(notebook: Path) -> str:
+    """What a notebook calls itself: its first heading."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    lines = (line for cell in cells for line in "".join(cell["source"]).splitlines())
+    return next((line.lstrip("# ").strip() for line in lines if line.startswith("# ")), notebook.stem)
+
+
+def put(folder: Path) -> Put:
+    """Copy the course into ``folder``, which is made where it is not there.
+
+    A notebook that is there as it was copied once is renewed; one that the user has changed stays. Done again, it
+    changes nothing. Raises OSError, which says where and why, if that cannot be done.
+    """
+    added, renewed, kept = [], [], []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        before = _manifest(folder)
+        now = dict(before)
+        for source in notebooks():
+            there, data = folder / source.name, source.read_bytes()
+            digest, found = _digest(data), _found(there)
+            if found is None:
+                added.append(there)
+            elif found == before.get(source.name) and found != digest:
+                renewed.append(there)
+            elif found != digest:
+                kept.append(there)
+                continue
+            if found != digest:
+                _write(there, data)
+            now[source.name] = digest
+        if now != before:
+            _write(folder / MANIFEST, (json.dumps({"files": now}, indent=1) + "\n").encode())
+    except OSError as error:
+        if error.strerror is None:  # it is told already
+            raise
+        told = f"the course cannot be copied to {folder}: {error.strerror} ({error.filename or folder})"
+        raise type(error)(told) from error
+    return Put(tuple(added), tuple(renewed), tuple(kept))
+
+
+def _homes() -> Iterator[Path]:
+    """Where the notebooks may lie: in a clone, else where pip puts an installation's data."""
+    clone = _PACKAGE.parent
+    if (clone / "pyproject.toml").exists():
+        yield clone / "notebooks"
+    bases: list[str | Path] = [sysconfig.get_path("data"), sysconfig.get_path("data", f"{os.name}_user")]
+    for base in [*bases, clone]:  # `pip install --target` lays it beside the package
+        yield Path(base, "share", "triton-lab", "notebooks")
+
+
+def _manifest(folder: Path) -> Mapping[str, str]:
+    """What was copied before; nothing where that is not known, so that all that is there counts as the user's."""
+    try:
+        files = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
+        return {name: digest for name, digest in files.items() if isinstance(digest, str)}
+    except (FileNotFoundError, ValueError, LookupError, TypeError, AttributeError):
+        return {}
+
+
+def _found(path: Path) -> str | None:
+    """The digest of the file at ``path``, None where nothing is; "" for what is no file of its own."""
+    if path.is_symlink() or path.is_dir():
+        return ""
+    return _digest(path.read_bytes()) if path.exists() else None
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _write(path: Path, data: bytes) -> None:
+    """All of the file or nothing: who reads it meanwhile, or interrupts, has the old one."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(data)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

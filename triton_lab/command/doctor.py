@@ -1,0 +1,198 @@
+"""What an installation has, what it lacks, and how to get that."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+import triton_lab
+
+State = Literal["ok", "note", "missing"]
+_HOOK = "50-triton-lab.py"
+_EXTENSION = re.compile(r"^\s*triton-lab v(\S+)\s+(\w+)\s+(\w+)", re.MULTILINE)
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_PIP = "python -m pip install"
+PATIENCE = 60  # seconds that JupyterLab is given to list its extensions
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One thing that was looked at. ``note``: the lab works without it; ``remedy`` says how to get it."""
+
+    name: str
+    state: State
+    told: str
+    remedy: str = ""
+
+
+def examine() -> Iterator[Checked]:
+    """All that matters, one after the other. What fails to be looked at is told, and hides nothing else."""
+    for name, look in _LOOKS:
+        try:
+            yield from look()
+        except Exception as error:
+            yield Checked(name, "missing", f"cannot be looked at: {type(error).__name__}: {error}")
+
+
+def _python() -> Iterator[Checked]:
+    told = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {sys.executable}"
+    linux = platform.system() == "Linux"
+    remedy = "" if linux else "Triton has wheels for Linux only: use WSL2, a Linux container or Colab."
+    yield Checked("Python", "ok" if linux else "missing", told, remedy)
+    yield Checked("triton-lab", "ok", f"{triton_lab.__version__}, {Path(triton_lab.__file__).parent}")
+
+
+def _packages() -> Iterator[Checked]:
+    """What the lab is declared to need; of those that are there, the three that matter most."""
+    if _version("triton-lab") is None:
+        remedy = f"{_PIP} . in the folder of a clone, or of a wheel."
+        yield Checked("triton-lab", "missing", "not installed here, only on Python's path", remedy)
+        return
+    wanted_by_name = {re.split(r"[^\w.-]", each, maxsplit=1)[0]: each for each in metadata.requires("triton-lab") or ()}
+    for name, wanted in wanted_by_name.items():
+        optional = "extra ==" in wanted
+        found = _version(name)
+        requirement = wanted.partition(";")[0].strip()
+        if found is None and not optional:
+            yield Checked(name, "missing", "not installed", f"{_PIP} '{requirement}'")
+        elif name in ("torch", "triton", "numpy"):
+            yield Checked(name, "ok", str(found))
+        elif name == "jupyterlab" and found is None:
+            remedy = f"{_PIP} '{requirement}'; scripts and tests do without."
+            yield Checked(name, "note", "not installed", remedy)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _backend() -> Iterator[Checked]:
+    """Whether Triton finds the backend, and what launches run on."""
+    points = [point.value for point in metadata.entry_points(group="triton.backends") if point.name == "triton_lab"]
+    from triton.backends import backends
+
+    if "triton_lab" not in backends:
+        why = "its entry point is not registered" if not points else "Triton does not load it"
+        remedy = "Install triton-lab into this environment: a folder on PYTHONPATH alone registers nothing."
+        yield Checked("backend", "missing", f"Triton does not see it: {why}", remedy)
+        return
+    from triton_lab.backend.targets import current
+    from triton_lab.notebook.status import environment
+
+    yield Checked("backend", "ok", f"Triton sees it; launches run on: {current()}")
+    yield Checked("target cpu", "ok", "there")
+    yield from _gpu()
+    yield from (Checked("environment", "note", told) for told in environment())
+
+
+def _gpu() -> Iterator[Checked]:
+    import torch
+
+    from triton_lab.notebook.status import gpu_name
+
+    name = gpu_name()
+    if name:
+        yield Checked("target gpu", "ok", name)
+        return
+    if torch.version.cuda is None and torch.version.hip is None:
+        why, remedy = "torch was built without GPUs", "With a GPU: https://pytorch.org/get-started/locally/"
+    else:
+        built = f"CUDA {torch.version.cuda}" if torch.version.cuda else f"ROCm {torch.version.hip}"
+        why, remedy = f"torch was built for {built} and finds no device", "With a GPU: look at its driver."
+    yield Checked("target gpu", "note", f"none: {why}", f"Nothing needs one. {remedy}")
+
+
+def _compilers() -> Iterator[Checked]:
+    """The GPUs that kernels can be compiled for, with what Triton brought along."""
+    from triton.backends import backends
+
+    from triton_lab.compiled.architecture import ARCHITECTURES
+
+    there = [one.name for one in ARCHITECTURES if ("nvidia" if one.is_nvidia else "amd") in backends]
+    if there:
+        yield Checked("compile for", "ok", ", ".join(there))
+    else:
+        remedy = f"{_PIP} --force-reinstall triton"
+        yield Checked("compile for", "note", "nothing: this Triton has no compiler for GPUs", remedy)
+
+
+def _cache() -> Iterator[Checked]:
+    from triton import knobs
+
+    folder = Path(knobs.cache.dir)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            yield Checked("cache", "ok", str(folder))
+    except OSError as error:
+        remedy = "Set TRITON_CACHE_DIR to a folder of yours."
+        yield Checked("cache", "missing", f"{folder} cannot be written: {error.strerror}", remedy)
+
+
+def _hook() -> Iterator[Checked]:
+    """The file that IPython runs at its start."""
+    from IPython.core.application import ENV_CONFIG_DIRS, SYSTEM_CONFIG_DIRS
+    from IPython.paths import get_ipython_dir
+
+    folders = [*ENV_CONFIG_DIRS, *SYSTEM_CONFIG_DIRS, os.path.join(get_ipython_dir(), "profile_default")]
+    found = [path for folder in folders if (path := Path(folder, "startup", _HOOK)).exists()]
+    if found:
+        yield Checked("%%triton", "ok", f"known to IPython from its start: {found[0]}")
+    else:
+        yield Checked("%%triton", "note", "not known to IPython from its start", "Run %load_ext triton_lab first.")
+
+
+def _extension() -> Iterator[Checked]:
+    version = _version("jupyterlab")
+    if version is None:
+        return
+    yield Checked("jupyterlab", "ok", version)
+    command = [sys.executable, "-m", "jupyter", "labextension", "list"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    found = _EXTENSION.search(_COLOURS.sub("", run.stdout + run.stderr))
+    if found is None:
+        remedy = "Install triton-lab into JupyterLab's environment."
+        yield Checked("extension", "missing", "JupyterLab does not see it", remedy)
+        return
+    theirs, enabled, sound = found.groups()
+    if enabled != "enabled":
+        yield Checked("extension", "missing", f"{theirs}, {enabled}", "jupyter labextension enable triton-lab")
+    elif theirs != triton_lab.__version__:
+        remedy = "Install triton-lab anew, and restart JupyterLab."
+        yield Checked("extension", "missing", f"{theirs}, and the package is {triton_lab.__version__}", remedy)
+    elif sound != "OK":
+        remedy = "Its parts do not fit this JupyterLab: jupyter labextension list says more."
+        yield Checked("extension", "missing", f"{theirs}, not OK", remedy)
+    else:
+        yield Checked("extension", "ok", f"{theirs}, enabled")
+
+
+def _course() -> Iterator[Checked]:
+    from triton_lab import words
+    from triton_lab.command.course import notebooks
+
+    yield Checked("course", "ok", words.count(len(notebooks()), "notebook"))
+
+
+_LOOKS: tuple[tuple[str, Callable[[], Iterator[Checked]]], ...] = (
+    ("Python", _python),
+    ("packages", _packages),
+    ("backend", _backend),
+    ("compile for", _compilers),
+    ("cache", _cache),
+    ("%%triton", _hook),
+    ("extension", _extension),
+    ("course", _course),
+)

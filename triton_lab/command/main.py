@@ -1,0 +1,155 @@
+"""The commands, their arguments, and what is told when they are wrong."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import triton_lab
+from triton_lab.command.arguments import EPILOG, ScriptCommand, script_of
+
+if TYPE_CHECKING:
+    from triton_lab.command.course import Put
+
+TARGETS = click.Choice(["auto", "cpu", "gpu"])
+FORMS = click.Choice(["text", "json", "sarif"])
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(triton_lab.__version__, message="triton-lab %(version)s")
+def triton_lab_command() -> None:
+    """Any Triton kernel, with or without a GPU: run it, see it, check it."""
+
+
+@triton_lab_command.command(context_settings={"ignore_unknown_options": True})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[FOLDER] [ARGS]...")
+def lab(arguments: tuple[str, ...]) -> None:
+    """Start JupyterLab in FOLDER, or here; ARGS are JupyterLab's own.
+
+    In a folder that `triton-lab course` has made, the first notebook of the course opens.
+    """
+    from triton_lab.command.lab import start
+
+    start(arguments)
+
+
+@triton_lab_command.command()
+@click.argument("folder", type=click.Path(path_type=Path), required=False)
+@click.option("--list", "list_", is_flag=True, help="List the notebooks and copy nothing.")
+def course(folder: Path | None, list_: bool) -> None:
+    """Copy the course into FOLDER, or renew what you have not changed there.
+
+    Notebooks that you have changed stay as they are; to have one as it was, delete or rename yours and call this again.
+    """
+    from triton_lab.command.course import notebooks, put, title
+
+    if not list_ and folder is None:
+        raise click.UsageError("Say where to: triton-lab course FOLDER. (--list only lists the notebooks.)")
+    try:
+        if folder is None or list_:
+            lines = [f"{one.name:<32} {title(one)}" for one in notebooks()]
+        else:
+            lines = _done(folder, put(folder))
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
+    for line in lines:
+        click.echo(line)
+
+
+def _done(folder: Path, done: Put) -> list[str]:
+    """What was done with the course, line by line."""
+    groups = (("new", done.added), ("renewed", done.renewed), ("yours, kept", done.kept))
+    lines = [f"{told:<12} {path}" for told, paths in groups for path in paths]
+    if done.added:
+        lines.append(f"Begin with: triton-lab lab {shlex.quote(str(folder))}")
+    return lines or [f"{folder} has the whole course, as it is in triton-lab {triton_lab.__version__}."]
+
+
+@triton_lab_command.command()
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def doctor(as_json: bool) -> None:
+    """Tell what is installed, what is missing, and how to get it.
+
+    The exit code is 1 if anything is missing that the lab needs.
+    """
+    from triton_lab.command.doctor import examine
+    from triton_lab.command.terminal import show_checked, write
+
+    if as_json:
+        checked = list(examine())
+        write(sys.stdout, json.dumps([asdict(one) for one in checked], indent=1) + "\n")
+    else:
+        checked = show_checked(sys.stdout, examine())
+    sys.exit(any(one.state == "missing" for one in checked))
+
+
+def _of_a_script(command: Callable[..., None]) -> Callable[..., None]:
+    """What the commands have in common that run one."""
+    command = click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")(command)
+    return click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does.")(command)
+
+
+@triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
+@_of_a_script
+@click.option("--target", type=TARGETS, default="auto", help="Where kernels run; auto: on the GPU, if there is one.")
+@click.option("--html", type=FILE, metavar="FILE", help="Write a page with the card of each launch.")
+def run(arguments: tuple[str, ...], module: str | None, target: str, html: Path | None) -> None:
+    """Run a script as Python does, and tell what its launches did.
+
+    What is told goes to standard error; the exit code is the script's.
+    """
+    script = script_of(arguments, module, "run")
+    from triton_lab.command.launches import run_and_report
+
+    sys.exit(run_and_report(script, target, html))
+
+
+@triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
+@_of_a_script
+@click.option("--target", type=TARGETS, default="cpu", help="Where kernels run: cpu, unless you say otherwise.")
+@click.option("--format", "form", type=FORMS, default="text", help="text; json; or sarif, which code hosts read.")
+@click.option("--output", type=FILE, metavar="FILE", help="Write the findings there.")
+@click.option("--baseline", type=FILE, metavar="FILE", help="Leave out what is in FILE, which --format json wrote.")
+@click.option("--strict", is_flag=True, help="Take for errors: warnings, and what could not be checked.")
+def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> None:
+    """Run a script and say what is wrong with its kernels: races, accesses out of bounds, uninitialised reads ...
+
+    The exit code is 1 if anything of severity error was found, 2 if the script itself failed, else 0.
+    """
+    script = script_of(arguments, module, "check")
+    from triton_lab.command.launches import check
+
+    sys.exit(check(script, **options))
+
+
+@triton_lab_command.command()
+@click.argument("files", nargs=-1, required=True, type=FILE, metavar="NOTEBOOK...")
+@click.option("--csv", "table", type=FILE, metavar="FILE", help="Write the table there, a row for each exercise.")
+@click.option("--seconds", type=click.FloatRange(min=1), default=300.0, show_default=True, help="For each notebook.")
+def grade(files: tuple[Path, ...], table: Path | None, seconds: float) -> None:
+    """Run learners' notebooks of the course and judge their answers.
+
+    Each runs in a process of its own. Who grades strangers does so in a container: a process is no jail.
+    """
+    from triton_lab.course.grading import grade
+
+    try:
+        grades = grade(files, seconds=seconds)
+        if table is not None:
+            grades.to_csv(table)
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(str(grades))
+
+
+def main() -> None:
+    """What ``triton-lab`` and ``python -m triton_lab`` run."""
+    triton_lab_command(prog_name="triton-lab")

@@ -1,0 +1,133 @@
+"""Findings as SARIF 2.1.0, which code hosts read to show them at the line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import triton_lab
+from triton_lab.command.heard import Found, Heard
+from triton_lab.command.told import seen
+from triton_lab.launch.finding import SEVERITY
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+ROOT = "%SRCROOT%"  # what code hosts take for the folder of the repository
+
+# What each kind is, as a rule is described.
+RULES = {
+    "out-of-bounds": "A lane accesses memory outside of its tensor.",
+    "null-pointer": "A lane accesses memory through a null pointer.",
+    "misaligned": "A lane accesses an address that is no multiple of the element's size.",
+    "race": "Two programs access one element, at least one of them stores, and nothing orders them.",
+    "lane-collision": "Lanes of one program store different values to one element.",
+    "uninitialized": "A lane loads an element that nobody has written.",
+    "deadlock": "Every program waits for another.",
+    "assertion": "A device assertion does not hold.",
+    "same-value": "Several programs store one value to one element.",
+    "lane-order": "Threads of one program meet at an element, one of them stores, and no barrier is between the two.",
+    "overflow": "A number does not fit its type and wraps.",
+    "non-finite": "A program stores NaN or infinity, though all that it loaded was finite.",
+    "lost-precision": "A sum is too long for its type: what is added to it gets lost.",
+    "outside-view": "A lane accesses its tensor's storage outside of the view that was passed.",
+    "alias": "A kernel writes through one argument to memory that it reads through another.",
+    "idle-program": "A program accesses no memory.",
+    "always-true-mask": "A mask lets all lanes of all programs through.",
+    "unverified": "A lane accesses memory that belongs to no tensor that is known.",
+    "unwritten": "Elements of an output are left as they were: the grid is too small, or a mask too narrow.",
+}
+
+
+def report(heard: Heard, error: str, code: int) -> Mapping[str, Any]:
+    """The log of one run. ``error`` says how the script failed, "" where it did not; ``code`` is our exit code."""
+    kinds = sorted({found.finding.kind for found in heard.findings}, key=list(SEVERITY).index)
+    root = source_root()
+    notes = [{"level": "warning", "message": {"text": what}} for what in (*heard.unchecked, *heard.unseen)]
+    failure = [{"level": "error", "message": {"text": error}}] if error else []
+    return {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "triton-lab",
+                        "version": triton_lab.__version__,
+                        "semanticVersion": triton_lab.__version__,
+                        "rules": [_rule(kind) for kind in kinds],
+                    }
+                },
+                "originalUriBaseIds": {ROOT: {"uri": root.as_uri().rstrip("/") + "/"}},
+                "columnKind": "unicodeCodePoints",
+                "invocations": [
+                    {
+                        "executionSuccessful": not error,
+                        "exitCode": code,
+                        "toolExecutionNotifications": [*failure, *notes],
+                    }
+                ],
+                "results": [_result(found, kinds, root) for found in heard.findings],
+            }
+        ],
+    }
+
+
+def source_root() -> Path:
+    """The folder of the repository that the current folder is in; outside of one, the current folder."""
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+
+
+def _rule(kind: str) -> Mapping[str, Any]:
+    return {
+        "id": kind,
+        "name": "".join(word.capitalize() for word in kind.split("-")),
+        "shortDescription": {"text": RULES[kind]},
+        "fullDescription": {"text": RULES[kind]},
+        "help": {"text": f"{RULES[kind]} The finding's message says which program, lane and element, and what to do."},
+        # SARIF's words for severities are ours.
+        "defaultConfiguration": {"level": SEVERITY[kind]},
+        "properties": {"tags": ["triton", "correctness"]},
+    }
+
+
+def _result(found: Found, kinds: Sequence[str], root: Path) -> Mapping[str, Any]:
+    finding = found.finding
+    known = [{"kind": "external", "justification": "It is in the list of known findings."}] if found.known else []
+    said = [finding.message, *finding.orders, finding.hint, *finding.fix_lines, f"({seen(found)})"]
+    return {
+        "ruleId": finding.kind,
+        "ruleIndex": kinds.index(finding.kind),
+        "level": finding.severity,
+        "message": {"text": "\n".join(said)},
+        "locations": list(_locations(found, root)),
+        "partialFingerprints": {"tritonLabFinding/v1": finding.fingerprint},
+        "occurrenceCount": found.launches,
+        "suppressions": known,
+    }
+
+
+def _locations(found: Found, root: Path) -> Iterator[Mapping[str, Any]]:
+    """Where it is; nothing of a kernel that is in no file."""
+    if not found.file:
+        return
+    region: dict[str, Any] = {"startLine": found.line}
+    if found.finding.column is not None:
+        region["startColumn"] = found.finding.column + 1
+    if found.finding.excerpt:
+        # It is shown with an indent of its own.
+        region["snippet"] = {"text": found.finding.excerpt[0][4:]}
+    yield {
+        "physicalLocation": {"artifactLocation": _artifact(found.file, root), "region": region},
+        "logicalLocations": [{"name": found.kernel, "kind": "function"}],
+    }
+
+
+def _artifact(file: str, root: Path) -> Mapping[str, str]:
+    """A file of the repository by its path in it, another one by its whole path."""
+    path = Path(os.path.abspath(file))
+    if path.is_relative_to(root):
+        return {"uri": quote(path.relative_to(root).as_posix()), "uriBaseId": ROOT}
+    return {"uri": path.as_uri()}

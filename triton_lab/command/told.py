@@ -1,0 +1,110 @@
+"""Findings as a compiler prints what is wrong: ``file:line:column: error: ... [kind]``, the line, and what to do."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import triton_lab
+from triton_lab import words
+from triton_lab.command.heard import Found, Heard
+from triton_lab.launch.finding import ERROR, NOTE, WARNING
+
+
+def lines(heard: Heard) -> Iterator[tuple[str, str]]:
+    """Every finding and what was not checked, a line of text each, with the severity that colours it or "".
+
+    Known findings are left out.
+    """
+    for found in heard.findings:
+        if found.known:
+            continue
+        finding = found.finding
+        yield f"{place(found)}: {finding.severity}: {finding.message} [{finding.kind}]", finding.severity
+        for line in more(found):
+            yield f"  {line}", ""
+    for what, count in heard.unchecked.items():
+        yield f"{what} ({words.count(count, 'launch', 'launches')})", WARNING
+    for unseen in heard.unseen:
+        yield f"not checked: {unseen}", WARNING
+
+
+def more(found: Found) -> Iterator[str]:
+    """What stands below the first line of a finding."""
+    finding = found.finding
+    # The editor's line, less what indents all excerpts.
+    yield from (line.removeprefix("  ") for line in finding.excerpt)
+    if finding.values.size:
+        yield f"values: {finding.values_text}"
+    yield from (*finding.orders, finding.hint, *finding.fix_lines)
+    yield seen(found)
+
+
+def seen(found: Found) -> str:
+    """``in launch 3, add[8, 1, 1], and 2 others``."""
+    grid = ", ".join(map(str, found.grid))
+    return f"in launch {found.first}, {found.kernel}[{grid}]{words.and_others(found.launches - 1)}"
+
+
+def place(found: Found) -> str:
+    """``kernels/add.py:11:9``, from the current folder where it is below that; columns from 1, as compilers do."""
+    column = "" if found.finding.column is None else f":{found.finding.column + 1}"
+    return f"{path(found.file)}:{found.line}{column}"
+
+
+def path(file: str) -> str:
+    """A file from the current folder, where it is below it."""
+    near = os.path.relpath(file) if file else "(no file)"
+    return file if near.startswith(os.pardir + os.sep) else near
+
+
+def data(heard: Heard, failure: str, code: int) -> Mapping[str, Any]:
+    """The same as plain values. Lines and columns count from 1; ``failure`` says how the script failed, or ""."""
+    return {
+        "version": 1,
+        "triton_lab": triton_lab.__version__,
+        "exit_code": code,
+        "failure": failure,
+        "launches": len(heard.lines),
+        "kernels": dict(Counter(line.kernel for line in heard.lines)),
+        "findings": [_data(found) for found in heard.findings],
+        "unchecked": [{"what": what, "launches": count} for what, count in heard.unchecked.items()],
+        "unseen": list(heard.unseen),
+    }
+
+
+def _data(found: Found) -> Mapping[str, Any]:
+    finding = found.finding
+    return {
+        "kind": finding.kind,
+        "severity": finding.severity,
+        "file": found.file,
+        "line": found.line,
+        "column": None if finding.column is None else finding.column + 1,
+        "message": finding.message,
+        "hint": finding.hint,
+        "fix": [] if finding.fix is None else [asdict(edit) for edit in finding.fix.edits],
+        "argument": finding.argument,
+        "lanes": finding.count,
+        "kernel": found.kernel,
+        "grid": list(found.grid),
+        "launch": found.first,
+        "launches": found.launches,
+        "fingerprint": finding.fingerprint,
+        "known": found.known,
+    }
+
+
+def summary(heard: Heard) -> str:
+    """``3 launches of 1 kernel: 1 error, 2 warnings, no notes``."""
+    kernels = len({line.kernel for line in heard.lines})
+    launches = words.count(len(heard.lines), "launch", "launches")
+    found = [words.count(heard.count(one), one) if heard.count(one) else f"no {one}s" for one in (ERROR, WARNING, NOTE)]
+    if not heard.lines:
+        return "no launch was checked, so nothing is known to be right"
+    known = sum(one.known for one in heard.findings)
+    found += [f"{words.count(known, 'known finding')} left out"] if known else []
+    return f"{launches} of {words.count(kernels, 'kernel')}: {', '.join(found)}"

@@ -201,3 +201,9 @@ def test_a_part_travels() -> None:
         with lab.record(parts=3) as launches:
             double[(4,)](x, y, 100, BLOCK=32)
     assert torch.equal(y, 2 * x) and kept and not launches[0].remark
+
+
+def test_a_launch_of_no_programs_has_no_parts() -> None:
+    with lab.record(parts=3) as launches:
+        double[(0,)](torch.ones(4), torch.ones(4), 4, BLOCK=4)
+    assert not launches[0].remark and not launches[0].findings

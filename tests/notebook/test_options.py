@@ -20,6 +20,7 @@ from triton_lab.views.launch.card import SHOWN
         ("cpu", Options(target="cpu")),
         ("both --show tiling,storage", Options(target="both", show=("tiling", "storage"))),
         ("--show=source gpu", Options(target="gpu", show=("source",))),
+        ("cpu --show stages,tiling --compile sm_90", Options("cpu", ("stages", "tiling"), gpus=("sm_90",))),
         ("--limit 100", Options(steps=100)),
         ("--help", Options(help=True)),
         ("cpu --compile sm_90,gfx942", Options(target="cpu", gpus=("sm_90", "gfx942"))),
@@ -42,6 +43,7 @@ def test_a_line_says_where_and_what_to_show(line: str, options: Options) -> None
         ("--compile sm90", "no target 'sm90' to compile for: choose sm_90,"),
         ("--limit many", "takes a number of loop iterations, not 'many'"),
         ("--show 'tiling", "No closing quotation"),
+        ("cpu --show tiling,stages", "--show stages is of what a GPU's compiler makes of the kernels: --compile sm_90"),
     ],
 )
 def test_a_mistake_is_answered_with_what_exists_nearest_first(line: str, message: str) -> None:

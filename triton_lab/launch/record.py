@@ -134,7 +134,7 @@ class _Record(Recorder):
         launch.watched = watching
         if full:
             launch.dropped = kept.missing
-        if cut is not None:
+        if cut is not None and cut.why:
             launch.remark = "; ".join(filter(None, (launch.remark, f"it ran whole, not in parts: {cut.why}")))
             launch.met = cut.meeting
         self._keep(call, launch)

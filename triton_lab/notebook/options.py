@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from triton_lab.compiled.architecture import ARCHITECTURES, architectures
 from triton_lab.notebook import preference
-from triton_lab.views.launch.plot import SHOWN, TABS
+from triton_lab.views.launch.plot import COMPILED_SHOWN, COMPILED_TABS, SHOWN, TABS
 
 # Where a cell runs, and what that means.
 TARGET_HELP = {
@@ -87,7 +87,8 @@ def parse(line: str) -> Options:
             target = _one_of(word, TARGETS, "target")
         elif flag in _SHOW.names:
             names = (value if has_value else _next(words, flag, f"a view: {', '.join(VIEWS)}")).split(",")
-            show = tuple(_one_of(name.strip(), VIEWS, "view") for name in names if name.strip())
+            known = (*VIEWS, *COMPILED_SHOWN)
+            show = tuple(_one_of(name.strip(), known, "view") for name in names if name.strip())
         elif flag in _LIMIT.names:
             text = value if has_value else _next(words, flag, "a number of loop iterations")
             if not text.isdigit() or not int(text):
@@ -100,6 +101,9 @@ def parse(line: str) -> Options:
             help = True
         else:
             raise UsageError(_unknown(flag, [each.names[0] for each in FLAGS], "option"))
+    lacking = [name for name in show or () if name in COMPILED_SHOWN and not gpus]
+    if lacking:
+        raise UsageError(f"--show {lacking[0]} is of what a GPU's compiler makes of the kernels: --compile sm_90, too")
     return Options(target or "auto", preferred() if show is None else show, steps, help, gpus)
 
 
@@ -148,6 +152,9 @@ def usage() -> str:
         flags.append(f"  {each.names[0]:<10} {each.help}")
         if each is _SHOW:
             flags.extend(f"             {name:<10} {_VIEW_HELP[name]}" for name in VIEWS)
+        if each is _COMPILE:
+            flags.append("             and for --show:")
+            flags.extend(f"             {tab.name:<12} {tab.help}" for tab in COMPILED_TABS)
     return _USAGE.format(targets="|".join(TARGETS), line=line, target_lines=targets, flags="\n".join(flags))
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from triton_lab.launch.launch import Launch
 from triton_lab.notebook.freshness import jit_function
-from triton_lab.notebook.options import Options
+from triton_lab.notebook.options import Options, preferred
 from triton_lab.notebook.unchecked import ENDED, STILL, not_yet_checked
+from triton_lab.views.launch.plot import COMPILED_SHOWN
 from triton_lab.words import count
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def show_launches(launches: Sequence[Launch], chosen: Options, sign: Sign, raise
     def card(launch: Launch) -> Card:
         return Card(
             launch,
-            show=() if chosen.show == ("none",) else chosen.show,
+            show=_shown(chosen, launch),
             both=chosen.target == "both",
             raised=raised if failed is not None and launch.error is failed.error else "",
         )
@@ -60,6 +61,14 @@ def show_launches(launches: Sequence[Launch], chosen: Options, sign: Sign, raise
             display(view(some), metadata=how)  # type: ignore[no-untyped-call]
     _show(outputs)
     return None if many else failed
+
+
+def _shown(chosen: Options, launch: Launch) -> tuple[str, ...]:
+    """What to show of it: of what did not compile, nothing that a compiler made."""
+    if chosen.show == ("none",):
+        return ()
+    found = tuple(name for name in chosen.show if launch.compilations or name not in COMPILED_SHOWN)
+    return found or preferred()
 
 
 def _show(outputs: Sequence[_Output]) -> None:

@@ -139,9 +139,7 @@ class RemoteLauncher(Launcher):
         return time, " at ".join(filter(None, (answer.device, answer.worker)))
 
     def apart(self, call: Call, work: Callable[[Any, Any], Any], whole: Any, parts: Sequence[Any]) -> list[Any]:
-        """Each part is a job. Raises RemoteError: nothing is written then."""
-        if self.driver.kind != "cpu":
-            return super().apart(call, work, whole, parts)
+        """Each part is a job for the CPU. Raises RemoteError: nothing is written then."""
         name, jobs = call.metadata.name, [pickle.dumps(_called(call, work, part), protocol=5) for part in parts]
         with bar(name, launcher.progress) as told:
             answers = self.driver.cluster.run_all(

@@ -102,6 +102,19 @@ def test_called_itself_it_is_the_card(launch: Launch) -> None:
         launch.plot("heat")
 
 
+def test_what_was_compiled_is_asked_for_by_its_words() -> None:
+    launch = run()[0]
+    with pytest.raises(ValueError, match=r"no 'cost' before its launch.compile\(...\)"):
+        launch.plot("cost")
+    launch.compile("sm_90")
+    card = launch.plot("cost", "tiling", "compiled")
+    assert card.scene()["opened"] == "cost" and card.looked_at == ("cost", "tiling", "compiled")
+    text = card.text()
+    assert text.index("arithmetic" if "arithmetic" in text else "bytes") < text.index(
+        launch.plot.tiling("x_ptr").title()
+    )
+
+
 def test_the_table_is_what_the_magic_and_its_help_know() -> None:
     assert (*SHOWN, "none") == VIEWS
     for tab in TABS:

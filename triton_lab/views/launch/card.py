@@ -15,7 +15,7 @@ from triton_lab.views.launch.findings import ICONS, fix_lines
 from triton_lab.views.launch.marks import by_program
 from triton_lab.views.launch.panels import Panels
 from triton_lab.views.launch.parts import KEPT_NUMBERS, is_there, kept, opened, part, shown_first, tabs
-from triton_lab.views.launch.plot import SHOWN
+from triton_lab.views.launch.plot import COMPILED_SHOWN, SHOWN
 from triton_lab.views.launch.scenes import CardScene, FindingScene, MarkedSource
 from triton_lab.views.launch.tab import NUMBERS, Panel
 from triton_lab.views.onlooker import widgets_are_shown
@@ -40,7 +40,8 @@ UNCHECKED = (
 
 
 class Card(Panels, View):
-    """A launch as one panel. ``show`` names what to print, in order: any of `SHOWN`.
+    """A launch as one panel. ``show`` names what to print, in order: any of `SHOWN`, and of a launch that was compiled
+    of `COMPILED_SHOWN`.
 
     The live card has a tab for everything and opens the first that ``show`` names; a tab's picture is
     made when it is opened. ``both``: what the GPU and the CPU made of it is shown first, where both are known.
@@ -56,10 +57,12 @@ class Card(Panels, View):
         both: bool = False,
         raised: str = "",
     ) -> None:
-        unknown = [name for name in show if name not in SHOWN]
-        if unknown:
-            raise ValueError(f"a card has no {unknown[0]!r}; it shows {', '.join(SHOWN)}")
         super().__init__(launch)
+        known = (*SHOWN, *(COMPILED_SHOWN if self.compiled else ()))
+        for name in show:
+            if name not in known:
+                when = " before its launch.compile(...)" if name in COMPILED_SHOWN else ""
+                raise ValueError(f"a card has no {name!r}{when}; it shows {', '.join(known)}")
         self.show = tuple(dict.fromkeys(show))
         self.both, self.raised = both, raised
 
@@ -169,7 +172,7 @@ class Card(Panels, View):
         left = len(self.touched) - self.MOST_ARGUMENTS
         if "tiling" in self.show and left > 0:
             remarks.append(f"{count(left, 'more tensor argument')} not drawn here; launch.plot.tiling(name) draws one")
-        asked = self.show if set(self.show) < set(SHOWN) else ()  # who asks for all asks for what there is
+        asked = () if set(SHOWN) <= set(self.show) else self.show  # who asks for all asks for what there is
         missed = [panel.absent for tab, panel in self.panels if tab.name in asked and not is_there(panel)]
         return remarks + [why for why in missed if why] + self.troubles
 
@@ -197,7 +200,8 @@ class Card(Panels, View):
         compiled = ("compiled",) if self.compiled else ()
         first = ("comparison",) if self.both else ()
         grid = ("grid",) if plain and by_program(self.launch) else ()
-        return (*first, *grid, *(compiled if plain else ()), *self.show, *(() if plain else compiled))
+        every = (*first, *grid, *(compiled if plain else ()), *self.show, *(() if plain else compiled))
+        return tuple(dict.fromkeys(every))
 
     @property
     def first(self) -> str | None:

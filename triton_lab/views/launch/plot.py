@@ -79,6 +79,8 @@ COMPILED_TABS = (
 )
 
 SHOWN = tuple(tab.name for tab in TABS if tab.help)
+# Words of --show too, where the launch is compiled.
+COMPILED_SHOWN = tuple(tab.name for tab in COMPILED_TABS)
 
 
 class Pictures:

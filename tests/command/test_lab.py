@@ -42,7 +42,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         (["empty"], ["empty"]),
         (["kurs"], ["--ServerApp.root_dir=kurs", OPENED]),
         (["--port=1", "kurs", "--ip=x"], ["--port=1", "--ip=x", "--ServerApp.root_dir=kurs", OPENED]),
-        (["kurs/05_scalars.ipynb"], ["kurs/05_scalars.ipynb"]),
+        ([f"kurs/{course.FIRST}"], [f"kurs/{course.FIRST}"]),
     ],
 )
 def test_jupyterlab_is_started_with_its_own_arguments(

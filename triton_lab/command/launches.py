@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import click
@@ -130,18 +130,19 @@ def check(
     return code
 
 
-def _known(baseline: Path | None) -> frozenset[str]:
+def _known(baseline: Path | None) -> Collection[str]:
     """The fingerprints in a list of findings: what ``--format json`` writes, or the pytest plugin."""
+    from triton_lab.testing.baseline import BaselineError, load
+
     if baseline is None:
-        return frozenset()
+        return ()
+    if not baseline.exists():
+        how = f"triton-lab check SCRIPT --format json --output {baseline} writes it"
+        raise click.UsageError(f"{baseline} is not there: {how}")
     try:
-        held = json.loads(baseline.read_text(encoding="utf-8"))
-        return frozenset(each["fingerprint"] for each in held["findings"])
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise click.UsageError(
-            f"{baseline} holds no list of findings ({error}): write one with "
-            f"triton-lab check SCRIPT --format json --output {baseline}"
-        ) from None
+        return load(baseline).keys()
+    except BaselineError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _is_found(ended: Ended, heard: Heard) -> bool:

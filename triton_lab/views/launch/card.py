@@ -213,12 +213,12 @@ class Card(Panels, View):
         """What the card says, and the tab that it opens; `part` has the rest."""
         return self._scene(opened(self, self.first) if self.first else {})
 
-    def standalone(self, room: int = PAGE_BYTES) -> CardScene:
-        """With all pictures for which a page has ``room``."""
+    def standalone(self, room: int | None = None) -> CardScene:
+        """With all pictures for which a page has ``room``: `PAGE_BYTES`, if nobody says otherwise."""
         from triton_lab.views.packing import size
 
         parts: dict[str, Scene] = {}
-        left = room
+        left = PAGE_BYTES if room is None else room
         for name in kept(self) if self.show or self.both else ():
             made = part(self, name, KEPT_NUMBERS)
             needed = size(made)

@@ -8,8 +8,9 @@ VENV ?= .venv
 # torch has builds with and without CUDA. A pin takes the build that pip finds for this very version; a
 # range may prefer a newer one with gigabytes of CUDA libraries. `PINS=` leaves the choice to pip.
 PINS ?= torch==2.13.0
-# A file's tests share what they build (a wheel, a JupyterLab), so a file stays with one worker.
-PYTEST_ARGS ?= -n 2 --dist loadfile
+# A file's tests share what they build (a wheel, a JupyterLab), so a file stays with one worker; and the files come in
+# the order of tests/conftest.py, in which the workers end together.
+PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 LAB_ARGS ?=
 
 BIN := $(abspath $(VENV))/bin
@@ -18,12 +19,14 @@ export PATH := $(BIN):$(PATH)
 
 # A change in any of these makes an installation stale.
 EXTENSION := $(wildcard labextension/*.json labextension/yarn.lock labextension/.yarnrc.yml labextension/src/* \
+	labextension/src/*/* labextension/schema/* \
 	labextension/style/*) labextension/.front
 INSTALLED := pyproject.toml $(EXTENSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest coverage mutation lint format hooks check-extension notebooks gallery mistakes bench upstream wheel \
+.PHONY: help lab test pytest coverage mutation lint format hooks check-extension notebooks course-student gallery mistakes \
+	site bench upstream wheel \
 	install clean platform
 
 help: ## List the targets
@@ -69,11 +72,19 @@ check-extension: $(VENV)/.test ## Type-check and test the JupyterLab extension a
 notebooks: $(VENV)/.test ## Make the notebooks anew from their sources, and run them
 	$(BIN)/python -m tests.notebooks.course
 
+course-student: $(VENV)/.lab ## Write the course without its solutions: make course-student DIR=...
+	@test -n "$(DIR)" || { echo "make course-student DIR=folder-to-write-to"; exit 1; }
+	$(BIN)/python -m triton_lab.course.edition notebooks "$(DIR)"
+
 gallery: $(VENV)/.test ## Draw every view on one page
 	$(BIN)/python -m triton_lab.views.launch.gallery
 
 mistakes: $(VENV)/.test ## Photograph the cards of thirty mistakes, to be looked at
 	$(BIN)/python -m tests.mistakes
+
+site: $(VENV)/.test ## Build the site into site/: open site/index.html, no server needed
+	$(BIN)/python -m pip install --quiet --editable '.[site]'
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going -j 2 docs site
 
 bench: $(VENV)/.test ## Print the speed figures of this machine
 	$(BIN)/python -m bench

@@ -12,11 +12,12 @@
 # # Your first kernel
 #
 # A Triton kernel is a program that is started many times at once. Each copy - a *program* - works on its
-# own block of the data, and finds out which one from its program id. This notebook runs such kernels on
-# whatever machine you have: no GPU is needed. On the way you will see
+# own block of the data, and finds out which one from its program id. This course runs such kernels on
+# whatever machine you have: no GPU is needed. In this chapter you will
 #
-# 1. which program touches which element (*tiling*), and
-# 2. where elements really lie in memory (*strides and storage*), which is where most first bugs come from.
+# 1. read and run a kernel, and see which program touches which element,
+# 2. look inside: what each variable of a program holds, step by step,
+# 3. write four kernels of your own, each checked on many inputs.
 #
 # Run the cells from top to bottom: Shift+Enter.
 
@@ -26,6 +27,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
+from triton_lab.course import exercise
 
 # %load_ext triton_lab
 # %triton
@@ -55,7 +57,7 @@ out = torch.empty(100)
 add[(triton.cdiv(100, 16),)](x, y, out, 100, BLOCK=16)
 
 # %% [markdown]
-# Seven programs of 16 lanes each: 112 lanes for 100 elements. The last program's mask turns 12 lanes off;
+# Seven programs of 16 *lanes* each: 112 lanes for 100 elements. The last program's mask turns 12 lanes off;
 # they hang over the end in the picture. Click an element to pick its program.
 #
 # Was the sum right? Torch says so:
@@ -67,114 +69,203 @@ torch.equal(out, x + y)
 # **Try it.** Take `mask=mask` out of the store, run the cell again, and read what it says. Which program did
 # it, and at which element?
 #
-# ## Views of one storage
+# ## What each line makes
 #
-# A torch tensor is a *view*: a shape, strides and an offset over a *storage*, which is a flat run of
-# memory. The element `[i, j]` lies at `offset + i * stride[0] + j * stride[1]`. Splitting a tensor copies
-# nothing: both halves look into the same storage.
-
-# %%
-original = torch.arange(24, dtype=torch.float32).reshape(4, 6)
-left, right = torch.split(original, [2, 4], dim=1)
-
-
-def describe(**tensors):
-    """The facts about each tensor that a kernel depends on; pointers relative to `original`'s."""
-    print(f"{'':14}{'shape':>10}{'stride':>10}{'pointer':>16}{'contiguous':>12}")
-    for name, tensor in tensors.items():
-        place = tensor.data_ptr() - original.data_ptr()
-        same = tensor.untyped_storage().data_ptr() == original.untyped_storage().data_ptr()
-        pointer = f"original + {place} B" if same else "a new storage"
-        print(f"{name:14}{tuple(tensor.shape)!s:>10}{tensor.stride()!s:>10}{pointer:>16}{tensor.is_contiguous()!s:>12}")
-
-
-describe(original=original, left=left, right=right)
-
-# %% [markdown]
-# Both halves keep the stride 6 of the original, and `right` begins 8 bytes - two floats - further on.
-# Neither is contiguous: a row of `left` ends after two elements, but its next row begins six further.
-
-# %%
-lab.storage(original, left, right)
-
-# %% [markdown]
-# ## Stage 1: a kernel on the views
-#
-# A kernel that is told the strides can work on any view. This one adds one to each element.
-
-
-# %%
-# %%triton cpu --show tiling,storage
-@triton.jit
-def add_one(ptr, stride_0, stride_1, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
-    i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    j = tl.arange(0, COLUMNS)
-    offsets = i[:, None] * stride_0 + j[None, :] * stride_1
-    mask = (i < rows)[:, None] & (j < columns)[None, :]
-    data = tl.load(ptr + offsets, mask=mask)
-    tl.store(ptr + offsets, data + 1.0, mask=mask)
-
-
-def add_one_to(tensor, ROWS, COLUMNS):
-    grid = (triton.cdiv(tensor.shape[0], ROWS),)
-    add_one[grid](tensor, *tensor.stride(), *tensor.shape, ROWS=ROWS, COLUMNS=COLUMNS)
-
-
-add_one_to(left, ROWS=4, COLUMNS=2)
-add_one_to(right, ROWS=4, COLUMNS=4)
-
-# %% [markdown]
-# The two launches share no element, and together they touch all of `original`: each of its elements is now
-# one greater than it was.
-
-# %%
-original
-
-# %%
-torch.equal(original, torch.arange(24.0).reshape(4, 6) + 1)
-
-# %% [markdown]
-# ## Stage 2: contiguous copies
-#
-# `contiguous()` copies what it must, so that rows follow each other without gaps. The copies have storages
-# of their own, and strides (2, 1) and (4, 1).
-
-# %%
-left_copy, right_copy = left.contiguous(), right.contiguous()
-describe(left=left, right=right, left_copy=left_copy, right_copy=right_copy)
-
-# %%
-lab.storage(left, left_copy)
-
-# %% [markdown]
-# ## Stage 3: the same kernel on the copies
-
-# %%
-# %%triton cpu --show storage
-add_one_to(left_copy, ROWS=4, COLUMNS=2)
-add_one_to(right_copy, ROWS=4, COLUMNS=4)
-
-# %% [markdown]
-# The copies are now two greater than the data we began with, and the original stays at one greater: the
-# kernel wrote to the copies' memory alone.
-
-# %%
-started = torch.arange(24.0).reshape(4, 6)
-print("original is +1:", torch.equal(original, started + 1))
-print("copies are +2: ", torch.equal(torch.cat([left_copy, right_copy], dim=1), started + 2))
-
-# %% [markdown]
-# Outside of a `%%triton` cell, `lab.record()` keeps what is launched. A launch is its card, the list of all of them a
-# table, and `launch.plot` makes any picture of it by itself.
+# `lab.record()` keeps what is launched, outside of a `%%triton` cell, too. A recorded launch can be asked for any
+# variable of any program. Here is program 6, the last one:
 
 # %%
 with lab.record() as launches:
-    add_one_to(original, ROWS=2, COLUMNS=8)
-launches[0].plot.tiling("ptr", program=1)
+    add[(7,)](x, y, torch.empty(100), 100, BLOCK=16)
+launch = launches[0]
+print("offsets:", launch.values("offsets").at()[6])
+print("mask:   ", launch.values("mask").at()[6].astype(int))
+
+# %% [markdown]
+# - `tl.program_id(0)` is the program's number: 6.
+# - `tl.arange(0, BLOCK)` is a *block* of 16 numbers, one for each lane; `offsets` counts on from 96.
+# - `mask` is a block of truth values: only the first four lanes have an element.
+# - `tl.load(x_ptr + offsets, mask=mask)` reads 16 addresses at once, but none where the mask is off.
+#
+# The same, step by step. Move the slider; pick another program.
+
+# %%
+launch.plot.steps(program=6)
+
+# %% [markdown]
+# ## Exercise 1: add a constant
+#
+# Write the kernel: every element of `out` is that of `x`, plus `value`. The launcher stands already. In the cell after
+# it your answer is checked: on seven vectors, of 0 to 1,000 elements. A check tells what is wrong and shows where.
+#
+# Stuck? `exercise("add_constant").hint()` gives a hint, and another one each time.
+
+
+# %%
+@triton.jit
+def add_constant_kernel(x_ptr, out_ptr, n, value, BLOCK: tl.constexpr):
+    # BEGIN SOLUTION: load a block of x, add value, and store it to out. Mind the mask.
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) + value, mask=mask)
+    # END SOLUTION
+
+
+def add_constant(x, value):
+    """x + value, in a new tensor."""
+    out = torch.empty_like(x)
+    n = x.numel()
+    add_constant_kernel[(triton.cdiv(n, 128),)](x, out, n, value, BLOCK=128)
+    return out
+
+
+# %%
+exercise("add_constant").check(add_constant)
+
+# %% [markdown]
+# ## Exercise 2: scale and shift
+#
+# Two vectors and a number: `a * x + y`. This time the launch is yours to write as well: how many programs must there
+# be?
+
+
+# %%
+@triton.jit
+def scale_and_shift_kernel(x_ptr, y_ptr, out_ptr, n, a, BLOCK: tl.constexpr):
+    # BEGIN SOLUTION: load both blocks, and store a * x + y
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask)
+    y = tl.load(y_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, a * x + y, mask=mask)
+    # END SOLUTION
+
+
+def scale_and_shift(x, y, a):
+    """a * x + y, in a new tensor."""
+    out = torch.empty_like(x)
+    # BEGIN SOLUTION: launch scale_and_shift_kernel with enough programs
+    n = x.numel()
+    scale_and_shift_kernel[(triton.cdiv(n, 64),)](x, y, out, n, a, BLOCK=64)
+    # END SOLUTION
+    return out
+
+
+# %%
+exercise("scale_and_shift").check(scale_and_shift)
+
+# %% [markdown]
+# ## Exercise 3: nothing below zero
+#
+# The lanes of a block go through the kernel together: an `if` cannot send some one way and some another. Each lane
+# *chooses* instead. Here is such a choice, and what became of the block:
+
+
+# %%
+# %%triton cpu --show values
+@triton.jit
+def distance(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    negative = x < 0
+    tl.store(out_ptr + i, tl.where(negative, -x, x))
+
+
+signed, unsigned = torch.arange(-4.0, 4.0), torch.empty(8)
+distance[(1,)](signed, unsigned, BLOCK=8)
+print(unsigned)
+
+# %% [markdown]
+# Write `relu`: an element that is below zero becomes 0, and the others stay.
+
+
+# %%
+@triton.jit
+def relu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    # BEGIN SOLUTION: store x where it is above zero, and 0 elsewhere
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, tl.where(x > 0, x, 0.0), mask=mask)
+    # END SOLUTION
+
+
+def relu(x):
+    """The greater of x and 0, element by element, in a new tensor."""
+    out = torch.empty_like(x)
+    n = x.numel()
+    relu_kernel[(triton.cdiv(n, 128),)](x, out, n, BLOCK=128)
+    return out
+
+
+# %%
+exercise("relu").check(relu)
+
+# %% [markdown]
+# ## Exercise 4: square where it stands
+#
+# A kernel gets *addresses*. It may store to those that it has loaded from: then the tensor itself changes, and the
+# function returns nothing.
+
+
+# %%
+@triton.jit
+def square_in_place_kernel(x_ptr, n, BLOCK: tl.constexpr):
+    # BEGIN SOLUTION: load a block, and store its square to the same addresses
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(x_ptr + offsets, x * x, mask=mask)
+    # END SOLUTION
+
+
+def square_in_place(x):
+    """Each element of x becomes its square."""
+    n = x.numel()
+    square_in_place_kernel[(triton.cdiv(n, 128),)](x, n, BLOCK=128)
+
+
+# %%
+exercise("square_in_place").check(square_in_place)
+
+# %% [markdown]
+# ## Exercise 5: lanes without work
+#
+# A block has as many lanes as a power of two; vectors have any length. Move the slider: what becomes of the lanes that
+# hang over?
+
+
+# %%
+def launch_add(BLOCK: int = 32):
+    add[(triton.cdiv(100, BLOCK),)](x, y, torch.empty(100), 100, BLOCK=BLOCK)
+
+
+lab.interact(launch_add, draw=lambda made: made.plot.tiling("out_ptr"), BLOCK=[8, 16, 32, 64, 128])
+
+# %% [markdown]
+# 1,000 elements in blocks of 128: how many lanes does the mask turn off, over all programs?
+
+# %%
+# BEGIN SOLUTION: count the lanes that have no element
+idle_lanes = 24
+# END SOLUTION
+
+# %%
+exercise("idle_lanes").check(idle_lanes)
 
 # %% [markdown]
 # ## What to take along
 #
 # - A program's share of the data is set by its program id, the block size and the mask.
-# - A kernel sees addresses, not tensors: pass strides, and any view will do.
-# - Two tensors may share memory. The storage picture shows when they do.
+# - A block is computed with as a whole; its lanes choose with `tl.where`, not with `if`.
+# - The grid is rounded up, and the mask cuts off what is too much.
+# - A check runs your kernel on sizes that you did not think of. Its picture shows where it went wrong.
+#
+# How far are you? The file `course-progress.json` beside this notebook keeps it.
+
+# %%
+lab.course.progress("00")
+
+# %% [markdown]
+# **Where to read on.** [Chapter 01](01_programs_and_grids.ipynb) has more programs, in two dimensions. Triton's own
+# first tutorial, *Vector Addition*, measures this kernel on a GPU.

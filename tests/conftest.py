@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,14 @@ def pytest_collection() -> None:
     machine.show_gpu(False)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files whose tests take long come first, the others as they are: what is left at the end is short, and several
+    workers, each of which takes file after file, end together."""
+    long = {item.path for item in items if item.get_closest_marker("browser") or item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in long)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Before any fixture: one of a session may start a process, which inherits what can be seen."""
@@ -37,6 +46,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 os.environ.setdefault("TRITON_LAB_RAISE", "1")
 # Every plan is held to the rules of the IR, which launches take for granted.
 os.environ.setdefault("TRITON_LAB_VERIFY", "1")
+# Exercises that tests check leave no file in the folder that tests are run in.
+os.environ.setdefault("TRITON_LAB_PROGRESS", os.path.join(tempfile.gettempdir(), f"triton-lab-{os.getpid()}.json"))
 
 # The machine's own Chromium, told not to speak to anybody but the page under test.
 CHROMIUM_ARGUMENTS = [

@@ -1,4 +1,4 @@
-"""What a user can name: every door (`triton_lab` and its two rooms) gives, lists and types the same names."""
+"""What a user can name: every door (`triton_lab` and its three rooms) gives, lists and types the same names."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from types import ModuleType
 import pytest
 
 import triton_lab
+import triton_lab.course
 import triton_lab.lazy
 import triton_lab.polyhedral
 import triton_lab.testing
 
-DOORS = (triton_lab, triton_lab.polyhedral, triton_lab.lazy, triton_lab.testing)
+DOORS = (triton_lab, triton_lab.polyhedral, triton_lab.lazy, triton_lab.course, triton_lab.testing)
 each_door = pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
 # Exceptions that no user's program has to catch.
 INSIDE = {

@@ -28,6 +28,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from triton_lab import course as course
     from triton_lab import examples as examples
     from triton_lab import lazy as lazy
     from triton_lab import polyhedral as polyhedral
@@ -74,6 +75,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.verdict import Unchecked as Unchecked
     from triton_lab.polyhedral.entry import schedule as schedule
     from triton_lab.remote.failures import RemoteError as RemoteError
+    from triton_lab.remote.spread import Outcome as Outcome
+    from triton_lab.remote.spread import spread as spread
     from triton_lab.views.launch.interact import interact as interact
     from triton_lab.views.launch.storage import storage as storage
 
@@ -103,6 +106,7 @@ _PUBLIC: dict[str, str | None] = {
     "NotCompilable": "triton_lab.backend.sm90",
     "NotRecorded": "triton_lab.launch.unseen",
     "Origin": "triton_lab.launch.origin",
+    "Outcome": "triton_lab.remote.spread",
     "RemoteError": "triton_lab.remote.failures",
     "SavedLaunchError": "triton_lab.launch.saving.archive",
     "StepLimit": "triton_lab.interpreter.errors",
@@ -116,6 +120,7 @@ _PUBLIC: dict[str, str | None] = {
     "check": "triton_lab.launch.check",
     "compare": "triton_lab.launch.comparing.compare",
     "compile": "triton_lab.compiled.entry",
+    "course": None,
     "examples": None,
     "interact": "triton_lab.views.launch.interact",
     "layout": "triton_lab.compiled.layouts",
@@ -125,6 +130,7 @@ _PUBLIC: dict[str, str | None] = {
     "polyhedral": None,
     "record": "triton_lab.launch.record",
     "schedule": "triton_lab.polyhedral",
+    "spread": "triton_lab.remote.spread",
     "storage": "triton_lab.views.launch.storage",
     "sweep": "triton_lab.launch.sweep",
     "target": "triton_lab.backend.targets",
@@ -154,6 +160,7 @@ __all__ = [
     "NotCompilable",
     "NotRecorded",
     "Origin",
+    "Outcome",
     "RemoteError",
     "SavedLaunchError",
     "StepLimit",
@@ -168,6 +175,7 @@ __all__ = [
     "check",
     "compare",
     "compile",
+    "course",
     "examples",
     "interact",
     "layout",
@@ -177,6 +185,7 @@ __all__ = [
     "polyhedral",
     "record",
     "schedule",
+    "spread",
     "storage",
     "sweep",
     "target",

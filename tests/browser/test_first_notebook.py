@@ -12,7 +12,7 @@ from triton_lab.views.drawing.raster import paint
 from triton_lab.views.launch.tiling import Tiling
 
 LEFT, TOP = 46, 18  # where the cells begin on a canvas
-ADDITION, STORAGE, ADD_ONE = 3, 9, 11  # cells of the notebook
+ADDITION, STEPS = 3, 9  # cells of the notebook
 
 # Which of the points (n, 2) of a canvas have another colour than (n, 3).
 _UNLIKE = """(canvas, [points, colours]) => {
@@ -81,6 +81,5 @@ def test_the_first_notebook_is_drawn_and_answers_a_click(lab: Lab) -> None:
     expect(lab.page.locator("#jupyterlab-splash")).to_have_count(0)
     assert unlike(canvas, view, 2, style.DARK) == []
     lab.screenshot("first-dark", cell)
-    lab.screenshot("first-storage-dark", notebook.cell(STORAGE))
-    lab.screenshot("first-views-dark", notebook.cell(ADD_ONE))
+    lab.screenshot("first-steps-dark", notebook.cell(STEPS))
     assert lab.console_errors == []

@@ -12,7 +12,6 @@ import pytest
 from tests.command.conftest import Call
 from triton_lab.command import course, lab
 
-
 OPENED = f"--LabApp.default_url=/lab/tree/{course.FIRST}"
 
 

@@ -6,12 +6,15 @@ Reviewers and linters read the source; readers and static pages get the ``.ipynb
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
 
 import jupytext
 import nbformat
 from nbclient import NotebookClient
 
+from triton_lab.course.edition import marked
 from triton_lab.views.output import SCENE
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
@@ -31,11 +34,15 @@ def executed(source: Path) -> nbformat.NotebookNode:
     for index, cell in enumerate(notebook.cells):
         # jupytext draws ids at random: numbered ones keep the diff of a new run small.
         cell.id = f"cell-{index}"
+    notebook = nbformat.from_dict(marked(notebook, source.stem))
     resources = {"metadata": {"path": str(source.parent)}}
     client = NotebookClient(
         notebook, timeout=CELL_SECONDS, record_timing=False, resources=resources, store_widget_state=False
     )
-    return _without_kernel(client.execute())
+    with tempfile.TemporaryDirectory() as folder:
+        # What a reader has solved begins with nothing, and the folder of the notebooks stays as it is.
+        environment = os.environ | {"TRITON_LAB_PROGRESS": str(Path(folder, "progress.json"))}
+        return _without_kernel(client.execute(env=environment))
 
 
 def _without_kernel(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:

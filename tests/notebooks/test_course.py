@@ -15,7 +15,7 @@ from triton_lab.views.output import SCENE, WIDGET
 
 MOST_BYTES = 1_000_000  # of a notebook with its outputs, most of them PNGs
 
-SHORTEST = "05_scalars"
+SHORTEST = "04_dtypes"
 
 each_source = pytest.mark.parametrize("source", sources(), ids=lambda source: source.stem)
 

@@ -77,11 +77,14 @@ class Call:
 class Watch:
     """Who watches a launch: its ``accesses``, or each of its ``operations``, which slows it down.
 
+    ``instead`` runs the launch itself, if it can, where nobody else watches: it is given what does the parts of a
+    task (`Launcher.apart`), and says whether it did.
     ``marks`` is called where programs come by a mark that was put into the kernel (`triton_lab.testing.coverage`).
     """
 
     accesses: Observer | None = None
     operations: Observer | None = None
+    instead: Callable[[Callable[[Any, Any, Sequence[Any]], list[Any]]], bool] | None = None
     marks: Marks | None = None
 
 
@@ -188,7 +191,9 @@ class Launcher:
         hearing = recorders.hearing()
         watches = [recorder.before(call) for recorder in hearing]
         try:
-            interpret(call, watches)
+            instead = watches[0].instead if len(watches) == 1 else None
+            if instead is None or not instead(functools.partial(self.apart, call)):
+                interpret(call, watches)
             mirrors.write_back()
         except BaseException as error:
             if hearing:  # else nobody asks, and an error that is known to the call keeps all of it alive
@@ -199,6 +204,16 @@ class Launcher:
                 recorder.after(call)
             # The finder knows the memory in turn: without this both would wait for the garbage collector.
             call.memory.resolve = None
+
+    def apart(self, call: Call, work: Callable[[Any, Any], Any], whole: Any, parts: Sequence[Any]) -> list[Any]:
+        """``work(whole, part)`` of each part of a launch, which need not know of each other: here one after another."""
+        done: list[Any] = []
+        with bar(call.metadata.name, progress) as told:
+            for part in parts:
+                done.append(work(whole, part))
+                if told is not None:
+                    told(len(done), len(parts))
+        return done
 
 
 def prepared(

@@ -130,6 +130,26 @@ def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> Non
     sys.exit(check(script, **options))
 
 
+@triton_lab_command.command()
+@click.argument("files", nargs=-1, required=True, type=FILE, metavar="NOTEBOOK...")
+@click.option("--csv", "table", type=FILE, metavar="FILE", help="Write the table there, a row for each exercise.")
+@click.option("--seconds", type=click.FloatRange(min=1), default=300.0, show_default=True, help="For each notebook.")
+def grade(files: tuple[Path, ...], table: Path | None, seconds: float) -> None:
+    """Run learners' notebooks of the course and judge their answers.
+
+    Each runs in a process of its own. Who grades strangers does so in a container: a process is no jail.
+    """
+    from triton_lab.course.grading import grade
+
+    try:
+        grades = grade(files, seconds=seconds)
+        if table is not None:
+            grades.to_csv(table)
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(str(grades))
+
+
 def main() -> None:
     """What ``triton-lab`` and ``python -m triton_lab`` run."""
     triton_lab_command(prog_name="triton-lab")

@@ -74,7 +74,7 @@ class Machine:
         self._anything = Reachable(memory)
         self._reachable: Mapping[int, Reachable] = {}
 
-    def run(self, programs: Array | None = None) -> None:
+    def run(self, programs: range | Array | None = None) -> None:
         """Run ``programs`` (linear numbers, ascending), or all of the grid.
 
         Raises KernelError. What was stored before stays stored.

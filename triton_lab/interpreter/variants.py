@@ -6,7 +6,7 @@ one pays nothing, and nothing is set for the process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from triton_lab.interpreter.ops.dot import product
 from triton_lab.interpreter.registry import REGISTRY, Implementation
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
+from triton_lab.ir.effects import operands_of
 
 Array = NDArray[Any]
 Table = Mapping[str, Implementation]
@@ -53,6 +54,26 @@ def tf32(nearest: bool) -> Table:
 def ordinary(name: str) -> Implementation:
     """What runs the operation otherwise."""
     return REGISTRY[name].run
+
+
+# --- Lanes that a mask turns off --------------------------------------------------------------------
+
+
+def unsaid(ops: Collection[int]) -> Table:
+    """The loads ``ops`` (by index) give lanes that their mask turns off NaN and numbers of either sign, in turn, where
+    no ``other`` is said: a GPU may give anything, and ordinarily it is zero here."""
+
+    def load(frame: Frame, op: Op, *operands: Value) -> Value:
+        found = ordinary("tt.load")(frame, op, *operands)
+        at = operands_of(op)
+        if op.index not in ops or at.mask is None or at.other is not None:
+            return found  # type: ignore[no-any-return]
+        mask = frame.elements(op, at.mask, operands[at.mask])
+        most = np.iinfo(found.dtype).max // 3 if found.dtype.kind in "iu" else 99
+        anything = np.array((most, -most, most if found.dtype.kind in "iu" else np.nan)).astype(found.dtype)
+        return np.where(mask, found, np.resize(anything, (mask | np.zeros(found.shape, np.bool_)).shape))
+
+    return {"tt.load": load}
 
 
 # --- Approximated functions -----------------------------------------------------------------------

@@ -1,0 +1,258 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent,ipynb
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # When two arguments are one
+#
+# A kernel takes addresses. Nothing stops two of its arguments from naming the same memory - the same tensor twice,
+# overlapping slices, one storage seen through two dtypes. A simulator that copies each *argument* to the host, runs,
+# and copies each back gets this wrong: the copy that nobody wrote to may be written back last, over the one that
+# holds the result. In this chapter you will see what shared memory does, and write three kernels that change what they
+# read.
+#
+# triton-lab never copies an argument. On the CPU a kernel works in the tensors' own memory; for a
+# tensor on another device there is one mirror for each connected run of *memory*, and only what the kernel stored
+# goes back.
+
+# %%
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from triton_lab.course import exercise
+
+# %load_ext triton_lab
+
+# %% [markdown]
+# ## The same buffer twice
+#
+# The kernel stores 1 through its first argument and does not touch the second. It must print 1.
+
+
+# %%
+# %%triton cpu --show storage
+@triton.jit
+def store_one(buffer, buffer2):
+    tl.store(buffer, 1)
+
+
+buffer = torch.zeros(1)
+store_one[(1,)](buffer, buffer)
+print(buffer)
+
+# %% [markdown]
+# ## Overlapping slices
+#
+# Two slices of one vector: elements 0-5 and 3-8. The kernel reads the first and writes the second, so three
+# elements are read through one name and written through the other. That is legal, and it is nearly always a
+# mistake, so the card says it.
+
+
+# %%
+# %%triton cpu --show storage
+@triton.jit
+def shift(source, target, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(target + i, tl.load(source + i, mask=i < n) * 10, mask=i < n)
+
+
+whole = torch.arange(9, dtype=torch.float32)
+shift[(1,)](whole[:6], whole[3:], 6, BLOCK=8)
+print(whole)
+
+# %% [markdown]
+# All six values were loaded before the first was stored, so the result is that of torch with a copy in between:
+
+# %%
+expected = torch.arange(9, dtype=torch.float32)
+expected[3:] = expected[:6].clone() * 10
+print(torch.equal(whole, expected))
+
+# %% [markdown]
+# ## Exercise 1: how many do they share?
+#
+# `x` has 20 elements. How many elements have `x[2:8]` and `x[5:12]` in common?
+
+# %%
+# BEGIN SOLUTION: a number
+shared_elements = 3
+# END SOLUTION
+
+# %%
+exercise("shared_elements").check(shared_elements)
+
+# %% [markdown]
+# ## Exercise 2: change places
+#
+# Two vectors of equal length exchange their elements. Neither is copied anywhere else.
+
+
+# %%
+@triton.jit
+def swap_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    # BEGIN SOLUTION: load both, then store both
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    a = tl.load(x_ptr + i, mask=i < n)
+    b = tl.load(y_ptr + i, mask=i < n)
+    tl.store(x_ptr + i, b, mask=i < n)
+    tl.store(y_ptr + i, a, mask=i < n)
+    # END SOLUTION
+
+
+def swap(x, y):
+    """x gets the elements of y, and y those of x."""
+    swap_kernel[(triton.cdiv(x.numel(), 64),)](x, y, x.numel(), BLOCK=64)
+
+
+# %%
+exercise("swap").check(swap)
+
+# %% [markdown]
+# ## In place, and in the way
+#
+# A kernel may store to what it loads from, if every place belongs to one program. Here it does not: a program stores
+# backwards to where another one loads.
+
+
+# %%
+# %%triton cpu --show findings
+@triton.jit
+def backwards(x_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + n - 1 - i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+
+
+numbers_up = torch.arange(16.0)
+backwards[(4,)](numbers_up, 16, BLOCK=4)
+print(numbers_up.tolist())
+
+# %% [markdown]
+# ## Exercise 3: back to front, where it stands
+#
+# Now without a race. Which elements must one lane have, so that nobody else needs them?
+
+
+# %%
+@triton.jit
+def reverse_in_place_kernel(x_ptr, n, BLOCK: tl.constexpr):
+    # BEGIN SOLUTION: a lane has one element of the first half, and its partner of the second
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < n // 2
+    front = tl.load(x_ptr + i, mask=mask)
+    back = tl.load(x_ptr + n - 1 - i, mask=mask)
+    tl.store(x_ptr + i, back, mask=mask)
+    tl.store(x_ptr + n - 1 - i, front, mask=mask)
+    # END SOLUTION
+
+
+def reverse_in_place(x):
+    """The elements of x in the opposite order, in x itself."""
+    n = x.numel()
+    reverse_in_place_kernel[(triton.cdiv(n, 64),)](x, n, BLOCK=64)
+
+
+# %%
+exercise("reverse_in_place").check(reverse_in_place)
+
+# %% [markdown]
+# ## Exercise 4: a matrix and its own transpose
+#
+# `x` becomes `x + x.T`, in place, for a square matrix with any strides. [Chapter 09](09_lazy_graphs.ipynb) has a
+# compiler that refuses to do this in one kernel. You can.
+
+
+# %%
+@triton.jit
+def add_transpose_kernel(x_ptr, n, stride_0, stride_1, BLOCK: tl.constexpr):
+    # BEGIN SOLUTION: a lane has the pair [i, j] and [j, i], for i <= j
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    j = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    mask = (i[:, None] <= j[None, :]) & (j < n)[None, :]
+    upper = x_ptr + i[:, None] * stride_0 + j[None, :] * stride_1
+    lower = x_ptr + j[None, :] * stride_0 + i[:, None] * stride_1
+    total = tl.load(upper, mask=mask) + tl.load(lower, mask=mask)
+    tl.store(upper, total, mask=mask)
+    tl.store(lower, total, mask=mask)
+    # END SOLUTION
+
+
+def add_transpose(x):
+    """x becomes x + x.T."""
+    n = x.shape[0]
+    grid = (triton.cdiv(n, 16), triton.cdiv(n, 16))
+    add_transpose_kernel[grid](x, n, x.stride(0), x.stride(1), BLOCK=16)
+
+
+# %%
+exercise("add_transpose").check(add_transpose)
+
+# %% [markdown]
+# ## One storage, two dtypes
+#
+# `view(torch.uint8)` looks at the same bytes as numbers from 0 to 255. Writing a float through one argument changes
+# four elements of the other.
+
+
+# %%
+# %%triton cpu --show storage
+@triton.jit
+def float_to_bytes(numbers, octets, out, BLOCK: tl.constexpr):
+    tl.store(numbers, 1.0)
+    tl.debug_barrier()
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(octets + i))
+
+
+numbers = torch.zeros(2)
+out = torch.zeros(8, dtype=torch.uint8)
+float_to_bytes[(1,)](numbers, numbers.view(torch.uint8), out, BLOCK=8)
+print(out.tolist())
+
+# %%
+print(list(np.float32([1.0, 0.0]).tobytes()))
+
+# %% [markdown]
+# ## Memory that torch does not know to be shared
+#
+# Arrays of NumPy may overlap too. Wrapped by `torch.from_numpy` they become tensors with storages of their own, at
+# addresses that meet. Torch does not know that they share bytes; the addresses do.
+
+# %%
+array = np.arange(10, dtype=np.float32)
+first, second = torch.from_numpy(array[:6]), torch.from_numpy(array[4:])
+print("same torch storage:", first.untyped_storage().data_ptr() == second.untyped_storage().data_ptr())
+lab.storage(first, second)
+
+# %%
+# %%triton cpu --show none
+shift[(1,)](first, second, 6, BLOCK=8)
+print(array)
+
+# %% [markdown]
+# ## What you take with you
+#
+# - In place is safe where each place belongs to one lane, which loads before it stores.
+#
+# And what the lab finds of arguments that share memory:
+#
+# - Tensors of the CPU: all sharing is right by construction, since nothing is copied.
+# - Tensors of another device: storages are joined where their address ranges meet, whoever made them.
+# - The finding *alias* compares bytes that were really read and written, so it is never a guess; it is a note, not an
+#   error.
+# - What a pointer that was loaded from memory reaches is followed to the live tensor at that address.
+
+# %%
+lab.course.progress("05")
+
+# %% [markdown]
+# **Where to read on.** [Chapter 08](08_atomics.ipynb) is about programs that must meet, [chapter
+# 09](09_lazy_graphs.ipynb) about compilers that decide who may be overwritten.

@@ -1,0 +1,218 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent,ipynb
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Polyhedra: domain, access, schedule, legality
+#
+# The [related-work page](https://triton-lang.org/main/programming-guide/chapter-2/related-work.html) of Triton's
+# documentation compares three ways to write fast loops: *polyhedral compilation*, *scheduling languages*, and
+# the *blocks* of Triton itself. This notebook is that page as a laboratory: every set is a real one, every
+# verdict is computed, and every program runs.
+#
+# No GPU is needed. The pictures are live where Python runs behind the page: play the order of execution, point at
+# instances, array elements or rows of a matrix, move the sliders.
+
+# %%
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from triton_lab.polyhedral import NotAScop
+from triton_lab.polyhedral.page import examples
+
+# %% [markdown]
+# ## A nest is a polyhedron
+#
+# The page starts from this nest. Bounds and subscripts are *affine*: sums of multiples of iterators and constants.
+# A nest of such loops is a *static control part* (a scop), and the points that it visits are the integer points of a
+# polyhedron. A scop draws itself:
+
+# %%
+print(examples.PAGE)
+page = lab.polyhedral.scop(examples.PAGE)
+page
+
+# %% [markdown]
+# One row of the matrix per bound, in the order of the loops: `i >= 0`, `i <= 2`, `i <= j`, `j <= 4`.
+
+# %%
+page.domain.matrix.coefficients(["i", "j"]), page.domain.matrix.constants, page.count()
+
+# %% [markdown]
+# The page's figure shows something else than its code: up to `i = 3` and `j = 7`. And its label `i < j` stands on the
+# side where `i > j`. Here are both domains, drawn as they are.
+
+# %%
+from triton_lab.polyhedral.page.domain import page_domain
+
+page_domain()
+
+# %% [markdown]
+# ## Access functions
+#
+# Which element does an instance touch? An *access function* is one matrix per access. Below, the instance
+# `(3, 2)` of another nest reads two elements that earlier instances have written.
+
+# %%
+print(examples.WAVEFRONT)
+wavefront = lab.polyhedral.scop(examples.WAVEFRONT, n=6)
+wavefront.plot(instance=(3, 2), dependences="value")
+
+# %% [markdown]
+# The same from a Python function: its own source is read, and errors have its line numbers.
+
+
+# %%
+def triangle(A, B, n):
+    for i in range(n):
+        for j in range(0, i + 1, 2):
+            if i + j < n:
+                A[i, j] = B[i, j] + B[j, i]
+
+
+lab.polyhedral.scop(triangle, n=8)
+
+# %% [markdown]
+# ## What is not a static control part
+#
+# Loop bounds that the data decide, products of iterators, early exits. Each is refused at its character.
+
+# %%
+for text in [
+    examples.PAGE_SPARSE,
+    "for (int i = 0; i < n; i++)\n  for (int j = 0; j < n; j++)\n    A[i*j] = 0;",
+    "for (int i = 0; i < n; i++) {\n  A[i] = 0;\n  break;\n}",
+    "for (int i = 0; i < n; i++)\n  A[i] = 0",
+]:
+    try:
+        lab.polyhedral.scop(text)
+    except NotAScop as refused:
+        print(refused, end="\n\n")
+
+# %% [markdown]
+# ## Dependences decide what is legal
+#
+# A domain does not say in which order its points are visited: that is the *schedule* $\Theta$. An order is legal if
+# every instance still comes after those whose values it needs. Run the wavefront's rows backwards, and the
+# arrows that are broken turn red.
+
+# %%
+for dependence in wavefront.dependences:
+    print(dependence)
+
+# %%
+lab.schedule(wavefront).reverse("i").plot(dependences="value")
+
+# %% [markdown]
+# Skewing makes the diagonals of the wavefront into rows. Then the inner loop carries no dependence, and its iterations
+# may run at once.
+
+# %%
+fronts = lab.schedule(wavefront).skew("j", "i").interchange("i", "j").parallel("i")
+fronts.plot(order=True)
+
+# %% [markdown]
+# A schedule can be typed as a matrix, too. How many of the invertible 2 x 2 matrices with entries from -2 to 2 are
+# legal for this nest? The verdict holds for every `n`, not only for the one that is drawn.
+
+# %%
+entries = range(-2, 3)
+matrices = [((a, b), (c, d)) for a in entries for b in entries for c in entries for d in entries if a * d != b * c]
+legal = [matrix for matrix in matrices if lab.schedule(wavefront).matrix(matrix).is_legal]
+len(matrices), len(legal)
+
+# %% [markdown]
+# **Exercise.** In which of these orders may the inner loop run in parallel? Find two matrices; the cell checks them.
+
+# %%
+answers = []  # two matrices, each as [[a, b], [c, d]]
+
+for answer in answers:
+    attempt = lab.schedule(wavefront).matrix(answer).parallel("t1")
+    assert attempt.is_legal, f"{answer} is {attempt.legality}"
+f"{len(answers)} of 2"
+
+# %% [markdown]
+# isl has a scheduler of its own (in the manner of Pluto). Given the nest, it finds an order and marks what is parallel.
+
+# %%
+skewed = lab.polyhedral.scop(examples.SKEWED, n=6)
+print(lab.schedule(skewed), "\n")
+print(lab.schedule(skewed).automatic())
+
+# %% [markdown]
+# ## Why bother: a cache
+#
+# A transpose reads rows and writes columns. In a small cache (32 lines of 8 elements, least recently used goes first)
+# tiles make the difference.
+
+# %%
+from triton_lab.polyhedral.cost import Cache
+
+transpose = lab.polyhedral.scop(examples.TRANSPOSE, n=64)
+for schedule in (lab.schedule(transpose), lab.schedule(transpose).tile({"i": 8, "j": 8})):
+    print(" . ".join(schedule.steps) or "as written", "->", schedule.cost(Cache(lines=32, line_size=8)))
+
+# %%
+small = lab.polyhedral.scop(examples.TRANSPOSE, n=8)
+lab.schedule(small).tile({"i": 4, "j": 4}).plot(order=True, instance=(2, 5))
+
+# %% [markdown]
+# ## A Triton kernel is a nest, too
+#
+# Its loops are not written down: programs count through the grid, lanes through a block. A recorded launch has the
+# sizes, and the compiler's own code has the addresses. This kernel fills the rows of a matrix, one program per row.
+
+
+# %%
+@triton.jit
+def fill_rows(out_ptr, columns, row_stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    column = tl.arange(0, BLOCK)
+    tl.store(out_ptr + row * row_stride + column, 1.0 * row, mask=column < columns)
+
+
+with lab.target("cpu"), lab.record() as launches:
+    fill_rows[(4,)](torch.zeros(4, 10), 10, 10, BLOCK=16)
+rows = lab.polyhedral.scop(launches)
+print(rows)
+
+# %% [markdown]
+# Program ids and lanes are the iterators, and the mask is a bound like any other. The access function is held against
+# every address that the launch recorded. From it follow what each program touches, what programs share, and
+# whether they race: here, that they do not, for every number of rows, as long as they are no longer than their stride.
+
+# %%
+rows.footprint("out_ptr").counts, rows.reuse("out_ptr").factor
+
+# %%
+rows
+
+# %% [markdown]
+# With a stride of 8, the last two elements of a row are the first two of the next. Nobody has to be lucky to see it:
+# the set of pairs that meet is not empty, and here is one of them.
+
+# %%
+with lab.target("cpu"), lab.record() as launches:
+    fill_rows[(4,)](torch.zeros(4, 10), 10, 8, BLOCK=16)
+close = lab.polyhedral.scop(launches)
+print(close.races.witnesses[0])
+close
+
+# %% [markdown]
+# ## What you take with you
+#
+# - A nest with affine bounds is a set of integer points; an access is a matrix; an order is a matrix, too.
+# - An order is legal if no value is needed before it is made. That is decided for every size at once.
+# - A Triton kernel is a nest whose loops are programs and lanes: so races can be proved absent.
+#
+# **Where to read on.** [Scheduling languages and blocks](11_scheduling.ipynb) writes such orders down. Bastoul's
+# *Code generation in the polyhedral model is easier than you think* and Verdoolaege's isl say how it is done.

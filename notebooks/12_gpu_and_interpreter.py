@@ -1,0 +1,404 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent,ipynb
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # GPU and interpreter, side by side
+#
+# The same kernel on a GPU and in the interpreter: are the results the same? Often not to the last bit, and that is
+# right. Sometimes not at all, and that is a bug. This notebook is about telling the two apart. No GPU is needed: eight
+# launches were recorded on one, and they open here with all that they did. You will learn
+#
+# 1. what a recorded launch holds, and what its time means,
+# 2. to compare two results, in units in the last place (*ulp*), and to read the verdict,
+# 3. to find the *cause* of a difference by experiment: approximate functions, tf32, order of summation,
+# 4. to find a wrong mask or stride by the first store that differs,
+# 5. to keep a launch in a file, and to read a sweep.
+
+# %%
+import itertools
+import tempfile
+from pathlib import Path
+
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+
+# %load_ext triton_lab
+
+# %% [markdown]
+# ## A launch that a GPU made
+#
+# A recording is one launch in one file: the kernel, what it was given, and what the GPU wrote. Here are those that come
+# with triton-lab, and the card that made them.
+
+# %%
+for name in lab.examples.recordings():
+    made = lab.examples.recording(name)
+    print(f"{name:22}{made.kernel:18}{made.programs:3} programs {made.time.median * 1e6:6.1f} µs")
+print(made.remark)
+
+# %%
+on_gpu = lab.examples.recording("softmax")
+assert on_gpu.target == "gpu" and "H100" in on_gpu.time.device
+on_gpu
+
+# %% [markdown]
+# Everything in the card is alive, though the GPU is elsewhere: the interpreter has run the launch again, from the same
+# bytes.
+#
+# ## Whose time is it?
+#
+# The time is the GPU's own: two *events* are put into its queue, before the kernel and after it, and it notes when it
+# gets there. So neither Python nor the compiler is counted. The first run is left out, many follow, and the median is
+# told with the tenth and the ninetieth of a hundred.
+
+# %%
+time = on_gpu.time
+assert time.low <= time.median <= time.high and time.runs >= 100
+print(f"{time.median * 1e6:.1f} µs, mostly {time.low * 1e6:.1f} to {time.high * 1e6:.1f}, of {time.runs} runs")
+
+# %% [markdown]
+# Your own launch on the CPU has no such time. It has `seconds`, the interpreter's: how long NumPy took to act the
+# kernel out. It knows nothing of warps, caches or memory of a GPU, and so the lab never sets the two side by side.
+
+# %%
+from triton_lab.examples.softmax import softmax_forward
+
+given = lab.examples.example("softmax").inputs("small", 0, "cpu")  # what the GPU was given, too
+with lab.record() as launches:
+    softmax_forward(**given)
+on_cpu = launches[0]
+assert on_cpu.time is None and on_cpu.target == "cpu"
+
+# %% [markdown]
+# ## Compare
+#
+# Both sides, and the error over the elements: in ulp, the distance between neighbouring numbers. Click an element to
+# see which program stored it.
+
+# %%
+comparison = lab.compare(on_gpu, on_cpu)
+comparison
+
+# %% [markdown]
+# Most elements differ, yet the verdict is *as near as rounding explains*. That is no tolerance that somebody chose: the
+# lab follows the roundings of every operation to each element, and gets a bound for it. There are three verdicts:
+
+# %%
+add_gpu = lab.examples.recording("vector_add")
+wrong = lab.compare(add_gpu, lambda x_ptr, y_ptr, **_: x_ptr - y_ptr)
+for each in (lab.compare(add_gpu), comparison, wrong):
+    print(f"{each.verdict:32}{each.titles[0]} and {each.titles[1]}")
+assert [lab.compare(add_gpu).verdict, comparison.verdict, wrong.verdict] == [
+    "bit-equal",
+    "as near as rounding explains",
+    "different",
+]
+y = comparison["y_ptr"]
+print(f"{y.count} of {y.a.size} elements differ, by {y.largest_ulps.value:g} ulp at most, at {y.largest_ulps.index}")
+
+# %% [markdown]
+# One addition per element is rounded once, in one way: IEEE 754 leaves no choice, and vector add is bit-equal on any
+# machine. Softmax has an exponential, a sum and a division, and each leaves room.
+#
+# ## The cause, tried
+#
+# Which of the three was it? Guess first. Then let the lab try: it runs the launch again, with one thing changed each
+# time to what a GPU does.
+
+# %%
+causes = comparison.causes()
+print(f"{'tried':66}{'bit-equal':>16}{'ulp left':>10}   answer")
+for tried, _, equal, left, answer in causes.table():
+    print(f"{tried:66}{equal:>16}{left:>10}   {answer}")
+print()
+print(causes.cause)
+assert "exp2" in causes.cause
+
+# %% [markdown]
+# Nothing brings the GPU's bits back: NVIDIA says how far `ex2.approx` may be off, and not which bits it gives. So the
+# answer is as far as one can honestly go: the documented error of the exponential is enough to explain every element,
+# and that of the division is not.
+#
+# ## tf32: ten bits of mantissa
+#
+# A tensor core that multiplies float32 rounds each operand to ten bits of mantissa first, unless the kernel says
+# `input_precision="ieee"`. The recorded product says so, and is near. The same numbers in tf32 are another matter: here
+# the other side is the tensor core's rounding, done by hand in torch.
+
+
+# %%
+def tf32(x):
+    """float32 rounded to ten bits of mantissa, ties away from zero."""
+    return ((x.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
+
+
+def in_tf32(a_ptr, b_ptr, **_):
+    """The product as a tensor core makes it of float32, if it may."""
+    return {"c_ptr": tf32(a_ptr) @ tf32(b_ptr)}
+
+
+product = lab.examples.recording("matmul_float32")
+for each in (lab.compare(product), lab.compare(product, in_tf32)):
+    print(each["c_ptr"].told())
+assert lab.compare(product).verdict == "as near as rounding explains"
+assert lab.compare(product, in_tf32).verdict == "different"
+
+
+# %% [markdown]
+# Look at the distances, too. Ulp by the thousand, and near all the same? Where a sum almost cancels, neighbouring
+# numbers are close together, and a small error is many of them. The bound knows the numbers that were added up.
+#
+# The next kernel does not say `"ieee"`. Then tf32 is within its rights, and the verdict is another - for the same
+# error. And here the experiment finds the very bits.
+
+
+# %%
+@triton.jit
+def product_kernel(a_ptr, b_ptr, c_ptr, SIZE: tl.constexpr):
+    i = tl.arange(0, SIZE)
+    at = i[:, None] * SIZE + i[None, :]
+    tl.store(c_ptr + at, tl.dot(tl.load(a_ptr + at), tl.load(b_ptr + at)))
+
+
+torch.manual_seed(0)
+with lab.record() as launches:
+    product_kernel[(1,)](torch.randn(64, 64), torch.randn(64, 64), torch.empty(64, 64), SIZE=64)
+rounded = lab.compare(launches[0], in_tf32)
+rounded
+
+# %%
+print(rounded.verdict)
+print(rounded.cause)
+assert rounded.verdict == "as near as rounding explains" and rounded.cause.startswith("tf32 inputs of tl.dot")
+
+# %% [markdown]
+# ## The order of summation
+#
+# Float addition does not associate. In a split-K product four programs add their shares to one element with
+# `tl.atomic_add`, and nobody says who comes first. So what may come out? There are 24 orders of four numbers:
+
+# %%
+halves = lab.examples.example("split_k_matmul").inputs("small", 0, "cpu")
+left, right = halves["a"].float(), halves["b"].float()
+k = torch.arange(left.shape[1]) // 32 % 4  # which program takes which columns of A
+shares = [left[:, k == program] @ right[k == program] for program in range(4)]
+results = torch.stack(
+    [sum((shares[p] for p in order[1:]), shares[order[0]]) for order in itertools.permutations(range(4))]
+)
+different = torch.tensor([len(set(column)) for column in results.reshape(24, -1).T.tolist()])
+for count, elements in zip(*(each.tolist() for each in different.unique(return_counts=True)), strict=True):
+    print(f"possible results: {count}, of {elements} elements")
+assert different.max() > 1
+
+# %% [markdown]
+# One GPU was asked twice. Its answers are the same to the last bit - this time: four programs that start together may
+# well arrive in one order twice. That proves nothing about the third run, and the lab says what the kernel allows:
+
+# %%
+once, again = (lab.examples.recording(name) for name in ("split_k_matmul", "split_k_matmul_again"))
+print("GPU and GPU:", lab.compare(once, again).verdict)
+atomics = lab.compare(once)
+print("GPU and CPU:", atomics.verdict)
+print(atomics.cause)
+assert "atomic additions of floats, which come in any order" in atomics.cause
+atomics
+
+# %% [markdown]
+# A race or memory that nobody wrote would be named here in the same way: they, too, make two runs of one GPU differ.
+#
+# ## NaN and infinity
+#
+# A NaN is no number, so no ulp leads to it: the *patterns* are compared. This softmax leaves out the maximum, and from
+# `x = 89` on `exp` overflows.
+
+
+# %%
+@triton.jit
+def softmax_naive(x_ptr, y_ptr, columns, BLOCK: tl.constexpr):
+    column = tl.arange(0, BLOCK)
+    at = tl.program_id(0) * columns + column
+    e = tl.exp(tl.load(x_ptr + at, mask=column < columns, other=float("-inf")))
+    tl.store(y_ptr + at, e / tl.sum(e, axis=0), mask=column < columns)
+
+
+large = torch.randn(13, 100) * 30
+with lab.record() as launches:
+    softmax_naive[(13,)](large, torch.empty_like(large), 100, BLOCK=128)
+overflowed = lab.compare(launches[0], lambda x_ptr, **_: {"y_ptr": torch.softmax(x_ptr, 1)})
+overflowed
+
+# %%
+rows = (large > 88.8).any(dim=1)
+print(overflowed["y_ptr"].told())
+print("rows with a number beyond 88.8:", rows.nonzero().flatten().tolist())
+nan = torch.from_numpy(overflowed["y_ptr"].nan)
+assert rows.any() and torch.equal(nan.any(dim=1), rows)
+
+# %% [markdown]
+# ## A bug of your own
+#
+# Now the recording is the teacher, and this kernel the pupil. Its launch takes a stride and a number of columns; with
+# 100 and 100 it is right. Move the sliders: what does a wrong stride do, and what a wrong mask?
+
+
+# %%
+@triton.jit
+def my_softmax(x_ptr, y_ptr, columns, stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    column = tl.arange(0, BLOCK)
+    mask = column < columns
+    x = tl.load(x_ptr + row * stride + column, mask=mask, other=float("-inf"))
+    e = tl.exp(x - tl.max(x, axis=0))
+    tl.store(y_ptr + row * 100 + column, e / tl.sum(e, axis=0), mask=mask)
+
+
+def launch(stride: int = 99, columns: int = 100):
+    my_softmax[(13,)](given["x"], torch.zeros(13, 100), columns, stride, BLOCK=128)
+
+
+lab.interact(launch, draw=lambda made: lab.compare(made, on_gpu).plot(), stride=[98, 99, 100], columns=[98, 99, 100])
+
+# %% [markdown]
+# *Different*, and by how much hardly matters. What matters is where it began: the first store, in the order of the
+# launch, whose value is not the other side's.
+
+
+# %%
+def first_difference(**choices):
+    """The comparison of the recording with a launch of `my_softmax`, and its first store that differs."""
+    with lab.record() as launches:
+        launch(**choices)
+    found = lab.compare(launches[0], on_gpu)
+    return found.verdict, found.first
+
+
+for choices in ({"stride": 99}, {"columns": 99}, {"stride": 100}):
+    verdict, first = first_difference(**choices)
+    print(f"{choices}: {verdict}, first on line {first.line} in program {first.program}, lane {first.lanes[0]}")
+assert first_difference(stride=99)[1].program == 1  # row 0 begins at 0 with any stride
+assert first_difference(columns=99)[1].program == 0
+
+# %% [markdown]
+# A wrong stride leaves row 0 alone, since it begins at 0 with any stride: the first store that differs is program 1's.
+# A wrong mask is wrong from program 0 on: the sum lacks an element, and the last column was never stored.
+#
+# ## Keep it, and pass it on
+#
+# `launch.save` writes what you saw here into one file, which opens on any machine. It holds data and no code, so a file
+# from a stranger can be opened as well; one that is damaged is refused.
+
+# %%
+folder = Path(tempfile.mkdtemp())
+on_cpu.save(folder / "softmax.launch")
+loaded = lab.load(folder / "softmax.launch")
+print(f"{(folder / 'softmax.launch').stat().st_size} bytes; {lab.compare(loaded, on_cpu).verdict}")
+assert lab.compare(loaded, on_cpu).verdict == "bit-equal"
+
+(folder / "damaged.launch").write_bytes((folder / "softmax.launch").read_bytes()[:5000])
+try:
+    lab.load(folder / "damaged.launch")
+except lab.SavedLaunchError as refused:
+    print(str(refused).removeprefix(f"{folder}/"))
+loaded.plot.tiling("y_ptr")
+
+# %% [markdown]
+# So were the recordings made: with `lab.target("gpu")` and `lab.record(time=True)` on a machine that has one, by
+# `python -m triton_lab.examples.recorded`.
+#
+# ## A sweep
+#
+# One size tells little. `lab.sweep` measures functions over sizes and configurations: each gets a size, makes ready,
+# and returns what is to be timed.
+
+# %%
+from triton_lab.examples.vector_add import add
+
+
+def mine(n, block=1024):
+    x, y = torch.rand(n), torch.rand(n)
+    return lambda: add(x, y, block=block)
+
+
+swept = lab.sweep(mine, [4**k for k in range(5, 11)], configs=[{"block": 64}, {"block": 1024}], seconds=0.02)
+assert swept.target == "cpu" and all(swept.rate(row) is None for row in swept)
+swept
+
+# %% [markdown]
+# On the CPU it is the interpreter that is measured, and the figure says so: how its time grows with the work that it
+# acts out, and no rate. Do not choose a block size by it.
+#
+# On a GPU the same cell shows bytes (or flops) a second, with torch in the same figure where you give it, and a line
+# for what *that* GPU reaches with a copy and a large product. A good vector add comes near the copy from some size on;
+# below it, starting the kernel takes longer than the kernel. Run it when you have one.
+#
+# ## Exercises
+#
+# **1.** Which recording is bit-equal to the interpreter, and which differs in the fewest elements without being
+# bit-equal? Let the cell below count, by `lab.compare(...)` and `.count` of its arguments.
+
+# %%
+bit_equal, nearest = None, None  # two names of recordings
+
+# %%
+if bit_equal is not None and nearest is not None:
+    compared = {name: lab.compare(lab.examples.recording(name)) for name in lab.examples.recordings()}
+    counts = {name: sum(argument.count for argument in found) for name, found in compared.items()}
+    assert compared[bit_equal].verdict == "bit-equal", f"{bit_equal} differs in {counts[bit_equal]} elements"
+    assert counts[nearest] == min(count for count in counts.values() if count), f"{nearest}: {counts[nearest]}"
+    print("right")
+
+# %% [markdown]
+# **2.** Repair `softmax_naive` in one line, so that the comparison with torch is *as near as rounding explains*.
+
+
+# %%
+@triton.jit
+def repaired(x_ptr, y_ptr, columns, BLOCK: tl.constexpr):
+    column = tl.arange(0, BLOCK)
+    at = tl.program_id(0) * columns + column
+    e = tl.exp(tl.load(x_ptr + at, mask=column < columns, other=float("-inf")))
+    tl.store(y_ptr + at, e / tl.sum(e, axis=0), mask=column < columns)
+
+
+with lab.record() as launches:
+    repaired[(13,)](large, torch.empty_like(large), 100, BLOCK=128)
+answer = lab.compare(launches[0], lambda x_ptr, **_: {"y_ptr": torch.softmax(x_ptr, 1)})
+print(answer.verdict if answer.verdict != "different" else "not yet: " + answer["y_ptr"].told())
+
+# %% [markdown]
+# **3.** Choose a `stride` and a `columns` such that the first store that differs is program 0's, although the stride is
+# wrong, too.
+
+# %%
+choices = {}  # as {"stride": ..., "columns": ...}
+
+# %%
+if choices:
+    assert choices["stride"] != 100, "this stride is right"
+    assert first_difference(**choices)[1].program == 0, "program 0 stores what it should"
+    print("right")
+
+# %% [markdown]
+# ## What you take with you
+#
+# - A GPU's time is that of its events, with median and spread. The interpreter's is another thing.
+# - *Bit-equal* is for integers, casts and single IEEE operations; *as near as rounding explains* for the rest; what is
+#   *different* has a reason that you should find.
+# - The cause is an experiment: change one thing, run again, count. Where none removes the difference, that is said.
+# - Two equal runs do not prove that a third will be. Ask what the kernel allows.
+# - The first store that differs is where to look.
+#
+# **Where to read on.** [Masks, bounds and findings](03_masks.ipynb) is about those two bugs; [from the line to the
+# machine code](13_machine_code.ipynb) about where a GPU's time goes; `docs/shared-gpu.md` about a class that
+# shares one GPU. NVIDIA's CUDA C++ Programming Guide lists the errors of the functions, and Goldberg's *What every
+# computer scientist should know about floating-point arithmetic* says why there are any.

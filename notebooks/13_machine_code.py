@@ -1,0 +1,351 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent,ipynb
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # From the line to the machine code
+#
+# Triton brings its whole compiler along. So what a GPU would get can be seen on a machine that has none: nothing is
+# guessed here, and nothing runs on a GPU. You will learn
+#
+# 1. what becomes of a line of Python, stage by stage and pass by pass,
+# 2. what a *layout* is: which thread holds which element, and what a change of it costs,
+# 3. how many *sectors* of memory a load asks for, why, and what to do about it,
+# 4. what limits a kernel: memory or arithmetic, and how many programs fit at once,
+# 5. to compare: another `num_warps`, and a GPU of another make.
+
+# %%
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+
+# %load_ext triton_lab
+
+# %% [markdown]
+# ## Compile what you have launched
+#
+# A recorded launch knows its kernel, the types of its arguments and its constants: that is all a compiler needs.
+# `sm_90` is an H100.
+
+
+# %%
+@triton.jit
+def add(x_ptr, y_ptr, out_ptr, n, stride, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets * stride, mask=mask)
+    y = tl.load(y_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, x + y, mask=mask)
+
+
+def launch_add(stride=1, n=4096, BLOCK=1024):
+    """One launch of `add`, recorded: x is read with `stride`, y and out lie close."""
+    with lab.record() as launches:
+        add[(triton.cdiv(n, BLOCK),)](torch.rand(n * stride), torch.rand(n), torch.empty(n), n, stride, BLOCK=BLOCK)
+    return launches[0]
+
+
+launch = launch_add()
+compiled = launch.compile("sm_90")
+print(compiled)
+
+# %% [markdown]
+# Registers, shared memory, instructions: the instructions are few, and each is run by a *warp*, 32 threads at once.
+#
+# ## Six stages
+#
+# TTIR is what you wrote, as operations on blocks. TTGIR says which thread holds what. LLVM IR is one thread's program,
+# PTX is NVIDIA's assembler, and SASS is what the card runs. Pick a line on either side, and its counterparts light up.
+
+# %%
+print(list(compiled.stages))
+compiled.plot.stages()
+
+# %% [markdown]
+# The same as data: which lines of SASS load `x`? The number in `LDG.E.128` is the bits that each thread moves at once,
+# four floats.
+
+# %%
+sass = compiled.stages["sass"].splitlines()
+line = next(transfer.line for transfer in compiled.transactions.transfers if transfer.argument == "x_ptr")
+loads = [sass[number - 1] for number in compiled.lines.of("sass", line) if "LDG" in sass[number - 1]]
+print("\n".join(loads))
+assert loads and all("LDG.E.128" in text for text in loads)
+
+# %% [markdown]
+# ## Pass by pass
+#
+# Between two stages the compiler goes over the program many times. Most passes change nothing here. Pick one to see
+# what it did.
+
+# %%
+passes = compiled.passes
+ran, changing = passes[1:], passes[1:].changing  # the first is what they begin with
+print(f"{len(changing)} of {len(ran)} passes changed something")
+assert 0 < len(changing) < len(ran)
+compiled.plot.passes()
+
+# %% [markdown]
+# Who brought conversions between layouts in, and who took them out again? One pass gives each load the layout that
+# suits memory best, and does not mind the neighbours; a later one removes the changes that were not worth it.
+
+# %%
+for one in passes.introduced("ttg.convert_layout"):
+    print("brought in by", one.name)
+assert [one.name for one in passes.introduced("ttg.convert_layout")] == ["TritonGPUCoalesce"]
+assert "ttg.convert_layout" not in compiled.stages["ttgir"]
+
+# %% [markdown]
+# ## Layouts
+#
+# A block is shared out to threads. Here is a layout made by hand, with no kernel: each thread holds four neighbours,
+# eight threads side by side make a row of 32, and four rows are a warp. Point at an element to see who holds it, or at
+# a register to see what is in it.
+
+# %%
+rows = lab.layout("blocked", (32, 32), size_per_thread=[1, 4], threads_per_warp=[4, 8], warps_per_cta=[4, 1])
+print(rows.owner(1, 5))
+print(rows.elements(warp=0, lane=9)[:4])
+assert rows.owner(1, 5)[0].lane == 9 and rows.owner(1, 5)[0].register == 1
+rows
+
+# %% [markdown]
+# Another one goes down the columns. To get from one to the other, elements must change threads, and here even warps:
+# through shared memory.
+
+# %%
+columns = lab.layout(
+    "blocked", (32, 32), size_per_thread=[4, 1], threads_per_warp=[8, 4], warps_per_cta=[1, 4], order=[0, 1]
+)
+moved = rows.to(columns)
+print(moved)
+print(moved.counts())
+assert moved.way == "shared memory" and sum(moved.counts().values()) == 32 * 32
+moved.plot(element=(1, 5))
+
+# %% [markdown]
+# ## Bank conflicts
+#
+# Shared memory has 32 banks of four bytes, and each answers one word at a time. A warp that reads a row of 32 floats
+# asks each bank once. Down a column of the same tile all 32 lanes ask the *same* bank, and wait for one another. One
+# word of padding after each row moves the next row on by a bank; swizzling does it with no word lost.
+
+# %%
+across = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], threads_per_warp=[1, 32], warps_per_cta=[32, 1])
+down = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], threads_per_warp=[32, 1], warps_per_cta=[1, 32])
+plain = lab.layout("swizzled_shared", (32, 32), vec=1, per_phase=1, max_phase=1)
+padded = lab.layout("padded_shared", (32, 32), pairs=[(32, 1)])
+swizzled = lab.layout("swizzled_shared", (32, 32), vec=1, per_phase=1, max_phase=32)
+for name, memory in {"plain": plain, "padded": padded, "swizzled": swizzled}.items():
+    print(f"{name:9} rows:    {memory.access(across)}")
+    print(f"{'':9} columns: {memory.access(down)}")
+assert plain.access(across).conflicts == 0 and plain.access(down).ways == 32
+assert padded.access(down).conflicts == swizzled.access(down).conflicts == 0
+
+# %%
+swizzled
+
+# %% [markdown]
+# ## Transactions: what a load asks of memory
+#
+# Memory moves in *sectors* of 32 bytes. A warp's instruction is a *request*, and asks for the sectors that its 32
+# threads touch. The lab knows the addresses, since the interpreter recorded them, and the threads, from the layout: so
+# it counts.
+#
+# Do it in your head first: 4,096 floats, four to a thread, 32 threads to a request; and eight floats to a sector.
+
+# %%
+x_load = compiled.transactions.transfers[0]
+print(compiled.transactions)
+assert x_load.requests == 4096 // (4 * 32) and x_load.sectors == 4096 * 4 // 32 and x_load.efficiency == 1
+
+# %% [markdown]
+# Now `x` is read with stride 8: each float lies in a sector of its own. Of 32 bytes that are moved, four are wanted.
+
+# %%
+strided = launch_add(stride=8).compile("sm_90")
+x_strided = strided.transactions.transfers[0]
+assert x_strided.sectors == 4096 and x_strided.efficiency == 1 / 8
+assert x_strided.requests == 4 * x_load.requests  # and no thread can move four floats at once
+strided.plot.transactions()
+
+# %% [markdown]
+# The worst line is named, with the reason and a remedy. Now slide the stride: how bad is 2?
+
+# %%
+lab.interact(
+    lambda stride: launch_add(stride),
+    draw=lambda made: made.compile("sm_90").plot.transactions(),
+    stride=[1, 2, 4, 8, 16],
+)
+
+# %% [markdown]
+# As bad as 8! The layout gives each thread four neighbours, as suits `y`. Of `x` a thread must ask for them one by one,
+# and so the 32 threads of one request want every fourth: at stride 2 they are 32 bytes apart, each in its own sector.
+
+# %%
+two = launch_add(stride=2).compile("sm_90").transactions.transfers[0]
+print(two.requests, "requests,", two.sectors, "sectors")
+assert (two.requests, two.sectors) == (x_strided.requests, x_strided.sectors)
+
+# %% [markdown]
+# ## What it costs, and what limits it
+#
+# A GPU can do two things at once: move bytes and compute. Whichever takes longer is the limit. On the left of the
+# roof's ridge it is memory. Vector add does one addition for twelve bytes.
+
+# %%
+cost = compiled.cost
+print(cost.roof("H100"))
+assert cost.arithmetic.flops == 4096 and cost.bytes.ideal == 3 * 4 * 4096
+assert cost.roof("H100").memory_bound
+compiled.plot.cost("H100")
+
+# %% [markdown]
+# The time in that sentence is a bound from below: nobody has measured it. A launch as small as this one takes
+# microseconds all the same, only to start.
+#
+# A product of matrices uses each number many times. Does it get over the ridge?
+
+# %%
+from triton_lab.examples.matmul import matmul
+
+
+def product(size):
+    """One launch of the course's matrix product, compiled for an H100."""
+    a, b = (torch.randn(size, size, dtype=torch.float16) for _ in range(2))
+    with lab.record() as launches:
+        matmul(a, b)
+    return launches[0].compile("sm_90")
+
+
+small, large = product(128), product(1024)
+for each in (small, large):
+    print(f"{each.cost.intensity:6.1f} flop a byte: {each.cost.roof('H100')}")
+assert small.cost.roof("H100").memory_bound and not large.cost.roof("H100").memory_bound
+large.plot.cost("H100")
+
+# %% [markdown]
+# The line with `tl.dot` does almost all of the arithmetic, and the two loads move almost all of the bytes. In SASS the
+# product is not a loop over numbers, but an instruction for a whole tile:
+
+# %%
+print(small.metadata.matrix)
+assert any("HGMMA" in name for name in small.metadata.matrix)
+assert "tt.dot" in small.stages["ttir"] and "ttng.warp_group_dot" in small.stages["ttgir"]
+
+# %% [markdown]
+# It wants its operands in shared memory, and leaves the result in a layout of its own. So the kernel has several
+# layouts, and a conversion before it stores. Pick one.
+
+# %%
+for one in small.layouts.conversions:
+    print(f"line {one.line}: {one.cost}")
+assert len(small.layouts.conversions) == 1
+small.plot.layouts()
+
+# %% [markdown]
+# ## Occupancy
+#
+# While one warp waits for memory, another computes - if there is another. A multiprocessor holds as many programs as
+# registers, shared memory and warps allow; the scarcest of them limits.
+
+# %%
+for name, each in {"add": compiled, "matmul": small}.items():
+    print(f"{name:7} {each.cost.occupancy}")
+assert small.cost.occupancy.programs < compiled.cost.occupancy.programs
+assert small.cost.occupancy.by == ("registers",)
+
+# %% [markdown]
+# ## Compare two
+#
+# Twice the warps for the same block: each thread has half the elements, half the loads, fewer registers. A program then
+# takes twice the room.
+
+# %%
+difference = compiled.compare(launch.compile("sm_90", num_warps=8))
+four, eight = difference.before, difference.after
+print(difference)
+print(difference.opcodes())
+assert eight.metadata.opcodes["LDG.E.128"] * 2 == four.metadata.opcodes["LDG.E.128"]
+assert four.transactions.counters() == eight.transactions.counters()  # memory is asked for the same
+
+# %%
+print(difference.diff("ttgir", context=0))
+
+# %% [markdown]
+# The layout is all that has changed: more warps along the block. Which is faster? That is measured on a GPU, with
+# `lab.sweep`; here you see what there is to choose between.
+#
+# ## A GPU of another make
+#
+# `gfx942` is AMD's MI300X. Its warps have 64 lanes, and its matrix instructions are others. One product for both
+# targets, and below it the vector add in AMD's assembler:
+
+# %%
+both = small.launch.compile(["sm_90", "gfx942"])
+assert [each.metadata.lanes for each in both] == [32, 64]
+assert any("mfma" in name for name in both[1].metadata.matrix)
+print(both)
+launch.compile("gfx942").plot.stages()
+
+# %% [markdown]
+# ## Exercises
+#
+# **1.** With 32 warps there are as many threads as elements in a block. How many requests and sectors do the loads of
+# `x` make then, at stride 2? Find it in your head.
+
+# %%
+requests, sectors = None, None
+
+# %%
+if requests is not None:
+    counted = launch_add(stride=2).compile("sm_90", num_warps=32).transactions.transfers[0]
+    assert requests == counted.requests, "a request is for 32 threads, and each has one element"
+    assert sectors == counted.sectors, "how far apart are the 32 floats of one request?"
+    print("right")
+
+# %% [markdown]
+# **2.** Make a layout of `(32, 32)` for one warp, in which lane 5 holds the elements `[5, 0]` to `[5, 31]`.
+
+# %%
+mine = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], threads_per_warp=[1, 32], warps_per_cta=[1, 1])
+
+# %%
+held = mine.elements(warp=0, lane=5)
+print("right" if sorted(held) == [(5, column) for column in range(32)] else f"lane 5 holds {held[:3]}, ...")
+
+# %% [markdown]
+# **3.** What is the smallest size of `product`, a multiple of 64, that arithmetic limits on an H100 and not memory?
+# Find it by calculation: each of three matrices of float16 is moved once, and a multiplication and an addition are two
+# operations.
+
+# %%
+size = None
+
+# %%
+if size is not None:
+    assert not product(size).cost.roof("H100").memory_bound, "memory still limits it"
+    assert product(size - 64).cost.roof("H100").memory_bound, "a smaller one would do"
+    print("right")
+
+# %% [markdown]
+# ## What you take with you
+#
+# - From your line to SASS every step can be looked at, on any machine.
+# - A layout says who holds what. Changing it costs nothing, shuffles, or a trip through shared memory.
+# - Neighbouring threads should ask for neighbouring bytes: then each sector is wanted whole.
+# - Operations for each byte decide what limits a kernel; registers, shared memory and warps how many programs fit.
+# - Counts and bounds are no times. Those only a GPU knows: [GPU and interpreter](12_gpu_and_interpreter.ipynb).
+#
+# **Where to read on.** `%%triton cpu --compile sm_90` compiles every launch of a cell, and puts all of this in its
+# card. NVIDIA's PTX ISA explains the instructions and *CUDA C++ Best Practices Guide* coalescing; Williams, Waterman
+# and Patterson's *Roofline: an insightful visual performance model* the roof.

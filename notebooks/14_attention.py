@@ -1,0 +1,323 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent,ipynb
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Attention, from the formula to the kernel
+#
+# Each token asks all others, and takes from each what it has, in shares. The formula is one line; what makes it a
+# kernel is that the matrix of shares is never stored. In this chapter you will
+#
+# 1. read the formula as two products with a softmax between them,
+# 2. compute a softmax in one pass, without ever having the whole row,
+# 3. put the three together into one kernel, forward, with a causal mask, and one step backward.
+
+# %%
+import math
+
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from triton_lab.course import exercise
+
+# %load_ext triton_lab
+_ = torch.manual_seed(0)
+
+# %% [markdown]
+# ## The formula
+#
+# `softmax(q @ k.T / sqrt(dim)) @ v`. The scores say how well a query fits a key, softmax makes shares of them, and the
+# result is a mixture of values. Here with three tokens, in torch:
+
+# %%
+q, k, v = (torch.randn(3, 4) for _ in range(3))
+shares = torch.softmax(q @ k.T / math.sqrt(4), dim=1)
+print("each row adds up to", shares.sum(1).tolist())
+expected = torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None])[0]
+torch.allclose(shares @ v, expected, atol=1e-6)
+
+# %% [markdown]
+# Three steps, three kernels: each stores a whole matrix and the next one loads it. How large is that of the shares?
+
+# %%
+for tokens in (256, 1024, 4096, 16384):
+    print(f"{tokens:6} tokens: q, k and v of a head {3 * tokens * 64 * 2 / 2**20:5.1f} MiB, "
+          f"its scores {tokens * tokens * 2 / 2**20:6.1f} MiB")  # fmt: skip
+
+# %% [markdown]
+# ## Exercise 1: what nobody wants to store
+#
+# 16 heads, 4,096 tokens, float16: how many bytes have all scores together?
+
+# %%
+# BEGIN SOLUTION: a number of bytes
+bytes_of_scores = 16 * 4096 * 4096 * 2
+# END SOLUTION
+
+# %%
+exercise("bytes_of_scores").check(bytes_of_scores)
+
+# %% [markdown]
+# ## A softmax that has not seen the end
+#
+# Softmax needs the greatest score of a row. Who walks over the row in blocks does not know it yet. The remedy: take the
+# greatest *so far*, and when a greater one comes, scale down what was summed. One row, four blocks:
+
+# %%
+row = torch.tensor([1.0, 3.0, 2.0, 0.0, 7.0, 1.0, 2.0, 5.0])
+high, total = float("-inf"), 0.0
+for block in row.split(2):
+    new = max(high, block.max().item())
+    total = total * math.exp(high - new) + (block - new).exp().sum().item()
+    high = new
+    print(f"greatest so far {high:.0f}, sum of exp(x - {high:.0f}) so far {total:.4f}")
+print(high + math.log(total), row.logsumexp(0).item())
+
+# %% [markdown]
+# ## Exercise 2: softmax in one pass
+#
+# The logarithm of the sum of exponentials of each row, with blocks of 32 lanes. Each element is loaded once.
+
+
+# %%
+@triton.jit
+def log_sum_exp_kernel(x_ptr, out_ptr, columns, stride_0, stride_1, BLOCK: tl.constexpr):
+    # BEGIN SOLUTION: keep the greatest so far and the sum of exp(x - greatest)
+    row = tl.program_id(0)
+    high = float("-inf")
+    total = 0.0
+    for start in range(0, columns, BLOCK):
+        j = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * stride_0 + j * stride_1, mask=j < columns, other=float("-inf"))
+        new = tl.maximum(high, tl.max(x, axis=0))
+        total = total * tl.exp(high - new) + tl.sum(tl.exp(x - new), axis=0)
+        high = new
+    tl.store(out_ptr + row, high + tl.log(total))
+    # END SOLUTION
+
+
+def log_sum_exp(x):
+    """log(sum(exp(x))) of each row of a matrix with any strides."""
+    rows, columns = x.shape
+    out = torch.empty(rows)
+    log_sum_exp_kernel[(rows,)](x, out, columns, x.stride(0), x.stride(1), BLOCK=32)
+    return out
+
+
+# %%
+exercise("log_sum_exp").check(log_sum_exp)
+
+# %% [markdown]
+# Watch `high` and `total` grow, step by step:
+
+# %%
+with lab.record() as launches:
+    log_sum_exp(torch.randn(2, 100) * 3)
+launches[0].plot.steps(program=0)
+
+# %% [markdown]
+# ## Exercise 3: attention in one kernel
+#
+# `q`, `k` and `v` have the shape (heads, tokens, dim); the last stride is 1, `dim` is 16 or 32. A program has 32
+# queries of one head. Scores and weights exist only as blocks of 32 by 32.
+
+
+# %%
+@triton.jit
+def attention_kernel(
+    q_ptr, k_ptr, v_ptr, out_ptr, tokens, scale, qh, qt, kh, kt, vh, vt, DIM: tl.constexpr, BLOCK: tl.constexpr
+):
+    # BEGIN SOLUTION: walk over the keys; keep the greatest score, the sum, and the weighted values of each query
+    head = tl.program_id(1)
+    query = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    d = tl.arange(0, DIM)
+    q_at = q_ptr + head * qh + query[:, None] * qt + d[None, :]
+    q = tl.load(q_at, mask=(query < tokens)[:, None], other=0.0)
+    high = tl.full((BLOCK,), float("-inf"), tl.float32)
+    total = tl.zeros((BLOCK,), tl.float32)
+    result = tl.zeros((BLOCK, DIM), tl.float32)
+    for start in range(0, tokens, BLOCK):
+        key = start + tl.arange(0, BLOCK)
+        there = (key < tokens)[:, None]
+        k = tl.load(k_ptr + head * kh + key[:, None] * kt + d[None, :], mask=there, other=0.0)
+        v = tl.load(v_ptr + head * vh + key[:, None] * vt + d[None, :], mask=there, other=0.0)
+        scores = tl.dot(q, tl.trans(k), input_precision="ieee") * scale
+        scores = tl.where((key < tokens)[None, :], scores, float("-inf"))
+        new = tl.maximum(high, tl.max(scores, axis=1))
+        shrink = tl.exp(high - new)
+        weights = tl.exp(scores - new[:, None])
+        total = total * shrink + tl.sum(weights, axis=1)
+        result = result * shrink[:, None] + tl.dot(weights.to(v.dtype), v, input_precision="ieee")
+        high = new
+    out_at = out_ptr + head * tokens * DIM + query[:, None] * DIM + d[None, :]
+    tl.store(out_at, result / total[:, None], mask=(query < tokens)[:, None])
+    # END SOLUTION
+
+
+def attention(q, k, v):
+    """softmax(q @ k.T / sqrt(dim)) @ v, for each head."""
+    heads, tokens, dim = q.shape
+    out = torch.empty((heads, tokens, dim), dtype=q.dtype)
+    strides = (*q.stride()[:2], *k.stride()[:2], *v.stride()[:2])
+    grid = (triton.cdiv(tokens, 32), heads)
+    attention_kernel[grid](q, k, v, out, tokens, 1 / math.sqrt(dim), *strides, DIM=dim, BLOCK=32)
+    return out
+
+
+# %%
+exercise("attention").check(attention)
+
+# %% [markdown]
+# What does it need of memory? And how often does each element of `k` come from there?
+
+# %%
+with lab.record() as launches:
+    attention(*(torch.randn(1, 512, 32) for _ in range(3)))
+print(f"q, k, v and the result: {4 * 512 * 32 * 4:,} bytes; the scores alone would be {512 * 512 * 4:,}")
+launches[0].plot.accesses("k_ptr", by="reuse")
+
+# %% [markdown]
+# Each block of queries loads all keys once more. Larger blocks of queries, fewer loads: as in
+# [chapter 07](07_matmul.ipynb).
+#
+# ## Exercise 4: no look ahead
+#
+# A language model may not see what comes later: query `i` sees the keys up to `i`. Half of the blocks are then empty,
+# and a good kernel does not visit them.
+
+
+# %%
+@triton.jit
+def causal_kernel(
+    q_ptr, k_ptr, v_ptr, out_ptr, tokens, scale, qh, qt, kh, kt, vh, vt, DIM: tl.constexpr, BLOCK: tl.constexpr
+):
+    # BEGIN SOLUTION: as before, with a mask on the scores and an earlier end
+    head = tl.program_id(1)
+    query = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    d = tl.arange(0, DIM)
+    q_at = q_ptr + head * qh + query[:, None] * qt + d[None, :]
+    q = tl.load(q_at, mask=(query < tokens)[:, None], other=0.0)
+    high = tl.full((BLOCK,), float("-inf"), tl.float32)
+    total = tl.zeros((BLOCK,), tl.float32)
+    result = tl.zeros((BLOCK, DIM), tl.float32)
+    end = tl.minimum(tokens, (tl.program_id(0) + 1) * BLOCK)
+    for start in range(0, end, BLOCK):
+        key = start + tl.arange(0, BLOCK)
+        there = (key < tokens)[:, None]
+        k = tl.load(k_ptr + head * kh + key[:, None] * kt + d[None, :], mask=there, other=0.0)
+        v = tl.load(v_ptr + head * vh + key[:, None] * vt + d[None, :], mask=there, other=0.0)
+        scores = tl.dot(q, tl.trans(k), input_precision="ieee") * scale
+        scores = tl.where(key[None, :] <= query[:, None], scores, float("-inf"))
+        new = tl.maximum(high, tl.max(scores, axis=1))
+        shrink = tl.exp(high - new)
+        weights = tl.exp(scores - new[:, None])
+        total = total * shrink + tl.sum(weights, axis=1)
+        result = result * shrink[:, None] + tl.dot(weights.to(v.dtype), v, input_precision="ieee")
+        high = new
+    out_at = out_ptr + head * tokens * DIM + query[:, None] * DIM + d[None, :]
+    tl.store(out_at, result / total[:, None], mask=(query < tokens)[:, None])
+    # END SOLUTION
+
+
+def causal_attention(q, k, v):
+    """Attention in which a query sees no key after itself."""
+    heads, tokens, dim = q.shape
+    out = torch.empty((heads, tokens, dim), dtype=q.dtype)
+    strides = (*q.stride()[:2], *k.stride()[:2], *v.stride()[:2])
+    grid = (triton.cdiv(tokens, 32), heads)
+    causal_kernel[grid](q, k, v, out, tokens, 1 / math.sqrt(dim), *strides, DIM=dim, BLOCK=32)
+    return out
+
+
+# %%
+exercise("causal_attention").check(causal_attention)
+
+# %% [markdown]
+# Programs differ in length now. The grid shows which have the most to do:
+
+# %%
+with lab.record() as launches:
+    causal_attention(*(torch.randn(2, 200, 16) for _ in range(3)))
+launches[0].plot.grid("iterations")
+
+# %% [markdown]
+# ## Backward, without the weights
+#
+# The gradient of `v` is `weights.T @ dout`. The weights were never stored. But from the forward pass one number for
+# each query is enough to make them again: `lse`, what `log_sum_exp` gives of its scores. Then
+# `weights = exp(scores - lse)`, and torch agrees:
+
+# %%
+q, k, v, dout = (torch.randn(1, 40, 16) for _ in range(4))
+scores = q @ k.transpose(1, 2) / math.sqrt(16)
+v.requires_grad_()
+torch.nn.functional.scaled_dot_product_attention(q, k, v).backward(dout)
+again = (scores - scores.logsumexp(2, keepdim=True)).exp()
+torch.allclose(v.grad, again.transpose(1, 2) @ dout, atol=1e-5)
+
+# %% [markdown]
+# ## Exercise 5: one step backward
+#
+# The gradient of `v`, for contiguous tensors. Now a program has 32 *keys*, and walks over the queries.
+
+
+# %%
+@triton.jit
+def gradient_of_v_kernel(
+    q_ptr, k_ptr, lse_ptr, dout_ptr, dv_ptr, tokens, scale, DIM: tl.constexpr, BLOCK: tl.constexpr
+):
+    # BEGIN SOLUTION: make the weights of a block again, and add up their transposed product with dout
+    base = tl.program_id(1) * tokens * DIM
+    key = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    d = tl.arange(0, DIM)
+    k = tl.load(k_ptr + base + key[:, None] * DIM + d[None, :], mask=(key < tokens)[:, None], other=0.0)
+    dv = tl.zeros((BLOCK, DIM), tl.float32)
+    for start in range(0, tokens, BLOCK):
+        query = start + tl.arange(0, BLOCK)
+        there = query < tokens
+        at = base + query[:, None] * DIM + d[None, :]
+        q = tl.load(q_ptr + at, mask=there[:, None], other=0.0)
+        dout = tl.load(dout_ptr + at, mask=there[:, None], other=0.0)
+        lse = tl.load(lse_ptr + tl.program_id(1) * tokens + query, mask=there, other=0.0)
+        scores = tl.dot(q, tl.trans(k), input_precision="ieee") * scale
+        weights = tl.where(there[:, None], tl.exp(scores - lse[:, None]), 0.0)
+        dv += tl.dot(tl.trans(weights), dout, input_precision="ieee")
+    tl.store(dv_ptr + base + key[:, None] * DIM + d[None, :], dv, mask=(key < tokens)[:, None])
+    # END SOLUTION
+
+
+def gradient_of_v(q, k, lse, dout):
+    """The gradient of v; lse (heads, tokens) is from the forward pass."""
+    heads, tokens, dim = q.shape
+    dv = torch.empty((heads, tokens, dim))
+    grid = (triton.cdiv(tokens, 32), heads)
+    gradient_of_v_kernel[grid](q, k, lse, dout, dv, tokens, 1 / math.sqrt(dim), DIM=dim, BLOCK=32)
+    return dv
+
+
+# %%
+exercise("gradient_of_v").check(gradient_of_v)
+
+# %% [markdown]
+# ## What you take with you
+#
+# - Attention is two products with a softmax between. What would be stored between them is the largest matrix of all.
+# - A running maximum and a running sum make softmax a single pass; whatever was summed is scaled down with them.
+# - A causal mask saves work only if the loop ends earlier.
+# - Backward makes again what forward did not keep: one number for each query is enough.
+
+# %%
+lab.course.progress("14")
+
+# %% [markdown]
+# **Where to read on.** `triton_lab.examples.attention` is the same kernel with `exp2` and larger blocks. Milakov and
+# Gimelshein's *Online normalizer calculation for softmax*, and Dao's *FlashAttention-2*, are where the ideas come from.
+# The last chapter is a [debugging clinic](15_clinic.ipynb).

@@ -1,0 +1,68 @@
+"""The chapters as tests read them: the source of each, and in it the teacher's answer to each exercise."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from triton_lab.course.edition import Notebook, checked, source_of
+
+FOLDER = Path(__file__).parents[2] / "notebooks"
+
+
+def chapter_files() -> list[Path]:
+    """The sources of the chapters that have exercises of ours."""
+    return [path for path in sorted(FOLDER.glob("*.py")) if "exercise(" in path.read_text(encoding="utf-8")]
+
+
+@functools.cache
+def _text(path: Path) -> str:
+    return str(jupytext.writes(jupytext.read(path), "ipynb"))
+
+
+def notebook(path: Path) -> Notebook:
+    """A chapter as a notebook's file has it, not run."""
+    found: Notebook = json.loads(_text(path))
+    return found
+
+
+@functools.cache
+def answers() -> dict[str, str]:
+    """By exercise the cells with the teacher's answer: those with a solution since the check before."""
+    found: dict[str, str] = {}
+    for path in chapter_files():
+        solutions: list[str] = []
+        for cell in notebook(path)["cells"]:
+            text = source_of(cell)
+            name = checked(text) if cell["cell_type"] == "code" else None
+            if name is not None:
+                assert name not in found, f"{name} is checked twice"
+                found[name] = "\n\n".join(solutions)
+                solutions = []
+            elif cell["cell_type"] == "code" and "BEGIN SOLUTION" in text:
+                solutions.append(text)
+    return found
+
+
+_numbers = iter(range(10**9))
+
+
+def defined(text: str, name: str) -> Any:
+    """What ``name`` is after the cells in ``text`` have run, in a notebook that has made its imports."""
+    import linecache
+
+    file = f"<answer {next(_numbers)}>"
+    # Triton reads a kernel's source by its file's name.
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    names = {"torch": torch, "triton": triton, "tl": tl, "lab": lab, "math": math, "__name__": "answers"}
+    exec(compile(text, file, "exec"), names)
+    return names[name]

@@ -1,0 +1,201 @@
+"""Wrong answers, made from right ones: each changes one thing that a learner might well get wrong.
+
+`python -m tests.course.mutants [NAME ...]` tries them all, and prints those that a checker takes for right.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+Change = Callable[[ast.AST], Iterator[tuple[str, ast.AST]]]
+"""Gives the nodes that could stand in the place of one, with the name of the mistake."""
+
+_OTHER_OPERATOR: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
+    ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Add,),
+    ast.Div: (ast.Mult,),
+    ast.FloorDiv: (ast.Mod,),
+    ast.Mod: (ast.FloorDiv,),
+    ast.Lt: (ast.LtE, ast.Gt),
+    ast.LtE: (ast.Lt,),
+    ast.Gt: (ast.Lt,),
+    ast.GtE: (ast.Gt,),
+    ast.BitAnd: (ast.BitOr,),
+    ast.BitOr: (ast.BitAnd,),
+}
+_OTHER_FUNCTION = {
+    "sum": "max",
+    "max": "min",
+    "min": "max",
+    "maximum": "minimum",
+    "minimum": "maximum",
+    "argmax": "argmin",
+    "exp": "exp2",
+    "exp2": "exp",
+    "log": "log2",
+    "sqrt": "exp",
+    "atomic_add": "store",
+    "atomic_max": "store",
+    "cumsum": "cumprod",
+    "zeros_like": "ones_like",
+}
+_OTHER_TYPE = {"float32": "float16", "int32": "int8", "int64": "int8", "float16": "int8"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A wrong answer: the whole text, what was done, in which line, and what the line has become."""
+
+    text: str
+    kind: str
+    line: int
+    became: str
+
+
+def _masks(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    if isinstance(node, ast.Call):
+        for number, keyword in enumerate(node.keywords):
+            if keyword.arg in ("mask", "other"):
+                other = copy.deepcopy(node)
+                del other.keywords[number]
+                if keyword.arg == "mask":
+                    other.keywords = [one for one in other.keywords if one.arg != "other"]
+                yield f"no {keyword.arg}", other
+            if keyword.arg == "other":
+                other = copy.deepcopy(node)
+                other.keywords[number].value = ast.Constant(value=1.0)
+                yield "wrong other", other
+            if keyword.arg == "axis" and isinstance(keyword.value, ast.Constant) and keyword.value.value in (0, 1):
+                other = copy.deepcopy(node)
+                other.keywords[number].value = ast.Constant(value=1 - keyword.value.value)
+                yield "wrong axis", other
+
+
+def _operators(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    if isinstance(node, ast.BinOp):
+        for kind in _OTHER_OPERATOR.get(type(node.op), ()):
+            yield "wrong operator", ast.BinOp(node.left, kind(), node.right)  # type: ignore[arg-type]
+        if isinstance(node.op, ast.Mult):
+            yield "no factor", node.left
+        if isinstance(node.op, ast.BitAnd):
+            yield "half a mask", node.left
+            yield "half a mask", node.right
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        for kind in _OTHER_OPERATOR.get(type(node.ops[0]), ()):
+            yield "wrong comparison", ast.Compare(node.left, [kind()], node.comparators)  # type: ignore[list-item]
+        less = ast.BinOp(node.comparators[0], ast.Sub(), ast.Constant(value=1))
+        yield "off by one", ast.Compare(node.left, node.ops, [less])
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield "wrong sign", node.operand
+
+
+def _calls(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return
+    name = node.func.attr
+    if name in _OTHER_FUNCTION:
+        other = copy.deepcopy(node)
+        other.func.attr = _OTHER_FUNCTION[name]  # type: ignore[attr-defined]
+        yield f"{_OTHER_FUNCTION[name]} for {name}", other
+    if name == "cdiv":
+        yield "ignored tail", ast.BinOp(node.args[0], ast.FloorDiv(), node.args[1])
+    if name == "program_id":
+        yield "every program does the same", ast.Constant(value=0)
+        other = copy.deepcopy(node)
+        other.args = [ast.Constant(value=1 - int(ast.literal_eval(node.args[0])))]
+        yield "wrong program id", other
+    if name == "where":
+        yield "branches swapped", ast.Call(node.func, [node.args[0], node.args[2], node.args[1]], node.keywords)
+    if name == "arange":
+        yield "off by one", ast.BinOp(copy.deepcopy(node), ast.Add(), ast.Constant(value=1))
+    if name == "trans":
+        yield "not transposed", node.args[0]
+
+
+def _names(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    if isinstance(node, ast.Attribute) and node.attr in _OTHER_TYPE:
+        yield "wrong dtype", ast.Attribute(node.value, _OTHER_TYPE[node.attr], ast.Load())
+    if isinstance(node, ast.Subscript) and ast.unparse(node.slice) in ("(:, None)", "(None, :)"):
+        other = "[None, :]" if ast.unparse(node.slice) == "(:, None)" else "[:, None]"
+        yield "transposed", ast.parse(f"({ast.unparse(node.value)}){other}", mode="eval").body
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value not in (0, 1):
+        yield "wrong number", ast.Constant(value=node.value + 1)
+
+
+def _statements(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    if isinstance(node, ast.AugAssign) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+        yield "left out", ast.Pass()
+    if isinstance(node, ast.AugAssign):
+        yield "not accumulated", ast.Assign([node.target], node.value)
+
+
+CHANGES: tuple[Change, ...] = (_masks, _operators, _calls, _names, _statements)
+
+
+def mutants(text: str) -> Iterator[Mutant]:
+    """All of a right answer."""
+    inside = _inside(text)
+    tree = ast.parse(text)
+    nodes = [node for node in ast.walk(tree) if getattr(node, "lineno", 0) in inside]
+    seen = {ast.unparse(tree)}
+    for number, node in enumerate(nodes):
+        for change in CHANGES:
+            for kind, other in change(node):
+                made = _with(tree, inside, number, other)
+                if made not in seen:
+                    seen.add(made)
+                    yield Mutant(made, kind, node.lineno, ast.unparse(ast.fix_missing_locations(other)))
+
+
+def _with(tree: ast.Module, inside: set[int], number: int, other: ast.AST) -> str:
+    """The program with another node in the place of the ``number``-th in the solutions."""
+    changed = copy.deepcopy(tree)
+    target = [node for node in ast.walk(changed) if getattr(node, "lineno", 0) in inside][number]
+
+    class Replaced(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> ast.AST:
+            return copy.deepcopy(other) if node is target else self.generic_visit(node)
+
+    return ast.unparse(ast.fix_missing_locations(Replaced().visit(changed)))
+
+
+def _inside(text: str) -> set[int]:
+    """The lines that are in a solution; all of them, where a solution mends what was given."""
+    if "# INSTEAD" in text:
+        return set(range(1, text.count("\n") + 2))
+    found, begun = set(), False
+    for number, line in enumerate(text.split("\n"), start=1):
+        if "BEGIN SOLUTION" in line or "END SOLUTION" in line:
+            begun = "BEGIN" in line
+        elif begun:
+            found.add(number)
+    return found
+
+
+def main() -> None:
+    from tests.course.chapters import answers
+    from tests.course.same import means_the_same
+    from tests.course.test_checkers import is_rejected
+    from triton_lab.course.kinds import Task
+    from triton_lab.course.registry import exercises
+
+    tried = survived = 0
+    for one in exercises():
+        if not isinstance(one, Task) or (sys.argv[1:] and one.name not in sys.argv[1:]):
+            continue
+        made = [mutant for mutant in mutants(answers()[one.name]) if not means_the_same(one.name, mutant)]
+        left = [mutant for mutant in made if not is_rejected(one, mutant.text)]
+        tried, survived = tried + len(made), survived + len(left)
+        print(f"{one.name}: {len(made) - len(left)} of {len(made)} rejected", flush=True)
+        for mutant in left:
+            print(f"    {mutant.kind}, line {mutant.line}: {mutant.became}")
+    print(f"{tried - survived} of {tried} rejected")
+
+
+if __name__ == "__main__":
+    main()

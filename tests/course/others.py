@@ -1,0 +1,661 @@
+"""Another right answer to each task, written differently from the teacher's: other blocks, other ways, other words."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def _map_1d(x_ptr, y_ptr, out_ptr, n, a, WHAT: tl.constexpr, BLOCK: tl.constexpr):
+    """Elementwise kernels as one, that walk over a vector with few programs or many."""
+    at = BLOCK * tl.program_id(0) + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, at < n)
+    if WHAT == "constant":
+        y = x + a
+    elif WHAT == "axpy":
+        y = tl.load(y_ptr + at, at < n) + x * a
+    elif WHAT == "relu":
+        y = tl.maximum(x, 0)
+    elif WHAT == "square":
+        y = x * x
+    tl.store(out_ptr + at, y, at < n)
+
+
+def _mapped(x, out, what, y=None, a=0.0, block=128):
+    n = x.numel()
+    _map_1d[(triton.cdiv(n, block),)](x, x if y is None else y, out, n, a, WHAT=what, BLOCK=block)
+    return out
+
+
+def add_constant(x, value):
+    return _mapped(x, torch.empty_like(x), "constant", a=value)
+
+
+def scale_and_shift(x, y, a):
+    return _mapped(x, torch.empty_like(x), "axpy", y=y, a=a, block=256)
+
+
+def relu(x):
+    return _mapped(x, torch.zeros_like(x), "relu", block=32)
+
+
+def square_in_place(x):
+    _mapped(x, x, "square", block=512)
+
+
+@triton.jit
+def _reverse(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + n - 1 - at, tl.load(x_ptr + at, mask=at < n), mask=at < n)
+
+
+def reverse(x):
+    out = torch.empty_like(x)
+    _reverse[(triton.cdiv(x.numel(), 32),)](x, out, x.numel(), BLOCK=32)
+    return out
+
+
+@triton.jit
+def _pairs(x_ptr, y_ptr, out_ptr, n, columns, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    x = tl.load(x_ptr + at // columns, mask=mask)
+    tl.store(out_ptr + at, x + tl.load(y_ptr + at % columns, mask=mask), mask=mask)
+
+
+def outer_sum(x, y):
+    out = torch.empty(len(x), len(y), dtype=x.dtype)
+    _pairs[(triton.cdiv(out.numel(), 128),)](x, y, out, out.numel(), len(y), BLOCK=128)
+    return out
+
+
+@triton.jit
+def _bias(x_ptr, bias_ptr, out_ptr, n, columns, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    tl.store(out_ptr + at, tl.load(x_ptr + at, mask=mask) + tl.load(bias_ptr + at % columns, mask=mask), mask=mask)
+
+
+def add_bias(x, bias):
+    out = torch.empty_like(x)
+    _bias[(triton.cdiv(x.numel(), 64),)](x, bias, out, x.numel(), x.shape[1], BLOCK=64)
+    return out
+
+
+@triton.jit
+def _double(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    share = tl.cdiv(n, tl.num_programs(0))
+    first = tl.program_id(0) * share
+    last = tl.minimum(first + share, n)
+    for start in range(first, last, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < last) * 2, mask=at < last)
+
+
+def double_by_four(x):
+    out = torch.empty_like(x)
+    _double[(4,)](x, out, x.numel(), BLOCK=32)
+    return out
+
+
+@triton.jit
+def _strided(x_ptr, out_ptr, rows, columns, x0, x1, o0, o1, PLUS: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    for start in range(0, columns, BLOCK):
+        column = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * x0 + column * x1, mask=column < columns)
+        tl.store(out_ptr + row * o0 + column * o1, x + PLUS, mask=column < columns)
+
+
+def _by_rows(x, out, plus=0):
+    rows, columns = x.shape
+    _strided[(rows,)](x, out, rows, columns, *x.stride(), *out.stride(), PLUS=plus, BLOCK=16)
+    return out
+
+
+def copy_any(x):
+    return _by_rows(x, torch.empty(x.shape, dtype=x.dtype))
+
+
+def add_one_in_place(x):
+    _by_rows(x, x, 1)
+
+
+def transpose(x):
+    out = torch.empty(x.shape[::-1], dtype=x.dtype)
+    _by_rows(x, out.t())
+    return out
+
+
+def diagonal(x):
+    n = min(x.shape)
+    out = torch.empty(n, dtype=x.dtype)
+    view = torch.as_strided(x, (1, n), (0, sum(x.stride())), x.storage_offset())
+    _by_rows(view, out[None])
+    return out
+
+
+@triton.jit
+def _shift(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.maximum(at - 1, 0), mask=at < n, other=0)
+    tl.store(out_ptr + at, tl.where(at == 0, 0, x).to(x.dtype), mask=at < n)
+
+
+def shift_right(x):
+    out = torch.empty_like(x)
+    _shift[(triton.cdiv(x.numel(), 128),)](x, out, x.numel(), BLOCK=128)
+    return out
+
+
+@triton.jit
+def _three(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for step in tl.static_range(-1, 2):
+        near = at + step
+        total += tl.load(x_ptr + near, mask=(near >= 0) & (near < n), other=0.0)
+    tl.store(out_ptr + at, total, mask=at < n)
+
+
+def sum_of_three(x):
+    out = torch.empty_like(x)
+    _three[(triton.cdiv(x.numel(), 32),)](x, out, x.numel(), BLOCK=32)
+    return out
+
+
+@triton.jit
+def _pad(x_ptr, out_ptr, columns, width, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * columns + at, mask=at < columns, other=0)
+    tl.store(out_ptr + row * width + at, x, mask=at < width)
+
+
+def pad_rows(x, width):
+    out = torch.empty(x.shape[0], width, dtype=x.dtype)
+    _pad[(x.shape[0],)](x, out, x.shape[1], width, BLOCK=triton.next_power_of_2(width))
+    return out
+
+
+@triton.jit
+def _take(table_ptr, index_ptr, out_ptr, size, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    index = tl.load(index_ptr + at, mask=at < n, other=0)
+    there = (index >= 0) & (index < size)
+    found = tl.load(table_ptr + tl.where(there, index, 0))
+    tl.store(out_ptr + at, tl.where(there, found, 0.0), mask=at < n)
+
+
+def take(table, index):
+    out = torch.empty(index.shape, dtype=table.dtype)
+    _take[(triton.cdiv(index.numel(), 32),)](table, index, out, len(table), index.numel(), BLOCK=32)
+    return out
+
+
+@triton.jit
+def _reduce(x_ptr, out_ptr, rows, columns, x0, x1, RANGE: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    low = tl.full((BLOCK,), float("inf"), tl.float32)
+    high = tl.full((BLOCK,), float("-inf"), tl.float32)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, columns, BLOCK):
+        column = start + tl.arange(0, BLOCK)
+        mask = column < columns
+        x = tl.load(x_ptr + row * x0 + column * x1, mask=mask, other=0.0)
+        low = tl.minimum(low, tl.where(mask, x, float("inf")))
+        high = tl.maximum(high, tl.where(mask, x, float("-inf")))
+        total += x
+    if RANGE:
+        tl.store(out_ptr + row, tl.max(high, axis=0) - tl.min(low, axis=0))
+    else:
+        tl.store(out_ptr + row, tl.sum(total, axis=0))
+
+
+def _reduced(x, range_, block):
+    out = torch.empty(len(x))
+    _reduce[(len(x),)](x, out, *x.shape, *x.stride(), RANGE=range_, BLOCK=block)
+    return out
+
+
+def row_sum(x):
+    return _reduced(x, False, 32)
+
+
+def row_range(x):
+    return _reduced(x, True, 16)
+
+
+def long_row_sum(x):
+    return _reduced(x, False, 128)
+
+
+@triton.jit
+def _softmax(x_ptr, out_ptr, columns, x0, x1, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * x0 + at * x1, mask=at < columns, other=0.0).to(tl.float32)
+    x = tl.where(at < columns, x, float("-inf"))
+    y = tl.exp2((x - tl.max(x, axis=0)) * 1.4426950408889634)
+    tl.store(out_ptr + tl.program_id(0) * columns + at, y * (1.0 / tl.sum(y, axis=0)), mask=at < columns)
+
+
+def softmax(x):
+    out = torch.empty(x.shape, dtype=x.dtype)
+    _softmax[(len(x),)](x, out, x.shape[1], *x.stride(), BLOCK=triton.next_power_of_2(x.shape[1]))
+    return out
+
+
+@triton.jit
+def _normalise(x_ptr, out_ptr, columns, x0, x1, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    there = (at < columns).to(tl.float32)
+    x = tl.load(x_ptr + tl.program_id(0) * x0 + at * x1, mask=at < columns, other=0.0)
+    x = (x - tl.sum(x, axis=0) / columns) * there
+    x = x * tl.rsqrt(tl.sum(x * x, axis=0) / columns + 1e-5)
+    tl.store(out_ptr + tl.program_id(0) * columns + at, x, mask=at < columns)
+
+
+def normalise(x):
+    out = torch.empty(x.shape)
+    _normalise[(len(x),)](x, out, x.shape[1], *x.stride(), BLOCK=triton.next_power_of_2(x.shape[1]))
+    return out
+
+
+@triton.jit
+def _product(
+    a_ptr, b_ptr, more_ptr, c_ptr, M, N, K, am, ak, bk, bn, az, bz, WHAT: tl.constexpr, BLOCK: tl.constexpr,
+    STEP: tl.constexpr,
+):  # fmt: skip
+    """c = a @ b, with pointers that move on; in the end a bias and relu, or a scale."""
+    tiles = tl.cdiv(N, BLOCK)
+    i = tl.program_id(0) // tiles * BLOCK + tl.arange(0, BLOCK)
+    j = tl.program_id(0) % tiles * BLOCK + tl.arange(0, BLOCK)
+    k = tl.arange(0, STEP)
+    number = tl.program_id(1)
+    a_at = a_ptr + number * az + i[:, None] * am + k[None, :] * ak
+    b_at = b_ptr + number * bz + k[:, None] * bk + j[None, :] * bn
+    total = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for left in range(K, 0, -STEP):
+        a = tl.load(a_at, mask=(i < M)[:, None] & (k < left)[None, :], other=0.0)
+        b = tl.load(b_at, mask=(k < left)[:, None] & (j < N)[None, :], other=0)
+        total += tl.dot(a, b.to(a.dtype), input_precision="ieee")
+        a_at += STEP * ak
+        b_at += STEP * bk
+    if WHAT == "layer":
+        total = tl.maximum(total + tl.load(more_ptr + j, mask=j < N, other=0.0)[None, :], 0.0)
+    if WHAT == "scale":
+        total *= tl.load(more_ptr + j, mask=j < N, other=0.0)[None, :]
+    c_at = c_ptr + number * M * N + i[:, None] * N + j[None, :]
+    tl.store(c_at, total.to(c_ptr.dtype.element_ty), mask=(i < M)[:, None] & (j < N)[None, :])
+
+
+def _multiplied(a, b, what="", more=None):
+    a, b = (a, b) if a.dim() == 3 else (a[None], b[None])
+    (many, M, K), N = a.shape, b.shape[2]
+    c = torch.empty(many, M, N, dtype=a.dtype)
+    grid = (triton.cdiv(M, 64) * triton.cdiv(N, 64), many)
+    strides = (*a.stride()[1:], *b.stride()[1:], a.stride(0), b.stride(0))
+    _product[grid](a, b, a if more is None else more, c, M, N, K, *strides, WHAT=what, BLOCK=64, STEP=16)
+    return c
+
+
+def matmul(a, b):
+    return _multiplied(a, b)[0]
+
+
+def layer(x, weight, bias):
+    return _multiplied(x, weight.t(), "layer", bias)[0]
+
+
+def batched(a, b):
+    return _multiplied(a, b)
+
+
+def quantised(a, b, scale):
+    return _multiplied(a, b, "scale", scale)[0]
+
+
+@triton.jit
+def _meet(x_ptr, out_ptr, n, COUNT: tl.constexpr, BLOCK: tl.constexpr):
+    """A few programs that each walk, and meet once."""
+    found = tl.zeros((BLOCK,), tl.int32 if COUNT else tl.float32)
+    for start in range(tl.program_id(0) * BLOCK, n, BLOCK * tl.num_programs(0)):
+        at = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + at, mask=at < n, other=0.0)
+        found += tl.where(x > 0, 1, 0) if COUNT else x
+    tl.atomic_add(out_ptr, tl.sum(found, axis=0))
+
+
+def total(x):
+    out = torch.zeros(1)
+    _meet[(min(3, triton.cdiv(x.numel(), 32)),)](x, out, x.numel(), COUNT=False, BLOCK=32)
+    return out
+
+
+def count_positive(x):
+    out = torch.zeros(1, dtype=torch.int32)
+    _meet[(min(2, triton.cdiv(x.numel(), 32)),)](x, out, x.numel(), COUNT=True, BLOCK=32)
+    return out
+
+
+@triton.jit
+def _histogram(x_ptr, out_ptr, n, bins, BINS: tl.constexpr, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n, other=-1)
+    bin = tl.arange(0, BINS)
+    counts = tl.sum((x[:, None] == bin[None, :]).to(tl.int32), axis=0)
+    tl.atomic_add(out_ptr + bin, counts, mask=bin < bins)
+
+
+def histogram(x, bins):
+    out = torch.zeros(bins, dtype=torch.int32)
+    size = triton.next_power_of_2(bins)
+    _histogram[(triton.cdiv(x.numel(), 32),)](x, out, x.numel(), bins, BINS=size, BLOCK=32)
+    return out
+
+
+@triton.jit
+def _add_at(values_ptr, index_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    there = at < n
+    tl.atomic_add(out_ptr + tl.load(index_ptr + at, there), tl.load(values_ptr + at, there), there, sem="relaxed")
+
+
+def add_at(values, index, size):
+    out = torch.zeros(size)
+    _add_at[(triton.cdiv(len(values), 16),)](values, index, out, len(values), BLOCK=16)
+    return out
+
+
+@triton.jit
+def _best(x_ptr, best_ptr, ticket_ptr, n, BLOCK: tl.constexpr):
+    """The lock as a queue: each waits for its number."""
+    me = tl.program_id(0)
+    at = me * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n, other=float("-inf"))
+    high = tl.max(x, axis=0)
+    place = tl.min(tl.where(x == high, at, n), axis=0)
+    while tl.atomic_add(ticket_ptr, 0) != me:
+        pass
+    before = tl.load(best_ptr)
+    tl.store(best_ptr + 1, tl.where(high > before, place.to(tl.float32), tl.load(best_ptr + 1)))
+    tl.store(best_ptr, tl.maximum(high, before))
+    tl.debug_barrier()
+    tl.atomic_add(ticket_ptr, 1)
+
+
+def best(x):
+    kept = torch.tensor([float("-inf"), -1.0])
+    _best[(triton.cdiv(len(x), 64),)](x, kept, torch.zeros(1, dtype=torch.int32), len(x), BLOCK=64)
+    return kept
+
+
+@triton.jit
+def _average(a_ptr, b_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    a, b = tl.load(a_ptr + at, at < n), tl.load(b_ptr + at, at < n)
+    tl.store(out_ptr + at, (a & b) + ((a ^ b) >> 1), at < n)
+
+
+def average(a, b):
+    out = torch.empty_like(a)
+    _average[(triton.cdiv(len(a), 32),)](a, b, out, len(a), BLOCK=32)
+    return out
+
+
+@triton.jit
+def _scale_any(x_ptr, out_ptr, n, factor, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at, at < n).to(tl.float32) * factor + 1, at < n)  # a store converts, too
+
+
+def scale_any(x, factor):
+    out = torch.empty_like(x)
+    _scale_any[(triton.cdiv(len(x), 128),)](x, out, len(x), factor, BLOCK=128)
+    return out
+
+
+@triton.jit
+def _dot_of_bytes(a_ptr, b_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    total = tl.zeros((BLOCK,), tl.int32)
+    for start in range(0, n, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        a, b = tl.load(a_ptr + at, at < n, other=0), tl.load(b_ptr + at, at < n, other=0)
+        total += a.to(tl.int16).to(tl.int32) * b
+    tl.store(out_ptr, tl.sum(total, axis=0))
+
+
+def dot_of_bytes(a, b):
+    out = torch.empty(1, dtype=torch.int32)
+    _dot_of_bytes[(1,)](a, b, out, len(a), BLOCK=32)
+    return out
+
+
+@triton.jit
+def _floor(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, at < n)
+    cut = x.to(tl.int32)
+    tl.store(out_ptr + at, tl.where(cut > x, cut - 1, cut), at < n)
+
+
+def floor_to_int(x):
+    out = torch.empty(len(x), dtype=torch.int32)
+    _floor[(triton.cdiv(len(x), 32),)](x, out, len(x), BLOCK=32)
+    return out
+
+
+@triton.jit
+def _swap(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    for start in range(0, n, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        kept = tl.load(y_ptr + at, at < n)
+        tl.store(y_ptr + at, tl.load(x_ptr + at, at < n), at < n)
+        tl.store(x_ptr + at, kept, at < n)
+
+
+def swap(x, y):
+    _swap[(1,)](x, y, len(x), BLOCK=32)
+
+
+@triton.jit
+def _reverse_in_place(x_ptr, n, BLOCK: tl.constexpr):
+    """One program that loads all before it stores any."""
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, at < n)
+    tl.debug_barrier()
+    tl.store(x_ptr + n - 1 - at, x, at < n)
+
+
+def reverse_in_place(x):
+    _reverse_in_place[(1,)](x, len(x), BLOCK=triton.next_power_of_2(len(x)))
+
+
+@triton.jit
+def _add_transpose(x_ptr, n, x0, x1, BLOCK: tl.constexpr):
+    """A program has a row from the diagonal on, and the column below it."""
+    i = tl.program_id(0)
+    j = tl.arange(0, BLOCK)
+    mask = (j >= i) & (j < n)
+    total = tl.load(x_ptr + i * x0 + j * x1, mask) + tl.load(x_ptr + j * x0 + i * x1, mask)
+    tl.store(x_ptr + i * x0 + j * x1, total, mask)
+    tl.store(x_ptr + j * x0 + i * x1, total, mask & (j > i))
+
+
+def add_transpose(x):
+    _add_transpose[(len(x),)](x, len(x), *x.stride(), BLOCK=max(16, triton.next_power_of_2(len(x))))
+
+
+def negated(x):
+    return _mapped(x, torch.empty_like(x), "axpy", y=torch.zeros_like(x), a=-1.0)
+
+
+def halved(x):
+    return _mapped(x, torch.empty_like(x), "axpy", y=torch.zeros_like(x), a=0.5, block=16)
+
+
+@triton.jit
+def _of_rows(x_ptr, out_ptr, rows, columns, x0, x1, WHAT: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    """Several rows for each program, a block of two dimensions."""
+    i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    j = tl.arange(0, BLOCK)
+    mask = (i < rows)[:, None] & (j < columns)[None, :]
+    x = tl.load(x_ptr + i[:, None] * x0 + j[None, :] * x1, mask=mask, other=0.0)
+    at = out_ptr + i[:, None] * columns + j[None, :]
+    if WHAT == "mean":
+        tl.store(out_ptr + i, tl.sum(x, axis=1) / columns, mask=i < rows)
+    if WHAT == "max":
+        tl.store(out_ptr + i, tl.max(tl.where(mask, x, float("-inf")), axis=1), mask=i < rows)
+    if WHAT == "rms":
+        tl.store(at, x * tl.rsqrt(tl.sum(x * x, axis=1) / columns + 1e-6)[:, None], mask=mask)
+    if WHAT == "softmax":
+        x = tl.where((j < columns)[None, :], x, float("-inf"))
+        e = tl.exp(x - tl.max(x, axis=1)[:, None])
+        tl.store(at, e / tl.sum(e, axis=1)[:, None], mask=mask)
+
+
+def _rows_of(x, what, out):
+    grid = (triton.cdiv(len(x), 4),)
+    _of_rows[grid](x, out, *x.shape, *x.stride(), WHAT=what, ROWS=4, BLOCK=triton.next_power_of_2(x.shape[1]))
+    return out
+
+
+def row_means(x):
+    return _rows_of(x, "mean", torch.empty(len(x)))
+
+
+def row_maxima(x):
+    return _rows_of(x, "max", torch.empty(len(x)))
+
+
+def rms(x):
+    return _rows_of(x, "rms", torch.empty(x.shape))
+
+
+def shares(x):
+    return _rows_of(x, "softmax", torch.empty(x.shape))
+
+
+def energy(x):
+    return dot_of_bytes(x, x)
+
+
+def counted(x):
+    return histogram(x, 8)
+
+
+def turned(x):
+    return transpose(x)
+
+
+def product(a, b):
+    return _multiplied(a, b)[0]
+
+
+@triton.jit
+def _ring(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    following = tl.where(at + 1 == n, 0, at + 1)
+    tl.store(out_ptr + at, tl.load(x_ptr + following, at < n) + tl.load(x_ptr + at, at < n), at < n)
+
+
+def ring(x):
+    out = torch.empty_like(x)
+    _ring[(triton.cdiv(len(x), 32),)](x, out, len(x), BLOCK=32)
+    return out
+
+
+@triton.jit
+def _highest(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    high = tl.full((BLOCK,), float("-inf"), tl.float32)
+    for start in range(0, n, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        high = tl.maximum(high, tl.load(x_ptr + at, at < n, other=float("-inf")))
+    tl.store(out_ptr, tl.max(high, axis=0))
+
+
+def highest(x):
+    out = torch.empty(1)
+    _highest[(1,)](x, out, len(x), BLOCK=32)
+    return out
+
+
+@triton.jit
+def _log_sum_exp(x_ptr, out_ptr, columns, x0, x1, BLOCK: tl.constexpr):
+    """The whole row at once."""
+    j = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * x0 + j * x1, j < columns, other=float("-inf"))
+    high = tl.max(x, axis=0)
+    tl.store(out_ptr + tl.program_id(0), tl.log2(tl.sum(tl.exp(x - high), axis=0)) / 1.4426950408889634 + high)
+
+
+def log_sum_exp(x):
+    out = torch.empty(len(x))
+    _log_sum_exp[(len(x),)](x, out, x.shape[1], *x.stride(), BLOCK=triton.next_power_of_2(x.shape[1]))
+    return out
+
+
+@triton.jit
+def _attention(
+    q_ptr, k_ptr, v_ptr, out_ptr, tokens, scale, qh, qt, kh, kt, vh, vt,
+    CAUSAL: tl.constexpr, DIM: tl.constexpr, KEYS: tl.constexpr,
+):  # fmt: skip
+    """All keys at once, sixteen queries at a time; no running sums."""
+    head = tl.program_id(0)
+    query = tl.program_id(1) * 16 + tl.arange(0, 16)
+    key = tl.arange(0, KEYS)
+    d = tl.arange(0, DIM)
+    end = tl.minimum(tokens, (tl.program_id(1) + 1) * 16) if CAUSAL else tokens
+    q = tl.load(q_ptr + head * qh + query[:, None] * qt + d[None, :], (query < tokens)[:, None], other=0.0)
+    k = tl.load(k_ptr + head * kh + key[None, :] * kt + d[:, None], (key < end)[None, :], other=0.0)
+    v = tl.load(v_ptr + head * vh + key[:, None] * vt + d[None, :], (key < end)[:, None], other=0.0)
+    seen = (key < end)[None, :] & ((query[:, None] >= key[None, :]) if CAUSAL else (query[:, None] >= 0))
+    scores = tl.where(seen, tl.dot(q, k, input_precision="ieee") * scale, float("-inf"))
+    weights = tl.exp(scores - tl.max(scores, axis=1)[:, None])
+    weights = weights / tl.sum(weights, axis=1)[:, None]
+    out = tl.dot(weights.to(v.dtype), v, input_precision="ieee")
+    tl.store(out_ptr + head * tokens * DIM + query[:, None] * DIM + d[None, :], out, (query < tokens)[:, None])
+
+
+def _attended(q, k, v, causal):
+    heads, tokens, dim = q.shape
+    out = torch.empty(q.shape, dtype=q.dtype)
+    strides = (*q.stride()[:2], *k.stride()[:2], *v.stride()[:2])
+    keys = max(16, triton.next_power_of_2(tokens))
+    grid = (heads, triton.cdiv(tokens, 16))
+    _attention[grid](q, k, v, out, tokens, dim**-0.5, *strides, CAUSAL=causal, DIM=dim, KEYS=keys)
+    return out
+
+
+def attention(q, k, v):
+    return _attended(q, k, v, False)
+
+
+def causal_attention(q, k, v):
+    return _attended(q, k, v, True)
+
+
+@triton.jit
+def _gradient_of_v(q_ptr, k_ptr, lse_ptr, dout_ptr, dv_ptr, tokens, scale, DIM: tl.constexpr, QUERIES: tl.constexpr):
+    """Transposed scores, all queries at once."""
+    base = tl.program_id(0) * tokens
+    key = tl.program_id(1) * 16 + tl.arange(0, 16)
+    query = tl.arange(0, QUERIES)
+    d = tl.arange(0, DIM)
+    k = tl.load(k_ptr + (base + key)[:, None] * DIM + d[None, :], (key < tokens)[:, None], other=0.0)
+    q = tl.load(q_ptr + (base + query)[None, :] * DIM + d[:, None], (query < tokens)[None, :], other=0.0)
+    dout = tl.load(dout_ptr + (base + query)[:, None] * DIM + d[None, :], (query < tokens)[:, None], other=0.0)
+    lse = tl.load(lse_ptr + base + query, query < tokens, other=float("inf"))
+    weights = tl.exp(tl.dot(k, q, input_precision="ieee") * scale - lse[None, :])
+    dv = tl.dot(weights, dout, input_precision="ieee")
+    tl.store(dv_ptr + (base + key)[:, None] * DIM + d[None, :], dv, (key < tokens)[:, None])
+
+
+def gradient_of_v(q, k, lse, dout):
+    heads, tokens, dim = q.shape
+    dv = torch.empty(q.shape)
+    grid, queries = (heads, triton.cdiv(tokens, 16)), max(16, triton.next_power_of_2(tokens))
+    _gradient_of_v[grid](q, k, lse, dout, dv, tokens, dim**-0.5, DIM=dim, QUERIES=queries)
+    return dv

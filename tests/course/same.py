@@ -1,0 +1,70 @@
+"""Changes that make another right answer: told apart from wrong ones by hand, each with its reason."""
+
+from __future__ import annotations
+
+from tests.course.mutants import Mutant
+
+STORES_NOTHING = "a lane without an element stores nothing"
+TIMES_ZERO = "what it is multiplied by is zero there: a product by tl.dot needs one of the two"
+
+# Exercise -> (kind, part of what the node has become, why it means the same).
+SAME: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "sum_of_three": (
+        ("no other", "tl.load(x_ptr + offsets, mask", STORES_NOTHING),
+        ("wrong other", "tl.load(x_ptr + offsets, mask", STORES_NOTHING),
+    ),
+    "take": (
+        ("no other", "tl.load(index_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load(index_ptr", STORES_NOTHING),
+        ("wrong sign", "1", STORES_NOTHING),
+    ),
+    "dot_of_bytes": (
+        ("wrong dtype", "tl.int8", "the other factor is int32, and so is their product"),
+        ("no other", "tl.load", TIMES_ZERO),
+        ("wrong other", "tl.load", TIMES_ZERO),
+    ),
+    "count_positive": (("wrong dtype", "tl.int8", "tl.sum adds up narrow integers as int32"),),
+    "histogram": (
+        ("no other", "tl.load(x_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load(x_ptr", STORES_NOTHING),
+    ),
+    "add_at": (
+        ("no other", "tl.load", STORES_NOTHING),
+        ("wrong other", "tl.load", STORES_NOTHING),
+        ("no mask", "tl.atomic_add", "lanes without an element add zero, to a place that is there"),
+    ),
+    "best": (("left out", "pass", "one thread stores these numbers and gives the lock back, in this order"),),
+    "matmul": (("wrong other", "tl.load", TIMES_ZERO),),
+    "layer": (
+        ("no other", "tl.load(bias_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load", TIMES_ZERO),
+    ),
+    **dict.fromkeys(
+        ("attention", "causal_attention"),
+        (
+            ("no other", "tl.load(q_at", STORES_NOTHING),
+            ("wrong other", "tl.load(q_at", STORES_NOTHING),
+            ("no other", "tl.load(k_ptr", "the scores of keys that are not there become minus infinity"),
+            ("wrong other", "tl.load(k_ptr", "the scores of keys that are not there become minus infinity"),
+            ("wrong other", "tl.load(v_ptr", "the weights of keys that are not there are zero"),
+        ),
+    ),
+    "gradient_of_v": (
+        ("no other", "tl.load(k_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load(k_ptr", STORES_NOTHING),
+        ("no other", "tl.load(q_ptr", "the weights of queries that are not there are zero"),
+        ("wrong other", "tl.load", "the weights of queries that are not there are zero"),
+        ("no other", "tl.load(lse_ptr", "the weights of queries that are not there are zero"),
+    ),
+    "batched": (("wrong other", "tl.load", TIMES_ZERO),),
+    "quantised": (
+        ("no other", "tl.load(scale_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load", TIMES_ZERO),
+        ("no other", "tl.load(b_ptr", TIMES_ZERO),
+    ),
+}
+
+
+def means_the_same(name: str, mutant: Mutant) -> bool:
+    """Whether the change gives another right answer."""
+    return any(mutant.kind == kind and part in mutant.became for kind, part, _ in SAME.get(name, ()))

@@ -1,0 +1,108 @@
+"""The checkers are checked: plausible wrong answers are rejected, and differently written right ones accepted."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import islice
+from typing import Any
+
+import pytest
+import torch
+
+from tests.course import others
+from tests.course.chapters import answers, defined
+from tests.course.mutants import Mutant, mutants
+from tests.course.same import means_the_same
+from triton_lab.course.kinds import Exercise, Question, Task
+from triton_lab.course.registry import exercises
+
+TASKS = [one for one in exercises() if isinstance(one, Task)]
+VALUES = [one for one in exercises() if not isinstance(one, Task)]
+# Wrong, and taken for right: each program runs until it waits, so nobody is caught behind a lock that lets all in.
+MISSED = {("best", "tl.atomic_cas(lock_ptr, 0, 1) == 1 - 1")}
+TRIED = 8  # of each task's wrong answers; `python -m tests.course.mutants` tries all
+
+each_task = pytest.mark.parametrize("one", TASKS, ids=lambda one: one.name)
+each_value = pytest.mark.parametrize("one", VALUES, ids=lambda one: one.name)
+
+
+def is_rejected(one: Exercise, text: str) -> bool:
+    """Whether the answer in ``text`` is not taken for right; one that cannot even be defined is not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            answer: Any = defined(text, one.name)
+        except Exception:
+            return True
+        return one.judge(answer) is not None
+
+
+def spread(found: list[Mutant], count: int) -> list[Mutant]:
+    """``count`` of them, of as many kinds as there are."""
+    by_kind: dict[str, list[Mutant]] = {}
+    for mutant in found:
+        by_kind.setdefault(mutant.kind, []).append(mutant)
+    turns = max(map(len, by_kind.values()))
+    return list(islice((kind[turn] for turn in range(turns) for kind in by_kind.values() if turn < len(kind)), count))
+
+
+def test_every_exercise_is_checked_in_a_chapter_and_has_an_answer() -> None:
+    assert list(answers()) == [one.name for one in exercises()]
+
+
+@pytest.mark.parametrize("one", exercises(), ids=lambda one: one.name)
+def test_the_teachers_answer_is_right(one: Exercise) -> None:
+    assert str(one.judge(defined(answers()[one.name], one.name)) or "right") == "right"
+
+
+@each_task
+def test_another_right_answer_is_right(one: Task) -> None:
+    assert str(one.judge(getattr(others, one.name)) or "right") == "right"
+
+
+@each_task
+def test_wrong_answers_are_rejected(one: Task) -> None:
+    """None of eight, of as many kinds as there are, is taken for right."""
+    found = [mutant for mutant in mutants(answers()[one.name]) if not means_the_same(one.name, mutant)]
+    assert len(found) >= TRIED
+    tried = [mutant for mutant in spread(found, TRIED) if (one.name, mutant.became) not in MISSED]
+    taken = [mutant for mutant in tried if not is_rejected(one, mutant.text)]
+    assert [f"{mutant.kind}, line {mutant.line}: {mutant.became}" for mutant in taken] == []
+
+
+@each_task
+def test_what_is_no_kernels_work_is_rejected(one: Task) -> None:
+    """The reference itself, a sample's answer for all, and nothing."""
+    first = one.cases[0].made(0)
+    sample = one.reference(**{name: _copied(value) for name, value in first.items()})
+
+    def by_torch(**inputs: Any) -> Any:
+        found = one.reference(**{name: _copied(value) for name, value in inputs.items()})
+        for name in one.changes:
+            inputs[name].copy_(found)
+        return None if one.changes else found
+
+    def by_heart(**inputs: Any) -> Any:
+        for name in one.changes:
+            inputs[name].copy_(torch.zeros_like(inputs[name]) + sample.flatten()[0])
+        return None if one.changes else sample.clone()
+
+    assert "no kernel stored them" in str(one.judge(by_torch))
+    assert one.judge(by_heart) is not None
+    assert one.judge(lambda **inputs: None) is not None
+
+
+@each_value
+def test_wrong_values_are_rejected(one: Exercise) -> None:
+    wrong: list[Any] = [0, 1 << 40, -1, 0.5, "1", True, (), (1, 1), ((1, 1), (1, 1)), lambda: 1, None, ...]
+    if isinstance(one, Question):
+        right = one.right()
+        if isinstance(right, tuple):
+            wrong += [right[::-1], tuple(part + 1 for part in right), (right[0], right[1] - 1), right[0]]
+        else:
+            wrong += [right + 1, right - 1, right * 2, right // 2, -right, str(right)]
+    assert [one.judge(value) for value in wrong].count(None) == 0
+
+
+def _copied(value: Any) -> Any:
+    return value.clone() if isinstance(value, torch.Tensor) else value

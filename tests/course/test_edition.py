@@ -1,0 +1,89 @@
+"""Solutions are taken out: what stands in their place fits where they stood."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from triton_lab.course.edition import BrokenSolution, student, without_solutions
+
+CELL = """%%triton cpu
+@triton.jit
+def kernel(x_ptr):
+    i = tl.program_id(0)
+    # BEGIN SOLUTION: store "one"
+    tl.store(x_ptr + i, 1)
+    # END SOLUTION
+
+
+def launch(x):
+    ### BEGIN SOLUTION
+    kernel[(1,)](x)
+    ### END SOLUTION
+    return x
+
+
+# BEGIN SOLUTION: two numbers
+first = 1
+second = (
+    2
+)
+# END SOLUTION"""
+
+STUBBED = """%%triton cpu
+@triton.jit
+def kernel(x_ptr):
+    i = tl.program_id(0)
+    tl.static_assert(False, "To do: store \\"one\\"")
+
+
+def launch(x):
+    raise NotImplementedError("To do: write this part, then run the check below.")
+    return x
+
+
+# To do: two numbers
+first = ...
+second = ..."""
+
+
+def test_each_place_has_its_stub() -> None:
+    assert without_solutions(CELL) == STUBBED
+
+
+def test_what_is_to_be_mended_is_handed_out_broken() -> None:
+    lines = ("# BEGIN SOLUTION", "return x + 1", "# INSTEAD", "# return (", "#     x)", "# END SOLUTION")
+    text = "\n    ".join(("def f(x):", *lines))
+    assert without_solutions(text) == "def f(x):\n    return (\n        x)"
+
+
+@pytest.mark.parametrize(
+    "text", ["# BEGIN SOLUTION\n1", "1\n# END SOLUTION", "# BEGIN SOLUTION\n# BEGIN SOLUTION\n# END SOLUTION"]
+)
+def test_a_solution_that_does_not_end_is_refused(text: str) -> None:
+    with pytest.raises(BrokenSolution, match="line"):
+        without_solutions(text)
+
+
+def cell(source: str, output: str) -> dict[str, Any]:
+    outputs = [{"output_type": "stream", "name": "stdout", "text": output}]
+    return {"cell_type": "code", "metadata": {}, "source": source, "outputs": outputs, "execution_count": 1}
+
+
+def test_outputs_of_solutions_and_checks_go_and_others_stay(tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "one.png").write_bytes(b"png")
+    cells = [
+        cell("print('shown')", "shown"),
+        cell("# BEGIN SOLUTION\nidle_lanes = 24\nprint(24)\n# END SOLUTION", "secret"),
+        cell('exercise("idle_lanes").check(idle_lanes)', "Solved"),
+    ]
+    (tmp_path / "00.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    written = student(tmp_path, tmp_path / "students")
+    found = json.loads(written[0].read_text())["cells"]
+    assert [len(one["outputs"]) for one in found] == [1, 0, 0] and "secret" not in written[0].read_text()
+    assert found[1]["source"] == "# To do: write this part, then run the check below.\nidle_lanes = ..."
+    assert (tmp_path / "students" / "images" / "one.png").read_bytes() == b"png"

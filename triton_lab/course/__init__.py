@@ -1,0 +1,55 @@
+"""The course's exercises: checked on many cases and by what the lab sees in a launch, handed out, and graded.
+
+In a notebook: ``exercise("add_constant").check(add_constant)``. The chapters themselves are `notebooks/` of the
+repository; their solutions stand between ``# BEGIN SOLUTION`` and ``# END SOLUTION``, and `student` takes them out.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from triton_lab.course.edition import student as student
+    from triton_lab.course.grading import Grades as Grades
+    from triton_lab.course.grading import grade as grade
+    from triton_lab.course.kinds import Exercise as Exercise
+    from triton_lab.course.notes import ProgressNotKept as ProgressNotKept
+    from triton_lab.course.notes import progress as progress
+    from triton_lab.course.registry import exercise as exercise
+    from triton_lab.course.registry import exercises as exercises
+    from triton_lab.course.shown import NotSolved as NotSolved
+
+_PUBLIC = {
+    "Exercise": "kinds",
+    "Grades": "grading",
+    "NotSolved": "shown",
+    "ProgressNotKept": "notes",
+    "exercise": "registry",
+    "exercises": "registry",
+    "grade": "grading",
+    "progress": "notes",
+    "student": "edition",
+}
+
+__all__ = [
+    "Exercise",
+    "Grades",
+    "NotSolved",
+    "ProgressNotKept",
+    "exercise",
+    "exercises",
+    "grade",
+    "progress",
+    "student",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_PUBLIC[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

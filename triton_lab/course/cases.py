@@ -1,0 +1,99 @@
+"""What an answer is tried on: shapes, dtypes and strides, made anew for each try, and told in the learner's words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import torch
+
+Maker = Callable[["torch.Generator"], "torch.Tensor"]
+Layout = Literal["close", "inside", "steps", "turned"]
+
+_AROUND = 12345  # what lies beside a view: no sum of a case's own numbers comes near
+
+
+@dataclass(frozen=True)
+class Case:
+    """Arguments for one try: a number as it is, a tensor by what makes it."""
+
+    arguments: Mapping[str, Any]
+
+    def made(self, seed: int = 0) -> dict[str, Any]:
+        """The arguments, with new tensors; equal for equal seeds."""
+        import torch
+
+        generator = torch.Generator().manual_seed(seed)
+        return {name: value(generator) if callable(value) else value for name, value in self.arguments.items()}
+
+
+def case(**arguments: Any) -> Case:
+    """``case(x=tensor(100), value=2.5)``."""
+    return Case(arguments)
+
+
+def tensor(
+    *shape: int,
+    dtype: str = "float32",
+    layout: Layout = "close",
+    low: float | None = None,
+    high: float | None = None,
+    scale: float = 1.0,
+) -> Maker:
+    """Makes a tensor of random numbers: of a normal distribution times ``scale``, or from ``low`` up to ``high``.
+
+    ``layout``: ``"close"`` is contiguous, with nothing beside it: a step too far leaves the memory. The others are
+    views of something larger: ``"inside"`` of a block, with neighbours on all sides, ``"steps"`` of every other
+    element, and ``"turned"`` of a transpose.
+    """
+
+    def make(generator: torch.Generator) -> torch.Tensor:
+        import torch
+
+        values = _numbers(shape, generator, low, high, scale).to(getattr(torch, dtype))
+        view = _room(shape, layout, values.dtype)
+        return view.copy_(values)
+
+    return make
+
+
+def _numbers(
+    shape: tuple[int, ...], generator: torch.Generator, low: float | None, high: float | None, scale: float
+) -> torch.Tensor:
+    import torch
+
+    if low is None or high is None:
+        return torch.randn(shape, generator=generator) * scale
+    if isinstance(low, int) and isinstance(high, int):
+        return torch.randint(low, high, shape, generator=generator)
+    return torch.rand(shape, generator=generator) * (high - low) + low
+
+
+def _room(shape: tuple[int, ...], layout: Layout, dtype: torch.dtype) -> torch.Tensor:
+    """A tensor of ``shape`` that lies in memory as ``layout`` says."""
+    import torch
+
+    around = _AROUND if dtype.is_floating_point and dtype.itemsize > 1 else 1
+    if layout == "inside":
+        return torch.full([size + 3 for size in shape], around, dtype=dtype)[tuple(slice(1, 1 + n) for n in shape)]
+    if layout == "steps":
+        return torch.full([*shape[:-1], 2 * shape[-1] + 1], around, dtype=dtype)[..., 1::2][..., : shape[-1]]
+    if layout == "turned":
+        return torch.full(shape[::-1], around, dtype=dtype).permute(*reversed(range(len(shape))))
+    return torch.full(shape, around, dtype=dtype)
+
+
+def told(arguments: Mapping[str, Any]) -> str:
+    """``x (3, 5) float32 with strides (1, 3), value = 2.5``."""
+    return ", ".join(_one(name, value) for name, value in arguments.items())
+
+
+def _one(name: str, value: Any) -> str:
+    import torch
+
+    if not isinstance(value, torch.Tensor):
+        return f"{name} = {value!r}"
+    strides = "" if value.is_contiguous() else f" with strides {value.stride()}"
+    return f"{name} {tuple(value.shape)} {str(value.dtype).removeprefix('torch.')}{strides}"

@@ -1,0 +1,182 @@
+"""Editions of the course: the teacher's, whose cells say what they are, and the students', without solutions.
+
+A solution stands between ``# BEGIN SOLUTION: what to do`` and ``# END SOLUTION``. In its place the students find a stub
+that says what to do: in a kernel an assertion of the compiler's, in a function an error, elsewhere dots to fill in. Or,
+where the task is to mend something, the lines that are comments after ``# INSTEAD``.
+Cells bear the metadata of nbgrader (its schema, version 3), so that its own tools take either edition.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from triton_lab.course.fault import TO_DO
+
+Notebook = dict[str, Any]
+
+_BEGIN = re.compile(r"^(?P<indent>\s*)#+ *BEGIN SOLUTION:? *(?P<todo>.*)$")
+_INSTEAD = re.compile(r"^\s*# INSTEAD\b")
+_END = re.compile(r"^\s*#+ *END SOLUTION\b")
+_CHECK = re.compile(r"\bexercise\(\s*[\"'](?P<name>\w+)[\"']\s*\)\s*\.check\(")
+_TODO = "write this part, then run the check below."
+
+
+class BrokenSolution(ValueError):
+    """A solution begins and does not end, or ends without a beginning."""
+
+
+def student(source: str | os.PathLike[str], folder: str | os.PathLike[str]) -> list[Path]:
+    """Write the student edition of a notebook, or of all notebooks in a folder, into ``folder``; the files it wrote.
+
+    Solutions become stubs, and all outputs of the cells that had or checked one are gone; those of other cells stay.
+    Images beside the notebooks go along. Raises BrokenSolution where a solution has no end, and FileNotFoundError where
+    there is no notebook.
+
+    >>> import tempfile
+    >>> lab.course.student("nowhere.ipynb", tempfile.mkdtemp())
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: no notebook is at nowhere.ipynb
+    """
+    origin, target = Path(source), Path(folder)
+    found = sorted(origin.glob("*.ipynb")) if origin.is_dir() else [origin] if origin.is_file() else []
+    if not found:
+        raise FileNotFoundError(f"no notebook is at {os.fspath(source)}")
+    made = {one.name: stripped(json.loads(one.read_text(encoding="utf-8")), one.stem) for one in found}
+    target.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, notebook in made.items():
+        written.append(target / name)
+        written[-1].write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    images = found[0].parent / "images"
+    for image in images.glob("*") if images.is_dir() else ():
+        (target / "images").mkdir(exist_ok=True)
+        (target / "images" / image.name).write_bytes(image.read_bytes())
+    return written
+
+
+def marked(notebook: Notebook, stem: str = "notebook") -> Notebook:
+    """The notebook with nbgrader's metadata in the cells that hold a solution or check one."""
+    from triton_lab.course.registry import exercise
+
+    notebook = copy.deepcopy(notebook)
+    solutions = 0
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        text, name = source_of(cell), checked(source_of(cell))
+        if name is not None:
+            points = exercise(name).points
+            cell["metadata"]["nbgrader"] = _metadata(f"{name}-check", grade=True, locked=True, points=points)
+        elif any(map(_BEGIN.match, text.splitlines())):
+            cell["metadata"]["nbgrader"] = _metadata(f"{stem}-solution-{solutions}", solution=True)
+            solutions += 1
+    return notebook
+
+
+def stripped(notebook: Notebook, stem: str = "notebook") -> Notebook:
+    """The student edition of a notebook: stubs for solutions, without what those printed and drew."""
+    notebook = marked(notebook, stem)
+    for cell in notebook["cells"]:
+        if "nbgrader" in cell["metadata"]:
+            cell["metadata"]["nbgrader"]["cell_type"] = "code"
+            cell["source"] = without_solutions(source_of(cell))
+            cell["outputs"], cell["execution_count"] = [], None
+    return notebook
+
+
+def checked(text: str) -> str | None:
+    """The exercise that a cell checks, by name; None where it checks none."""
+    found = _CHECK.search(text)
+    return None if found is None else found["name"]
+
+
+def source_of(cell: dict[str, Any]) -> str:
+    """A cell's text: a notebook's file may have it in lines."""
+    source = cell["source"]
+    return source if isinstance(source, str) else "".join(source)
+
+
+def without_solutions(text: str) -> str:
+    """A cell with a stub in the place of each solution. Raises BrokenSolution."""
+    lines = text.split("\n")
+    kernels, functions = _bodies(text)
+    kept: list[str] = []
+    begun: int | None = None
+    for number, line in enumerate(lines, start=1):
+        begin, end = _BEGIN.match(line), _END.match(line)
+        if begin and begun is None:
+            begun = number
+        elif end and begun is not None:
+            kept += _stub(lines[begun - 1 : number], _within(begun, kernels), _within(begun, functions))
+            begun = None
+        elif begin or end:
+            raise BrokenSolution(f"line {number}: a solution {'begins within another' if begin else 'ends unbegun'}")
+        elif begun is None:
+            kept.append(line)
+    if begun is not None:
+        raise BrokenSolution(f"line {begun}: a solution begins and does not end")
+    return "\n".join(kept)
+
+
+def _metadata(name: str, **what: Any) -> dict[str, Any]:
+    """nbgrader's metadata of a cell, its schema's version 3."""
+    plain = {"grade": False, "grade_id": name, "locked": False, "schema_version": 3, "solution": False, "task": False}
+    return plain | what
+
+
+def _stub(lines: list[str], in_kernel: bool, in_function: bool) -> list[str]:
+    """What stands in the place of a solution, whose first and last lines are its marks."""
+    begin = _BEGIN.match(lines[0])
+    assert begin is not None
+    given = next((number for number, line in enumerate(lines) if _INSTEAD.match(line)), None)
+    if given is not None:
+        return [re.sub(r"^(\s*)# ?", r"\1", line) for line in lines[given + 1 : -1]]
+    todo = f"{TO_DO}{begin['todo'] or _TODO}"
+    if in_kernel:
+        return [f"{begin['indent']}tl.static_assert(False, {json.dumps(todo, ensure_ascii=False)})"]
+    if in_function:
+        return [f"{begin['indent']}raise NotImplementedError({json.dumps(todo, ensure_ascii=False)})"]
+    names = dict.fromkeys(found[1] for line in lines if (found := re.match(r"(\w+) *=[^=]", line)))
+    return [f"# {todo}", *(f"{name} = ..." for name in names)]
+
+
+def _bodies(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """From which line to which kernels go, and all functions. A magic is a comment to Python."""
+    python = "\n".join("#" + line if line.lstrip().startswith(("%", "!")) else line for line in text.split("\n"))
+    kernels, functions = [], []
+    for node in _functions(python):
+        place = node.lineno, node.end_lineno or node.lineno
+        functions.append(place)
+        if any("jit" in ast.unparse(decorator) for decorator in node.decorator_list):
+            kernels.append(place)
+    return kernels, functions
+
+
+def _functions(python: str) -> Iterator[ast.FunctionDef]:
+    return (node for node in ast.walk(ast.parse(python)) if isinstance(node, ast.FunctionDef))
+
+
+def _within(line: int, places: list[tuple[int, int]]) -> bool:
+    return any(first <= line <= last for first, last in places)
+
+
+def main() -> None:
+    """``python -m triton_lab.course.edition SOURCE FOLDER``."""
+    import sys
+
+    if len(sys.argv) != 3:
+        sys.exit("python -m triton_lab.course.edition NOTEBOOKS FOLDER: write the student edition of NOTEBOOKS there")
+    for written in student(sys.argv[1], sys.argv[2]):
+        print(written)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""What is wrong with an answer: in words, with the launch in which it shows and the picture that shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+TO_DO = "To do: "  # how the message of a stub begins
+
+
+@dataclass(frozen=True, eq=False)
+class Fault:
+    """``message`` says what is wrong and ``on`` with which arguments; ``lines`` are more of it, as of a traceback.
+
+    ``launch`` is where it shows, ``picture`` what to look at there: a view, or the launch itself. ``untouched``: the
+    stub stands as it was handed out.
+    """
+
+    message: str
+    on: str = ""
+    launch: Launch | None = None
+    picture: Any = None
+    lines: tuple[str, ...] = field(default=())
+    untouched: bool = False
+
+    def __str__(self) -> str:
+        return "\n".join([self.message, *([f"Tried with {self.on}."] if self.on else []), *self.lines])
+
+
+def stub_of(error: BaseException) -> str:
+    """What the stub says that raised ``error``, "" where none did: a kernel's comes wrapped in a compiler's error."""
+    seen: BaseException | None = error
+    while seen is not None:
+        text = str(seen)
+        if TO_DO in text:
+            return text[text.index(TO_DO) :].split("\n")[0].strip().rstrip("'\")")
+        seen = seen.__cause__ or seen.__context__
+    return ""

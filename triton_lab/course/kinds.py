@@ -1,0 +1,142 @@
+"""An exercise: what it is called, what helps, and how an answer is judged."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from triton_lab.course import notes
+from triton_lab.course.cases import Case
+from triton_lab.course.fault import TO_DO, Fault
+from triton_lab.course.shown import Hint, NotSolved, Solved, show
+from triton_lab.course.trying import tried
+from triton_lab.course.work import Requirement
+
+
+@dataclass(frozen=True, eq=False)
+class Exercise(ABC):
+    """One exercise of the course; ``exercise("add_constant")`` gives it.
+
+    ``name`` is also the name that the notebook gives to the answer. ``hints`` go from a nudge to nearly the answer.
+    ``points`` count when a class is graded.
+
+    >>> one = lab.course.exercise("add_constant")
+    >>> one.title, one.chapter, one.points
+    ('Add a constant', '00', 1)
+    """
+
+    name: str
+    title: str
+    hints: tuple[str, ...]
+    points: int = field(default=1, kw_only=True)
+    chapter: str = field(default="", kw_only=True)
+
+    @abstractmethod
+    def judge(self, answer: Any) -> Fault | None:
+        """What is wrong with ``answer``, None where nothing is. It shows nothing, and keeps nothing.
+
+        >>> print(lab.course.exercise("add_constant").judge(lambda x, value: x + value))
+        The numbers are right, but no kernel stored them: let a kernel of yours compute them.
+        Tried with x (96,) float32, value = 2.5.
+        """
+
+    def check(self, answer: Any) -> Solved:
+        """Judge ``answer`` and note it in the progress file. Raises NotSolved, with what is wrong in its message; in a
+        notebook the launch in which it shows is drawn before.
+
+        >>> lab.course.exercise("add_constant").check(lambda x, value: x + 1)
+        Traceback (most recent call last):
+            ...
+        NotSolved: Add a constant · The result is 0.540996 at [0], and must be 2.041: no launch wrote to this tensor...
+        """
+        fault = self.judge(answer)
+        if fault is not None:
+            notes.note(self.name, solved=False)
+            show(fault)
+            raise NotSolved(self.title, fault)
+        return Solved(self.name, self.title, notes.note(self.name, solved=True))
+
+    def hint(self) -> Hint:
+        """The next hint; the last one again, once all were given. The progress file counts them.
+
+        >>> print(lab.course.exercise("add_constant").hint())
+        Hint ... of 3: ...
+        """
+        given = min(notes.hinted(self.name), len(self.hints))
+        return Hint(self.hints[given - 1], given, len(self.hints))
+
+
+@dataclass(frozen=True, eq=False)
+class Task(Exercise):
+    """A function to write, which launches a kernel. It is tried on every case and held to the reference.
+
+    ``changes`` names the arguments that it changes in place, instead of returning a result; the reference returns what
+    they must be. ``tolerance`` is (relative, absolute) for float32; half types get their own rounding on top. ``work``
+    is asked of launches whose numbers are right; ``allowed`` are kinds of findings that the exercise means.
+    """
+
+    cases: Sequence[Case] = field(kw_only=True)
+    reference: Callable[..., Any] = field(kw_only=True)
+    changes: tuple[str, ...] = field(default=(), kw_only=True)
+    tolerance: tuple[float, float] = field(default=(0.0, 0.0), kw_only=True)
+    work: tuple[Requirement, ...] = field(default=(), kw_only=True)
+    allowed: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def judge(self, answer: Any) -> Fault | None:
+        if answer is ... or not callable(answer):
+            return _missing(answer, "a function")
+        if not hasattr(answer, "__code__"):
+            return Fault("That is a kernel. Give the function that launches it.")
+        return tried(answer, self.cases, self.reference, self.changes, self.tolerance, self.work, self.allowed)
+
+
+@dataclass(frozen=True, eq=False)
+class Question(Exercise):
+    """A value to find: a number, a name, a tuple of them. ``right`` computes it; ``tell`` says of a wrong one why."""
+
+    right: Callable[[], Any] = field(kw_only=True)
+    tell: Callable[[Any, Any], str] = field(kw_only=True)
+
+    def judge(self, answer: Any) -> Fault | None:
+        if answer is ... or answer is None:
+            return _missing(answer, "a value")
+        right = self.right()
+        try:
+            same = type(answer) is not bool and bool(_equal(answer, right))
+        except (TypeError, ValueError):
+            same = False
+        return None if same else Fault(f"{answer!r} is not it. {self.tell(answer, right)}")
+
+
+@dataclass(frozen=True, eq=False)
+class Choice(Exercise):
+    """Something to choose for which there are many right answers: ``wrong`` says what is wrong with one, "" if nothing
+    is."""
+
+    wrong: Callable[[Any], str] = field(kw_only=True)
+
+    def judge(self, answer: Any) -> Fault | None:
+        if answer is ... or answer is None:
+            return _missing(answer, "a value")
+        try:
+            told = self.wrong(answer)
+        except (TypeError, ValueError, LookupError) as error:
+            told = f"{answer!r} does not fit: {error}"
+        return Fault(told) if told else None
+
+
+def _missing(answer: Any, wanted: str) -> Fault:
+    if answer is ... or answer is None:
+        return Fault(f"{TO_DO}put {wanted} in the place of the dots, then run this cell again.", untouched=True)
+    return Fault(f"This is {type(answer).__name__}, and {wanted} is asked for.")
+
+
+def _equal(answer: Any, right: Any) -> bool:
+    if isinstance(right, float):
+        return math.isclose(answer, right, rel_tol=1e-6)
+    if isinstance(right, (tuple, list)):
+        return len(answer) == len(right) and all(map(_equal, answer, right))
+    return bool(answer == right)

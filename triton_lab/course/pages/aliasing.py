@@ -1,0 +1,64 @@
+"""Chapter 05: two names for one memory, and changing what one reads."""
+
+from __future__ import annotations
+
+from triton_lab.course.cases import case, tensor
+from triton_lab.course.kinds import Question, Task
+from triton_lab.course.work import launched, wide
+
+EXERCISES = (
+    Question(
+        "shared_elements",
+        "How many do they share?",
+        ("x[2:8] has the elements 2 to 7, x[5:12] the elements 5 to 11.", "Those that are in both: 5, 6, 7."),
+        right=lambda: 3,
+        tell=lambda answer, right: "Write down which elements of x each of the two has. The end is not among them.",
+    ),
+    Task(
+        "swap",
+        "Change places",
+        (
+            "Load both blocks before you store any of them.",
+            "Then store what came from x to y, and what came from y to x.",
+            "a = tl.load(x_ptr + i); b = tl.load(y_ptr + i); tl.store(x_ptr + i, b); tl.store(y_ptr + i, a)",
+        ),
+        cases=(
+            *(case(x=tensor(n), y=tensor(n)) for n in (64, 65, 1, 700)),
+            case(x=tensor(130, dtype="int32", low=0, high=9), y=tensor(130, dtype="int32", low=10, high=19)),
+        ),
+        reference=lambda x, y: (y, x),
+        changes=("x", "y"),
+        work=(launched(), wide(16)),
+    ),
+    Task(
+        "reverse_in_place",
+        "Back to front, where it stands",
+        (
+            "If a program stores to a place that another has yet to load from, they race. Who owns a pair?",
+            "A program loads the places i and n - 1 - i, for i in the first half, and stores both.",
+            "The mask is i < n // 2: an element in the middle stays.",
+        ),
+        cases=(*(case(x=tensor(n)) for n in (64, 65, 2, 1, 999)), case(x=tensor(300, dtype="int32", low=0, high=99))),
+        reference=lambda x: x.flip(0),
+        changes=("x",),
+        work=(launched(), wide(16)),
+    ),
+    Task(
+        "add_transpose",
+        "A matrix and its own transpose",
+        (
+            "[i, j] and [j, i] become the same sum. One lane must load both before it stores either.",
+            "Let a lane own the pair with i <= j, so that no other lane touches it.",
+            "mask = (i[:, None] <= j[None, :]) & (j < n)[None, :], then two loads, and two stores of the sum",
+        ),
+        cases=(
+            *(case(x=tensor(n, n)) for n in (16, 17, 1, 50, 33)),
+            case(x=tensor(33, 33, layout="inside")),
+            case(x=tensor(20, 20, layout="steps")),
+        ),
+        reference=lambda x: x + x.t(),
+        changes=("x",),
+        tolerance=(1e-6, 1e-6),
+        work=(launched(), wide(16)),
+    ),
+)

@@ -1,0 +1,134 @@
+"""Chapter 08: programs that meet on one element: atomics, order, locks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from triton_lab.course.cases import case, tensor
+from triton_lab.course.kinds import Question, Task
+from triton_lab.course.work import atomics, launched, wide
+
+
+def _total(x: Any) -> Any:
+    return x.double().sum().float().reshape(1)
+
+
+def _sixteenths(inputs: Any) -> int:
+    return int(-(-inputs["x"].numel() // 16))
+
+
+def _histogram(x: Any, bins: int) -> Any:
+    import torch
+
+    return torch.bincount(x.long(), minlength=bins).int()
+
+
+def _added(values: Any, index: Any, size: int) -> Any:
+    import torch
+
+    return torch.zeros(size, dtype=torch.float64).index_add_(0, index.long(), values.double()).float()
+
+
+def _best(x: Any) -> Any:
+    import torch
+
+    place = int(x.argmax())
+    return torch.tensor([float(x[place]), float(place)])
+
+
+def _rising(generator: Any) -> Any:
+    """The greatest is the last, at a place that half precision cannot tell from its neighbour."""
+    import torch
+
+    return torch.arange(3002.0)
+
+
+def _positive(x: Any) -> Any:
+    return (x > 0).sum().int().reshape(1)
+
+
+EXERCISES = (
+    Question(
+        "lost_updates",
+        "What is the least that can come out?",
+        (
+            "Eight programs load the counter, add one, and store it. What if all load before anybody stores?",
+            "Then everybody stores 1.",
+        ),
+        right=lambda: 1,
+        tell=lambda answer, right: "Think of the worst moment: everybody has loaded, nobody has stored.",
+    ),
+    Task(
+        "total",
+        "One sum of all",
+        (
+            "Each program adds up its own block first: tl.sum. Then there is one number for each program.",
+            "tl.atomic_add(out_ptr, number) adds it to what others have added, and nobody gets lost.",
+            "out must begin at zero: torch.zeros(1).",
+        ),
+        cases=tuple(case(x=tensor(n)) for n in (64, 65, 1000, 1, 700)),
+        reference=_total,
+        tolerance=(1e-4, 1e-4),
+        work=(launched(), wide(16), atomics("the result", _sixteenths)),
+    ),
+    Task(
+        "count_positive",
+        "How many are above zero?",
+        (
+            "A comparison is a block of truth values. As integers they are ones and zeros, and can be added up.",
+            "Lanes beyond the end must not count: other=0 is not above zero.",
+            "tl.atomic_add(out_ptr, tl.sum((x > 0).to(tl.int32), axis=0))",
+        ),
+        cases=(*(case(x=tensor(n)) for n in (64, 65, 1000, 1)), case(x=tensor(300, low=0.5, high=1.5))),
+        reference=_positive,
+        work=(launched(), wide(16), atomics("the result", _sixteenths)),
+    ),
+    Task(
+        "histogram",
+        "How many of each?",
+        (
+            "Every element is a number of a bin. Add one to the counter at that address.",
+            "tl.atomic_add takes a block of addresses as well, and a mask like a store.",
+            "tl.atomic_add(out_ptr + x, 1, mask=mask): two lanes with one address add two.",
+        ),
+        cases=(
+            case(x=tensor(200, dtype="int32", low=0, high=10), bins=10),
+            case(x=tensor(1000, dtype="int32", low=0, high=3), bins=7),
+            case(x=tensor(129, dtype="int64", low=0, high=1), bins=1),
+            case(x=tensor(64, dtype="int32", low=0, high=100), bins=100),
+        ),
+        reference=_histogram,
+        work=(launched(), wide(16)),
+    ),
+    Task(
+        "add_at",
+        "Add where the index says",
+        (
+            "It is `histogram` with a value in the place of the one.",
+            "Two loads, of values and of indices, then one atomic addition.",
+            "tl.atomic_add(out_ptr + index, value, mask=mask)",
+        ),
+        cases=(
+            case(values=tensor(100), index=tensor(100, dtype="int32", low=0, high=5), size=5),
+            case(values=tensor(65), index=tensor(65, dtype="int64", low=0, high=70), size=70),
+            case(values=tensor(300), index=tensor(300, dtype="int32", low=2, high=3), size=9),
+        ),
+        reference=_added,
+        tolerance=(1e-4, 1e-4),
+        work=(launched(), wide(16)),
+    ),
+    Task(
+        "best",
+        "Two numbers that belong together",
+        (
+            "The maximum and its place must change together: no atomic does both. A lock lets one in at a time.",
+            "while tl.atomic_cas(lock_ptr, 0, 1) == 1: pass takes the lock, tl.atomic_xchg(lock_ptr, 0) gives it back.",
+            "Load what is kept, compare, store both, all between the two. tl.debug_barrier() before it goes back: "
+            "all threads must have stored.",
+        ),
+        cases=(*(case(x=tensor(n)) for n in (64, 65, 500, 1)), case(x=_rising)),
+        reference=_best,
+        work=(launched(), wide(16)),
+        points=2,
+    ),
+)

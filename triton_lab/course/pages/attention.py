@@ -1,0 +1,152 @@
+"""Chapter 14: a softmax between two products, none of which is ever there as a whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from triton_lab.course.cases import Case, case, tensor
+from triton_lab.course.kinds import Question, Task
+from triton_lab.course.work import Inputs, launched, loads, once, programs
+from triton_lab.launch.launch import Launch
+
+
+def _scores(q: Any, k: Any, causal: bool) -> Any:
+    import torch
+
+    scores = q.double() @ k.double().transpose(1, 2) / math.sqrt(q.shape[2])
+    tokens = q.shape[1]
+    return scores.masked_fill(torch.ones(tokens, tokens).triu(1).bool(), -math.inf) if causal else scores
+
+
+def _attention(q: Any, k: Any, v: Any) -> Any:
+    return (_scores(q, k, False).softmax(2) @ v.double()).to(q.dtype)
+
+
+def _causal(q: Any, k: Any, v: Any) -> Any:
+    return (_scores(q, k, True).softmax(2) @ v.double()).to(q.dtype)
+
+
+def _gradient(q: Any, k: Any, lse: Any, dout: Any) -> Any:
+    weights = (_scores(q, k, False) - lse.double()[:, :, None]).exp()
+    return (weights.transpose(1, 2) @ dout.double()).to(q.dtype)
+
+
+def _cases() -> tuple[Case, ...]:
+    """(heads, tokens, dim): one block and several, none full; many heads; large scores; half precision."""
+    shapes = ((1, 32, 16), (2, 50, 16), (3, 97, 32), (1, 1, 16))
+    return (
+        *(case(**{name: tensor(*shape) for name in "qkv"}) for shape in shapes),
+        case(q=tensor(2, 70, 16, scale=20.0), k=tensor(2, 70, 16, scale=20.0), v=tensor(2, 70, 16)),
+        case(**{name: tensor(2, 40, 32, layout="inside") for name in "qkv"}),
+        case(**{name: tensor(2, 65, 16, dtype="float16") for name in "qkv"}),
+    )
+
+
+def _with_lse(heads: int, tokens: int, dim: int) -> Case:
+    import torch
+
+    def lse(generator: torch.Generator) -> torch.Tensor:
+        q, k = (tensor(heads, tokens, dim)(torch.Generator().manual_seed(seed)) for seed in (11, 12))
+        return _scores(q, k, False).logsumexp(2).float()
+
+    return case(
+        q=lambda _: tensor(heads, tokens, dim)(torch.Generator().manual_seed(11)),
+        k=lambda _: tensor(heads, tokens, dim)(torch.Generator().manual_seed(12)),
+        lse=lse,
+        dout=tensor(heads, tokens, dim),
+    )
+
+
+def _rows(inputs: Any) -> int:
+    return int(inputs["x"].shape[0])
+
+
+def _no_key_in_vain(launches: Sequence[Launch], inputs: Inputs) -> str:
+    """Held to as many blocks of queries as there are: none of them needs a key after its last query."""
+    heads, tokens, dim = inputs["k"].shape
+    blocks = max(1, launches[-1].programs // heads)
+    queries = 1 << max(0, math.ceil(math.log2(tokens / blocks)))
+    needed = heads * dim * sum(min(tokens, queries * (one + 1)) for one in range(blocks))
+    asked = loads("k", lambda _: needed, "keys that come after all queries of a program need not be loaded")
+    return asked(launches, inputs)
+
+
+EXERCISES = (
+    Question(
+        "bytes_of_scores",
+        "What nobody wants to store",
+        (
+            "Each head has a matrix of tokens by tokens.",
+            "16 * 4096 * 4096 numbers of 2 bytes.",
+        ),
+        right=lambda: 16 * 4096 * 4096 * 2,
+        tell=lambda answer, right: "Heads times queries times keys, and two bytes for each of the scores.",
+    ),
+    Task(
+        "log_sum_exp",
+        "Softmax in one pass",
+        (
+            "Keep two numbers for the row: the greatest so far, and the sum of exp(x - greatest).",
+            "When a block brings a greater one, the sum so far is too large by exp(old - new): multiply it.",
+            "new = tl.maximum(high, tl.max(x, axis=0)); total = total * tl.exp(high - new) + "
+            "tl.sum(tl.exp(x - new), axis=0); high = new",
+        ),
+        cases=(
+            case(x=tensor(3, 32)),
+            case(x=tensor(5, 100)),
+            case(x=tensor(2, 1000, scale=30.0)),
+            case(x=tensor(4, 33, low=-500.0, high=-400.0)),
+            case(x=tensor(3, 65, layout="turned")),
+            case(x=tensor(2, 1)),
+        ),
+        reference=lambda x: x.double().logsumexp(1).float(),
+        tolerance=(1e-5, 1e-5),
+        work=(launched(), once("x"), programs(_rows)),
+        points=2,
+    ),
+    Task(
+        "attention",
+        "Attention in one kernel",
+        (
+            "A program has 32 queries of one head, and walks over the keys, 32 at a time: scores are one tl.dot.",
+            "It is `log_sum_exp` for 32 rows at once, with an accumulator (32, dim) that is scaled down like the sum.",
+            "accumulator = accumulator * shrink[:, None] + tl.dot(weights.to(v.dtype), v); divide at the end.",
+        ),
+        cases=_cases(),
+        reference=_attention,
+        tolerance=(1e-3, 1e-3),
+        work=(launched(),),
+        points=3,
+    ),
+    Task(
+        "causal_attention",
+        "No look ahead",
+        (
+            "Where the key comes after the query, the score becomes minus infinity.",
+            "Blocks of keys that begin after the program's last query need no visit: let the loop end earlier.",
+            "end = tl.minimum(tokens, (tl.program_id(0) + 1) * BLOCK)",
+        ),
+        cases=_cases(),
+        reference=_causal,
+        tolerance=(1e-3, 1e-3),
+        work=(launched(), _no_key_in_vain),
+        points=2,
+    ),
+    Task(
+        "gradient_of_v",
+        "One step backward",
+        (
+            "dv = weights.T @ dout. A program has 32 keys, and walks over the queries.",
+            "The weights are not stored: they are exp(score - lse), with the lse of the query from the forward pass.",
+            "weights = tl.where((query < tokens)[:, None], tl.exp(scores - lse[:, None]), 0.0); "
+            "accumulator += tl.dot(tl.trans(weights), dout)",
+        ),
+        cases=(_with_lse(1, 32, 16), _with_lse(2, 50, 16), _with_lse(3, 97, 32), _with_lse(1, 1, 16)),
+        reference=_gradient,
+        tolerance=(1e-3, 1e-3),
+        work=(launched(),),
+        points=3,
+    ),
+)

@@ -1,0 +1,219 @@
+"""Chapter 15: twelve broken kernels. Each breaks in another way, and another tool of the lab shows how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from triton_lab.course.cases import case, tensor
+from triton_lab.course.kinds import Task
+from triton_lab.course.work import launched
+
+_SIZES = (64, 65, 129, 1, 700)
+
+
+def _row_max(x: Any) -> Any:
+    return x.amax(1)
+
+
+def _ring(x: Any) -> Any:
+    return x + x.roll(-1)
+
+
+def _mean(x: Any) -> Any:
+    return x.double().mean(1).float()
+
+
+def _softmax(x: Any) -> Any:
+    return x.double().softmax(1).float()
+
+
+def _product(a: Any, b: Any) -> Any:
+    return (a.double() @ b.double()).float()
+
+
+def _rms(x: Any) -> Any:
+    wide = x.double()
+    return (wide / (wide.square().mean(1, keepdim=True) + 1e-6).sqrt()).float()
+
+
+def _energy(x: Any) -> Any:
+    return (x.long() * x.long()).sum().int().reshape(1)
+
+
+def _highest(x: Any) -> Any:
+    return x.max().reshape(1)
+
+
+def _counts(x: Any) -> Any:
+    import torch
+
+    return torch.bincount(x.long(), minlength=8).int()
+
+
+_MATRICES = (
+    case(x=tensor(16, 64)),
+    case(x=tensor(7, 50, layout="inside")),
+    case(x=tensor(9, 33, layout="turned")),
+    case(x=tensor(3, 1)),
+)
+
+EXERCISES = (
+    Task(
+        "negated",
+        "The last program",
+        (
+            "The card names a lane and an element past the end.",
+            "A load needs a mask just as the store does.",
+            "tl.load(x_ptr + i, mask=i < n)",
+        ),
+        cases=tuple(case(x=tensor(n)) for n in _SIZES),
+        reference=lambda x: -x,
+        work=(launched(),),
+    ),
+    Task(
+        "halved",
+        "The last elements",
+        (
+            "The tiling shows elements that no program has.",
+            "How many blocks of 64 does it take for 65 elements?",
+            "triton.cdiv(n, 64) rounds up.",
+        ),
+        cases=tuple(case(x=tensor(n)) for n in _SIZES),
+        reference=lambda x: x / 2,
+        work=(launched(),),
+    ),
+    Task(
+        "row_means",
+        "Right on Mondays",
+        (
+            "Which cases are right? Look at the strides of those that are not.",
+            "The kernel takes it that the next row begins `columns` elements further on.",
+            "Pass x.stride(0) and x.stride(1), and use them.",
+        ),
+        cases=_MATRICES,
+        reference=_mean,
+        tolerance=(1e-5, 1e-5),
+        work=(launched(),),
+    ),
+    Task(
+        "row_maxima",
+        "Never below zero",
+        (
+            "Look at Values: what do the lanes hold that the mask turned off?",
+            "A zero wins against negative numbers.",
+            'other=float("-inf")',
+        ),
+        cases=(*_MATRICES, case(x=tensor(4, 37, low=-9.0, high=-1.0))),
+        reference=_row_max,
+        work=(launched(),),
+    ),
+    Task(
+        "rms",
+        "Sometimes far too small",
+        (
+            "Compare says where: whole rows. Which rows have a length that is no power of two?",
+            "The mean divides by the number of elements, not by that of lanes.",
+            "tl.sum(x * x, axis=0) / columns",
+        ),
+        cases=(*_MATRICES, case(x=tensor(5, 100))),
+        reference=_rms,
+        tolerance=(1e-4, 1e-5),
+        work=(launched(),),
+    ),
+    Task(
+        "shares",
+        "Not a number",
+        (
+            "The finding says in which line the first NaN came into being.",
+            "Infinity divided by infinity. Where does the infinity come from?",
+            "tl.exp(x - tl.max(x, axis=0))",
+        ),
+        cases=(*_MATRICES, case(x=tensor(4, 50, scale=100.0))),
+        reference=_softmax,
+        tolerance=(1e-5, 1e-7),
+        work=(launched(),),
+    ),
+    Task(
+        "energy",
+        "A negative sum of squares",
+        (
+            "Step through: which type has the product of two numbers of eight bits?",
+            "100 * 100 begins again where eight bits end.",
+            "x = tl.load(...).to(tl.int32), before it is multiplied",
+        ),
+        cases=tuple(case(x=tensor(n, dtype="int8", low=-128, high=128)) for n in _SIZES),
+        reference=_energy,
+        work=(launched(),),
+    ),
+    Task(
+        "counted",
+        "Fewer than there are",
+        (
+            "The finding is a race: programs load a counter, and store it, and others come between.",
+            "One step in which nobody comes between is an atomic one.",
+            "tl.atomic_add(out_ptr + x, 1, mask=i < n)",
+        ),
+        cases=tuple(case(x=tensor(n, dtype="int32", low=0, high=8)) for n in (64, 65, 300, 1)),
+        reference=_counts,
+        work=(launched(),),
+    ),
+    Task(
+        "turned",
+        "Right for squares only",
+        (
+            "Origins: pick an element of the result, and see where it came from.",
+            "out has as many rows as x has columns. How far is it from one of its rows to the next?",
+            "out_ptr + j[None, :] * rows + i[:, None]",
+        ),
+        cases=(
+            case(x=tensor(16, 16)),
+            case(x=tensor(20, 33)),
+            case(x=tensor(40, 7)),
+            case(x=tensor(1, 5)),
+        ),
+        reference=lambda x: x.t().contiguous(),
+        work=(launched(),),
+    ),
+    Task(
+        "product",
+        "The end of K",
+        (
+            "Which sizes are right? Those whose K is a multiple of 16.",
+            "K // BLOCK steps leave a rest.",
+            "tl.cdiv(K, BLOCK) steps; the masks are there already.",
+        ),
+        cases=(
+            case(a=tensor(16, 16), b=tensor(16, 16)),
+            case(a=tensor(20, 40), b=tensor(40, 24)),
+            case(a=tensor(9, 5), b=tensor(5, 33)),
+        ),
+        reference=_product,
+        tolerance=(1e-4, 1e-4),
+        work=(launched(),),
+    ),
+    Task(
+        "ring",
+        "Too late",
+        (
+            "A program loads its neighbour's element. Has the neighbour changed it by then? Nobody says.",
+            "In place is safe only if nobody else needs what is stored to.",
+            "Store to a tensor of its own: out = torch.empty_like(x).",
+        ),
+        cases=tuple(case(x=tensor(n)) for n in _SIZES),
+        reference=_ring,
+        tolerance=(1e-6, 1e-6),
+        work=(launched(),),
+    ),
+    Task(
+        "highest",
+        "It never ends",
+        (
+            "A deadlock: every program waits. Who has the lock?",
+            "It is given back only by a program that has found something better.",
+            "tl.atomic_xchg(lock_ptr, 0) belongs outside of the `if`.",
+        ),
+        cases=tuple(case(x=tensor(n)) for n in (64, 129, 500, 1)),
+        reference=_highest,
+        work=(launched(),),
+    ),
+)

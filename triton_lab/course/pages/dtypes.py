@@ -1,0 +1,103 @@
+"""Chapter 04: which type a number has on the way, and what it loses there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from triton_lab.course.cases import Maker, case, tensor
+from triton_lab.course.kinds import Question, Task
+from triton_lab.course.work import launched, wide
+
+
+def _average(a: Any, b: Any) -> Any:
+    return ((a.int() + b.int()) // 2).to(a.dtype)
+
+
+def _scaled(x: Any, factor: float) -> Any:
+    return (x.float() * factor + 1.0).to(x.dtype)
+
+
+def _dot(a: Any, b: Any) -> Any:
+    return (a.long() * b.long()).sum().int().reshape(1)
+
+
+def _whole(x: Any) -> Any:
+    import torch
+
+    return torch.floor(x).to(torch.int32)
+
+
+def _bytes(n: int) -> Maker:
+    return tensor(n, dtype="uint8", low=0, high=256)
+
+
+def _signed(n: int) -> Maker:
+    return tensor(n, dtype="int8", low=-128, high=128)
+
+
+EXERCISES = (
+    Question(
+        "type_of_a_sum",
+        "What is it?",
+        (
+            "An integer cannot hold a half, so the result is a float.",
+            "Which one? An integer argument and a Python float meet in the type that kernels compute with by default.",
+        ),
+        right=lambda: "float32",
+        tell=lambda answer, right: "The table above has it: the row `count_and_real`. Give its name as a string.",
+    ),
+    Task(
+        "average",
+        "The mean of two bytes",
+        (
+            "200 + 100 is more than a byte holds: the sum begins again at 0.",
+            "Widen before you add: .to(tl.int32).",
+            "((a.to(tl.int32) + b.to(tl.int32)) // 2).to(tl.uint8)",
+        ),
+        cases=tuple(case(a=_bytes(n), b=_bytes(n)) for n in (64, 65, 1, 700)),
+        reference=_average,
+        work=(launched(), wide(16)),
+    ),
+    Task(
+        "scale_any",
+        "One rounding",
+        (
+            "x may be float32, float16 or bfloat16. Compute in float32, and round once, when the result is stored.",
+            "out_ptr.dtype.element_ty is the type of the elements behind a pointer.",
+            "(x.to(tl.float32) * factor + 1.0).to(out_ptr.dtype.element_ty)",
+        ),
+        cases=(
+            case(x=tensor(100), factor=1.5),
+            case(x=tensor(65, dtype="bfloat16", scale=8.0), factor=0.3),
+            case(x=tensor(1000, dtype="float16", scale=50.0), factor=-1.7),
+            case(x=tensor(1, dtype="bfloat16"), factor=3.0),
+        ),
+        reference=_scaled,
+        tolerance=(0.0, 0.0),
+        work=(launched(), wide(16)),
+    ),
+    Task(
+        "dot_of_bytes",
+        "A product of small numbers",
+        (
+            "127 * 127 is far beyond 127: each product needs more bits than its factors.",
+            "Convert both blocks to tl.int32, multiply, add up, and meet by tl.atomic_add.",
+            "tl.atomic_add(out_ptr, tl.sum(a.to(tl.int32) * b.to(tl.int32), axis=0)), with other=0 in the loads",
+        ),
+        cases=tuple(case(a=_signed(n), b=_signed(n)) for n in (64, 65, 1000, 1)),
+        reference=_dot,
+        work=(launched(), wide(16)),
+    ),
+    Task(
+        "floor_to_int",
+        "Down, not towards zero",
+        (
+            ".to(tl.int32) cuts the fraction off: -1.5 becomes -1. The floor is -2.",
+            "tl.floor(x) is a float that is whole. Then convert it.",
+            "tl.floor(x).to(tl.int32)",
+        ),
+        cases=tuple(case(x=tensor(n, scale=300.0)) for n in (64, 65, 1, 1000)),
+        reference=_whole,
+        work=(launched(), wide(16)),
+    ),
+)

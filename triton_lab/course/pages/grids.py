@@ -1,0 +1,100 @@
+"""Chapter 01: programs in one and two dimensions, and what each of them takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from triton_lab.course.cases import case, tensor
+from triton_lab.course.kinds import Question, Task
+from triton_lab.course.work import launched, programs, wide
+
+
+def _flipped(x: Any) -> Any:
+    return x.flip(0)
+
+
+EXERCISES = (
+    Task(
+        "reverse",
+        "Back to front",
+        (
+            "Programs and blocks stay as they were. Only the addresses that are loaded from change.",
+            "The element that belongs at place i of the result stands at place n - 1 - i.",
+            "Load with x_ptr + (n - 1 - offsets), store with out_ptr + offsets; the mask asks the same of both.",
+        ),
+        cases=(*(case(x=tensor(n)) for n in (64, 65, 1, 1000, 0)), case(x=tensor(130, dtype="int32", low=-9, high=9))),
+        reference=_flipped,
+        work=(launched(), wide(16)),
+    ),
+    Task(
+        "outer_sum",
+        "Every pair",
+        (
+            "The result has two dimensions, and so has the grid: tl.program_id(0) counts blocks of rows, "
+            "tl.program_id(1) blocks of columns.",
+            "A block of rows i and a block of columns j meet as i[:, None] and j[None, :].",
+            "out_ptr + i[:, None] * columns + j[None, :] are the addresses, "
+            "(i < rows)[:, None] & (j < columns)[None, :] is the mask.",
+        ),
+        cases=(
+            case(x=tensor(16), y=tensor(16)),
+            case(x=tensor(5), y=tensor(40)),
+            case(x=tensor(33), y=tensor(17)),
+            case(x=tensor(1), y=tensor(1)),
+            case(x=tensor(50, dtype="float16"), y=tensor(3, dtype="float16")),
+            case(x=tensor(0), y=tensor(7)),
+        ),
+        reference=lambda x, y: x[:, None] + y[None, :],
+        tolerance=(1e-6, 1e-6),
+        work=(launched(), wide(64)),
+    ),
+    Task(
+        "add_bias",
+        "One vector to every row",
+        (
+            "It is `outer_sum` with a matrix in the place of one vector.",
+            "The bias is loaded as a block of columns, and [None, :] gives it to every row.",
+            "The mask of the bias has one dimension: j < columns.",
+        ),
+        cases=(
+            case(x=tensor(16, 32), bias=tensor(32)),
+            case(x=tensor(19, 45), bias=tensor(45)),
+            case(x=tensor(9, 97), bias=tensor(97)),
+            case(x=tensor(1, 100), bias=tensor(100)),
+            case(x=tensor(70, 1), bias=tensor(1)),
+            case(x=tensor(33, 31, dtype="float16"), bias=tensor(31, dtype="float16")),
+            case(x=tensor(0, 5), bias=tensor(5)),
+        ),
+        reference=lambda x, bias: x + bias,
+        tolerance=(1e-6, 1e-6),
+        work=(launched(), wide(64)),
+    ),
+    Task(
+        "double_by_four",
+        "Four programs, whatever the length",
+        (
+            "The grid is always (4,). A program takes a block, and then goes on to the next that is its own.",
+            "Program p takes the blocks p, p + 4, p + 8, ...: a loop `for start in range(first, n, step)`.",
+            "The first element is tl.program_id(0) * BLOCK, and the step tl.num_programs(0) * BLOCK.",
+        ),
+        cases=(
+            *(case(x=tensor(n)) for n in (256, 257, 1000, 5, 64)),
+            case(x=tensor(600, dtype="int32", low=-50, high=50)),
+        ),
+        reference=lambda x: 2 * x,
+        work=(launched(), programs(lambda inputs: 4)),
+    ),
+    Question(
+        "grid_of_a_matrix",
+        "How many programs?",
+        (
+            "Count the blocks along the rows, and those along the columns, each rounded up.",
+            "triton.cdiv(1000, 32) and triton.cdiv(700, 64).",
+        ),
+        right=lambda: (32, 11),
+        tell=lambda answer, right: (
+            "31 blocks of 32 rows end at row 992, and 10 blocks of 64 columns at column 640. "
+            "The answer is a tuple, (blocks of rows, blocks of columns)."
+        ),
+    ),
+)

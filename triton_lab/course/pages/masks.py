@@ -1,0 +1,114 @@
+"""Chapter 03: what keeps lanes away from memory, and what they have instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from triton_lab.course.cases import case, tensor
+from triton_lab.course.kinds import Question, Task
+from triton_lab.course.work import launched, wide
+
+_SIZES = (64, 65, 129, 1, 2, 1000)
+
+
+def _shifted(x: Any) -> Any:
+    out = x.roll(1)
+    out[:1] = 0
+    return out
+
+
+def _three(x: Any) -> Any:
+    import torch
+
+    wide = torch.zeros(len(x) + 2, dtype=x.dtype)
+    wide[1:-1] = x
+    return wide[:-2] + wide[1:-1] + wide[2:]
+
+
+def _padded(x: Any, width: int) -> Any:
+    import torch
+
+    return torch.nn.functional.pad(x, (0, width - x.shape[1]))
+
+
+def _taken(table: Any, index: Any) -> Any:
+    import torch
+
+    inside = (index >= 0) & (index < len(table))
+    found = table[index.clamp(0, len(table) - 1).long()]
+    return torch.where(inside, found, torch.zeros((), dtype=table.dtype))
+
+
+EXERCISES = (
+    Task(
+        "shift_right",
+        "One place to the right",
+        (
+            "Element i of the result is x[i - 1]. Element 0 has none to come from.",
+            "The mask of the load is another one than that of the store: it must keep lane 0 away from x[-1].",
+            "tl.load(x_ptr + offsets - 1, mask=(offsets > 0) & (offsets < n), other=0)",
+        ),
+        cases=(*(case(x=tensor(n)) for n in _SIZES), case(x=tensor(70, dtype="int32", low=-9, high=9))),
+        reference=_shifted,
+        work=(launched(), wide(16)),
+    ),
+    Task(
+        "sum_of_three",
+        "Neighbours",
+        (
+            "Three loads: at offsets - 1, at offsets, and at offsets + 1. Each needs a mask of its own.",
+            "A lane that the mask turns off has no value, unless the load says other=0.0.",
+            "Left: (offsets > 0) & (offsets < n). Right: offsets + 1 < n.",
+        ),
+        cases=tuple(case(x=tensor(n)) for n in _SIZES),
+        reference=_three,
+        tolerance=(1e-5, 1e-5),
+        work=(launched(), wide(16)),
+    ),
+    Task(
+        "pad_rows",
+        "Longer rows",
+        (
+            "The result is wider than x. Its mask asks for j < width, the mask of the load for j < columns.",
+            "Where the load's mask is off, `other` says what the lane gets.",
+            "x has rows of `columns` elements, the result rows of `width`: two different strides.",
+        ),
+        cases=(
+            case(x=tensor(3, 5), width=9),
+            case(x=tensor(16, 16), width=40),
+            case(x=tensor(21, 33), width=33),
+            case(x=tensor(1, 1), width=2),
+            case(x=tensor(9, 31, dtype="int32", low=1, high=9), width=97),
+        ),
+        reference=_padded,
+        work=(launched(), wide(16)),
+    ),
+    Task(
+        "take",
+        "A table with gaps",
+        (
+            "Two loads: first the block of indices, then the elements of the table that they name.",
+            "An index may be anything, and must not lead out of the table: the second mask depends on what was loaded.",
+            "inside = mask & (index >= 0) & (index < size), and other=0.0",
+        ),
+        cases=(
+            case(table=tensor(10), index=tensor(64, dtype="int32", low=-3, high=14)),
+            case(table=tensor(100), index=tensor(37, dtype="int64", low=-500, high=500)),
+            case(table=tensor(1), index=tensor(200, dtype="int32", low=-1, high=3)),
+            case(table=tensor(50, dtype="float16"), index=tensor(1, dtype="int32", low=49, high=51)),
+            case(table=tensor(30), index=tensor(194, dtype="int32", low=0, high=31)),
+        ),
+        reference=_taken,
+        work=(launched(), wide(16)),
+    ),
+    Question(
+        "masked_lanes",
+        "What the mask costs",
+        (
+            "First the programs: blocks of rows times blocks of columns, each rounded up.",
+            "4 times 3 programs, with 32 times 32 lanes each; and 100 times 70 of them have an element.",
+        ),
+        right=lambda: 4 * 3 * 32 * 32 - 100 * 70,
+        tell=lambda answer, right: "Count all lanes of all programs, and take away those that have an element.",
+    ),
+)

@@ -1,0 +1,92 @@
+"""What a check and a hint show: in colour and shape in a notebook, in words elsewhere."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triton_lab.course.fault import Fault
+    from triton_lab.course.notes import Progress
+    from triton_lab.launch.launch import Launch
+
+
+class NotSolved(AssertionError):
+    """An answer is not right yet. The message says what is wrong, ``fault`` has it as data, ``launch`` where it shows.
+
+    >>> try:
+    ...     lab.course.exercise("add_constant").check(...)
+    ... except lab.course.NotSolved as error:
+    ...     print(error, error.fault.untouched)
+    Add a constant · To do: put a function in the place of the dots, then run this cell again. True
+    """
+
+    def __init__(self, title: str, fault: Fault) -> None:
+        super().__init__(f"{title} · {fault}")
+        self.fault = fault
+
+    @property
+    def launch(self) -> Launch | None:
+        """The launch in which it shows; None where there is none."""
+        return self.fault.launch
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython prints: the message. Where the check was called from is the cell itself."""
+        return [f"\x1b[31mNot solved yet\x1b[39m: {self}"]
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What a right answer is told: that it is right, and how far the learner is."""
+
+    name: str
+    title: str
+    progress: Progress
+
+    def __str__(self) -> str:
+        return f"Solved: {self.title} · {self.progress}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        colour = "var(--jp-success-color1, #2e7d32)"
+        return _framed(colour, "✓", "Solved:", self.title, [str(self.progress)])
+
+
+@dataclass(frozen=True)
+class Hint:
+    """One of an exercise's hints: the ``number``-th of ``total``."""
+
+    text: str
+    number: int
+    total: int
+
+    def __str__(self) -> str:
+        more = "" if self.number < self.total else " That was the last one."
+        return f"Hint {self.number} of {self.total}: {self.text}{more}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        more = ["Call it again for the next one."] if self.number < self.total else ["That was the last one."]
+        return _framed("var(--jp-brand-color1, #1565c0)", "→", f"Hint {self.number} of {self.total}:", self.text, more)
+
+
+def show(fault: Fault) -> None:
+    """Draw what ``fault`` shows, in a notebook; elsewhere nothing."""
+    from IPython.core.getipython import get_ipython
+
+    if fault.picture is not None and getattr(get_ipython(), "kernel", None) is not None:
+        from IPython.display import display
+
+        display(fault.picture)
+
+
+def _framed(colour: str, icon: str, head: str, text: str, lines: list[str]) -> str:
+    told = "".join(f'<div style="opacity: 0.75">{html.escape(line)}</div>' for line in lines)
+    return (
+        f'<div style="border-left: 3px solid {colour}; margin: 6px 0; padding: 2px 10px">'
+        f'<div><span aria-hidden="true" style="color: {colour}">{icon}</span> <b>{head}</b> {html.escape(text)}</div>'
+        f"{told}</div>"
+    )

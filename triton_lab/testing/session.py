@@ -82,7 +82,7 @@ class Session:
             self._notes.append("TRITON_INTERPRET is set aside")
         self._open.enter_context(target("cpu"))
         if torch.cuda.is_available():
-            self._notes.append("tensors of the GPU are mirrored")
+            self._notes.append("tensors of the GPU are copied to the CPU and back")
         else:
             from triton_lab.testing.cuda import in_place_of_a_gpu
 

@@ -37,7 +37,9 @@ def _told_in_full(error: BaseException) -> bool:
 def _without(trace: TracebackType | None, deep: bool) -> TracebackType | None:
     kept: list[TracebackType] = []
     while trace is not None:
-        if not _inside(Path(trace.tb_frame.f_code.co_filename), deep):
+        # What a signal interrupts may be between lines: no reader of tracebacks can do with that.
+        placed = trace.tb_lineno is not None
+        if placed and not _inside(Path(trace.tb_frame.f_code.co_filename), deep):
             kept.append(trace)
         trace = trace.tb_next
     below: TracebackType | None = None

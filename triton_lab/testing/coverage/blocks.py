@@ -8,7 +8,6 @@ it, where ``start`` is the line of its first decorator.
 from __future__ import annotations
 
 import ast
-import functools
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -164,7 +163,6 @@ def _says_nothing(each: ast.stmt) -> bool:
     return isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
 
 
-@functools.cache
 def named(prefix: str) -> tuple[str, int]:
     """The function's key and the block's number that a mark says."""
     key, _, number = prefix.removeprefix(MARK).partition(":")

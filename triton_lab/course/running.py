@@ -42,7 +42,8 @@ class Shell:
     def __init__(self) -> None:
         from IPython.core.interactiveshell import InteractiveShell
 
-        self._shell = InteractiveShell.instance()
+        self._shell: Any = InteractiveShell.instance()
+        self._shell.reset()
         # Pictures take most of a notebook's time, and nobody looks.
         self._shell.display_formatter.mimebundle_formatter.enabled = False
         self._shell.display_formatter.active_types = ["text/plain"]

@@ -8,8 +8,9 @@ VENV ?= .venv
 # torch has builds with and without CUDA. A pin takes the build that pip finds for this very version; a
 # range may prefer a newer one with gigabytes of CUDA libraries. `PINS=` leaves the choice to pip.
 PINS ?= torch==2.13.0
-# A file's tests share what they build (a wheel, a JupyterLab), so a file stays with one worker.
-PYTEST_ARGS ?= -n 2 --dist loadfile
+# A file's tests share what they build (a wheel, a JupyterLab), so a file stays with one worker; and the files come in
+# the order of tests/conftest.py, in which the workers end together.
+PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 LAB_ARGS ?=
 
 BIN := $(abspath $(VENV))/bin
@@ -18,12 +19,14 @@ export PATH := $(BIN):$(PATH)
 
 # A change in any of these makes an installation stale.
 EXTENSION := $(wildcard labextension/*.json labextension/yarn.lock labextension/.yarnrc.yml labextension/src/* \
+	labextension/src/*/* labextension/schema/* \
 	labextension/style/*) labextension/.front
 INSTALLED := pyproject.toml $(EXTENSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest coverage mutation lint format hooks check-extension notebooks course-student gallery mistakes bench upstream wheel \
+.PHONY: help lab test pytest coverage mutation lint format hooks check-extension notebooks course-student gallery mistakes \
+	site bench upstream wheel \
 	install clean platform
 
 help: ## List the targets
@@ -78,6 +81,10 @@ gallery: $(VENV)/.test ## Draw every view on one page
 
 mistakes: $(VENV)/.test ## Photograph the cards of thirty mistakes, to be looked at
 	$(BIN)/python -m tests.mistakes
+
+site: $(VENV)/.test ## Build the site into site/: open site/index.html, no server needed
+	$(BIN)/python -m pip install --quiet --editable '.[site]'
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going -j 2 docs site
 
 bench: $(VENV)/.test ## Print the speed figures of this machine
 	$(BIN)/python -m bench

@@ -25,6 +25,14 @@ def pytest_collection() -> None:
     machine.show_gpu(False)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files whose tests take long come first, the others as they are: what is left at the end is short, and several
+    workers, each of which takes file after file, end together."""
+    long = {item.path for item in items if item.get_closest_marker("browser") or item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in long)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Before any fixture: one of a session may start a process, which inherits what can be seen."""

@@ -20,9 +20,10 @@ import triton_lab
 import triton_lab.course
 import triton_lab.lazy
 import triton_lab.polyhedral
+import triton_lab.testing
 from triton_lab.views.launch.accessor import LaunchPlot
 
-DOORS = (triton_lab, triton_lab.polyhedral, triton_lab.lazy, triton_lab.course)
+DOORS = (triton_lab, triton_lab.polyhedral, triton_lab.lazy, triton_lab.course, triton_lab.testing)
 # The pictures of a launch under their old names: `launch.plot` has the examples.
 PICTURES = {"tiling", "storage", "heatmap", "grid_view", "steps", "origins_view"}
 # What a public name leads to without being one.

@@ -14,6 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from triton_lab.interpreter.errors import KernelError, StepLimit
 from triton_lab.notebook.options import USAGE, VIEWS
+from triton_lab.notebook.status import environment
 from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.launches import Launches
 
@@ -319,6 +320,24 @@ def test_triton_interpret_is_told(shell: SimpleNamespace, monkeypatch: Any, caps
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     shell.cell("%triton")
     assert "TRITON_INTERPRET=1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("TRITON_INTERPRET", {None: False, "": False, "0": False, "1": True}),
+        ("TRITON_DEFAULT_BACKEND", {None: False, "": False, "triton_lab": False, "nvidia": True}),
+    ],
+)
+def test_the_environment_is_told_where_it_is_not_ours(
+    name: str, values: dict[str | None, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in ("TRITON_INTERPRET", "TRITON_DEFAULT_BACKEND"):
+        monkeypatch.delenv(each, raising=False)
+    for value, is_told in values.items():
+        if value is not None:
+            monkeypatch.setenv(name, value)
+        assert [line.startswith(f"{name}={value}: ") for line in environment()] == [True] * is_told, value
 
 
 def test_an_interrupted_cell_shows_its_line_and_draws_nothing(

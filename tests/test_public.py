@@ -17,8 +17,9 @@ import triton_lab
 import triton_lab.course
 import triton_lab.lazy
 import triton_lab.polyhedral
+import triton_lab.testing
 
-DOORS = (triton_lab, triton_lab.polyhedral, triton_lab.lazy, triton_lab.course)
+DOORS = (triton_lab, triton_lab.polyhedral, triton_lab.lazy, triton_lab.course, triton_lab.testing)
 each_door = pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
 # Exceptions that no user's program has to catch.
 INSIDE = {

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from triton_lab import examples as examples
     from triton_lab import lazy as lazy
     from triton_lab import polyhedral as polyhedral
+    from triton_lab import testing as testing
     from triton_lab.backend.arguments import ArgumentError as ArgumentError
     from triton_lab.backend.limiting import limits as limits
     from triton_lab.backend.sm90 import NotCompilable as NotCompilable
@@ -74,6 +75,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.verdict import Unchecked as Unchecked
     from triton_lab.polyhedral.entry import schedule as schedule
     from triton_lab.remote.failures import RemoteError as RemoteError
+    from triton_lab.remote.spread import Outcome as Outcome
+    from triton_lab.remote.spread import spread as spread
     from triton_lab.views.launch.interact import interact as interact
     from triton_lab.views.launch.storage import storage as storage
 
@@ -103,6 +106,7 @@ _PUBLIC: dict[str, str | None] = {
     "NotCompilable": "triton_lab.backend.sm90",
     "NotRecorded": "triton_lab.launch.unseen",
     "Origin": "triton_lab.launch.origin",
+    "Outcome": "triton_lab.remote.spread",
     "RemoteError": "triton_lab.remote.failures",
     "SavedLaunchError": "triton_lab.launch.saving.archive",
     "StepLimit": "triton_lab.interpreter.errors",
@@ -126,9 +130,11 @@ _PUBLIC: dict[str, str | None] = {
     "polyhedral": None,
     "record": "triton_lab.launch.record",
     "schedule": "triton_lab.polyhedral",
+    "spread": "triton_lab.remote.spread",
     "storage": "triton_lab.views.launch.storage",
     "sweep": "triton_lab.launch.sweep",
     "target": "triton_lab.backend.targets",
+    "testing": None,
 }
 
 __all__ = [
@@ -154,6 +160,7 @@ __all__ = [
     "NotCompilable",
     "NotRecorded",
     "Origin",
+    "Outcome",
     "RemoteError",
     "SavedLaunchError",
     "StepLimit",
@@ -178,9 +185,11 @@ __all__ = [
     "polyhedral",
     "record",
     "schedule",
+    "spread",
     "storage",
     "sweep",
     "target",
+    "testing",
 ]
 
 

@@ -9,7 +9,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from triton_lab.launch.launch import Launch
     from triton_lab.notebook.options import Options
@@ -38,14 +38,23 @@ _hooks: dict[int, _Follow] = {}
 
 def offer(shell: Any) -> None:
     """Make the magics known to an IPython shell, and JupyterLab's extension welcome; nothing else until one is used."""
+    from triton_lab.notebook import completing
     from triton_lab.notebook.ready import get_ready
-    from triton_lab.views.onlooker import listen
+    from triton_lab.views.onlooker import listen, standing
 
     listen(shell, lambda: get_ready(shell))
+    standing["triton_lab.desk"] = _of_the_desk
+    completing.offer(shell)
     shell.register_magic_function(triton_cell, "cell", "triton")
     shell.register_magic_function(triton_line, "line", "triton")
     if _help_alone not in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.append(_help_alone)
+
+
+def _of_the_desk(comm: Any, question: Mapping[str, Any]) -> None:
+    from triton_lab.notebook.desk import desk
+
+    desk.asked(comm, question)
 
 
 def _help_alone(lines: list[str]) -> list[str]:
@@ -85,8 +94,10 @@ def unregister(shell: Any) -> None:
         shell.magics_manager.magics[kind].pop("triton", None)
     if _help_alone in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(_help_alone)
+    from triton_lab.notebook import completing
     from triton_lab.notebook.ready import leave
 
+    completing.withdraw(shell)
     leave(shell)
     hook = _hooks.pop(id(shell), None)
     if hook is not None:
@@ -146,8 +157,10 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     from triton_lab.notebook import cell, trouble
     from triton_lab.notebook.freshness import jit_function
     from triton_lab.notebook.hushed import hushed
+    from triton_lab.notebook.marking import mark
     from triton_lab.notebook.progress import listening
     from triton_lab.notebook.ready import enough
+    from triton_lab.notebook.session import of_cell, session
     from triton_lab.notebook.show import show_interrupted, show_launches, show_no_launch
     from triton_lab.notebook.switch import switched
 
@@ -160,6 +173,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
             # Of Triton's interpreter nothing can be recorded: the cell runs, and a note says so.
             launches: list[Launch] = [] if knobs.runtime.interpret else stack.enter_context(record(time=True))
             result = cell.run(shell, body)
+            session.note(launches, *of_cell(shell))
     except (TargetError, NotRecorded) as error:
         raise trouble.plain(error) from None
     for note in notes:
@@ -184,6 +198,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
             {n: v for n, v in shell.user_ns.items() if jit_function(v) is not None and before.get(n) is not v}
         )
     if failed is not None:
+        mark(failed, result.filename)
         raise failed from failed.__cause__
     if refused is not None:
         raise refused from refused.__cause__

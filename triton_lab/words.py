@@ -210,7 +210,7 @@ def place(file: str, line: int) -> str:
 
 def cell(file: str) -> str:
     """The notebook's cell whose code ``file`` is: ``this cell`` while it runs, ``cell [3]``; "" for a real file."""
-    number = _number(file)
+    number = cell_number(file)
     if number is None:
         return ""
     return "this cell" if number == running_cell() else f"cell [{number}]"
@@ -220,14 +220,17 @@ def running_cell() -> int | None:
     """The number of the cell that runs, in whose code this thread is; None outside of any."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_code.co_name == "<module>" and (number := _number(frame.f_code.co_filename)) is not None:
+        if frame.f_code.co_name == "<module>" and (number := cell_number(frame.f_code.co_filename)) is not None:
             return number
         frame = frame.f_back
     return None
 
 
-def _number(file: str) -> int | None:
-    """What stands beside the cell: IPython gives the code of each a file's name, and keeps its number by that."""
+def cell_number(file: str) -> int | None:
+    """What stands beside the cell whose code ``file`` is; None for a real file.
+
+    IPython gives the code of each cell a file's name, and keeps its number by that.
+    """
     ipython = sys.modules.get("IPython.core.getipython")  # who runs no cells need not import it
     shell = None if ipython is None else ipython.get_ipython()
     named = None if shell is None else shell.compile.format_code_name(file)

@@ -8,8 +8,10 @@ import { EditorExtensionRegistry, IEditorExtensionRegistry } from '@jupyterlab/c
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
 import { isCodeCell, lastRunOf } from './cell.ts';
+import { lineNotes, links } from './link.ts';
 import { marks } from './marks.ts';
 import { announceTo, cleanWhenSaved, hasTriton } from './notebook.ts';
+import { plugins } from './plugins.ts';
 import { SCENE_RANK, sceneFactory } from './scene.ts';
 
 const cellMarks: JupyterFrontEndPlugin<void> = {
@@ -44,4 +46,4 @@ const scenes: JupyterFrontEndPlugin<void> = {
   }
 };
 
-export default [cellMarks, scenes];
+export default [cellMarks, scenes, lineNotes, links, ...plugins];

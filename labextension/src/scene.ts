@@ -5,14 +5,17 @@
 
 import type { ISessionContext } from '@jupyterlab/apputils';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import type { JSONObject } from '@lumino/coreutils';
 import { Widget } from '@lumino/widgets';
 
+import type { Link, Linked } from '../../triton_lab/views/front/linked.js';
 import type { Place } from '../../triton_lab/views/front/place.js';
 import type { Picked, Saved, Scene } from '../../triton_lab/views/front/scenes.d.ts';
 import type { Selection } from '../../triton_lab/views/front/selection.js';
 import { ViewChannel } from './channel.ts';
 import type { IKeeper } from './channel.ts';
 import { lineTo } from './kernel.ts';
+import { linksIn } from './linked.ts';
 import type { Line } from './kernel.ts';
 import { SCENE, WIDGET } from './output.ts';
 import { placeIn } from './places.ts';
@@ -36,6 +39,8 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
   #shown = '';
   #stop: () => void = () => undefined;
   #attached: () => void = () => undefined;
+  /** Widgets of a kernel in the picture's place. Its element is ours, which no layout knows: it comes and goes with us. */
+  #panel: Widget | null = null;
   readonly #inPage = new Promise<void>(resolve => (this.#attached = resolve));
 
   constructor() {
@@ -75,6 +80,19 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
 
   protected override onAfterAttach(): void {
     this.#attached();
+    this.#showPanel();
+  }
+
+  protected override onBeforeDetach(): void {
+    if (this.#panel?.isAttached) {
+      Widget.detach(this.#panel);
+    }
+  }
+
+  #showPanel(): void {
+    if (this.#panel && this.isAttached && !this.#panel.isAttached) {
+      Widget.attach(this.#panel, this.#place);
+    }
   }
 
   #clear(): void {
@@ -87,7 +105,6 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
   #draw(model: IRenderMime.IMimeModel, saved: Saved, start: Scene | null, drawing: Front): void {
     const selection = drawing.createSelection({});
     let remove: () => void = () => undefined;
-    let panel: Widget | null = null;
     let last = Promise.resolve();
     // One after the other, each on what the one before has made of the output.
     const keep = (make: () => Promise<string | null>) => {
@@ -96,7 +113,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
         if (text !== null && !this.isDisposed) {
           saved.scene = text;
           this.#shown = JSON.stringify(saved);
-          model.setData({ data: { ...model.data, [SCENE]: { ...saved } } });
+          model.setData({ data: { ...model.data, [SCENE]: { ...saved } as unknown as JSONObject } });
         }
       });
     };
@@ -108,7 +125,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       }
       this.#place.replaceChildren();
       const place = drawing.leftBehind(this.#placeOf(drawing.placeName(scene)));
-      remove = drawing.showSaved(scene, this.#place, selection, channel, place);
+      remove = drawing.showSaved(scene, this.#place, selection, channel, place, this.#link);
     };
     const keeper: IKeeper = {
       part: (name, scene) => {
@@ -116,8 +133,9 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       },
       whole: (scene, id) => {
         if (saved.panel) {
-          panel = id === null ? null : this.#panelOf(id);
-          this.#note.textContent = panel ? '' : NO_SLIDERS;
+          this.#panel = id === null ? null : this.#panelOf(id);
+          this.#showPanel();
+          this.#note.textContent = this.#panel ? '' : NO_SLIDERS;
           return;
         }
         this.#note.textContent = '';
@@ -132,7 +150,8 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     this.#stop = () => {
       channel?.stop();
       remove();
-      panel?.dispose();
+      this.#panel?.dispose();
+      this.#panel = null;
     };
     if (start === null) {
       this.#picture(model);
@@ -143,6 +162,23 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       channel?.whole();
     }
   }
+
+  /** Tells the notebook around of a card, if there is one: once the output stands in it. */
+  readonly #link: Link = (...card) => {
+    let linked: Linked | undefined;
+    let stopped = false;
+    void this.#inPage.then(() => {
+      linked = stopped ? undefined : linksIn(around(this, 'sessionContext'))?.link(...card);
+    });
+    return {
+      point: lines => linked?.point(lines),
+      go: (line, opens) => linked?.go(line, opens),
+      stop: () => {
+        stopped = true;
+        linked?.stop();
+      }
+    };
+  };
 
   /** Where somebody was in the picture that stood here before. */
   #placeOf(name: string): Place {
@@ -173,7 +209,6 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       const data = { [WIDGET]: { version_major: 2, version_minor: 0, model_id: id } };
       void panel.renderModel(rendermime.createModel({ data, trusted: true }));
       this.#place.replaceChildren();
-      Widget.attach(panel, this.#place);
       const named = new MutationObserver(() => nameSliders(panel.node));
       named.observe(panel.node, { childList: true, subtree: true });
       panel.disposed.connect(() => named.disconnect());

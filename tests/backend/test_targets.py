@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import collections
+import inspect
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -53,6 +56,14 @@ def test_without_a_gpu_the_target_is_the_cpu():
 def test_an_unknown_target_is_refused_with_those_that_exist():
     with pytest.raises(ValueError, match="'cuda': choose 'cpu', 'gpu' or 'auto'"):
         lab.target("cuda")
+
+
+def test_the_page_on_shared_gpus_names_the_limits_that_hold():
+    page = (Path(__file__).parents[2] / "docs/shared-gpu.md").read_text(encoding="utf-8")
+    named = dict(re.findall(r"`(max_\w+)=([^`]+)`", page))
+    parameters = inspect.signature(lab.target).parameters
+    limits = {name: each.default for name, each in parameters.items() if name.startswith("max_")}
+    assert {name: eval(value) for name, value in named.items()} == limits
 
 
 def test_with_a_gpu_nothing_changes_until_asked(gpu):
@@ -199,6 +210,20 @@ def test_bytes_that_the_kernel_left_alone_are_not_written_back(gpu, monkeypatch)
         monkeypatch.setattr(fake_gpu.FakeInterface, "synchronize", staticmethod(meanwhile))
         increment[(1,)](x)
     assert x.tolist() == [1, 0, 0, 0, 0, 99, 0, 0]
+
+
+@pytest.mark.filterwarnings("ignore:The given buffer is not writable")
+def test_memory_that_may_only_be_read_is_an_error_to_write_on_the_gpu_too(gpu):
+    data = bytes(16)
+    fixed, free = torch.frombuffer(data, dtype=torch.float32), torch.zeros(4)
+    with lab.target("gpu"):
+        copy[(1,)](fixed, free, 4, BLOCK=4)
+        with pytest.raises(lab.ArgumentError, match="may only be read; nothing was written"):
+            copy[(1,)](free + 1, fixed, 4, BLOCK=4)
+        # Recorded, it is found on the CPU, with the line.
+        with pytest.raises(lab.KernelError, match="element 0 of y, whose memory may only be read"), lab.record():
+            copy[(1,)](free + 1, fixed, 4, BLOCK=4)
+    assert data == bytes(16)
 
 
 def test_an_error_on_the_gpu_leaves_tensors_of_the_cpu_unchanged(gpu):

@@ -20,7 +20,8 @@ def violations(page: Page, within: str | None = None, rules: Sequence[str] = ())
     """
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(_axe().axe_script)
-    options = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
+    # Style sheets are read as they stand: axe would fetch them again, which a page in a folder cannot do.
+    options = {"resultTypes": ["violations"], "preload": False, **({"runOnly": list(rules)} if rules else {})}
     found: dict[str, Any] = page.evaluate(
         "([within, options]) => axe.run(within ?? document, options)", [within, options]
     )

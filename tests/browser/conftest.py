@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -68,32 +67,35 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
 
 
 @pytest.fixture(scope="session")
-def in_lab(
-    browser: Browser,  # first: where there is none, no server need start
-    jupyter_server: JupyterServer,
-    screenshots: Path,
-) -> Callable[[str], AbstractContextManager[Lab]]:
-    """JupyterLab on a copy of the course's notebooks in a folder of that name, in a browser profile of its own."""
-
-    @contextmanager
-    def opened(name: str) -> Iterator[Lab]:
-        folder = jupyter_server.root / re.sub(r"\W+", "-", name)
-        if NOTEBOOKS.is_dir():
-            shutil.copytree(NOTEBOOKS, folder)
-        else:
-            folder.mkdir()
-        jupyter_server.forget_settings()  # a test before may have left the dark theme
-        context = browser.new_context(viewport={"width": 1280, "height": 1000})
-        lab = Lab(context.new_page(), jupyter_server, folder, screenshots)
-        yield lab
-        lab.shut_down_kernels()
-        context.close()
-
-    return opened
+def pages() -> list[Page]:
+    """JupyterLab as the last test left it, in the browser profile that it had; nothing where the next needs another."""
+    return []
 
 
 @pytest.fixture
-def lab(in_lab: Callable[[str], AbstractContextManager[Lab]], request: pytest.FixtureRequest) -> Iterator[Lab]:
-    """A JupyterLab that no test has used."""
-    with in_lab(request.node.name) as lab:
-        yield lab
+def lab(
+    browser: Browser,  # first: where there is none, no server need start
+    jupyter_server: JupyterServer,
+    screenshots: Path,
+    pages: list[Page],
+    request: pytest.FixtureRequest,
+) -> Iterator[Lab]:
+    """JupyterLab with nothing open, on a copy of the course's notebooks in a folder of this test's name.
+
+    To load it takes seconds, so a test goes on in the page of the one before, if that left it as it was.
+    """
+    folder = jupyter_server.root / re.sub(r"\W+", "-", request.node.name)
+    if NOTEBOOKS.is_dir():
+        shutil.copytree(NOTEBOOKS, folder)
+    else:
+        folder.mkdir()
+    if not pages:
+        jupyter_server.forget_settings()  # a test before may have left the dark theme
+        pages.append(browser.new_context(viewport={"width": 1280, "height": 1000}).new_page())
+    page = pages.pop()
+    lab = Lab(page, jupyter_server, folder, screenshots)
+    yield lab
+    if lab.leave():
+        pages.append(page)
+    else:
+        page.context.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import urllib.parse
 from pathlib import Path
 
-from playwright.sync_api import ConsoleMessage, Locator, Page
+from playwright.sync_api import ConsoleMessage, Error, Locator, Page
 
 from tests.browser.server import JupyterServer
 
@@ -49,13 +49,26 @@ _RUN_ALL = """async () => {
   }
 }"""
 
+# Whether JupyterLab is loaded with no document open.
+_EMPTY = """() => window.jupyterapp?.name === 'JupyterLab' &&
+  ![...window.jupyterapp.shell.widgets('main')].some(each => each.context)"""
+
+# Sets back what a test may have set; resolves to whether nothing stands in the way of another.
+_AS_FOUND = """async () => {
+  const app = window.jupyterapp;
+  if (app?.name !== 'JupyterLab') return false;
+  if (document.body.dataset.jpThemeName !== 'JupyterLab Light')
+    await app.commands.execute('apputils:change-theme', { theme: 'JupyterLab Light' });
+  return !document.querySelector('.jp-Dialog');
+}"""
+
 
 # JupyterLab asks each new kernel for its debugger, and complains where the kernel is shut down before it has answered.
 _ITS_DEBUGGER = "Could not restore the debugger state: Canceled future"
 
 
 class Lab:
-    """One browser page on JupyterLab."""
+    """One browser page on JupyterLab, which a test has to itself until it leaves."""
 
     def __init__(self, page: Page, server: JupyterServer, folder: Path, screenshots: Path) -> None:
         self.page = page
@@ -66,7 +79,15 @@ class Lab:
         self._server = server
         self._screenshots = screenshots
         page.on("console", self._on_console)
-        page.on("pageerror", lambda error: self.console_errors.append(str(error)))
+        page.on("pageerror", self._on_error)
+
+    def leave(self) -> bool:
+        """Close what is open and shut the kernels down; whether the page is as a next test wants to find it."""
+        self.close_all()
+        left: bool = self.page.evaluate(_AS_FOUND)
+        self.page.remove_listener("console", self._on_console)
+        self.page.remove_listener("pageerror", self._on_error)
+        return left and not self.console_errors
 
     def open_in_notebook_7(self, name: str) -> Notebook:
         """As ``open``, in Jupyter Notebook, which shows one notebook a page."""
@@ -77,22 +98,22 @@ class Lab:
         return Notebook(self.page)
 
     def open(self, name: str) -> Notebook:
-        """Load JupyterLab, open the notebook ``name`` of ``self.folder`` and await its kernel."""
-        self.load()
-        return self.show(name)
+        """Open the notebook ``name`` of ``self.folder`` and await its kernel.
 
-    def load(self) -> None:
-        """Load JupyterLab with nothing open."""
+        JupyterLab is loaded for it, unless it is and nothing is open: a second notebook, or the same once more, is
+        opened in a page that knows nothing of the first.
+        """
+        if not self.page.evaluate(_EMPTY):
+            self._load()
+        path = (self.folder / name).relative_to(self._server.root)
+        self.page.evaluate(_OPENED, str(path))
+        return Notebook(self.page)
+
+    def _load(self) -> None:
         query = urllib.parse.urlencode({"token": self._server.token, "reset": ""})
         workspace = urllib.parse.quote(self.folder.name)
         self.page.goto(f"{self._server.url}/lab/workspaces/{workspace}?{query}")
         self.page.wait_for_function("() => window.jupyterapp", timeout=START_MS)
-
-    def show(self, name: str) -> Notebook:
-        """As ``open``, in the JupyterLab that is loaded."""
-        path = (self.folder / name).relative_to(self._server.root)
-        self.page.evaluate(_OPENED, str(path))
-        return Notebook(self.page)
 
     def screenshot(self, name: str, of: Locator | None = None) -> Path:
         """Save a picture of the page, or of one element, as ``name``.png."""
@@ -102,12 +123,17 @@ class Lab:
 
     def close_all(self) -> None:
         """Close what is open, saved or not, and shut all kernels down."""
-        self.page.evaluate("() => [...window.jupyterapp.shell.widgets('main')].forEach(each => each.dispose())")
+        self.page.evaluate(
+            "() => [...(window.jupyterapp?.shell.widgets('main') ?? [])].forEach(each => each.dispose())"
+        )
         self.shut_down_kernels()
 
     def shut_down_kernels(self) -> None:
         """Shut all kernels down; return when they are gone."""
         self.page.evaluate("() => window.jupyterapp?.serviceManager.sessions.shutdownAll()")
+
+    def _on_error(self, error: Error) -> None:
+        self.console_errors.append(str(error))
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type == "error" and not message.text.startswith(_ITS_DEBUGGER):

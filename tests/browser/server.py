@@ -49,6 +49,10 @@ def serve(home: Path) -> Iterator[JupyterServer]:
     extensions.mkdir(parents=True)
     if EXTENSION.is_dir():
         (extensions / "triton-lab").symlink_to(EXTENSION)
+    # And so it is with what the server loads of ours.
+    enabled = home / "config" / "jupyter_server_config.d"
+    enabled.mkdir(parents=True)
+    shutil.copy(EXTENSION.parents[1] / "labextension" / "server.json", enabled / "triton-lab.json")
     server = JupyterServer(f"http://127.0.0.1:{_free_port()}", secrets.token_hex(16), root, home / "settings")
     server.forget_settings()
     log_path = home / "jupyter.log"
@@ -84,6 +88,8 @@ def _command(server: JupyterServer) -> list[str]:
         # window.jupyterapp: tests await promises of the application in place of sleeping.
         "--LabApp.expose_app_in_browser=True",
         "--JupyterNotebookApp.expose_app_in_browser=True",
+        # A kernel that a test is done with is killed: it would take two seconds to end by itself.
+        "--KernelManager.shutdown_wait_time=0",
         "--LabApp.extension_manager=readonly",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]

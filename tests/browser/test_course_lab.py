@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-
 import nbformat
 import pytest
 from playwright.sync_api import expect
@@ -19,27 +16,11 @@ _OUTPUTS = """() => [...window.jupyterapp.shell.currentWidget.content.model.cell
     output.output_type === 'error' ? `error: ${output.evalue}` : Object.keys(output.data ?? {}).join(' ')) : [])"""
 
 
-@pytest.fixture(scope="module")
-def loaded(in_lab: Callable[[str], AbstractContextManager[Lab]]) -> Iterator[Lab]:
-    """One JupyterLab for the whole course."""
-    with in_lab("course") as lab:
-        lab.load()
-        yield lab
-
-
-@pytest.fixture
-def course(loaded: Lab) -> Iterator[Lab]:
-    """JupyterLab, with no notebook of another test open."""
-    loaded.console_errors.clear()
-    yield loaded
-    loaded.close_all()
-
-
 @pytest.mark.parametrize("name", [source.stem for source in sources()])
-def test_all_pictures_of_a_notebook_are_drawn(course: Lab, name: str) -> None:
-    notebook = course.show(f"{name}.ipynb")
+def test_all_pictures_of_a_notebook_are_drawn(lab: Lab, name: str) -> None:
+    notebook = lab.open(f"{name}.ipynb")
     notebook.run_all()
-    outputs: list[list[str]] = course.page.evaluate(_OUTPUTS)
+    outputs: list[list[str]] = lab.page.evaluate(_OUTPUTS)
     assert [kind for cell in outputs for kind in cell if kind.startswith("error")] == []
     live = {number: sum("vnd.triton-lab.scene" in kind for kind in cell) for number, cell in enumerate(outputs)}
     assert any(live.values())
@@ -53,10 +34,10 @@ def test_all_pictures_of_a_notebook_are_drawn(course: Lab, name: str) -> None:
             expect(picture.locator("canvas, svg, img, .tl-code, table").first).to_be_visible()
         # In its place stands the image.
         expect(cell.get_by_text("saved by another version")).to_have_count(0)
-        course.screenshot(f"course-{name}-{number}", cell)
-    assert course.console_errors == []
+        lab.screenshot(f"course-{name}-{number}", cell)
+    assert lab.console_errors == []
     notebook.save()
-    is_fit_to_store(nbformat.read(course.folder / f"{name}.ipynb", as_version=4))
+    is_fit_to_store(nbformat.read(lab.folder / f"{name}.ipynb", as_version=4))
 
 
 STEP = """import torch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 import triton_lab
 from tests.command.conftest import Call
 from triton_lab.command import doctor
+from triton_lab.command.course import notebooks
 from triton_lab.command.doctor import Checked, examine
 
 LISTED = (
@@ -103,3 +105,15 @@ def test_what_fails_to_be_looked_at_hides_nothing_else(listed: dict[str, str], m
     checked = {one.name: one for one in examine()}
     assert checked["backend"].told == "cannot be looked at: RuntimeError: no such luck"
     assert checked["course"].state == "ok"
+
+
+def test_it_works_where_next_to_nothing_is_installed() -> None:
+    code = (
+        "import sys\nfor name in ('numpy', 'torch', 'triton', 'IPython'): sys.modules[name] = None\n"
+        "from triton_lab.command import doctor, main\n"
+        "doctor._LOOKS = [one for one in doctor._LOOKS if one[1] != doctor._extension]\n"
+        "sys.argv = ['triton-lab', 'doctor']\nmain.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and done.stderr == ""
+    assert "cannot be looked at: ModuleNotFoundError" in done.stdout and f"{len(notebooks())} notebooks" in done.stdout

@@ -464,11 +464,16 @@ def _parts(folder: Path) -> list[Row]:
     return [row for k in range(PARTS) for row in json.loads((folder / f"part-{k}.json").read_text(encoding="utf-8"))]
 
 
-def count(names: Sequence[str], folder: Path) -> tuple[list[Row], str]:
-    """What ncu counts, and what it said where it refused some metrics."""
-    ncu = shutil.which("ncu") or next(
+def found_ncu() -> str:
+    """Nsight Compute, where it is mostly."""
+    return shutil.which("ncu") or next(
         (str(path) for path in sorted(Path("/usr/local").glob("cuda*/bin/ncu"), reverse=True)), "ncu"
     )
+
+
+def count(names: Sequence[str], folder: Path) -> tuple[list[Row], str]:
+    """What ncu counts, and what it said where it refused some metrics."""
+    ncu = found_ncu()
     said = ""
     for metrics in ((*METRICS, *MORE), METRICS):
         log = folder / "ncu.csv"

@@ -5,12 +5,15 @@ the changed file's own room: first those that run the changed line, and if these
 fails for has survived: the test that would have seen it is missing, or the code means the same without it. Survivors
 are printed with file, line and difference.
 
-``--near`` is the quick look: a line that some test runs is tried on the tests that run it, and not on the others of the
-room. What is killed then is killed; what survives may yet be seen by a test that runs the line another way (in a
-process of its own, or through what an earlier test left in a cache). So the rate is a lower bound.
+``--near`` is the quick look: a line that some test runs is tried on the tests that run it, in forks of one pytest, and
+not on the others of the room. What is killed then is killed; what survives may yet be seen by a test that runs the line
+another way (in a process of its own, or through what an earlier test left in a cache). So the rate is a lower bound.
 
 Tests that fail as they are say nothing, and are left out by name. What pytest shall leave out besides is told by
 ``PYTEST_ADDOPTS``, as everywhere.
+
+A large sample is measured in parts: ``--baseline`` and ``--results`` keep what is known, so that a further call with
+the same seed goes on, and ``--within`` takes those of some rooms. With ``--seconds 0`` a call only sums up.
 
 Run by hand: a change costs a run of tests, seconds to minutes. The kept tools do not fit: mutmut rewrites functions so
 that their source, which Triton's front end reads, is no longer theirs; cosmic-ray changes the working tree and knows
@@ -28,9 +31,9 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
@@ -39,18 +42,13 @@ from tests.mutation import baseline
 from tests.mutation.baseline import Ran
 from tests.mutation.bounds import BOUNDS, PICTURES
 from tests.mutation.changes import Change, changes
+from tests.mutation.forks import LEAST_SECONDS, MOST_TIMES, Drawn, tried
 from tests.mutation.rooms import files_of_tests, own_tests
 from tests.mutation.tree import ROOT, Copy
-
-# A change may make a loop endless or a block huge.
-LEAST_SECONDS = 60.0
-MOST_TIMES = 4.0
 
 # A test whose name is another one each time is not found again, and then none is run.
 _NO_SUCH_TEST = (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED)
 _UNDECIDED = "undecided"
-
-Drawn = tuple[str, Change]
 
 
 @dataclass(frozen=True)
@@ -63,13 +61,25 @@ class Outcome:
     seconds: float
 
 
+def measured_before(file: Path | None) -> dict[Drawn, Outcome]:
+    """What was kept in ``file``, a line each."""
+    lines = file.read_text(encoding="utf-8").splitlines() if file and file.exists() else []
+    kept = [Outcome(**known | {"change": Change(**known["change"])}) for known in map(json.loads, lines)]
+    return {(outcome.path, outcome.change): outcome for outcome in kept}
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Whether a file is ``folder`` or in it."""
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
+
+
 def all_changes(only: list[str]) -> list[Drawn]:
     """The changes of the files and folders ``only`` (``path`` or ``path:line``), or of the whole package."""
     wanted = [each.partition(":") for each in only or ["triton_lab"]]
     found = []
     for path in sorted((ROOT / "triton_lab").rglob("*.py")):
         name = path.relative_to(ROOT).as_posix()
-        lines = {line for start, _, line in wanted if name == start or name.startswith(f"{start.rstrip('/')}/")}
+        lines = {line for start, _, line in wanted if lies_in(name, start)}
         if lines and own_tests(name, ROOT):
             every = changes(path.read_text(encoding="utf-8"), BOUNDS.get(name, ()), name in PICTURES)
             found += [(name, change) for change in every if "" in lines or str(change.line) in lines]
@@ -77,16 +87,25 @@ def all_changes(only: list[str]) -> list[Drawn]:
 
 
 class Measure:
-    """Baselines and changes, side by side in the ``copies``. ``deadline``: nothing is begun later, by the clock of
-    `time.monotonic`. ``near``: where tests are known to run a line, no others are tried."""
+    """Baselines and changes, side by side in the ``copies``. ``kept``, ``results``: files of what is known of tests
+    and of changes, which grow. ``deadline``: nothing is begun later, by the clock of `time.monotonic`. ``near``: where
+    tests run a line, no others are tried."""
 
-    def __init__(self, copies: Sequence[Copy], kept: Path | None, deadline: float, near: bool = False) -> None:
-        self.kept, self.deadline, self.near = kept, deadline, near
+    def __init__(
+        self,
+        copies: Sequence[Copy],
+        kept: Path | None,
+        deadline: float,
+        near: bool = False,
+        results: Path | None = None,
+    ) -> None:
+        self.kept, self.deadline, self.near, self.results = kept, deadline, near, results
         self.copies: asyncio.Queue[Copy] = asyncio.Queue()
         for copy in copies:
             self.copies.put_nowait(copy)
         self.known = baseline.load(kept)
         self.asked: dict[str, asyncio.Task[Ran | None]] = {}
+        self.failed: set[str] = set()  # tests that fail as they are
 
     @asynccontextmanager
     async def copy(self) -> AsyncIterator[Copy]:
@@ -101,22 +120,47 @@ class Measure:
 
     async def outcomes(self, drawn: Sequence[Drawn]) -> list[Outcome | None]:
         """Of each change in turn; None where the time did not last."""
-        self.ask(sorted({file for path, _ in drawn for file in files_of_tests(path, ROOT)}))
-        found: list[Outcome | None] = [None] * len(drawn)
-        waiting = iter(enumerate(drawn))
+        before = measured_before(self.results)
+        found = {each: before[each] for each in drawn if each in before}
+
+        def decided(outcome: Outcome) -> None:
+            found[outcome.path, outcome.change] = outcome
+            if self.results:
+                with self.results.open("a", encoding="utf-8") as opened:
+                    opened.write(json.dumps(asdict(outcome)) + "\n")
+            print(told(outcome), flush=True)
+
+        if self.near:
+            rooms: dict[str, list[Drawn]] = {}
+            for each in drawn:
+                if each not in found:
+                    rooms.setdefault(each[0].split("/")[1], []).append(each)
+            await asyncio.gather(*(self.nearby(room, decided) for room in rooms.values()))
+        left = [] if self.late() else [each for each in drawn if each not in found]
+        waiting = iter(left)
+        self.ask(sorted({file for path, _ in left for file in files_of_tests(path, ROOT)}))
 
         async def worker() -> None:
-            for number, (path, change) in waiting:
+            for path, change in waiting:
                 ran = await asyncio.gather(*(self.asked[file] for file in files_of_tests(path, ROOT)))
                 if self.late():
                     return
-                found[number] = outcome = await self.measure(path, change, [each for each in ran if each])
-                print(told(outcome), flush=True)
+                decided(await self.measure(path, change, [each for each in ran if each]))
 
         # While some wait for a baseline, others have theirs.
         await asyncio.gather(*(worker() for _ in range(2 * self.copies.qsize())))
-        await asyncio.gather(*self.asked.values())
-        return found
+        for ran in await asyncio.gather(*self.asked.values()):
+            self.failed.update(ran.failed if ran else ())
+        return [found.get(each) for each in drawn]
+
+    async def nearby(self, drawn: Sequence[Drawn], decided: Callable[[Outcome], None]) -> None:
+        """What becomes of a room's changes in the tests that run their lines; of what no test runs nothing is said."""
+        async with self.copy() as copy:
+            if not self.late():
+                near, failed = await tried(copy, drawn, self.deadline - time.monotonic())
+                self.failed.update(failed)
+                for each in near:
+                    decided(Outcome(*drawn[each.place], each.fate, each.seconds))
 
     def ask(self, files: Sequence[str]) -> None:
         """Begins the baselines, of the longest files first."""
@@ -150,13 +194,10 @@ class Measure:
         start = time.perf_counter()
         source = (ROOT / path).read_text(encoding="utf-8")
         first = baseline.likely(room, path, source, change.line)
-        near = baseline.running(room, path, source, change.line) if self.near else {}
-        later = {test: seconds for test, seconds in near.items() if test not in first}
-        fate = "survived"
-        for tests in filter(None, (first, later)):
-            if fate == "survived":
-                fate = await self.fate(path, change, list(tests), sum(tests.values()), _NO_SUCH_TEST)
-        if fate == _UNDECIDED or (fate == "survived" and not near):
+        fate = _UNDECIDED
+        if first:
+            fate = await self.fate(path, change, list(first), sum(first.values()), _NO_SUCH_TEST)
+        if fate in (_UNDECIDED, "survived"):
             fate = await self.whole(path, change, room)
         return Outcome(path, change, fate, time.perf_counter() - start)
 
@@ -215,7 +256,7 @@ def told(outcome: Outcome) -> str:
     return f"{outcome.fate:9}{outcome.seconds:5.0f} s  {outcome.path}:{change.line}  {was}"
 
 
-def summary(found: Sequence[Outcome | None], skipped: int, near: bool = False) -> str:
+def summary(found: Sequence[Outcome | None], near: bool = False) -> str:
     """The survivors, how many died of those measured, and on which tests.
 
     Measured are those up to the first that the time did not last for, so that with the others of further calls they
@@ -228,8 +269,9 @@ def summary(found: Sequence[Outcome | None], skipped: int, near: bool = False) -
     said = [f"\n{each.path}:{each.change.line}\n{difference(each.path, each.change)}" for each in survivors]
     dead = len(outcomes) - len(survivors)
     if len(measured) < len(found):
-        rest = f"go on with --skip {skipped + len(measured)}"
-        said.append(f"\n{len(measured)} of {len(found)} drawn were measured; {rest}")
+        said.append(
+            f"\n{len(measured)} of {len(found)} drawn were measured; another call with the same --results goes on"
+        )
     tried = "tried on the tests that run the line, or on the whole room where none does" if near else "whole rooms"
     return "\n".join([*said, f"\n{dead} of {len(outcomes)} changes died ({dead / max(1, len(outcomes)):.1%}); {tried}"])
 
@@ -238,11 +280,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--sample", type=int, default=40, help="so many changes, drawn at random (0: all)")
     parser.add_argument("--seed", type=int, default=0, help="another seed draws others")
-    parser.add_argument("--skip", type=int, default=0, help="so many of the drawn were measured by an earlier call")
+    parser.add_argument("--within", action="append", default=[], metavar="PATH", help="of the drawn those in here")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="no change is begun later than that")
     parser.add_argument("--jobs", type=int, default=1, help="so many at a time, each in a copy of its own")
     parser.add_argument("--memory", type=float, default=24, help="GiB of address space of a run, libraries included")
     parser.add_argument("--baseline", type=Path, help="keeps what the tests do as they are, for the next call")
+    parser.add_argument("--results", type=Path, help="keeps what became of changes: measured once, by any call")
     parser.add_argument("--near", action="store_true", help="where tests run a line, try no others of the room")
     parser.add_argument("--list", action="store_true", help="print what is drawn, and run nothing")
     parser.add_argument("only", nargs="*", metavar="PATH[:LINE]", help="files, folders or lines; else the package")
@@ -250,7 +293,8 @@ def main() -> None:
     deadline = time.monotonic() + options.seconds
     every = all_changes(options.only)
     size = min(options.sample, len(every)) or len(every)
-    drawn = random.Random(options.seed).sample(every, size)[options.skip :]
+    drawn = random.Random(options.seed).sample(every, size)
+    drawn = [each for each in drawn if not options.within or any(lies_in(each[0], path) for path in options.within)]
     print(f"{size} of {len(every)} changes, seed {options.seed}", flush=True)
     if options.list:
         for path, change in sorted(drawn):
@@ -262,15 +306,14 @@ def main() -> None:
         copies = [Copy(Path(folder).resolve() / str(number), options.memory) for number in range(options.jobs)]
 
         async def measured() -> tuple[list[Outcome | None], list[str]]:
-            measure = Measure(copies, options.baseline, deadline, options.near)
+            measure = Measure(copies, options.baseline, deadline, options.near, options.results)
             found = await measure.outcomes(drawn)
-            known = [task.result() for task in measure.asked.values()]
-            return found, sorted(test for ran in known if ran for test in ran.failed)
+            return found, sorted(measure.failed)
 
         found, left_out = asyncio.run(measured())
     for test in left_out:
         print(f"fails as it is, and was left out: {test}")
-    print(summary(found, options.skip, options.near))
+    print(summary(found, options.near))
 
 
 if __name__ == "__main__":

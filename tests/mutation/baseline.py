@@ -61,19 +61,6 @@ def likely(room: Iterable[Ran], path: str, source: str, line: int) -> dict[str, 
     return _by_file(room, taken)
 
 
-def running(room: Iterable[Ran], path: str, source: str, line: int) -> dict[str, float]:
-    """All tests that are known to run a line of a function, in the order of `likely`: of each file the quickest that
-    `recorder` keeps. None where no test runs it itself: it is run by the import, compiled for a kernel or in a process
-    of its own, and who it matters to is not known."""
-    room = list(room)
-    tree = ast.parse(source)
-    around, inside = _around(tree, line)
-    if not inside or line < inside[-1].body[0].lineno:
-        return {}
-    found = _seconds(room, path, {line} | _own_lines(around[-1]))
-    return _by_file(room, {test: found[test] for test in sorted(found, key=found.__getitem__)})
-
-
 def _seconds(room: Sequence[Ran], path: str, lines: Iterable[int]) -> dict[str, float]:
     """Of the tests that run one of the lines."""
     lines = list(lines)

@@ -51,6 +51,7 @@ BOUNDS: Mapping[str, frozenset[str]] = {
         "interpreter/special": "_TERMS _POINTS",
         # So much is tried, kept or looked at before it is too much, and says so.
         "backend/resources": "_SECONDS",
+        "compiled/child": "SECONDS MAX_BYTES",
         "interpreter/faults": "_MOST_LOOKUPS",
         "launch/checks/fixes": "_EDITS _TRIES _SECONDS _STEPS _ROOM",
         "launch/checks/rectangles": "_MOST_PIECES",

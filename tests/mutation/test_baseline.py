@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -63,28 +63,6 @@ def test_of_many_tests_the_quickest_are_taken_and_one_at_least() -> None:
     assert list(baseline.likely([many], "m.py", SOURCE, 3)) == ["a.py::d", "a.py::c"]
     assert list(baseline.likely([ran("a.py", {"a": long}, {3: [0]})], "m.py", SOURCE, 3)) == ["a.py::a"]
     assert baseline.likely([many], "another.py", SOURCE, 3) == {}
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        (3, ["b.py::brief", "a.py::fast", "a.py::slow"]),
-        (5, ["a.py::fast", "a.py::slow"]),  # its statement is run
-        (1, []),  # by the import
-        (2, []),  # a head, whose defaults are of the import
-        (8, ["a.py::other"]),
-        (6, ["b.py::brief", "a.py::fast"]),
-    ],
-)
-def test_who_runs_a_line_of_a_function_is_known(line: int, expected: list[str]) -> None:
-    assert list(baseline.running(ROOM, "m.py", SOURCE, line)) == expected
-
-
-def test_who_runs_a_line_is_not_cut_short_and_of_a_line_that_nobody_runs_it_is_nobody() -> None:
-    many = ran("a.py", {"a": SECONDS * 2, "b": SECONDS}, {3: [0, 1]})
-    assert set(baseline.running([many], "m.py", SOURCE, 3)) == {"a.py::a", "a.py::b"}
-    assert baseline.running([many], "m.py", SOURCE, 8) == {}
-    assert list(baseline.likely([many], "m.py", SOURCE, 8)) == ["a.py::b"], "but another line of the file is run"
 
 
 def test_a_room_is_run_in_parts_that_leave_out_nothing_but_what_fails_as_it_is() -> None:
@@ -144,8 +122,8 @@ CHANGE = Change(1, 0, "a", "b")
 class Told(Measure):
     """Runs nothing: ``fates`` are those of the likeliest tests and then of each part of the room."""
 
-    def __init__(self, fates: Sequence[str], near: bool = False) -> None:
-        super().__init__([], None, 0.0, near)
+    def __init__(self, fates: Sequence[str]) -> None:
+        super().__init__([], None, 0.0)
         self.fates, self.asked_for = iter(fates), list[Sequence[str]]()
 
     async def fate(
@@ -170,28 +148,6 @@ def test_a_change_has_survived_when_all_of_its_room_pass(fates: list[str], expec
     measure = Told(fates)
     assert asyncio.run(measure.measure(path, CHANGE, [own])).fate == expected
     assert measure.asked_for == [["a.py::t"], ["a.py"]][:runs]
-
-
-@pytest.mark.parametrize(
-    ("known", "fates", "expected", "runs"),
-    [
-        (True, ["survived", "survived"], "survived", [["a.py::t"], ["a.py::long"]]),
-        (True, ["survived", "killed"], "killed", [["a.py::t"], ["a.py::long"]]),
-        (True, ["killed"], "killed", [["a.py::t"]]),
-        (False, ["survived", "survived"], "survived", [["a.py::t"], ["a.py"]]),
-        (False, ["survived", "killed"], "killed", [["a.py::t"], ["a.py"]]),
-    ],
-)
-def test_near_by_only_those_that_run_the_line_are_asked_where_they_are_known(
-    known: bool, fates: list[str], expected: str, runs: list[list[str]]
-) -> None:
-    path = "triton_lab/words.py"
-    body = ast.parse((ROOT / path).read_text(encoding="utf-8")).body
-    line = next(node for node in body if isinstance(node, ast.FunctionDef)).body[0].lineno if known else 1
-    own = Ran("a.py", 1.0, {"a.py::t": 1.0, "a.py::long": SECONDS}, {path: {str(line): [0, 1]}}, ())
-    measure = Told(fates, near=True)
-    assert asyncio.run(measure.measure(path, Change(line, 0, "a", "b"), [own])).fate == expected
-    assert measure.asked_for == runs
 
 
 class Exits(Copy):
@@ -235,25 +191,53 @@ def test_what_pytest_ends_with_decides(codes: list[int], expected: str) -> None:
     assert copy.text == (ROOT / path).read_text(encoding="utf-8"), "nothing is left changed"
 
 
-@pytest.mark.parametrize("near", [False, True])
-def test_where_a_test_is_not_found_again_the_whole_room_is_asked(near: bool) -> None:
+def test_where_a_test_is_not_found_again_the_whole_room_is_asked() -> None:
     path = "triton_lab/words.py"
     own = Ran("a.py", 1.0, {"a.py::t": 1.0}, {path: {str(line): [0] for line in range(1, 999)}}, ())
-    source = (ROOT / path).read_text(encoding="utf-8")
-    change = next(each for each in changes(source) if baseline.running([own], path, source, each.line))
+    change = changes((ROOT / path).read_text(encoding="utf-8"))[0]
     copy = Exits([4, 1])
-    assert asyncio.run(Measure([copy], None, 0.0, near).measure(path, change, [own])).fate == "killed"
+    assert asyncio.run(Measure([copy], None, 0.0).measure(path, change, [own])).fate == "killed"
     assert copy.asked_for == [["a.py::t"], ["a.py"]]
 
 
 def test_only_what_was_measured_without_a_gap_counts() -> None:
     died, lived = Outcome("triton_lab/words.py", CHANGE, "killed", 1.0), None
-    said = summary([died, died, lived, died], 5)
-    assert "2 of 4 drawn were measured; go on with --skip 7" in said and "2 of 2 changes died (100.0%)" in said
-    assert "1 of 1 changes died" in summary([died], 0) and "--skip" not in summary([died], 0)
+    said = summary([died, died, lived, died])
+    assert "2 of 4 drawn were measured; another call" in said and "2 of 2 changes died (100.0%)" in said
+    assert "1 of 1 changes died" in summary([died]) and "another call" not in summary([died])
+
+
+def test_a_further_call_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
+    class Instant(Measure):
+        """Runs nothing: its next change has ``fate``."""
+
+        def __init__(self, fate: str, seconds: float) -> None:
+            super().__init__([Exits([])], None, time.monotonic() + seconds, results=tmp_path / "results")
+            self.fates = iter([fate])
+
+        def ask(self, files: Sequence[str]) -> None:
+            self.asked = {file: asyncio.create_task(self.baseline(file)) for file in files}
+
+        async def baseline(self, file: str) -> Ran:
+            return Ran(file, 1.0, {}, {}, ())
+
+        async def measure(self, path: str, change: Change, room: Sequence[Ran]) -> Outcome:
+            return Outcome(path, change, next(self.fates), 1.0)
+
+    def call(drawn: Sequence[tuple[str, Change]], fate: str = "", seconds: float = 9) -> tuple[list[str], Instant]:
+        measure = Instant(fate, seconds)
+        found = asyncio.run(measure.outcomes(drawn))
+        return [outcome.fate for outcome in found if outcome], measure
+
+    drawn = [("triton_lab/words.py", Change(line, 0, "a", "b")) for line in (1, 2)]
+    assert call(drawn[:1], "killed")[0] == ["killed"]
+    assert call(drawn, seconds=0)[0] == ["killed"], "in no time it only sums up"
+    assert call(drawn, "survived")[0] == ["killed", "survived"]
+    fates, last = call(drawn)
+    assert fates == ["killed", "survived"] and not last.asked, "no test is run, not even as it is"
 
 
 def test_it_says_on_which_tests_the_changes_were_tried() -> None:
     found = [Outcome("triton_lab/words.py", CHANGE, "killed", 1.0)]
-    assert summary(found, 0).endswith("whole rooms")
-    assert "tests that run the line" in summary(found, 0, near=True)
+    assert summary(found).endswith("whole rooms")
+    assert "tests that run the line" in summary(found, near=True)

@@ -91,6 +91,10 @@ def test_a_sample_is_drawn_by_its_seed() -> None:
 
     assert drawn() == drawn() != drawn("--seed", "1")
     assert drawn().startswith("3 of ")
+    parts = [drawn("--sample", "20", "--within", f"triton_lab/ir/{file}") for file in ("parse.py", "effects.py")]
+    assert {"20 of " in part for part in parts} == {True}, "of one sample"
+    whole = drawn("--sample", "20").splitlines()
+    assert all(set(part.splitlines()) < set(whole) for part in parts)
 
 
 def test_of_a_bound_the_operators_are_changed_and_the_numbers_stay() -> None:

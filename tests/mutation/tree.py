@@ -25,6 +25,13 @@ def _files() -> list[str]:
     return [str(name) for name in names if not {"node_modules", ".venv", ".git"} & set(name.parts)]
 
 
+def write(file: Path, text: str) -> None:
+    """Another version of a module."""
+    file.write_text(text, encoding="utf-8")
+    # Python tells versions of a file apart by second and size: a changed digit has the same.
+    Path(importlib.util.cache_from_source(str(file))).unlink(missing_ok=True)
+
+
 class Copy:
     """A copy of the tree in ``folder``, in which one file at a time is changed.
 
@@ -40,9 +47,7 @@ class Copy:
                 shutil.copyfile(ROOT / name, folder / name)
 
     def write(self, path: str, text: str) -> None:
-        (self.folder / path).write_text(text, encoding="utf-8")
-        # Python tells versions of a file apart by second and size: a changed digit has the same.
-        Path(importlib.util.cache_from_source(str(self.folder / path))).unlink(missing_ok=True)
+        write(self.folder / path, text)
 
     async def run(
         self, options: Sequence[str], tests: Sequence[str], seconds: float | None, more: Mapping[str, str] | None = None

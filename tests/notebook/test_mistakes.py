@@ -11,14 +11,16 @@ from typing import Any
 
 import pytest
 import torch
+import triton.language as tl
 from triton.compiler.errors import CompilationError
 
 from tests.notebook import mistaken
 from triton_lab.notebook.assigned import reaching
 from triton_lab.notebook.mistakes import RULES
+from triton_lab.notebook.refusal import Operand
 from triton_lab.notebook.trouble import rendering
 from triton_lab.notebook.types_told import type_told
-from triton_lab.notebook.wrong_forms import index_pointer
+from triton_lab.notebook.wrong_forms import index_pointer, shape_of_variables
 
 FILE = str(Path(mistaken.__file__))
 SOURCE = Path(FILE).read_text().splitlines()
@@ -270,3 +272,25 @@ def test_an_index_is_told_as_one_of_a_pointer_where_it_may_be(text: str, told: s
     refusal: Any = SimpleNamespace(node=node, operands=(), code=text)
     found = index_pointer(refusal, re.match("", ""))  # type: ignore[arg-type]
     assert (found and found.advice) == told
+
+
+@pytest.mark.parametrize("steps", range(7))
+@pytest.mark.parametrize("looping", [False, True])
+def test_an_argument_is_found_behind_a_few_assignments(steps: int, looping: bool) -> None:
+    """``v1 = n // 2``, ``v2 = v1 // 2`` ...: three are followed, and a name that is computed from itself ends too."""
+    again = f" + v{steps}" if looping and steps else ""
+    before = "".join(f"    v{step + 1} = v{step} // B\n" for step in range(steps - 1))
+    last = f"    v{steps} = v{steps - 1} // B{again}\n" if steps else ""
+    text = f"def kernel(p, v0, B: tl.constexpr):\n{before}{last}    tl.zeros((v{steps},))\n"
+    kernel = ast.parse(text).body[0]
+    assert isinstance(kernel, ast.FunctionDef) and isinstance(kernel.body[-1], ast.Expr)
+    call = kernel.body[-1].value
+    assert isinstance(call, ast.Call) and isinstance(call.args[0], ast.Tuple)
+    computed = tl.tensor.__new__(tl.tensor)
+    refusal: Any = SimpleNamespace(
+        kernel=SimpleNamespace(arguments=kernel.args.args, tree=kernel, line=lambda node: node.lineno),
+        node=call, operands=[Operand("", call.args[0].elts[0], computed)], code=text,
+    )  # fmt: skip
+    found = shape_of_variables(refusal, re.match("", ""))  # type: ignore[arg-type]
+    known = "Declare `v0: tl.constexpr`" in found.advice
+    assert known == (steps <= 3) and "`B" not in found.advice

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 import triton_lab as lab
 from tests.kernels import copy_block, double, load_through, sum_pair
-from tests.remote.kernels import copy_turned, crashes, goes_astray, says, strays, takes_much
+from tests.remote.kernels import copy_turned, crashes, goes_astray, says, strays, takes_much, tallies
 from triton_lab.examples.softmax import softmax_forward
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'triton-lab[dask]'")
@@ -176,3 +178,42 @@ def test_an_autotuner_chooses_by_times_from_there(there: str) -> None:
     assert all(0 < time < 1000 for times in tuned.configs_timings.values() for time in times)
     with lab.target("cpu"):
         assert tuned.cache == {}
+
+
+def test_the_parts_of_a_checked_launch_run_there(school: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs: list[int] = []
+    run_all = cluster.Cluster.run_all
+    monkeypatch.setattr(
+        cluster.Cluster, "run_all", lambda self, *rest: (jobs.append(len(rest[0])), run_all(self, *rest))[1]
+    )
+    x, total, y = torch.arange(1024, dtype=torch.int32), torch.zeros(3, dtype=torch.int32), torch.empty(1000)
+    with at(school, "cpu"):
+        with lab.record(parts=4) as launches:
+            double[(10,)](torch.arange(1000.0), y, 1000, BLOCK=128)
+            tallies[(8,)](x, total, BLOCK=128)
+            assert torch.equal(y, torch.arange(1000.0) * 2)
+        with pytest.raises(lab.CheckFailed, match=r"nobody has written; 1,000 lanes in all"), lab.check(parts=2):
+            double[(10,)](torch.empty(1000), y, 1000, BLOCK=128)
+    assert jobs == [4, 4, 2]
+    assert [(one.dropped.split(" parts")[0], one.remark) for one in launches] == [("it ran in 4", "")] * 2
+    assert total.tolist() == [int(x[k::3].sum()) for k in range(3)]
+    (idle,) = launches[0].findings
+    assert (idle.kind, idle.count) == ("idle-program", 2)
+
+
+def tests_of_a_suite(fine: bool) -> int:
+    print("here")
+    with lab.check() as launches:
+        double[(2,)](torch.ones(64) if fine else torch.empty(64), torch.empty(64), 64, BLOCK=32)
+    return len(launches)
+
+
+def test_calls_are_spread_and_come_back_in_order(school: Shared) -> None:
+    calls = [partial(tests_of_a_suite, True), partial(tests_of_a_suite, False), partial(os._exit, 3), lambda: 7]
+    found = lab.spread(calls, scheduler=school.address, security=school.certificates.security)
+    assert [one.error for one in found][::3] == [None, None]
+    assert [one.value for one in found] == [1, None, None, 7]
+    fine, failed, gone, _ = found
+    assert fine.printed == "here\n" and fine.error is None and fine.seconds > 0 and fine.worker.startswith("tls://")
+    assert isinstance(failed.error, lab.CheckFailed) and "nobody has written" in str(failed.error)
+    assert isinstance(gone.error, lab.RemoteError) and "the call of _exit" in str(gone.error)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from triton_lab.views.assembly import ENTRIES, FRONT, PAGE, SAVED, VIEW, WIDGET, CannotAssemble, needs, script
+from triton_lab.views.assembly import ENTRIES, FRONT, PAGE, SAVED, SITE, VIEW, WIDGET, CannotAssemble, needs, script
 
 KINDS = "kinds.js"
-HANDED_OVER = {WIDGET: ["export default { render };"], PAGE: [], SAVED: [], VIEW: []}
+HANDED_OVER = {WIDGET: ["export default { render };"], PAGE: [], SAVED: [], SITE: [], VIEW: []}
 
 
 def node() -> str:
@@ -43,7 +43,7 @@ def test_a_script_is_one_module_that_needs_no_other(entry: str, tmp_path: Path) 
 
 def test_every_module_is_part_of_every_picture() -> None:
     """No module that nobody imports, and no entry that draws less than another."""
-    adapters = {WIDGET, PAGE, SAVED}
+    adapters = {WIDGET, PAGE, SAVED, SITE}
     every = {path.relative_to(FRONT).as_posix() for path in FRONT.rglob("*.js")}
 
     def needed(*entries: str) -> set[str]:
@@ -66,7 +66,7 @@ def test_the_scripts_lie_in_the_folders_of_the_views() -> None:
     folders = {path.parent.name for path in FRONT.parent.glob("*/__init__.py")}
     # Lazy graphs are boxes and lines, which drawing/ draws for everybody.
     assert {path.name for path in FRONT.iterdir() if path.is_dir()} == folders - {"lazy"}
-    doors = {WIDGET, PAGE, SAVED, VIEW, KINDS}
+    doors = {WIDGET, PAGE, SAVED, SITE, VIEW, KINDS}
     for path in FRONT.rglob("*.js"):
         name = path.relative_to(FRONT).as_posix()
         known = {"drawing", path.parent.name} | ({""} if path.parent.name != "drawing" else set())

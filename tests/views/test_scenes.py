@@ -139,6 +139,7 @@ def kinds_in(value: Any) -> Iterator[str]:
 def sent() -> dict[str, Any]:
     """What each view begins with, and what a page of it carries."""
     found: dict[str, Any] = {"what is not there": Card(softmax()).part("nothing")}
+    found["variables"] = Card(softmax()).part("assigned@1")
     for name, make in MAKERS.items():
         view = make()
         found[name] = view.live()

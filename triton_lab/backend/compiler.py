@@ -37,6 +37,8 @@ class Reading(Protocol):
 
 
 reading: Reading | None = None
+# Names what kernels are compiled with besides what is written, which Triton's cache keeps apart.
+variant = ""
 
 # The options that change what a kernel means.
 _MEANINGFUL = (
@@ -73,7 +75,7 @@ class CPUBackend(BaseBackend):
     def hash(self) -> str:
         from triton import __version__
 
-        return f"triton_lab-{__version__}-{_sources_hash()}"
+        return f"triton_lab-{__version__}-{_sources_hash()}{variant}"
 
     def parse_options(self, options: dict[str, Any]) -> object:
         # Whether the compiler may fuse multiplication and addition does not matter here; saying so

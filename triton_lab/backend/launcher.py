@@ -21,7 +21,7 @@ from triton_lab.backend.source import Written
 from triton_lab.backend.unknown import Finder
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.executable import Executable
-from triton_lab.interpreter.frame import Observer
+from triton_lab.interpreter.frame import Marks, Observer
 from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.memory import Memory, Region
 from triton_lab.interpreter.observers import together
@@ -75,10 +75,17 @@ class Call:
 
 @dataclass(frozen=True)
 class Watch:
-    """Who watches a launch: its ``accesses``, or each of its ``operations``, which slows it down."""
+    """Who watches a launch: its ``accesses``, or each of its ``operations``, which slows it down.
+
+    ``instead`` runs the launch itself, if it can, where nobody else watches: it is given what does the parts of a
+    task (`Launcher.apart`), and says whether it did.
+    ``marks`` is called where programs come by a mark that was put into the kernel (`triton_lab.testing.coverage`).
+    """
 
     accesses: Observer | None = None
     operations: Observer | None = None
+    instead: Callable[[Callable[[Any, Any, Sequence[Any]], list[Any]]], bool] | None = None
+    marks: Marks | None = None
 
 
 class Recorder:
@@ -184,7 +191,9 @@ class Launcher:
         hearing = recorders.hearing()
         watches = [recorder.before(call) for recorder in hearing]
         try:
-            interpret(call, watches)
+            instead = watches[0].instead if len(watches) == 1 else None
+            if instead is None or not instead(functools.partial(self.apart, call)):
+                interpret(call, watches)
             mirrors.write_back()
         except BaseException as error:
             if hearing:  # else nobody asks, and an error that is known to the call keeps all of it alive
@@ -195,6 +204,16 @@ class Launcher:
                 recorder.after(call)
             # The finder knows the memory in turn: without this both would wait for the garbage collector.
             call.memory.resolve = None
+
+    def apart(self, call: Call, work: Callable[[Any, Any], Any], whole: Any, parts: Sequence[Any]) -> list[Any]:
+        """``work(whole, part)`` of each part of a launch, which need not know of each other: here one after another."""
+        done: list[Any] = []
+        with bar(call.metadata.name, progress) as told:
+            for part in parts:
+                done.append(work(whole, part))
+                if told is not None:
+                    told(len(done), len(parts))
+        return done
 
 
 def prepared(
@@ -244,6 +263,7 @@ def interpret(call: Call, watches: Sequence[Watch], quiet: bool = False) -> None
                 call.memory,
                 observer=together([watch.operations for watch in watches]),
                 access_observer=together([watch.accesses for watch in watches]),
+                marks=next((watch.marks for watch in watches if watch.marks is not None), None),
                 limits=limits,
                 progress=told,
                 printer=None if call.trial or quiet else Printer(call.grid, limits.lines),

@@ -17,7 +17,7 @@ from triton_lab.backend.arguments import ArgumentError, tensor_of
 from triton_lab.backend.launcher import checked_grid, recorders
 from triton_lab.backend.mirror import joined
 from triton_lab.backend.preview import follows_pointers
-from triton_lab.backend.regions import extent_of
+from triton_lab.backend.regions import extent_of, own_memory
 from triton_lab.backend.timing import is_trial
 from triton_lab.backend.tuning import heard
 
@@ -200,8 +200,10 @@ class HostMirrors(DeviceCopies):
 
     def __init__(self, tensors: Sequence[Any], device: Any) -> None:
         super().__init__(device)
-        for start, stop in joined([extent for tensor in tensors if (extent := extent_of(tensor)) is not None]):
-            self.add(start, _bytes_at(start, stop))
+        runs = joined([extent for tensor in tensors if (extent := extent_of(tensor)) is not None])
+        self._own = [own_memory(start, stop, tensors) for start, stop in runs]
+        for region in self._own:
+            self.add(region.start, _bytes_at(region.start, region.stop))
         self._before = [buffer.clone() for _, _, buffer in self.runs]
 
     def takes(self, tensor: Any) -> bool:
@@ -213,12 +215,19 @@ class HostMirrors(DeviceCopies):
             buffer.copy_(before)
 
     def write_back(self) -> None:
-        """Put the bytes that have changed into the CPU's memory."""
-        for (start, stop, buffer), before in zip(self.runs, self._before, strict=True):
+        """Put the bytes that have changed into the CPU's memory. Raises ArgumentError where that may only be read."""
+        changes = []
+        for region, (start, _, buffer), before in zip(self._own, self.runs, self._before, strict=True):
             changed = (buffer != before)[start % _ALIGNMENT :]
             if bool(changed.any()):
-                flags = changed.cpu()
-                _bytes_at(start, stop)[flags] = buffer[start % _ALIGNMENT :].cpu()[flags]
+                if not region.writable:
+                    raise ArgumentError(
+                        "the kernel wrote to memory that may only be read; nothing was written to the tensors of the "
+                        "CPU. Pass a copy (.clone()), or map its file for writing."
+                    )
+                changes.append((region, changed.cpu(), buffer[start % _ALIGNMENT :].cpu()))
+        for region, flags, found in changes:
+            _bytes_at(region.start, region.stop)[flags] = found[flags]
 
 
 def _bytes_at(start: int, stop: int) -> Any:

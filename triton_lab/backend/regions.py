@@ -35,11 +35,18 @@ def regions_of(leaves: Sequence[Leaf], mirrors: Mirrors, private: bool = False) 
         if kind == "cpu":
             runs = joined([extent for tensor in tensors if (extent := extent_of(tensor)) is not None])
             own = [own_memory(start, stop, tensors) for start, stop in runs]
-            result.extend([Region(region.start, region.data.copy()) for region in own] if private else own)
+            result.extend(map(_copied, own) if private else own)
         else:
             result.extend(mirrors.of(kind, tensors))
     _check_apart(result, list(by_device))
     return result
+
+
+def _copied(region: Region) -> Region:
+    """The same bytes elsewhere; what may only be read stays so."""
+    data = region.data.copy()
+    data.flags.writeable = region.data.flags.writeable
+    return Region(region.start, data)
 
 
 def own_memory(start: int, stop: int, tensors: Sequence[Any]) -> Region:

@@ -17,10 +17,9 @@ from triton_lab.command import failure, told
 from triton_lab.command.heard import Heard, listening
 from triton_lab.command.live import drawing, status
 from triton_lab.command.running import INTERRUPTED, Ended, Script, run
-from triton_lab.command.terminal import NARROW, console, is_coloured, show, show_lines, warn, write
-from triton_lab.launch.finding import ERROR, NOTE, WARNING
+from triton_lab.command.terminal import NARROW, STYLES, console, is_coloured, show, show_lines, warn, write
+from triton_lab.launch.finding import ERROR, WARNING
 
-STYLES = {ERROR: "bold red", WARNING: "yellow", NOTE: "cyan", "": ""}
 FAILED = 2  # what `check` ends with where the script failed, as it does for a wrong line
 
 
@@ -29,34 +28,40 @@ def ran(script: Script, target: str, draw: bool, time: bool) -> tuple[Heard, End
 
     Raises UsageError where it cannot be run, or its launches not be recorded.
     """
-    from triton_lab.backend.targets import TargetError
-    from triton_lab.backend.targets import target as on
+    from triton_lab.backend import targets
     from triton_lab.launch.unseen import NotRecorded
 
-    process, ended, others = os.getpid(), Ended(), _processes()
+    process, ended = os.getpid(), Ended()
     try:
-        with on(target), listening(draw, time) as heard, status(heard, is_coloured(sys.stderr)):
+        # What Triton chooses by itself leads past our records: the same GPU, by our driver.
+        chosen = targets.as_it_is() if target == "auto" else targets.target(target)
+        with chosen, listening(draw, time) as heard, status(heard, is_coloured(sys.stderr)):
             ended = run(script)
             if os.getpid() != process:  # a fork that came to its end is not asked
                 raise SystemExit(ended.code)
-    except TargetError as error:
+    except targets.TargetError as error:
         raise click.UsageError(str(error)) from None
     except NotRecorded as error:
         if ended.error is None or isinstance(ended.error, SystemExit):
             raise click.UsageError(str(error)) from None
     if ended.error is not None and not isinstance(ended.error, SystemExit):
         failure.tell(ended.error, is_coloured(sys.stderr))
-    others = _processes() - others - 1
+    others = _processes()
     if others:
         warn(f"the script started {words.count(others, 'process', 'processes')}: launches there were not recorded")
     return heard, ended
 
 
+_counted = 0  # processes that multiprocessing has numbered, up to the end of the last script
+
+
 def _processes() -> int:
-    """The number that multiprocessing gives to the next process that this one makes."""
+    """How many processes the script has made with multiprocessing, which numbers them in their names."""
+    global _counted
     import multiprocessing
 
-    return int(multiprocessing.Process().name.rpartition("-")[2].rpartition(":")[2])
+    before, _counted = _counted, int(multiprocessing.Process().name.rpartition("-")[2].rpartition(":")[2])
+    return _counted - before - 1
 
 
 def run_and_report(script: Script, target: str, page: Path | None) -> int:
@@ -65,7 +70,7 @@ def run_and_report(script: Script, target: str, page: Path | None) -> int:
     heard, ended = ran(script, target, draw=page is not None, time=True)
     print(file=sys.stderr)
     _show_table(heard)
-    show_lines(sys.stderr, ((line, STYLES[severity]) for line, severity in told.lines(heard)))
+    show_lines(sys.stderr, ((line, STYLES.get(severity, "")) for line, severity in told.lines(heard)))
     show_lines(sys.stderr, [(told.summary(heard), "bold")])
     if page is not None:
         try:
@@ -114,7 +119,7 @@ def check(
     if isinstance(ended.error, KeyboardInterrupt):
         code = INTERRUPTED
     if form == "text" and output is None:
-        show_lines(sys.stdout, ((line, STYLES[severity]) for line, severity in _told(heard, own)))
+        show_lines(sys.stdout, ((line, STYLES.get(severity, "")) for line, severity in _told(heard, own)))
         return code
     made = text(heard, own, code)
     if output is None:

@@ -95,7 +95,7 @@ def _list(heard: Heard) -> Iterator[str]:
     if any(row.findings() for row in every) and not all(row.findings() for row in every):
         yield '<label><input type="checkbox" id="only"> only those with findings</label>'
     heads = "".join(f'<th scope="col">{name}</th>' for name in ("#", "kernel", "grid", "target", "time", "findings"))
-    yield f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>'
+    yield f'<div class="list"><table><thead><tr>{heads}</tr></thead><tbody>'
     for row in every[:ROWS]:
         line = row.first
         kernel = _(line.kernel)
@@ -155,17 +155,19 @@ def _colours() -> str:
     return f":root{{color-scheme:light dark;{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}"
 
 
+# Of the page alone: the cards have rules of their own.
 _RULES = f"""
 body{{background:var(--ground);color:var(--ink);margin:16px auto;padding:0 16px;max-width:1200px;
 font-family:{style.WEB_FONT};line-height:1.4}}
-h1{{font-size:22px;overflow-wrap:anywhere}}h2{{font-size:17px;margin:24px 0 8px}}p{{margin:4px 0}}
-a{{color:var(--accent)}}.faint{{color:var(--faint);font-size:13px}}
-pre,code{{font-family:{style.WEB_MONO};font-size:13px}}pre{{margin:4px 0;overflow-x:auto}}
+h1{{font-size:22px;overflow-wrap:anywhere}}h2{{font-size:17px;margin:24px 0 8px}}main>p,article p{{margin:4px 0}}
+.list a,article a{{color:var(--accent)}}.faint{{color:var(--faint);font-size:13px}}
+article pre,article code,main>pre{{font-family:{style.WEB_MONO};font-size:13px;margin:4px 0;overflow-x:auto}}
 .error{{color:var(--error)}}.warning{{color:var(--warning)}}.note{{color:var(--faint)}}
 article{{border-left:3px solid var(--line);padding:2px 0 2px 12px;margin:12px 0;overflow-wrap:anywhere}}
-.wide{{overflow-x:auto}}table{{border-collapse:collapse;font-size:14px}}
-th,td{{text-align:left;padding:3px 14px 3px 0;border-bottom:1px solid var(--line);white-space:nowrap}}
-body:has(#only:checked) tbody tr:not(.found){{display:none}}
-details{{border:1px solid var(--line);border-radius:6px;margin:8px 0;padding:6px 12px}}
-summary{{cursor:pointer;font-weight:600;overflow-wrap:anywhere}}details>div{{scroll-margin-top:48px}}
+.list{{overflow-x:auto}}.list table{{border-collapse:collapse;font-size:14px}}
+.list :is(th,td){{text-align:left;padding:3px 14px 3px 0;border-bottom:1px solid var(--line);white-space:nowrap}}
+body:has(#only:checked) .list tbody tr:not(.found){{display:none}}
+main>details{{border:1px solid var(--line);border-radius:6px;margin:8px 0;padding:6px 12px}}
+main>details>summary{{cursor:pointer;font-weight:600;overflow-wrap:anywhere}}
+main>details>div{{scroll-margin-top:48px}}
 """

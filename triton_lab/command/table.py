@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from triton_lab import words
 from triton_lab.command.heard import Line
+from triton_lab.command.terminal import STYLES
 from triton_lab.launch.finding import ERROR, NOTE, WARNING
 
 if TYPE_CHECKING:
@@ -94,6 +95,3 @@ def table(lines: Sequence[Line], narrow: bool) -> Table:
     if len(every) > ROWS:
         made.caption = left_out(every[ROWS:])
     return made
-
-
-STYLES = {ERROR: "bold red", WARNING: "yellow", NOTE: "cyan"}

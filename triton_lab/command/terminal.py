@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from triton_lab.command.doctor import Checked
 
+# By severity, the gravest first. (`doctor` works without NumPy, so the names are not taken from where findings are.)
+STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 NARROW = 70  # columns: below that a table leaves some out
 WIDE = 200  # where nobody looks on, lines need not be broken
 
@@ -50,13 +52,13 @@ def show_lines(stream: TextIO, lines: Iterable[tuple[str, str]]) -> None:
 
 def show_checked(stream: TextIO, checked: Iterable[Checked]) -> list[Checked]:
     """What `doctor` finds, each as soon as it is known; and all of it."""
-    signs = {"ok": ("✔", "green"), "note": ("●", "cyan"), "missing": ("✖", "bold red")}
+    signs = {"ok": ("✔", ""), "note": ("●", STYLES["note"]), "missing": ("✖", STYLES["error"])}
     seen = []
     for one in checked:
         seen.append(one)
         sign, style = signs[one.state]
         remedy = [(f"{'':<14}   {one.remedy}", "")] if one.remedy else []
-        show_lines(stream, [(f"{sign} {one.name:<14} {one.told}", style if one.state != "ok" else ""), *remedy])
+        show_lines(stream, [(f"{sign} {one.name:<14} {one.told}", style), *remedy])
     missing = sum(one.state == "missing" for one in seen)
     told = f"{missing} of these must be mended" if missing else "nothing is missing"
     show_lines(stream, [(told, "bold")])

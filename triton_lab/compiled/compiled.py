@@ -109,7 +109,7 @@ class Compiled:
     def passes(self) -> Passes:
         """What each pass of the compiler changed on the way to LLVM IR, and how long it took; compiled anew for that.
 
-        Raises CompileError where that fails.
+        Raises CompileError where that fails, LookupError for what comes from a file.
 
         >>> passes = launch.compile("sm_90").passes
         >>> passes.introduced("ttg.async_copy_global_to_local")
@@ -119,7 +119,8 @@ class Compiled:
         """
         from triton_lab.compiled.passes import passes_of
 
-        assert self.request is not None, "what was compiled knows what that was"
+        if self.request is None:
+            raise LookupError("the passes of what was compiled elsewhere are not in its file: compile it here")
         return passes_of(self.request, self.kernel, (self.file, self.line))
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from triton_lab.ir import Op
+from triton_lab.ir import Op, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,45 @@ class Deadlock(KernelError):
 
 class StepLimit(KernelError):
     """The launch ran longer than it was allowed to."""
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A KernelError as data, which travels: its class's name, its fields with the operation by number, its cause."""
+
+    kind: str
+    message: str
+    op: int | None
+    programs: NDArray[Any] | None
+    together: NDArray[Any] | None
+    fault: Fault | None
+    cause: tuple[str, str] | None
+
+    @classmethod
+    def of(cls, error: KernelError) -> Stopped:
+        """``error``, taken apart."""
+        cause = None if error.__cause__ is error else error.__cause__
+        return cls(
+            type(error).__name__,
+            error.message,
+            None if error.op is None else error.op.index,
+            error.programs,
+            error.together,
+            error.fault,
+            None if cause is None else (type(cause).__name__, str(cause)),
+        )
+
+    def error(self, plan: Plan) -> KernelError:
+        """The error again, at the operation that ``plan`` has under its number."""
+        kind = next((one for one in (Unsupported, Deadlock, StepLimit) if one.__name__ == self.kind), KernelError)
+        op = next((op for op in plan.walk() if op.index == self.op), None)
+        error = kind(self.message, op, self.programs, self.fault)
+        error.together = self.together
+        if self.cause is not None:
+            name, text = self.cause
+            # Of these the words are chosen by what an error came from.
+            error.__cause__ = (MemoryError if name == "MemoryError" else RuntimeError)(text)
+        return error
 
 
 def from_signal(error: BaseException) -> bool:

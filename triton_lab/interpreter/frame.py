@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
@@ -54,6 +54,10 @@ class Observer(Protocol):
         """``result``, of ``programs`` rows, was put together: rows of it from rows (None: all) of other values."""
 
 
+# Told that programs of a frame come by a mark: a print that is ours.
+Marks = Callable[["Frame", Op], None]
+
+
 class Host(Protocol):
     """The launch that frames belong to, and what they share: a `Machine`."""
 
@@ -64,6 +68,7 @@ class Host(Protocol):
     observer: Observer | None
     access_observer: Observer | None
     printer: Printer | None
+    marks: Marks | None
     steps: int
 
     def memory_for(self, op: Op) -> Reachable:

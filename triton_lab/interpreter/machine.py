@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.errors import Deadlock, KernelError, StepLimit
 from triton_lab.interpreter.executable import Executable
-from triton_lab.interpreter.frame import Environment, Frame, Observer
+from triton_lab.interpreter.frame import Environment, Frame, Marks, Observer
 from triton_lab.interpreter.memory import Memory, Reachable, Region
 from triton_lab.interpreter.printing import Printer
 from triton_lab.interpreter.strands import Strand, Wait
@@ -57,6 +57,7 @@ class Machine:
         limits: Limits | None = None,
         progress: Callable[[int, int], None] | None = None,
         printer: Printer | None = None,
+        marks: Marks | None = None,
     ) -> None:
         self.executable = executable
         self.arguments = arguments
@@ -67,12 +68,13 @@ class Machine:
         self.limits = limits or Limits()
         self.progress = progress
         self.printer = printer
+        self.marks = marks
         self.steps = 0
         self.ended = 0
         self._anything = Reachable(memory)
         self._reachable: Mapping[int, Reachable] = {}
 
-    def run(self, programs: Array | None = None) -> None:
+    def run(self, programs: range | Array | None = None) -> None:
         """Run ``programs`` (linear numbers, ascending), or all of the grid.
 
         Raises KernelError. What was stored before stays stored.

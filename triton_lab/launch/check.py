@@ -23,12 +23,12 @@ class CheckIncomplete(UserWarning):
 
 
 @contextlib.contextmanager
-def check(*, max_bytes: int = MAX_BYTES, strict: bool = False) -> Iterator[Launches]:
+def check(*, max_bytes: int = MAX_BYTES, strict: bool = False, parts: int = 1) -> Iterator[Launches]:
     """Record the launches inside and raise CheckFailed if any has an error: for pytest.
 
     ``with check(): kernel[grid](...)``. An exception that a launch raises passes through. What could not
     be checked (`Launch.unchecked`), or that nothing was launched, is a warning (CheckIncomplete); with
-    ``strict``, CheckFailed. ``max_bytes`` is that of `record`.
+    ``strict``, CheckFailed. ``max_bytes`` and ``parts`` are those of `record`.
 
     >>> with lab.check():
     ...     total = add(x, y)
@@ -38,7 +38,7 @@ def check(*, max_bytes: int = MAX_BYTES, strict: bool = False) -> Iterator[Launc
         ...
     CheckFailed: add_kernel(1, 1, 1): error: line 21: program (0, 0, 0) loads x_ptr[0], which nobody has...
     """
-    with record(max_bytes=max_bytes) as launches:
+    with record(max_bytes=max_bytes, parts=parts) as launches:
         yield launches
     # Findings first: what could not be checked is known only when all checks have run.
     wrong = [f"{_name(launch)}: {found}" for launch in launches for found in launch.findings if found.severity == ERROR]

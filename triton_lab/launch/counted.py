@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.backend.launcher import Call, Recorder, Watch, recorders
@@ -30,7 +29,7 @@ class Moved(Watcher):
         assert pointee is not None
         event = Event(0, frame.programs, pointer, mask, block_shape(frame, op, pointer))
         times = 2 if kind == "atomic" else 1
-        self.bytes += int(np.count_nonzero(event.active())) * max(1, pointee.bits // 8) * times
+        self.bytes += event.lanes * max(1, pointee.bits // 8) * times
 
 
 class Counter(Recorder):

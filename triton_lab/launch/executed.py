@@ -35,8 +35,10 @@ class Executed:
     problem: str = ""
 
 
-def executed(launch: Recorded) -> Executed:
+def executed(launch: Recorded, replays: bool = True) -> Executed:
     """Of all operations but those inside of reductions and scans.
+
+    Unless it ``replays``, what only another run could tell is left out.
 
     >>> from triton_lab.launch.executed import executed
     >>> found = executed(launch)
@@ -63,7 +65,7 @@ def executed(launch: Recorded) -> Executed:
             times.update(dict.fromkeys((op.index for op in block.ops), known[0]))
         elif not _has_access_that_never_ran(block, recorded, launch):
             missing = True
-    if not missing:
+    if not missing or not replays:
         return Executed(times, depth)
     counting = _Counting()
     try:

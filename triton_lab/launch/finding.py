@@ -116,6 +116,8 @@ class Finding:
     orders: tuple[str, ...] = ()
     file: str = ""
     ends: tuple[tuple[str, NDArray[Any]], ...] = field(default=(), repr=False)
+    # The operation, by its number in the plan: two of them may stand at one place.
+    op: int | None = field(default=None, repr=False)
 
     @property
     def where(self) -> str:

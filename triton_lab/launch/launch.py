@@ -216,8 +216,9 @@ class Launch(Recorded):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the launch to one file, which `load` reads on any machine: results, findings and pictures.
 
-        The file holds the kernel as data, the arguments and their memory before the launch, and what the GPU made of
-        it, if it ran there; no pickle and no code. Raises CannotReplay where the memory was not kept.
+        The file holds the kernel as data, the arguments and their memory before the launch, what the GPU made of it, if
+        it ran there, and what `compile` gave until now; no pickle and no code of Python's. Raises CannotReplay where
+        the memory was not kept.
 
         >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "add.launch")

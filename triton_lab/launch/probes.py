@@ -94,7 +94,7 @@ def build(source: Any, metadata: Any, surroundings: Surroundings) -> Twin:
             "go when it handed the kernel to another process"
         )
     fixed: dict[int, Any] = {}
-    first = kernel.starting_line_number + _lines_before_def(kernel)
+    first = kernel.starting_line_number + lines_before_def(kernel)
     weaver = _Weaver(first - 1)
     woven = ast.fix_missing_locations(weaver.visit(ast.parse(kernel.src)))
     # The text is only hashed: the remark tells the twin from the kernel in Triton's cache.
@@ -139,7 +139,7 @@ def remade(
     return made, Executable.of(parse_plan(compiled.asm["plan"].decode()))
 
 
-def _lines_before_def(kernel: Any) -> int:
+def lines_before_def(kernel: Any) -> int:
     """How many lines of decorators the source has above its ``def``."""
     for count, line in enumerate(kernel.raw_src):
         if line.lstrip().startswith("def "):

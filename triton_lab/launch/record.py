@@ -6,7 +6,8 @@ import contextlib
 import math
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,9 @@ from triton_lab.launch.tape import Tape
 from triton_lab.launch.unseen import refused
 from triton_lab.launch.watcher import Watcher
 
+if TYPE_CHECKING:
+    from triton_lab.launch.cut import Apart, Cut
+
 # What a record keeps by default of a launch's memory, and of its accesses, in bytes; and of all its launches.
 MAX_BYTES = 256 << 20
 MAX_TOTAL_BYTES = 512 << 20
@@ -45,13 +49,21 @@ class LaunchNotRecorded(UserWarning):
 
 class _Record(Recorder):
     def __init__(
-        self, launches: Launches, max_bytes: int, max_total_bytes: int, fresh: FreshMemory, clock: Clock | None
+        self,
+        launches: Launches,
+        max_bytes: int,
+        max_total_bytes: int,
+        fresh: FreshMemory,
+        clock: Clock | None,
+        parts: int,
     ) -> None:
         self.launches = launches
         self.max_bytes = max_bytes
         self.max_total_bytes = self.left = max_total_bytes
         self.fresh = fresh
         self.clock = clock
+        self.parts = parts
+        self.cuts: dict[int, Cut] = {}
         self.pending: dict[int, tuple[Tape, snapshot.Snapshot, dict[str, Watcher]]] = {}
         self.trials: list[tuple[str, str, float]] = []
 
@@ -73,7 +85,20 @@ class _Record(Recorder):
             tape.unwritten = NOTHING
             watching = watchers(described(call, tape, kept))
         self.pending[id(call)] = (tape, kept, watching)
-        return Watch(accesses=together([tape, *watching.values()]), operations=together(watching.values()))
+        return Watch(
+            accesses=together([tape, *watching.values()]),
+            operations=together(watching.values()),
+            instead=partial(self._in_parts, call) if self.parts > 1 else None,
+        )
+
+    def _in_parts(self, call: Call, apart: Apart) -> bool:
+        from triton_lab.launch.cut import in_parts
+
+        tape, kept, _ = self.pending[id(call)]
+        cut = self.cuts[id(call)] = in_parts(call, tape, kept, self.parts, apart)
+        if cut.error is not None:
+            raise cut.error.with_traceback(None)
+        return bool(cut.done)
 
     def missed(self, kernel: str, reason: str) -> None:
         self.launches.unseen.append(f"the launch of {kernel} was not recorded: {reason}")
@@ -87,6 +112,11 @@ class _Record(Recorder):
             self.trials.append((call.metadata.name, configuration(call), call.seconds))
             return
         tape, kept, watching = self.pending.pop(id(call))
+        cut = self.cuts.pop(id(call), None)
+        if cut is not None and cut.done:
+            self.fresh.written(tape.fresh & Ranges.joined(one.changed for one in cut.done))
+            self._keep(call, _of_parts(call, cut, tape, kept))
+            return
         tape.ended(call)
         if len(tape.fresh):
             self.fresh.written(_written(tape, call.executable.plan))
@@ -104,12 +134,35 @@ class _Record(Recorder):
         launch.watched = watching
         if full:
             launch.dropped = kept.missing
+        if cut is not None:
+            launch.remark = "; ".join(filter(None, (launch.remark, f"it ran whole, not in parts: {cut.why}")))
+            launch.met = cut.meeting
+        self._keep(call, launch)
+
+    def _keep(self, call: Call, launch: Launch) -> None:
         launch.tuning = call.tuning
         launch.configs = [(text, seconds) for name, text, seconds in self.trials if name == launch.kernel]
         if not launch.configs and call.tuning is not None and not call.tuning.earlier:
             launch.configs = [(str(one), one.seconds) for one in call.tuning.tried]  # on a GPU nobody hears of trials
         self.trials = [trial for trial in self.trials if trial[0] != launch.kernel]
         self.launches.append(launch)
+
+
+def _of_parts(call: Call, cut: Cut, tape: Tape, kept: snapshot.Snapshot) -> Launch:
+    """A launch of which its parts are known: what they have found, and nothing that they have kept."""
+    from triton_lab.launch.united import verdict
+
+    assert cut.whole is not None
+    tape.ended(call)
+    tape.dropped = sum(len(one.touched) for one in cut.done)
+    launch = described(call, tape, kept)
+    vars(launch)["verdict"] = verdict(launch, cut.whole, cut.done)
+    kept.regions = ()
+    kept.missing = launch.dropped = (
+        f"it ran in {len(cut.done)} parts, each checked by itself, and their accesses were not kept: record it "
+        "without parts=..., and fewer programs"
+    )
+    return launch
 
 
 def _written(tape: Tape, plan: Plan) -> Ranges:
@@ -185,7 +238,7 @@ def configuration(call: Call) -> str:
 
 @contextlib.contextmanager
 def record(
-    *, max_bytes: int = MAX_BYTES, max_total_bytes: int = MAX_TOTAL_BYTES, time: bool = False
+    *, max_bytes: int = MAX_BYTES, max_total_bytes: int = MAX_TOTAL_BYTES, time: bool = False, parts: int = 1
 ) -> Iterator[Launches]:
     """Record the launches made inside, on any thread: ``with record() as launches: ...``.
 
@@ -196,6 +249,12 @@ def record(
 
     ``time`` measures what kernels take on a GPU, as ``launch.time``: each is run again, on copies and after a warm-up,
     for a tenth of a second, and all of them for two seconds at most; the others have the time of their own run.
+
+    With ``parts``, the programs of a launch on the CPU target are cut into so many ranges at most. Each runs and is
+    checked by itself, from what memory held before: here one after another, so that many more programs fit into
+    ``max_bytes``, and on the workers of a scheduler (`target`) at once. Written bytes, integer atomics and findings are
+    put together; the accesses themselves are not kept. A launch whose programs meet in memory, wait for one another or
+    ask an atomic what it found runs whole, and ``launch.remark`` says why.
 
     What `torch.empty` gives out inside, on this thread, holds NaNs and huge integers instead of
     whatever was there before, so that reads of it can be told (`fresh`).
@@ -215,10 +274,16 @@ def record(
     Traceback (most recent call last):
         ...
     CannotReplay: the launch's memory (11 MB) was more than a record keeps (1 MB): use...
+    >>> with lab.record(parts=4) as launches:
+    ...     out = add(x, y, block=128)
+    >>> launches[0].findings, launches[0].dropped
+    (no findings, 'it ran in 4 parts, each checked by itself, and their accesses were not kept: record it...')
     """
+    if parts < 1:
+        raise ValueError(f"parts={parts}: a launch has one part at least")
     launches = Launches()
     with refused(), FreshMemory(min(max_bytes, POISONED)) as fresh:
         clock = Clock() if time else None
-        recorder = _Record(launches, max_bytes, max(max_bytes, max_total_bytes), fresh, clock)
+        recorder = _Record(launches, max_bytes, max(max_bytes, max_total_bytes), fresh, clock, parts)
         with clock or contextlib.nullcontext(), launcher.recorders.listening(recorder):
             yield launches

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from triton_lab.backend.stopwatch import Time
     from triton_lab.backend.tuning import Tuning
     from triton_lab.launch.lines import Line
+    from triton_lab.launch.meeting import Meeting
     from triton_lab.launch.probes import Surroundings, Twin, Variable
     from triton_lab.launch.tape import Tape
     from triton_lab.launch.watcher import Watcher
@@ -54,6 +55,10 @@ class Recorded:
     # What the interpreter took, which runs launches on the GPU too, to see what they touch.
     interpreted: float = 0.0
     error: BaseException | None = None
+    # Of a launch that was cut: the programs that this part ran.
+    part: range | None = None
+    # Where parts of it met, which ran first: then it ran whole.
+    met: Meeting | None = field(repr=False, default=None)
     # What an autotuner tried, where one made this launch, now or at a launch before.
     tuning: Tuning | None = None
     configs: list[tuple[str, float]] = field(default_factory=list)
@@ -72,6 +77,11 @@ class Recorded:
     def programs(self) -> int:
         """How many programs the grid has."""
         return int(np.prod(self.grid))
+
+    @property
+    def own(self) -> range:
+        """The numbers of the programs that ran: all of the grid's, but where this is a part of a launch."""
+        return range(self.programs) if self.part is None else self.part
 
     def argument(self, name: str) -> Argument:
         """The argument called ``name``; LookupError lists what there is.

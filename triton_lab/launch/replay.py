@@ -116,7 +116,7 @@ def replay(
         runs.reach([None if at is None else frozenset(regions[start] for start in at) for at in snapshot.owners])
     )
     try:
-        machine.run(programs)
+        machine.run(launch.own if programs is None else programs)
     except _Endless as error:
         raise CannotReplay(error.message) from None
     except KernelError:

@@ -56,6 +56,10 @@ class Held:
         weakref.finalize(held, os.close, file)
         return held
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A file in memory stays where it is, its bytes travel."""
+        return Held, (self.start, np.array(self.data), self.verified, self.writable, self.nbytes)
+
     def region(self, instead: tuple[Ranges, int] | None = None) -> Region:
         """A region of its own with these bytes, but for those ``instead``: addresses, and the byte to be there."""
         if self.file is None:

@@ -8,20 +8,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triton_lab.compiled.architecture import ARCHITECTURES, architectures
+from triton_lab.notebook import preference
 from triton_lab.views.launch.plot import SHOWN, TABS
 
 # Where a cell runs, and what that means.
-_TARGET_HELP = {
+TARGET_HELP = {
     "auto": "where Triton would run: on the GPU if there is one (the default)",
     "cpu": "on the CPU, without a GPU",
     "gpu": "on the GPU",
     "both": "each launch on both, from the same memory, with the difference",
 }
-TARGETS = tuple(_TARGET_HELP)
+TARGETS = tuple(TARGET_HELP)
 # What a card can show, and nothing.
 VIEWS = (*SHOWN, "none")
 # What kernels can be compiled for.
-_GPUS = tuple(one.name for one in ARCHITECTURES)
+COMPILED_FOR = tuple(one.name for one in ARCHITECTURES)
 _VIEW_HELP = {tab.name: tab.help for tab in TABS} | {"none": "the card without pictures"}
 
 
@@ -40,7 +41,7 @@ FLAGS = (
     Flag(
         ("--compile",),
         "GPU,...",
-        "what a GPU's compiler makes of the kernels: " + ", ".join(_GPUS) + " (default: yours)",
+        "what a GPU's compiler makes of the kernels: " + ", ".join(COMPILED_FOR) + " (default: yours)",
     ),
     Flag(("--help", "-h", "-?"), "", "this text"),
 )
@@ -99,7 +100,12 @@ def parse(line: str) -> Options:
             help = True
         else:
             raise UsageError(_unknown(flag, [each.names[0] for each in FLAGS], "option"))
-    return Options(target or "auto", Options.show if show is None else show, steps, help, gpus)
+    return Options(target or "auto", preferred() if show is None else show, steps, help, gpus)
+
+
+def preferred() -> tuple[str, ...]:
+    """What a card opens with where its line does not say."""
+    return (preference.first,) if preference.first in VIEWS else Options.show
 
 
 def _gpus(named: str | None) -> tuple[str, ...]:
@@ -133,9 +139,10 @@ def _unknown(word: str, known: Sequence[str], what: str) -> str:
     return f"%%triton has no {what} {word!r}; there is {', '.join(near)}"
 
 
-def _usage() -> str:
+def usage() -> str:
+    """What ``%triton --help`` prints."""
     line = " ".join(f"[{each.names[0]}{' ' * bool(each.value)}{each.value}]" for each in FLAGS)
-    targets = "\n".join(f"  {name:<10} {text}" for name, text in _TARGET_HELP.items())
+    targets = "\n".join(f"  {name:<10} {text}" for name, text in TARGET_HELP.items())
     flags = []
     for each in FLAGS:
         flags.append(f"  {each.names[0]:<10} {each.help}")
@@ -164,4 +171,4 @@ Examples:
 %triton alone, anywhere in a cell, tells what is installed and which target is active.
 """
 
-USAGE = _usage()
+USAGE = usage()

@@ -8,6 +8,7 @@ import os
 import re
 import textwrap
 import traceback
+from collections.abc import Sequence
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from triton_lab import words
 from triton_lab.notebook.hints import hint_for
 from triton_lab.notebook.mistakes import explained
 from triton_lab.notebook.ours import fault_text
-from triton_lab.notebook.refusal import Kernel, refusal_of
+from triton_lab.notebook.refusal import Kernel, Refusal, refusal_of
 from triton_lab.notebook.told import Told
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def rendering(error: BaseException, filename: str) -> list[str]:
 
 
 def said(error: BaseException, filename: str = "") -> list[str]:
-    """The lines that `rendering` ends with: what is wrong, and what to do. Without a cell all places have their file."""
+    """The lines that `rendering` ends with: what is wrong, and what to do. Without a cell places have their files."""
     compilation = _compilation_text(error, filename)
     name = type(error).__name__
     hint = hint_for(error)
@@ -169,6 +170,24 @@ def _syntax_text(error: SyntaxError, filename: str) -> list[str]:
 
 def _compilation_text(error: BaseException, filename: str) -> str | None:
     """For a kernel that does not compile: what is wrong, the lines that it is about, what to do, and Triton's words."""
+    found = refused(error)
+    if found is None:
+        return None
+    refusal, told = found
+    said = " ".join(refusal.text.split())
+    lines = [told.message]
+    for node in places(refusal, told):
+        lines.extend(_place(refusal.kernel, node, filename))
+    lines.extend(f"  called from {_where(kernel, node, filename)}" for kernel, node in refusal.callers)
+    if told.advice:
+        lines.append(f"  {told.advice}")
+    if said and said != _SAYS_NOTHING and said not in told.message.replace("`", ""):
+        lines.append(f"  \x1b[2mTriton says: {textwrap.shorten(said, 300, placeholder=' ...')}\x1b[22m")
+    return "\n".join(lines)
+
+
+def refused(error: BaseException) -> tuple[Refusal, Told] | None:
+    """Why a kernel does not compile, and how that is told; None for any other error."""
     from triton.compiler.errors import CompilationError
 
     try:
@@ -178,17 +197,12 @@ def _compilation_text(error: BaseException, filename: str) -> str | None:
         return None
     if refusal is None or (told is None and not isinstance(error, CompilationError)):
         return None
-    said = " ".join(refusal.text.split())
-    told = told or Told(said or refusal.kind)
-    lines = [told.message]
-    for node in told.at or ([refusal.node] if refusal.node is not None else []):
-        lines.extend(_place(refusal.kernel, node, filename))
-    lines.extend(f"  called from {_where(kernel, node, filename)}" for kernel, node in refusal.callers)
-    if told.advice:
-        lines.append(f"  {told.advice}")
-    if said and said != _SAYS_NOTHING and said not in told.message.replace("`", ""):
-        lines.append(f"  \x1b[2mTriton says: {textwrap.shorten(said, 300, placeholder=' ...')}\x1b[22m")
-    return "\n".join(lines)
+    return refusal, told or Told(" ".join(refusal.text.split()) or refusal.kind)
+
+
+def places(refusal: Refusal, told: Told) -> Sequence[ast.AST]:
+    """The pieces of the kernel that it is about."""
+    return told.at or ([refusal.node] if refusal.node is not None else [])
 
 
 def is_explained(error: BaseException) -> bool:
@@ -202,6 +216,12 @@ def is_explained(error: BaseException) -> bool:
 
 def _place(kernel: Kernel, node: ast.AST, cell: str) -> list[str]:
     """A line of a kernel, with carets under ``node``."""
+    text, begin, end = span(kernel, node)
+    return [f"  {_where(kernel, node, cell)}", f"    {text}", f"    {' ' * begin}{'^' * max(1, end - begin)}"]
+
+
+def span(kernel: Kernel, node: ast.AST) -> tuple[str, int, int]:
+    """The line that ``node`` begins on, and from which of its characters to which it goes."""
     # Of `if` and `while` what counts is the condition, not the body.
     node = getattr(node, "test", node) if isinstance(node, ast.stmt) else node
     number, begin = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
@@ -209,7 +229,7 @@ def _place(kernel: Kernel, node: ast.AST, cell: str) -> list[str]:
     end = getattr(node, "end_col_offset", 0) if getattr(node, "end_lineno", number) == number else len(text)
     # Python counts the bytes of a line, an editor its characters.
     begin, end = (len(text.encode()[:column].decode(errors="ignore")) for column in (begin, end or 0))
-    return [f"  {_where(kernel, node, cell)}", f"    {text}", f"    {' ' * begin}{'^' * max(1, end - begin)}"]
+    return text, begin, end
 
 
 def _where(kernel: Kernel, node: ast.AST, cell: str) -> str:

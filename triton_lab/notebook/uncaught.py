@@ -10,6 +10,7 @@ from typing import Any
 
 from triton_lab import words
 from triton_lab.notebook import trouble
+from triton_lab.notebook.marking import mark
 
 _HERE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 
@@ -47,4 +48,5 @@ def _show(
         trouble.clear(error, cell)
         if isinstance(error, KeyboardInterrupt):
             trouble.interrupted(error, cell)
+        mark(error, cell)
     shell.showtraceback((kind, error, trace), tb_offset=tb_offset)

@@ -1,10 +1,10 @@
 """The process that a worker keeps ready, and the one that it forks for each job.
 
 The first imports what jobs of its kind need, and then reads requests, a line of JSON each, from standard input: the
-``folder`` with the file ``job``, and ``memory``, the bytes that the job may take over what is there already. It forks;
-the new process does that one job, writes the file ``answer``, and is gone, with whatever it did to itself and to the
-GPU. The first answers in lines of JSON on what was its standard output: ``pid`` at the begin, ``status`` at the end.
-It ends when nobody asks any more, and takes a job that still runs with it.
+``folder`` with the files ``job`` and, perhaps, ``shared``, and ``memory``, the bytes that the job may take over what
+is there already. It forks; the new process does that one job, writes the file ``answer``, and is gone, with whatever
+it did to itself and to the GPU. The first answers in lines of JSON on what was its standard output: ``pid`` at the
+begin, ``status`` at the end. It ends when nobody asks any more, and takes a job that still runs with it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import traceback
 import warnings
 from pathlib import Path
 
-from triton_lab.remote.job import FORMAT, Answer, Job, Raised
+from triton_lab.remote.job import FORMAT, Answer, Called, Job, Raised
 
 READY = 180.0  # seconds that it may take to import what jobs need
 IDLE = 900.0  # and that it waits for another request
@@ -52,6 +52,7 @@ def main() -> None:
 def _get_ready(kind: str) -> None:
     """Import what jobs need. CUDA must not begin before the fork."""
     if kind == "cpu":
+        import triton_lab.launch.part
         import triton_lab.remote.on_cpu
     else:
         import torch  # noqa: F401
@@ -81,7 +82,7 @@ def _work(folder: str, memory: int) -> None:
         for old, new in ((null, 0), (said, 1), (said, 2)):
             os.dup2(old, new)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        answer = _answer(Path(folder) / "job", memory)
+        answer = _answer(Path(folder), memory)
         _write(Path(folder), answer)
         code = 0
     except BaseException:
@@ -93,8 +94,8 @@ def _work(folder: str, memory: int) -> None:
         os._exit(code)
 
 
-def _answer(file: Path, memory: int) -> Answer:
-    job: Job = pickle.loads(file.read_bytes())
+def _answer(folder: Path, memory: int) -> Answer:
+    job: Job = pickle.loads((folder / "job").read_bytes())
     if job.format != FORMAT:
         return Answer(
             failure=Raised("RuntimeError", "the notebook and this worker have different versions of triton-lab")
@@ -102,6 +103,10 @@ def _answer(file: Path, memory: int) -> Answer:
     try:
         if job.kind == "cpu":
             _bound(memory)
+            if isinstance(job.work, Called):
+                from triton_lab.remote import on_call
+
+                return on_call.perform(job.work, folder / "shared")
             from triton_lab.remote import on_cpu
 
             return on_cpu.perform(job)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 import ssl
 import threading
 import time
 import uuid
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,9 +37,9 @@ class Cluster:
 
     address: str
     kind: str
-    security: Any = None
-    seconds: float = 60.0
-    memory: int = 4 << 30
+    security: Any
+    seconds: float
+    memory: int
     _client: Any = None
     _lock: Any = field(default_factory=threading.Lock)
 
@@ -74,30 +75,58 @@ class Cluster:
 
         Raises RemoteError where it is lost, TargetError where nobody can be reached. An interrupt takes it back.
         """
-        import dask
+        with waiting(kernel, self.kind) as told:
+            (answer,) = self._answers(self.client(), [job], kernel, told, workers=only)
+        return answer
 
+    def run_all(self, jobs: Sequence[bytes], name: str, shared: Any, ended: Callable[[int], None]) -> list[Answer]:
+        """What becomes of each of ``jobs``, which have the argument ``shared`` in common: it travels once.
+
+        ``ended`` is told how many have. Raises as `run` does; the others are taken back then.
+        """
         client = self.client()
-        key = f"{PREFIX}{self.kind}-{kernel}-{uuid.uuid4().hex}"
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-            future = client.submit(
-                worker.perform,
-                job,
-                self.kind,
-                self.seconds,
-                self.memory,
-                key=key,
-                pure=False,
-                resources={RESOURCE: 1} if self.kind == "gpu" else None,
-                workers=only,
-            )
-        ended = threading.Event()
-        future.add_done_callback(lambda _: ended.set())
+        with _large():
+            there = None if shared is None else client.scatter(pickle.dumps(shared, protocol=5), hash=False)
+        answers = []
+        for answer in self._answers(client, jobs, name, lambda _: None, there):
+            answers.append(answer)
+            ended(len(answers))
+        return answers
+
+    def _answers(
+        self,
+        client: Any,
+        jobs: Sequence[bytes],
+        name: str,
+        told: Callable[[Place], None],
+        *shared: Any,
+        workers: str | None = None,
+    ) -> Iterator[Answer]:
+        """All of them are sent at once; the answers come in order."""
+        futures = []
         try:
-            with waiting(kernel, self.kind) as told:
-                self._wait(client, key, kernel, ended, told)
-            return self._result(future, kernel)
+            with _large():
+                for job in jobs:
+                    key = f"{PREFIX}{self.kind}-{name}-{uuid.uuid4().hex}"
+                    sent = client.submit(
+                        worker.perform,
+                        job,
+                        self.kind,
+                        self.seconds,
+                        self.memory,
+                        *shared,
+                        key=key,
+                        pure=False,
+                        resources={RESOURCE: 1} if self.kind == "gpu" else None,
+                        workers=workers,
+                    )
+                    futures.append(sent)
+            for future in futures:
+                self._wait(client, future.key, name, _ended(future), told)
+                yield self._result(future, name)
         finally:
-            _let_go(future)
+            for future in futures:
+                _let_go(future)
 
     def _wait(self, client: Any, key: str, kernel: str, ended: threading.Event, told: Callable[[Place], None]) -> None:
         """Until it has ended. Raises RemoteError where that is not to be hoped for any more."""
@@ -159,6 +188,19 @@ _START = {
     "cpu": "start one with `dask worker`, as docs/shared-gpu.md says",
     "gpu": f'start one with `dask worker ... --nthreads 1 --resources "{RESOURCE}=1"`, as docs/shared-gpu.md says',
 }
+
+
+def _large() -> Any:
+    """Inside, nobody is warned that what is sent is large."""
+    import dask
+
+    return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
+
+
+def _ended(future: Any) -> threading.Event:
+    ended = threading.Event()
+    future.add_done_callback(lambda _: ended.set())
+    return ended
 
 
 def _placed(client: Any, key: str) -> Place | None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from triton_lab.interpreter import errors
-from triton_lab.interpreter.errors import KernelError
-from triton_lab.remote.job import Answer, Ended, Raised, Stopped
+from triton_lab.interpreter.errors import KernelError, Stopped
+from triton_lab.remote.job import Answer, Ended, Raised
 
 
 class RemoteError(RuntimeError):
@@ -16,6 +15,7 @@ class RemoteError(RuntimeError):
     """
 
 
+_ASK = {"launch": "lab.target", "call": "lab.spread"}
 _AFTER = "Nothing was written to the tensors, and the next launch has a process of its own."
 # What Triton and GPUs' drivers raise, whoever launches; whatever else a worker may raise is no error of the notebook's.
 _AS_HERE: dict[str, type[Exception]] = {
@@ -27,37 +27,31 @@ _CRASH = (
 )
 
 
-def raised(answer: Answer, call: Any, kernel: str) -> BaseException:
-    """The error to raise for a failure. ``call`` is the launch where the interpreter was to run it, else None."""
+def raised(answer: Answer, call: Any, kernel: str, deed: str = "launch") -> BaseException:
+    """The error to raise for a failure. ``call`` is the launch where the interpreter was to run it, else None.
+
+    ``deed`` says what it was, where that was no launch.
+    """
     failure = answer.failure
     if isinstance(failure, Stopped) and call is not None:
         return _kernel_error(failure, call, answer.worker)
     if isinstance(failure, Ended):
         limit = "took more than" in failure.why
-        advice = "ask for more with lab.target(..., max_seconds=...), or launch less at once. " if limit else ""
-        return RemoteError(f"the launch of {kernel} on {answer.worker} was ended: {failure.why}\n  {advice}{_AFTER}")
+        advice = f"ask for more with {_ASK[deed]}(..., max_seconds=...), or {deed} less at once. " if limit else ""
+        return RemoteError(f"the {deed} of {kernel} on {answer.worker} was ended: {failure.why}\n  {advice}{_AFTER}")
     assert isinstance(failure, Raised)
-    return _python_error(failure, answer, kernel)
+    return _python_error(failure, answer, f"in the {deed} of {kernel} on {answer.worker}")
 
 
 def _kernel_error(failure: Stopped, call: Any, worker: str) -> KernelError:
     """The interpreter's error, in the words that a launch here would have had."""
     from triton_lab.backend.report import described
 
-    kind = getattr(errors, failure.kind, KernelError)
-    op = next((op for op in call.executable.plan.walk() if op.index == failure.op), None)
-    error: KernelError = kind(failure.message, op, failure.programs, failure.fault)
-    error.together = failure.together
-    if failure.cause is not None:
-        name, text = failure.cause
-        # Of these the words are chosen by what an error came from.
-        error.__cause__ = (MemoryError if name == "MemoryError" else RuntimeError)(text)
     call.elsewhere = worker
-    return described(error, call)
+    return described(failure.error(call.executable.plan), call)
 
 
-def _python_error(failure: Raised, answer: Answer, kernel: str) -> BaseException:
-    where = f"in the launch of {kernel} on {answer.worker}"
+def _python_error(failure: Raised, answer: Answer, where: str) -> BaseException:
     if failure.type == "OutOfResources":
         from triton.runtime.errors import OutOfResources
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.errors import Fault
+from triton_lab.interpreter.errors import Stopped
 from triton_lab.interpreter.machine import Limits
 from triton_lab.interpreter.values import Value
 
-FORMAT = 1
+FORMAT = 2
 """Of what travels: a worker refuses another one's jobs."""
 
 Bytes = NDArray[np.uint8]
@@ -82,19 +82,29 @@ class Compiled:
 
 
 @dataclass(frozen=True)
+class Called:
+    """Work of another kind for the CPU: a function of Python's and its arguments, pickled.
+
+    Where jobs have one more argument in common, it comes first, and apart from them.
+    """
+
+    call: bytes
+
+
+@dataclass(frozen=True)
 class Job:
-    """One launch of ``kernel``."""
+    """One launch of ``kernel``, or another piece of work under this name."""
 
     kernel: str
     grid: tuple[int, int, int]
     memory: tuple[Sent, ...]
-    work: Interpreted | Compiled
+    work: Interpreted | Compiled | Called
     format: int = FORMAT
 
     @property
     def kind(self) -> str:
         """``"cpu"`` or ``"gpu"``."""
-        return "cpu" if isinstance(self.work, Interpreted) else "gpu"
+        return "gpu" if isinstance(self.work, Compiled) else "cpu"
 
 
 @dataclass(frozen=True)
@@ -119,19 +129,6 @@ class Changed:
 
 
 @dataclass(frozen=True)
-class Stopped:
-    """A KernelError: its class's name, its fields with the operation by number, and what it came from."""
-
-    kind: str
-    message: str
-    op: int | None
-    programs: NDArray[Any] | None
-    together: NDArray[Any] | None
-    fault: Fault | None
-    cause: tuple[str, str] | None
-
-
-@dataclass(frozen=True)
 class Raised:
     """Another error: the name of its type, what it says, and its arguments where these are plain."""
 
@@ -151,7 +148,8 @@ class Ended:
 class Answer:
     """What became of a job: seconds of the kernel, each time, and of its compiler; what it printed, where it ran.
 
-    ``other`` names the target that a GPU wants the kernel read for, where that is not the one sent.
+    ``other`` names the target that a GPU wants the kernel read for, where that is not the one sent. Of what was
+    `Called`, ``returned`` is the result, pickled, or with ``threw`` the exception.
     """
 
     changed: tuple[Changed, ...] = ()
@@ -162,6 +160,8 @@ class Answer:
     printed: str = ""
     failure: Stopped | Raised | Ended | None = None
     other: tuple[str, int | str, int] | None = None
+    returned: bytes = b""
+    threw: bool = False
 
 
 def changes(memory: Sequence[Sent], after: Sequence[Bytes]) -> tuple[Changed, ...]:

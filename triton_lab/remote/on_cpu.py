@@ -6,13 +6,13 @@ import time
 
 import numpy as np
 
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.errors import KernelError, Stopped
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.machine import Machine
 from triton_lab.interpreter.memory import Memory, Region
 from triton_lab.interpreter.printing import Printer
 from triton_lab.ir import parse_plan
-from triton_lab.remote.job import Answer, Interpreted, Job, Stopped, changes
+from triton_lab.remote.job import Answer, Interpreted, Job, changes
 
 
 def perform(job: Job) -> Answer:
@@ -40,20 +40,6 @@ def perform(job: Job) -> Answer:
         machine.allow(executable.reach(owners))
         machine.run()
     except KernelError as error:
-        return Answer(failure=stopped(error))
+        return Answer(failure=Stopped.of(error))
     seconds = time.perf_counter() - ready
     return Answer(changes(job.memory, [region.data for region in regions]), (seconds,), ready - start)
-
-
-def stopped(error: KernelError) -> Stopped:
-    """``error`` as data."""
-    cause = None if error.__cause__ is error else error.__cause__
-    return Stopped(
-        type(error).__name__,
-        error.message,
-        None if error.op is None else error.op.index,
-        error.programs,
-        error.together,
-        error.fault,
-        None if cause is None else (type(cause).__name__, str(cause)),
-    )

@@ -51,10 +51,14 @@ class Server:
     def alive(self) -> bool:
         return self.process.poll() is None
 
-    def perform(self, job: bytes, seconds: float, memory: int, unwanted: Callable[[], bool]) -> Answer:
+    def perform(
+        self, job: bytes, seconds: float, memory: int, unwanted: Callable[[], bool], shared: bytes | None = None
+    ) -> Answer:
         """What becomes of ``job``, a `Job` pickled; it is ended after so many seconds, and when ``unwanted``."""
         with tempfile.TemporaryDirectory(prefix="triton-lab-job-") as folder:
             (Path(folder) / "job").write_bytes(job)
+            if shared is not None:
+                (Path(folder) / "shared").write_bytes(shared)
             why = self._run(folder, seconds, memory, unwanted)
             file = Path(folder) / "answer"
             answer = Answer(failure=Ended(why)) if why or not file.exists() else pickle.loads(file.read_bytes())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import pickle
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,16 +15,18 @@ from triton_lab.backend import launcher, timing
 from triton_lab.backend.arguments import ArgumentError, leaves, tensor_of
 from triton_lab.backend.driver import CPUDriver
 from triton_lab.backend.identity import DEVICE
-from triton_lab.backend.launcher import Launcher, prepared, recorders
+from triton_lab.backend.launcher import Call, Launcher, prepared, recorders
 from triton_lab.backend.loading import Loaded
 from triton_lab.backend.mirror import Mirrors
 from triton_lab.backend.preview import follows_pointers
+from triton_lab.backend.progress import bar
 from triton_lab.backend.regions import regions_of
 from triton_lab.backend.stopwatch import Time
 from triton_lab.interpreter.memory import Region
 from triton_lab.remote.cluster import Cluster
 from triton_lab.remote.failures import RemoteError, raised
 from triton_lab.remote.job import Answer, Compiled, Described, Interpreted, Job, Reinterpreted, Sent, Tensor
+from triton_lab.remote.on_call import packed, result
 
 # A job goes to so many GPUs of other architectures, for which it has to be read anew each time.
 _OTHERS = 3
@@ -136,6 +138,22 @@ class RemoteLauncher(Launcher):
         timing.spend(time.median)
         return time, " at ".join(filter(None, (answer.device, answer.worker)))
 
+    def apart(self, call: Call, work: Callable[[Any, Any], Any], whole: Any, parts: Sequence[Any]) -> list[Any]:
+        """Each part is a job. Raises RemoteError: nothing is written then."""
+        if self.driver.kind != "cpu":
+            return super().apart(call, work, whole, parts)
+        name, jobs = call.metadata.name, [pickle.dumps(_called(call, work, part), protocol=5) for part in parts]
+        with bar(name, launcher.progress) as told:
+            answers = self.driver.cluster.run_all(
+                jobs, name, whole, lambda ended: None if told is None else told(ended, len(parts))
+            )
+        for answer in answers:
+            if answer.failure is not None:
+                raise raised(answer, None, name) from None
+            if answer.threw:
+                raise result(answer)
+        return [result(answer) for answer in answers]
+
     def _on_cpu(self, call: Any, memory: tuple[Sent, ...]) -> Answer:
         owners = [None if at is None else tuple(one.start for one in at if one.size) for at in call.owners]
         values = tuple(value for leaf in call.leaves for value in leaf.values)
@@ -192,6 +210,10 @@ class RemoteLauncher(Launcher):
                 f"the kernel {self.metadata.name} follows addresses that it loads from memory, and what lies there "
                 "does not travel to a worker: pass the tensors themselves, or run it on this machine's target 'cpu'"
             )
+
+
+def _called(call: Call, work: Callable[[Any, Any], Any], part: Any) -> Job:
+    return Job(call.metadata.name, call.grid, (), packed(work, part))
 
 
 def _sent(name: str, type: Any, argument: Any) -> Any:

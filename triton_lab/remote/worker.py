@@ -12,8 +12,8 @@ from typing import Any
 from triton_lab.remote.job import Answer
 
 
-def perform(job: bytes, kind: str, seconds: float, memory: int) -> Answer:
-    """What becomes of ``job``, a `Job` pickled, of this ``kind``."""
+def perform(job: bytes, kind: str, seconds: float, memory: int, shared: bytes | None = None) -> Answer:
+    """What becomes of ``job``, a `Job` pickled, of this ``kind``; ``shared`` is what others need too."""
     import dask
     import distributed
 
@@ -24,7 +24,7 @@ def perform(job: bytes, kind: str, seconds: float, memory: int) -> Answer:
     seconds = min(seconds, float(dask.config.get("triton-lab.max-seconds", seconds)))
     memory = min(memory, int(dask.config.get("triton-lab.max-bytes", memory)))
     with serving(kind) as server:
-        answer = server.perform(job, seconds, memory, lambda: _is_unwanted(worker, key))
+        answer = server.perform(job, seconds, memory, lambda: _is_unwanted(worker, key), shared)
     return replace(answer, worker=str(worker.address))
 
 

@@ -14,9 +14,10 @@ from pathlib import Path
 
 FRONT = Path(__file__).parent / "front"
 # ``widget.js`` draws what a widget carries, ``page.js`` what its page carries, ``saved.js`` what a notebook's output
-# carries, for JupyterLab's extension, which bundles the modules as they are. All draw with ``view.js``.
-WIDGET, PAGE, SAVED, VIEW = "widget.js", "page.js", "saved.js", "view.js"
-ENTRIES = (WIDGET, PAGE, SAVED, VIEW)
+# carries, for JupyterLab's extension, which bundles the modules as they are, and ``site.js`` what stands in a page of
+# many things. All draw with ``view.js``.
+WIDGET, PAGE, SAVED, SITE, VIEW = "widget.js", "page.js", "saved.js", "site.js", "view.js"
+ENTRIES = (WIDGET, PAGE, SAVED, SITE, VIEW)
 
 _IMPORT = re.compile(r"""^import \{([^}]*)\} from "(\.{1,2}/[\w./-]+\.js)";\n""", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 from triton_lab import views
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.glossary import GLOSSARY
-from triton_lab.views.scenes import Scene
+from triton_lab.views.scenes import NotedSource, Scene
 
 if TYPE_CHECKING:
     from triton_lab.views.polyhedral.style import Look
@@ -139,10 +139,10 @@ def written(hint: Any) -> str:
 
 
 def shapes_module() -> str:
-    """What each scene is made of, as an ES module that exports ``SHAPES``, by which `check.js` judges a saved one: the
-    fields of every type, and behind ``scene`` the type of each kind."""
+    """What each scene is made of, and the notes beside it, as an ES module that exports ``SHAPES``, by which `check.js`
+    judges what was saved: the fields of every type, and behind ``scene`` the type of each kind."""
     found: dict[str, dict[str, Any]] = {}
-    left = list(kinds().values())
+    left = [*kinds().values(), NotedSource]
     while left:
         one = left.pop()
         if one.__name__ not in found:

@@ -7,18 +7,27 @@ for.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 TARGET = "triton_lab.views"  # of the comm that JupyterLab's extension opens, one for each kernel
 
 _announced = False  # whether a front end that draws scenes by itself has opened the comm
+_lines: deque[Any] = deque(maxlen=8)  # the newest comms: a page that is loaded anew closes none, and hears nothing
+# Who is asked in place of a picture, by the name that stands for a view's: called with the comm and the question.
+standing: dict[str, Callable[[Any, Mapping[str, Any]], None]] = {}
 
 
 def announced() -> bool:
     """Whether a front end has said that it draws scenes by itself, so that no widget is needed."""
     return _announced
+
+
+def lines() -> list[Any]:
+    """The comms of the front ends that listen."""
+    return list(_lines)
 
 
 def listen(shell: Any, then: Callable[[], None] = lambda: None) -> None:
@@ -31,11 +40,16 @@ def listen(shell: Any, then: Callable[[], None] = lambda: None) -> None:
 def _opened(comm: Any, then: Callable[[], None]) -> None:
     global _announced
     _announced = True
+    _lines.append(comm)
 
     def answer(message: Any) -> None:
-        from triton_lab.views.answering import asked
+        data = message["content"]["data"]
+        if data.get("view") in standing:
+            standing[data["view"]](comm, data)
+        else:
+            from triton_lab.views.answering import asked
 
-        asked(comm, message["content"]["data"])
+            asked(comm, data)
 
     comm.on_msg(answer)
     then()

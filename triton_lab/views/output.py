@@ -13,6 +13,7 @@ from typing import Any
 from triton_lab.views.answering import keep
 from triton_lab.views.onlooker import announced, widgets_are_shown
 from triton_lab.views.packing import packed
+from triton_lab.views.reason import attempt
 from triton_lab.views.scenes import Saved, Scene
 from triton_lab.views.view import View
 
@@ -60,6 +61,9 @@ def saved(view: View) -> Saved:
         found["scene"] = text
     if text is None or view.has_parts or view.follows or found["panel"]:
         found["view"] = keep(view)
+    annotations = attempt(view.annotations, lambda _: [])
+    if annotations:
+        found["annotations"] = annotations
     return found
 
 

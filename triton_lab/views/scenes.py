@@ -68,6 +68,41 @@ class ViewAnswer(Answer):
     panel: str | None
 
 
+class Whereabouts(TypedDict):
+    """Where a kernel's lines stand: in the cell with that number beside it, else in the file ``path``."""
+
+    cell: int | None
+    path: str
+
+
+class LineNote(TypedDict):
+    """``text`` stands beside the line, ``told`` says it in full; ``share``: of the bytes that the kernel moves."""
+
+    line: int
+    share: float
+    text: str
+    told: str
+
+
+class FindingNote(TypedDict):
+    """``fix``: for each edit its line, before and after; none where there is none."""
+
+    line: int
+    severity: Literal["error", "warning", "note"]
+    message: str
+    hint: str
+    fix: list[tuple[int, str, str]]
+
+
+class NotedSource(Whereabouts):
+    """``lines`` from the ``first`` on, as they were when the launch ran."""
+
+    first: int
+    lines: list[str]
+    notes: list[LineNote]
+    findings: list[FindingNote]
+
+
 class _Saved(TypedDict):
     version: Literal[1]
     follows: bool
@@ -79,10 +114,12 @@ class Saved(_Saved, total=False):
 
     ``scene`` is packed (see `packing`), and missing where it was too large. ``view`` is the id by which the kernel is
     asked for more, ``follows`` whether it is told what is picked, ``panel`` whether widgets stand around the picture.
+    ``annotations`` are what the editor shows beside the lines of kernels.
     """
 
     scene: str
     view: str
+    annotations: list[NotedSource]
 
 
 class Ran(TypedDict):

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from triton_lab.views.scenes import Picked, Scene
+from triton_lab.views.scenes import NotedSource, Picked, Scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,6 +37,10 @@ class View(ABC):
     def saved(self) -> Scene:
         """The scene that a notebook's output keeps: more than `live`, where that takes no time."""
         return self.live()
+
+    def annotations(self) -> list[NotedSource]:
+        """What an editor shows beside lines of kernels while the view stands below a cell."""
+        return []
 
     def follow(self, picked: Picked) -> Scene | None:
         """The picture that takes the place of this one once ``picked`` is; None where it stays."""

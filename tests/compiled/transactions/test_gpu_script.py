@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import pytest
 
+import triton_lab as lab
 from tests.gpu import transactions as script
+from tests.gpu import transactions_by_line as by_line
+from triton_lab.examples import example
 
 LD, SECTORS, ST, ST_SECTORS, BANKS = script.METRICS
 ATOM = "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum"
@@ -122,3 +125,63 @@ def test_what_is_predicted_of_a_launch_can_be_written_down():
     assert found["predicted"][LD] == 1024
     assert found["lines"][0]["issued"] == 512
     assert found["programs_at_once"] == 16
+
+
+PAGE = """"Kernel Name","copy_kernel(float *, float *)"
+"#","Address","Source","Instructions Executed","L2 Theoretical Sectors Global","L1 Wavefronts Shared","L1 Wavefronts Shared Ideal"
+"1","7f0","      MOV R1, c[0x0][0x28] ","128","0","0","0"
+"2","7f1","@!P0 LDG.E.128 R4, desc[UR8][R2.64] ","128","2,048","0","0"
+"3","7f2","      STS [R7], R4 ","128","0","512","128"
+"4","7f3","@!P0 STG.E.128 desc[UR8][R2.64], R4 ","128","2,048","0","0"
+"Kernel Name","sum_kernel"
+"#","Address","Source","Instructions Executed","L2 Theoretical Sectors Global"
+"1","7f0","@P1 LDG.E R4, desc[UR8][R2.64] ","4","n/a"
+"""
+
+
+def test_pages_of_the_source_are_read_kernel_by_kernel() -> None:
+    first, second = by_line.counted("==PROF== Connected\n" + PAGE)
+    assert (first["kernel"], second["kernel"]) == ("copy_kernel", "sum_kernel")
+    assert first["instructions"][1] == [
+        "@!P0 LDG.E.128 R4, desc[UR8][R2.64]",
+        {"ran": 128, "sectors": 2048, "wavefronts": 0, "ideal": 0},
+    ]
+    assert second["instructions"] == [["@P1 LDG.E R4, desc[UR8][R2.64]", {"ran": 4, "sectors": None}]]
+
+
+def test_what_instructions_were_counted_is_added_up_by_line() -> None:
+    sass = [["LDG.E.128", 21], ["STS", 21], ["STG.E.128", None]]
+    held = {
+        **row("copy", "copy_kernel", 0, {}),
+        "sass": sass,
+        "early": [],
+        "unknown": [],
+        "instructions": by_line.counted(PAGE)[0]["instructions"],
+    }
+    held["lines"] = [[21, "global load", {"ran": 128, "sectors": 1024}], [21, "shared store", {"conflicts": 384}]]
+    found = [one[1:6] for one in by_line.comparisons([held])]
+    assert found == [
+        (21, "global load", "ran", 128, 128),
+        (21, "global load", "sectors", 1024, 2048),
+        (21, "shared store", "conflicts", 384, 384),
+    ]
+    told = by_line.page({"device": "a GPU", "triton": "3.9", "rows": [held]})
+    assert "2 of 3 (launch, line, counter) are equal (66.7%)" in told
+    assert "| copy: `copy_kernel` | 21 | global load | sectors | 1,024 | 2,048 | not explained |" in told
+    other = {**held, "sass": [["LDG.E", 21]]}
+    assert not list(by_line.comparisons([other])) and "`copy_kernel`" in by_line.page(
+        {"device": "", "triton": "", "rows": [other]}
+    )
+
+
+def test_the_machine_code_knows_the_lines_of_what_is_predicted() -> None:
+    with lab.record() as launches:
+        each = example("softmax")
+        each.run(**each.inputs("small", 0, "cpu"))
+    found = by_line.predicted(launches[-1].compile("sm_90"))
+    lines = {(line, kind) for line, kind, _ in found["lines"]}
+    assert (
+        {(line, by_line.kind_of(opcode)) for opcode, line in found["sass"]}
+        >= {one for one in lines if "global" in one[1]}
+        != set()
+    )

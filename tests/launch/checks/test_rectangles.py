@@ -71,3 +71,21 @@ def test_one_tile_that_is_one_column_too_wide_is_found():
     launch = recorded([0, 7], 64, 4, 8)
     assert left(launch)
     assert "race" in [finding.kind for finding in launch.findings]
+
+
+@triton.jit
+def diagonals(x, step, apart, N: tl.constexpr):
+    """Each program stores to the rows ``i + j`` behind its own, by a block of three axes, and then to one of two."""
+    i, j, c = tl.arange(0, 2)[:, None, None], tl.arange(0, 2)[None, :, None], tl.arange(0, N)[None, None, :]
+    own = x + tl.program_id(0) * apart * step
+    tl.store(own + (i + j) * step + c, tl.program_id(0))
+    row, column = tl.arange(0, 2)[:, None], tl.arange(0, N)[None, :]
+    tl.store(own + row * step + column, tl.program_id(0) + 1)
+
+
+@pytest.mark.parametrize("apart", range(1, 6))
+def test_rows_that_two_axes_lead_to_are_all_of_a_tile(apart):
+    """Three rows: tiles that are fewer apart meet."""
+    with triton_lab.record() as launches:
+        diagonals[(4,)](torch.zeros(4096), 64, apart, N=8)
+    assert ("race" in [finding.kind for finding in launches[0].findings]) == (apart < 3)

@@ -15,6 +15,7 @@ import pytest
 import torch
 
 import triton_lab as lab
+from tests.kernels import double
 from tests.launch.comparing.kernels import copied, exponential, recorded
 from triton_lab.examples import example
 from triton_lab.launch.comparing.results import before, of_launch
@@ -208,3 +209,46 @@ def test_each_field_is_held_to_its_rules(saved: bytes, tmp_path: Path, field: st
 def test_a_file_that_is_not_there_is_an_oserror(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         lab.load(tmp_path / "nothing")
+
+
+def test_what_was_compiled_opens_without_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from triton_lab.compiled import child, filed
+
+    x = torch.rand(1000)
+    with lab.record() as launches:
+        double[(8,)](x, torch.empty(1000), 1000, BLOCK=128)
+    made = launches[0].compile(["sm_90", "gfx942"])
+    launches[0].save(tmp_path / "two")
+    monkeypatch.setattr(child, "ask", None)
+    loaded = lab.load(tmp_path / "two")
+    assert [one.target for one in loaded.compilations] == ["sm_90", "gfx942"]
+    for first, after in zip(made, loaded.compilations, strict=True):
+        assert dict(after.stages) == dict(first.stages) and after.metadata == first.metadata
+        assert str(after.cost) == str(first.cost) and after.launch is loaded
+        assert list(after.lines.table("ttgir")) == list(first.lines.table("ttgir"))
+        assert after.plot.stages().title() == first.plot.stages().title()
+    assert str(loaded.compilations[0].transactions) == str(made[0].transactions)
+    with pytest.raises(LookupError, match="compile it here"):
+        _ = loaded.compilations[0].passes
+    card = loaded.plot()
+    assert "stages" in (words := [tab["name"] for tab in card.scene()["tabs"]]) and "passes" not in words
+    head = json.loads(zipfile.ZipFile(tmp_path / "two").read("head.json"))["compilations"]
+
+    def loads(*changes: tuple[str, Any]) -> None:
+        filed.read([{**head[0], **dict(changes)}], lambda _: np.zeros(3, np.uint8), loaded)
+
+    loads()
+    for wrong in (
+        ("target", "sm_91"),
+        ("stages", [["py", 1]]),
+        ("told", {**head[0]["told"], "more": ""}),
+        ("told", {**head[0]["told"], "metadata": {"shared": "0"}}),
+        ("sources", [["f", "file", "1", "text"]]),
+        ("constants", {"BLOCK": [128]}),
+        ("seconds", {"ptx": "long"}),
+        ("line", 1.5),
+    ):
+        with pytest.raises(ValueError, match=r"cannot be right|no GPU|sm_90"):
+            loads(wrong)
+    with pytest.raises(ValueError, match="the compilations"):
+        filed.read(head * 9, lambda _: np.zeros(3, np.uint8), loaded)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -115,6 +117,35 @@ def test_brackets_stand_where_they_must_with_every_operation_in_every_place_of_e
         for name, number in zip("ijn", (i, j, n), strict=True):
             monkeypatch.setitem(VALUES, name, number)
         assert int(eval(python, dict(VALUES))) == int(value(e)) == int(value(assigned.value)), (python, c)
+
+
+def without_a_pair(text: str) -> Iterator[str]:
+    """The text without one pair of brackets at a time, but for those of calls and of two signs in a row."""
+    opened = []
+    for place, letter in enumerate(text):
+        if letter == "(":
+            opened.append(place)
+        elif letter == ")":
+            start = opened.pop()
+            before = text[:start]
+            if not before[-1:].isalnum() and not (before.endswith("-") and text[start + 1] == "-"):
+                yield f"{before}{text[start + 1 : place]}{text[place + 1 :]}"
+
+
+# A choice that is a choice's last has brackets for who reads it.
+@pytest.mark.parametrize(("outer", "place", "inner"), [each for each in PLACES if each != ("choose", 2, "choose")])
+def test_no_brackets_stand_where_they_need_not(outer, place, inner):
+    """Without any pair Python would read another expression, or none."""
+    leaves = [Name("i"), Name("j"), Name("n"), Name("k"), Name("l")]
+    (many, around), (few, within) = OPERATIONS[outer], OPERATIONS[inner]
+    e = around(*[within(*leaves[:few]) if k == place else leaves[few + k - (k > place)] for k in range(many)])
+    text = PythonPrinter().text(e)
+    for other in without_a_pair(text):
+        try:
+            read = ast.dump(ast.parse(other))
+        except SyntaxError:
+            continue
+        assert read != ast.dump(ast.parse(text)), (text, other)
 
 
 @pytest.mark.parametrize(

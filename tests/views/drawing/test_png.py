@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
-from triton_lab.views.drawing.png import SCALE, WIDEST, encoded, png
+from triton_lab.views.drawing.png import SCALE, WIDEST, _words, blank, encoded, png
 from triton_lab.views.launch.tiling import Tiling
 from triton_lab.views.polyhedral.canvas import Canvas, mixed
 
@@ -105,3 +105,15 @@ def test_the_same_words_are_the_same_pixels() -> None:
         rows, columns = np.nonzero((pixels[..., :3] < 255).any(axis=2))
         seen.append(pixels[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1])
     assert (seen[0] == seen[1]).all() and (seen[0] == seen[2]).all()
+
+
+def test_words_that_were_drawn_before_are_the_same_pixels() -> None:
+    def written() -> bytes:
+        figure = blank(300, 60)
+        for number, colour in enumerate(("black", "#aa3311", "black")):
+            figure.text(0.1 + 0.27 * number, 0.5, "warp 17, gi", color=colour, fontsize=11)
+        return png(figure)
+
+    _words.clear()
+    first = written()
+    assert written() == first

@@ -105,6 +105,16 @@ def test_places_past_the_end_are_red_and_the_lanes_are_named() -> None:
     assert fine == {(k,) for k in range(96, 100)}
 
 
+@pytest.mark.parametrize(("sizes", "guilty"), [((100, 128), "x_ptr"), ((128, 100), "out_ptr")])
+def test_who_went_astray_is_told_at_the_guilty_argument_alone(sizes: tuple[int, int], guilty: str) -> None:
+    """Whether other accesses stand before it or behind."""
+    x, out = (torch.ones(size) for size in sizes)
+    launch = recorded(lambda: copy_kernel[(4,)](x, out, 128, BLOCK=32))
+    told = {name: launch.plot.tiling(name).astray for name in ("x_ptr", "out_ptr")}
+    assert told.pop(guilty) == ["program (3, 0, 0): lanes 4 to 31 reach for elements 100 to 127, past its end"]
+    assert list(told.values()) == [[]]
+
+
 def test_the_mask_that_is_missing_is_outlined_if_it_was_tried() -> None:
     heatmap = past().plot.tiling("x_ptr").heatmap
     assert outlined(heatmap, "offsets < n would keep these lanes out") == set(range(100, 128))

@@ -14,6 +14,7 @@ from triton_lab.polyhedral.kernels.scop import KernelScop
 from triton_lab.views.drawing.scenes import Buffer
 from triton_lab.views.polyhedral import style as look
 from triton_lab.views.polyhedral.kernel import KernelView
+from triton_lab.views.polyhedral.legend import entries
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +36,8 @@ def test_the_offending_pair_is_joined_by_a_red_arrow() -> None:
     assert view.picture.dims == ("pid", "lane")
     (arrows,) = view.picture.arrows
     assert arrows.violated
+    told = [entry.text for entry in entries(view.picture, False)]
+    assert "race" in told and "violated" not in told
     (source, target) = arrows.ends[0]
     # Blocks of 16 that begin every 12 elements: both touch one element.
     assert source[0] != target[0] and 12 * source[0] + source[1] == 12 * target[0] + target[1]

@@ -125,7 +125,7 @@ class Cost:
             for side, takes_part in zip(sides, (effects.reads, effects.writes), strict=True):
                 side.extend(touched if takes_part(ops[access.op]) else ())
         ideal = sum(int((each.stop - each.start).sum()) for each in map(Ranges.joined, sides))
-        asked = sum(int(event.active().sum()) * access.itemsize for access in done for event in access.events)
+        asked = sum(access.asked for access in done)
         moved = None if self.transactions is None else sum(one.moved for one in self.transactions.transfers)
         return Bytes(ideal, asked, moved)
 
@@ -176,8 +176,7 @@ class Cost:
                 self._add(moved, one.access.op, one.moved)
         else:
             for access in self.accesses:
-                asked = sum(int(event.active().sum()) for event in access.completed.events) * access.itemsize
-                self._add(moved, access.op, asked)
+                self._add(moved, access.op, access.asked)
         run = self._instructions()
         first = self.launch.first_line
         return [

@@ -11,10 +11,17 @@ from triton_lab.interpreter.registry import impl
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
 
+# How the prefix of a print begins that marks a place of the kernel, and prints nothing.
+MARK = "triton_lab mark "
+
 
 @impl("tt.print")
 def print_(frame: Frame, op: Op, *operands: Value) -> None:
     printer = frame.machine.printer
+    if op.attributes["prefix"].startswith(MARK):
+        if frame.machine.marks is not None:
+            frame.machine.marks(frame, op)
+        return
     if printer is None:
         return
     # A print without operands has no signs.

@@ -5,7 +5,7 @@ They read the evidence and say findings. They run no kernel by themselves and dr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _RANK = {ERROR: 0, WARNING: 1, NOTE: 2}
 _RACES, _UNINITIALISED = "races", "reads of uninitialised memory"
+OTHERS = "other programs that fail"
 _THREADS = "lanes of one program that meet in memory"
 # What each looks for, as the reader is told who hears that it was not checked.
 _ALONE: tuple[tuple[str, Callable[[Evidence], Iterator[Finding]]], ...] = (
@@ -53,10 +54,14 @@ _ALONE: tuple[tuple[str, Callable[[Evidence], Iterator[Finding]]], ...] = (
 )
 
 
-def check(launch: Recorded) -> Verdict:
-    """All findings of ``launch``, the gravest first, then by line; and what could not be checked."""
+def check(launch: Recorded, faults: bool = True) -> Verdict:
+    """All findings of ``launch``, the gravest first, then by line; and what could not be checked.
+
+    Without ``faults``, of what stopped it somebody else tells.
+    """
     gathering = Gathering()
-    gathering.run("other programs that fail", lambda: fault.check(launch))
+    if faults:
+        gathering.run(OTHERS, lambda: fault.check(launch))
     if launch.tape is not None:
         _recorded(gathering, Evidence(launch, launch.tape))
     findings = gathering.findings
@@ -64,7 +69,12 @@ def check(launch: Recorded) -> Verdict:
         findings = with_orders(launch, with_values(launch, findings))
     except Exception as error:
         gathering.left_out("what the lanes in the findings held", excuse(error))
-    return Verdict(sorted(findings, key=lambda f: (_RANK[f.severity], f.line or 0)), gathering.unchecked)
+    return Verdict(in_order(findings), gathering.unchecked)
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """The gravest first, then by line."""
+    return sorted(findings, key=lambda f: (_RANK[f.severity], f.line or 0))
 
 
 def _recorded(gathering: Gathering, evidence: Evidence) -> None:
@@ -73,6 +83,7 @@ def _recorded(gathering: Gathering, evidence: Evidence) -> None:
     for what, one in _ALONE:
         gathering.run(what, partial(one, evidence))
     if evidence.tape.dropped:
+        gathering.run(_RACES, lambda: race.met(evidence))
         gathering.left_out(f"{_RACES}, {_UNINITIALISED} and aliases, from there on", evidence.tape.cut)
 
 

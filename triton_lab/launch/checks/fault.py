@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
@@ -30,26 +30,27 @@ _REFUSED = {"tt.assert": "assertion", "tt.gather": "out-of-bounds"}
 ROUNDS = 16
 
 
-def check(launch: Recorded) -> Iterator[Finding]:
-    """What the launch stopped at, and all other programs that would have stopped it."""
+def check(launch: Recorded, parts: Sequence[KernelError] | None = None) -> Iterator[Finding]:
+    """What the launch stopped at, and all other programs that would have stopped it: ``parts`` has their errors, where
+    the parts of the launch have been asked already."""
     error = launch.error
     if not isinstance(error, KernelError) or isinstance(error, (Unsupported, StepLimit)):
         return
     if isinstance(error, Deadlock):
         yield _deadlock(launch, error)
     elif error.fault is None:
-        yield from _refused(launch, error)
+        yield from _refused(launch, error, more(launch, error) if parts is None else parts)
     else:
-        yield from _faults(launch, error)
+        yield from _faults(launch, error, more(launch, error) if parts is None else parts)
 
 
-def _refused(launch: Recorded, error: KernelError) -> Iterator[Finding]:
+def _refused(launch: Recorded, error: KernelError, others: Iterable[KernelError]) -> Iterator[Finding]:
     """An operation that was stopped for its values and touches no memory."""
     name = "" if error.op is None else error.op.name
     kind = _REFUSED.get(name)
     if kind is None:
         return
-    same = [each for each in _more(launch, error) if each.fault is None and each.op is not None and each.op is error.op]
+    same = [each for each in others if each.fault is None and each.op is not None and each.op is error.op]
     numbers = np.unique(np.concatenate([_numbers(each) for each in (error, *same)]))
     message = f"{words.program(int(numbers[0]), launch.grid)}: {error.message}"
     yield finding(
@@ -115,12 +116,12 @@ def _owner(launch: Recorded, look: _Look | None) -> Argument | None:
     return None if look is None else launch.owner_of(look[0])
 
 
-def _faults(launch: Recorded, error: KernelError) -> Iterator[Finding]:
+def _faults(launch: Recorded, error: KernelError, others: Iterable[KernelError]) -> Iterator[Finding]:
     """One for each kind and operation."""
     found: dict[tuple[int, str], list[tuple[Op, Fault, Lanes]]] = {}
     failed, impossible = [error], None
     try:
-        failed.extend(_more(launch, error))
+        failed.extend(others)
     except CannotReplay as reason:
         impossible = reason
     for one in failed:
@@ -186,7 +187,7 @@ def _tensor(argument: Argument) -> words.Tensor | None:
     return words.Tensor(**{one.name: getattr(argument, one.name) for one in fields(words.Tensor)})
 
 
-def _more(launch: Recorded, error: KernelError) -> Iterator[KernelError]:
+def more(launch: Recorded, error: KernelError) -> Iterator[KernelError]:
     """The faults of programs that had not run yet when the launch stopped.
 
     Each round leaves out those that have failed, so that what is found does not depend on how the
@@ -194,7 +195,7 @@ def _more(launch: Recorded, error: KernelError) -> Iterator[KernelError]:
     """
     if launch.executable.waiting_loops:
         return
-    left = np.setdiff1d(np.arange(launch.programs), _numbers(error))
+    left = np.setdiff1d(np.asarray(launch.own), _numbers(error))
     for _ in range(ROUNDS):
         if not len(left):
             return

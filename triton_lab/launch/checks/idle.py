@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,20 +15,31 @@ from triton_lab.launch.checks.words import LISTED, finding, programs
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.ranges import Flags, Ints
 
+if TYPE_CHECKING:
+    from triton_lab.launch.recorded import Recorded
+
 _MEND = "A smaller grid would do: triton.cdiv of the number of elements by the size of a block."
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
     """At most one, about all of them."""
-    launch = evidence.launch
-    if not evidence.complete:
-        return
-    idle = np.ones(launch.programs, np.bool_)
+    if evidence.complete:
+        yield from told(evidence.launch, idle(evidence))
+
+
+def idle(evidence: Evidence) -> Ints:
+    """The numbers of the programs that touched nothing."""
+    own = evidence.launch.own
+    idle = np.ones(len(own), np.bool_)
     for sight in evidence.in_order:
-        idle[_busy(sight.event)] = False
+        idle[_busy(sight.event) - own.start] = False
         if not idle.any():
-            return
-    numbers = np.flatnonzero(idle)
+            break
+    return np.flatnonzero(idle) + own.start
+
+
+def told(launch: Recorded, numbers: Ints) -> Iterator[Finding]:
+    """What to say of these programs; nothing of none."""
     if not len(numbers):
         return
     verb = words.noun(len(numbers), "touches", "touch")

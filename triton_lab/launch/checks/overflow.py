@@ -128,7 +128,7 @@ def _mend(op: Op) -> str:
 def _replays(evidence: Evidence, which: dict[int, bool]) -> Iterator[Taint]:
     """What the replay of all programs tells; where some fail, first what each of these was stopped for."""
     launch = evidence.launch
-    left = np.arange(launch.programs)
+    left = np.asarray(launch.own)
     for _ in range(ROUNDS):
         taint = _taint(evidence, which)
         try:

@@ -128,6 +128,17 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
             yield _described(evidence, races, op, where)
 
 
+def met(evidence: Evidence) -> Iterator[Finding]:
+    """What is known, although not all accesses were kept, since parts of the launch ran before it and met."""
+    launch, meeting = evidence.launch, evidence.launch.met
+    if meeting is None or not meeting.kind:
+        return
+    argument = launch.argument(meeting.argument) if meeting.argument else None
+    mend = _MEND_SAME if meeting.kind == "same-value" else _MEND
+    text = f"{meeting.text}, and nothing orders the two"
+    yield finding(launch, meeting.kind, text, mend, op=meeting.op, argument=argument)
+
+
 def _by_op(races: Races, some: Callable[[Sight], bool]) -> dict[int, list[int]]:
     """The executions that are so, by operation."""
     found: dict[int, list[int]] = {}

@@ -7,21 +7,27 @@ note.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from triton_lab.ir import Op, effects
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.checks.evidence import Evidence, Sight
+from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.words import LISTED, element, finding
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.footprint import tensor_bytes
 from triton_lab.launch.fresh import still_poisoned
-from triton_lab.launch.ranges import Ints, Ranges
+from triton_lab.launch.ranges import Bounds, Ints, Ranges
 from triton_lab.launch.snapshot import CannotReplay
 from triton_lab.words import count as counted
 from triton_lab.words import number
+
+if TYPE_CHECKING:
+    from triton_lab.launch.recorded import Recorded
 
 _MEND = (
     "If another launch writes the rest, all is well; if not, start triton.cdiv(n, BLOCK) programs for n elements, and "
@@ -36,9 +42,28 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         return
     if launch.snapshot.missing:
         raise CannotReplay(launch.snapshot.missing)
-    writes = [sight for sight in evidence.sights("store", "atomic") if effects.writes(sight.op)]
-    for argument, op in _outputs(evidence, writes):
-        left = _left(evidence, writes, argument)
+    writes = [
+        Write(sight.op, evidence.owner(sight.op), evidence.hull(sight), partial(evidence.runs, sight))
+        for sight in evidence.sights("store", "atomic")
+        if effects.writes(sight.op)
+    ]
+    yield from told(launch, evidence.tape.unwritten, writes)
+
+
+@dataclass(frozen=True, eq=False)
+class Write:
+    """What an operation has written: through which argument, between which addresses, and which ``bytes``."""
+
+    op: Op
+    owner: Argument | None
+    hull: tuple[int, int]
+    bytes: Callable[[], Bounds]
+
+
+def told(launch: Recorded, unwritten: Ranges, writes: Sequence[Write]) -> Iterator[Finding]:
+    """What to say of the bytes that were ``unwritten`` before the launch and are still; ``writes`` by operation."""
+    for argument, op in _outputs(writes):
+        left = _left(launch, unwritten, writes, argument)
         numbers, count = _elements(left, argument)
         if not count:
             continue
@@ -56,16 +81,15 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _left(evidence: Evidence, writes: list[Sight], argument: Argument) -> Ranges:
+def _left(launch: Recorded, unwritten: Ranges, writes: Sequence[Write], argument: Argument) -> Ranges:
     """The bytes of the argument's elements that nobody has written, through whatever argument."""
-    snapshot = evidence.launch.snapshot
-    assert snapshot is not None
+    assert launch.snapshot is not None
     storage = Ranges.of([argument.storage_address], [argument.storage_address + argument.storage_bytes])
-    left = storage & evidence.tape.unwritten
-    left -= Ranges.joined(evidence.runs(sight) for sight in writes if left.meets(*evidence.hull(sight)))
+    left = storage & unwritten
+    left -= Ranges.joined(write.bytes() for write in writes if left.meets(*write.hull))
     if len(left):
         left &= tensor_bytes(argument.address, argument.shape, argument.strides, argument.itemsize)
-    return still_poisoned(left, snapshot.held)
+    return still_poisoned(left, launch.snapshot.held)
 
 
 def _elements(left: Ranges, argument: Argument) -> tuple[Ints, int]:
@@ -77,11 +101,10 @@ def _elements(left: Ranges, argument: Argument) -> tuple[Ints, int]:
     return np.concatenate([np.empty(0, np.int64), *numbers])[:LISTED], int(counts.sum())
 
 
-def _outputs(evidence: Evidence, writes: list[Sight]) -> list[tuple[Argument, Op]]:
+def _outputs(writes: Sequence[Write]) -> list[tuple[Argument, Op]]:
     """The tensors that operations store to, each with the first of these operations."""
     found: dict[str, tuple[Argument, Op]] = {}
-    for sight in writes:
-        argument = evidence.owner(sight.op)
-        if argument is not None and argument.itemsize:
-            found.setdefault(argument.name, (argument, sight.op))
+    for write in writes:
+        if write.owner is not None and write.owner.itemsize:
+            found.setdefault(write.owner.name, (write.owner, write.op))
     return list(found.values())

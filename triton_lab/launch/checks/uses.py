@@ -59,7 +59,7 @@ class Uses:
         """Those that do with ``byte`` there. Some may fail then: the others run again without them."""
         launch = self.launch
         differ = np.zeros(launch.programs, np.bool_)
-        left = np.arange(launch.programs)
+        left = np.asarray(launch.own)
         for _ in range(ROUNDS):
             deeds = _Deeds(launch)
             try:

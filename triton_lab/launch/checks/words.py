@@ -166,5 +166,6 @@ def finding(
         count=count or 0,
         kernel=launch.kernel,
         file=place.file if place is not None and _to_be_named(place.file, launch) else "",
+        op=None if op is None else op.index,
         **more,
     )

@@ -124,6 +124,10 @@ def _launch(reader: Reader) -> Launch:
         remark=_of(str, head["remark"]),
         outputs=[_output(reader, *one) for one in head["outputs"]],
     )
+    if head.get("compilations"):  # not in files of before
+        from triton_lab.compiled import filed
+
+        launch.compilations += filed.read(head["compilations"], reader.array, launch)
     vars(launch)["verdict"] = Verdict(
         [_finding(reader, one) for one in head["findings"]],
         [Unchecked(_of(str, what), _of(str, why)) for what, why in head["unchecked"]],

@@ -29,6 +29,8 @@ FINDING_ARRAYS = ("programs", "lanes", "elements", "events", "values")
 
 def save(launch: Launch, path: str | PathLike[str]) -> None:
     """See `Launch.save`."""
+    from triton_lab.compiled import filed
+
     snapshot = launch.snapshot
     if snapshot is None or snapshot.missing:
         reason = "it was not recorded with its memory" if snapshot is None else snapshot.missing
@@ -63,6 +65,7 @@ def save(launch: Launch, path: str | PathLike[str]) -> None:
             for name, theirs, ours in launch.outputs
         ],
         "findings": [_finding(writer, finding) for finding in launch.findings],
+        "compilations": filed.told(launch.compilations, writer.array),
         "unchecked": [[one.what, one.why] for one in launch.unchecked],
     }  # fmt: skip
     writer.write(Path(path), head)

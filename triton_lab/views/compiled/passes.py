@@ -135,6 +135,14 @@ class PassesPanel(CompiledPanel):
     word = "passes"
     waits: ClassVar[bool] = True
 
+    @property
+    def there(self) -> bool:
+        """Not where all comes from a file."""
+        return any(map(self.draws, self.card.compiled))
+
+    def draws(self, compiled: Compiled) -> bool:
+        return compiled.request is not None
+
     def picture(self, compiled: Compiled, name: str) -> PassesView:
         return PassesView(compiled)
 

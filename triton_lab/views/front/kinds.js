@@ -13,7 +13,7 @@ import { windowOf } from "./launch/finer.js";
 import { gridOf } from "./launch/grid.js";
 import { launchesOf, nestedOf } from "./launch/launches.js";
 import { originOf, originsOf } from "./launch/origins.js";
-import { stepsOf } from "./launch/steps.js";
+import { assignedOf, stepsOf } from "./launch/steps.js";
 import { storageOf } from "./launch/storage.js";
 import { sweepOf } from "./launch/sweep.js";
 import { tilingOf } from "./launch/tiling.js";
@@ -32,6 +32,7 @@ import { columnsOf } from "./polyhedral/ways.js";
 /** @type {{[Kind in Scene["kind"]]: import("./part.js").Draw<Extract<Scene, {kind: Kind}>>}} */
 export const KINDS = {
   accesses: accessesOf,
+  assigned: assignedOf,
   card: cardOf,
   causes: causesOf,
   choice: choiceOf,

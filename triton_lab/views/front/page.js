@@ -17,3 +17,8 @@ for (const carried of document.querySelectorAll('main script[type="application/g
   if (folded && !folded.open) folded.addEventListener("toggle", () => drawCarried(carried), { once: true });
   else await drawCarried(carried);
 }
+
+// A page may follow the reader's system, which may change while it is open.
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", ({ matches }) => {
+  document.documentElement.dataset.theme = matches ? "dark" : "light";
+});

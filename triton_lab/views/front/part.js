@@ -17,8 +17,11 @@ import { scoped } from "./selection.js";
  *   live: boolean,
  *   windowed?: boolean,
  *   draw: Draw<Scene>,
+ *   link?: import("./linked.js").Link,
+ *   linked?: import("./linked.js").Linked,
  * }} Context where `open` remembers where somebody is for the card that takes a card's place, `live` is whether Python
- * answers, and `windowed` whether another program's picture is asked for when it is picked
+ * answers, and `windowed` whether another program's picture is asked for when it is picked; `link` is told of cards, and
+ * `linked` is what it gave for the one around
  * @typedef {import("./scenes.js").ItemScene} Item
  */
 /**

@@ -27,9 +27,22 @@ export function savedOf(data) {
   /** @type {Saved} */
   const saved = { version, follows: follows === true, panel: panel === true };
   if (typeof view === "string") saved.view = view;
+  const annotations = annotationsOf(data);
+  if (annotations.length) saved.annotations = annotations;
   if (typeof scene === "string") saved.scene = scene;
   else if (scene !== undefined) throw new CannotDraw("This output is damaged.");
   return saved;
+}
+
+/**
+ * What an output says of the lines of kernels: nothing where that is damaged, or too much.
+ * @param {unknown} data
+ * @returns {import("./scenes.js").NotedSource[]}
+ */
+export function annotationsOf(data) {
+  const found = data !== null && typeof data === "object" && "annotations" in data ? data.annotations : [];
+  const wrong = wrongOf(found, { list: { of: "NotedSource" } }) !== null || JSON.stringify(found).length > MOST_CHARACTERS;
+  return wrong ? [] : /** @type {import("./scenes.js").NotedSource[]} */ (found);
 }
 
 /**
@@ -92,11 +105,12 @@ export async function packedOf(scene) {
  * @param {import("./selection.js").Selection} selection
  * @param {import("./supply.js").Channel | null} channel
  * @param {import("./place.js").Place} open where somebody was in what stood here before, and is now
+ * @param {import("./linked.js").Link} [link] what shows the lines of kernels
  * @returns {() => void} how to take it out again
  */
-export function showSaved(scene, place, selection, channel, open = {}) {
+export function showSaved(scene, place, selection, channel, open = {}, link = undefined) {
   try {
-    return show(scene, place, selection, channel, true, open);
+    return show(scene, place, selection, channel, true, open, link);
   } catch {
     place.replaceChildren();
     throw new CannotDraw("This output is damaged.");

@@ -60,6 +60,22 @@ export interface ArrayScene {
   columns: number;
 }
 
+/** What an editor says of the variables of ``program``. */
+export interface AssignedScene {
+  kind: "assigned";
+  program: number;
+  values: AssignedTexts[];
+}
+
+/** What a variable was given on a line, in words: the first ``texts``, of ``count``, and the ``last``. */
+export interface AssignedTexts {
+  line: number;
+  name: string;
+  texts: string[];
+  last: string;
+  count: number;
+}
+
 export interface AxisScene {
   name: string;
   size: number;
@@ -319,6 +335,15 @@ export interface DressedPlace {
   groups: Buffer | null;
 }
 
+/** ``fix``: for each edit its line, before and after; none where there is none. */
+export interface FindingNote {
+  line: number;
+  severity: "error" | "warning" | "note";
+  message: string;
+  hint: string;
+  fix: [number, string, string][];
+}
+
 /** ``hint``: what to do. ``stopped``: whether it is what ended the launch, as an error. ``where``: its line in words. ``orders``: what a race may leave, a line each. ``fix``: for each edit its line, before and after. */
 export interface FindingScene {
   severity: string;
@@ -566,6 +591,14 @@ export interface LineItem {
   arrow: boolean;
 }
 
+/** ``text`` stands beside the line, ``told`` says it in full; ``share``: of the bytes that the kernel moves. */
+export interface LineNote {
+  line: number;
+  share: number;
+  text: string;
+  told: string;
+}
+
 /** An argument's marked cells; ``there`` is how many cells it has. */
 export interface MarkedScene {
   finer?: string;
@@ -585,6 +618,7 @@ export interface MarkedScene {
 export interface MarkedSource {
   first: number;
   lines: ([string, string[], string | null])[];
+  place?: Whereabouts;
 }
 
 /** ``shape`` is the tensor's; the rows are the bits of its dimensions, the lowest first. */
@@ -606,11 +640,33 @@ export interface MemoryScene {
   tensors: number[];
 }
 
+/** The place in a notebook's cell: ``execution`` is the number of the run that made the kernel, None for the cell of the output itself. Lines count from 1, columns from 0, in characters; ``text`` is the line as it was then. */
+export interface Mistake {
+  version: 1;
+  execution: number | null;
+  line: number;
+  start: number;
+  end: number;
+  text: string;
+  message: string;
+  advice: string;
+}
+
 /** A scene in a scene: its parts are asked for behind its name. */
 export interface NestedScene {
   kind: "nested";
   name: string;
   scene: Scene;
+}
+
+/** ``lines`` from the ``first`` on, as they were when the launch ran. */
+export interface NotedSource {
+  cell: number | null;
+  path: string;
+  first: number;
+  lines: string[];
+  notes: LineNote[];
+  findings: FindingNote[];
 }
 
 /** One element's origins. */
@@ -746,13 +802,67 @@ export interface RoofScene {
   source: string;
 }
 
-/** A notebook's output of type ``application/vnd.triton-lab.scene.v1+json``. ``scene`` is packed (see `packing`), and missing where it was too large. ``view`` is the id by which the kernel is asked for more, ``follows`` whether it is told what is picked, ``panel`` whether widgets stand around the picture. */
+/** A notebook's output of type ``application/vnd.triton-lab.scene.v1+json``. ``scene`` is packed (see `packing`), and missing where it was too large. ``view`` is the id by which the kernel is asked for more, ``follows`` whether it is told what is picked, ``panel`` whether widgets stand around the picture. ``annotations`` are what the editor shows beside the lines of kernels. */
 export interface Saved {
   version: 1;
   follows: boolean;
   panel: boolean;
   scene?: string;
   view?: string;
+  annotations?: NotedSource[];
+}
+
+/** A picture as an output keeps it, to be shown beside the notebook. */
+export interface SessionCard {
+  name: string;
+  title: string;
+  output: Saved;
+  text: string;
+}
+
+/** A launch of the session. ``cell`` is the notebook's id of its cell, ``execution`` the number of the run, ``kept`` whether there still is more of it than stands here. */
+export interface SessionLaunch {
+  number: number;
+  cell: string | null;
+  execution: number | null;
+  kernel: string;
+  grid: string;
+  target: "cpu" | "gpu" | "both";
+  time: string;
+  findings: string;
+  severity: string | null;
+  kept: boolean;
+  pinned: boolean;
+}
+
+/** The newest last; ``dropped`` is how many before them are no longer listed. */
+export interface SessionLaunches {
+  launches: SessionLaunch[];
+  dropped: number;
+}
+
+/** Something that a cell can ask for: the ``name`` is what stands in its line, ``why`` is "" where it is there. */
+export interface SessionTarget {
+  name: string;
+  help: string;
+  why: string;
+}
+
+/** ``known`` is false until Triton has been imported: nobody can say yet what GPU it will find, and the lists are empty. */
+export interface SessionTargets {
+  known: boolean;
+  active: string;
+  gpu: string;
+  triton: string;
+  version: string;
+  targets: SessionTarget[];
+  compile: SessionTarget[];
+  templates: SessionTarget[];
+}
+
+export interface SessionText {
+  name: string;
+  content: string;
 }
 
 /** A layout of a conversion: its places and bits, as in a `LayoutScene`, and the tensor. */
@@ -1012,7 +1122,7 @@ export interface TransactionsScene {
   problems: string[];
 }
 
-/** ``mask``: 0 where an element was not touched; ``spread``: all values, for the bars. */
+/** ``mask``: 0 where an element was not touched; ``spread``: all values, for the bars; ``line`` that assigns it. */
 export interface VariableScene {
   kind: "variable";
   title: string;
@@ -1031,6 +1141,7 @@ export interface VariableScene {
   grid: number[];
   program: number;
   iteration: number;
+  line?: number;
   mask?: Buffer;
   spread?: Buffer;
 }
@@ -1053,6 +1164,12 @@ export interface ViewPicked {
 export interface ViewQuestion {
   part: string;
   view: string;
+}
+
+/** Where a kernel's lines stand: in the cell with that number beside it, else in the file ``path``. */
+export interface Whereabouts {
+  cell: number | null;
+  path: string;
 }
 
 /** Single positions of a picture, as its `Finer` part. */
@@ -1081,6 +1198,7 @@ export interface WordsScene {
 /** Whatever draws itself. */
 export type Scene =
   | AccessesScene
+  | AssignedScene
   | CardScene
   | CausesScene
   | ChoiceScene

@@ -51,11 +51,12 @@ function attempt(make) {
  * @param {import("./supply.js").Channel | null} model who makes the parts that are not there yet; null on a page without a kernel
  * @param {boolean} wary whether the scene may be anybody's
  * @param {import("./place.js").Place} open where somebody was in what stood here before, and is now
+ * @param {import("./linked.js").Link} [link] what shows the lines of kernels
  * @returns {() => void}
  */
-export function show(scene, place, selection, model = null, wary = false, open = {}) {
+export function show(scene, place, selection, model = null, wary = false, open = {}, link = undefined) {
   const supply = createSupply("parts" in scene ? scene.parts : {}, model, wary ? NOT_SAVED : undefined);
-  const context = { open, ask: supply.ask, has: supply.has, live: model !== null, draw: wary ? drawnIfSound : drawn };
+  const context = { open, link, ask: supply.ask, has: supply.has, live: model !== null, draw: wary ? drawnIfSound : drawn };
   const part = context.draw(scene, selection, context);
   const root = make("div", { class: "tl-view" }, part.node);
   place.append(root);

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from triton_lab.launch.maps.storage import memories
 from triton_lab.views.drawing.words import number_text, time_text
+from triton_lab.views.launch.annotated import annotated, place
 from triton_lab.views.launch.findings import ICONS, fix_lines
 from triton_lab.views.launch.marks import by_program
 from triton_lab.views.launch.panels import Panels
@@ -19,7 +20,7 @@ from triton_lab.views.launch.scenes import CardScene, FindingScene, MarkedSource
 from triton_lab.views.launch.tab import NUMBERS, Panel
 from triton_lab.views.onlooker import widgets_are_shown
 from triton_lab.views.reason import attempt, in_words
-from triton_lab.views.scenes import Scene
+from triton_lab.views.scenes import NotedSource, Scene
 from triton_lab.views.view import View
 from triton_lab.words import count
 
@@ -136,11 +137,15 @@ class Card(Panels, View):
         lines = self.launch.source.rstrip("\n").split("\n") if self.launch.source else []
         first = self.launch.first_line
         return {
+            "place": place(self.launch.file),
             "first": first,
             "lines": [
                 (line, marks.get(number, []), worst.get(number)) for number, line in enumerate(lines, start=first)
             ],
         }
+
+    def annotations(self) -> list[NotedSource]:
+        return annotated(self.launch, self.accesses, self.gravest)
 
     def failure(self) -> str:
         """The launch's error in its own words, "" if it ran."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 from triton_lab import words
 from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.scenes import CardScene
-from triton_lab.views.scenes import Scene
+from triton_lab.views.scenes import NotedSource, Scene
 from triton_lab.views.view import View
 from triton_lab.words import seconds_text
 
@@ -124,6 +124,10 @@ class Launches(View):
 
     def saved(self) -> LaunchesScene:
         return self._scene(self.card(0).saved())
+
+    def annotations(self) -> list[NotedSource]:
+        """Of the launch that is shown first."""
+        return self.card(0).annotations()
 
     def _scene(self, first: CardScene) -> LaunchesScene:
         return {

@@ -16,7 +16,7 @@ from triton_lab.views.drawing.scenes import (
     Look,
     Ramp,
 )
-from triton_lab.views.scenes import Scene
+from triton_lab.views.scenes import Scene, Whereabouts
 
 Moment = tuple[int, int | None, str]  # iteration, line, kind of access
 
@@ -196,11 +196,15 @@ class OriginsScene(TypedDict):
     parts: dict[str, OriginScene]
 
 
-class MarkedSource(TypedDict):
-    """Lines, each with the kinds of its accesses and the worst finding."""
-
+class _Source(TypedDict):
     first: int
     lines: list[tuple[str, list[str], str | None]]
+
+
+class MarkedSource(_Source, total=False):
+    """Lines, each with the kinds of its accesses and the worst finding."""
+
+    place: Whereabouts  # not in notebooks that were saved earlier
 
 
 class _Finding(TypedDict):

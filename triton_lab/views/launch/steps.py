@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from triton_lab.views.drawing.pieces import Piece
 
 MOST = 1 << 18
+MOST_TEXTS = 1 << 12  # values in words that go to an editor
 ROOM = (300.0, 260.0)
 VERBS = {"assign": "", "load": "load from ", "store": "store to ", "atomic": "atomic on "}
 
@@ -63,6 +64,24 @@ class StepsScene(TypedDict):
     pictures: list[BlockScene]
     painting: Painting
     step: int
+
+
+class AssignedTexts(TypedDict):
+    """What a variable was given on a line, in words: the first ``texts``, of ``count``, and the ``last``."""
+
+    line: int
+    name: str
+    texts: list[str]
+    last: str
+    count: int
+
+
+class AssignedScene(TypedDict):
+    """What an editor says of the variables of ``program``."""
+
+    kind: Literal["assigned"]
+    program: int
+    values: list[AssignedTexts]
 
 
 class FollowScene(TypedDict):
@@ -177,6 +196,22 @@ class Steps(View):
             return super().part(name)
         return Steps(self.launch, int(program), 0, self.numbers).scene()
 
+    def assigned(self) -> AssignedScene:
+        """What each variable was given, in words alone."""
+        found: dict[tuple[int, str], AssignedTexts] = {}
+        left = MOST_TEXTS
+        for step in self.trace.steps:
+            if step.kind != "assign" or step.line is None or step.name is None:
+                continue
+            place = (step.line, step.name)
+            told = found.setdefault(place, {"line": place[0], "name": place[1], "texts": [], "last": "", "count": 0})
+            told["last"] = self.shown(step)[1]
+            told["count"] += 1
+            if left > 0:
+                told["texts"].append(told["last"])
+                left -= 1
+        return {"kind": "assigned", "program": self.program, "values": list(found.values())}
+
     def scene(self) -> StepsScene:
         """This program's steps alone."""
         shapes: list[tuple[int, ...]] = []
@@ -224,11 +259,17 @@ class StepsPanel(Panel):
     """The steps of the picked program."""
 
     KEPT_PROGRAMS: ClassVar[int] = 24  # in a page without a kernel
+    words = ("assigned",)
     window = 1
 
     @property
     def there(self) -> bool:
         return can_replay(self.launch)
+
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
+        if list(path) == ["assigned"]:
+            return Steps(self.launch, first).assigned()
+        return super().scene(path, first, numbers)
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Steps:
         if len(path) > 1:

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from triton_lab.views.launch.scenes import ItemScene
-from triton_lab.views.reason import attempt
 
 if TYPE_CHECKING:
     from triton_lab.views.drawing.pieces import Piece
@@ -129,6 +128,8 @@ class Missing(Panel):
 
 def made(tabs: Iterable[Tab], card: Contents) -> list[tuple[Tab, Panel]]:
     """Each of ``tabs`` with what it opens."""
+    from triton_lab.views.reason import attempt
+
     return [(tab, attempt(partial(tab.panel, card), partial(Missing, card))) for tab in tabs]
 
 

@@ -50,8 +50,9 @@ class _Variable(TypedDict):
 
 
 class VariableScene(_Variable, total=False):
-    """``mask``: 0 where an element was not touched; ``spread``: all values, for the bars."""
+    """``mask``: 0 where an element was not touched; ``spread``: all values, for the bars; ``line`` that assigns it."""
 
+    line: int
     mask: Buffer
     spread: Buffer
 
@@ -172,6 +173,7 @@ class Variable(View):
             "kind": "variable",
             "title": self.title(),
             "name": values.name,
+            "line": values.line,
             "fixed": None if values.fixed is None else repr(values),
             "empty": "" if values.assignments else self.text(),
             "dtype": self.dtype,

@@ -16,14 +16,20 @@ export function themeOf(element) {
 }
 
 /**
- * Calls `listener` when page or body change their classes or theme; returns how to stop.
+ * Calls `listener` when page or body change their classes or theme, or the machine its own; returns how to stop.
  * @param {() => void} listener
  * @returns {() => void}
  */
 export function onThemeChange(listener) {
-  const observer = new MutationObserver(() => requestAnimationFrame(listener));
+  const soon = () => requestAnimationFrame(listener);
+  const observer = new MutationObserver(soon);
+  const machine = matchMedia("(prefers-color-scheme: dark)");
   const watched = { attributes: true, attributeFilter: ["class", "style", "theme", "data-theme", "data-jp-theme-light"] };
   observer.observe(document.documentElement, watched);
   observer.observe(document.body, watched);
-  return () => observer.disconnect();
+  machine.addEventListener("change", soon);
+  return () => {
+    observer.disconnect();
+    machine.removeEventListener("change", soon);
+  };
 }

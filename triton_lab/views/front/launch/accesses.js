@@ -8,6 +8,7 @@ import { iterationPicker, layerPicker, programPicker } from "./pickers.js";
 import { bytesFrom, countOf, elsewhereOf, listPrograms, markOf } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
 import { elementsAt } from "./strides.js";
+import { goToOne, linesIn } from "../linked.js";
 import { lineOf } from "../selection.js";
 
 /**
@@ -31,6 +32,9 @@ export function accessesOf(scene, selection, context) {
     return one.emphasis(program ?? null, iteration ?? null, lineOf(selection));
   };
 
+  /** @param {Heatmap} heatmap @param {import("../drawing/heatmap.js").Cell} cell */
+  const linesAt = (heatmap, cell) => touchedAt(touched, heatmap, cell).lines(heatmap.classAt(cell));
+
   const layer = () => {
     if (!layers[shown]) {
       const heatmap = new Heatmap({ ...scene.heatmap, ...scene.layers[shown] });
@@ -45,8 +49,12 @@ export function accessesOf(scene, selection, context) {
       }));
       heatmap.zoom.others = zoomed;
       zoomed.add(heatmap);
-      heatmap.onpoint = (cell) => (status.textContent = cell ? touched.words(heatmap, cell) : rest());
+      heatmap.onpoint = (cell) => {
+        context.linked?.point(cell ? linesAt(heatmap, cell) : []);
+        return (status.textContent = cell ? touched.words(heatmap, cell) : rest());
+      };
       heatmap.onpick = (cell) => {
+        goToOne(context.linked, linesAt(heatmap, cell), selection);
         const there = touchedAt(touched, heatmap, cell).members(heatmap.classAt(cell)).active;
         // Clicking again goes on to the next program on the same element.
         const next = there[there.indexOf(selection.get().program ?? -1) + 1] ?? null;
@@ -148,6 +156,11 @@ export class Touched {
     }
     const sorted = (/** @type {Set<number>} */ set) => [...set].sort((a, b) => a - b);
     return { active: sorted(active), masked: sorted(masked), moments: sorted(moments) };
+  }
+
+  /** The lines that touch a class. @param {number} number */
+  lines(number) {
+    return linesIn(this.members(number).moments.map((moment) => this.scene.moments[moment][1]));
   }
 
   /** @param {number | null} program @param {number | null} iteration @param {number | null} line */

@@ -60,6 +60,8 @@ export function cardOf(scene, selection, context) {
  */
 function bodyOf(scene, selection, context, back = "") {
   const { open } = context;
+  const linked = context.link?.(scene, selection, context.ask);
+  context = { ...context, linked };
   selection.set(pickedAgain(open, scene));
   const forget = selection.subscribe((now) => notePicked(open, scene, now));
   const picked = pickedOf(scene.grid, selection);
@@ -68,13 +70,13 @@ function bodyOf(scene, selection, context, back = "") {
   let first = Math.max(0, scene.tabs.findIndex((tab) => tab.name === scene.opened));
   const top = scene.findings.filter((one) => one.severity !== "note").slice(0, ON_TOP);
   if (scene.tabs.length && scene.findings.length > top.length) {
-    tabs.push({ name: `Findings (${scene.findings.length})`, make: () => listOf(scene.findings, selection) });
+    tabs.push({ name: `Findings (${scene.findings.length})`, make: () => listOf(scene.findings, selection, linked) });
     if (scene.show[0] === "findings") first = tabs.length - 1;
   }
   const names = [...scene.tabs.map((tab) => tab.name), "findings"].slice(0, tabs.length);
   const before = names.indexOf(open.tab ?? "");
   const panel = tabsOf(tabs, "tl-tabs", before < 0 ? first : before, (number) => (open.tab = names[number]));
-  const source = scene.tabs.length && scene.source.lines.length ? sectionOf(scene, selection, open) : null;
+  const source = scene.tabs.length && scene.source.lines.length ? sectionOf(scene, selection, open, linked) : null;
   const raised = scene.failure && scene.told
     ? make("details", { class: "tl-section" }, make("summary", {}, "The error as it was raised"), passage({ class: "tl-failure" }, "the error", scene.failure))
     : "";
@@ -89,7 +91,7 @@ function bodyOf(scene, selection, context, back = "") {
     scene.table.length ? tableOf(scene.headings, scene.table) : "",
     scene.scalars.length ? make("div", { class: "tl-note" }, scene.scalars.join(" · ")) : "",
     scene.failure && !scene.told ? passage({ class: "tl-failure" }, "the error", scene.failure) : "",
-    ...(scene.tabs.length ? top : scene.findings).map((one) => findingOf(one, selection)),
+    ...(scene.tabs.length ? top : scene.findings).map((one) => findingOf(one, selection, linked)),
     ...scene.remarks.map((words) => make("div", { class: "tl-note" }, words)),
     raised || source ? make("div", { class: "tl-folded" }, source ? source.node : "", raised) : "",
     tabs.length ? panel.node : "",
@@ -102,6 +104,7 @@ function bodyOf(scene, selection, context, back = "") {
     },
     stop() {
       forget();
+      linked?.stop();
       panel.stop();
     },
   };
@@ -112,20 +115,29 @@ function bodyOf(scene, selection, context, back = "") {
  * @param {import("../scenes.js").CardScene} scene
  * @param {import("../selection.js").Selection} selection
  * @param {import("../place.js").Place} place
+ * @param {import("../linked.js").Linked} [linked]
  */
-function sectionOf(scene, selection, place) {
-  const source = sourceOf(scene.source, selection);
+function sectionOf(scene, selection, place, linked) {
+  const source = sourceOf(scene.source, selection, linked);
+  const file = scene.source.place?.path.split("/").pop();
+  const opens = linked && file
+    ? make("button", { type: "button", class: "tl-link", onclick: () => linked.go(scene.source.first, true) }, `open ${file} at line ${scene.source.first}`)
+    : "";
   const node = make(
     "details",
     { class: "tl-section", open: place.source ?? scene.show.includes("source"), ontoggle: () => (place.source = node.open) },
-    make("summary", {}, "Source"), source.node,
+    make("summary", {}, "Source"), opens, source.node,
   );
   // A finding's line is to be seen; where the source stands beside the stages of the compiler, it is.
   selection.subscribe(({ line }) => line != null && !node.closest(".tl-card")?.querySelector(".tl-stages") && (node.open = true));
   return { node, draw: source.draw };
 }
 
-/** @param {import("../scenes.js").FindingScene[]} findings @param {import("../selection.js").Selection} selection */
-function listOf(findings, selection) {
-  return { node: make("div", {}, ...findings.map((one) => findingOf(one, selection))), draw: () => {} };
+/**
+ * @param {import("../scenes.js").FindingScene[]} findings
+ * @param {import("../selection.js").Selection} selection
+ * @param {import("../linked.js").Linked} [linked]
+ */
+function listOf(findings, selection, linked) {
+  return { node: make("div", {}, ...findings.map((one) => findingOf(one, selection, linked))), draw: () => {} };
 }

@@ -5,15 +5,19 @@ import { make, passage } from "../drawing/dom.js";
 /**
  * @param {import("../scenes.js").FindingScene} finding
  * @param {import("../selection.js").Selection} selection
+ * @param {import("../linked.js").Linked} [linked]
  */
-export function findingOf(finding, selection) {
+export function findingOf(finding, selection, linked) {
   const where = finding.line === null
     ? ""
     : make(
       "button",
       {
         type: "button", class: "tl-link", title: "show this line and the first program concerned",
-        onclick: () => selection.set({ line: finding.line, program: finding.program }),
+        onclick: () => {
+          selection.set({ line: finding.line, program: finding.program });
+          if (finding.line !== null) linked?.go(finding.line, true);
+        },
       },
       `${finding.where ?? `line ${finding.line}`}:`,
     );

@@ -86,5 +86,6 @@ export function nestedOf({ name, scene }, selection, context) {
     draw: context.draw,
     live: context.live,
     open: context.open,
+    link: context.link,
   });
 }

@@ -6,12 +6,15 @@ import { make } from "../drawing/dom.js";
 /**
  * @param {import("../scenes.js").MarkedSource} source
  * @param {import("../selection.js").Selection} selection
+ * @param {import("../linked.js").Linked} [linked]
  * @returns {{node: HTMLElement, draw: () => void}}
  */
-export function sourceOf(source, selection) {
+export function sourceOf(source, selection, linked) {
   const lineOfRow = (/** @type {number} */ k) => source.first + k;
-  const pick = (/** @type {number} */ k) =>
+  const pick = (/** @type {number} */ k) => {
     selection.set({ line: selection.get().line === lineOfRow(k) ? null : lineOfRow(k), pointed: null });
+    linked?.go(lineOfRow(k));
+  };
   const point = (/** @type {number} */ k) =>
     selection.set({ under: lineOfRow(k), pointed: source.lines[k][1].length ? lineOfRow(k) : null });
   const leave = () => selection.set({ under: null, pointed: null });

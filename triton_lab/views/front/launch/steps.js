@@ -6,14 +6,16 @@ import { make } from "../drawing/dom.js";
 import { showChanges } from "../drawing/changes.js";
 import { blockHeatmap, tell } from "../drawing/valueblock.js";
 import { goesOn, reveal } from "../drawing/scroller.js";
+import { goToOne, linesIn } from "../linked.js";
 import { oneProgramPicker } from "./pickers.js";
 
 /**
  * @param {import("../scenes.js").StepsScene} scene
  * @param {import("../selection.js").Selection} selection
+ * @param {Pick<import("../part.js").Context, "linked">} context
  * @returns {{node: HTMLElement, draw: () => void}}
  */
-export function stepsOf(scene, selection) {
+export function stepsOf(scene, selection, { linked } = {}) {
   const { steps } = scene;
   const programs = oneProgramPicker(scene.grid, selection, () => scene.program);
   if (!steps.length) {
@@ -108,10 +110,12 @@ export function stepsOf(scene, selection) {
     const block = numbers(shown.block);
     const mask = shown.mask ? numbers(shown.mask) : null;
     const heatmap = blockHeatmap(scene.pictures[shown.shape], scene.painting, block, shown.ends, mask, (index, position) => {
+      linked?.point(index && shown.line !== null ? [shown.line] : []);
       if (!index) return (status.textContent = "");
       if (mask && !mask[position]) return (status.textContent = `[${index.join(", ")}] is masked`);
       return (status.textContent = `${shown.name ?? "memory"}[${index.join(", ")}] = ${tell(block[position])}`);
     });
+    heatmap.onpick = () => goToOne(linked, linesIn([shown.line]), selection);
     place.replaceChildren(make("div", { class: "tl-title" }, `${shown.words} ${shown.value}`));
     if (block.length !== 1) place.append(heatmap.node);
     const old = shown === step ? before(at) : null;
@@ -135,4 +139,9 @@ export function stepsOf(scene, selection) {
     status, make("div", { class: "tl-note" }, ", and . go a step back and on; click a variable to keep looking at it"),
   );
   return { node, draw: update };
+}
+
+/** What an editor says of variables, in words. @param {import("../scenes.js").AssignedScene} scene @returns {import("../part.js").Part} */
+export function assignedOf({ values }) {
+  return { node: make("div", { class: "tl-words" }, values.map(({ name, last }) => `${name} = ${last}`).join(" · ")), draw: () => {} };
 }

@@ -9,6 +9,7 @@ import { tableOf } from "../drawing/table.js";
 import { bytesFrom, countOf, listPrograms, programsMark } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
 import { elementsAt } from "./strides.js";
+import { goToOne } from "../linked.js";
 import { lineOf } from "../selection.js";
 
 /** @typedef {import("./strides.js").Tensor} Tensor */
@@ -86,11 +87,13 @@ export function storageOf(scene, selection, context) {
   };
   const clear = () => {
     for (const heatmap of all) heatmap.mark([]);
+    context.linked?.point([]);
     return (status.textContent = `Point at an element or at a place in storage${scene.launchGrid ? "; click it to pick its program" : ""}.`);
   };
   all.forEach((heatmap, k) => {
     heatmap.onpick = (/** @type {import("../drawing/heatmap.js").Cell} */ cell) => {
       const there = touchesAt(k, cell)?.programsAt(heatmap.classAt(cell)) ?? [];
+      goToOne(context.linked, linesAt(heatmap, cell), selection);
       // Clicking again goes on to the next program on the same element.
       const next = there[there.indexOf(selection.get().program ?? -1) + 1] ?? null;
       if (there.length) selection.set({ program: next });
@@ -114,11 +117,15 @@ export function storageOf(scene, selection, context) {
     return there.length ? listPrograms(there, grid) : scene.nobody;
   };
 
+  /** The lines that touch a cell. @param {Heatmap} heatmap @param {import("../drawing/heatmap.js").Cell} cell */
+  const linesAt = (heatmap, cell) => touchesAt(all.indexOf(heatmap), cell)?.linesAt(heatmap.classAt(cell)) ?? [];
+
   strips.forEach((strip, memory) => {
     const { letter, unit } = scene.memories[memory];
     strip.onword = (cell) => programsMark(touchesAt(memory, cell)?.programsAt(strip.classAt(cell)) ?? [], grid);
     strip.onpoint = (cell) => {
       if (!cell) return clear();
+      context.linked?.point(linesAt(strip, cell));
       const { index, right } = strip.indexAt(cell);
       return point(memory, index[0] * unit, unit * right, strip, `storage ${letter}, ${bytesFrom(index[0] * unit, unit * right)}`, touchers(strip, cell));
     };
@@ -129,6 +136,7 @@ export function storageOf(scene, selection, context) {
     picture.onword = (cell) => `@${offsetOf(tensor, picture.indexAt(cell).index)}`;
     picture.onpoint = (cell) => {
       if (!cell) return clear();
+      context.linked?.point(linesAt(picture, cell));
       const { index } = picture.indexAt(cell);
       const offset = offsetOf(tensor, index);
       const byte = tensor.start + offset * tensor.itemsize;
@@ -167,6 +175,11 @@ class TouchedCells {
   /** @param {number} number a class of the heatmap */
   programsAt(number) {
     return this.touched.members(this.of[number]).active;
+  }
+
+  /** The lines that touch a class of the heatmap. @param {number} number */
+  linesAt(number) {
+    return this.touched.lines(this.of[number]);
   }
 
   /** @param {number | null} program @param {number | null} iteration @param {number | null} line */

@@ -7,6 +7,7 @@ import { EMPHASIS } from "../drawing/raster.js";
 import { detailOf, finerOf } from "./finer.js";
 import { programPicker, radioOf } from "./pickers.js";
 import { countOf, elsewhereOf, listPrograms, programsMark } from "../drawing/words.js";
+import { goToOne, linesIn } from "../linked.js";
 import { lineOf } from "../selection.js";
 
 /**
@@ -43,8 +44,12 @@ export function tilingOf(scene, selection, context) {
       }));
       heatmap.zoom.others = zoomed;
       zoomed.add(heatmap);
-      layers[name].heatmap.onpoint = (cell) => (status.textContent = cell ? layers[name].words(cell) : rest());
+      layers[name].heatmap.onpoint = (cell) => {
+        context.linked?.point(cell ? layers[name].linesAt(cell) : []);
+        return (status.textContent = cell ? layers[name].words(cell) : rest());
+      };
       layers[name].heatmap.onpick = (cell) => {
+        goToOne(context.linked, layers[name].linesAt(cell), selection);
         const there = layers[name].programsAt(cell);
         // Clicking again goes on to the next program on the same element.
         const next = there[there.indexOf(selection.get().program ?? -1) + 1] ?? null;
@@ -189,6 +194,11 @@ class Layer extends Members {
   /** @param {import("../drawing/heatmap.js").Cell} cell @returns {number[]} */
   programsAt(cell) {
     return this.membersAt(cell).active;
+  }
+
+  /** The lines that touch a cell. @param {import("../drawing/heatmap.js").Cell} cell */
+  linesAt(cell) {
+    return linesIn(this.membersAt(cell).accesses.map(([line]) => line));
   }
 
   /** The same as `emphasis` for what is known of single positions. @param {import("../drawing/magnified.js").Detail} detail @param {number | null} program @param {number | null} line */

@@ -6,16 +6,17 @@ import { themeOf } from "../drawing/theme.js";
 import { showChanges } from "../drawing/changes.js";
 import { barsOf, blockHeatmap, tell } from "../drawing/valueblock.js";
 import { callProgram, countOf } from "../drawing/words.js";
+import { goToOne } from "../linked.js";
 import { oneProgramPicker } from "./pickers.js";
 import { notKept } from "./programs.js";
 
 /**
  * @param {import("../scenes.js").VariableScene} scene
  * @param {import("../selection.js").Selection} selection
- * @param {Pick<import("../part.js").Context, "windowed">} context
+ * @param {Pick<import("../part.js").Context, "windowed" | "linked">} context
  * @returns {{node: HTMLElement, draw: () => void}}
  */
-export function variableOf(scene, selection, { windowed } = {}) {
+export function variableOf(scene, selection, { windowed, linked } = {}) {
   if (scene.fixed !== null || scene.empty) {
     return { node: make("div", { class: "tl-variable" }, scene.fixed ?? scene.empty), draw: () => {} };
   }
@@ -67,11 +68,13 @@ export function variableOf(scene, selection, { windowed } = {}) {
     }
     const block = values[iteration].subarray(row * size, (row + 1) * size);
     heatmap = blockHeatmap(scene.picture, scene.painting, block, scene.ends, scene.mask ? numbers(scene.mask) : null, (index, position) => {
+      linked?.point(index && scene.line ? [scene.line] : []);
       if (!index) return (status.textContent = rest());
       const at = index.length ? `[${index.join(", ")}]` : "";
       const value = scene.mask && !numbers(scene.mask)[position] ? "was not touched" : `= ${tell(block[position])}`;
       return (status.textContent = `${scene.name}${at} ${value}`);
     });
+    heatmap.onpick = () => goToOne(linked, scene.line ? [scene.line] : [], selection);
     /** @type {HTMLElement[]} */
     const shown = [heatmap.node];
     if (size > 1) {

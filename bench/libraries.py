@@ -1,0 +1,108 @@
+"""Test suites of public Triton libraries, unchanged, under ``--triton-lab=check``: ``python -m bench.libraries``.
+
+Each is taken from the package index as its authors publish it, sources and tests, into a folder that is given
+(``--into``, kept) or is removed again; nothing of it is in this repository. Printed are pytest's last lines, and each
+finding of severity error, which somebody then has to look at. ``--seconds`` bounds each library; a sample of its files
+is run, named below.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Library:
+    """A source distribution; ``needs`` is what its tests import beside torch, ``source`` where its package lies."""
+
+    name: str
+    version: str
+    tests: tuple[str, ...]
+    source: str = "."
+    needs: tuple[str, ...] = ()
+
+
+LIBRARIES = (
+    Library(
+        "liger-kernel",
+        "0.8.5",
+        tuple(
+            f"test/transformers/test_{name}.py"
+            for name in ("softmax", "swiglu", "kl_div", "tvd", "jsd", "layer_norm", "group_norm", "embedding", "dyt")
+        ),
+        "src",
+        ("transformers",),
+    ),
+    Library(
+        "late-interaction-kernels",
+        "0.4.5",
+        tuple(
+            f"tests/test_{name}.py"
+            for name in ("edge_cases", "forward", "varlen", "topk", "normalize", "backward", "padded", "scatter")
+        ),
+    ),
+)
+OPTIONS = ("-q", "-p", "no:cacheprovider", "-W", "ignore", "-o", "addopts=", "-o", "log_cli=false", "--timeout=60")
+
+
+def fetched(library: Library, into: Path) -> Path:
+    """The folder with the library's sources."""
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-build-isolation", "--no-binary", ":all:"]
+    subprocess.run([*pip, f"{library.name}=={library.version}", "-d", str(into)], check=True)
+    (archive,) = into.glob(f"{library.name.replace('-', '_')}-*.tar.gz")
+    with tarfile.open(archive) as packed:
+        packed.extractall(into, filter="data")
+    if library.needs:
+        # Apart from this environment, whose NumPy and torch are to stay what they are.
+        target = [sys.executable, "-m", "pip", "install", "-q", "--target", str(into / "needed")]
+        subprocess.run([*target, *library.needs], check=True)
+    return archive.with_name(archive.name.removesuffix(".tar.gz"))
+
+
+def run(library: Library, into: Path, seconds: int, more: Sequence[str]) -> None:
+    """Run the library's tests and tell what came out."""
+    folder = fetched(library, into)
+    told = into / f"{library.name}.json"
+    # What it needs comes last: this environment's own packages are found first.
+    paths = [str(Path(__file__).parents[1]), str(folder / library.source), *sys.path[1:], str(into / "needed")]
+    command = ["timeout", "-s", "INT", str(seconds), sys.executable, "-m", "pytest", "-p", "triton_lab.testing.plugin"]
+    command += ["--triton-lab=check", f"--triton-lab-json={told}", *OPTIONS, *library.tests, *more]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    print(f"{library.name} {library.version}: {(done.stdout.strip().splitlines() or [done.stderr])[-1]}")
+    if told.exists():
+        print(*(_line(each) for each in json.loads(told.read_text())["found"].values() if each["severity"] == "error"))
+
+
+def _line(found: dict[str, Any]) -> str:
+    return (
+        f"\n  {found['kind']}: {found['file']}:{found['line']} in {found['kernel']}, {found['test']}\n{found['text']}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--into", type=Path, help="a folder for what is fetched")
+    parser.add_argument("--seconds", type=int, default=240, help="how long each library's tests may take")
+    parser.add_argument("--only", choices=[each.name for each in LIBRARIES])
+    given, more = parser.parse_known_args()
+    with tempfile.TemporaryDirectory() as folder:
+        for library in LIBRARIES:
+            if given.only in (None, library.name):
+                into = (given.into or Path(folder)) / library.name
+                into.mkdir(parents=True, exist_ok=True)
+                run(library, into, given.seconds, more)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Notebooks and Python as pages of the site, with pictures that stay live where no server and no kernel is.
+
+A scene is put into its page as text, with its PNG before it until the script has drawn it. Script and style lie beside
+the pages as a plain script: browsers load no modules from a folder.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from IPython.lib.lexers import IPython3Lexer
+from pygments.token import Comment, _TokenType
+from sphinx.application import Sphinx
+
+from triton_lab.views.assembly import SITE, script, stylesheet
+from triton_lab.views.output import SCENE
+
+SCRIPT, STYLE = "triton-lab.js", "triton-lab.css"
+CHAPTERS = "course"  # the folder of the site that holds the course
+CELL = "triton-cell"
+
+
+class CellLexer(IPython3Lexer):
+    """IPython's, for which a cell with a magic of its own is plain text: below `%%triton` stands Python."""
+
+    name = CELL
+    aliases = (CELL,)
+
+    def get_tokens_unprocessed(self, text: str, *rest: Any, **options: Any) -> Iterator[tuple[int, _TokenType, str]]:
+        magic, line, below = text.partition("\n") if text.startswith("%%triton") else ("", "", text)
+        if magic:
+            yield 0, Comment.Preproc, magic + line
+        start = len(magic + line)
+        for index, token, value in super().get_tokens_unprocessed(below, *rest, **options):
+            yield start + index, token, value
+
+
+def live(scene: str, png: str, alt: str) -> str:
+    """A packed scene as HTML, and in its place a PNG (base64) until it is drawn."""
+    still = f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{png}">' if png else html.escape(alt)
+    return f'<div class="triton-lab-picture"><script type="application/gzip">{scene}</script>{still}</div>'
+
+
+def page_of(notebook: dict[str, Any]) -> dict[str, Any]:
+    """The notebook with its scenes as HTML; what else an output has stays."""
+    notebook["metadata"].setdefault("language_info", {})["pygments_lexer"] = CELL
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            if scene := data.get(SCENE, {}).get("scene"):
+                text = "".join(data.get("text/plain", "")).strip()
+                png = "".join(data.get("image/png", "")).replace("\n", "")
+                output["data"] = {"text/html": live(scene, png, text.partition("\n")[0]), "text/plain": text}
+    return notebook
+
+
+def put_chapters(app: Sphinx) -> None:
+    """Copy the executed notebooks of the course into the sources of the site, those alone that have changed."""
+    into = Path(app.srcdir) / CHAPTERS
+    into.mkdir(exist_ok=True)
+    names = set()
+    for path in sorted((Path(app.srcdir).parent / "notebooks").glob("*.ipynb")):
+        text = json.dumps(page_of(json.loads(path.read_text(encoding="utf-8"))))
+        names.add(path.name)
+        if not (into / path.name).exists() or (into / path.name).read_text(encoding="utf-8") != text:
+            (into / path.name).write_text(text, encoding="utf-8")
+    for path in into.glob("*.ipynb"):
+        if path.name not in names:
+            path.unlink()
+
+
+def put_script(app: Sphinx) -> None:
+    """Write the script and the style sheet of all pictures."""
+    folder = Path(app.outdir) / "_static"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / SCRIPT).write_text(f"(() => {{\n{script(SITE)}\n}})();\n", encoding="utf-8")
+    (folder / STYLE).write_text(stylesheet(), encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_lexer(CELL, CellLexer)
+    app.connect("builder-inited", put_chapters)
+    app.connect("builder-inited", put_script)
+    app.add_js_file(SCRIPT, loading_method="defer")
+    app.add_css_file(STYLE)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,44 @@
+/**
+ * Kernels that are in a file of their own: found among what is open, or opened at their line.
+ */
+
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { Notification } from '@jupyterlab/apputils';
+import type { IDocumentManager } from '@jupyterlab/docmanager';
+
+import { editorView } from './linked.ts';
+import type { IFiles } from './linked.ts';
+import { mayBe, pathsOf } from './linktext.ts';
+
+/** The files that the server shows, by their path on the machine of the kernel. */
+export function filesOf(shell: JupyterFrontEnd.IShell, documents: IDocumentManager, root: string): IFiles {
+  const editors = (file: string) =>
+    [...shell.widgets('main')].flatMap(widget => {
+      const path = documents.contextForWidget(widget)?.path;
+      const view = path !== undefined && mayBe(file, path, root) ? viewIn(widget) : null;
+      return view ? [view] : [];
+    });
+  const { contents } = documents.services;
+  const isThere = (path: string) => contents.get(path, { content: false }).then(() => true, () => false);
+  return {
+    editors,
+    async open(file, line) {
+      for (const path of pathsOf(file, root)) {
+        if (editors(file).length || (await isThere(path))) {
+          const widget = documents.openOrReveal(path);
+          await widget?.revealed;
+          await widget?.context.ready;
+          return editors(file)[0] ?? null;
+        }
+      }
+      Notification.info(`The kernel is in ${file}, line ${line}: outside of the folder that this server shows.`);
+      return null;
+    }
+  };
+}
+
+/** The editor of a file's widget. */
+function viewIn(widget: unknown) {
+  const content = (widget as { content?: { editor?: unknown } }).content;
+  return editorView(content?.editor);
+}

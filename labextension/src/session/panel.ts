@@ -1,0 +1,88 @@
+/**
+ * The side panel: the launches of the session of the notebook in front.
+ */
+
+import type { CommandRegistry } from '@lumino/commands';
+import type { Message } from '@lumino/messaging';
+import { Widget } from '@lumino/widgets';
+
+import type { Current } from '../desk/current.ts';
+import { COMPARE, OPEN_CARD, PIN } from '../ids.ts';
+import { draw } from './list.ts';
+import { filtered, pairOf } from './rows.ts';
+
+const NO_NOTEBOOK = 'Open a notebook to see its launches here.';
+const NONE = 'No launches yet: run a cell that begins with %%triton.';
+const NO_LAB = 'The kernel of this notebook tells of no launches: it is not running, or has no triton-lab.';
+const NO_MATCH = 'No launch has these words.';
+
+export class SessionPanel extends Widget {
+  readonly #current: Current;
+  readonly #commands: CommandRegistry;
+  readonly #filter = document.createElement('input');
+  readonly #compare = document.createElement('button');
+  readonly #list = document.createElement('ul');
+  readonly #note = document.createElement('p');
+
+  constructor(current: Current, commands: CommandRegistry) {
+    super();
+    this.#current = current;
+    this.#commands = commands;
+    this.id = 'triton-lab-launches';
+    this.addClass('triton-lab-session');
+    const title = document.createElement('h2');
+    title.textContent = 'Launches';
+    this.#filter.type = 'search';
+    this.#filter.placeholder = 'Filter: kernel, target, findings …';
+    this.#filter.setAttribute('aria-label', 'Filter the launches');
+    this.#filter.oninput = () => this.update();
+    this.#compare.type = 'button';
+    this.#compare.className = 'triton-lab-compare';
+    this.#compare.textContent = 'Compare';
+    this.#compare.title = 'Pin two launches to compare them';
+    this.#compare.onclick = () => void commands.execute(COMPARE, { pinned: true });
+    this.#list.setAttribute('aria-label', 'Launches, newest first');
+    this.#note.setAttribute('role', 'status');
+    const bar = document.createElement('div');
+    bar.className = 'triton-lab-bar';
+    bar.append(this.#filter, this.#compare);
+    this.node.append(title, bar, this.#note, this.#list);
+    current.changed.connect(() => this.update());
+    this.update();
+  }
+
+  protected override onUpdateRequest(_: Message): void {
+    const { panel, desk } = this.#current;
+    const told = desk?.launches ?? null;
+    const launches = told?.launches ?? [];
+    const rows = filtered(launches, this.#filter.value);
+    this.#compare.disabled = pairOf(launches, null) === null;
+    if (!panel) {
+      this.#note.textContent = NO_NOTEBOOK;
+    } else if (desk && !told) {
+      this.#note.textContent = NO_LAB;
+    } else if (launches.length === 0) {
+      this.#note.textContent = NONE;
+    } else if (rows.length === 0) {
+      this.#note.textContent = NO_MATCH;
+    } else {
+      this.#note.textContent = told?.dropped ? `The first ${told.dropped} are no longer listed.` : '';
+    }
+    draw(this.#list, rows, {
+      open: number => void this.#commands.execute(OPEN_CARD, { number }),
+      pin: number => void this.#commands.execute(PIN, { number }),
+      cell: id => {
+        const notebook = panel?.content;
+        const index = notebook?.widgets.findIndex(cell => cell.model.id === id) ?? -1;
+        if (!notebook || index < 0) {
+          return null;
+        }
+        return () => {
+          notebook.activeCellIndex = notebook.widgets.findIndex(cell => cell.model.id === id);
+          void notebook.scrollToItem(notebook.activeCellIndex, 'smart');
+          notebook.activate();
+        };
+      }
+    });
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * The target of the active cell in the notebook's toolbar.
+ */
+
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import { Widget } from '@lumino/widgets';
+
+import { hasTriton } from '../notebook.ts';
+import { asked } from './line.ts';
+import { lineOf } from './source.ts';
+
+export class TargetButton extends Widget {
+  readonly #panel: NotebookPanel;
+  readonly #button = document.createElement('button');
+
+  constructor(panel: NotebookPanel, open: (button: HTMLElement, panel: NotebookPanel) => void) {
+    super();
+    this.#panel = panel;
+    this.addClass('triton-lab-toolbar');
+    this.#button.type = 'button';
+    this.#button.setAttribute('aria-haspopup', 'menu');
+    this.#button.onclick = () => open(this.#button, panel);
+    this.node.append(this.#button);
+    const { content, context } = panel;
+    const update = () => this.#update();
+    content.activeCellChanged.connect(update);
+    context.model.contentChanged.connect(update);
+    void context.ready.then(update);
+    this.disposed.connect(() => {
+      content.activeCellChanged.disconnect(update);
+      context.model.contentChanged.disconnect(update);
+    });
+    update();
+  }
+
+  #update(): void {
+    if (this.isDisposed || this.#panel.isDisposed) {
+      return;
+    }
+    const cell = this.#panel.content.activeCell?.model;
+    const line = cell?.type === 'code' ? lineOf(cell.sharedModel) : null;
+    const target = line === null ? null : asked(line).target;
+    this.setHidden(!hasTriton(this.#panel.context));
+    this.#button.disabled = target === null;
+    this.#button.textContent = `Triton: ${target ?? '–'}`;
+    this.#button.title =
+      target === null
+        ? 'Select a cell that begins with %%triton to choose where it runs.'
+        : `Where the selected cell runs: ${target}. Choose another target.`;
+  }
+}

@@ -1,0 +1,80 @@
+"""The site, built and clicked through from a folder with the network off."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.axe import violations
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built with warnings as errors: a link that leads nowhere is one. First ``browser``: without one, no site."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", "docs", str(folder)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    """A page with no network, whose console must be clean, and which asks nobody for anything."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900}, offline=True)
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on(
+        "request",
+        lambda asked: None if asked.url.startswith(("file:", "blob:", "data:")) else complaints.append(asked.url),
+    )
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def test_all_pictures_of_all_pages_are_drawn(site: Path, page: Page) -> None:
+    pages = [path for path in site.rglob("*.html") if "triton-lab-picture" in path.read_text(encoding="utf-8")]
+    assert {path.name for path in pages} >= {"gallery.html", "00_first_kernel.html"}
+    for path in pages:
+        page.goto(path.as_uri())
+        pictures = page.locator(".triton-lab-picture")
+        for number in range(pictures.count()):
+            picture = pictures.nth(number)
+            picture.scroll_into_view_if_needed()
+            expect(picture.locator(".tl-view[data-theme]"), f"{path.name}, picture {number}").to_be_attached()
+            expect(picture.get_by_text("This picture is damaged")).to_have_count(0)
+
+
+def test_a_picture_answers_a_click_and_follows_the_theme(site: Path, page: Page, screenshots: Path) -> None:
+    page.goto((site / "gallery.html").as_uri())
+    tiling = page.locator("#tiling .triton-lab-picture")
+    tiling.scroll_into_view_if_needed()
+    tiling.locator("canvas.tl-overlay").click(position={"x": 120, "y": 60})
+    expect(tiling).to_contain_text("program (0, 0, 0)")
+    page.emulate_media(color_scheme="dark")
+    expect(tiling.locator(".tl-view")).to_have_attribute("data-theme", "dark")
+    page.screenshot(path=screenshots / "site-gallery-dark.png")
+    page.emulate_media(color_scheme="light")
+
+
+@pytest.mark.parametrize("name", ["index", "course/00_first_kernel", "gallery", "reference/launches"])
+def test_a_page_keeps_nobody_out(site: Path, page: Page, name: str) -> None:
+    page.goto((site / f"{name}.html").as_uri())
+    assert violations(page, "article") == []
+
+
+def test_pages_are_found_by_words(site: Path, page: Page) -> None:
+    page.goto((site / "index.html").as_uri())
+    page.get_by_placeholder("Search").fill("donation")
+    page.keyboard.press("Enter")
+    expect(page.locator("#search-results li").first).to_be_visible()

@@ -1,0 +1,212 @@
+"""``pytest --triton-lab`` on other people's tests: what passes, what fails and how it reads."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.testing.projects import Ran, run
+
+pytest_plugins = ["pytester"]
+
+TESTS = """
+@needs_gpu
+def test_add():
+    x, y = torch.rand(1000, device="cuda"), torch.rand(1000).cuda()
+    out = torch.empty_like(x)
+    add_kernel[(8,)](x, y, out, 1000, BLOCK=128)
+    torch.testing.assert_close(out.cpu(), x.cpu() + y.cpu())
+
+
+@needs_gpu
+def test_unwritten():
+    x = torch.empty(1000, device="cuda")
+    add_kernel[(8,)](x, torch.zeros_like(x), torch.empty_like(x), 1000, BLOCK=128)
+
+
+def test_race():
+    race()
+
+
+@pytest.mark.triton_findings("race")
+def test_meant():
+    race()
+
+
+@pytest.mark.triton_findings("race", argument="x_ptr")
+def test_meant_elsewhere():
+    race()
+
+
+@pytest.mark.triton_findings(allow="race")
+def test_allowed():
+    race(1)
+
+
+@pytest.mark.triton_findings(forbid="always-true-mask")
+def test_forbidden():
+    add_kernel[(1,)](*(torch.zeros(128, device="cuda") for _ in range(3)), 128, BLOCK=128)
+
+
+@pytest.mark.triton_unchecked("known to race")
+def test_unchecked():
+    race()
+
+
+def test_far():
+    far_kernel[(1,)](torch.zeros(5, device="cuda"), BLOCK=8)
+
+
+def test_caught():
+    with pytest.raises(Exception, match="out of bounds"):
+        far_kernel[(1,)](torch.zeros(5, device="cuda"), BLOCK=8)
+
+
+def test_launches(triton_launches):
+    race(1)
+    assert [launch.kernel for launch in triton_launches] == ["racy_kernel"]
+
+
+def test_own_failure():
+    race()
+    assert 1 == 2, "a claim of its own"
+"""
+
+
+_checked: list[Ran] = []
+
+
+@pytest.fixture
+def checked(pytester: pytest.Pytester) -> Ran:
+    """One run, which several tests look at."""
+    if not _checked:
+        _checked.append(run(pytester, TESTS, "--triton-lab=check"))
+    return _checked[0]
+
+
+def test_tests_that_ask_for_a_gpu_run_and_fail_for_what_their_launches_do(checked: Ran) -> None:
+    assert checked.outcomes == {
+        "test_add": "passed",
+        "test_unwritten": "failed",
+        "test_race": "failed",
+        "test_meant": "passed",
+        "test_meant_elsewhere": "failed",
+        "test_allowed": "passed",
+        "test_forbidden": "failed",
+        "test_unchecked": "passed",
+        "test_far": "failed",
+        "test_caught": "passed",
+        "test_launches": "passed",
+        "test_own_failure": "failed",
+    }
+    assert checked.code == 1
+
+
+def section(ran: Ran, name: str) -> str:
+    """What is told of one failed test."""
+    return ran.text.partition(f"_ {name} _")[2].partition("\n____")[0]
+
+
+def test_a_finding_reads_as_a_failure_with_line_program_element_and_remedy(checked: Ran) -> None:
+    told = section(checked, "test_unwritten")
+    assert "test_project.py:11: add_kernel[(8, 1, 1)]: error: line 11: program (0, 0, 0) loads x_ptr[0]" in told
+    assert "x = tl.load(x_ptr + offsets, mask=mask)" in told
+    assert "Make the tensor with torch.zeros" in told
+    assert '@pytest.mark.triton_findings("uninitialized")' in told
+    assert "Traceback" not in told and "session.py" not in told
+
+
+def test_an_error_of_a_launch_shows_the_test_and_no_frame_of_ours_or_tritons(checked: Ran) -> None:
+    told = section(checked, "test_far")
+    assert ">       far_kernel[(1,)](torch.zeros(5" in told
+    assert "lane 5 of program (0, 0, 0) touches element 5 of x_ptr" in told
+    assert "triton/runtime" not in told and "triton_lab/" not in told
+
+
+def test_a_failure_of_the_tests_own_is_told_first_and_the_finding_beside_it(checked: Ran) -> None:
+    told = section(checked, "test_own_failure")
+    assert "a claim of its own" in told and "both store to out_ptr[0]" in told
+
+
+def test_what_was_to_be_found_and_was_not_is_named(checked: Ran) -> None:
+    assert "expected, and not found: race of x_ptr" in section(checked, "test_meant_elsewhere")
+
+
+def test_the_end_tells_launches_and_findings_by_kernel(checked: Ran) -> None:
+    rows = {line.split()[0]: line.split() for line in checked.text.splitlines() if "_kernel  test_project.py:" in line}
+    # kernel, place, launches, programs, time and its unit, findings
+    assert rows["racy_kernel"][2:4] == ["7", "22"]
+    assert rows["racy_kernel"][6:] == ["1", "error"]
+    assert rows["far_kernel"][2:4] == ["2", "2"]
+    assert "error: race: test_project.py:18: line 18:" in checked.text
+    assert "4 launches of racy_kernel, first in test_project.py::test_race" in checked.text
+
+
+def test_on_the_cpu_alone_nothing_is_checked_and_a_wrong_access_still_stops(pytester: pytest.Pytester) -> None:
+    ran = run(pytester, TESTS, "--triton-lab=cpu", "-k", "add or race or far or launches")
+    assert ran.outcomes == {
+        "test_add": "passed",
+        "test_race": "passed",
+        "test_far": "failed",
+        "test_launches": "passed",
+    }
+
+
+def test_known_findings_fail_nothing_and_are_written_on_request_by_workers_too(pytester: pytest.Pytester) -> None:
+    given = ("--triton-lab=check", "--triton-lab-baseline=known.json", "-k", "add or race or unwritten")
+    written = run(pytester, TESTS, *given, "--triton-lab-update-baseline", "-n1")
+    assert written.code == 0 and "2 findings added, 0 findings removed" in written.text
+    held = json.loads((pytester.path / "known.json").read_text())["findings"]
+    assert [(each["kind"], each["kernel"]) for each in held] == [
+        ("uninitialized", "add_kernel"),
+        ("race", "racy_kernel"),
+    ]
+    # Lines that come before change nothing: a finding is known by the text of its line.
+    moved = "\n\n" + TESTS
+    known = run(pytester, moved, *given)
+    assert known.code == 0 and "error: race (known)" in known.text
+    mended = run(pytester, TESTS.replace("def test_race():\n    race()", "def test_race():\n    race(1)"), *given)
+    assert mended.code == 0 and "1 known finding did not show up" in mended.text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--triton-lab-update-baseline",), "needs --triton-lab=cpu or --triton-lab=check"),
+        (("--triton-lab=check", "--triton-lab-update-baseline"), "needs --triton-lab=check and --triton-lab-baseline"),
+        (("--triton-lab=check", "--triton-lab-baseline=test_project.py"), "is no baseline of triton-lab's"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_in_words(
+    pytester: pytest.Pytester, options: tuple[str, ...], said: str
+) -> None:
+    ran = run(pytester, TESTS, *options)
+    assert ran.code == 4 and said in ran.text and "Traceback" not in ran.text
+
+
+def test_a_marker_with_a_kind_that_is_none_lists_the_kinds(pytester: pytest.Pytester) -> None:
+    ran = run(pytester, '@pytest.mark.triton_findings("rase")\ndef test_it():\n    race()\n', "--triton-lab=check")
+    assert "no finding is called 'rase': there are out-of-bounds, " in ran.text
+
+
+def test_without_the_option_nothing_is_imported_and_nothing_changes(pytester: pytest.Pytester) -> None:
+    (pytester.path / "test_it.py").write_text(
+        "import sys\n\ndef test_it():\n    assert not {'torch', 'triton', 'numpy', 'hypothesis'} & {*sys.modules}\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "triton_lab.testing.plugin", "-p", "no:cacheprovider"]
+    command += [
+        "-p",
+        "no:hypothesispytest",
+        "-p",
+        "no:randomly",
+        "-p",
+        "no:cov",
+        "--strict-markers",
+        str(pytester.path),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,23 @@
+"""What can be said of targets before Triton is imported, which takes seconds, and reads the environment for good."""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+from triton_lab.notebook.status import version
+from triton_lab.notebook.templates import TEMPLATES
+from triton_lab.views.desk import SessionTargets
+
+
+def unknown() -> SessionTargets:
+    """Versions, and the kernels to begin with."""
+    return {
+        "known": False,
+        "active": "",
+        "gpu": "",
+        "triton": metadata.version("triton"),
+        "version": version(),
+        "targets": [],
+        "compile": [],
+        "templates": [{"name": one.name, "help": one.help, "why": ""} for one in TEMPLATES],
+    }

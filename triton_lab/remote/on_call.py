@@ -1,0 +1,39 @@
+"""A job that calls a function of Python's: what it returns, or raises, travels back."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from triton_lab.remote.job import Answer, Called
+
+
+def packed(function: Callable[..., Any], *arguments: Any) -> Called:
+    """The call as a job's work. A notebook's own functions travel as they are, those of modules by their names."""
+    from distributed.protocol import pickle as functions
+
+    return Called(functions.dumps((function, arguments)))
+
+
+def perform(work: Called, shared: Path) -> Answer:
+    """Call it; MemoryError alone is raised."""
+    function, arguments = pickle.loads(work.call)
+    if shared.exists():
+        arguments = (pickle.loads(shared.read_bytes()), *arguments)
+    start = time.perf_counter()
+    try:
+        made, threw = function(*arguments), False
+    except MemoryError:
+        raise
+    except Exception as error:
+        made, threw = error, True
+    seconds = time.perf_counter() - start
+    return Answer(times=(seconds,), returned=pickle.dumps(made, protocol=5), threw=threw)
+
+
+def result(answer: Answer) -> Any:
+    """What it returned, or the exception that it threw."""
+    return pickle.loads(answer.returned)

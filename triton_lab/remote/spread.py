@@ -1,0 +1,84 @@
+"""`spread`: calls of Python's on shared machines, each in a process of its own."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from triton_lab.backend.targets import target
+from triton_lab.remote.cluster import Cluster, check_address, installed
+from triton_lab.remote.failures import raised
+from triton_lab.remote.job import Answer, Job
+from triton_lab.remote.on_call import packed, result
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a call: its ``value`` or its ``error``, what it ``printed``, its ``seconds``, and where it ran."""
+
+    value: Any
+    error: BaseException | None
+    printed: str
+    seconds: float
+    worker: str
+
+
+def spread(
+    calls: Sequence[Callable[[], Any]],
+    *,
+    scheduler: str,
+    security: Any = None,
+    insecure: bool = False,
+    max_seconds: float = 60.0,
+    max_bytes: int = 4 << 30,
+) -> list[Outcome]:
+    """Call each of ``calls`` on the workers of a Dask scheduler; their `Outcome`, in the order of ``calls``.
+
+    Each is a job in a process of its own, forked from one that is warm, with the limits of `target`; one that is ended
+    for them, or crashes, has a RemoteError as ``error`` and is nobody else's. Kernels run on the CPU target there. A
+    call and what it returns are pickled: ``functools.partial`` of a function in a module that workers can import, or a
+    function of the notebook's own. Raises TargetError, RemoteError and ValueError as launches on a scheduler do.
+
+    ``lab.spread([functools.partial(pytest.main, [file]) for file in files], scheduler="tls://...")`` is a test suite.
+
+    >>> lab.spread([float, int], scheduler="tcp://gpu.example.org:8786")
+    Traceback (most recent call last):
+        ...
+    ValueError: scheduler='tcp://gpu.example.org:8786': over tcp:// kernels and data can be read and changed on...
+    """
+    check_address(scheduler, security, insecure)
+    installed()
+    cluster = Cluster(scheduler, "cpu", security, max_seconds, max_bytes)
+    try:
+        cluster.check()
+        jobs = [pickle.dumps(Job(_name(call), (1, 1, 1), (), packed(_called, call)), protocol=5) for call in calls]
+        answers = cluster.run_all(jobs, "calls", None, lambda _: None)
+    finally:
+        cluster.close()
+    return [_outcome(call, answer) for call, answer in zip(calls, answers, strict=True)]
+
+
+def _called(call: Callable[[], Any]) -> Any:
+    """On the worker, whatever GPU it has."""
+    with target("cpu"):
+        return call()
+
+
+def _name(call: Callable[[], Any]) -> str:
+    while isinstance(call, functools.partial):
+        call = call.func
+    return getattr(call, "__name__", type(call).__name__)
+
+
+def _outcome(call: Callable[[], Any], answer: Answer) -> Outcome:
+    value, error = None, None
+    if answer.failure is not None:
+        error = raised(answer, None, _name(call), "call")
+    elif answer.threw:
+        error = result(answer)
+    else:
+        value = result(answer)
+    return Outcome(value, error, answer.printed, sum(answer.times), answer.worker)

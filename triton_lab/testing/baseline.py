@@ -1,0 +1,63 @@
+"""The baseline: findings that are known, in a file that is kept with the code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from triton_lab.testing.summary import Found, Summary
+
+_VERSION = 1
+_TOLD = ("fingerprint", "kind", "severity", "kernel", "argument", "line")
+
+
+class BaselineError(ValueError):
+    """A file that is no baseline."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A finding of the file: what it is told by, and what a reader wants to know of it."""
+
+    fingerprint: str
+    kind: str = ""
+    severity: str = ""
+    kernel: str = ""
+    argument: str = ""
+    line: str = ""
+
+
+def load(path: Path) -> dict[str, Known]:
+    """The known findings by fingerprint; none where there is no file yet. Raises BaselineError."""
+    if not path.exists():
+        return {}
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+        if held["version"] != _VERSION:
+            raise BaselineError(f"{path} is of version {held['version']}; this triton-lab reads version {_VERSION}")
+        found = [Known(**{name: each.get(name, "") for name in _TOLD}) for each in held["findings"]]
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+        raise BaselineError(f"{path} is no baseline of triton-lab's ({error!r}): write it anew") from None
+    return {each.fingerprint: each for each in found}
+
+
+def update(path: Path, before: Mapping[str, Known], summary: Summary, found: Sequence[Found]) -> tuple[int, int]:
+    """Write ``found``, and what was known of kernels that were not launched this time; how many came and went."""
+    launched = {kernel.name for kernel in summary.kernels.values()}
+    kept = {each.fingerprint: each for each in before.values() if each.kernel not in launched}
+    for each in found:
+        kept[each.fingerprint] = Known(
+            each.fingerprint, each.kind, each.severity, each.kernel, each.argument, each.source
+        )
+    ordered = sorted(kept.values(), key=lambda one: (one.kernel, one.kind, one.argument, one.line, one.fingerprint))
+    listed = [{name: getattr(each, name) for name in _TOLD} for each in ordered]
+    path.write_text(json.dumps({"version": _VERSION, "findings": listed}, indent=1) + "\n", encoding="utf-8")
+    return len(kept.keys() - before.keys()), len(before.keys() - kept.keys())
+
+
+def gone(known: Mapping[str, Known], summary: Summary) -> list[Known]:
+    """What is known of kernels that were launched, and was not found: mended, or no test comes by any more."""
+    launched = {kernel.name for kernel in summary.kernels.values()}
+    return [each for each in known.values() if each.kernel in launched and each.fingerprint not in summary.found]

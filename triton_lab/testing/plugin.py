@@ -1,0 +1,90 @@
+"""The pytest plugin: ``pytest --triton-lab=cpu|check``.
+
+pytest loads it wherever triton-lab is installed, so it imports nothing of torch's or Triton's, and does nothing, until
+the option is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from triton_lab.testing.options import MARKERS, MODES, OPTIONS, key
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launches import Launches
+    from triton_lab.testing.session import Session
+
+_SESSION: pytest.StashKey[Session] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("triton-lab", "Triton's kernels on the CPU (triton-lab)")
+    group.addoption(
+        "--triton-lab",
+        choices=MODES,
+        default=None,
+        help="run Triton's kernels on the CPU, and what says device='cuda' too; with `check`, look for races, "
+        "accesses out of bounds and the other findings in each launch, and fail the tests that have them",
+    )
+    for name, metavar, choices, told in OPTIONS:
+        group.addoption(name, metavar=metavar, choices=choices, default=None, help=told)
+        parser.addini(key(name), f"{told}; as {name}", default="")
+    group.addoption(
+        "--triton-lab-update-baseline",
+        action="store_true",
+        help="write what is found to the file of --triton-lab-baseline, instead of failing tests for it",
+    )
+    group.addoption(
+        "--triton-lab-cov",
+        action="store_true",
+        help="which lines, branches and masks of kernels ran: told at the end, and written into coverage.py's data",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Before any conftest may ask whether there is a GPU."""
+    told = early_config.known_args_namespace
+    if getattr(told, "triton_lab", None) and not getattr(told, "help", False):
+        _started(early_config, told.triton_lab)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+    mode = config.getoption("--triton-lab")
+    if mode is None:
+        given = [name for name in ("--triton-lab-update-baseline", "--triton-lab-cov") if config.getoption(name)]
+        if given:
+            raise pytest.UsageError(f"{given[0]} needs --triton-lab=cpu or --triton-lab=check")
+        return
+    session = config.stash.get(_SESSION, None) or _started(config, mode)
+    session.configure()
+    config.pluginmanager.register(session, "triton-lab-session")
+
+
+def _started(config: pytest.Config, mode: str) -> Session:
+    from triton_lab.testing.session import Session
+
+    session = Session(config, mode)
+    config.stash[_SESSION] = session
+    config.add_cleanup(session.close)
+    return session
+
+
+@pytest.fixture
+def triton_launches(request: pytest.FixtureRequest) -> Iterator[Launches]:
+    """The launches that this test has made so far, as `triton_lab.record` gives them, whatever --triton-lab says."""
+    session: Any = request.config.stash.get(_SESSION, None)
+    running = None if session is None else session.launches
+    if running is not None:
+        yield running
+        return
+    from triton_lab.launch.record import record
+
+    with record() as launches:
+        yield launches

@@ -1,0 +1,84 @@
+"""What JupyterLab's extension asks of a notebook's session, beside pictures: its launches, where cells can run.
+
+The desk is asked as a view is, under a name of its own. It answers in a kernel that has run nothing, and imports
+nothing for that. Its parts:
+
+    launches              the session's launches (`SessionLaunches`), also sent unasked once they have changed
+    targets               what cells can run on (`SessionTargets`)
+    card N                the card of launch N (`SessionCard`)
+    compare M N           launch N beside launch M
+    page N                the card as one page (`SessionText`)
+    template NAME         a kernel to begin with (`SessionText`)
+    pin N                 keep launch N, or let it go (`SessionLaunches`)
+    first VIEW            what cards open with from now on, where a cell does not say; no answer
+
+Where there is no such thing the answer is a `WordsScene` that says why.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from triton_lab.views.scenes import Saved, Target
+
+DESK = "triton_lab.desk"
+
+
+class SessionLaunch(TypedDict):
+    """A launch of the session. ``cell`` is the notebook's id of its cell, ``execution`` the number of the run, ``kept``
+    whether there still is more of it than stands here."""
+
+    number: int
+    cell: str | None
+    execution: int | None
+    kernel: str
+    grid: str
+    target: Target
+    time: str
+    findings: str
+    severity: str | None
+    kept: bool
+    pinned: bool
+
+
+class SessionLaunches(TypedDict):
+    """The newest last; ``dropped`` is how many before them are no longer listed."""
+
+    launches: list[SessionLaunch]
+    dropped: int
+
+
+class SessionTarget(TypedDict):
+    """Something that a cell can ask for: the ``name`` is what stands in its line, ``why`` is "" where it is there."""
+
+    name: str
+    help: str
+    why: str
+
+
+class SessionTargets(TypedDict):
+    """``known`` is false until Triton has been imported: nobody can say yet what GPU it will find, and the lists are
+    empty."""
+
+    known: bool
+    active: str
+    gpu: str
+    triton: str
+    version: str
+    targets: list[SessionTarget]
+    compile: list[SessionTarget]
+    templates: list[SessionTarget]
+
+
+class SessionCard(TypedDict):
+    """A picture as an output keeps it, to be shown beside the notebook."""
+
+    name: str
+    title: str
+    output: Saved
+    text: str
+
+
+class SessionText(TypedDict):
+    name: str
+    content: str

@@ -74,7 +74,7 @@ print(out.tolist())
 # Both are right. Runs are faster on a GPU, where neighbouring lanes should touch neighbouring bytes:
 # [chapter 13](13_machine_code.ipynb) counts why.
 #
-# ## Exercise 1: back to front
+# ## Exercise 1: last to first
 #
 # Reverse a vector. Which program loads which elements now?
 

@@ -136,7 +136,7 @@ backwards[(4,)](numbers_up, 16, BLOCK=4)
 print(numbers_up.tolist())
 
 # %% [markdown]
-# ## Exercise 3: back to front, where it stands
+# ## Exercise 3: last to first, where it stands
 #
 # Now without a race. Which elements must one lane have, so that nobody else needs them?
 

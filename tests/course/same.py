@@ -24,6 +24,15 @@ SAME: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("wrong other", "tl.load", TIMES_ZERO),
     ),
     "count_positive": (("wrong dtype", "tl.int8", "tl.sum adds up narrow integers as int32"),),
+    "counted": (
+        ("no other", "tl.load(x_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load(x_ptr", STORES_NOTHING),
+    ),
+    "product": (("wrong other", "tl.load", TIMES_ZERO),),
+    "ring": (
+        ("no mask", "tl.load(x_ptr + (i + 1) % n)", "the remainder is an element, whatever the lane"),
+        ("wrong comparison", "i <= n", "the remainder is an element, whatever the lane"),
+    ),
     "histogram": (
         ("no other", "tl.load(x_ptr", STORES_NOTHING),
         ("wrong other", "tl.load(x_ptr", STORES_NOTHING),

@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from triton_lab.course.edition import BrokenSolution as BrokenSolution
     from triton_lab.course.edition import student as student
     from triton_lab.course.grading import Grades as Grades
     from triton_lab.course.grading import grade as grade
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from triton_lab.course.shown import NotSolved as NotSolved
 
 _PUBLIC = {
+    "BrokenSolution": "edition",
     "Exercise": "kinds",
     "Grades": "grading",
     "NotSolved": "shown",
@@ -33,6 +35,7 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "BrokenSolution",
     "Exercise",
     "Grades",
     "NotSolved",

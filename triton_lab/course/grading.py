@@ -56,10 +56,10 @@ class Grades(tuple[Row, ...]):
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write all rows to a file that spreadsheets open.
 
-        >>> import os, tempfile
-        >>> path = os.path.join(tempfile.mkdtemp(), "grades.csv")
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "grades.csv")
         >>> lab.course.grade([]).to_csv(path)
-        >>> open(path).read()
+        >>> path.read_text()
         'file,exercise,points,possible,message\\n'
         """
         with open(path, "w", encoding="utf-8", newline="") as opened:

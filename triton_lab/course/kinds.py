@@ -50,13 +50,12 @@ class Exercise(ABC):
         >>> lab.course.exercise("add_constant").check(lambda x, value: x + 1)
         Traceback (most recent call last):
             ...
-        NotSolved: Add a constant · The result is 0.540996 at [0], and must be 2.041: no launch wrote to this tensor...
+        NotSolved: Add a constant · The result is -0.12584 at [0], and must be 1.37416: no launch wrote to...
         """
         fault = self.judge(answer)
         if fault is not None:
             notes.note(self.name, solved=False)
-            show(fault)
-            raise NotSolved(self.title, fault)
+            raise NotSolved(self.title, fault, show(self.title, fault))
         return Solved(self.name, self.title, notes.note(self.name, solved=True))
 
     def hint(self) -> Hint:

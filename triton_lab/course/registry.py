@@ -50,7 +50,7 @@ def exercise(name: str) -> Exercise:
     >>> lab.course.exercise("add_constants")
     Traceback (most recent call last):
         ...
-    LookupError: no exercise is called 'add_constants'; is it add_constant?
+    LookupError: no exercise is called 'add_constants'; is it add_constant or add_at or add_transpose?
     """
     import difflib
 

@@ -42,12 +42,14 @@ class Shell:
     def __init__(self) -> None:
         from IPython.core.interactiveshell import InteractiveShell
 
-        self._shell = InteractiveShell.instance()
+        shell: Any = InteractiveShell.instance()
+        self._shell = shell
+        shell.reset()
         # Pictures take most of a notebook's time, and nobody looks.
-        self._shell.display_formatter.mimebundle_formatter.enabled = False
-        self._shell.display_formatter.active_types = ["text/plain"]
-        self._shell.showtraceback = lambda *args, **kwargs: None
-        self._shell.run_line_magic("load_ext", "triton_lab")
+        shell.display_formatter.mimebundle_formatter.enabled = False
+        shell.display_formatter.active_types = ["text/plain"]
+        shell.showtraceback = lambda *args, **kwargs: None
+        shell.run_line_magic("load_ext", "triton_lab")
 
     @property
     def names(self) -> dict[str, Any]:

@@ -22,9 +22,9 @@ class NotSolved(AssertionError):
     Add a constant · To do: put a function in the place of the dots, then run this cell again. True
     """
 
-    def __init__(self, title: str, fault: Fault) -> None:
+    def __init__(self, title: str, fault: Fault, drawn: bool = False) -> None:
         super().__init__(f"{title} · {fault}")
-        self.fault = fault
+        self.title, self.fault, self._drawn = title, fault, drawn
 
     @property
     def launch(self) -> Launch | None:
@@ -32,8 +32,8 @@ class NotSolved(AssertionError):
         return self.fault.launch
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython prints: the message. Where the check was called from is the cell itself."""
-        return [f"\x1b[31mNot solved yet\x1b[39m: {self}"]
+        """What IPython prints: the message, unless the cell has it already. Who called the check is the cell itself."""
+        return [f"\x1b[31mNot solved yet\x1b[39m: {self.title if self._drawn else self}"]
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,32 @@ class Hint:
         return _framed("var(--jp-brand-color1, #1565c0)", "→", f"Hint {self.number} of {self.total}:", self.text, more)
 
 
-def show(fault: Fault) -> None:
-    """Draw what ``fault`` shows, in a notebook; elsewhere nothing."""
+@dataclass(frozen=True)
+class _Told:
+    """What is wrong, above the picture that shows it."""
+
+    title: str
+    fault: Fault
+
+    def __repr__(self) -> str:
+        return f"{self.title} · {self.fault}"
+
+    def _repr_html_(self) -> str:
+        colour = "var(--jp-error-color1, #c62828)"
+        first, *more = str(self.fault).split("\n")
+        return _framed(colour, "✖", f"{html.escape(self.title)}:", first, more)
+
+
+def show(title: str, fault: Fault) -> bool:
+    """Draw in a notebook what ``fault`` says and shows; elsewhere nothing. Whether it was drawn."""
     from IPython.core.getipython import get_ipython
 
-    if fault.picture is not None and getattr(get_ipython(), "kernel", None) is not None:
-        from IPython.display import display
+    if fault.picture is None or getattr(get_ipython(), "kernel", None) is None:
+        return False
+    from IPython.display import display
 
-        display(fault.picture)
+    display(_Told(title, fault), fault.picture)  # type: ignore[no-untyped-call]
+    return True
 
 
 def _framed(colour: str, icon: str, head: str, text: str, lines: list[str]) -> str:

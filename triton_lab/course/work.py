@@ -63,8 +63,8 @@ def loads(name: str, most: Callable[[Inputs], int], because: str) -> Requirement
         if found <= asked:
             return ""
         size = inputs[name].element_size()
-        needed, moved = words.number(asked * size), words.number(found * size)
-        return f"{moved} bytes of {name} are loaded, and {needed} would do: {because}"
+        moved = words.count(found * size, "byte")
+        return f"{moved} of {name} are loaded, and {words.number(asked * size)} would do: {because}"
 
     return wrong
 

@@ -32,7 +32,7 @@ EXERCISES = (
     ),
     Task(
         "reverse_in_place",
-        "Back to front, where it stands",
+        "Last to first, where it stands",
         (
             "If a program stores to a place that another has yet to load from, they race. Who owns a pair?",
             "A program loads the places i and n - 1 - i, for i in the first half, and stores both.",

@@ -49,7 +49,8 @@ def _with_lse(heads: int, tokens: int, dim: int) -> Case:
 
     def lse(generator: torch.Generator) -> torch.Tensor:
         q, k = (tensor(heads, tokens, dim)(torch.Generator().manual_seed(seed)) for seed in (11, 12))
-        return _scores(q, k, False).logsumexp(2).float()
+        found: torch.Tensor = _scores(q, k, False).logsumexp(2).float()
+        return found
 
     return case(
         q=lambda _: tensor(heads, tokens, dim)(torch.Generator().manual_seed(11)),

@@ -16,7 +16,7 @@ def _flipped(x: Any) -> Any:
 EXERCISES = (
     Task(
         "reverse",
-        "Back to front",
+        "Last to first",
         (
             "Programs and blocks stay as they were. Only the addresses that are loaded from change.",
             "The element that belongs at place i of the result stands at place n - 1 - i.",

@@ -106,9 +106,25 @@ def test_launches_are_listed_compared_and_opened_beside_their_notebook(lab: Lab)
     page.evaluate(_RUN, ["triton-lab:show-launches", {}])
     expect(rows(page)).to_have_count(3)
     expect(page.get_by_label("Pin launch 2, scale")).to_have_attribute("aria-pressed", "true")
+
+    # A cell that is gone leads nowhere, another name of the file changes nothing, and a dead kernel tells nothing.
+    to_cell = page.get_by_label("Go to the cell of launch", exact=False)
+    expect(to_cell).to_have_count(3)
+    page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 1; }")
+    page.evaluate(_RUN, ["notebook:delete-cell", {}])
+    expect(to_cell).to_have_count(2)
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.context.rename('renamed.ipynb')")
+    expect(rows(page)).to_have_count(3)
+    rows(page).first.locator(".triton-lab-open").click()
+    expect(beside.last.locator(".tl-card")).to_be_visible()
+    notebook = lab.show("renamed.ipynb")
     notebook.restart_kernel()
     expect(rows(page)).to_have_count(0)
     expect(page.locator(PANEL)).to_contain_text("No launches yet")
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    expect(page.locator(PANEL)).to_contain_text("No launches yet")
+    page.evaluate(_RUN, ["triton-lab:pin", {}])
+    expect(page.locator(".jp-toast-message")).to_contain_text("the kernel is gone")
     assert {urlsplit(url).hostname for url in asked if not url.startswith(("data:", "blob:"))} == {"127.0.0.1"}
     assert lab.console_errors == []
 

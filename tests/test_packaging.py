@@ -65,6 +65,12 @@ def test_the_wheel_brings_the_file_that_ipython_runs_at_its_start(wheel: Path) -
     assert brought == (ROOT / "triton_lab/notebook/startup.py").read_text()
 
 
+def test_the_wheel_brings_the_settings_and_what_the_server_loads(wheel: Path) -> None:
+    version = metadata.version(DISTRIBUTION)
+    assert DATA.format(version=version) + "schemas/triton-lab/lab.json" in names(wheel)
+    assert f"triton_lab-{version}.data/data/etc/jupyter/jupyter_server_config.d/triton-lab.json" in names(wheel)
+
+
 def test_the_wheel_holds_one_entry_for_jupyterlab_to_load(wheel: Path) -> None:
     # Two would mean that a bundle of an earlier build was swept in.
     assert len([name for name in names(wheel) if "static/remoteEntry." in name]) == 1

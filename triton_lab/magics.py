@@ -40,10 +40,11 @@ def offer(shell: Any) -> None:
     """Make the magics known to an IPython shell, and JupyterLab's extension welcome; nothing else until one is used."""
     from triton_lab.notebook import completing
     from triton_lab.notebook.ready import get_ready
+    from triton_lab.views.desk import DESK
     from triton_lab.views.onlooker import listen, standing
 
     listen(shell, lambda: get_ready(shell))
-    standing["triton_lab.desk"] = _of_the_desk
+    standing[DESK] = _of_the_desk
     completing.offer(shell)
     shell.register_magic_function(triton_cell, "cell", "triton")
     shell.register_magic_function(triton_line, "line", "triton")

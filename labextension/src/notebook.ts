@@ -14,7 +14,7 @@ type Context = DocumentRegistry.IContext<DocumentRegistry.IModel>;
 export type Session = Pick<Context['sessionContext'], 'session' | 'statusChanged'>;
 
 /** A kernel that says so has forgotten what it was told. */
-const NEW: ReadonlySet<string> = new Set(['starting', 'restarting', 'autorestarting', 'dead', 'unknown']);
+export const NEW: ReadonlySet<string> = new Set(['starting', 'restarting', 'autorestarting', 'dead', 'unknown']);
 
 /**
  * Tell the kernel, once after each start, that scenes are drawn here, if `wanted`: then it makes no widgets, and gets

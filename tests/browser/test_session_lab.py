@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Request, expect
 
 from tests.browser.axe import violations
-from tests.browser.lab import Lab, Notebook
+from tests.browser.lab import _OPENED, RUN_MS, Lab, Notebook
 
 SCALE = """%%triton cpu
 import torch, triton, triton.language as tl
@@ -34,6 +34,12 @@ def write(lab: Lab, name: str, *sources: str) -> None:
     nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), lab.folder / name)
 
 
+def show(lab: Lab, name: str) -> Notebook:
+    """Open a notebook beside what is open."""
+    lab.page.evaluate(_OPENED, str((lab.folder / name).relative_to(lab.folder.parent)))
+    return Notebook(lab.page)
+
+
 def rows(page: Page) -> Locator:
     return page.locator(f"{PANEL} li")
 
@@ -51,14 +57,18 @@ def choose(notebook: Notebook, cell: int, item: str) -> None:
 def test_launches_are_listed_compared_and_opened_beside_their_notebook(lab: Lab) -> None:
     page = lab.page
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+
+    def note(request: Request) -> None:
+        asked.append(request.url)
+
+    page.on("request", note)
     write(lab, "first.ipynb", SCALE, AGAIN, FAULTY)
     write(lab, "second.ipynb", SCALE.replace("scale", "other"))
     notebook = lab.open("first.ipynb")
     page.evaluate(_RUN, ["triton-lab:show-launches", {}])
     expect(page.locator(PANEL)).to_contain_text("No launches yet")
     notebook.run_all()
-    expect(rows(page)).to_have_count(3)
+    expect(rows(page)).to_have_count(3, timeout=RUN_MS)
     expect(rows(page).first).to_contain_text("1 error")
     expect(rows(page).last).to_contain_text("1scale(8, 1, 1)no findings")
     expect(rows(page).last).to_contain_text("cell [1] · CPU")
@@ -66,9 +76,9 @@ def test_launches_are_listed_compared_and_opened_beside_their_notebook(lab: Lab)
     assert violations(page, PANEL) == []
 
     page.get_by_label("Filter the launches").fill("cell [2]")
-    expect(rows(page)).to_have_count(1)
+    expect(rows(page)).to_have_count(1, timeout=RUN_MS)
     page.get_by_label("Filter the launches").fill("")
-    expect(rows(page)).to_have_count(3)
+    expect(rows(page)).to_have_count(3, timeout=RUN_MS)
 
     # With the keyboard alone: one tab stop, arrows between launches, and the card opens.
     page.get_by_label("Filter the launches").press("Tab")
@@ -77,38 +87,58 @@ def test_launches_are_listed_compared_and_opened_beside_their_notebook(lab: Lab)
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
     beside = page.locator(".triton-lab-beside")
-    expect(beside.locator(".tl-card .tl-kernel")).to_have_text("scale[8, 1, 1]")
+    expect(beside.locator(".tl-card .tl-kernel")).to_have_text("scale[8, 1, 1]", timeout=RUN_MS)
     beside.get_by_role("tab", name="Steps").click()
-    expect(beside.locator("[role=tabpanel]:visible").first).to_contain_text("step")
+    expect(beside.locator("[role=tabpanel]:visible").first).to_contain_text("step", timeout=RUN_MS)
     lab.screenshot("session-beside")
 
     for number in (1, 2):
         page.get_by_label(f"Pin launch {number}, scale").click()
-        expect(page.get_by_label(f"Pin launch {number}, scale")).to_have_attribute("aria-pressed", "true")
+        expect(page.get_by_label(f"Pin launch {number}, scale")).to_have_attribute(
+            "aria-pressed", "true", timeout=RUN_MS
+        )
     page.locator(f"{PANEL} .triton-lab-compare").click()
-    expect(beside.last).to_contain_text("bit-equal")
+    expect(beside.last).to_contain_text("bit-equal", timeout=RUN_MS)
     lab.screenshot("session-compared")
 
     # Another notebook has another kernel and another list; coming back brings the first list back.
-    other = lab.show("second.ipynb")
-    expect(rows(page)).to_have_count(0)
+    other = show(lab, "second.ipynb")
+    expect(rows(page)).to_have_count(0, timeout=RUN_MS)
     other.run_all()
-    expect(rows(page)).to_have_count(1)
+    expect(rows(page)).to_have_count(1, timeout=RUN_MS)
     expect(rows(page)).to_contain_text("other(8, 1, 1)")
-    lab.show("first.ipynb")
-    expect(rows(page)).to_have_count(3)
+    show(lab, "first.ipynb")
+    expect(rows(page)).to_have_count(3, timeout=RUN_MS)
 
     # A reload loses nothing while the kernel lives, and a restart empties the list.
     notebook.save()
     page.reload()
     page.wait_for_function("() => window.jupyterapp")
-    notebook = lab.show("first.ipynb")
+    notebook = show(lab, "first.ipynb")
     page.evaluate(_RUN, ["triton-lab:show-launches", {}])
-    expect(rows(page)).to_have_count(3)
-    expect(page.get_by_label("Pin launch 2, scale")).to_have_attribute("aria-pressed", "true")
+    expect(rows(page)).to_have_count(3, timeout=RUN_MS)
+    expect(page.get_by_label("Pin launch 2, scale")).to_have_attribute("aria-pressed", "true", timeout=RUN_MS)
+
+    # A cell that is gone leads nowhere, another name of the file changes nothing, and a dead kernel tells nothing.
+    to_cell = page.get_by_label("Go to the cell of launch", exact=False)
+    expect(to_cell).to_have_count(3)
+    page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 1; }")
+    page.evaluate(_RUN, ["notebook:delete-cell", {}])
+    expect(to_cell).to_have_count(2)
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.context.rename('renamed.ipynb')")
+    expect(rows(page)).to_have_count(3, timeout=RUN_MS)
+    rows(page).first.locator(".triton-lab-open").click()
+    expect(beside.last.locator(".tl-card")).to_be_visible(timeout=RUN_MS)
+    notebook = show(lab, "renamed.ipynb")
     notebook.restart_kernel()
-    expect(rows(page)).to_have_count(0)
+    expect(rows(page)).to_have_count(0, timeout=RUN_MS)
     expect(page.locator(PANEL)).to_contain_text("No launches yet")
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    expect(page.locator(PANEL)).to_contain_text("No launches yet")
+    page.evaluate(_RUN, ["triton-lab:pin", {}])
+    expect(page.locator(".jp-toast-message")).to_contain_text("the kernel is gone")
+    page.remove_listener("request", note)
+    page.evaluate("() => window.jupyterapp.shell.collapseRight()")
     assert {urlsplit(url).hostname for url in asked if not url.startswith(("data:", "blob:"))} == {"127.0.0.1"}
     assert lab.console_errors == []
 
@@ -147,16 +177,16 @@ def test_the_target_is_chosen_in_the_line_and_by_commands(lab: Lab) -> None:
     # By keys: run on the CPU, pin, run again, compare; and the card as a page.
     notebook.cell(1).locator(".jp-InputPrompt").click()
     page.keyboard.press("Alt+Shift+C")
-    expect(notebook.cell(1).locator(".jp-InputPrompt")).to_have_text("[5]:")
+    expect(notebook.cell(1).locator(".jp-InputPrompt")).to_have_text("[5]:", timeout=RUN_MS)
     assert source(page, 1).startswith("%%triton cpu --show grid\n")
     page.keyboard.press("Alt+Shift+P")
     page.keyboard.press("Alt+Shift+C")
-    expect(notebook.cell(1).locator(".jp-InputPrompt")).to_have_text("[6]:")
+    expect(notebook.cell(1).locator(".jp-InputPrompt")).to_have_text("[6]:", timeout=RUN_MS)
     page.keyboard.press("Alt+Shift+D")
-    expect(page.locator(".triton-lab-beside")).to_contain_text("bit-equal")
-    lab.show("target.ipynb")
+    expect(page.locator(".triton-lab-beside")).to_contain_text("bit-equal", timeout=RUN_MS)
+    show(lab, "target.ipynb")
     page.evaluate(_RUN, ["triton-lab:copy-html", {}])
-    expect(page.locator(".jp-toast-message")).to_contain_text("copied as an HTML page")
+    expect(page.locator(".jp-toast-message")).to_contain_text("copied as an HTML page", timeout=RUN_MS)
     assert page.evaluate("() => navigator.clipboard.readText()").startswith("<!doctype html>")
 
     # What cannot be is not offered, and is said where it is asked for.
@@ -168,5 +198,5 @@ def test_the_target_is_chosen_in_the_line_and_by_commands(lab: Lab) -> None:
     page.evaluate(_RUN, ["triton-lab:open-card", {}])
     expect(page.locator(".jp-toast-message", has_text="has launched nothing")).to_be_visible()
     page.evaluate(_RUN, ["triton-lab:insert-template", {"name": "matmul"}])
-    expect(notebook.cell(4)).to_contain_text("def matmul_kernel")
+    expect(notebook.cell(4)).to_contain_text("def matmul_kernel", timeout=RUN_MS)
     assert lab.console_errors == []

@@ -11,6 +11,7 @@ import type { ISignal } from '@lumino/signaling';
 import type { SessionLaunches, SessionTargets, WordsScene } from '../../../triton_lab/views/front/scenes.d.ts';
 import { lineTo } from '../kernel.ts';
 import type { Answer, Line } from '../kernel.ts';
+import { NEW } from '../notebook.ts';
 
 /** As in `desk.py`. */
 export const DESK = 'triton_lab.desk';
@@ -123,9 +124,6 @@ function wordsOf(scene: unknown): string | null {
   const words = scene as Partial<WordsScene> | null;
   return words?.kind === 'words' ? (words.text ?? '') : null;
 }
-
-/** A kernel that says so has forgotten what it was told. */
-const NEW: ReadonlySet<Kernel.Status> = new Set(['starting', 'restarting', 'autorestarting', 'dead', 'unknown']);
 
 type KernelConnection = Parameters<typeof lineTo>[0] & Pick<Kernel.IKernelConnection, 'statusChanged'>;
 const desks = new WeakMap<object, Desk>();

@@ -258,3 +258,9 @@ def test_powers_have_torchs_dtype() -> None:
         a = sample(dtype) if dtype == torch.bool else sample(dtype).abs() + 1
         for exponent in (1, 2, 3, 0.5, 2.0, -1.0):
             close(lazy.tensor(a) ** exponent, a**exponent)
+
+
+def test_eager_tensors_alone_are_joined_too() -> None:
+    parts = [torch.ones(2, 3), torch.zeros(1, 3)]
+    same(lazy.cat(parts), torch.cat(parts))
+    same(lazy.stack([parts[0], parts[0] * 2], 1), torch.stack([parts[0], parts[0] * 2], 1))

@@ -25,7 +25,7 @@ def trace(name: str, *operands: Operand) -> Value:
 
     torch's own errors for shapes and dtypes that do not fit; TypeError for an operand that is no tensor or number.
     """
-    near = next(operand for operand in operands if isinstance(operand, Handle))
+    near = next((operand for operand in operands if isinstance(operand, Handle)), None)
     taken = [_operand(name, operand, near) for operand in operands]
     specs = [operand.spec if isinstance(operand, Handle) else operand for operand in taken]
     with refusing(name, *specs):
@@ -57,13 +57,13 @@ def cast(value: Value, dtype: torch.dtype) -> Value:
     return value if value.dtype == dtype else Value("cast", (value,), value.shape, dtype)
 
 
-def _operand(name: str, operand: Operand, near: Handle) -> Handle | Scalar:
+def _operand(name: str, operand: Operand, near: Handle | None) -> Handle | Scalar:
     if isinstance(operand, np.generic):
         operand = operand.item()
     if isinstance(operand, torch.Tensor | np.ndarray):
-        return Handle(*storage_of(operand, None, near.device, None))
+        return Handle(*storage_of(operand, None, None if near is None else near.device, None))
     if isinstance(operand, Handle):
-        if operand.device != near.device:
+        if near is not None and operand.device != near.device:
             raise RuntimeError(f"{name} of tensors on {near.device} and on {operand.device}: move one of them")
         return operand
     if isinstance(operand, bool | int | float):

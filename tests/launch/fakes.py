@@ -100,6 +100,7 @@ class FakeLaunch:
     error: str | None = None
     source: str = ""
     first_line: int = 1
+    file: str = "kernel.py"
     findings: list[object] = field(default_factory=list)
     dropped: str = ""
 

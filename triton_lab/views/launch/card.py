@@ -148,7 +148,10 @@ class Card(Panels, View):
         }
 
     def annotations(self) -> list[NotedSource]:
-        return annotated(self.launch, self.accesses, self.gravest)
+        from triton_lab.launch.recorded import Recorded
+
+        # A card can be of less than a launch: then nobody knows how often lines ran.
+        return annotated(self.launch, self.accesses, self.gravest) if isinstance(self.launch, Recorded) else []
 
     def failure(self) -> str:
         """The launch's error in its own words, "" if it ran."""

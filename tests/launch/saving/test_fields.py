@@ -254,6 +254,44 @@ def test_arrays_of_either_version_are_read_and_no_others(tmp_path: Path) -> None
             read(tmp_path, [good]).array(number)
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8"])
+def test_an_array_that_is_told_from_another_is_itself_again(tmp_path: Path, dtype: str) -> None:
+    random = np.random.default_rng(5)
+    first = random.normal(0, 50, (40, 30)).astype(dtype)
+    second = first.copy()
+    second[7] += 1
+    writer = Writer()
+    number = writer.array(second, near=writer.array(first))
+    writer.write(tmp_path / "x", {})
+    reader = Reader(tmp_path / "x", 1 << 20)
+    assert np.array_equal(reader.array(number), second) and not reader.array(number).flags.writeable
+    apart = Writer()
+    apart.array(first), apart.array(second)
+    apart.write(tmp_path / "y", {})
+    assert (tmp_path / "x").stat().st_size < 0.7 * (tmp_path / "y").stat().st_size
+
+
+def test_an_array_is_told_from_one_like_it_that_stands_by_itself(tmp_path: Path) -> None:
+    one, wide = as_file(np.arange(4)), as_file(np.arange(8))
+    for members in (
+        {"arrays/0-0.npy": one},
+        {"arrays/0-1.npy": one, "arrays/1.npy": one},
+        {"arrays/0.npy": wide, "arrays/1-0.npy": one},
+        {"arrays/0.npy": as_file(np.arange(4.0)), "arrays/1-0.npy": one},
+        {"arrays/0.npy": one, "arrays/1-0.npy": one, "arrays/2-1.npy": one},
+        {"arrays/1-5.npy": one, "arrays/0.npy": one},
+    ):
+        path = tmp_path / "x"
+        path.write_bytes(packed({"head.json": b"{}", **members}))
+        told = next(name for name in reversed(members) if "-" in name)
+        with pytest.raises(lab.SavedLaunchError, match="told from one that it is not like"):
+            Reader(path, 1 << 20).array(int(told[7]))
+    both = {"head.json": b"{}", "arrays/0.npy": one, "arrays/0-0.npy": one}
+    (tmp_path / "x").write_bytes(packed(both))
+    with pytest.raises(lab.SavedLaunchError, match="members that no saved launch has"):
+        Reader(tmp_path / "x", 1 << 20)
+
+
 def test_an_archive_may_be_as_large_as_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     array = as_file(np.zeros(8))
     size = len(array) + 2

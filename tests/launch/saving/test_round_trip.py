@@ -191,7 +191,7 @@ def test_pickles_and_huge_arrays_are_refused(saved: bytes, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
-        ("version", 99, "it has version 99 of the format, and this triton-lab reads 1"),
+        ("version", 99, "it has version 99 of the format, and this triton-lab reads up to 2"),
         ("format", "other", "it is no launch of triton-lab"),
         ("grid", [2**20, 2**20, 1], "a grid of"),
         ("plan", "", "breaks the format"),

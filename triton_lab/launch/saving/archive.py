@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,11 +34,18 @@ class Writer:
 
     def __init__(self) -> None:
         self._arrays: list[Array] = []
+        self._near: dict[int, int] = {}
 
-    def array(self, array: Array) -> int:
-        """The number under which the array is kept. Dtypes that NumPy has not are kept as bytes."""
+    def array(self, array: Array, near: int | None = None) -> int:
+        """The number under which the array is kept. Dtypes that NumPy has not are kept as bytes.
+
+        ``near``: an array that differs little, of the same shape and dtype; what is kept is where bits differ.
+        """
+        number = len(self._arrays)
         self._arrays.append(np.ascontiguousarray(array))
-        return len(self._arrays) - 1
+        if near is not None:
+            self._near[number] = near
+        return number
 
     def write(self, path: Path, head: Mapping[str, Any]) -> None:
         """The whole file, at once: a half-written one is never left."""
@@ -45,14 +53,20 @@ class Writer:
         with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
             archive.writestr(HEAD, json.dumps(head))
             for number, array in enumerate(self._arrays):
+                near = self._near.get(number)
                 data = io.BytesIO()
-                np.save(data, array, allow_pickle=False)
-                archive.writestr(_name(number), data.getvalue())
+                np.save(data, array if near is None else _differing(array, self._arrays[near]), allow_pickle=False)
+                archive.writestr(_name(number, near), data.getvalue())
         path.write_bytes(whole.getvalue())
 
 
-def _name(number: int) -> str:
-    return f"arrays/{number}.npy"
+def _name(number: int, near: int | None = None) -> str:
+    return f"arrays/{number}.npy" if near is None else f"arrays/{number}-{near}.npy"
+
+
+def _differing(one: Array, other: Array) -> Array:
+    """Where the bits of two arrays differ; what differs from ``other`` there is ``one`` again."""
+    return (one.view(np.uint8) ^ other.view(np.uint8)).view(one.dtype)
 
 
 class Reader:
@@ -60,6 +74,7 @@ class Reader:
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         self.max_bytes = max_bytes
+        self._near: dict[str, int] = {}  # by the name of a member, the array that it is told from
         with path.open("rb") as file:
             whole = file.read(max_bytes + _NAMES + 1)
         if len(whole) > max_bytes + _NAMES:
@@ -89,13 +104,16 @@ class Reader:
         found: dict[str, bytes] = {}
         known = {HEAD, *map(_name, range(len(infos)))}
         for info in infos:
-            if info.filename not in known or info.filename in found:
+            name, near = _apart(info.filename)
+            if name not in known or name in found:
                 raise SavedLaunchError("it has members that no saved launch has")
+            if near is not None:
+                self._near[name] = near
             with archive.open(info) as member:
                 data = member.read(info.file_size + 1)
             if len(data) != info.file_size:
                 raise SavedLaunchError("it has members of another size than it says")
-            found[info.filename] = data
+            found[name] = data
         return found
 
     def _object(self) -> dict[str, Any]:
@@ -127,7 +145,24 @@ class Reader:
         rest = data[stream.tell() :]
         if dtype.kind not in _KINDS or by_column or dtype.itemsize * math.prod(shape) != len(rest):
             raise SavedLaunchError(f"its array {number} is not what it says")
-        return np.frombuffer(rest, dtype).reshape(shape)
+        array = np.frombuffer(rest, dtype).reshape(shape)
+        near = self._near.get(_name(number))
+        return array if near is None else self._from_near(array, near, number)
+
+    def _from_near(self, differing: Array, near: int, number: int) -> Array:
+        # An array is told from one before it, which is told by itself: no chain, and no circle.
+        other = self.array(near) if near < number and _name(near) not in self._near else None
+        if other is None or (other.shape, other.dtype) != (differing.shape, differing.dtype) or not other.shape:
+            raise SavedLaunchError(f"its array {number} is told from one that it is not like")
+        found = _differing(differing, other)
+        found.flags.writeable = False
+        return found
+
+
+def _apart(name: str) -> tuple[str, int | None]:
+    """A member's name without the number of the array that it is told from, and that number."""
+    told = re.fullmatch(r"(arrays/\d{1,6})-(\d{1,6})\.npy", name)
+    return (name, None) if told is None else (f"{told[1]}.npy", int(told[2]))
 
 
 def _shallow(value: Any, depth: int) -> bool:

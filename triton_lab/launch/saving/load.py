@@ -91,8 +91,8 @@ def _launch(reader: Reader) -> Launch:
     if head.get("format") != NAME:
         raise SavedLaunchError("it is no launch of triton-lab")
     version = _of(int, head["version"])
-    if version != FORMAT:
-        raise SavedLaunchError(f"it has version {version} of the format, and this triton-lab reads {FORMAT}")
+    if not 1 <= version <= FORMAT:
+        raise SavedLaunchError(f"it has version {version} of the format, and this triton-lab reads up to {FORMAT}")
     executable = _executable(_of(str, head["plan"]))
     x, y, z = (_of(int, extent) for extent in head["grid"])
     _hold(min(x, y, z) >= 1 and x * y * z <= _PROGRAMS, f"a grid of {words.count(x * y * z, 'program')}")

@@ -281,15 +281,13 @@ def test_an_array_is_told_from_one_like_it_that_stands_by_itself(tmp_path: Path)
         {"arrays/0.npy": one, "arrays/1-0.npy": one, "arrays/2-1.npy": one},
         {"arrays/1-5.npy": one, "arrays/0.npy": one},
     ):
-        path = tmp_path / "x"
-        path.write_bytes(packed({"head.json": b"{}", **members}))
+        path = packed(tmp_path / "x", {"head.json": b"{}", **members})
         told = next(name for name in reversed(members) if "-" in name)
         with pytest.raises(lab.SavedLaunchError, match="told from one that it is not like"):
             Reader(path, 1 << 20).array(int(told[7]))
-    both = {"head.json": b"{}", "arrays/0.npy": one, "arrays/0-0.npy": one}
-    (tmp_path / "x").write_bytes(packed(both))
+    both = packed(tmp_path / "x", {"head.json": b"{}", "arrays/0.npy": one, "arrays/0-0.npy": one})
     with pytest.raises(lab.SavedLaunchError, match="members that no saved launch has"):
-        Reader(tmp_path / "x", 1 << 20)
+        Reader(both, 1 << 20)
 
 
 def test_an_archive_may_be_as_large_as_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

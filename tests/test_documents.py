@@ -14,8 +14,16 @@ import pytest
 from tests.notebooks.course import sources
 
 ROOT = Path(__file__).parents[1]
-MADE = {ROOT / "docs" / "gallery.md", *(ROOT / "docs" / "reference").glob("*.md")}
-PAGES = [*ROOT.glob("*.md"), *(path for path in (ROOT / "docs").rglob("*.md") if path not in MADE)]
+KERNELS = "dout"  # names in kernels that look like slips
+
+
+def made(path: Path) -> bool:
+    """Whether the site makes the page when it is built, which holds its links to account."""
+    return path == ROOT / "docs" / "gallery.md" or ROOT / "docs" / "reference" in path.parents
+
+
+DOCS = ROOT / "docs"
+PAGES = [*ROOT.glob("*.md"), *(path for path in DOCS.rglob("*.md") if not made(path))]
 DOCUMENTS = [*PAGES, *sources()]
 
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
@@ -49,10 +57,10 @@ def test_pictures_have_words_and_links_lead_somewhere(path: Path) -> None:
             assert len(words) > 20, f"{target}: what is to be seen in it?"
         if not re.match(r"[a-z]+:|#", target):
             file = unquote(target.partition("#")[0])
-            assert (path.parent / file).exists() or path.parent / file in MADE, target
+            assert (path.parent / file).exists() or made(path.parent / file), target
 
 
 def test_words_are_spelled_right() -> None:
-    command = [sys.executable, "-m", "codespell_lib", *map(str, DOCUMENTS)]
+    command = [sys.executable, "-m", "codespell_lib", "--ignore-words-list", KERNELS, *map(str, DOCUMENTS)]
     found = subprocess.run(command, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout

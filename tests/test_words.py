@@ -28,7 +28,14 @@ COUNTED = (
 AFTER = re.compile(rf"^ ({COUNTED})\b(?! as | in the grid)")
 PLURAL_BY_HAND = re.compile(r"""(['"]s['"] (if|\*) |['"]{2} if .* else ['"]s['"])""")
 # What stands before such a noun and is no number of them: a type, a grid, a shape, a block, a size that is always 128.
-NO_COUNT = {"short(self.dtype)", "' × '.join(map(str, grid))", "block", "LINE_BYTES", "shape_text(asked.shape)"}
+NO_COUNT = {
+    "short(self.dtype)",
+    "' × '.join(map(str, grid))",
+    "block",
+    "LINE_BYTES",
+    "layout",
+    "shape_text(asked.shape)",
+}
 
 
 def told() -> Iterator[tuple[str, str]]:

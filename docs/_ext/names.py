@@ -31,7 +31,7 @@ GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "targets": (
         "Targets and limits",
         "Where launches run, and what they may take.",
-        ("target", "limits"),
+        ("target", "limits", "spread", "Outcome"),
     ),
     "comparing": (
         "Comparing and measuring",
@@ -45,6 +45,8 @@ GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "polyhedra": ("Polyhedra", "Loop nests as sets and maps.", ("polyhedral", "schedule")),
     "more": ("Lazy tensors and examples", "Graphs that become kernels; kernels to try.", ("lazy", "examples")),
+    "testing": ("Testing", "For those who write tests of kernels.", ("testing",)),
+    "course": ("The course", "Exercises, their checks, and what a teacher needs.", ("course",)),
     "errors": (
         "Errors",
         "What is raised, and why.",

@@ -21,7 +21,7 @@ from typing import TypedDict
 
 from triton_lab.views.scenes import Saved, Target
 
-DESK = "triton_lab.desk"
+DESK = "triton-lab.desk"
 
 
 class SessionLaunch(TypedDict):

@@ -14,7 +14,7 @@ import type { Answer, Line } from '../kernel.ts';
 import { NEW } from '../notebook.ts';
 
 /** As in `desk.py`. */
-export const DESK = 'triton_lab.desk';
+export const DESK = 'triton-lab.desk';
 
 export const NO_DESK = 'There is no triton-lab in this kernel, or the kernel is gone.';
 

@@ -114,4 +114,5 @@ def _number(runs: float) -> str:
 def _ran(runs: float) -> str:
     if runs == 1:
         return "ran once in each program"
-    return f"ran {_number(runs)} times in each program" + ("" if runs == round(runs) else ", on average")
+    times = words.noun(2, "time")  # also of less than one
+    return f"ran {_number(runs)} {times} in each program" + ("" if runs == round(runs) else ", on average")

@@ -18,12 +18,18 @@
 #
 # Each of the three ideas is simple. Together they hold a trap: a library that computed the hash before it had
 # decided about donation gave `4, 4` where `3, 4` was right. `lab.lazy` is such a library in small, made to be watched,
-# and able to make the same mistake.
+# and able to make the same mistake. In this chapter you will
+#
+# 1. watch operations become a graph, and the graph become kernels,
+# 2. see whose memory a step may overwrite, and whose not,
+# 3. tell which steps are compiled, and write a loop that is compiled once,
+# 4. meet a cache whose key lacks an ingredient, and set its trap yourself.
 
 # %%
 import torch
 
 import triton_lab as lab
+from triton_lab.course import exercise
 
 mark_step, explain = lab.lazy.mark_step, lab.lazy.explain
 
@@ -123,6 +129,28 @@ assert (t1.item(), t2.item()) == (4, 4)
 # may be overwritten is part of what a kernel means.
 
 # %% [markdown]
+# ## Exercise 1: set the trap yourself
+#
+# Not with `+` on one number, but with an operation of your choice on tensors of any shape. Your function makes two
+# steps, and returns what it has computed. With a sound key that is right, and without the donors in the key it is not.
+
+
+# %%
+def trap(a, b):
+    """Two steps on the lazy tensors a and b; returns the tensors that come out wrong."""
+    # BEGIN SOLUTION: two steps with equal operations, of which only the first may overwrite
+    b.mul_(a)
+    lab.lazy.mark_step()
+    c = b * a
+    lab.lazy.mark_step()
+    return b, c
+    # END SOLUTION
+
+
+# %%
+exercise("trap").check(trap)
+
+# %% [markdown]
 # ## Hits and misses
 #
 # The same graph again, with other values, compiles nothing.
@@ -152,6 +180,54 @@ for rate in (0.1, 0.05, 0.025):
     weights.sub_(speed * lab.lazy.tensor(rate))
     step = mark_step()
     print("tensor:", "hit" if step.hit else "miss")
+
+# %% [markdown]
+# All steps of this chapter in one table: what was compiled, what was found, and where the time went.
+
+# %%
+lab.lazy.report()
+
+# %% [markdown]
+# ## Exercise 2: how many are compiled?
+#
+# The cache is empty. How many of the six steps of this loop are compiled?
+#
+# ```python
+# x = lab.lazy.tensor(torch.ones(100))
+# for number, rate in enumerate((0.5, 0.25, 0.5, 0.25, 0.5, 0.25)):
+#     if number == 3:
+#         kept = x
+#     x = x * rate
+#     lab.lazy.mark_step()
+# ```
+
+# %%
+# BEGIN SOLUTION: a number
+compiled_steps = 3
+# END SOLUTION
+
+# %%
+exercise("compiled_steps").check(compiled_steps)
+
+# %% [markdown]
+# ## Exercise 3: compile once
+#
+# A descent whose rate changes. `rates` is a list of numbers, and there is a step for each. Only the first one may be
+# compiled, and the weights stay where they are in memory.
+
+
+# %%
+def descend(weights, gradient, rates):
+    """For each rate in turn, weights less rate times gradient, in place; a step for each."""
+    # BEGIN SOLUTION: a loop over the rates, whose graph is always the same
+    for rate in rates:
+        weights.sub_(gradient * lab.lazy.tensor(rate))
+        lab.lazy.mark_step()
+    # END SOLUTION
+
+
+# %%
+exercise("descend").check(descend)
 
 # %% [markdown]
 # ## Who can be donated
@@ -190,6 +266,25 @@ mark_step()
 explain()
 
 # %% [markdown]
+# ## Exercise 4: who is donated?
+#
+# How many inputs does the step after each program donate? `a` and `b` are lazy tensors of one element each, computed
+# before, and there are no other names. Answer with four numbers.
+#
+# 1. `a = a + b`
+# 2. `c = a + b`
+# 3. `a, b = b, a`
+# 4. `a.add_(b); del b`
+
+# %%
+# BEGIN SOLUTION: four numbers in brackets, as (0, 0, 0, 0)
+donated_inputs = (1, 0, 0, 2)
+# END SOLUTION
+
+# %%
+exercise("donated_inputs").check(donated_inputs)
+
+# %% [markdown]
 # ## What it is good for
 #
 # A tensor of 64 MB, ten updates: without donation each step would need a second buffer as large.
@@ -210,41 +305,45 @@ print(f"with the old values kept: {lab.lazy.meter.peak_bytes / 2**20:.0f} MB")
 del old, large
 
 # %% [markdown]
-# ## Exercise
-#
-# Which inputs does each step donate? Write your guesses into the cell, as tuples of names, and run it. So far it
-# guesses that nothing is ever donated, and is wrong about some.
+# A copy that is kept costs a buffer as large as the tensor. The card says so: of the one input, nothing is donated.
 
 # %%
-guesses = {
-    "a = a + b": (),
-    "c = a + b": (),
-    "a, b = b, a": (),
-    "a.add_(b); del b": (),
-}
-
-
-def donated(step):
-    """The names of the inputs that a step donated."""
-    return () if step is None else tuple(step.before[donor].name for donor in step.donors)
-
-
-def check(guesses):
-    for program, guess in guesses.items():
-        names = {"a": lab.lazy.tensor([1.0], name="a"), "b": lab.lazy.tensor([2.0], name="b")}
-        exec(program, names)
-        right = sorted(guess) == sorted(donated(mark_step()))
-        print("right  " if right else "not yet", program)
-
-
-check(guesses)
+explain()
 
 # %% [markdown]
-# <details><summary>The answers, and why</summary>
+# ## Exercise 5: no second buffer
 #
-# - `a = a + b` donates `a`: nobody can name the old `a` after the step.
-# - `c = a + b` donates nothing: both inputs still have their names.
-# - `a, b = b, a` trades two names. That is no operation at all, so there is no step.
-# - `a.add_(b); del b` donates both. One output needs only one of them, so the other is free for nothing.
+# Take from each row of `x` its mean, in the memory of `x`, and return the means, of shape (rows, 1). Your function
+# makes the step itself. Whatever has a name at that moment must be kept: nothing else as large as `x` may have one.
+
+
+# %%
+def centre(x):
+    """x becomes x less the mean of each row; returns the means. One step computes both."""
+    # BEGIN SOLUTION: an update in place, and a step
+    mean = x.mean(1, keepdim=True)
+    x.sub_(mean)
+    lab.lazy.mark_step()
+    return mean
+    # END SOLUTION
+
+
+# %%
+exercise("centre").check(centre)
+
+# %% [markdown]
+# ## What you take with you
 #
-# </details>
+# - A lazy tensor notes what is asked of it. A step computes all that was noted, in as few kernels as it can.
+# - A buffer is donated if nobody can see it after the step. A name is enough to keep it, and so is a view.
+# - Permission is one thing, use another: a kernel that reads in another order must not overwrite.
+# - A step is compiled if its key is new. Numbers of Python's are in the key, values of tensors are not.
+# - Whatever changes the meaning of a compiled thing belongs into its key.
+
+# %%
+lab.course.progress("09")
+
+# %% [markdown]
+# **Where to read on.** [When two arguments are one](05_aliasing.ipynb) is about the same memory from the kernel's side,
+# and [chapter 10](10_polyhedra.ipynb) about a compiler that moves whole loops. JAX's documentation describes *buffer
+# donation* and its compile cache, PyTorch/XLA's the steps and `mark_step`.

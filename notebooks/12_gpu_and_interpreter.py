@@ -31,6 +31,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
+from triton_lab.course import exercise
 
 # %load_ext triton_lab
 
@@ -78,6 +79,7 @@ with lab.record() as launches:
     softmax_forward(**given)
 on_cpu = launches[0]
 assert on_cpu.time is None and on_cpu.target == "cpu"
+on_cpu
 
 # %% [markdown]
 # ## Compare
@@ -109,7 +111,35 @@ print(f"{y.count} of {y.a.size} elements differ, by {y.largest_ulps.value:g} ulp
 # %% [markdown]
 # One addition per element is rounded once, in one way: IEEE 754 leaves no choice, and vector add is bit-equal on any
 # machine. Softmax has an exponential, a sum and a division, and each leaves room.
+
+# %% [markdown]
+# ## Exercise 1: how many ulp?
 #
+# One result is `16.0`, the other `16.0 + 2**-16`, both float32. How many ulp are they apart?
+
+# %%
+# BEGIN SOLUTION: a number
+ulps_apart = 8
+# END SOLUTION
+
+# %%
+exercise("ulps_apart").check(ulps_apart)
+
+# %% [markdown]
+# ## Exercise 2: bit for bit
+#
+# Which recording is bit-equal to the interpreter, and which differs in the fewest elements without being bit-equal?
+# Let a cell of your own find out, by `lab.compare(...)` and `.count` of its arguments.
+
+# %%
+# BEGIN SOLUTION: two names of recordings, as ("one", "another")
+bit_for_bit = ("vector_add", "matmul_float16")
+# END SOLUTION
+
+# %%
+exercise("bit_for_bit").check(bit_for_bit)
+
+# %% [markdown]
 # ## The cause, tried
 #
 # Which of the three was it? Guess first. Then let the lab try: it runs the launch again, with one thing changed each
@@ -215,7 +245,22 @@ atomics
 
 # %% [markdown]
 # A race or memory that nobody wrote would be named here in the same way: they, too, make two runs of one GPU differ.
+
+# %% [markdown]
+# ## Exercise 3: three numbers, three sums
 #
+# Find three numbers whose sum in float32 is another one for each of the three orders `(a + b) + c`, `(a + c) + b` and
+# `(b + c) + a`. None of the sums may be infinite.
+
+# %%
+# BEGIN SOLUTION: three numbers, as (1.0, 2.0, 3.0)
+three_orders = (1.0, 2.0**24, -(2.0**24) - 2.0)
+# END SOLUTION
+
+# %%
+exercise("three_orders").check(three_orders)
+
+# %% [markdown]
 # ## NaN and infinity
 #
 # A NaN is no number, so no ulp leads to it: the *patterns* are compared. This softmax leaves out the maximum, and from
@@ -243,6 +288,34 @@ print(overflowed["y_ptr"].told())
 print("rows with a number beyond 88.8:", rows.nonzero().flatten().tolist())
 nan = torch.from_numpy(overflowed["y_ptr"].nan)
 assert rows.any() and torch.equal(nan.any(dim=1), rows)
+
+# %% [markdown]
+# ## Exercise 4: log(1 + exp(x)), for every x
+#
+# The same trouble in another function, *softplus*. Written as the formula has it, it is infinite from 89 on, where the
+# right result is simply `x`. [Chapter 06](06_reductions.ipynb) saved softmax from it. Compute in float32.
+
+
+# %%
+@triton.jit
+def softplus_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    # BEGIN SOLUTION: no exponential of a positive number
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n).to(tl.float32)
+    m = tl.maximum(x, 0.0)
+    tl.store(y_ptr + i, m + tl.log(tl.exp(x - m) + tl.exp(0.0 - m)), mask=i < n)
+    # END SOLUTION
+
+
+def softplus(x):
+    """log(1 + exp(x)) for each element of the vector x, in its dtype."""
+    y = torch.empty_like(x)
+    softplus_kernel[(triton.cdiv(x.numel(), 64),)](x, y, x.numel(), BLOCK=64)
+    return y
+
+
+# %%
+exercise("softplus").check(softplus)
 
 # %% [markdown]
 # ## A bug of your own
@@ -291,7 +364,22 @@ assert first_difference(columns=99)[1].program == 0
 # %% [markdown]
 # A wrong stride leaves row 0 alone, since it begins at 0 with any stride: the first store that differs is program 1's.
 # A wrong mask is wrong from program 0 on: the sum lacks an element, and the last column was never stored.
+
+# %% [markdown]
+# ## Exercise 5: where does it begin?
 #
+# Choose a `stride` and a `columns` such that the first store that differs is program 0's, although the stride is wrong,
+# too.
+
+# %%
+# BEGIN SOLUTION: both numbers, as {"stride": ..., "columns": ...}
+choices = {"stride": 99, "columns": 99}
+# END SOLUTION
+
+# %%
+exercise("choices").check(choices)
+
+# %% [markdown]
 # ## Keep it, and pass it on
 #
 # `launch.save` writes what you saw here into one file, which opens on any machine. It holds data and no code, so a file
@@ -340,53 +428,6 @@ swept
 # On a GPU the same cell shows bytes (or flops) a second, with torch in the same figure where you give it, and a line
 # for what *that* GPU reaches with a copy and a large product. A good vector add comes near the copy from some size on;
 # below it, starting the kernel takes longer than the kernel. Run it when you have one.
-#
-# ## Exercises
-#
-# **1.** Which recording is bit-equal to the interpreter, and which differs in the fewest elements without being
-# bit-equal? Let the cell below count, by `lab.compare(...)` and `.count` of its arguments.
-
-# %%
-bit_equal, nearest = None, None  # two names of recordings
-
-# %%
-if bit_equal is not None and nearest is not None:
-    compared = {name: lab.compare(lab.examples.recording(name)) for name in lab.examples.recordings()}
-    counts = {name: sum(argument.count for argument in found) for name, found in compared.items()}
-    assert compared[bit_equal].verdict == "bit-equal", f"{bit_equal} differs in {counts[bit_equal]} elements"
-    assert counts[nearest] == min(count for count in counts.values() if count), f"{nearest}: {counts[nearest]}"
-    print("right")
-
-# %% [markdown]
-# **2.** Repair `softmax_naive` in one line, so that the comparison with torch is *as near as rounding explains*.
-
-
-# %%
-@triton.jit
-def repaired(x_ptr, y_ptr, columns, BLOCK: tl.constexpr):
-    column = tl.arange(0, BLOCK)
-    at = tl.program_id(0) * columns + column
-    e = tl.exp(tl.load(x_ptr + at, mask=column < columns, other=float("-inf")))
-    tl.store(y_ptr + at, e / tl.sum(e, axis=0), mask=column < columns)
-
-
-with lab.record() as launches:
-    repaired[(13,)](large, torch.empty_like(large), 100, BLOCK=128)
-answer = lab.compare(launches[0], lambda x_ptr, **_: {"y_ptr": torch.softmax(x_ptr, 1)})
-print(answer.verdict if answer.verdict != "different" else "not yet: " + answer["y_ptr"].told())
-
-# %% [markdown]
-# **3.** Choose a `stride` and a `columns` such that the first store that differs is program 0's, although the stride is
-# wrong, too.
-
-# %%
-choices = {}  # as {"stride": ..., "columns": ...}
-
-# %%
-if choices:
-    assert choices["stride"] != 100, "this stride is right"
-    assert first_difference(**choices)[1].program == 0, "program 0 stores what it should"
-    print("right")
 
 # %% [markdown]
 # ## What you take with you
@@ -397,7 +438,11 @@ if choices:
 # - The cause is an experiment: change one thing, run again, count. Where none removes the difference, that is said.
 # - Two equal runs do not prove that a third will be. Ask what the kernel allows.
 # - The first store that differs is where to look.
-#
+
+# %%
+lab.course.progress("12")
+
+# %% [markdown]
 # **Where to read on.** [Masks, bounds and findings](03_masks.ipynb) is about those two bugs; [from the line to the
 # machine code](13_machine_code.ipynb) about where a GPU's time goes; `docs/shared-gpu.md` about a class that
 # shares one GPU. NVIDIA's CUDA C++ Programming Guide lists the errors of the functions, and Goldberg's *What every

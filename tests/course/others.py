@@ -659,3 +659,16 @@ def gradient_of_v(q, k, lse, dout):
     grid, queries = (heads, triton.cdiv(tokens, 16)), max(16, triton.next_power_of_2(tokens))
     _gradient_of_v[grid](q, k, lse, dout, dv, tokens, dim**-0.5, DIM=dim, QUERIES=queries)
     return dv
+
+
+@triton.jit
+def _softplus(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = BLOCK * tl.program_id(0) + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, at < n).to(tl.float32)
+    tl.store(out_ptr + at, tl.where(x > 0, x, 0.0) + tl.log(1.0 + tl.exp(-tl.abs(x))), at < n)
+
+
+def softplus(x):
+    out = torch.empty_like(x)
+    _softplus[(triton.cdiv(x.numel(), 256),)](x, out, x.numel(), BLOCK=256)
+    return out

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triton_lab.course import notes
-from triton_lab.course.cases import Case
-from triton_lab.course.fault import TO_DO, Fault
+from triton_lab.course.cases import Case, told
+from triton_lab.course.fault import TO_DO, Fault, stub_of
 from triton_lab.course.shown import Hint, NotSolved, Solved, show
 from triton_lab.course.trying import tried
 from triton_lab.course.work import Requirement
@@ -93,6 +93,30 @@ class Task(Exercise):
 
 
 @dataclass(frozen=True, eq=False)
+class Program(Exercise):
+    """A function to write that works on lazy tensors. ``wrong`` runs it on the arguments of each case (`stepping`), and
+    says what is wrong with its numbers or its steps, "" if nothing is."""
+
+    cases: Sequence[Case] = field(kw_only=True)
+    wrong: Callable[[Callable[..., Any], dict[str, Any]], str] = field(kw_only=True)
+
+    def judge(self, answer: Any) -> Fault | None:
+        if answer is ... or not callable(answer):
+            return _missing(answer, "a function")
+        for number, one in enumerate(self.cases):
+            inputs = one.made(number)
+            on = told(inputs)
+            try:
+                wrong = self.wrong(answer, inputs)
+            except Exception as error:
+                stub = stub_of(error)
+                return Fault(stub, untouched=True) if stub else Fault(f"It raised {type(error).__name__}: {error}", on)
+            if wrong:
+                return Fault(wrong, on)
+        return None
+
+
+@dataclass(frozen=True, eq=False)
 class Question(Exercise):
     """A value to find: a number, a name, a tuple of them. ``right`` computes it; ``tell`` says of a wrong one why."""
 
@@ -121,10 +145,10 @@ class Choice(Exercise):
         if answer is ... or answer is None:
             return _missing(answer, "a value")
         try:
-            told = self.wrong(answer)
+            wrong = self.wrong(answer)
         except (TypeError, ValueError, LookupError) as error:
-            told = f"{answer!r} does not fit: {error}"
-        return Fault(told) if told else None
+            wrong = f"{answer!r} does not fit: {error}"
+        return Fault(wrong) if wrong else None
 
 
 def _missing(answer: Any, wanted: str) -> Fault:

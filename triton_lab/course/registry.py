@@ -20,6 +20,8 @@ PAGES = {
     "06": "reductions",
     "07": "matmul",
     "08": "atomics",
+    "09": "lazy_graphs",
+    "12": "side_by_side",
     "14": "attention",
     "15": "clinic",
 }

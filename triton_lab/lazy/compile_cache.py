@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from triton_lab.lazy.executable import Executable
@@ -71,6 +73,18 @@ class Cache:
         shared.clear()
         self.hits = self.misses = 0
         self.ledger = Ledger()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Within it the cache is empty and counts anew; afterwards it holds and counts what it did before."""
+        kept = self._entries, self.hits, self.misses, self.ledger
+        kernels = shared.compiled, shared.reused
+        self._entries, self.hits, self.misses, self.ledger = OrderedDict(), 0, 0, Ledger()
+        try:
+            yield
+        finally:
+            self._entries, self.hits, self.misses, self.ledger = kept
+            shared.compiled, shared.reused = kernels
 
     def totals(self) -> Totals:
         """Everything so far, as it is now."""

@@ -1,0 +1,204 @@
+"""Chapter 09: what a step compiles, what it may overwrite, and a key that lacks an ingredient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from triton_lab import words
+from triton_lab.course.cases import case, tensor
+from triton_lab.course.kinds import Program, Question
+from triton_lab.course.stepping import alone, stepped
+
+if TYPE_CHECKING:
+    import torch
+
+    from triton_lab.course.stepping import Run
+    from triton_lab.lazy.step import Step
+
+# Those of the exercise's text in the chapter.
+DONATING = ("a = a + b", "c = a + b", "a, b = b, a", "a.add_(b); del b")
+COMPILING = """
+x = lab.lazy.tensor(torch.ones(100))
+for number, rate in enumerate((0.5, 0.25, 0.5, 0.25, 0.5, 0.25)):
+    if number == 3:
+        kept = x
+    x = x * rate
+    lab.lazy.mark_step()
+"""
+
+
+def _donated() -> tuple[int, ...]:
+    from triton_lab.lazy.step import mark_step
+    from triton_lab.lazy.tensors import tensor
+
+    found = []
+    for text in DONATING:
+        with alone():
+            names = {"a": tensor([1.0]), "b": tensor([2.0])}
+            exec(text, names)
+            step = mark_step()
+            found.append(0 if step is None else len(step.donors))
+    return tuple(found)
+
+
+def _compiled() -> int:
+    import torch
+
+    import triton_lab
+    from triton_lab.lazy.compile_cache import cache
+
+    with alone():
+        exec(COMPILING, {"torch": torch, "lab": triton_lab})
+        return cache.misses
+
+
+def _told_of_donors(answer: Any, right: tuple[int, ...]) -> str:
+    if not isinstance(answer, tuple) or len(answer) != len(right):
+        return f"Give {words.count(len(right), 'number')}, one for each program."
+    number = next(k for k, (mine, other) in enumerate(zip(answer, right, strict=True)) if mine != other)
+    return f"Look at `{DONATING[number]}` again: which old values can nobody name when it is done?"
+
+
+def _unlike(what: str, found: torch.Tensor, wanted: torch.Tensor) -> str:
+    import torch
+
+    if found.shape != wanted.shape or found.dtype != wanted.dtype:
+        is_, must = (f"{tuple(one.shape)} {str(one.dtype).removeprefix('torch.')}" for one in (found, wanted))
+        return f"{what} is {is_}, and must be {must}."
+    near = torch.isclose(found, wanted, rtol=1e-5, atol=1e-6)
+    if bool(near.all()):
+        return ""
+    first = tuple((~near).nonzero()[0].tolist())
+    return f"{what} is {found[first].item():.6g} at {list(first)}, and must be {wanted[first].item():.6g}."
+
+
+def _descended(answer: Callable[..., Any], inputs: dict[str, Any]) -> str:
+    run, rates = stepped(answer, inputs), inputs["rates"]
+    wanted = inputs["weights"] - inputs["gradient"] * sum(rates)
+    wrong = _unlike("weights", run.inputs["weights"], wanted)
+    wrong = wrong or _unlike("gradient", run.inputs["gradient"], inputs["gradient"])
+    if wrong:
+        return wrong
+    if run.pending or len(run.steps) != len(rates):
+        return f"The numbers are right, but it makes {_made(run)}: one for each rate is asked."
+    missed = sum(not step.hit for step in run.steps)
+    if missed > 1:
+        names = sorted({name for step in run.steps if step.nearest for name, *_ in step.nearest.differences})
+        return (
+            f"The numbers are right, but {words.number(missed)} of {words.count(len(rates), 'step')} were compiled. "
+            f"Their graphs differ in: {', '.join(names)}."
+        )
+    if not all(_in_place(step, "weights") for step in run.steps):
+        return "The numbers are right, but a step gave the weights new memory: somebody could still see the old ones."
+    return ""
+
+
+def _centred(answer: Callable[..., Any], inputs: dict[str, Any]) -> str:
+    run, x = stepped(answer, inputs), inputs["x"]
+    mean = x.mean(1, keepdim=True)
+    if len(run.results) != 1:
+        return f"It returns {words.count(len(run.results), 'tensor')}, and must return one: the means."
+    wrong = _unlike("x", run.inputs["x"], x - mean) or _unlike("What it returns", run.results[0], mean)
+    if wrong:
+        return wrong
+    if run.pending or len(run.steps) != 1:
+        return f"The numbers are right, but it makes {_made(run)}: one step is to compute all."
+    step = run.steps[0]
+    if not _in_place(step, "x"):
+        return "The numbers are right, but x has new memory: at the step somebody could still see the old values."
+    large = [one for one in step.after if one.numel == x.numel()]
+    if len(large) > 1:
+        names = ", ".join(name for one in large for name in one.seen_by if name != "x") or "no name"
+        return f"The numbers are right, but the step leaves a second buffer as large as x, seen by: {names}."
+    return ""
+
+
+def _made(run: Run) -> str:
+    return words.count(len(run.steps), "step") + (" and leaves something pending" if run.pending else "")
+
+
+def _in_place(step: Step, name: str) -> bool:
+    """Whether the tensor ``name`` stands after the step where it stood before."""
+    before = {one.place for one in step.before if one.name == name}
+    return any(one.place in before and name in one.seen_by for one in step.after if one.role.startswith("out"))
+
+
+def _trapped(answer: Callable[..., Any], inputs: dict[str, Any]) -> str:
+    import torch
+
+    sound, again = stepped(answer, inputs), stepped(answer, inputs)
+    broken = stepped(answer, inputs, donors_hashed=False)
+    if not sound.results:
+        return "It returns nothing: return the tensors that come out wrong."
+    if not all(map(torch.equal, sound.results, again.results)):
+        return "With a sound key, two runs differ already: leave chance out of it."
+    if not any(step.stale for step in broken.steps):
+        made = words.count(len(broken.steps), "step")
+        return f"Nothing goes wrong: of its {made} none ran what was compiled for other donors."
+    if all(map(torch.equal, sound.results, broken.results)):
+        return "A step ran what was compiled for other donors, yet what it returns is right. Which tensor is wrong now?"
+    return ""
+
+
+EXERCISES = (
+    Program(
+        "trap",
+        "Set the trap yourself",
+        (
+            "Two steps must have equal operations, shapes, types and constants, and differ in their donors alone.",
+            "The first compiles the kernel that overwrites. In the second, somebody still sees what is overwritten.",
+            "b.mul_(a), a step, then c = b * a, a step, and return b and c.",
+        ),
+        cases=(case(a=tensor(5), b=tensor(5)), case(a=tensor(3, 4), b=tensor(3, 4))),
+        wrong=_trapped,
+    ),
+    Question(
+        "compiled_steps",
+        "How many are compiled?",
+        (
+            "A step is compiled if its key is new. Which ingredients of the key change in this loop?",
+            "The rate is a constant of the graph: two rates, two keys.",
+            "At number 3 the old x has a second name, so that step has no donor. Has it been seen before?",
+        ),
+        right=_compiled,
+        tell=lambda answer, right: "Write down rate and donors of each step: it is compiled if the pair is new.",
+    ),
+    Program(
+        "descend",
+        "Compile once",
+        (
+            "A number of Python's is a constant of the graph, and another constant is another graph.",
+            "A tensor's values are no part of the graph: lab.lazy.tensor(rate).",
+            "for rate in rates: weights.sub_(gradient * lab.lazy.tensor(rate)), and then a step.",
+        ),
+        cases=(
+            case(weights=tensor(40), gradient=tensor(40), rates=[0.5, 0.25, 0.125, 0.0625]),
+            case(weights=tensor(7, 5), gradient=tensor(7, 5), rates=[0.1, 0.2, 0.3]),
+            case(weights=tensor(1), gradient=tensor(1), rates=[2.0, 1.0]),
+        ),
+        wrong=_descended,
+    ),
+    Question(
+        "donated_inputs",
+        "Who is donated?",
+        (
+            "A buffer can be donated if no name leads to it when the step runs.",
+            "After `a = a + b` nobody can name the old a. After `c = a + b` both inputs have their names.",
+            "Trading names is no operation. And `del b` frees b, whether the result needs its memory or not.",
+        ),
+        right=_donated,
+        tell=_told_of_donors,
+    ),
+    Program(
+        "centre",
+        "No second buffer",
+        (
+            "x must change in place, and nothing else of its size may have a name when the step runs.",
+            "The means are small: they may have a name. x - mean must not.",
+            "mean = x.mean(1, keepdim=True); x.sub_(mean); a step; return mean.",
+        ),
+        cases=tuple(case(x=tensor(*shape)) for shape in ((8, 32), (5, 7), (2, 100))),
+        wrong=_centred,
+    ),
+)

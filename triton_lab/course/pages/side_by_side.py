@@ -1,0 +1,148 @@
+"""Chapter 12: distances in ulp, roundings and their order, and the first store that differs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from triton_lab.course.cases import case, tensor
+from triton_lab.course.kinds import Choice, Question, Task
+from triton_lab.course.work import launched, once
+
+FAR = 16.0, 16.0 + 2.0**-16  # of the exercise's text in the chapter
+
+
+def _ulps() -> int:
+    import numpy as np
+
+    near, far = np.array(FAR, np.float32).view(np.int32)
+    return int(far - near)
+
+
+def _three_orders(answer: Any) -> str:
+    import numpy as np
+
+    if len(answer) != 3 or not all(isinstance(one, (int, float)) for one in answer):
+        return "Give three numbers, as (1.0, 2.0, 3.0)."
+    a, b, c = map(np.float32, answer)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = {"(a + b) + c": (a + b) + c, "(a + c) + b": (a + c) + b, "(b + c) + a": (b + c) + a}
+    told = ", ".join(f"{how} = {float(total):g}" for how, total in sums.items())
+    if not all(map(math.isfinite, sums.values())):
+        return f"{told}: all three must be finite."
+    return "" if len(set(map(float, sums.values()))) == 3 else f"{told}: all three must differ."
+
+
+def _named(answer: Any) -> str:
+    from triton_lab import compare, words
+    from triton_lab.examples import recording, recordings
+
+    bit_equal, nearest = answer
+    for name in (bit_equal, nearest):
+        if name not in recordings():
+            return f"No recording is called {name!r}: there are {', '.join(recordings())}."
+    compared = {name: compare(recording(name)) for name in recordings()}
+    counts = {name: sum(argument.count for argument in found) for name, found in compared.items()}
+    if compared[bit_equal].verdict != "bit-equal":
+        return f"{bit_equal} is not bit-equal: it differs in {words.count(counts[bit_equal], 'element')}."
+    if not counts[nearest]:
+        return f"{nearest} does not differ at all: of those that do, which differs in the fewest elements?"
+    if counts[nearest] > min(count for count in counts.values() if count):
+        return f"{nearest} differs in {words.count(counts[nearest], 'element')}; there is one that differs in fewer."
+    return ""
+
+
+def _first_in_program_0(answer: Any) -> str:
+    import torch
+
+    from triton_lab import compare
+    from triton_lab.backend.targets import target
+    from triton_lab.examples import example, recording
+    from triton_lab.examples.softmax import softmax_kernel
+    from triton_lab.launch.record import record
+
+    stride, columns = answer["stride"], answer["columns"]
+    if stride == 100:
+        return "A stride of 100 is right, and a wrong one is asked for."
+    x = example("softmax").inputs("small", 0, "cpu")["x"]
+    with target("cpu"), record() as launches:
+        try:
+            softmax_kernel[(13,)](x, torch.zeros(13, 100), columns, stride, 1, 100, 1, BLOCK=128)
+        except Exception as error:
+            found = launches[0].findings[0].message if launches and launches[0].findings else str(error)
+            return f"The launch was stopped: {found.rstrip('.')}."
+    first = compare(launches[0], recording("softmax")).first
+    if first is None or first.program != 0:
+        where = "nowhere" if first is None else f"in program {first.program}"
+        return f"The first store that differs is {where}: program 0 stores what it should."
+    return ""
+
+
+def _softplus(x: Any) -> Any:
+    import torch
+
+    return torch.logaddexp(x.double(), torch.zeros_like(x, dtype=torch.float64)).to(x.dtype)
+
+
+EXERCISES = (
+    Question(
+        "ulps_apart",
+        "How many ulp?",
+        (
+            "float32 has 23 bits behind the leading one. How far is it from 1.0 to the next number?",
+            "Between 1 and 2 neighbours are 2**-23 apart, and between 16 and 32 sixteen times as far.",
+            "So an ulp at 16 is 2**-19. How many of them are 2**-16?",
+        ),
+        right=_ulps,
+        tell=lambda answer, right: "What is the distance of neighbours just above 16? It is 2**-23 just above 1.",
+    ),
+    Choice(
+        "bit_for_bit",
+        "Bit for bit",
+        (
+            "lab.compare(lab.examples.recording(name)) compares one. Do it for each name of lab.examples.recordings().",
+            "Each argument of a comparison has its .count of elements that differ; a comparison has a .verdict.",
+            "Print the names with sum(argument.count for argument in lab.compare(...)), and read off the least two.",
+        ),
+        wrong=_named,
+    ),
+    Choice(
+        "three_orders",
+        "Three numbers, three sums",
+        (
+            "A small number disappears beside a large one: from 2**24 on, neighbours are 2 apart.",
+            "Take two large numbers that almost cancel, and a small one. When is the small one rounded away?",
+            "Try 1, 2**24 and something near -(2**24).",
+        ),
+        wrong=_three_orders,
+    ),
+    Task(
+        "softplus",
+        "log(1 + exp(x)), for every x",
+        (
+            "exp(x) overflows from 89 on, where the result is simply x.",
+            "Of both sides take the greater of x and 0 away: exp then gets no number above 0.",
+            "With m = tl.maximum(x, 0.0): m + tl.log(tl.exp(x - m) + tl.exp(0.0 - m))",
+        ),
+        cases=(
+            *(case(x=tensor(n)) for n in (64, 65, 1, 500)),
+            case(x=tensor(300, scale=100.0)),
+            case(x=tensor(40, low=85.0, high=95.0)),
+            case(x=tensor(40, low=-6.0, high=-3.0)),
+            case(x=tensor(200, dtype="float16", scale=10.0)),
+        ),
+        reference=_softplus,
+        tolerance=(1e-5, 1e-6),
+        work=(launched(), once("x")),
+    ),
+    Choice(
+        "choices",
+        "Where does it begin?",
+        (
+            "Row 0 begins at element 0 with any stride, so the stride alone leaves program 0 right.",
+            "What must be wrong beside it, so that row 0 is wrong too?",
+            "The mask: a row of 99 columns lacks its last element.",
+        ),
+        wrong=_first_in_program_0,
+    ),
+)

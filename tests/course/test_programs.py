@@ -365,7 +365,8 @@ def test_a_check_leaves_the_learners_cache_history_and_switch_alone() -> None:
         assert exercise("descend").judge(descend_by_copying) is None
         assert (len(lab.lazy.cache), lab.lazy.cache.totals()) == (held, before)
         after = mine + 1
-        assert not (step() or latest).donors_hashed
+        made = step()
+        assert made is not None and not made.donors_hashed
     assert after.tolist() == [4.0, 7.0]
     assert lab.lazy.history[-2] is latest
 

@@ -20,6 +20,7 @@ PAGES = {
     "06": "reductions",
     "07": "matmul",
     "08": "atomics",
+    "13": "machine_code",
     "14": "attention",
     "15": "clinic",
 }

@@ -16,9 +16,11 @@
 #
 # 1. what becomes of a line of Python, stage by stage and pass by pass,
 # 2. what a *layout* is: which thread holds which element, and what a change of it costs,
-# 3. how many *sectors* of memory a load asks for, why, and what to do about it,
+# 3. how many *sectors* of memory a load asks for, why, and how to write a copy that asks for few,
 # 4. what limits a kernel: memory or arithmetic, and how many programs fit at once,
 # 5. to compare: another `num_warps`, and a GPU of another make.
+#
+# Six exercises are checked, by the layouts themselves and by the sectors of your own kernel.
 
 # %%
 import torch
@@ -26,11 +28,12 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
+from triton_lab.course import exercise
 
 # %load_ext triton_lab
 
 # %% [markdown]
-# ## Compile what you have launched
+# ## Compile what you have launched: six stages
 #
 # A recorded launch knows its kernel, the types of its arguments and its constants: that is all a compiler needs.
 # `sm_90` is an H100.
@@ -46,10 +49,11 @@ def add(x_ptr, y_ptr, out_ptr, n, stride, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, x + y, mask=mask)
 
 
-def launch_add(stride=1, n=4096, BLOCK=1024):
+def launch_add(stride=1, n=4096, BLOCK=1024, **options):
     """One launch of `add`, recorded: x is read with `stride`, y and out lie close."""
+    x, y, out = torch.rand(n * stride), torch.rand(n), torch.empty(n)
     with lab.record() as launches:
-        add[(triton.cdiv(n, BLOCK),)](torch.rand(n * stride), torch.rand(n), torch.empty(n), n, stride, BLOCK=BLOCK)
+        add[(triton.cdiv(n, BLOCK),)](x, y, out, n, stride, BLOCK=BLOCK, **options)
     return launches[0]
 
 
@@ -60,10 +64,9 @@ print(compiled)
 # %% [markdown]
 # Registers, shared memory, instructions: the instructions are few, and each is run by a *warp*, 32 threads at once.
 #
-# ## Six stages
-#
-# TTIR is what you wrote, as operations on blocks. TTGIR says which thread holds what. LLVM IR is one thread's program,
-# PTX is NVIDIA's assembler, and SASS is what the card runs. Pick a line on either side, and its counterparts light up.
+# They are the last of six stages. TTIR is what you wrote, as operations on blocks. TTGIR says which thread holds what.
+# LLVM IR is one thread's program, PTX is NVIDIA's assembler, and SASS is what the card runs. Pick a line on either
+# side, and its counterparts light up.
 
 # %%
 print(list(compiled.stages))
@@ -132,6 +135,20 @@ assert moved.way == "shared memory" and sum(moved.counts().values()) == 32 * 32
 moved.plot(element=(1, 5))
 
 # %% [markdown]
+# ## Exercise 1: a row for each thread
+#
+# Make a layout of `(128, 32)` for four warps, in which each thread holds one whole row, and the rows go down: lane 5 of
+# warp 2 holds row 69, `[69, 0]` to `[69, 31]`. So a sum along the row needs no other thread.
+
+# %%
+# BEGIN SOLUTION: lab.layout("blocked", (128, 32), ...)
+row_of_lane = lab.layout("blocked", (128, 32), size_per_thread=[1, 32], threads_per_warp=[32, 1], warps_per_cta=[4, 1])
+# END SOLUTION
+
+# %%
+exercise("row_of_lane").check(row_of_lane)
+
+# %% [markdown]
 # ## Bank conflicts
 #
 # Shared memory has 32 banks of four bytes, and each answers one word at a time. A warp that reads a row of 32 floats
@@ -150,8 +167,32 @@ for name, memory in {"plain": plain, "padded": padded, "swizzled": swizzled}.ite
 assert plain.access(across).conflicts == 0 and plain.access(down).ways == 32
 assert padded.access(down).conflicts == swizzled.access(down).conflicts == 0
 
+# %% [markdown]
+# A swizzled row keeps its words and changes their order. `vec` words stay together, `per_phase` rows have the same
+# order, and after `max_phase` orders it begins anew. Point at an element of the second row: it is in another bank.
+
 # %%
 swizzled
+
+# %% [markdown]
+# ## Exercise 2: a tile that is 16 wide
+#
+# A tile of `(64, 16)` floats: swizzle it so that neither a warp that reads two rows waits, nor one that reads 32
+# elements of a column. A new order for each row will not do:
+
+# %%
+narrow = lab.layout("swizzled_shared", (64, 16), vec=1, per_phase=1, max_phase=16)
+narrow_column = lab.layout("blocked", (64, 16), size_per_thread=[1, 1], threads_per_warp=[32, 1], warps_per_cta=[1, 4])
+print(narrow.access(narrow_column))
+assert narrow.access(narrow_column).ways == 2
+
+# %%
+# BEGIN SOLUTION: lab.layout("swizzled_shared", (64, 16), ...)
+swizzle_of_16 = lab.layout("swizzled_shared", (64, 16), vec=1, per_phase=2, max_phase=16)
+# END SOLUTION
+
+# %%
+exercise("swizzle_of_16").check(swizzle_of_16)
 
 # %% [markdown]
 # ## Transactions: what a load asks of memory
@@ -175,7 +216,7 @@ strided = launch_add(stride=8).compile("sm_90")
 x_strided = strided.transactions.transfers[0]
 assert x_strided.sectors == 4096 and x_strided.efficiency == 1 / 8
 assert x_strided.requests == 4 * x_load.requests  # and no thread can move four floats at once
-strided.plot.transactions()
+print(strided.transactions)
 
 # %% [markdown]
 # The worst line is named, with the reason and a remedy. Now slide the stride: how bad is 2?
@@ -197,6 +238,83 @@ print(two.requests, "requests,", two.sectors, "sectors")
 assert (two.requests, two.sectors) == (x_strided.requests, x_strided.sectors)
 
 # %% [markdown]
+# ## Exercise 3: one element for each thread
+#
+# With 32 warps there are as many threads as elements in a block. How many requests and how many sectors do the loads of
+# `x` make then, over the whole launch, at stride 2? Find it in your head.
+
+# %%
+# BEGIN SOLUTION: a tuple, (requests, sectors)
+strided_requests = (128, 1024)
+# END SOLUTION
+
+# %%
+exercise("strided_requests").check(strided_requests)
+
+# %% [markdown]
+# ## A copy that crosses
+#
+# `x` is a view that was turned: its columns lie close. The copy shall have its rows close. A program for each row
+# stores well and loads badly, since each element that it wants of `x` lies in another sector:
+
+
+# %%
+@triton.jit
+def row_by_row(x_ptr, out_ptr, columns, x0, x1, BLOCK: tl.constexpr):
+    j = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * x0 + j * x1, mask=j < columns)
+    tl.store(out_ptr + tl.program_id(0) * columns + j, x, mask=j < columns)
+
+
+turned = torch.rand(96, 64).t()
+with lab.record() as launches:
+    row_by_row[(64,)](turned, torch.empty(64, 96), 96, *turned.stride(), BLOCK=128)
+crossing = launches[0].compile("sm_90")
+assert [one.sectors for one in crossing.transactions.transfers] == [64 * 96, 64 * 96 // 8]
+crossing.plot.transactions()
+
+# %% [markdown]
+# ## Exercise 4: few sectors on both sides
+#
+# Write the copy so that load and store ask for at most about twice the sectors in which the elements lie. The check
+# compiles your kernel for an H100 and counts.
+
+
+# %%
+@triton.jit
+def straighten_kernel(x_ptr, out_ptr, rows, columns, x0, x1, BLOCK: tl.constexpr):
+    # BEGIN SOLUTION: a tile has neighbours down for the load, and neighbours across for the store
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    j = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    mask = (i < rows)[:, None] & (j < columns)[None, :]
+    x = tl.load(x_ptr + i[:, None] * x0 + j[None, :] * x1, mask=mask)
+    tl.store(out_ptr + i[:, None] * columns + j[None, :], x, mask=mask)
+    # END SOLUTION
+
+
+def straighten(x):
+    """A copy of a matrix with strides (1, rows), in which rows lie close."""
+    out = torch.empty(x.shape, dtype=x.dtype)
+    # BEGIN SOLUTION: launch straighten_kernel
+    grid = (triton.cdiv(x.shape[0], 32), triton.cdiv(x.shape[1], 32))
+    straighten_kernel[grid](x, out, *x.shape, *x.stride(), BLOCK=32)
+    # END SOLUTION
+    return out
+
+
+# %%
+exercise("straighten").check(straighten)
+
+# %% [markdown]
+# What has become of the way between the two? The compiler gave the load one layout and the store another, and takes the
+# tile through shared memory in between, swizzled. No bank has to wait:
+
+# %%
+with lab.record() as launches:
+    straighten(turned)
+print(launches[0].compile("sm_90").transactions)
+
+# %% [markdown]
 # ## What it costs, and what limits it
 #
 # A GPU can do two things at once: move bytes and compute. Whichever takes longer is the limit. On the left of the
@@ -207,7 +325,6 @@ cost = compiled.cost
 print(cost.roof("H100"))
 assert cost.arithmetic.flops == 4096 and cost.bytes.ideal == 3 * 4 * 4096
 assert cost.roof("H100").memory_bound
-compiled.plot.cost("H100")
 
 # %% [markdown]
 # The time in that sentence is a bound from below: nobody has measured it. A launch as small as this one takes
@@ -234,6 +351,22 @@ assert small.cost.roof("H100").memory_bound and not large.cost.roof("H100").memo
 large.plot.cost("H100")
 
 # %% [markdown]
+# ## Exercise 5: where arithmetic begins to limit
+#
+# What is the smallest size of `product`, a multiple of 64, that arithmetic limits on an H100 and not memory? Find it by
+# calculation: each of three matrices of float16 is moved once, and a multiplication and an addition are two operations.
+
+# %%
+# BEGIN SOLUTION: a number, the rows and columns of each matrix
+size_at_the_ridge = 896
+# END SOLUTION
+
+# %%
+exercise("size_at_the_ridge").check(size_at_the_ridge)
+
+# %% [markdown]
+# ## What the matrix units want
+#
 # The line with `tl.dot` does almost all of the arithmetic, and the two loads move almost all of the bytes. In SASS the
 # product is not a loop over numbers, but an instruction for a whole tile:
 
@@ -256,7 +389,8 @@ small.plot.layouts()
 # ## Occupancy
 #
 # While one warp waits for memory, another computes - if there is another. A multiprocessor holds as many programs as
-# registers, shared memory and warps allow; the scarcest of them limits.
+# registers, shared memory and warps allow; the scarcest of them limits. Slide the warps of a program of `add`: the
+# picture says how many programs fit.
 
 # %%
 for name, each in {"add": compiled, "matmul": small}.items():
@@ -264,8 +398,30 @@ for name, each in {"add": compiled, "matmul": small}.items():
 assert small.cost.occupancy.programs < compiled.cost.occupancy.programs
 assert small.cost.occupancy.by == ("registers",)
 
+# %%
+lab.interact(
+    lambda num_warps: launch_add(num_warps=num_warps),
+    draw=lambda made: made.compile("sm_90").plot.cost("H100"),
+    num_warps=[1, 2, 4, 8, 16],
+)
+
 # %% [markdown]
-# ## Compare two
+# ## Exercise 6: how many fit
+#
+# A program has 4 warps of 32 threads, 96 registers for each thread and 50 KiB of shared memory. A multiprocessor of an
+# H100 has 65,536 registers and 228 KiB of shared memory, of which each program takes one more for the system. How many
+# programs would fit by registers alone, and how many by shared memory alone?
+
+# %%
+# BEGIN SOLUTION: a tuple, (by registers, by shared memory)
+programs_at_once = (5, 4)
+# END SOLUTION
+
+# %%
+exercise("programs_at_once").check(programs_at_once)
+
+# %% [markdown]
+# ## Compare: other warps, another make
 #
 # Twice the warps for the same block: each thread has half the elements, half the loads, fewer registers. A program then
 # takes twice the room.
@@ -285,10 +441,8 @@ print(difference.diff("ttgir", context=0))
 # The layout is all that has changed: more warps along the block. Which is faster? That is measured on a GPU, with
 # `lab.sweep`; here you see what there is to choose between.
 #
-# ## A GPU of another make
-#
-# `gfx942` is AMD's MI300X. Its warps have 64 lanes, and its matrix instructions are others. One product for both
-# targets, and below it the vector add in AMD's assembler:
+# And a GPU of another make: `gfx942` is AMD's MI300X. Its warps have 64 lanes, and its matrix instructions are others.
+# One product for both targets, and below it the vector add in AMD's assembler:
 
 # %%
 both = small.launch.compile(["sm_90", "gfx942"])
@@ -298,54 +452,19 @@ print(both)
 launch.compile("gfx942").plot.stages()
 
 # %% [markdown]
-# ## Exercises
-#
-# **1.** With 32 warps there are as many threads as elements in a block. How many requests and sectors do the loads of
-# `x` make then, at stride 2? Find it in your head.
-
-# %%
-requests, sectors = None, None
-
-# %%
-if requests is not None:
-    counted = launch_add(stride=2).compile("sm_90", num_warps=32).transactions.transfers[0]
-    assert requests == counted.requests, "a request is for 32 threads, and each has one element"
-    assert sectors == counted.sectors, "how far apart are the 32 floats of one request?"
-    print("right")
-
-# %% [markdown]
-# **2.** Make a layout of `(32, 32)` for one warp, in which lane 5 holds the elements `[5, 0]` to `[5, 31]`.
-
-# %%
-mine = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], threads_per_warp=[1, 32], warps_per_cta=[1, 1])
-
-# %%
-held = mine.elements(warp=0, lane=5)
-print("right" if sorted(held) == [(5, column) for column in range(32)] else f"lane 5 holds {held[:3]}, ...")
-
-# %% [markdown]
-# **3.** What is the smallest size of `product`, a multiple of 64, that arithmetic limits on an H100 and not memory?
-# Find it by calculation: each of three matrices of float16 is moved once, and a multiplication and an addition are two
-# operations.
-
-# %%
-size = None
-
-# %%
-if size is not None:
-    assert not product(size).cost.roof("H100").memory_bound, "memory still limits it"
-    assert product(size - 64).cost.roof("H100").memory_bound, "a smaller one would do"
-    print("right")
-
-# %% [markdown]
 # ## What you take with you
 #
 # - From your line to SASS every step can be looked at, on any machine.
 # - A layout says who holds what. Changing it costs nothing, shuffles, or a trip through shared memory.
 # - Neighbouring threads should ask for neighbouring bytes: then each sector is wanted whole.
+# - Where load and store disagree on who is a neighbour, a tile serves both, by way of shared memory.
 # - Operations for each byte decide what limits a kernel; registers, shared memory and warps how many programs fit.
 # - Counts and bounds are no times. Those only a GPU knows: [GPU and interpreter](12_gpu_and_interpreter.ipynb).
-#
+
+# %%
+lab.course.progress("13")
+
+# %% [markdown]
 # **Where to read on.** `%%triton cpu --compile sm_90` compiles every launch of a cell, and puts all of this in its
 # card. NVIDIA's PTX ISA explains the instructions and *CUDA C++ Best Practices Guide* coalescing; Williams, Waterman
 # and Patterson's *Roofline: an insightful visual performance model* the roof.

@@ -16,7 +16,7 @@
 #
 # 1. read the formula as two products with a softmax between them,
 # 2. compute a softmax in one pass, without ever having the whole row,
-# 3. put the three together into one kernel, forward, with a causal mask, and one step backward.
+# 3. put the three together into one kernel, forward, with a causal mask, and backward: all three gradients.
 
 # %%
 import math
@@ -307,12 +307,150 @@ def gradient_of_v(q, k, lse, dout):
 exercise("gradient_of_v").check(gradient_of_v)
 
 # %% [markdown]
+# ## Through the softmax
+#
+# `q` and `k` act on the result through the shares. `dout @ v.T` is the gradient of the shares. A softmax passes on what
+# is above the average of its row: `change = shares * (dout @ v.T - delta)`, and that is the gradient of the scores.
+# `delta`, the average, is one number for each query: `(dout * out).sum()`. In float64 torch agrees:
+
+# %%
+q, k, v, dout = (torch.randn(2, 50, 16, dtype=torch.float64) for _ in range(4))
+asked = [one.clone().requires_grad_() for one in (q, k, v)]
+out = torch.nn.functional.scaled_dot_product_attention(*asked)
+expected_q, expected_k, expected_v = torch.autograd.grad(out, asked, dout)
+
+scores = q @ k.transpose(1, 2) / math.sqrt(16)
+lse = scores.logsumexp(2)
+delta = (dout * out.detach()).sum(2)
+change = (scores - lse[:, :, None]).exp() * (dout @ v.transpose(1, 2) - delta[:, :, None])
+print(torch.allclose(change @ k / math.sqrt(16), expected_q))
+print(torch.allclose(change.transpose(1, 2) @ q / math.sqrt(16), expected_k))
+
+# %% [markdown]
+# ## The gradient of the keys
+#
+# It is the kernel of exercise 5 with one product more: a program has 32 keys and walks over the queries. What is not
+# there has `change` 0: a query beyond the last one loads `lse` as infinity, and so has no share.
+
+
+# %%
+@triton.jit
+def gradient_of_k_kernel(
+    q_ptr, k_ptr, v_ptr, lse_ptr, delta_ptr, dout_ptr, dk_ptr, tokens, scale, DIM: tl.constexpr, BLOCK: tl.constexpr
+):
+    base = tl.program_id(1) * tokens
+    d = tl.arange(0, DIM)
+    key = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    there = (key < tokens)[:, None]
+    k_at = (base + key)[:, None] * DIM + d[None, :]
+    k = tl.load(k_ptr + k_at, mask=there, other=0.0)
+    v = tl.load(v_ptr + k_at, mask=there, other=0.0)
+    dk = tl.zeros((BLOCK, DIM), tl.float32)
+    for start in range(0, tokens, BLOCK):
+        query = start + tl.arange(0, BLOCK)
+        mask = query < tokens
+        q_at = (base + query)[:, None] * DIM + d[None, :]
+        q = tl.load(q_ptr + q_at, mask=mask[:, None], other=0.0)
+        dout = tl.load(dout_ptr + q_at, mask=mask[:, None], other=0.0)
+        lse = tl.load(lse_ptr + base + query, mask=mask, other=float("inf"))
+        delta = tl.load(delta_ptr + base + query, mask=mask, other=0.0)
+        scores = tl.dot(q, tl.trans(k), input_precision="ieee") * scale
+        shares = tl.exp(scores - lse[:, None])
+        change = shares * (tl.dot(dout, tl.trans(v), input_precision="ieee") - delta[:, None])
+        dk += tl.dot(tl.trans(change), q, input_precision="ieee")
+    tl.store(dk_ptr + k_at, dk * scale, mask=there)
+
+
+def gradient_of_k(q, k, v, lse, delta, dout):
+    """The gradient of k; lse and delta are (heads, tokens)."""
+    heads, tokens, dim = k.shape
+    dk = torch.empty((heads, tokens, dim))
+    grid = (triton.cdiv(tokens, 32), heads)
+    gradient_of_k_kernel[grid](q, k, v, lse, delta, dout, dk, tokens, 1 / math.sqrt(dim), DIM=dim, BLOCK=32)
+    return dk
+
+
+# %% [markdown]
+# Held to torch in float64. Point at an element of `dk`: it comes from one row of `k` and `v`, and from all queries of
+# its head, block by block.
+
+# %%
+given = [one.float() for one in (q, k, v, lse, delta, dout)]
+with lab.record() as launches:
+    dk = gradient_of_k(*given)
+assert torch.allclose(dk.double(), expected_k, atol=1e-5)
+launches[0].plot.origins()
+
+# %% [markdown]
+# ## Exercise 6: the gradient of the queries
+#
+# Now a program has 32 *queries* again, and walks over the keys. So no two programs add to the same memory, and nothing
+# needs an atomic. All tensors are contiguous.
+
+
+# %%
+@triton.jit
+def gradient_of_q_kernel(
+    q_ptr, k_ptr, v_ptr, lse_ptr, delta_ptr, dout_ptr, dq_ptr, tokens, scale, DIM: tl.constexpr, BLOCK: tl.constexpr
+):
+    # BEGIN SOLUTION: make the change of a block of scores, and add up its product with k
+    base = tl.program_id(1) * tokens
+    d = tl.arange(0, DIM)
+    query = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    there = query < tokens
+    q_at = (base + query)[:, None] * DIM + d[None, :]
+    q = tl.load(q_ptr + q_at, mask=there[:, None], other=0.0)
+    dout = tl.load(dout_ptr + q_at, mask=there[:, None], other=0.0)
+    lse = tl.load(lse_ptr + base + query, mask=there, other=0.0)
+    delta = tl.load(delta_ptr + base + query, mask=there, other=0.0)
+    dq = tl.zeros((BLOCK, DIM), tl.float32)
+    for start in range(0, tokens, BLOCK):
+        key = start + tl.arange(0, BLOCK)
+        mask = (key < tokens)[:, None]
+        k_at = (base + key)[:, None] * DIM + d[None, :]
+        k = tl.load(k_ptr + k_at, mask=mask, other=0.0)
+        v = tl.load(v_ptr + k_at, mask=mask, other=0.0)
+        scores = tl.dot(q, tl.trans(k), input_precision="ieee") * scale
+        shares = tl.exp(scores - lse[:, None])
+        change = shares * (tl.dot(dout, tl.trans(v), input_precision="ieee") - delta[:, None])
+        dq += tl.dot(change, k, input_precision="ieee")
+    tl.store(dq_ptr + q_at, dq * scale, mask=there[:, None])
+    # END SOLUTION
+
+
+def gradient_of_q(q, k, v, lse, delta, dout):
+    """The gradient of q; lse and delta are (heads, tokens)."""
+    heads, tokens, dim = q.shape
+    dq = torch.empty((heads, tokens, dim))
+    grid = (triton.cdiv(tokens, 32), heads)
+    gradient_of_q_kernel[grid](q, k, v, lse, delta, dout, dq, tokens, 1 / math.sqrt(dim), DIM=dim, BLOCK=32)
+    return dq
+
+
+# %%
+exercise("gradient_of_q").check(gradient_of_q)
+
+# %% [markdown]
+# All three gradients are there. How far is each from torch's in float64?
+
+# %%
+found = {
+    "q": (gradient_of_q(*given), expected_q),
+    "k": (dk, expected_k),
+    "v": (gradient_of_v(given[0], given[1], given[3], given[5]), expected_v),
+}
+for name, (ours, theirs) in found.items():
+    print(f"gradient of {name}: at most {(ours.double() - theirs).abs().max().item():.1e} off")
+    assert torch.allclose(ours.double(), theirs, atol=1e-5)
+
+# %% [markdown]
 # ## What you take with you
 #
 # - Attention is two products with a softmax between. What would be stored between them is the largest matrix of all.
 # - A running maximum and a running sum make softmax a single pass; whatever was summed is scaled down with them.
 # - A causal mask saves work only if the loop ends earlier.
-# - Backward makes again what forward did not keep: one number for each query is enough.
+# - Backward makes again what forward did not keep: one number for each query is enough, and `delta` is one more.
+# - Who owns the keys walks over the queries, and who owns the queries walks over the keys: then nobody shares a sum.
 
 # %%
 lab.course.progress("14")

@@ -672,3 +672,51 @@ def softplus(x):
     out = torch.empty_like(x)
     _softplus[(triton.cdiv(x.numel(), 256),)](x, out, x.numel(), BLOCK=256)
     return out
+
+
+@triton.jit
+def _straighten(x_ptr, out_ptr, rows, columns, WIDE: tl.constexpr):
+    """Tiles of 64 by 16, numbered along one dimension, read as rows of the transpose."""
+    across = tl.cdiv(columns, 16)
+    r = tl.program_id(0) // across * WIDE + tl.arange(0, WIDE)
+    c = tl.program_id(0) % across * 16 + tl.arange(0, 16)
+    x = tl.load(x_ptr + c[:, None] * rows + r[None, :], (c < columns)[:, None] & (r < rows)[None, :])
+    tl.store(out_ptr + r[:, None] * columns + c[None, :], tl.trans(x), (r < rows)[:, None] & (c < columns)[None, :])
+
+
+def straighten(x):
+    out = torch.empty(x.shape, dtype=x.dtype)
+    rows, columns = x.shape
+    _straighten[(triton.cdiv(rows, 64) * triton.cdiv(columns, 16),)](x, out, rows, columns, WIDE=64)
+    return out
+
+
+@triton.jit
+def _gradient_of_q(
+    q_ptr, k_ptr, v_ptr, lse_ptr, delta_ptr, dout_ptr, dq_ptr, tokens, scale, DIM: tl.constexpr, KEYS: tl.constexpr
+):  # fmt: skip
+    """Transposed scores, all keys at once; the scale goes into q."""
+    base = tl.program_id(0) * tokens
+    query = tl.program_id(1) * 16 + tl.arange(0, 16)
+    key = tl.arange(0, KEYS)
+    d = tl.arange(0, DIM)
+    across = (base + query)[None, :] * DIM + d[:, None]
+    down = (base + key)[:, None] * DIM + d[None, :]
+    q = tl.load(q_ptr + across, (query < tokens)[None, :], other=0.0) * scale
+    dout = tl.load(dout_ptr + across, (query < tokens)[None, :], other=0.0)
+    k = tl.load(k_ptr + down, (key < tokens)[:, None], other=0.0)
+    v = tl.load(v_ptr + down, (key < tokens)[:, None], other=0.0)
+    lse = tl.load(lse_ptr + base + query, query < tokens, other=float("inf"))
+    delta = tl.load(delta_ptr + base + query, query < tokens, other=0.0)
+    weights = tl.exp(tl.dot(k, q, input_precision="ieee") - lse[None, :])
+    change = weights * (tl.dot(v, dout, input_precision="ieee") - delta[None, :])
+    dq = tl.dot(tl.trans(change), k, input_precision="ieee") * scale
+    tl.store(dq_ptr + (base + query)[:, None] * DIM + d[None, :], dq, (query < tokens)[:, None])
+
+
+def gradient_of_q(q, k, v, lse, delta, dout):
+    heads, tokens, dim = q.shape
+    dq = torch.empty(q.shape)
+    grid, keys = (heads, triton.cdiv(tokens, 16)), max(16, triton.next_power_of_2(tokens))
+    _gradient_of_q[grid](q, k, v, lse, delta, dout, dq, tokens, dim**-0.5, DIM=dim, KEYS=keys)
+    return dq

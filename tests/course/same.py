@@ -65,6 +65,18 @@ SAME: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("wrong other", "tl.load", "the weights of queries that are not there are zero"),
         ("no other", "tl.load(lse_ptr", "the weights of queries that are not there are zero"),
     ),
+    "straighten": (("no factor", "i[:, None]", "rows of the turned matrix lie one element apart"),),
+    "gradient_of_q": (
+        ("no other", "tl.load(q_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load(q_ptr", STORES_NOTHING),
+        ("no other", "tl.load(dout_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load(dout_ptr", STORES_NOTHING),
+        ("no other", "tl.load(lse_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load(lse_ptr", STORES_NOTHING),
+        ("no other", "tl.load(delta_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load(delta_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load(v_ptr", TIMES_ZERO),
+    ),
     "batched": (("wrong other", "tl.load", TIMES_ZERO),),
     "quantised": (
         ("no other", "tl.load(scale_ptr", STORES_NOTHING),

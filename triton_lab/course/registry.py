@@ -22,6 +22,7 @@ PAGES = {
     "08": "atomics",
     "09": "lazy_graphs",
     "12": "side_by_side",
+    "13": "machine_code",
     "14": "attention",
     "15": "clinic",
 }

@@ -60,6 +60,40 @@ def _with_lse(heads: int, tokens: int, dim: int) -> Case:
     )
 
 
+def _gradient_of_q(q: Any, k: Any, v: Any, lse: Any, delta: Any, dout: Any) -> Any:
+    """By torch, which needs neither lse nor delta."""
+    import torch
+
+    asked = q.double().requires_grad_()
+    weights = _scores(asked, k, False).softmax(2)
+    return torch.autograd.grad(weights @ v.double(), asked, dout.double())[0].to(q.dtype)
+
+
+def _with_delta(heads: int, tokens: int, dim: int) -> Case:
+    """What forward kept of each query beside it: lse, and delta, the sum of the result times its gradient."""
+    import torch
+
+    def drawn(seed: int) -> torch.Tensor:
+        return tensor(heads, tokens, dim)(torch.Generator().manual_seed(seed))
+
+    def delta(_: torch.Generator) -> torch.Tensor:
+        found: torch.Tensor = (_attention(*map(drawn, (11, 12, 13))).double() * drawn(14)).sum(2).float()
+        return found
+
+    def lse(_: torch.Generator) -> torch.Tensor:
+        found: torch.Tensor = _scores(drawn(11), drawn(12), False).logsumexp(2).float()
+        return found
+
+    return case(
+        q=lambda _: drawn(11),
+        k=lambda _: drawn(12),
+        v=lambda _: drawn(13),
+        lse=lse,
+        delta=delta,
+        dout=lambda _: drawn(14),
+    )
+
+
 def _rows(inputs: Any) -> int:
     return int(inputs["x"].shape[0])
 
@@ -146,6 +180,20 @@ EXERCISES = (
         ),
         cases=(_with_lse(1, 32, 16), _with_lse(2, 50, 16), _with_lse(3, 97, 32), _with_lse(1, 1, 16)),
         reference=_gradient,
+        tolerance=(1e-3, 1e-3),
+        work=(launched(),),
+        points=3,
+    ),
+    Task(
+        "gradient_of_q",
+        "The gradient of the queries",
+        (
+            "A program has 32 queries and walks over the keys: dq is the sum of what each block of them gives.",
+            "The gradient of a score is weight * (dout @ v.T - delta), with the delta of its query.",
+            "change = weights * (tl.dot(dout, tl.trans(v)) - delta[:, None]); dq += tl.dot(change, k); times scale.",
+        ),
+        cases=(_with_delta(1, 32, 16), _with_delta(2, 50, 16), _with_delta(3, 97, 32), _with_delta(1, 1, 16)),
+        reference=_gradient_of_q,
         tolerance=(1e-3, 1e-3),
         work=(launched(),),
         points=3,

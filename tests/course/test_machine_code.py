@@ -1,0 +1,99 @@
+"""What the exercises of chapter 13 take for right is what the compiler for sm_90 makes of kernels."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from triton_lab.course.registry import exercise
+from triton_lab.examples.matmul import matmul
+
+
+@triton.jit
+def _strided(x_ptr, out_ptr, n, stride, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at * stride, mask=at < n), mask=at < n)
+
+
+@triton.jit
+def _row_by_row(x_ptr, out_ptr, columns, x0, x1, BLOCK: tl.constexpr):
+    j = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * x0 + j * x1, mask=j < columns)
+    tl.store(out_ptr + tl.program_id(0) * columns + j, x, mask=j < columns)
+
+
+@triton.jit
+def _column_by_column(x_ptr, out_ptr, rows, columns, x0, x1, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i * x0 + tl.program_id(0) * x1, mask=i < rows)
+    tl.store(out_ptr + i * columns + tl.program_id(0), x, mask=i < rows)
+
+
+def row_by_row(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty(x.shape, dtype=x.dtype)
+    _row_by_row[(x.shape[0],)](x, out, x.shape[1], *x.stride(), BLOCK=128)
+    return out
+
+
+def column_by_column(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty(x.shape, dtype=x.dtype)
+    _column_by_column[(x.shape[1],)](x, out, *x.shape, *x.stride(), BLOCK=128)
+    return out
+
+
+def test_requests_and_sectors_are_those_of_the_machine_code() -> None:
+    with lab.record() as launches:
+        _strided[(4,)](torch.rand(8192), torch.empty(4096), 4096, 2, BLOCK=1024)
+    found = launches[0].compile("sm_90", num_warps=32).transactions.transfers[0]
+    assert exercise("strided_requests").judge((found.requests, found.sectors)) is None
+
+
+@pytest.mark.parametrize(("copy", "kind"), [(row_by_row, "a load"), (column_by_column, "a store")])
+def test_a_copy_that_is_right_and_asks_for_too_many_sectors_is_told_the_line(copy, kind) -> None:  # type: ignore[no-untyped-def]
+    told = str(exercise("straighten").judge(copy))
+    assert told.startswith("The numbers are right, but line ") and kind in told and "6,144 sectors" in told
+
+
+def test_the_size_at_the_ridge_is_where_the_roof_turns() -> None:
+    a = torch.zeros(896, 896, dtype=torch.float16)
+    limited = []
+    for size in (832, 896):
+        with lab.record() as launches:
+            matmul(a[:size, :size].contiguous(), a[:size, :size].contiguous())
+        limited.append(launches[0].compile("sm_90").cost.roof("H100").memory_bound)
+    assert limited == [True, False]
+    assert exercise("size_at_the_ridge").judge(896) is None
+
+
+# Right answers beside the teacher's, and near misses: what each is told.
+BLOCKED = {"threads_per_warp": [32, 1], "warps_per_cta": [4, 1]}
+PADDED = lab.layout("padded_shared", (64, 16), pairs=[(32, 1)])
+
+
+@pytest.mark.parametrize(
+    ("size_per_thread", "order", "told"),
+    [([1, 4], [0, 1], ""), ([1, 32], [0, 1], ""), ([2, 16], [1, 0], "Lane 0 of warp 0 must hold row 0")],
+)
+def test_a_row_for_each_thread_may_be_spelled_as_one_likes(size_per_thread, order, told) -> None:  # type: ignore[no-untyped-def]
+    made = lab.layout("blocked", (128, 32), size_per_thread=size_per_thread, order=order, **BLOCKED)
+    fault = exercise("row_of_lane").judge(made)
+    assert (fault is None) if not told else str(fault).startswith(told)
+
+
+def test_near_misses_of_layouts_are_told_what_is_wrong() -> None:
+    def rows(warps: list[int], shape: tuple[int, int] = (128, 32)) -> str:
+        made = lab.layout("blocked", shape, size_per_thread=[1, 32], threads_per_warp=[32, 1], warps_per_cta=warps)
+        return str(exercise("row_of_lane").judge(made))
+
+    assert "Four warps" in rows([2, 1]) and "(64, 32)" in rows([4, 1], (64, 32))
+    assert "padded" in str(exercise("swizzle_of_16").judge(PADDED))
+    for phases in (
+        {"per_phase": 1, "max_phase": 1},
+        {"per_phase": 1, "max_phase": 16},
+        {"per_phase": 2, "max_phase": 8},
+    ):
+        made = lab.layout("swizzled_shared", (64, 16), vec=1, **phases)
+        assert "A warp that reads columns waits" in str(exercise("swizzle_of_16").judge(made))

@@ -1,0 +1,192 @@
+"""Chapter 13: who holds what, what memory is asked for, and what limits a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from triton_lab import words
+from triton_lab.course.cases import case, tensor
+from triton_lab.course.kinds import Choice, Question, Task
+from triton_lab.course.work import Inputs, launched, once
+from triton_lab.launch.launch import Launch
+
+_MEASURED = 2048  # elements from which on sectors are counted: of fewer, most are shared with what lies beside
+
+
+def _layout(answer: Any, where: str, shape: tuple[int, ...]) -> str:
+    """What keeps ``answer`` from being a layout of that shape there; "" where nothing does."""
+    from triton_lab.compiled.layouts.layout import Layout
+
+    if not isinstance(answer, Layout):
+        return f"{answer!r} is no layout: lab.layout(kind, shape, ...) makes one."
+    if answer.where != where or answer.shape != shape or answer.bits != 32:
+        return (
+            f"A layout of {shape} in {where} with 32 bits an element is asked for; this one is of {answer.shape} in "
+            f"{answer.where} with {answer.bits}."
+        )
+    return ""
+
+
+def _rows_of_lanes(answer: Any) -> str:
+    told = _layout(answer, "registers", (128, 32))
+    if told:
+        return told
+    if answer.linear.size("warp") != 4 or answer.linear.size("lane") != 32:
+        return f"Four warps of 32 lanes are asked for, and this has {answer.linear.sizes}."
+    for row in range(128):
+        warp, lane = divmod(row, 32)
+        held = answer.elements(warp=warp, lane=lane)
+        if sorted(held) != [(row, column) for column in range(32)]:
+            first = next((one for one in held if one[0] != row), None)
+            what = f"[{first[0]}, {first[1]}]" if first else f"only {words.count(len(set(held)), 'element')} of its row"
+            return f"Lane {lane} of warp {warp} must hold row {row} and nothing else: it holds {what}."
+    return ""
+
+
+def _without_conflicts(answer: Any) -> str:
+    from triton_lab.compiled.layouts.layout import layout
+
+    told = _layout(answer, "shared memory", (64, 16))
+    if told:
+        return told
+    if answer.kind.padding:
+        return "That takes more room than the tile has: let it be swizzled, and not padded."
+    ways = {
+        "rows": layout("blocked", (64, 16), size_per_thread=[1, 1], threads_per_warp=[2, 16], warps_per_cta=[4, 1]),
+        "columns": layout("blocked", (64, 16), size_per_thread=[1, 1], threads_per_warp=[32, 1], warps_per_cta=[1, 4]),
+    }
+    for name, registers in ways.items():
+        use = answer.access(registers)
+        if use.conflicts:
+            return f"A warp that reads {name} waits: {use}."
+    return ""
+
+
+def _few_sectors(launches: Sequence[Launch], inputs: Inputs) -> str:
+    """Held to twice the sectors in which the elements lie, and one more for each row and each column: a run of
+    neighbours that begins within a sector touches one more."""
+    from triton_lab.compiled.failure import CompileError
+    from triton_lab.compiled.transactions.sectors import SECTOR
+
+    x = inputs["x"]
+    if x.numel() < _MEASURED:
+        return ""
+    try:
+        transfers = launches[-1].compile("sm_90").transactions.transfers
+    except CompileError as error:
+        return f"the compiler for sm_90 refuses the kernel: {error}"
+    ideal = x.numel() * x.element_size() // SECTOR
+    most = 2 * ideal + sum(x.shape)
+    for kind in ("load", "store"):
+        found = [one for one in transfers if one.access.kind == kind]
+        sectors = sum(one.sectors for one in found)
+        if sectors > most:
+            return (
+                f"line {found[0].line}, a {kind}, asks an H100 for {words.count(sectors, 'sector')}, and the elements "
+                f"lie in about {words.number(ideal)}: neighbouring threads want what lies far apart"
+            )
+    return ""
+
+
+def _programs() -> tuple[int, int]:
+    """By registers and by shared memory, as the occupancy calculator has it."""
+    from triton_lab.compiled.cost.occupancy import KIB, occupancy
+    from triton_lab.compiled.facts import Metadata
+
+    taken = Metadata(
+        96, 0, 0, 50 * KIB, tensor_memory=None, scalar_registers=None, accumulators=None,
+        warps=4, lanes=32, stages=1, ctas=1,
+    )  # fmt: skip
+    limits = occupancy("sm_90", taken).limits
+    return limits["registers"], limits["shared memory"]
+
+
+def _size_at_the_ridge() -> int:
+    """The smallest multiple of 64: 2 * n**3 operations for 3 * 2 * n**2 bytes are n / 3 for each."""
+    from triton_lab.compiled.cost.peaks import GPUS
+
+    gpu = next(one for one in GPUS if one.name == "H100")
+    return next(size for size in range(64, 1 << 16, 64) if size / 3 >= gpu.rate("float16") / gpu.bytes)
+
+
+EXERCISES = (
+    Choice(
+        "row_of_lane",
+        "A row for each thread",
+        (
+            "Four warps have 128 threads: as many as there are rows. So warps and lanes lie one below the other.",
+            "threads_per_warp is [32, 1] and warps_per_cta is [4, 1]: a warp has 32 rows.",
+            "What is left are the 32 elements of the row: size_per_thread=[1, 32].",
+        ),
+        wrong=_rows_of_lanes,
+    ),
+    Choice(
+        "swizzle_of_16",
+        "A tile that is 16 wide",
+        (
+            "A row has 16 words, so two rows fill the 32 banks. Which rows share banks?",
+            "Rows 0 and 1 lie in different banks already; only row 2 needs another order: two rows make a phase.",
+            'lab.layout("swizzled_shared", (64, 16), vec=1, per_phase=2, max_phase=...): as many as a row has words.',
+        ),
+        wrong=_without_conflicts,
+    ),
+    Question(
+        "strided_requests",
+        "One element for each thread",
+        (
+            "A request is for 32 threads. How many are needed for 4,096 elements, one to a thread?",
+            "At stride 2 the 32 floats of a request reach over 256 bytes.",
+            "A sector has 32 bytes, so a request asks for 256 / 32 of them.",
+        ),
+        right=lambda: (4096 // 32, 4096 * 2 * 4 // 32),
+        tell=lambda answer, right: (
+            "Neighbouring threads have neighbouring elements now, 8 bytes apart: how many of them lie in one sector?"
+        ),
+    ),
+    Task(
+        "straighten",
+        "A copy that crosses",
+        (
+            "A row of the result is no trouble to store, and takes a step of a whole column for each element of x. "
+            "A tile has both: neighbours down and neighbours across.",
+            "A program has a tile of 32 by 32. The compiler sees that a stride is 1, and gives load and store the "
+            "layout that suits each.",
+            "tl.load(x_ptr + i[:, None] * x0 + j[None, :] * x1, mask=mask), and a store with out's own strides: "
+            "i[:, None] * columns + j[None, :].",
+        ),
+        cases=(
+            case(x=tensor(32, 32, layout="turned")),
+            case(x=tensor(5, 65, layout="turned")),
+            case(x=tensor(1, 1, layout="turned")),
+            case(x=tensor(33, 30, layout="turned", dtype="float16")),
+            case(x=tensor(64, 96, layout="turned")),
+            case(x=tensor(70, 50, layout="turned")),
+        ),
+        reference=lambda x: x.contiguous().clone(),
+        work=(launched(), once("x"), _few_sectors),
+        points=2,
+    ),
+    Question(
+        "size_at_the_ridge",
+        "Where arithmetic begins to limit",
+        (
+            "n * n results, of n multiplications and n additions each; three matrices of n * n numbers of 2 bytes.",
+            "2 * n**3 operations for 6 * n**2 bytes: n / 3 for each byte.",
+            "An H100 does 989.4e12 operations and moves 3.35e12 bytes a second.",
+        ),
+        right=_size_at_the_ridge,
+        tell=lambda answer, right: "Operations for each byte must be at least what the GPU does while it moves one.",
+    ),
+    Question(
+        "programs_at_once",
+        "How many fit",
+        (
+            "Registers: 96 for each of 128 threads. How often does that go into 65,536?",
+            "Shared memory: each program takes a kibibyte more than it asked for, of 228.",
+            "65,536 / (96 * 128) and 228 / 51, both rounded down.",
+        ),
+        right=_programs,
+        tell=lambda answer, right: "First by registers, then by shared memory; what is left over holds no program.",
+    ),
+)

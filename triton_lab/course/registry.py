@@ -20,6 +20,8 @@ PAGES = {
     "06": "reductions",
     "07": "matmul",
     "08": "atomics",
+    "10": "polyhedra",
+    "11": "scheduling",
     "14": "attention",
     "15": "clinic",
 }

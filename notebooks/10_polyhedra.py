@@ -80,9 +80,13 @@ def band(A, n):
 exercise("band").check(band)
 
 # %% [markdown]
-# `exercise("band").hint()` helps, as everywhere in the course. A function that is a scop is drawn like any other: what
-# you have written so far shows itself with `lab.polyhedral.scop(band, n=6)`.
-#
+# `exercise("band").hint()` helps, as everywhere in the course. A Python function with such loops is read and drawn like
+# any other nest; errors have its own line numbers.
+
+# %%
+lab.polyhedral.scop(band, n=6)
+
+# %% [markdown]
 # ## Access functions
 #
 # Which element does an instance touch? An *access function* is one matrix per access. Below, the instance
@@ -94,8 +98,7 @@ wavefront = lab.polyhedral.scop(examples.WAVEFRONT, n=6)
 wavefront.plot(instance=(3, 2), dependences="value")
 
 # %% [markdown]
-# Also of a Python function, whose own source is read. Every second column up to the diagonal, and an access that is
-# turned over:
+# Every second column up to the diagonal, and an access with its subscripts the other way round:
 
 
 # %%

@@ -122,8 +122,8 @@ def test_a_stub_says_what_to_do() -> None:
     def stub(A: Any, n: int) -> None:
         raise NotImplementedError("To do: two loops")
 
-    for name in ("band", "fronts"):
-        fault = exercise(name).judge(lambda A, n=0: stub(A, n)) if name == "fronts" else exercise(name).judge(stub)
+    for name, answer in (("band", stub), ("fronts", lambda order: stub(order, 1))):
+        fault = exercise(name).judge(answer)
         assert fault is not None and fault.untouched and fault.message == "To do: two loops"
 
 

@@ -62,7 +62,7 @@ class Order(Exercise):
         if answer is ... or not callable(answer):
             return missing(answer, "a function")
         given = schedule(self.nest, **self.values)
-        on = ", ".join(f"{name} = {value}" for name, value in self.values.items())
+        on = _told(self.values)
         try:
             made = answer(given)
         except Exception as error:  # an answer may do anything
@@ -197,8 +197,7 @@ def _shown(wrong: isl.UnionSet | isl.UnionMap, scop: Scop, told: str) -> Fault |
         values = dict.fromkeys(scop.parameters, size)
         elements = _first(wrong, values)
         if elements:
-            on = ", ".join(f"{name} = {value}" for name, value in values.items())
-            return Fault(f"{told.format(*elements)}.", on, picture=scop.bind(**values))
+            return Fault(f"{told.format(*elements)}.", _told(values), picture=scop.bind(**values))
     return Fault(f"For sizes beyond {_SIZES[-1]} other elements are written, or other ones read.")
 
 
@@ -224,6 +223,10 @@ def _first(wrong: isl.UnionSet | isl.UnionMap, values: Mapping[str, int]) -> lis
     return []
 
 
+def _told(values: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
 def _element(array: str, at: Any) -> str:
     return f"{array}[{', '.join(map(str, at.tolist()))}]"
 
@@ -243,5 +246,5 @@ def _other_numbers(found: Scop, asked: Scop) -> Fault | None:
             at = np.argwhere(~np.isclose(mine[name], wanted[name]))[0]
             place = _element(name, at)
             numbers = f"{mine[name][tuple(at)]:.6g}, and must be {wanted[name][tuple(at)]:.6g}"
-            return Fault(f"The right elements are written, but {place} is {numbers}.", f"n = {size}")
+            return Fault(f"The right elements are written, but {place} is {numbers}.", _told(values))
     return None

@@ -13,31 +13,131 @@
 #
 # [Chapter 10](10_polyhedra.ipynb) took a loop nest for a set of points and asked which orders are legal. Here is what
 # people write such orders in: a *scheduling language*, which keeps the algorithm apart from its order, and the *blocks*
-# of Triton. You will see
+# of Triton. You will
 #
-# 1. a matrix product in a scheduling language, line by line, proved legal and run,
-# 2. the irregular nest, at which both methods stop,
-# 3. the three ways side by side on one problem,
-# 4. a schedule that becomes a Triton kernel.
+# 1. cut a nest into tiles, and count what a cache gains by it,
+# 2. tile over steps of time, where it is not legal at first,
+# 3. read a matrix product in a scheduling language, line by line, proved legal and run,
+# 4. turn a schedule into a Triton kernel,
+# 5. write a kernel for the irregular nest, at which both methods stop.
 
 # %%
 import numpy as np
+import torch
+import triton
+import triton.language as tl
 
 import triton_lab as lab
+from triton_lab.course import exercise
+from triton_lab.polyhedral import Cache
 from triton_lab.polyhedral.page import examples
+
+# %load_ext triton_lab
+
+# %% [markdown]
+# ## Splitting a loop
+#
+# `split` makes two loops of one: the outer counts pieces, the inner runs within a piece. Nothing else changes yet.
+# `reorder` then moves loops past each other. Point at the instances, or play them:
+
+# %%
+transpose = lab.polyhedral.scop(examples.TRANSPOSE, n=6)
+order = lab.schedule(transpose).split("j", 3).reorder("jo", "i", "ji")
+print(order)
+order.plot(order=True)
+
+# %% [markdown]
+# `tile` does both for several loops. What is it good for? The lab runs all accesses through a small cache, here one of
+# 32 lines with 8 elements each:
+
+# %%
+cache = Cache(lines=32, line_size=8)
+wide = lab.schedule(examples.TRANSPOSE, n=64)
+for attempt in (wide, wide.interchange("i", "j"), wide.tile({"i": 4, "j": 4})):
+    print(" . ".join(attempt.steps) or "as written", "->", attempt.cost(cache))
+
+# %% [markdown]
+# ## Exercise 1: a transpose that keeps its lines
+#
+# A matrix of 64 by 64 has 512 lines, so 1,024 misses cannot be avoided. Find an order with no more than these.
+
+
+# %%
+def few_misses(order):
+    # BEGIN SOLUTION: an order in which a line is used up before it goes
+    order = order.tile({"i": 8, "j": 8})
+    # END SOLUTION
+    return order
+
+
+# %%
+exercise("few_misses").check(few_misses)
+
+# %% [markdown]
+# ## Tiles that are not legal at first
+#
+# A vector is smoothed in place, again and again. Each sweep `t` goes over all of it, and by the next one its start is
+# out of the cache. Tiles of `t` and `i` would use it several times while it is there. But they break dependences, drawn
+# in red:
+
+# %%
+SMOOTHED = """
+for (int t = 0; t < n; t++)
+  for (int i = 1; i < n - 1; i++)
+    A[i] = A[i - 1] + A[i] + A[i + 1];
+"""
+lab.schedule(SMOOTHED, n=7).tile({"t": 3, "i": 3})
+
+# %% [markdown]
+# An element needs its right neighbour of the sweep before: that arrow points back, from `i + 1` to `i`. In a tile of
+# fixed columns it would come too early.
+#
+# ## Exercise 2: tiles over steps of time
+#
+# Find a legal order with at most 300 misses in a cache of 8 lines of 4 elements, for `n = 64`. As written there are
+# 1,024.
+
+
+# %%
+def tiles_in_time(order):
+    # BEGIN SOLUTION: first make all arrows point forward
+    order = order.skew("i", "t").tile({"t": 8, "i": 8})
+    # END SOLUTION
+    return order
+
+
+# %%
+exercise("tiles_in_time").check(tiles_in_time)
+
+# %%
+for attempt in (lab.schedule(SMOOTHED, n=64), tiles_in_time(lab.schedule(SMOOTHED, n=64))):
+    print(" . ".join(attempt.steps) or "as written", "->", attempt.cost(Cache(lines=8, line_size=4)))
+
+# %% [markdown]
+# Yours on a few points, in the order of the nest and in time. No arrow is red any more:
+
+# %%
+tiles_in_time(lab.schedule(SMOOTHED, n=10))
 
 # %% [markdown]
 # ## A scheduling language
 #
-# Halide keeps the algorithm apart from its schedule. This is the page's matmul in our language, line by line.
-# (Halide names loops from the innermost, we from the outermost.) It is legal, and it visits every point once.
+# Halide keeps the algorithm apart from its schedule. This is the matmul of the related-work page in our language, line
+# by line. (Halide names loops from the innermost, we from the outermost.) It is legal, and it visits every point once.
+
 # %%
 from triton_lab.polyhedral.page.halide import halide_matmul
 
 halide = halide_matmul(32, block_size=16)
-print(halide.program("c"))
+print("\n".join(halide.steps))
 print(halide.legality)
 print("visits:", len(halide.order()), "different:", len(set(halide.order().pairs)), "expected:", 32**2 + 32**3)
+
+# %% [markdown]
+# The program that these steps make, on a smaller matrix, and that the large one computes the product:
+
+# %%
+print(halide_matmul(8, block_size=8).program("c"))
 
 # %%
 rng = np.random.default_rng(0)
@@ -45,37 +145,10 @@ arrays = {name: rng.random((32, 32), dtype=np.float32) for name in "ABC"}
 np.abs(halide.run(arrays)["C"] - arrays["A"] @ arrays["B"]).max()
 
 # %% [markdown]
-# ## The irregular nest
-#
-# Here both stop: the bound of `k` is read from memory. What is left are ragged rows.
-# (The page writes `B[k][j]`; it must be `B[col[i, k]][j]`.)
-
-# %%
-from triton_lab.polyhedral.page.ragged import PAGE_RAGGED
-
-PAGE_RAGGED
-
-# %% [markdown]
-# ## Three ways, one problem
-#
-# The same matrices, three programs. First where all three can speak:
-
-# %%
-from triton_lab.polyhedral.page.three_ways import matmul_ways, ragged_ways
-
-matmul_ways()
-
-# %% [markdown]
-# Then the irregular nest: refused, padded, and as it is.
-
-# %%
-ragged_ways()
-
-# %% [markdown]
 # ## From schedule to kernel
 #
 # Where a schedule's tiles make blocks, it can be written down as a Triton kernel. The kernel below was written from
-# the steps above it; it runs here on the CPU, and would compile for a GPU.
+# the steps above it: tiles of `y` and `x` are programs, a tile of `k` is a step of a loop.
 
 # %%
 matmul = lab.polyhedral.scop(examples.MATMUL, n=40)
@@ -101,11 +174,112 @@ except ValueError as reason:
     print(reason)
 
 # %% [markdown]
+# ## Exercise 3: a schedule that is a kernel
+#
+# The outer product of two vectors, `C[y][x] = A[y] * B[x]`, with `n` rows and `m` columns. Find a schedule whose kernel
+# has a grid of 3 by 4 programs for 40 rows and 100 columns: blocks of 16 rows and 32 columns do it.
+
+
+# %%
+def outer_blocks(order):
+    # BEGIN SOLUTION: tiles that become blocks
+    order = order.tile({"y": 16, "x": 32})
+    # END SOLUTION
+    return order
+
+
+# %%
+exercise("outer_blocks").check(outer_blocks)
+
+# %% [markdown]
+# How such tiles lie, for a small `n`:
+
+# %%
+outer = "for (int y = 0; y < n; y++) for (int x = 0; x < m; x++) C[y][x] = A[y] * B[x];"
+lab.schedule(outer, n=8, m=14).tile({"y": 4, "x": 8}).plot(order=True)
+
+# %% [markdown]
+# ## The irregular nest
+#
+# Here both stop: how far `k` runs is read from memory. What is left are *ragged* rows, each as long as the data say.
+# (The page writes `B[k][j]`; it must be `B[col[i, k]][j]`.)
+
+# %%
+from triton_lab.polyhedral.page.ragged import PAGE_RAGGED
+
+PAGE_RAGGED
+
+# %% [markdown]
+# ## Three ways, one problem
+#
+# The same matrices, three programs. First where all three can speak:
+
+# %%
+from triton_lab.polyhedral.page.three_ways import matmul_ways, ragged_ways
+
+matmul_ways()
+
+# %% [markdown]
+# Then the irregular nest: refused, padded, and as it is.
+
+# %%
+ragged_ways()
+
+# %% [markdown]
+# ## Exercise 4: rows that end where the data say
+#
+# A sparse matrix times a vector. Only the elements that are not zero are kept, row after row, in `values`; `columns`
+# has the column of each, and row `r` begins at `starts[r]` and ends before `starts[r + 1]`. One program for each row.
+
+
+# %%
+@triton.jit
+def sparse_kernel(values_ptr, columns_ptr, starts_ptr, x_ptr, out_ptr, stride, BLOCK: tl.constexpr):
+    # BEGIN SOLUTION: load where the row begins and ends, and walk over it
+    row = tl.program_id(0)
+    end = tl.load(starts_ptr + row + 1)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(tl.load(starts_ptr + row), end, BLOCK):
+        k = start + tl.arange(0, BLOCK)
+        column = tl.load(columns_ptr + k, mask=k < end, other=0)
+        x = tl.load(x_ptr + column, mask=k < end, other=0.0)
+        total += x * tl.load(values_ptr + k * stride, mask=k < end, other=0.0)
+    tl.store(out_ptr + row, tl.sum(total, axis=0))
+    # END SOLUTION
+
+
+def sparse_product(values, columns, starts, x):
+    """The product of a sparse matrix and the vector x; only values may have a stride."""
+    rows = starts.numel() - 1
+    out = torch.empty(rows)
+    sparse_kernel[(rows,)](values, columns, starts, x, out, values.stride(0), BLOCK=32)
+    return out
+
+
+# %%
+exercise("sparse_product").check(sparse_product)
+
+# %% [markdown]
+# Programs whose rows are long take more steps than others. On a GPU the short ones wait for nobody: that is what blocks
+# give here.
+
+# %%
+starts = torch.tensor([0, 4, 70, 75, 76], dtype=torch.int32)
+with lab.target("cpu"), lab.record() as launches:
+    sparse_product(torch.ones(76), torch.arange(76, dtype=torch.int32) % 8, starts, torch.ones(8))
+launches[0].plot.timeline("values_ptr")
+
+# %% [markdown]
 # ## What you take with you
 #
+# - Tiles use what is near before it goes. Where they are not legal, skewing may make them so.
 # - A scheduling language changes the order of a nest and keeps its meaning; the dependences say whether it may.
-# - Where bounds are read from memory both stop, and blocks with masks go on.
 # - A schedule whose tiles are blocks is a Triton kernel in other words.
-#
+# - Where bounds are read from memory both stop, and blocks with masks go on.
+
+# %%
+lab.course.progress("11")
+
+# %% [markdown]
 # **Where to read on.** Ragan-Kelley and others, *Halide*; the related-work page of Triton's documentation, which this
 # chapter is about. [Chapter 12](12_gpu_and_interpreter.ipynb) goes back to kernels, and to a GPU.

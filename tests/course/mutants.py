@@ -10,6 +10,7 @@ import copy
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
 Change = Callable[[ast.AST], Iterator[tuple[str, ast.AST]]]
 """Gives the nodes that could stand in the place of one, with the name of the mistake."""
@@ -134,17 +135,66 @@ def _statements(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         yield "not accumulated", ast.Assign([node.target], node.value)
 
 
+def _loops(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Of loops over arrays: bounds that are off by one, loops and subscripts in another order."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
+        for by in (-1, 1):
+            last = ast.BinOp(node.args[-1], ast.Add(), ast.Constant(value=by))
+            yield "off by one", ast.Call(node.func, [*node.args[:-1], last], [])
+        first = node.args[0] if len(node.args) == 2 else ast.Constant(value=0)
+        yield (
+            "begins late",
+            ast.Call(node.func, [ast.BinOp(first, ast.Add(), ast.Constant(value=1)), node.args[-1]], []),
+        )
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("max", "min"):
+        yield from (("half a bound", one) for one in node.args)
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+        turned = ast.Tuple(node.slice.elts[::-1], ast.Load())
+        yield "transposed", ast.Subscript(node.value, turned, node.ctx)
+
+
+def _orders(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Of schedules: a step left out, or with its loops the other way round; another loop, other tiles."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        yield "left out", node.func.value
+        if len(node.args) == 2:
+            yield "the other way round", ast.Call(node.func, node.args[::-1], node.keywords)
+        if node.keywords:
+            yield "for all", ast.Call(node.func, node.args, [])
+        if len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
+            yield "another loop", ast.Call(node.func, [ast.Constant(value="j")], [])
+        if not (isinstance(node.func.value, ast.Name) or node.keywords):
+            yield (
+                "the loops run backwards",
+                ast.Call(ast.Attribute(node, "reverse", ast.Load()), [ast.Constant("i")], []),
+            )
+            yield (
+                "every loop in parallel",
+                ast.Call(ast.Attribute(node, "parallel", ast.Load()), [ast.Constant("j")], []),
+            )
+    if isinstance(node, ast.Dict) and len(node.values) == 2:
+        for number, value in product(range(2), (1, 2, 64)):
+            values = list(node.values)
+            values[number] = ast.Constant(value=value)
+            yield f"tiles of {value}", ast.Dict(node.keys, values)
+        yield "tiles the other way round", ast.Dict(node.keys[::-1], node.values)
+        yield "one loop only", ast.Dict(node.keys[:1], node.values[:1])
+        yield "one loop only", ast.Dict(node.keys[1:], node.values[1:])
+
+
 CHANGES: tuple[Change, ...] = (_masks, _operators, _calls, _names, _statements)
+LOOPS: tuple[Change, ...] = (_operators, _loops)
+ORDERS: tuple[Change, ...] = (_orders,)
 
 
-def mutants(text: str) -> Iterator[Mutant]:
+def mutants(text: str, changes: tuple[Change, ...] = CHANGES) -> Iterator[Mutant]:
     """All of a right answer."""
     inside = _inside(text)
     tree = ast.parse(text)
     nodes = [node for node in ast.walk(tree) if getattr(node, "lineno", 0) in inside]
     seen = {ast.unparse(tree)}
     for number, node in enumerate(nodes):
-        for change in CHANGES:
+        for change in changes:
             for kind, other in change(node):
                 made = _with(tree, inside, number, other)
                 if made not in seen:
@@ -182,13 +232,17 @@ def main() -> None:
     from tests.course.same import means_the_same
     from tests.course.test_checkers import is_rejected
     from triton_lab.course.kinds import Task
+    from triton_lab.course.nests import Nest, Order
     from triton_lab.course.registry import exercises
 
+    kinds: dict[type, tuple[Change, ...]] = {Task: CHANGES, Nest: LOOPS, Order: ORDERS}
     tried = survived = 0
     for one in exercises():
-        if not isinstance(one, Task) or (sys.argv[1:] and one.name not in sys.argv[1:]):
+        if type(one) not in kinds or (sys.argv[1:] and one.name not in sys.argv[1:]):
             continue
-        made = [mutant for mutant in mutants(answers()[one.name]) if not means_the_same(one.name, mutant)]
+        made = [
+            mutant for mutant in mutants(answers()[one.name], kinds[type(one)]) if not means_the_same(one.name, mutant)
+        ]
         left = [mutant for mutant in made if not is_rejected(one, mutant.text)]
         tried, survived = tried + len(made), survived + len(left)
         print(f"{one.name}: {len(made) - len(left)} of {len(made)} rejected", flush=True)

@@ -720,3 +720,63 @@ def gradient_of_q(q, k, v, lse, delta, dout):
     grid, keys = (heads, triton.cdiv(tokens, 16)), max(16, triton.next_power_of_2(tokens))
     _gradient_of_q[grid](q, k, v, lse, delta, dout, dq, tokens, dim**-0.5, DIM=dim, KEYS=keys)
     return dq
+
+
+def band(A, n):
+    """Column by column."""
+    for column in range(n):
+        for row in range(n):
+            if row - column < 2 and column - row < 2:
+                A[row, column] = 1
+
+
+def quarter_turn(A, B, n):
+    """Element by element of B."""
+    for i in range(n):
+        for j in range(n):
+            B[i, j] = A[n - 1 - j, i]
+
+
+def fronts(order):
+    return order.matrix([[1, 1], [0, 1]]).parallel("t1")
+
+
+def one_pass(order):
+    return order.matrix({"S0": [[2, 0, 0]], "S1": [[2, 0, 3]]})
+
+
+def few_misses(order):
+    """Strips of columns, whole rows of B at a time."""
+    return order.split("j", 16).reorder("jo", "i", "ji")
+
+
+def tiles_in_time(order):
+    return order.matrix([[1, 0], [2, 1]]).tile({"t": 8, "i": 8})
+
+
+def outer_blocks(order):
+    return order.split("x", 32).split("y", 16).reorder("yo", "xo", "xi", "yi")
+
+
+@triton.jit
+def _sparse_product(values_ptr, columns_ptr, starts_ptr, x_ptr, out_ptr, stride, longest, BLOCK: tl.constexpr):
+    """As many steps in each row, with masks."""
+    row = tl.program_id(0)
+    begin = tl.load(starts_ptr + row)
+    length = tl.load(starts_ptr + row + 1) - begin
+    total = 0.0
+    for k0 in range(0, longest, BLOCK):
+        k = k0 + tl.arange(0, BLOCK)
+        there = k < length
+        value = tl.load(values_ptr + (begin + k) * stride, mask=there, other=0.0)
+        column = tl.load(columns_ptr + begin + k, mask=there, other=0)
+        total += tl.sum(value * tl.load(x_ptr + column, mask=there, other=0.0), axis=0)
+    tl.store(out_ptr + row, total)
+
+
+def sparse_product(values, columns, starts, x):
+    rows = starts.numel() - 1
+    out = torch.zeros(rows)
+    longest = int(starts.diff().max()) if rows else 0
+    _sparse_product[(rows,)](values, columns, starts, x, out, values.stride(0), longest, BLOCK=64)
+    return out

@@ -77,6 +77,29 @@ SAME: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("wrong other", "tl.load(delta_ptr", STORES_NOTHING),
         ("wrong other", "tl.load(v_ptr", TIMES_ZERO),
     ),
+    "band": (("transposed", "A[j, i]", "the three diagonals lie the same in both halves"),),
+    "fronts": (
+        ("the other way round", "interchange", "it exchanges the two, whichever is named first"),
+        ("the loops run backwards", "reverse('i')", "no step waits for another one on its diagonal"),
+    ),
+    "one_pass": (("the other way round", "fuse", "both are in one loop, whichever is named first"),),
+    "few_misses": (
+        ("tiles of 64", "'i': 64", "strips of eight columns use each line up as well"),
+        *((f"tiles of {size}", "'i': 8", "eight lines of A stay where they are, until their ends") for size in (1, 2)),
+        ("tiles the other way round", "'j': 8, 'i': 8", "both tiles are of one size"),
+    ),
+    "tiles_in_time": (
+        ("tiles of 64", "'t': 64", "strips of eight skewed columns are tiles, too"),
+        *((f"tiles of {size}", "'t': 8", "eight sweeps go over an element while it is there") for size in (1, 2)),
+        ("tiles the other way round", "'i': 8, 't': 8", "both tiles are of one size"),
+    ),
+    "sparse_product": (
+        ("no other", "tl.load(columns_ptr", "x is not loaded for such lanes"),
+        ("wrong other", "tl.load(columns_ptr", "x is not loaded for such lanes"),
+        ("no mask", "tl.load(x_ptr", "column 0 is there, and its value is multiplied by zero"),
+        ("wrong other", "tl.load", TIMES_ZERO),
+        ("wrong comparison", "k <= end", "column 0 is there, and its value is multiplied by zero"),
+    ),
     "batched": (("wrong other", "tl.load", TIMES_ZERO),),
     "quantised": (
         ("no other", "tl.load(scale_ptr", STORES_NOTHING),

@@ -86,7 +86,7 @@ class Task(Exercise):
 
     def judge(self, answer: Any) -> Fault | None:
         if answer is ... or not callable(answer):
-            return _missing(answer, "a function")
+            return missing(answer, "a function")
         if not hasattr(answer, "__code__"):
             return Fault("That is a kernel. Give the function that launches it.")
         return tried(answer, self.cases, self.reference, self.changes, self.tolerance, self.work, self.allowed)
@@ -125,7 +125,7 @@ class Question(Exercise):
 
     def judge(self, answer: Any) -> Fault | None:
         if answer is ... or answer is None:
-            return _missing(answer, "a value")
+            return missing(answer, "a value")
         right = self.right()
         try:
             same = type(answer) is not bool and bool(_equal(answer, right))
@@ -143,7 +143,7 @@ class Choice(Exercise):
 
     def judge(self, answer: Any) -> Fault | None:
         if answer is ... or answer is None:
-            return _missing(answer, "a value")
+            return missing(answer, "a value")
         try:
             wrong = self.wrong(answer)
         except (TypeError, ValueError, LookupError) as error:
@@ -151,7 +151,8 @@ class Choice(Exercise):
         return Fault(wrong) if wrong else None
 
 
-def _missing(answer: Any, wanted: str) -> Fault:
+def missing(answer: Any, wanted: str) -> Fault:
+    """What is said where there is no answer yet, or not of the kind that is asked for."""
     if answer is ... or answer is None:
         return Fault(f"{TO_DO}put {wanted} in the place of the dots, then run this cell again.", untouched=True)
     return Fault(f"This is {type(answer).__name__}, and {wanted} is asked for.")

@@ -21,6 +21,8 @@ PAGES = {
     "07": "matmul",
     "08": "atomics",
     "09": "lazy_graphs",
+    "10": "polyhedra",
+    "11": "scheduling",
     "12": "side_by_side",
     "13": "machine_code",
     "14": "attention",

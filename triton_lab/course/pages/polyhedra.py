@@ -1,0 +1,80 @@
+"""Chapter 10: loops as sets of points, accesses as functions, and the orders that are legal."""
+
+from __future__ import annotations
+
+from triton_lab.course.kinds import Question
+from triton_lab.course.nests import Nest, Order, misses, steps
+from triton_lab.polyhedral.cost import Cache
+from triton_lab.polyhedral.page.examples import WAVEFRONT
+
+# What is written first is read by the loop after it, the element ahead included.
+NEIGHBOURS = """\
+for (int i = 0; i < n; i++)
+  A[i] = 2 * X[i];
+for (int i = 0; i < n - 1; i++)
+  B[i] = A[i] + A[i + 1];
+"""
+
+EXERCISES = (
+    Nest(
+        "band",
+        "Three diagonals",
+        (
+            "In row i the columns are i - 1, i and i + 1, as far as they are there.",
+            "range(i - 1, i + 2) is too much in the first row and in the last: bounds may have max and min.",
+            "for j in range(max(0, i - 1), min(n, i + 2)): A[i, j] = 1",
+        ),
+        reference=(
+            "for (int i = 0; i < n; i++)\n"
+            "  for (int j = 0; j < n; j++)\n"
+            "    if (i - j <= 1 && j - i <= 1)\n"
+            "      A[i][j] = 1;\n"
+        ),
+    ),
+    Nest(
+        "quarter_turn",
+        "A quarter turn",
+        (
+            "Where does the first row of A go? It becomes the last column of B.",
+            "A[i, j] goes to row j. Its column counts from the end: i = 0 is the last one, n - 1.",
+            "B[j, n - 1 - i] = A[i, j]",
+        ),
+        reference=("for (int i = 0; i < n; i++)\n  for (int j = 0; j < n; j++)\n    B[j][n - 1 - i] = A[i][j];\n"),
+    ),
+    Order(
+        "fronts",
+        "All of a diagonal at once",
+        (
+            "On a diagonal i + j is the same everywhere. Make that the outer loop.",
+            'order.skew("j", "i") makes i + j of j. Which loop must then be the outer one?',
+            'order.skew("j", "i").interchange("i", "j").parallel("i"), or a matrix whose first row is [1, 1].',
+        ),
+        nest=WAVEFRONT,
+        values={"n": 8},
+        asked=(steps(13),),
+    ),
+    Order(
+        "one_pass",
+        "Two loops in one pass",
+        (
+            'order.fuse("S0", "S1") puts both into one loop. Draw it: which value is read before it is made?',
+            "B[i] needs A[i + 1]. S1 must come one iteration later: see `shift`.",
+            'order.fuse("S0", "S1").shift("i", 1, statement="S1")',
+        ),
+        nest=NEIGHBOURS,
+        values={"n": 64},
+        asked=(misses(24, Cache(lines=4, line_size=8)),),
+    ),
+    Question(
+        "least_stride",
+        "The least stride without a race",
+        (
+            "Row r begins at r times the stride, and has 13 elements.",
+            "The next row must not begin before this one has ended.",
+        ),
+        right=lambda: 13,
+        tell=lambda answer, right: (
+            "Record a launch with this stride, as above, and ask `lab.polyhedral.scop` about it."
+        ),
+    ),
+)

@@ -1,0 +1,107 @@
+"""Chapter 11: orders written down as steps, blocks, and rows that end where the data say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from triton_lab.course.cases import Case, case, tensor
+from triton_lab.course.kinds import Task
+from triton_lab.course.nests import Order, blocks, misses
+from triton_lab.course.work import launched, once, programs
+from triton_lab.polyhedral.cost import Cache
+from triton_lab.polyhedral.page.examples import TRANSPOSE
+
+# A vector that is smoothed in place, again and again.
+SMOOTHED = """\
+for (int t = 0; t < n; t++)
+  for (int i = 1; i < n - 1; i++)
+    A[i] = A[i - 1] + A[i] + A[i + 1];
+"""
+
+OUTER = """\
+for (int y = 0; y < n; y++)
+  for (int x = 0; x < m; x++)
+    C[y][x] = A[y] * B[x];
+"""
+
+
+def _rows(*lengths: int, width: int, layout: Any = "close") -> Case:
+    """Rows of these lengths, one after the other in ``values``; row r begins at ``starts[r]``."""
+
+    def starts(generator: Any) -> Any:
+        import torch
+
+        return torch.tensor([0, *lengths]).cumsum(0).int()
+
+    filled = sum(lengths)
+    columns = tensor(filled, dtype="int32", low=0, high=width)
+    return case(values=tensor(filled, layout=layout), columns=columns, starts=starts, x=tensor(width))
+
+
+def _product(values: Any, columns: Any, starts: Any, x: Any) -> Any:
+    import torch
+
+    terms = values.double() * x.double()[columns.long()]
+    row = torch.repeat_interleave(torch.arange(starts.numel() - 1), starts.diff().long())
+    return torch.zeros(starts.numel() - 1, dtype=torch.float64).index_add_(0, row, terms).float()
+
+
+EXERCISES = (
+    Order(
+        "few_misses",
+        "A transpose that keeps its lines",
+        (
+            "B is written down its columns: each element in another line, and all are gone when they are needed again.",
+            "Turn less at a time: tiles whose lines of A and B fit into 32 lines together.",
+            'order.tile({"i": 8, "j": 8})',
+        ),
+        nest=TRANSPOSE,
+        values={"n": 64},
+        asked=(misses(1024, Cache(lines=32, line_size=8)),),
+    ),
+    Order(
+        "tiles_in_time",
+        "Tiles over steps of time",
+        (
+            "Tiles of t and i are not legal as they stand: an element needs its right neighbour of the step before.",
+            "Skewing i by t makes all distances point forward. Then tiles are legal.",
+            'order.skew("i", "t").tile({"t": 8, "i": 8})',
+        ),
+        nest=SMOOTHED,
+        values={"n": 64},
+        asked=(misses(300, Cache(lines=8, line_size=4)),),
+    ),
+    Order(
+        "outer_blocks",
+        "A schedule that is a kernel",
+        (
+            "A tile becomes a program, what is inside a tile becomes the lanes of a block.",
+            "40 rows in tiles of 16 are 3 programs, 100 columns in tiles of 32 are 4.",
+            'order.tile({"y": 16, "x": 32})',
+        ),
+        nest=OUTER,
+        values={"n": 40, "m": 100},
+        asked=(blocks((3, 4), {"A": (40,), "B": (100,), "C": (40, 100)}),),
+    ),
+    Task(
+        "sparse_product",
+        "Rows that end where the data say",
+        (
+            "One program for each row. It loads where its row begins, and where the next one does.",
+            "The loop ends at a number that was loaded: for k0 in range(begin, end, BLOCK). Its blocks need a mask.",
+            "column = tl.load(columns_ptr + k, mask=k < end, other=0); then load x_ptr + column, with the same mask.",
+        ),
+        cases=(
+            _rows(4, 2, 5, 1, width=8),
+            _rows(32, 64, 33, width=100),
+            _rows(0, 70, 0, 3, 0, width=17),
+            _rows(5, 1, layout="steps", width=3),
+            _rows(1, width=1),
+            _rows(0, 0, width=4),
+            _rows(width=4),
+        ),
+        reference=_product,
+        tolerance=(1e-5, 1e-5),
+        work=(launched(), programs(lambda inputs: int(inputs["starts"].numel()) - 1), once("values")),
+    ),
+)

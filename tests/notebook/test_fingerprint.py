@@ -108,3 +108,15 @@ def test_both_who_ask_get_the_one_key_and_a_key_that_is_there_is_kept(
     monkeypatch.setattr(fingerprint, "_hashing", None)
     fingerprint.begin()
     assert fingerprint._hashing is None, "it is made already"
+
+
+def test_a_key_that_somebody_else_has_put_there_stays(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = triton_like(library)
+    vars(cache)["triton_key"] = theirs = lambda: "theirs"
+    monkeypatch.setitem(sys.modules, "triton.runtime.cache", cache)
+    monkeypatch.setattr(fingerprint, "_hashing", None)
+    fingerprint.begin()
+    assert fingerprint._hashing is None
+    monkeypatch.setattr(fingerprint, "_hashing", _Hashing(str(library)))
+    fingerprint.hand_over()
+    assert cache.triton_key is theirs

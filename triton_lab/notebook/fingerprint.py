@@ -61,7 +61,7 @@ def hand_over(*_: Any) -> None:
     """Where Triton has been imported, have its key made with what was begun."""
     cache = sys.modules.get("triton.runtime.cache")
     original: Any = getattr(cache, "triton_key", None)
-    if cache is None or _hashing is None or _made(cache) or not isinstance(_plain(original), FunctionType):
+    if _hashing is None or _made(cache) or not isinstance(_plain(original), FunctionType):
         return
     early = functools.cache(functools.partial(key, original, _hashing))
     for module in (cache, sys.modules.get("triton.runtime.autotuner")):
@@ -85,9 +85,12 @@ def _plain(function: Any) -> Any:
 
 
 def _made(cache: ModuleType | None) -> bool:
-    """Whether Triton's key is there, or made by us when asked for."""
+    """Whether Triton's key is there, or is made by us when asked for, or by somebody else."""
     function = getattr(cache, "triton_key", None)
-    return isinstance(_plain(function), functools.partial) or bool(function and function.cache_info().currsize)
+    if function is None:
+        return False
+    told = getattr(function, "cache_info", None)
+    return told is None or isinstance(_plain(function), functools.partial) or told().currsize > 0
 
 
 class _Files:

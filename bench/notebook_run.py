@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +28,9 @@ IDLE = 60.0  # seconds at most that a kernel takes to get ready
 
 
 def time_runs(idle: bool) -> list[list[float]]:
-    """Seconds of the processor from Run to the live picture and to the PNG: of a first run, and of one after it."""
+    """Seconds of the processor from Run to the live picture and to the PNG, and the clock's to the first: of a run, and
+    of one after it.
+    """
     with _kernel() as (client, process):
         message = client.session.msg("comm_open", {"comm_id": "a", "target_name": "triton_lab.views", "data": {}})
         client.shell_channel.send(message)
@@ -39,16 +42,16 @@ def time_runs(idle: bool) -> list[list[float]]:
 
 def _timed(client: BlockingKernelClient, process: int) -> list[float]:
     start, shown = _seconds(process), []
+    clock, seen = time.monotonic(), []
     for kind, content in _messages(client, CELL):
         if kind in ("display_data", "update_display_data") and len(content["data"]) > 1:  # no sign of work
             shown.append(_seconds(process) - start)
-    return [shown[0], shown[-1]]
+            seen.append(time.monotonic() - clock)
+    return [shown[0], shown[-1], seen[0]]
 
 
 def _until_quiet(process: int) -> None:
     """Wait until the kernel has not worked for a second."""
-    import time
-
     end, before = time.monotonic() + IDLE, -1.0
     while time.monotonic() < end and before != (now := _seconds(process)):
         before = now

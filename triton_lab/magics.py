@@ -80,7 +80,7 @@ def follow(shell: Any) -> None:
     hook = _hooks.setdefault(id(shell), _Follow(shell))
     if hook not in shell.events.callbacks["post_run_cell"]:
         shell.events.register("post_run_cell", hook)
-    get_ready(shell)
+    get_ready(shell, running=True)
     follow_all_quietly(shell)
 
 
@@ -135,9 +135,11 @@ def triton_cell(line: str, body: str) -> None:
 
     shell = get_ipython()
     with working(shell) as sign:
-        from triton_lab.notebook import options, trouble
+        follow(shell)  # first: what it begins goes on beside the imports
+        from triton_lab.notebook.unswept import unswept
 
-        follow(shell)
+        with unswept():
+            from triton_lab.notebook import options, trouble
         try:
             chosen = options.parse(line)
         except options.UsageError as error:
@@ -150,21 +152,25 @@ def triton_cell(line: str, body: str) -> None:
 
 def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     """Run ``body`` as the line says, show what was launched, and raise what the cell raised."""
-    from triton import knobs
+    from triton_lab.notebook.unswept import unswept
 
-    from triton_lab.backend.targets import TargetError
-    from triton_lab.launch.record import record
-    from triton_lab.launch.unseen import NotRecorded
-    from triton_lab.notebook import cell, trouble
-    from triton_lab.notebook.freshness import jit_function
-    from triton_lab.notebook.hushed import hushed
-    from triton_lab.notebook.marking import mark
-    from triton_lab.notebook.progress import listening
-    from triton_lab.notebook.ready import enough
-    from triton_lab.notebook.session import of_cell, session
-    from triton_lab.notebook.show import show_interrupted, show_launches, show_no_launch
-    from triton_lab.notebook.switch import switched
+    with unswept():
+        from triton import knobs
 
+        from triton_lab.backend.targets import TargetError
+        from triton_lab.launch.record import record
+        from triton_lab.launch.unseen import NotRecorded
+        from triton_lab.notebook import cell, fingerprint, trouble
+        from triton_lab.notebook.freshness import jit_function
+        from triton_lab.notebook.hushed import hushed
+        from triton_lab.notebook.marking import mark
+        from triton_lab.notebook.progress import listening
+        from triton_lab.notebook.ready import enough
+        from triton_lab.notebook.session import of_cell, session
+        from triton_lab.notebook.show import show_interrupted, show_launches, show_no_launch
+        from triton_lab.notebook.switch import switched
+
+    fingerprint.hand_over()  # where the cell is the one that imports Triton, too
     before = {name: value for name, value in shell.user_ns.items() if jit_function(value) is not None}
     try:
         with contextlib.ExitStack() as stack:

@@ -144,7 +144,11 @@ class Kernel:
                 return found
 
     def heavy(self) -> list[str]:
-        return next(json.loads(one["content"]["text"]) for one in self.run(HEAVY) if one["msg_type"] == "stream")
+        return list(json.loads(self.said(HEAVY)))
+
+    def said(self, code: str) -> str:
+        """What a cell prints."""
+        return "".join(one["content"]["text"] for one in self.run(code) if one["msg_type"] == "stream")
 
     def announce(self) -> None:
         """What JupyterLab's extension does when it sees a ``%%triton`` cell."""
@@ -163,6 +167,9 @@ def kernel(tmp_path: Path) -> Iterator[Kernel]:
 def test_a_fresh_kernel_shows_its_first_scene_before_it_imports_matplotlib(kernel: Kernel) -> None:
     kernel.announce()
     assert kernel.heavy() == [], "the extension's comm imports nothing"
+    # The cell that asks is the first one: Triton's library is hashed from there on.
+    asked = "from triton_lab.notebook import fingerprint; print(fingerprint._hashing is not None)"
+    assert kernel.said(asked) == "True\n"
     kernel.run(
         "import torch, triton, triton.language as tl\n"
         "from triton_lab.notebook import progress; progress.PATIENCE = 600\n"  # no sign of work, however slow it is
@@ -178,8 +185,13 @@ def test_a_fresh_kernel_shows_its_first_scene_before_it_imports_matplotlib(kerne
     assert complete["data"] == first["data"] | {"image/png": complete["data"]["image/png"]}, "nothing is drawn anew"
     assert first["transient"] == complete["transient"]
     assert first["metadata"] == {"triton_lab": {"target": "cpu"}} and "image/png" in complete["metadata"]
-    (said,) = [one for one in kernel.run("print(seen)") if one["msg_type"] == "stream"]
-    assert said["content"]["text"] == "[False, True]\n"
+    assert kernel.said("print(seen)") == "[False, True]\n"
+    # The key that this launch has asked for is Triton's own, and was made without its hashing the library.
+    key = "from triton.runtime import cache; original = cache.triton_key.__wrapped__.args[0]\n"
+    asked = (
+        "print(original.cache_info().misses, cache.triton_key.cache_info().misses, cache.triton_key() == original())"
+    )
+    assert kernel.said(key + asked) == "0 1 True\n"
 
 
 def test_an_idle_kernel_with_the_extension_loaded_gets_ready(kernel: Kernel) -> None:
@@ -197,9 +209,5 @@ def test_an_idle_kernel_with_the_extension_loaded_gets_ready(kernel: Kernel) -> 
 def test_a_kernel_without_the_lab_in_use_is_left_alone(kernel: Kernel) -> None:
     kernel.run("import torch, triton")
     assert "matplotlib.figure" not in kernel.heavy()
-    (said,) = [
-        one
-        for one in kernel.run("from triton_lab.notebook import ready; print(ready._ready)")
-        if one["msg_type"] == "stream"
-    ]
-    assert said["content"]["text"] == "{}\n"
+    asked = "from triton_lab.notebook import fingerprint, ready; print(ready._ready, fingerprint._hashing)"
+    assert kernel.said(asked) == "{} None\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from triton_lab.notebook import show
 from triton_lab.notebook.options import parse
 from triton_lab.notebook.progress import Sign
 from triton_lab.notebook.unchecked import ENDED, STILL, not_yet_checked
-from triton_lab.views import answering, onlooker
+from triton_lab.views import answering, onlooker, output
 from triton_lab.views.output import SCENE
 
 
@@ -148,3 +149,23 @@ def test_what_is_shown_before_the_checks_changes_nothing_of_the_launch() -> None
     assert not before.findings and [str(one) for one in before.unchecked] == [STILL]
     assert before.accesses is launch.accesses and "verdict" not in vars(launch)
     assert [one.kind for one in launch.findings] == ["race"] and not launch.unchecked
+
+
+def test_garbage_is_looked_for_after_the_first_picture_and_not_before(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def noted(name: str) -> None:
+        original = getattr(output, name)
+
+        def call(*arguments: Any) -> Any:
+            seen.append((name, gc.isenabled()))
+            return original(*arguments)
+
+        monkeypatch.setattr(output, name, call)
+
+    noted("at_once")
+    noted("with_picture")
+    show.show_launches(launches(), parse(""), sign())
+    assert ("at_once", False) in seen and seen[-1] == ("with_picture", True)

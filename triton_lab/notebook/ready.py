@@ -1,8 +1,9 @@
 """Gets a notebook's kernel ready for its first picture while it is idle, so that nobody waits for imports.
 
 Only a kernel that means to use the lab does so: ``%load_ext triton_lab`` or ``%%triton`` ran in it, or JupyterLab's
-extension saw a ``%%triton`` cell in its notebook. And not before the user has imported torch and Triton: what these
-(and NumPy) take from the environment when they are imported, such as TRITON_INTERPRET, a first cell may still set.
+extension saw a ``%%triton`` cell in its notebook. And nothing is imported before the user has imported torch and
+Triton: what these (and NumPy) take from the environment when they are imported, such as TRITON_INTERPRET, a first cell
+may still set.
 
 It is done on the kernel's own loop, between cells, in steps of some tenths of a second: no thread imports beside the
 user's, nothing is held when a cell forks, and a cell that is run waits for one step at most. TRITON_LAB_WARM_UP=0 turns
@@ -20,6 +21,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from triton_lab.notebook import fingerprint
 
 OFF = "TRITON_LAB_WARM_UP"
 IDLE = 0.3  # seconds without a cell before the first step: cells that are run together follow sooner
@@ -79,14 +82,16 @@ class Ready:
 _ready: dict[int, tuple[Any, Ready]] = {}
 
 
-def get_ready(shell: Any) -> None:
-    """From now on, use the time between the cells of this shell, if it is a notebook's."""
+def get_ready(shell: Any, running: bool = False) -> None:
+    """From now on, use the time between the cells of this shell, if it is a notebook's; ``running``: a cell runs."""
     if getattr(shell, "kernel", None) is None or id(shell) in _ready or os.environ.get(OFF) == "0":
         return
     mine = Ready(_call_later, steps())
     _ready[id(shell)] = shell, mine
-    shell.events.register("pre_run_cell", mine.busy)
-    shell.events.register("post_run_cell", mine.idle)
+    for event, each in _hooks(mine):
+        shell.events.register(event, each)
+    if running:
+        fingerprint.begin()
     mine.idle()
 
 
@@ -95,8 +100,18 @@ def leave(shell: Any) -> None:
     _, mine = _ready.pop(id(shell), (None, None))
     if mine is not None:
         mine.end()
-        shell.events.unregister("pre_run_cell", mine.busy)
-        shell.events.unregister("post_run_cell", mine.idle)
+        for event, each in _hooks(mine):
+            shell.events.unregister(event, each)
+
+
+def _hooks(mine: Ready) -> tuple[tuple[str, Callable[..., None]], ...]:
+    """What hears of the cells. The first one that is run starts the hash of Triton's library, which imports nothing."""
+    return (
+        ("pre_run_cell", mine.busy),
+        ("pre_run_cell", fingerprint.begin),
+        ("post_run_cell", fingerprint.hand_over),
+        ("post_run_cell", mine.idle),
+    )
 
 
 def enough(shell: Any) -> None:

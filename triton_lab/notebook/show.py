@@ -11,6 +11,7 @@ from triton_lab.launch.launch import Launch
 from triton_lab.notebook.freshness import jit_function
 from triton_lab.notebook.options import Options, preferred
 from triton_lab.notebook.unchecked import ENDED, STILL, not_yet_checked
+from triton_lab.notebook.unswept import unswept
 from triton_lab.views.launch.plot import COMPILED_SHOWN
 from triton_lab.words import count
 
@@ -140,7 +141,8 @@ class _Output:
         view = self._make(self._launches)
         if self._before is not None:
             succeed(self._before, view)
-        self._data, self._metadata = at_once(view)
+        with unswept():
+            self._data, self._metadata = at_once(view)
         self._complete = not announced()
         data, metadata = self._data, self._metadata
         if self._complete:

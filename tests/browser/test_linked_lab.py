@@ -55,6 +55,7 @@ LIT, PICKED, NOTE = ".cm-line.triton-lab-lit", ".cm-line.triton-lab-picked", ".t
 VALUE, FOUND = ".triton-lab-value", ".cm-lintRange.triton-lab-finding"
 
 SAID = ["×3", "×3", "95% ×3", "×3", "5%"]
+FIXED = "    x = tl.load(x_ptr + i, mask=i < n, other=0.0)\n"
 # Notebook 7.6's own core complains of this while it loads settings, with or without us.
 ITS_OWN = "Cannot read properties of undefined (reading 'schema')"
 
@@ -215,6 +216,10 @@ def test_notes_and_findings_stand_beside_the_lines_and_a_fix_edits_the_cell(lab:
     expect(message).to_contain_text("There is no mask.")
     lab.screenshot("linked-finding")
     assert violations(lab.page, ".triton-lab-gutter, .cm-tooltip") == []  # what stands around is JupyterLab's own
+    message.get_by_role("button", name="Fix: x = tl.load").click()
+    assert FIXED in source(notebook, 1)
+    lab.page.keyboard.press("Control+z")
+    assert FIXED not in source(notebook, 1)
 
     # Typing makes it old, taking that back makes it new.
     code(cell, "add[(4,)]").click()
@@ -225,15 +230,26 @@ def test_notes_and_findings_stand_beside_the_lines_and_a_fix_edits_the_cell(lab:
     lab.page.keyboard.press("Control+z")
     expect(cell.locator(".triton-lab-aged")).to_have_count(0)
 
-    # By the keyboard alone: the list of findings, the next one, and its remedy.
+    # By the keyboard alone: the list of findings, the next one, what stands beside its line, and its remedy.
     execute(lab, "list-findings")
-    expect(cell.locator(".cm-panel-lint")).to_contain_text("There is no mask.")
+    panel = cell.locator(".cm-panel-lint")
+    expect(panel).to_contain_text("There is no mask.")
+    expect(panel).to_contain_text("Fix: x = tl.load")
+    assert violations(lab.page, ".cm-panel-lint") == []
     lab.screenshot("linked-panel")
     lab.page.keyboard.press("Control+Home")
     execute(lab, "next-finding")
     assert caret(notebook, 1) == "7"
-    execute(lab, "apply-fix")
-    assert "    x = tl.load(x_ptr + i, mask=i < n, other=0.0)\n" in source(notebook, 1)
+    lab.page.keyboard.press("Alt+Shift+N")
+    read = lab.page.locator(".triton-lab-read")
+    expect(read).to_contain_text("There is no mask.")
+    expect(cell.locator(".cm-announced[aria-live=polite]")).to_contain_text("There is no mask.")
+    assert violations(lab.page, ".triton-lab-read") == []
+    lab.screenshot("linked-read")
+    lab.page.keyboard.press("ArrowRight")
+    expect(read).to_have_count(0)
+    lab.page.keyboard.press("Alt+Shift+F")
+    assert FIXED in source(notebook, 1)
     expect(cell.locator(".triton-lab-aged")).to_have_count(1)
     notebook.run_all()
     expect(found).to_have_count(0)

@@ -39,7 +39,7 @@ export function readLine(view: EditorView): void {
   const said = saidOfLine(view.state);
   const tooltip: Tooltip = {
     pos: view.state.doc.lineAt(view.state.selection.main.head).from,
-    above: true,
+    above: false, // what is pointed at is told above
     create: () => {
       const dom = document.createElement('div');
       dom.className = 'triton-lab-read';

@@ -14,7 +14,7 @@ import type { CellNotes } from './annotations.ts';
 import { placed } from './linktext.ts';
 import { magicLine } from './magic.ts';
 
-const EDITED = 'The cell was edited since: run it again.';
+export const EDITED = 'The cell was edited since: run it again.';
 const MOST_NAME = 72;
 
 interface IAt<Told> {
@@ -139,22 +139,26 @@ class Beside extends GutterMarker {
   }
 }
 
+/** As cards have them. */
+export function worstFirst(findings: readonly FindingNote[]): FindingNote[] {
+  const order = Object.keys(ICONS);
+  return [...findings].sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
+}
+
 /** What is told of lines, as a gutter wants it: by their starts. */
 function markersOf(state: EditorState): RangeSet<GutterMarker> {
   const { notes, findings, aged } = state.field(toldField);
-  const lines = new Map<number, { note: LineNote | null; finding: FindingNote | null }>();
+  const lines = new Map<number, { note: LineNote | null; findings: FindingNote[] }>();
   const at = (place: number) => {
     const { from } = state.doc.lineAt(place);
-    const line = lines.get(from) ?? { note: null, finding: null };
+    const line = lines.get(from) ?? { note: null, findings: [] };
     lines.set(from, line);
     return line;
   };
   notes.forEach(one => (at(one.at).note = one.told));
-  const order = Object.keys(ICONS);
-  const worst = [...findings].sort((a, b) => order.indexOf(a.told.finding.severity) - order.indexOf(b.told.finding.severity));
-  worst.forEach(one => (at(one.at).finding ??= one.told.finding));
+  findings.forEach(one => at(one.at).findings.push(one.told.finding));
   return RangeSet.of(
-    [...lines].map(([from, { note, finding }]) => new Beside(note, finding, aged).range(from)),
+    [...lines].map(([from, { note, findings }]) => new Beside(note, worstFirst(findings)[0] ?? null, aged).range(from)),
     true
   );
 }
@@ -184,32 +188,58 @@ function withinLines(changes: ChangeSet, before: Text): boolean {
 
 const SEVERITIES = { error: 'error', warning: 'warning', note: 'info' } as const;
 
+/**
+ * A finding and its remedy, which is no action of CodeMirror's: that would be a button in the panel too, where findings
+ * are a list's options, and those may hold no controls. There the remedy stands in words, and `applyFix` does it.
+ */
+interface IFixable extends Diagnostic {
+  readonly fix: Action | null;
+  /** The message where somebody points at the finding: with a button. */
+  readonly renderPointed: (view: EditorView) => HTMLElement;
+}
+
 /** Findings as a linter wants them. */
-export function diagnosticsOf(state: EditorState): Diagnostic[] {
+export function diagnosticsOf(state: EditorState): IFixable[] {
   const { findings, aged } = state.field(toldField);
   return findings.map(({ at, told: { finding, edits } }) => {
     const line = state.doc.lineAt(at);
-    const action = fixOf(state, finding, edits);
+    const to = Math.max(at, line.from + line.text.trimEnd().length);
+    const fix = fixOf(state, finding, edits);
     return {
       from: at,
-      to: Math.max(at, line.from + line.text.trimEnd().length),
+      to,
       severity: SEVERITIES[finding.severity],
       markClass: 'triton-lab-finding',
       message: [finding.message, finding.hint].join('\n'),
-      renderMessage: () => messageOf(finding, aged),
-      actions: action ? [action] : []
+      renderMessage: () => messageOf(finding, aged, fix?.name ?? ''),
+      renderPointed: view => messageOf(finding, aged, fix ? buttonOf(fix, view, at, to) : ''),
+      fix
     };
   });
 }
 
-function messageOf({ message, hint }: FindingNote, aged: boolean): HTMLElement {
+/** Findings as a tooltip wants them. */
+export function pointedAt(found: readonly Diagnostic[]): Diagnostic[] {
+  return found.map(one => ('renderPointed' in one ? { ...one, renderMessage: (one as IFixable).renderPointed } : one));
+}
+
+function buttonOf({ name, apply }: Action, view: EditorView, from: number, to: number): HTMLElement {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'cm-diagnosticAction';
+  button.textContent = name;
+  button.onclick = () => apply(view, from, to);
+  return button;
+}
+
+function messageOf({ message, hint }: FindingNote, aged: boolean, fix: HTMLElement | string): HTMLElement {
   const node = document.createElement('div');
   node.className = 'triton-lab-finding-message';
-  for (const [words, kind] of [[message, 'what'], [hint, 'hint'], [aged ? EDITED : '', 'aged']] as const) {
+  for (const [words, kind] of [[message, 'what'], [hint, 'hint'], [fix, 'fix'], [aged ? EDITED : '', 'aged']] as const) {
     if (words) {
       const part = node.appendChild(document.createElement('div'));
       part.dataset['part'] = kind;
-      part.textContent = words;
+      part.append(words);
     }
   }
   return node;
@@ -255,9 +285,9 @@ export function applyFix(view: EditorView): boolean {
   const { state } = view;
   const here = state.doc.lineAt(state.selection.main.head);
   const ours = state.field(toldField, false) ? diagnosticsOf(state) : [];
-  const action = ours.find(({ from, actions }) => from >= here.from && from <= here.to && actions?.length)?.actions?.[0];
+  const action = ours.find(({ from, fix }) => from >= here.from && from <= here.to && fix)?.fix;
   action?.apply(view, here.from, here.to);
-  return action !== undefined;
+  return Boolean(action);
 }
 
 const PARTS: Extension = [
@@ -265,6 +295,7 @@ const PARTS: Extension = [
   gutter({ class: 'triton-lab-gutter', markers: view => view.state.field(markers) }),
   linter(view => diagnosticsOf(view.state), {
     delay: 100,
+    tooltipFilter: pointedAt,
     needsRefresh: ({ startState, state }) => startState.field(toldField).findings !== state.field(toldField).findings
   }),
   keymap.of(lintKeymap),

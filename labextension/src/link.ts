@@ -18,6 +18,7 @@ import { editorView, linkNotebook, linksIn, linksOf, show } from './linked.ts';
 import type { LinkedNotebook } from './linked.ts';
 import { linkEditor } from './linkeditor.ts';
 import { filesOf } from './linkfile.ts';
+import { readLine, reading } from './read.ts';
 
 const CATEGORY = 'Triton';
 
@@ -30,7 +31,7 @@ export const lineNotes: JupyterFrontEndPlugin<void> = {
     editors.addExtension({
       name: 'triton-lab:line-notes',
       factory: ({ model }) =>
-        isCodeCell(model) ? EditorExtensionRegistry.createImmutableExtension(annotations(notesOf(model))) : null
+        isCodeCell(model) ? EditorExtensionRegistry.createImmutableExtension([annotations(notesOf(model)), reading]) : null
     });
     docRegistry.addWidgetExtension('Notebook', {
       createNew: panel => {
@@ -97,6 +98,7 @@ function addCommands({ commands, shell }: JupyterFrontEnd, palette: ICommandPale
     view.focus();
     nextDiagnostic(view);
   });
+  add('read-line', 'Read What Stands Beside the Line at the Caret', 'What it did, and what is wrong there', readLine);
   add('apply-fix', 'Apply the Fix of the Finding at the Caret', 'Edit the lines as the finding says', view => applyFix(view));
   add('show-line', 'Show What the Line at the Caret Touches', 'Pick the line in the cards of the kernel', (view, links) =>
     links.pick(view, view.state.doc.lineAt(view.state.selection.main.head).number)

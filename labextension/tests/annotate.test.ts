@@ -6,8 +6,9 @@ import type { Facet } from '@codemirror/state';
 import { gutter } from '@codemirror/view';
 
 import type { FindingNote, NotedSource } from '../../triton_lab/views/front/scenes.d.ts';
-import { annotations, diagnosticsOf, markers, setSources, toldField } from '../src/annotate.ts';
+import { annotations, diagnosticsOf, markers, pointedAt, setSources, toldField } from '../src/annotate.ts';
 import { CellNotes, merged } from '../src/annotations.ts';
+import { saidOfLine } from '../src/read.ts';
 
 const KERNEL = ['@triton.jit', 'def add(x_ptr, n):', '    x = tl.load(x_ptr)', '    tl.store(x_ptr, x)'];
 const CELL = ['%%triton', ...KERNEL, 'add[(1,)](x, 8)'].join('\n');
@@ -96,13 +97,33 @@ test('only a cell of ours of which something is told has a gutter', () => {
 });
 
 test('a fix is offered where its lines say what they said', () => {
-  const [diagnostic] = diagnosticsOf(cell());
-  assert.deepEqual(diagnostic?.actions?.map(({ name }) => name), ['Fix: x = tl.load(x_ptr, mask=n > 0)']);
+  const fixes = (state: EditorState) => diagnosticsOf(state).map(({ fix }) => fix?.name ?? null);
+  assert.deepEqual(fixes(cell()), ['Fix: x = tl.load(x_ptr, mask=n > 0)']);
   const state = cell();
   const elsewhere = edited(state, state.doc.line(4).to, '  # edited');
-  assert.deepEqual(diagnosticsOf(elsewhere)[0]?.actions, []);
+  assert.deepEqual(fixes(elsewhere), [null]);
   const several = { ...source, findings: [{ ...found, fix: [[4, KERNEL[2]!, 'a\nb'] as [number, string, string]] }] };
-  assert.deepEqual(diagnosticsOf(state.update({ effects: setSources.of([several]) }).state)[0]?.actions, []);
+  assert.deepEqual(fixes(state.update({ effects: setSources.of([several]) }).state), [null]);
+});
+
+test('a button is where somebody points, and none in the list of findings, whose options hold no controls', () => {
+  const found = diagnosticsOf(cell());
+  assert.ok(found.every(({ actions }) => !actions?.length));
+  assert.deepEqual(pointedAt(found).map(one => one.renderMessage), [found[0]!.renderPointed]);
+  const others = { from: 0, to: 1, severity: 'info', message: 'of another linter' } as const;
+  assert.deepEqual(pointedAt([others]), [others]);
+});
+
+test('all that stands beside the line of the caret is read, the worst first', () => {
+  const of = (state: EditorState, number: number) =>
+    saidOfLine(state.update({ selection: { anchor: state.doc.line(number).to } }).state);
+  const worse = { ...source, findings: [{ ...found, severity: 'note' as const, message: 'slow', hint: '' }, found] };
+  const state = cell().update({ effects: setSources.of([worse]) }).state;
+  assert.deepEqual(of(state, 4), ['error: out of bounds', 'Mask it.', 'note: slow', 'half']);
+  assert.deepEqual(of(state, 5), ['half, thrice']);
+  assert.deepEqual(of(state, 6), ['Nothing is told of line 6.']);
+  assert.deepEqual(of(edited(state, 0, '# '), 5), ['half, thrice', 'The cell was edited since: run it again.']);
+  assert.deepEqual(saidOfLine(EditorState.create({ doc: 'x = 1' })), ['Nothing is told of line 1.']);
 });
 
 test('notes beyond the text of a damaged notebook are passed over', () => {

@@ -38,6 +38,17 @@ class JupyterServer:
         notification.parent.mkdir(parents=True)
         notification.write_text(json.dumps({"fetchNews": "false"}))
 
+    @contextlib.contextmanager
+    def extension_disabled(self) -> Iterator[None]:
+        """While it lasts, pages are loaded as after ``jupyter labextension disable triton-lab``."""
+        config = self.root.parent / "config" / "labconfig" / "page_config.json"
+        config.parent.mkdir(exist_ok=True)
+        config.write_text(json.dumps({"disabledExtensions": {"triton-lab": True}}))
+        try:
+            yield
+        finally:
+            config.unlink()
+
     def is_set(self) -> bool:
         """Whether anything but the theme is set as a new user does not have it."""
         found = {str(file.relative_to(self.settings)) for file in self.settings.rglob("*") if file.is_file()}

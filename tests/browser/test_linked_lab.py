@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.axe import violations
 from tests.browser.lab import Lab, Notebook
+from tests.browser.server import JupyterServer
 
 SUMS = """%%triton cpu --show tiling
 import torch, triton, triton.language as tl
@@ -51,10 +52,15 @@ def add(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     tl.store(y_ptr + i, x + 1, mask=i < n)
 
 add[(4,)](torch.arange(100.0), torch.empty(100), 100, BLOCK=32)"""
+LOSE = """for one in list(get_ipython().kernel.comm_manager.comms.values()):
+    if one.target_name.startswith("triton_lab"):
+        one.close()
+        print("closed")"""
 LIT, PICKED, NOTE = ".cm-line.triton-lab-lit", ".cm-line.triton-lab-picked", ".triton-lab-note-of-line"
 VALUE, FOUND = ".triton-lab-value", ".cm-lintRange.triton-lab-finding"
 
 SAID = ["×3", "×3", "95% ×3", "×3", "5%"]
+FIXED = "    x = tl.load(x_ptr + i, mask=i < n, other=0.0)\n"
 # Notebook 7.6's own core complains of this while it loads settings, with or without us.
 ITS_OWN = "Cannot read properties of undefined (reading 'schema')"
 
@@ -70,6 +76,13 @@ _OPENED = """async ([path, mode]) => {
   await panel.context.ready;
   await panel.revealed;
   window.jupyterapp.shell.activateById(panel.id);
+}"""
+
+
+# Restarts the kernel and does not wait until it answers: `window.restarted` does.
+_RESTARTING = """() => {
+  const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
+  window.restarted = kernel.restart().then(() => kernel.requestKernelInfo());
 }"""
 
 
@@ -162,6 +175,23 @@ def test_a_line_lights_up_what_it_touches_and_an_element_its_line(lab: Lab) -> N
     card.get_by_role("slider", name="iteration").locator("visible=true").fill("0")
     expect(value).to_contain_text("8 float32, 60 to 67   program (3, 0, 0), iteration 0 of 3")
     lab.screenshot("linked-value")
+
+    # So in all pictures, where what is pointed at has a line.
+    def in_tab(name: str, number: int, line: str) -> None:
+        """Pointing with the keyboard at the fourth row of a tab's picture, or its last, lights ``line``."""
+        card.get_by_role("tab", name=name, exact=True).locator("visible=true").click()
+        card.locator(".tl-overlay:visible").nth(number).focus()
+        for _ in range(4):
+            lab.page.keyboard.press("ArrowDown")
+        expect(cell.locator(LIT)).to_contain_text(line)
+
+    in_tab("Timeline", 0, "part = tl.load")
+    in_tab("Grid", 1, "part = tl.load")
+    in_tab("Origins", 0, "tl.store(y_ptr")
+    in_tab("Origins", 1, "part = tl.load")
+    lab.screenshot("linked-origins")
+    lab.page.keyboard.press("Enter")
+    assert caret(notebook, 1) == "10"
     code(cell, "total = tl.zeros").click(position={"x": 80, "y": 8})
     expect(value).to_have_text("total = 8 float32, 0 everywhere   program (3, 0, 0)")
 
@@ -215,6 +245,10 @@ def test_notes_and_findings_stand_beside_the_lines_and_a_fix_edits_the_cell(lab:
     expect(message).to_contain_text("There is no mask.")
     lab.screenshot("linked-finding")
     assert violations(lab.page, ".triton-lab-gutter, .cm-tooltip") == []  # what stands around is JupyterLab's own
+    message.get_by_role("button", name="Fix: x = tl.load").click()
+    assert FIXED in source(notebook, 1)
+    lab.page.keyboard.press("Control+z")
+    assert FIXED not in source(notebook, 1)
 
     # Typing makes it old, taking that back makes it new.
     code(cell, "add[(4,)]").click()
@@ -225,15 +259,26 @@ def test_notes_and_findings_stand_beside_the_lines_and_a_fix_edits_the_cell(lab:
     lab.page.keyboard.press("Control+z")
     expect(cell.locator(".triton-lab-aged")).to_have_count(0)
 
-    # By the keyboard alone: the list of findings, the next one, and its remedy.
+    # By the keyboard alone: the list of findings, the next one, what stands beside its line, and its remedy.
     execute(lab, "list-findings")
-    expect(cell.locator(".cm-panel-lint")).to_contain_text("There is no mask.")
+    panel = cell.locator(".cm-panel-lint")
+    expect(panel).to_contain_text("There is no mask.")
+    expect(panel).to_contain_text("Fix: x = tl.load")
+    assert violations(lab.page, ".cm-panel-lint") == []
     lab.screenshot("linked-panel")
     lab.page.keyboard.press("Control+Home")
     execute(lab, "next-finding")
     assert caret(notebook, 1) == "7"
-    execute(lab, "apply-fix")
-    assert "    x = tl.load(x_ptr + i, mask=i < n, other=0.0)\n" in source(notebook, 1)
+    lab.page.keyboard.press("Alt+Shift+N")
+    read = lab.page.locator(".triton-lab-read")
+    expect(read).to_contain_text("There is no mask.")
+    expect(cell.locator(".cm-announced[aria-live=polite]")).to_contain_text("There is no mask.")
+    assert violations(lab.page, ".triton-lab-read") == []
+    lab.screenshot("linked-read")
+    lab.page.keyboard.press("ArrowRight")
+    expect(read).to_have_count(0)
+    lab.page.keyboard.press("Alt+Shift+F")
+    assert FIXED in source(notebook, 1)
     expect(cell.locator(".triton-lab-aged")).to_have_count(1)
     notebook.run_all()
     expect(found).to_have_count(0)
@@ -275,6 +320,75 @@ def test_notes_outlive_the_kernel_and_belong_to_one_notebook(lab: Lab) -> None:
     )
     expect(lab.page.locator(LIT)).to_have_count(0)
     expect(lab.page.locator(".triton-lab-gutter")).to_have_count(1)
+    assert lab.console_errors == []
+
+
+def test_all_stays_calm_when_comm_kernel_or_extension_is_gone(lab: Lab, jupyter_server: JupyterServer) -> None:
+    notebook = run(lab, SUMS, LOSE)
+    cell = shown(notebook, 1)
+    number = cell.get_by_role("textbox", name="number or place").locator("visible=true")
+    value = cell.locator(VALUE)
+
+    def linked() -> None:
+        """Notes stand, lines and elements light up: what needs no kernel."""
+        expect(cell.locator(NOTE)).to_have_text(SAID)
+        code(cell, "part = tl.load").hover()
+        expect(cell.locator(LIT)).to_contain_text("part = tl.load")
+        away(lab)
+        expect(cell.locator(".tl-names:visible [aria-selected=true]")).to_have_text("y_ptr")
+        cell.locator(".tl-overlay:visible").hover(position={"x": 120, "y": 30})
+        expect(cell.locator(LIT)).to_contain_text("tl.store(y_ptr")
+        away(lab)
+        expect(cell.locator(LIT)).to_have_count(0)
+
+    def pick(program: int) -> None:
+        number.fill(str(program))
+        lab.page.keyboard.press("Enter")
+
+    # The comm was closed by the last cell: another is opened for what is asked.
+    expect(cell.locator(NOTE)).to_have_text(SAID, timeout=60_000)
+    expect(shown(notebook, 2).locator(".jp-OutputArea-output")).to_contain_text("closed")
+    code(cell, "total += part").click(position={"x": 80, "y": 8})
+    linked()
+    pick(3)
+    expect(value).to_contain_text("program (3, 0, 0), iteration 2 of 3")
+
+    # Restarted while somebody asks, then idle again: of what nobody knows any more nothing is said.
+    lab.page.evaluate(_RESTARTING)
+    pick(4)
+    expect(value).to_have_count(0)
+    lab.page.evaluate("async () => void (await window.restarted)")
+    linked()
+    pick(3)
+    expect(value).to_contain_text("program (3, 0, 0), iteration 2 of 3")
+    pick(5)
+    expect(value).to_have_count(0)
+    notebook.save()
+
+    # Without a kernel.
+    lab.shut_down_kernels()
+    linked()
+    code(cell, "part = tl.load").click(position={"x": 34, "y": 8})
+    lab.page.keyboard.press("Alt+Shift+N")
+    expect(lab.page.locator(".triton-lab-read")).to_contain_text("95% of the bytes that sums moves")
+    execute(lab, "show-line")
+    expect(cell.locator(PICKED)).to_contain_text("part = tl.load")
+    lab.screenshot("linked-no-kernel")
+    lab.close_all()
+
+    # Without the extension: the picture that was saved, then what its run shows.
+    with jupyter_server.extension_disabled():
+        lab.load()
+        notebook = lab.show("linked.ipynb")
+        output = shown(notebook, 1).locator(".jp-OutputArea-output")
+        expect(output.locator("img")).to_be_visible()
+        lab.screenshot("linked-disabled-saved")
+        notebook.run_all()
+        expect(output.locator(".tl-card canvas").first).to_be_visible()  # the widget
+        expect(lab.page.locator(".triton-lab-gutter, .triton-lab-scene, .triton-lab-magic-line")).to_have_count(0)
+        lab.screenshot("linked-disabled-run")
+    lab.close_all()
+    lab.page.goto("about:blank")  # no other test goes on in that page
     assert lab.console_errors == []
 
 

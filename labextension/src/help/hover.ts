@@ -63,6 +63,7 @@ export function hover(kernelOf: (node: Node) => Kernel.IKernelConnection | null)
 function drawn({ signature, text }: IDescription): HTMLElement {
   const node = document.createElement('div');
   node.className = 'triton-lab-hover';
+  node.tabIndex = 0; // what scrolls is reached by the keyboard
   const head = document.createElement('code');
   head.textContent = signature;
   const body = document.createElement('div');

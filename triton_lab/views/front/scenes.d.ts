@@ -599,6 +599,23 @@ export interface LineNote {
   told: string;
 }
 
+/** What was loaded: by which ``lines``, ascending, and, where they are not one for all, each one's cells. */
+export interface LoadedScene {
+  finer?: string;
+  window?: number[];
+  layout: Layout;
+  room: [number, number];
+  title: string;
+  there: number;
+  cells: Buffer;
+  levels: Buffer;
+  legend: [number[], string][];
+  ramp: [number, number, number, number] | null;
+  panelNames: string[];
+  lines?: number[];
+  loads?: Buffer[];
+}
+
 /** An argument's marked cells; ``there`` is how many cells it has. */
 export interface MarkedScene {
   finer?: string;
@@ -676,7 +693,7 @@ export interface OriginScene {
   stored: string;
   program: number;
   element: number | null;
-  pictures: MarkedScene[];
+  pictures: LoadedScene[];
   lines: string[];
 }
 
@@ -1056,7 +1073,7 @@ export interface TilingScene {
   astray: string[];
 }
 
-/** ``counts`` of lanes by row and column, ``columns``: each one's first and last element. ``nobody``: why there is no heatmap. */
+/** ``counts`` of lanes by row and column, ``columns``: each one's first and last element. ``nobody``: why there is no heatmap. ``lines``: of each row's accesses. */
 export interface TimelineScene {
   kind: "timeline";
   title: string;
@@ -1067,6 +1084,7 @@ export interface TimelineScene {
   finer?: string;
   window?: number[];
   nobody?: string;
+  lines?: number[][];
 }
 
 /** ``of``: the class here of each class of a heatmap. */

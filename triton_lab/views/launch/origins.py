@@ -24,7 +24,15 @@ from triton_lab.views.drawing.window import asked
 from triton_lab.views.drawing.words import panel_names, shape_text
 from triton_lab.views.launch.accesses import access_words
 from triton_lab.views.launch.finer import finer_scene
-from triton_lab.views.launch.scenes import ItemScene, MarkedScene, OriginScene, OriginsScene, StoredScene, WindowScene
+from triton_lab.views.launch.scenes import (
+    ItemScene,
+    LoadedScene,
+    MarkedScene,
+    OriginScene,
+    OriginsScene,
+    StoredScene,
+    WindowScene,
+)
 from triton_lab.views.launch.steps import StepsPanel, can_replay
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.tiling import UNTOUCHED, tensor_argument
@@ -238,8 +246,22 @@ class Origins(View):
             "stored": self._stored(),
             "program": self.program,
             "element": self.element,
-            "pictures": [one.as_scene(f"{self.name}/{self.element}/{one.argument.name}") for one in self.pictures],
+            "pictures": [self._loaded(one) for one in self.pictures],
             "lines": self.text().splitlines()[1:],
+        }
+
+    def _loaded(self, picture: Marked) -> LoadedScene:
+        """A picture with the lines that brought its elements in."""
+        brought: dict[int | None, list[Ints]] = {}
+        for origin in self.origins:
+            if origin.argument == picture.argument.name:
+                brought.setdefault(origin.line, []).append(origin.elements[origin.elements >= 0])
+        lines = sorted(line for line in brought if line is not None)
+        cells = [np.unique(picture.layout.cells_at(np.concatenate(brought[line]))) for line in lines]
+        return {
+            **picture.as_scene(f"{self.name}/{self.element}/{picture.argument.name}"),
+            "lines": lines,
+            "loads": [] if len(brought) == 1 else [buffer(narrow(some)) for some in cells],
         }
 
     def part(self, name: str) -> Scene:

@@ -164,6 +164,14 @@ class MarkedScene(Finer):
     panelNames: list[str]
 
 
+class LoadedScene(MarkedScene, total=False):
+    """What was loaded: by which ``lines``, ascending, and, where they are not one for all, each one's cells."""
+
+    # Not in notebooks that were saved earlier.
+    lines: list[int]
+    loads: list[Buffer]
+
+
 class StoredScene(MarkedScene):
     """What was stored: the first element in each cell, + 1, and each program's."""
 
@@ -183,7 +191,7 @@ class OriginScene(TypedDict):
     stored: str
     program: int
     element: int | None
-    pictures: list[MarkedScene]
+    pictures: list[LoadedScene]
     lines: list[str]
 
 

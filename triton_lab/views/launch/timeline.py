@@ -51,10 +51,12 @@ class _Timeline(TypedDict):
 class TimelineScene(_Timeline, Finer, total=False):
     """``counts`` of lanes by row and column, ``columns``: each one's first and last element.
 
-    ``nobody``: why there is no heatmap.
+    ``nobody``: why there is no heatmap. ``lines``: of each row's accesses.
     """
 
-    nobody: str  # not in notebooks that were saved earlier
+    # Not in notebooks that were saved earlier.
+    nobody: str
+    lines: list[list[int]]
 
 
 @dataclass(frozen=True)
@@ -210,6 +212,7 @@ class Timeline(View):
             "moments": [str(moment) for moment in self.moments],
             "columns": [self.column(number) for number in range(self.layout.columns)],
             "nobody": self.nobody,
+            "lines": [list(moment.lines) for moment in self.moments],
         }
         if not self.events:
             return scene

@@ -10,6 +10,7 @@ import { EMPHASIS } from "../drawing/raster.js";
 import { STYLE } from "../drawing/style.js";
 import { TouchedArgument, touchedAt } from "./accesses.js";
 import { detailOf, finerOf } from "./finer.js";
+import { goToOne } from "../linked.js";
 import { layerPicker, programPicker } from "./pickers.js";
 import { Sharing } from "./sharing.js";
 import { callProgram, countOf, listPrograms } from "../drawing/words.js";
@@ -110,8 +111,16 @@ export function gridOf(scene, selection, context) {
         if (detail) detail.emphasis = program == null ? null : own.emphasis(program, null);
         return detail;
       }));
-      heatmaps[1].onpoint = (cell) => (status.textContent = cell && touched ? touched.words(heatmaps[1], cell) : rest());
-      heatmaps[1].onpick = (cell) => pick(programAt(beside, cell));
+      const linesAt = (/** @type {import("../drawing/heatmap.js").Cell} */ cell) =>
+        touched ? touchedAt(touched, beside, cell).lines(beside.classAt(cell)) : [];
+      heatmaps[1].onpoint = (cell) => {
+        context.linked?.point(cell ? linesAt(cell) : []);
+        return (status.textContent = cell && touched ? touched.words(heatmaps[1], cell) : rest());
+      };
+      heatmaps[1].onpick = (cell) => {
+        goToOne(context.linked, linesAt(cell), selection);
+        pick(programAt(beside, cell));
+      };
       heatmaps[1].overlay.setAttribute("aria-label", `${name}: arrow keys move from cell to cell, Enter picks its program`);
     }
     heatmaps[0].onword = (cell) => String(now[heatmaps[0].classAt(cell) - 1]);

@@ -7,6 +7,7 @@ import { Heatmap } from "../drawing/heatmap.js";
 import { oneProgramPicker } from "./pickers.js";
 import { callProgram } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
+import { goToOne, linesIn } from "../linked.js";
 
 const NOT_NEEDED = 1;
 const STORED_HERE = 2;
@@ -80,21 +81,28 @@ export function originsOf(scene, selection, context) {
     const lens = heatmaps[0]?.lens;
     heatmaps = shown.pictures.map((picture) => markedOf(picture, scene.looks));
     heatmaps.forEach((heatmap, k) => finest(heatmap, shown.pictures[k].finer));
-    for (const heatmap of heatmaps) {
+    for (const [k, heatmap] of heatmaps.entries()) {
+      const linesAt = loadedBy(shown.pictures[k], heatmap);
+      heatmap.onpick = (cell) => goToOne(context.linked, linesAt(cell), selection);
       heatmap.onpoint = (cell) => {
+        context.linked?.point(cell ? linesAt(cell) : []);
         if (!cell) return rest();
         return (status.textContent = `${at(heatmap, cell)} ${heatmap.classAt(cell) >= FIRST ? "is part of it" : "is not needed"}`);
       };
     }
     if (stored && elements) {
       const own = markedOf({ ...stored, title: `stored: ${shown.stored}` }, scene.looks, elements, shown.element ?? -1);
+      /** @param {import("../drawing/heatmap.js").Cell} cell */
+      const linesAt = (cell) => (own.classAt(cell) === NOT_NEEDED ? [] : linesIn([stored.line]));
       own.onpoint = (cell) => {
+        context.linked?.point(cell ? linesAt(cell) : []);
         if (!cell) return rest();
         const here = own.classAt(cell) === NOT_NEEDED ? "has no origins to show" : "click to see where it came from";
         return (status.textContent = `${stored.argument}${at(own, cell)} ${here}`);
       };
       finest(own, stored.finer, shown.element ?? -1);
       own.onpick = (cell) => {
+        goToOne(context.linked, linesAt(cell), selection);
         const [panel, down, right, single] = cell;
         if (single) {
           const element = own.indexAt(cell).index.reduce((sum, at, axis) => sum * stored.shape[axis] + at, 0);
@@ -147,6 +155,25 @@ export function originOf({ title }) {
 
 /** @param {Heatmap} heatmap @param {import("../drawing/heatmap.js").Cell} cell */
 const at = (heatmap, cell) => `[${heatmap.indexAt(cell).index.join(", ")}]`;
+
+/**
+ * Tells which lines loaded what a cell of a picture stands for: none for what is not needed.
+ * @param {import("../scenes.js").LoadedScene} picture @param {Heatmap} heatmap
+ * @returns {(cell: import("../drawing/heatmap.js").Cell) => number[]}
+ */
+function loadedBy({ lines = [], loads = [] }, heatmap) {
+  const { rows, columns, down, right } = heatmap.layout;
+  const cells = loads.map((one) => new Set(numbers(one)));
+  return (cell) => {
+    if (heatmap.classAt(cell) < FIRST) return [];
+    if (!cells.length) return lines;
+    const [panel, row, column, single] = cell;
+    // Of a single element all that is known is who loaded from its cell.
+    const at = single ? [Math.floor(row / down), Math.floor(column / right)] : [row, column];
+    const number = (panel * rows + at[0]) * columns + at[1];
+    return lines.filter((_, k) => cells[k].has(number));
+  };
+}
 
 /** The class of what is picked. @param {number[][]} looks */
 const middleOf = (looks) => FIRST + Math.floor((looks.length - FIRST) / 2);

@@ -5,34 +5,45 @@ import { make } from "../drawing/dom.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { countOf, numbered } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
+import { goToOne } from "../linked.js";
 
-/** @typedef {{moments: string[], columns: [number, number][], counts: ArrayLike<number>}} Touched */
+/** @typedef {{moments: string[], lines: number[][], columns: [number, number][], counts: ArrayLike<number>}} Touched */
 
 /**
  * @param {import("../scenes.js").TimelineScene} scene
- * @param {import("../selection.js").Selection} _
+ * @param {import("../selection.js").Selection} selection
  * @param {import("../part.js").Context} context
  * @returns {import("../part.js").Part}
  */
-export function timelineOf(scene, _, context) {
+export function timelineOf(scene, selection, context) {
   const title = make("div", { class: "tl-title" }, scene.title);
   if (!scene.heatmap) return { node: make("div", {}, title, make("div", { class: "tl-note" }, scene.nobody ?? "nobody touches it")), draw: () => {} };
-  const whole = { moments: scene.moments, columns: scene.columns, counts: numbers(scene.counts) };
+  const whole = { moments: scene.moments, lines: scene.lines ?? [], columns: scene.columns, counts: numbers(scene.counts) };
   const rest = "Point at the picture: time runs down, elements run across.";
   const status = make("div", { class: "tl-status", "aria-live": "polite" }, rest);
   const heatmap = new Heatmap(scene.heatmap);
   heatmap.zoom.offer(finerOf(context, scene.finer, (answer) => {
     if (answer.kind !== "timeline" || !answer.heatmap) return null;
-    const extra = { moments: answer.moments, columns: answer.columns, counts: numbers(answer.counts) };
+    const extra = { moments: answer.moments, lines: answer.lines ?? [], columns: answer.columns, counts: numbers(answer.counts) };
     return detailOf(answer.window, answer.heatmap.cells, answer.heatmap, heatmap.rules, heatmap.layout.right, extra);
   }));
-  heatmap.onpoint = (cell) => {
-    heatmap.mark(cell ? [cell] : []);
-    if (!cell) return (status.textContent = rest);
-    const [panel, row, column, single] = cell;
+  /** What is known of a cell, and its row and column there. @param {import("../drawing/heatmap.js").Cell} cell */
+  const touchedIn = ([panel, row, column, single]) => {
     const detail = single ? heatmap.detailAt([panel, row, column]) : null;
     const found = /** @type {Touched} */ (detail?.extra ?? whole);
-    const [down, right] = [row - (detail?.window.row ?? 0), column - (detail?.window.column ?? 0)];
+    return { found, down: row - (detail?.window.row ?? 0), right: column - (detail?.window.column ?? 0) };
+  };
+  /** The lines of the accesses in a cell's row. @param {import("../drawing/heatmap.js").Cell} cell */
+  const linesAt = (cell) => {
+    const { found, down } = touchedIn(cell);
+    return found.lines[down] ?? [];
+  };
+  heatmap.onpick = (cell) => goToOne(context.linked, linesAt(cell), selection);
+  heatmap.onpoint = (cell) => {
+    heatmap.mark(cell ? [cell] : []);
+    context.linked?.point(cell ? linesAt(cell) : []);
+    if (!cell) return (status.textContent = rest);
+    const { found, down, right } = touchedIn(cell);
     const [first, last] = found.columns[right];
     const lanes = found.counts[down * found.columns.length + right];
     return (status.textContent = `${found.moments[down]} · ${numbered(first, last, "element")} · ${countOf(lanes, "lane")}`);

@@ -102,7 +102,7 @@ class Program(Exercise):
 
     def judge(self, answer: Any) -> Fault | None:
         if answer is ... or not callable(answer):
-            return _missing(answer, "a function")
+            return missing(answer, "a function")
         for number, one in enumerate(self.cases):
             inputs = one.made(number)
             on = told(inputs)

@@ -78,13 +78,13 @@ def test_what_is_no_kernels_work_is_rejected(one: Task) -> None:
 
     def by_torch(**inputs: Any) -> Any:
         found = one.reference(**{name: _copied(value) for name, value in inputs.items()})
-        for name in one.changes:
-            inputs[name].copy_(found)
+        for name, changed in zip(one.changes, _each(found), strict=False):
+            inputs[name].copy_(changed)
         return None if one.changes else found
 
     def by_heart(**inputs: Any) -> Any:
-        for name in one.changes:
-            inputs[name].copy_(torch.zeros_like(inputs[name]) + sample.flatten()[0])
+        for name, learned in zip(one.changes, _each(sample), strict=False):
+            inputs[name].copy_(torch.zeros_like(inputs[name]) + learned.flatten()[0])
         return None if one.changes else sample.clone()
 
     assert "no kernel stored them" in str(one.judge(by_torch))
@@ -100,8 +100,16 @@ def test_wrong_values_are_rejected(one: Exercise) -> None:
         if isinstance(right, tuple):
             wrong += [right[::-1], tuple(part + 1 for part in right), (right[0], right[1] - 1), right[0]]
         else:
-            wrong += [right + 1, right - 1, right * 2, right // 2, -right, str(right)]
+            wrong += (
+                [right[::-1], f"{right}64"]
+                if isinstance(right, str)
+                else [right + 1, right - 1, right * 2, right // 2, -right, str(right)]
+            )
     assert [one.judge(value) for value in wrong].count(None) == 0
+
+
+def _each(results: Any) -> tuple[Any, ...]:
+    return results if isinstance(results, tuple) else (results,)
 
 
 def _copied(value: Any) -> Any:

@@ -17,7 +17,7 @@ from tests.mutation.__main__ import Measure, Outcome, summary
 from tests.mutation.baseline import SECONDS, Ran
 from tests.mutation.changes import Change, changes
 from tests.mutation.rooms import files_of_tests, own_tests
-from tests.mutation.tree import ROOT, Copy
+from tests.mutation.tree import PYTEST, ROOT, Copy
 
 SOURCE = """\
 MOST = 3
@@ -96,7 +96,7 @@ def test_a_recording_says_which_test_runs_which_line(tmp_path: Path) -> None:
     )
     said = tmp_path / "said.json"
     subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "tests.mutation.recorder", "-p", "no:cacheprovider", "test_m.py"],
+        [sys.executable, "-m", "pytest", "-p", "tests.mutation.recorder", *PYTEST, "test_m.py"],
         cwd=tmp_path, check=False, env={"PYTHONPATH": f"{tmp_path}:{ROOT}", "MUTATION_RECORD": str(said)},
     )  # fmt: skip
     found = Ran("test_m.py", 1.0, **json.loads(said.read_text()))

@@ -201,7 +201,7 @@ def test_the_parts_of_a_checked_launch_run_there(school: Shared, monkeypatch: py
     assert (idle.kind, idle.count) == ("idle-program", 2)
 
 
-def tests_of_a_suite(fine: bool) -> int:
+def some_of_a_suite(fine: bool) -> int:
     print("here")
     with lab.check() as launches:
         double[(2,)](torch.ones(64) if fine else torch.empty(64), torch.empty(64), 64, BLOCK=32)
@@ -209,7 +209,7 @@ def tests_of_a_suite(fine: bool) -> int:
 
 
 def test_calls_are_spread_and_come_back_in_order(school: Shared) -> None:
-    calls = [partial(tests_of_a_suite, True), partial(tests_of_a_suite, False), partial(os._exit, 3), lambda: 7]
+    calls = [partial(some_of_a_suite, True), partial(some_of_a_suite, False), partial(os._exit, 3), lambda: 7]
     found = lab.spread(calls, scheduler=school.address, security=school.certificates.security)
     assert [one.error for one in found][::3] == [None, None]
     assert [one.value for one in found] == [1, None, None, 7]

@@ -67,7 +67,7 @@ def run(pytester: pytest.Pytester, tests: str, *options: str) -> Ran:
         patch.setenv("COLUMNS", "200")
         # So that workers of xdist find it.
         patch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
-        plugins = [] if _installed() else ["-p", "triton_lab.testing.plugin"]
+        plugins = plugin()
         done = pytester.runpytest_inprocess(*plugins, "-p", "no:cacheprovider", "-rA", "-W", "ignore", *options)
     text = f"{done.stdout.str()}\n{done.stderr.str()}"
     outcomes = {}
@@ -78,6 +78,8 @@ def run(pytester: pytest.Pytester, tests: str, *options: str) -> Ran:
     return Ran(int(done.ret), text, outcomes)
 
 
-def _installed() -> bool:
-    """Whether pytest finds the plugin by itself: not in an environment from before it was there."""
-    return any(point.value == "triton_lab.testing.plugin" for point in metadata.entry_points(group="pytest11"))
+def plugin() -> list[str]:
+    """What pytest is told to load the plugin, where it does not find it by itself: an environment from before it was
+    there."""
+    found = any(point.value == "triton_lab.testing.plugin" for point in metadata.entry_points(group="pytest11"))
+    return [] if found else ["-p", "triton_lab.testing.plugin"]

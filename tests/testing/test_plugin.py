@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.testing.projects import Ran, run
+from tests.testing.projects import Ran, plugin, run
 
 pytest_plugins = ["pytester"]
 
@@ -197,16 +197,9 @@ def test_without_the_option_nothing_is_imported_and_nothing_changes(pytester: py
     (pytester.path / "test_it.py").write_text(
         "import sys\n\ndef test_it():\n    assert not {'torch', 'triton', 'numpy', 'hypothesis'} & {*sys.modules}\n"
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "triton_lab.testing.plugin", "-p", "no:cacheprovider"]
-    command += [
-        "-p",
-        "no:hypothesispytest",
-        "-p",
-        "no:randomly",
-        "-p",
-        "no:cov",
-        "--strict-markers",
-        str(pytester.path),
+    without = [
+        word for name in ("cacheprovider", "hypothesispytest", "randomly", "cov") for word in ("-p", f"no:{name}")
     ]
+    command = [sys.executable, "-m", "pytest", "-q", *plugin(), *without, "--strict-markers", str(pytester.path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
     assert done.returncode == 0, done.stdout + done.stderr

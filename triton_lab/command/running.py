@@ -10,7 +10,7 @@ import os
 import pkgutil
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType, ModuleType
 
@@ -44,6 +44,7 @@ def run(script: Script) -> Ended:
 
     Nothing that it raises passes through. Raises click's UsageError where there is nothing to run, as Python says it.
     """
+    before = threading.enumerate()
     with _restored():
         try:
             main, code = (_module if script.module else _file)(script.name)
@@ -58,7 +59,7 @@ def run(script: Script) -> Ended:
         except BaseException as error:
             return _ended(error)
         finally:
-            _wait_for_threads()
+            _wait_for_threads(before)
     return Ended()
 
 
@@ -72,11 +73,11 @@ def _ended(error: BaseException) -> Ended:
     return Ended(1, error)
 
 
-def _wait_for_threads() -> None:
-    """Python ends when the last thread does that is no daemon."""
+def _wait_for_threads(before: Sequence[threading.Thread]) -> None:
+    """Python ends when the last thread does that is no daemon; those that ran ``before`` the script are not its own."""
     with contextlib.suppress(KeyboardInterrupt):
         for thread in threading.enumerate():
-            if thread not in (threading.current_thread(), threading.main_thread()) and not thread.daemon:
+            if thread not in before and not thread.daemon:
                 thread.join()
 
 

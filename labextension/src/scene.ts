@@ -37,6 +37,8 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
   readonly #note = document.createElement('div');
   /** What is drawn, as text; an output that changes to the same need not be drawn again. */
   #shown = '';
+  /** The output as it is now: where its PNG follows the picture, JupyterLab puts another model in its place. */
+  #model: IRenderMime.IMimeModel | null = null;
   #stop: () => void = () => undefined;
   #attached: () => void = () => undefined;
   /** Widgets of a kernel in the picture's place. Its element is ours, which no layout knows: it comes and goes with us. */
@@ -52,6 +54,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
   }
 
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    this.#model = model;
     const text = JSON.stringify(model.data[SCENE]);
     if (text === this.#shown) {
       return;
@@ -110,7 +113,8 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     const keep = (make: () => Promise<string | null>) => {
       last = last.then(async () => {
         const text = await make();
-        if (text !== null && !this.isDisposed) {
+        if (text !== null && this.#model && !this.isDisposed) {
+          const model = this.#model;
           saved.scene = text;
           this.#shown = JSON.stringify(saved);
           model.setData({ data: { ...model.data, [SCENE]: { ...saved } as unknown as JSONObject } });

@@ -31,7 +31,7 @@ def test_all_pictures_of_a_notebook_are_drawn(lab: Lab, name: str) -> None:
         views = cell.locator(".triton-lab-scene > div:first-child")
         expect(views).to_have_count(count)
         for picture in views.all():
-            expect(picture.locator("canvas, svg, img, .tl-code, table").first).to_be_visible()
+            expect(picture.locator("canvas, svg, img, .tl-code, .tl-parts, table").first).to_be_visible()
         # In its place stands the image.
         expect(cell.get_by_text("saved by another version")).to_have_count(0)
         lab.screenshot(f"course-{name}-{number}", cell)

@@ -3,7 +3,7 @@
 import { codeOf } from "../drawing/code.js";
 import { make, shape } from "../drawing/dom.js";
 
-const ROOF = { width: 640, height: 280, left: 78, right: 14, top: 14, bottom: 34 };
+const ROOF = { width: 640, height: 280, left: 78, right: 20, top: 14, bottom: 34 };
 const RATES = /** @type {[number, string][]} */ ([[12, "T"], [9, "G"], [6, "M"], [3, "k"], [0, ""]]);
 
 /**

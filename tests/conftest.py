@@ -5,10 +5,10 @@ Without a browser the tests that want one skip, naming the reason, but under ``C
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,14 +28,22 @@ def pytest_collection() -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files whose tests take long come first, the others as they are: what is left at the end is short, and several
-    workers, each of which takes file after file, end together."""
-    long = {item.path for item in items if item.get_closest_marker("browser") or item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in long)
+    workers, each of which takes file after file, end together. Those that want the browser come before all, so that
+    it is opened once."""
+    browser = {item.path for item in items if _wants_browser(item)}
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: 0 if item.path in browser else 1 if item.path in slow else 2)
+
+
+def _wants_browser(item: pytest.Item) -> bool:
+    return "browser" in getattr(item, "fixturenames", ())
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Before any fixture: one of a session may start a process, which inherits what can be seen."""
+    if not _wants_browser(item):
+        _ONE_BROWSER.close()
     on_gpu = item.get_closest_marker("gpu") is not None
     if on_gpu and not machine.HAS_GPU:
         pytest.skip("needs a GPU")
@@ -85,13 +93,39 @@ def chromium() -> str:
     pytest.skip(reason)
 
 
-# Two in one process get in each other's way.
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright  # most tests need no browser
+class _OneBrowser:
+    """Playwright keeps an event loop running on this thread as long as it lives, in which nobody else can run one:
+    it goes when a test comes that wants no browser, and comes again with the next that does."""
 
-    executable = chromium()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, headless=True, args=CHROMIUM_ARGUMENTS)
-        yield browser
-        browser.close()
+    def __init__(self) -> None:
+        self._open = contextlib.ExitStack()
+        self._browser: Browser | None = None
+
+    def get(self) -> Browser:
+        from playwright.sync_api import sync_playwright  # most tests need no browser
+
+        if self._browser is None:
+            executable = chromium()
+            playwright = self._open.enter_context(sync_playwright())
+            self._browser = playwright.chromium.launch(
+                executable_path=executable, headless=True, args=CHROMIUM_ARGUMENTS
+            )
+            self._open.callback(self._browser.close)
+        return self._browser
+
+    def close(self) -> None:
+        self._browser = None
+        self._open.close()
+
+
+# Two in one process get in each other's way.
+_ONE_BROWSER = _OneBrowser()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Browser:
+    return _ONE_BROWSER.get()
+
+
+def pytest_sessionfinish() -> None:
+    _ONE_BROWSER.close()

@@ -89,7 +89,7 @@ def lab(
         shutil.copytree(NOTEBOOKS, folder)
     else:
         folder.mkdir()
-    if not pages:
+    if not any(not page.is_closed() for page in pages):
         jupyter_server.forget_settings()  # a test before may have left the dark theme
         pages.append(browser.new_context(viewport=VIEWPORT).new_page())
     page = pages.pop()

@@ -61,6 +61,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       return;
     }
     this.#shown = text;
+    const isShown = () => text === this.#shown && !this.isDisposed;
     this.#clear();
     if (WIDGET in model.data) {
       void this.#line().then(line => line?.announce());
@@ -69,11 +70,13 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     try {
       const saved = drawing.savedOf(model.data[SCENE]);
       const scene = saved.scene === undefined ? null : await drawing.sceneOf(saved.scene);
-      if (text === this.#shown && !this.isDisposed) {
+      if (isShown()) {
         this.#draw(model, saved, scene, drawing);
       }
     } catch (error) {
-      this.#fallBack(model, error instanceof drawing.CannotDraw ? error.message : NOT_DRAWN);
+      if (isShown()) {
+        this.#fallBack(model, error instanceof drawing.CannotDraw ? error.message : NOT_DRAWN);
+      }
     }
   }
 

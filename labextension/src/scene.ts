@@ -14,6 +14,7 @@ import type { Picked, Saved, Scene } from '../../triton_lab/views/front/scenes.d
 import type { Selection } from '../../triton_lab/views/front/selection.js';
 import { ViewChannel } from './channel.ts';
 import type { IKeeper } from './channel.ts';
+import { Keeping } from './keeping.ts';
 import { lineTo } from './kernel.ts';
 import { linksIn } from './linked.ts';
 import type { Line } from './kernel.ts';
@@ -60,6 +61,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       return;
     }
     this.#shown = text;
+    const isShown = () => text === this.#shown && !this.isDisposed;
     this.#clear();
     if (WIDGET in model.data) {
       void this.#line().then(line => line?.announce());
@@ -68,11 +70,13 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     try {
       const saved = drawing.savedOf(model.data[SCENE]);
       const scene = saved.scene === undefined ? null : await drawing.sceneOf(saved.scene);
-      if (text === this.#shown && !this.isDisposed) {
+      if (isShown()) {
         this.#draw(model, saved, scene, drawing);
       }
     } catch (error) {
-      this.#fallBack(model, error instanceof drawing.CannotDraw ? error.message : NOT_DRAWN);
+      if (isShown()) {
+        this.#fallBack(model, error instanceof drawing.CannotDraw ? error.message : NOT_DRAWN);
+      }
     }
   }
 
@@ -108,19 +112,12 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
   #draw(model: IRenderMime.IMimeModel, saved: Saved, start: Scene | null, drawing: Front): void {
     const selection = drawing.createSelection({});
     let remove: () => void = () => undefined;
-    let last = Promise.resolve();
-    // One after the other, each on what the one before has made of the output.
-    const keep = (make: () => Promise<string | null>) => {
-      last = last.then(async () => {
-        const text = await make();
-        if (text !== null && this.#model && !this.isDisposed) {
-          const model = this.#model;
-          saved.scene = text;
-          this.#shown = JSON.stringify(saved);
-          model.setData({ data: { ...model.data, [SCENE]: { ...saved } as unknown as JSONObject } });
-        }
-      });
-    };
+    const keeping = new Keeping(text => {
+      const now = this.#model ?? model;
+      saved.scene = text;
+      this.#shown = JSON.stringify(saved);
+      now.setData({ data: { ...now.data, [SCENE]: { ...saved } as unknown as JSONObject } });
+    });
     const show = (scene: Scene) => {
       remove();
       selection.clear();
@@ -133,7 +130,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     };
     const keeper: IKeeper = {
       part: (name, scene) => {
-        keep(async () => (saved.scene === undefined ? null : drawing.withPart(saved.scene, name, scene)));
+        keeping.keep(async () => (saved.scene === undefined ? null : drawing.withPart(saved.scene, name, scene)));
       },
       whole: (scene, id) => {
         if (saved.panel) {
@@ -144,7 +141,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
         }
         this.#note.textContent = '';
         show(scene);
-        keep(() => drawing.packedOf(scene));
+        keeping.keep(() => drawing.packedOf(scene));
       },
       unanswered: why => {
         this.#note.textContent = start === null ? TOO_LARGE : saved.panel ? NO_SLIDERS : (why ?? NO_CHANGE);
@@ -152,6 +149,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     };
     const channel = saved.view === undefined ? null : new ViewChannel(saved.view, () => this.#line(), keeper);
     this.#stop = () => {
+      keeping.stop();
       channel?.stop();
       remove();
       this.#panel?.dispose();

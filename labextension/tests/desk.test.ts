@@ -125,7 +125,7 @@ test('the last launch of a cell is found, and two to compare', () => {
 });
 
 test('the status tells target, version and GPU, and says nothing that nobody knows', () => {
-  const told = { known: true, active: 'gpu', gpu: 'H100', triton: '3.9.0', version: '1', targets: [], compile: [], templates: [] };
+  const told = { known: true, active: 'gpu', gpu: 'H100', triton: '3.9.0', version: '1', targets: [], compile: [] };
   assert.equal(statusOf(told).text, 'Triton 3.9.0 · GPU · H100');
   assert.equal(statusOf({ ...told, active: 'cpu', gpu: '' }).text, 'Triton 3.9.0 · CPU · no GPU');
   assert.equal(statusOf({ ...told, known: false }).text, 'Triton 3.9.0');

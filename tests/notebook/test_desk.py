@@ -228,6 +228,11 @@ def test_the_extension_names_what_python_has() -> None:
     assert settings["properties"]["first"]["enum"] == ["", *options.VIEWS]
     named = re.search(r"TARGETS = \[(.*?)\]", (extension / "src/switch/line.ts").read_text())
     assert named is not None and named[1].replace("'", "").split(", ") == list(options.TARGETS)
+    offered = re.search(
+        r"of \[(.*?)\]\) \{\n *palette\?\.addItem\(\{ command: INSERT_TEMPLATE",
+        (extension / "src/plugins.ts").read_text(),
+    )
+    assert offered is not None and offered[1].replace("'", "").split(", ") == [one.name for one in TEMPLATES]
     texts = {name: (extension / f"src/{name}.ts").read_text() for name in ("desk/desk", "help/mistake", "help/hover")}
     texts["welcome/course"] = (extension / "src/welcome/course.ts").read_text()
     spoken = {"desk/desk": DESK, "help/mistake": MISTAKE, "help/hover": DESCRIPTION, "welcome/course": URL}

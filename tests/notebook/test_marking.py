@@ -51,6 +51,13 @@ def test_nothing_is_marked_for_other_errors_and_other_files(monkeypatch: pytest.
     assert marking.mistakes(ValueError("no kernel"), CELL) == []
 
 
+def test_the_mark_names_the_other_cell_that_the_kernel_is_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = failing("@triton.jit\ndef k(x_ptr):\n    tl.lod(x_ptr)\n", monkeypatch)
+    monkeypatch.setattr("triton_lab.words.cell_number", {CELL: 3}.get)
+    (one,) = marking.mistakes(error, "/tmp/ipykernel_7/66.py")
+    assert (one["execution"], one["line"]) == (3, 4)
+
+
 def test_it_is_published_where_somebody_marks_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     error = failing("@triton.jit\ndef k(x_ptr):\n    tl.lod(x_ptr)\n", monkeypatch)
     shown: list[Any] = []

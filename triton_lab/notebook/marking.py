@@ -32,7 +32,7 @@ def mistakes(error: BaseException, filename: str) -> list[Mistake]:
         return []
     refusal, told = found
     kernel = refusal.kernel
-    execution = _execution(kernel.file, filename)
+    execution = None if kernel.file == filename else words.cell_number(kernel.file)
     if execution is None and kernel.file != filename:
         return []
     result: list[Mistake] = []
@@ -55,10 +55,3 @@ def mistakes(error: BaseException, filename: str) -> list[Mistake]:
             }
         )
     return result
-
-
-def _execution(file: str, cell: str) -> int | None:
-    """The number of the cell that ``file`` is the code of, if it is another than ``cell``."""
-    name = "" if file == cell else words.cell(file)
-    number = name.removeprefix("cell [").removesuffix("]")
-    return int(number) if number.isdigit() else None

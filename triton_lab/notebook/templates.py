@@ -17,10 +17,9 @@ import triton.language as tl
 
 @dataclass(frozen=True)
 class Template:
-    """A cell; ``help`` says in a few words what its kernel does."""
+    """A kernel with its launch; `cell` has the imports, too."""
 
     name: str
-    help: str
     body: str
 
     @property
@@ -79,9 +78,9 @@ torch.testing.assert_close(c, a @ b, rtol=1e-4, atol=1e-4)
 """
 
 TEMPLATES = (
-    Template("elementwise", "each program does a block of elements", _ELEMENTWISE),
-    Template("rows", "each program reduces a row", _ROWS),
-    Template("matmul", "each program makes a tile of a product", _MATMUL),
+    Template("elementwise", _ELEMENTWISE),
+    Template("rows", _ROWS),
+    Template("matmul", _MATMUL),
 )
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from importlib import metadata
 
 from triton_lab.notebook.status import version
-from triton_lab.notebook.templates import TEMPLATES
 from triton_lab.views.desk import SessionTargets
 
 
 def unknown() -> SessionTargets:
-    """Versions, and the kernels to begin with."""
+    """Versions alone."""
     return {
         "known": False,
         "active": "",
@@ -19,5 +18,4 @@ def unknown() -> SessionTargets:
         "version": version(),
         "targets": [],
         "compile": [],
-        "templates": [{"name": one.name, "help": one.help, "why": ""} for one in TEMPLATES],
     }

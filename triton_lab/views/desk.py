@@ -10,7 +10,7 @@ nothing for that. Its parts:
     page N                the card as one page (`SessionText`)
     template NAME         a kernel to begin with (`SessionText`)
     pin N                 keep launch N, or let it go (`SessionLaunches`)
-    first VIEW            what cards open with from now on, where a cell does not say; no answer
+    first VIEW            what cards open with from now on, where a cell does not say (`SessionText`)
 
 Where there is no such thing the answer is a `WordsScene` that says why.
 """
@@ -67,7 +67,6 @@ class SessionTargets(TypedDict):
     version: str
     targets: list[SessionTarget]
     compile: list[SessionTarget]
-    templates: list[SessionTarget]
 
 
 class SessionCard(TypedDict):

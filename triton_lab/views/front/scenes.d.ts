@@ -874,7 +874,6 @@ export interface SessionTargets {
   version: string;
   targets: SessionTarget[];
   compile: SessionTarget[];
-  templates: SessionTarget[];
 }
 
 export interface SessionText {

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from triton_lab.backend.launcher import Call, Recorder, Watch, recorders
-from triton_lab.launch.finding import Finding
+from triton_lab.launch.finding import ERROR, Finding, gravest
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.launches import Launches
 from triton_lab.launch.record import record
@@ -39,6 +39,11 @@ class Line:
     failed: bool
     severities: Mapping[str, int]
     drawn: bool
+
+    @property
+    def worst(self) -> str | None:
+        """The severity of the gravest finding; one that failed is an error, whatever was found."""
+        return ERROR if self.failed else gravest(self.severities)
 
 
 @dataclass

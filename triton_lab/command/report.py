@@ -16,7 +16,7 @@ from triton_lab.command import told
 from triton_lab.command.heard import FIRST, Found, Heard, Line
 from triton_lab.command.running import Script
 from triton_lab.command.table import left_out, rows
-from triton_lab.launch.finding import ERROR, NOTE, WARNING
+from triton_lab.launch.finding import SEVERITIES
 from triton_lab.views.assembly import PAGE, script, stylesheet
 from triton_lab.views.drawing import style
 from triton_lab.views.launch.card import PAGE_BYTES, Card
@@ -61,8 +61,7 @@ def _head(heard: Heard, ran: Script, failure: str) -> Iterator[str]:
 
 
 def _findings(heard: Heard) -> Iterator[str]:
-    order = [ERROR, WARNING, NOTE]
-    found = sorted(heard.findings, key=lambda one: order.index(one.finding.severity))
+    found = sorted(heard.findings, key=lambda one: SEVERITIES.index(one.finding.severity))
     if not found:
         return
     yield "<h2>Findings</h2>"
@@ -113,9 +112,7 @@ def _list(heard: Heard) -> Iterator[str]:
 
 def _worst(line: Line) -> str:
     """The sign of the gravest finding."""
-    worst = next((one for one in (ERROR, WARNING, NOTE) if line.severities.get(one)), None)
-    worst = ERROR if line.failed else worst
-    return "" if worst is None else f'<b class="{worst}">{ICONS[worst]}</b> '
+    return "" if line.worst is None else f'<b class="{line.worst}">{ICONS[line.worst]}</b> '
 
 
 def _cards(heard: Heard, drawing: Callable[[int, int], None]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import triton_lab
 from triton_lab import words
 from triton_lab.command.heard import Found, Heard
-from triton_lab.launch.finding import ERROR, NOTE, WARNING
+from triton_lab.launch.finding import SEVERITIES, WARNING
 
 
 def lines(heard: Heard) -> Iterator[tuple[str, str]]:
@@ -102,7 +102,7 @@ def summary(heard: Heard) -> str:
     """``3 launches of 1 kernel: 1 error, 2 warnings, no notes``."""
     kernels = len({line.kernel for line in heard.lines})
     launches = words.count(len(heard.lines), "launch", "launches")
-    found = [words.count(heard.count(one), one) if heard.count(one) else f"no {one}s" for one in (ERROR, WARNING, NOTE)]
+    found = [words.count(heard.count(one), one) if heard.count(one) else f"no {one}s" for one in SEVERITIES]
     if not heard.lines:
         return "no launch was checked, so nothing is known to be right"
     known = sum(one.known for one in heard.findings)

@@ -15,14 +15,14 @@ import pytest
 from triton_lab.backend import launcher
 from triton_lab.backend.launcher import Call, Recorder, Watch
 from triton_lab.backend.source import python_function
-from triton_lab.launch.finding import Finding
+from triton_lab.launch.finding import SEVERITIES, Finding
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.launches import Launches
 from triton_lab.launch.record import record
 from triton_lab.testing import baseline
 from triton_lab.testing.expected import fails, missing, wishes
 from triton_lab.testing.options import LEVELS, MARKER, option
-from triton_lab.testing.summary import RANK, Summary
+from triton_lab.testing.summary import Summary
 from triton_lab.words import count
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Session:
         level = option(self.config, "--triton-lab-fail-on") or LEVELS[0]
         if level not in LEVELS:
             raise pytest.UsageError(f"triton_lab_fail_on = {level!r}: choose one of {', '.join(LEVELS)}")
-        self.severities = frozenset(() if level == "never" else RANK[: RANK.index(level) + 1])
+        self.severities = frozenset(() if level == "never" else SEVERITIES[: SEVERITIES.index(level) + 1])
         named = option(self.config, "--triton-lab-baseline")
         self._updating = bool(self.config.getoption("--triton-lab-update-baseline"))
         if self._updating and (not named or self.mode != "check"):

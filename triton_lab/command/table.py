@@ -87,7 +87,11 @@ def table(lines: Sequence[Line], narrow: bool) -> Table:
     every = list(rows(lines))
     for row in every[:ROWS]:
         style = STYLES.get(row.first.worst or "", "")
-        kernel = [f"{row.first.kernel}[{row.grid()}]"] if narrow else [row.first.kernel, row.grid(), row.first.target]
+        kernel = (
+            [words.launched(row.first.kernel, row.first.grid)]
+            if narrow
+            else [row.first.kernel, row.grid(), row.first.target]
+        )
         told = [row.number(), *kernel, row.time()]
         made.add_row(*map(Text, told), Text(row.findings() or "–", style=style))
     if len(every) > ROWS:

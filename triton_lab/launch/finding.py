@@ -137,6 +137,10 @@ class Finding:
             return ""
         return words.place(self.file, self.line) if self.file else f"line {self.line}"
 
+    def placed(self, file: str, first: int) -> tuple[str, int]:
+        """File and line, of a kernel that begins at ``file:first``: there where the finding has no line of its own."""
+        return self.file or file, first if self.line is None else self.line
+
     @property
     def severity(self) -> str:
         """``error``, ``warning`` or ``note``."""

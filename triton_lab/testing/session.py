@@ -215,7 +215,7 @@ class Session:
 
     def _place(self, launch: Launch, found: Finding) -> str:
         x, y, z = launch.grid
-        file, line = found.file or launch.file, found.line or launch.first_line
+        file, line = found.placed(launch.file, launch.first_line)
         return f"{self._relative(file)}:{line}: {launch.kernel}[{x, y, z}]"
 
     def _told(self, failing: list[tuple[str, Finding]], unmet: list[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from triton_lab.launch.finding import NOTE, SEVERITIES, Finding, counted
 from triton_lab.launch.launch import Launch
-from triton_lab.words import count, noun, number
+from triton_lab.words import count, number
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Summary:
         known = self.found.get(found.fingerprint)
         if known is None:
             text = found.excerpt[0].strip() if found.excerpt else ""
-            file, line = found.file or launch.file, found.line or launch.first_line
+            file, line = found.placed(launch.file, launch.first_line)
             known = self.found[found.fingerprint] = Found(
                 found.fingerprint,
                 found.kind,
@@ -145,4 +145,4 @@ class Summary:
         if len(listed) < len(self.found):
             yield f"{count(len(self.found) - len(listed), 'note')}: -v lists them"
         for text, launches in self.unchecked.items():
-            yield f"{text} ({number(launches)} {noun(launches, 'launch', 'launches')})"
+            yield f"{text} ({count(launches, 'launch', 'launches')})"

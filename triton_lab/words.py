@@ -158,6 +158,16 @@ def a_grid(grid: Sequence[int]) -> str:
     return f"the grid {tuple(grid)}"
 
 
+def launched(kernel: str, grid: Sequence[int]) -> str:
+    """A launch as it is written: ``add[8, 1, 1]``."""
+    return f"{kernel}[{', '.join(map(str, grid))}]"
+
+
+def to_go(done: int, total: int, seconds: float) -> str:
+    """``3,000 of 8,000 programs, 2 s to go``, where those that are done took ``seconds``."""
+    return f"{number(done)} of {count(total, 'program')}, {seconds * (total - done) / max(1, done):.0f} s to go"
+
+
 def mark(number: int, grid: Sequence[int]) -> str:
     """The shortest that tells a program apart, for a cell of a picture: ``3``, or ``1,2`` in a grid of two axes."""
     if not _several_axes(grid):

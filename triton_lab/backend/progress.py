@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
-from triton_lab.words import count, number
+from triton_lab.words import to_go
 
 Progress = Callable[[int, int], None]
 
@@ -57,11 +57,8 @@ class Bar:
             return
         self._due, self._drawn = now + _PAUSE, True
         filled = _WIDTH * done // max(1, total)
-        left = (now - self._start) * (total - done) / max(1, done)
-        self._stream.write(
-            f"\r\x1b[2K{self._name} [{'#' * filled}{'.' * (_WIDTH - filled)}] "
-            f"{number(done)} of {count(total, 'program')}, {left:.0f} s to go"
-        )
+        drawn = f"[{'#' * filled}{'.' * (_WIDTH - filled)}]"
+        self._stream.write(f"\r\x1b[2K{self._name} {drawn} {to_go(done, total, now - self._start)}")
         self._stream.flush()
 
     def close(self) -> None:

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from triton_lab import words
 from triton_lab.backend.launcher import Call, Recorder, Watch, recorders
-from triton_lab.launch.finding import Finding
+from triton_lab.launch.finding import ERROR, Finding, gravest
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.launches import Launches
 from triton_lab.launch.record import record
@@ -39,6 +40,11 @@ class Line:
     failed: bool
     severities: Mapping[str, int]
     drawn: bool
+
+    @property
+    def worst(self) -> str | None:
+        """The severity of the gravest finding; one that failed is an error, whatever was found."""
+        return ERROR if self.failed else gravest(self.severities)
 
 
 @dataclass
@@ -100,7 +106,7 @@ class _Listener(Recorder):
         self._of_kernel: Counter[tuple[str, str]] = Counter()
 
     def before(self, call: Call) -> Watch:
-        self._heard.running = f"{call.metadata.name}[{', '.join(map(str, call.grid))}]"
+        self._heard.running = words.launched(call.metadata.name, call.grid)
         return Watch()
 
     def after(self, call: Call) -> None:
@@ -138,8 +144,7 @@ class _Listener(Recorder):
 
     def _note(self, launch: Launch, finding: Finding, number: int) -> Found:
         """The finding among those that are known, counted once for each launch."""
-        file = finding.file or launch.file
-        line = launch.first_line if finding.line is None else finding.line
+        file, line = finding.placed(launch.file, launch.first_line)
         key = (finding.fingerprint, file, line, finding.column or 0)
         known = self._heard.found.setdefault(key, Found(finding, file, line, number, launch.kernel, launch.grid))
         known.launches += known.last != number

@@ -165,5 +165,4 @@ class _Progress:
         """``3,000 of 8,000 programs, 2 s to go``; "" between launches."""
         if not 0 < self._done < self._total:
             return ""
-        left = (time.monotonic() - self._start) * (self._total - self._done) / self._done
-        return f"{words.number(self._done)} of {words.count(self._total, 'program')}, {left:.0f} s to go"
+        return words.to_go(self._done, self._total, time.monotonic() - self._start)

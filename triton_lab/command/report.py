@@ -16,11 +16,12 @@ from triton_lab.command import told
 from triton_lab.command.heard import FIRST, Found, Heard, Line
 from triton_lab.command.running import Script
 from triton_lab.command.table import left_out, rows
-from triton_lab.launch.finding import ERROR, NOTE, WARNING
+from triton_lab.launch.finding import SEVERITIES
 from triton_lab.views.assembly import PAGE, script, stylesheet
 from triton_lab.views.drawing import style
 from triton_lab.views.launch.card import PAGE_BYTES, Card
 from triton_lab.views.launch.findings import ICONS
+from triton_lab.views.launch.launches import INTERPRETED
 from triton_lab.views.launch.plot import SHOWN
 from triton_lab.views.packing import packed
 
@@ -53,16 +54,11 @@ def _head(heard: Heard, ran: Script, failure: str) -> Iterator[str]:
     yield f'<p class="faint">{versions}; {datetime.now().astimezone():%Y-%m-%d %H:%M %Z}</p>'
     if failure:
         yield f'<h2>The script failed</h2><pre class="error">{_(failure)}</pre>'
-    missing = [
-        *(f"{what} ({words.count(count, 'launch', 'launches')})" for what, count in heard.unchecked.items()),
-        *(f"not checked: {unseen}" for unseen in heard.unseen),
-    ]
-    yield from (f'<p class="warning">{_(one)}</p>' for one in missing)
+    yield from (f'<p class="warning">{_(doubt)}</p>' for doubt in told.doubts(heard))
 
 
 def _findings(heard: Heard) -> Iterator[str]:
-    order = [ERROR, WARNING, NOTE]
-    found = sorted(heard.findings, key=lambda one: order.index(one.finding.severity))
+    found = sorted(heard.findings, key=lambda one: SEVERITIES.index(one.finding.severity))
     if not found:
         return
     yield "<h2>Findings</h2>"
@@ -108,14 +104,12 @@ def _list(heard: Heard) -> Iterator[str]:
     if len(every) > ROWS:
         yield f"<p>{_(left_out(every[ROWS:]))}</p>"
     if any(line.target == "cpu" for line in heard.lines):
-        yield '<p class="faint">Times on the CPU are the interpreter\'s: they say nothing about a GPU.</p>'
+        yield f'<p class="faint">{_(INTERPRETED)}</p>'
 
 
 def _worst(line: Line) -> str:
     """The sign of the gravest finding."""
-    worst = next((one for one in (ERROR, WARNING, NOTE) if line.severities.get(one)), None)
-    worst = ERROR if line.failed else worst
-    return "" if worst is None else f'<b class="{worst}">{ICONS[worst]}</b> '
+    return "" if line.worst is None else f'<b class="{line.worst}">{ICONS[line.worst]}</b> '
 
 
 def _cards(heard: Heard, drawing: Callable[[int, int], None]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from triton_lab import words
 from triton_lab.command.heard import Line
 from triton_lab.command.terminal import STYLES
-from triton_lab.launch.finding import ERROR, NOTE, WARNING
+from triton_lab.launch.finding import ERROR, counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -44,9 +44,8 @@ class Row:
 
     def findings(self) -> str:
         """``1 error, 2 notes`` of each; "" where nothing was found."""
-        counted = [words.count(n, name) for name in (ERROR, WARNING, NOTE) if (n := self.first.severities.get(name, 0))]
         failed = ["failed"] if self.first.failed and not self.first.severities.get(ERROR) else []
-        return ", ".join([*failed, *counted])
+        return ", ".join(filter(None, [*failed, counted(self.first.severities)]))
 
 
 def rows(lines: Sequence[Line]) -> Iterator[Row]:
@@ -87,9 +86,12 @@ def table(lines: Sequence[Line], narrow: bool) -> Table:
     made.add_column("findings")
     every = list(rows(lines))
     for row in every[:ROWS]:
-        style = STYLES.get(next((one for one in STYLES if row.first.severities.get(one)), ""), "")
-        style = STYLES[ERROR] if row.first.failed else style
-        kernel = [f"{row.first.kernel}[{row.grid()}]"] if narrow else [row.first.kernel, row.grid(), row.first.target]
+        style = STYLES.get(row.first.worst or "", "")
+        kernel = (
+            [words.launched(row.first.kernel, row.first.grid)]
+            if narrow
+            else [row.first.kernel, row.grid(), row.first.target]
+        )
         told = [row.number(), *kernel, row.time()]
         made.add_row(*map(Text, told), Text(row.findings() or "–", style=style))
     if len(every) > ROWS:

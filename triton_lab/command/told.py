@@ -11,7 +11,7 @@ from typing import Any
 import triton_lab
 from triton_lab import words
 from triton_lab.command.heard import Found, Heard
-from triton_lab.launch.finding import ERROR, NOTE, WARNING
+from triton_lab.launch.finding import SEVERITIES, WARNING
 
 
 def lines(heard: Heard) -> Iterator[tuple[str, str]]:
@@ -26,10 +26,16 @@ def lines(heard: Heard) -> Iterator[tuple[str, str]]:
         yield f"{place(found)}: {finding.severity}: {finding.message} [{finding.kind}]", finding.severity
         for line in more(found):
             yield f"  {line}", ""
+    for doubt in doubts(heard):
+        yield doubt, WARNING
+
+
+def doubts(heard: Heard) -> Iterator[str]:
+    """What was not checked, and in how many launches."""
     for what, count in heard.unchecked.items():
-        yield f"{what} ({words.count(count, 'launch', 'launches')})", WARNING
+        yield f"{what} ({words.count(count, 'launch', 'launches')})"
     for unseen in heard.unseen:
-        yield f"not checked: {unseen}", WARNING
+        yield f"not checked: {unseen}"
 
 
 def more(found: Found) -> Iterator[str]:
@@ -45,8 +51,8 @@ def more(found: Found) -> Iterator[str]:
 
 def seen(found: Found) -> str:
     """``in launch 3, add[8, 1, 1], and 2 others``."""
-    grid = ", ".join(map(str, found.grid))
-    return f"in launch {found.first}, {found.kernel}[{grid}]{words.and_others(found.launches - 1)}"
+    launched = words.launched(found.kernel, found.grid)
+    return f"in launch {found.first}, {launched}{words.and_others(found.launches - 1)}"
 
 
 def place(found: Found) -> str:
@@ -102,7 +108,7 @@ def summary(heard: Heard) -> str:
     """``3 launches of 1 kernel: 1 error, 2 warnings, no notes``."""
     kernels = len({line.kernel for line in heard.lines})
     launches = words.count(len(heard.lines), "launch", "launches")
-    found = [words.count(heard.count(one), one) if heard.count(one) else f"no {one}s" for one in (ERROR, WARNING, NOTE)]
+    found = [words.count(heard.count(one), one) if heard.count(one) else f"no {one}s" for one in SEVERITIES]
     if not heard.lines:
         return "no launch was checked, so nothing is known to be right"
     known = sum(one.known for one in heard.findings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, SupportsIndex, overload
 
@@ -16,7 +16,8 @@ from triton_lab import words
 # So many different values a finding shows as text.
 SHOWN = 4
 
-ERROR, WARNING, NOTE = "error", "warning", "note"
+# The gravest first.
+SEVERITIES = ERROR, WARNING, NOTE = "error", "warning", "note"
 
 SEVERITY = {
     "out-of-bounds": ERROR,
@@ -39,6 +40,16 @@ SEVERITY = {
     "unverified": NOTE,
     "unwritten": NOTE,
 }
+
+
+def gravest(severities: Mapping[str, int]) -> str | None:
+    """Of how many findings there are of each severity, the gravest that there is."""
+    return next((one for one in SEVERITIES if severities.get(one)), None)
+
+
+def counted(severities: Mapping[str, int]) -> str:
+    """The same in words, ``1 error, 2 notes``; "" where there are none."""
+    return ", ".join(words.count(severities[one], one) for one in SEVERITIES if severities.get(one))
 
 
 def _none() -> NDArray[Any]:
@@ -125,6 +136,10 @@ class Finding:
         if self.line is None:
             return ""
         return words.place(self.file, self.line) if self.file else f"line {self.line}"
+
+    def placed(self, file: str, first: int) -> tuple[str, int]:
+        """File and line, of a kernel that begins at ``file:first``: there where the finding has no line of its own."""
+        return self.file or file, first if self.line is None else self.line
 
     @property
     def severity(self) -> str:

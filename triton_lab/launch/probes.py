@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triton_lab.backend.dependencies import as_callable, fingerprint, used
+from triton_lab.backend.written_access import first_line
 from triton_lab.interpreter.executable import Executable
 from triton_lab.ir import parse_plan
 from triton_lab.launch.snapshot import CannotReplay
@@ -94,8 +95,7 @@ def build(source: Any, metadata: Any, surroundings: Surroundings) -> Twin:
             "go when it handed the kernel to another process"
         )
     fixed: dict[int, Any] = {}
-    first = kernel.starting_line_number + lines_before_def(kernel)
-    weaver = _Weaver(first - 1)
+    weaver = _Weaver(first_line(kernel) - 1)
     woven = ast.fix_missing_locations(weaver.visit(ast.parse(kernel.src)))
     # The text is only hashed: the remark tells the twin from the kernel in Triton's cache.
     probe = {_PROBE: _probe(fixed)}
@@ -137,14 +137,6 @@ def remade(
         triton.knobs.compilation.always_compile = True
         compiled = triton.compile(made, target=TARGET, options=options_of(metadata))
     return made, Executable.of(parse_plan(compiled.asm["plan"].decode()))
-
-
-def lines_before_def(kernel: Any) -> int:
-    """How many lines of decorators the source has above its ``def``."""
-    for count, line in enumerate(kernel.raw_src):
-        if line.lstrip().startswith("def "):
-            return count
-    return 0
 
 
 def _probe(fixed: dict[int, Any]) -> Any:

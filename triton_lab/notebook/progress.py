@@ -83,13 +83,11 @@ class Sign:
             self._publish({"text/plain": text}, {}, transient={"display_id": self._name}, update=known)
 
     def _line(self) -> str:
-        from triton_lab.words import count, number
+        from triton_lab.words import to_go
 
         if not 0 < self._done < self._total:
             return f"{self._task or self._stage()} …"
-        left = (self._clock() - self._start) * (self._total - self._done) / self._done
-        told = f"{number(self._done)} of {count(self._total, 'program')}"
-        return f"{told}, {left:.0f} s to go; interrupt the kernel (■) to stop"
+        return f"{to_go(self._done, self._total, self._clock() - self._start)}; interrupt the kernel (■) to stop"
 
     def end(self) -> str:
         """Say no more. Returns the name of the display whose place another may take, "" where none was shown."""

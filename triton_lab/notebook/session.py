@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from triton_lab import words
+from triton_lab.launch.finding import counted, gravest
 from triton_lab.launch.launch import Launch
 from triton_lab.views.desk import SessionLaunch, SessionLaunches
 
@@ -91,9 +92,8 @@ def _findings(launch: Launch) -> tuple[str, str | None]:
     if "verdict" not in vars(launch):
         return ", ".join(failed) or "not checked", "error" if failed else None
     severities = Counter(finding.severity for finding in launch.verdict.findings)
-    told = [words.count(severities[one], one) for one in ("error", "warning", "note") if severities[one]]
-    grave = next((one for one in ("error", "warning", "note") if severities[one]), None)
-    return ", ".join(failed + told) or "none", "error" if failed else grave
+    told = ", ".join(filter(None, [*failed, counted(severities)]))
+    return told or "none", "error" if failed else gravest(severities)
 
 
 session = Session()

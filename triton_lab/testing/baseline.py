@@ -37,8 +37,11 @@ def load(path: Path) -> dict[str, Known]:
         held = json.loads(path.read_text(encoding="utf-8"))
         if held["version"] != _VERSION:
             raise BaselineError(f"{path} is of version {held['version']}; this triton-lab reads version {_VERSION}")
-        found = [Known(**{name: each.get(name, "") for name in _TOLD}) for each in held["findings"]]
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+        # What `triton-lab check` wrote has numbers of lines, and null for an argument that there is not.
+        found = [Known(**{name: str(each.get(name) or "") for name in _TOLD}) for each in held["findings"]]
+    except BaselineError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, OSError) as error:
         raise BaselineError(f"{path} is no baseline of triton-lab's ({error!r}): write it anew") from None
     return {each.fingerprint: each for each in found}
 

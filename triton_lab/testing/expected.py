@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,28 +63,18 @@ def _kinds(given: Any) -> tuple[str, ...]:
 _LISTED = ", ".join(SEVERITY)
 
 
-@dataclass(frozen=True)
-class Judged:
-    """What is wrong with a test: findings that fail it, and what was to be found and was not."""
-
-    failing: list[tuple[str, Finding]]
-    missing: list[str]
-
-
-def judged(found: Iterable[tuple[str, Finding]], wishes: list[Wish], severities: frozenset[str]) -> Judged:
-    """``found`` are kernels' names with findings; those of ``severities`` fail where no marker says otherwise."""
-    found = list(found)
-    failing = [(kernel, each) for kernel, each in found if _fails(each, kernel, wishes, severities)]
-    missing = [
+def missing(wishes: Iterable[Wish], found: Sequence[tuple[str, Finding]]) -> list[str]:
+    """What was to be found, and is not among ``found``: kernels' names with findings."""
+    return [
         wish.told(kind)
         for wish in wishes
         for kind in wish.kinds
         if not any(each.kind == kind and wish.about(each, kernel) for kernel, each in found)
     ]
-    return Judged(failing, missing)
 
 
-def _fails(found: Finding, kernel: str, wishes: list[Wish], severities: frozenset[str]) -> bool:
+def fails(found: Finding, kernel: str, wishes: Iterable[Wish], severities: Collection[str]) -> bool:
+    """Whether a finding fails its test: those of ``severities`` do where no marker says otherwise."""
     about = [wish for wish in wishes if wish.about(found, kernel)]
     if any(found.kind in wish.forbid for wish in about):
         return True

@@ -15,14 +15,14 @@ import pytest
 from triton_lab.backend import launcher
 from triton_lab.backend.launcher import Call, Recorder, Watch
 from triton_lab.backend.source import python_function
-from triton_lab.launch.finding import Finding
+from triton_lab.launch.finding import SEVERITIES, Finding
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.launches import Launches
 from triton_lab.launch.record import record
 from triton_lab.testing import baseline
-from triton_lab.testing.expected import judged, wishes
+from triton_lab.testing.expected import fails, missing, wishes
 from triton_lab.testing.options import LEVELS, MARKER, option
-from triton_lab.testing.summary import RANK, Summary
+from triton_lab.testing.summary import Summary
 from triton_lab.words import count
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Session:
         level = option(self.config, "--triton-lab-fail-on") or LEVELS[0]
         if level not in LEVELS:
             raise pytest.UsageError(f"triton_lab_fail_on = {level!r}: choose one of {', '.join(LEVELS)}")
-        self.severities = frozenset(() if level == "never" else RANK[: RANK.index(level) + 1])
+        self.severities = frozenset(() if level == "never" else SEVERITIES[: SEVERITIES.index(level) + 1])
         named = option(self.config, "--triton-lab-baseline")
         self._updating = bool(self.config.getoption("--triton-lab-update-baseline"))
         if self._updating and (not named or self.mode != "check"):
@@ -172,9 +172,9 @@ class Session:
             for place, found in self._judged(item, phase, raised="")[0]:
                 item.add_report_section(phase, "triton-lab", f"{place}: {found}")
             raise
-        failing, missing = self._judged(item, phase)
-        if failing or missing:
-            pytest.fail(self._told(failing, missing), pytrace=False)
+        failing, unmet = self._judged(item, phase)
+        if failing or unmet:
+            pytest.fail(self._told(failing, unmet), pytrace=False)
         return result
 
     def _judged(
@@ -189,8 +189,11 @@ class Session:
         fresh, self._seen = self.launches[self._seen :], len(self.launches)
         wanted = wishes(item)
         pairs = [(launch, each) for launch in fresh for each in launch.findings]
-        verdict = judged([(launch.kernel, each) for launch, each in pairs], wanted, self.severities)
-        failing = {id(each) for _, each in verdict.failing if not each.stopped and not self._excuse(each)}
+        failing = {
+            id(each)
+            for launch, each in pairs
+            if not each.stopped and not self._excuse(each) and fails(each, launch.kernel, wanted, self.severities)
+        }
         for launch, each in pairs:
             excused = raised if each.stopped else "" if id(each) in failing else self._excuse(each) or self._meant(each)
             self.summary.finding(launch, each, item.nodeid, excused)
@@ -199,8 +202,8 @@ class Session:
         self.summary.unchecked.update(f"not checked: {each}" for each in self.launches.unseen)
         self.launches.unseen.clear()
         every = [(launch.kernel, each) for launch in self.launches for each in launch.findings]
-        missing = judged(every, wanted, frozenset()).missing if phase == "call" else []
-        return [(self._place(launch, each), each) for launch, each in pairs if id(each) in failing], missing
+        unmet = missing(wanted, every) if phase == "call" else []
+        return [(self._place(launch, each), each) for launch, each in pairs if id(each) in failing], unmet
 
     def _excuse(self, found: Finding) -> str:
         if self._updating:
@@ -212,10 +215,10 @@ class Session:
 
     def _place(self, launch: Launch, found: Finding) -> str:
         x, y, z = launch.grid
-        file, line = found.file or launch.file, found.line or launch.first_line
+        file, line = found.placed(launch.file, launch.first_line)
         return f"{self._relative(file)}:{line}: {launch.kernel}[{x, y, z}]"
 
-    def _told(self, failing: list[tuple[str, Finding]], missing: list[str]) -> str:
+    def _told(self, failing: list[tuple[str, Finding]], unmet: list[str]) -> str:
         parts: dict[str, list[str]] = {}
         for place, found in failing:
             parts.setdefault(found.fingerprint, []).append(f"{place}: {found}")
@@ -225,8 +228,8 @@ class Session:
         ]
         if failing:
             blocks.append(_REMEDY.format(kind=failing[0][1].kind))
-        if missing:
-            blocks.append(f"expected, and not found: {', '.join(missing)}")
+        if unmet:
+            blocks.append(f"expected, and not found: {', '.join(unmet)}")
         return "\n\n".join(blocks)
 
     def _relative(self, file: str) -> str:

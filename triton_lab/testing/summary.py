@@ -7,11 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from triton_lab.launch.finding import ERROR, NOTE, WARNING, Finding
+from triton_lab.launch.finding import NOTE, SEVERITIES, Finding, counted
 from triton_lab.launch.launch import Launch
-from triton_lab.words import count, noun, number
-
-RANK = (ERROR, WARNING, NOTE)
+from triton_lab.words import count, number
 
 
 @dataclass
@@ -44,11 +42,6 @@ class Found:
     # Why it failed no test, if it did not.
     excused: str = ""
 
-    @property
-    def where(self) -> str:
-        """``path:line``, as terminals and editors take it."""
-        return f"{self.file}:{self.line}"
-
 
 @dataclass
 class Summary:
@@ -65,12 +58,12 @@ class Summary:
         kernel.programs += programs
         kernel.seconds += seconds
 
-    def finding(self, launch: Launch, found: Finding, test: str, excused: str) -> Found:
+    def finding(self, launch: Launch, found: Finding, test: str, excused: str) -> None:
         """A finding of a launch."""
         known = self.found.get(found.fingerprint)
         if known is None:
             text = found.excerpt[0].strip() if found.excerpt else ""
-            file, line = found.file or launch.file, found.line or launch.first_line
+            file, line = found.placed(launch.file, launch.first_line)
             known = self.found[found.fingerprint] = Found(
                 found.fingerprint,
                 found.kind,
@@ -87,7 +80,6 @@ class Summary:
         known.launches += 1
         if not excused:
             known.excused = ""
-        return known
 
     def merge(self, told: Mapping[str, Any]) -> None:
         """Add what another process saw, as `as_data` gives it."""
@@ -114,7 +106,8 @@ class Summary:
 
     def by_severity(self) -> list[Found]:
         """The gravest first, then by kernel and line."""
-        return sorted(self.found.values(), key=lambda one: (RANK.index(one.severity), one.kernel, one.file, one.line))
+        found = sorted(self.found.values(), key=lambda one: (one.kernel, one.file, one.line))
+        return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
 
     def lines(self, checked: bool, relative: Any, notes: bool) -> Iterable[str]:
         """The table and what was found, for a terminal; ``relative`` shortens a path, and ``notes`` are listed too."""
@@ -140,7 +133,7 @@ class Summary:
 
     def _counted(self, kernel: Kernel) -> str:
         counts = Counter(each.severity for each in self.found.values() if each.kernel == kernel.name)
-        return ", ".join(count(counts[severity], severity) for severity in RANK if counts[severity]) or "none"
+        return counted(counts) or "none"
 
     def _findings(self, relative: Any, notes: bool) -> Iterable[str]:
         listed = [found for found in self.by_severity() if notes or found.severity != NOTE]
@@ -152,4 +145,4 @@ class Summary:
         if len(listed) < len(self.found):
             yield f"{count(len(self.found) - len(listed), 'note')}: -v lists them"
         for text, launches in self.unchecked.items():
-            yield f"{text} ({number(launches)} {noun(launches, 'launch', 'launches')})"
+            yield f"{text} ({count(launches, 'launch', 'launches')})"

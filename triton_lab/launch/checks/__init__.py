@@ -29,13 +29,12 @@ from triton_lab.launch.checks import (
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.listed_values import with_values
 from triton_lab.launch.checks.orders import with_orders
-from triton_lab.launch.finding import ERROR, NOTE, WARNING, Finding
+from triton_lab.launch.finding import SEVERITIES, Finding
 from triton_lab.launch.verdict import Gathering, Verdict, excuse
 
 if TYPE_CHECKING:
     from triton_lab.launch.recorded import Recorded
 
-_RANK = {ERROR: 0, WARNING: 1, NOTE: 2}
 _RACES, _UNINITIALISED = "races", "reads of uninitialised memory"
 OTHERS = "other programs that fail"
 _THREADS = "lanes of one program that meet in memory"
@@ -74,7 +73,7 @@ def check(launch: Recorded, faults: bool = True) -> Verdict:
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """The gravest first, then by line."""
-    return sorted(findings, key=lambda f: (_RANK[f.severity], f.line or 0))
+    return sorted(findings, key=lambda f: (SEVERITIES.index(f.severity), f.line or 0))
 
 
 def _recorded(gathering: Gathering, evidence: Evidence) -> None:

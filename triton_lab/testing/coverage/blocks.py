@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from triton_lab.backend.written_access import first_line
 from triton_lab.interpreter.ops.output import MARK
-from triton_lab.launch.probes import lines_before_def
 
 _LOOPS = (ast.For, ast.While)
 # Makes the statement that marks the block of this number, at the place of a node.
@@ -74,7 +74,7 @@ def read(function: Any) -> Function:
     known: Function | None = function.__dict__.get("_triton_lab_blocks")
     key = key_of(function)
     if known is None or known.key != key:
-        weaver = Weaver(_shift(function), lambda _, node: ast.copy_location(ast.Pass(), node))
+        weaver = Weaver(first_line(function) - 1, lambda _, node: ast.copy_location(ast.Pass(), node))
         weaver.function(ast.parse(function.src).body[0])
         known = Function(
             key,
@@ -91,17 +91,15 @@ def read(function: Any) -> Function:
 
 def woven(function: Any, node: ast.FunctionDef, mark: Mark) -> ast.FunctionDef:
     """``node``, which is parsed from ``function``, with a mark at the head of each block."""
-    Weaver(_shift(function), mark).function(node)
+    Weaver(first_line(function) - 1, mark).function(node)
     return node
 
 
-def _shift(function: Any) -> int:
-    """What the lines of the parsed text are off from those of the file."""
-    return int(function.starting_line_number) + lines_before_def(function) - 1
-
-
 class Weaver:
-    """Walks a function's statements: finds its blocks, and puts marks between them."""
+    """Walks a function's statements: finds its blocks, and puts marks between them.
+
+    ``shift`` is what the lines of the parsed text are off from those of the file.
+    """
 
     def __init__(self, shift: int, mark: Mark) -> None:
         self.shift = shift

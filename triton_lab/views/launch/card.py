@@ -70,7 +70,7 @@ class Card(Panels, View):
 
     def title(self) -> str:
         launch = self.launch
-        return f"{launch.kernel}[{', '.join(map(str, launch.grid))}]"
+        return words.launched(launch.kernel, launch.grid)
 
     def facts(self) -> list[str]:
         """Target, programs, time."""

@@ -181,6 +181,15 @@ def test_an_error_is_raised_and_nothing_is_written() -> None:
     assert [one.kind for one in launches[0].findings] == ["out-of-bounds"]
 
 
+def test_what_a_launch_that_was_stopped_has_not_written_is_unwritten_still() -> None:
+    with lab.record(parts=2) as launches:
+        y = torch.empty(100)
+        with contextlib.suppress(KernelError):
+            double[(4,)](torch.ones(100), y, 128, BLOCK=32)
+        double[(4,)](y, torch.zeros(100), 100, BLOCK=32)
+    assert [(one.kind, one.count) for one in launches[1].findings] == [("uninitialized", 100)]
+
+
 def test_programs_are_cut_evenly() -> None:
     assert ranges(10, 4) == [range(3), range(3, 6), range(6, 9), range(9, 10)]
     assert ranges(2, 4) == [range(1), range(1, 2)]

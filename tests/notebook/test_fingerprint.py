@@ -69,8 +69,9 @@ def test_the_key_is_the_same_and_the_library_is_read_once(library: Path) -> None
         lambda code, library: library.unlink() or library.write_bytes(b""),  # nothing can be mapped
         lambda code, library: code.replace("f.read(1024**2)", "f.readinto(bytearray(3)) and b''"),
         lambda code, library: code.replace("hashlib.sha256()", "hashlib.new('sha256')"),
+        lambda code, library: code.replace("    other.update", "    library.update"),
     ],
-    ids=["a library that cannot be hashed", "read otherwise", "hashed otherwise"],
+    ids=["a library that cannot be hashed", "read otherwise", "hashed otherwise", "hashed with more"],
 )
 def test_what_is_not_as_expected_is_left_to_triton(library: Path, change: Callable[[str, Path], object]) -> None:
     changed = change(OURS, library)

@@ -217,3 +217,34 @@ def test_calls_are_spread_and_come_back_in_order(school: Shared) -> None:
     assert fine.printed == "here\n" and fine.error is None and fine.seconds > 0 and fine.worker.startswith("tls://")
     assert isinstance(failed.error, lab.CheckFailed) and "nobody has written" in str(failed.error)
     assert isinstance(gone.error, lab.RemoteError) and "the call of _exit" in str(gone.error)
+
+
+class Particular(Exception):
+    """Pickled by its message, it cannot be made again of that alone."""
+
+    def __init__(self, what: str, why: str) -> None:
+        super().__init__(f"{what}: {why}")
+
+
+class Unreadable:
+    """Pickled there, it cannot be read here."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return int, ("no number",)
+
+
+def fails_particularly() -> None:
+    raise Particular("this", "that")
+
+
+def test_what_does_not_survive_the_way_back_is_an_error_of_its_call_alone(school: Shared) -> None:
+    calls = [fails_particularly, Unreadable, lambda: (bytearray(1 << 33), 7)[1], lambda: 7]
+    found = lab.spread(calls, scheduler=school.address, security=school.certificates.security)
+    particular, unreadable, greedy, fine = (one.error for one in found)
+    assert fine is None and found[3].value == 7
+    assert isinstance(particular, RuntimeError) and str(particular).startswith(
+        "Particular: this: that\n  in the call of"
+    )
+    assert isinstance(unreadable, lab.RemoteError) and "no number" in str(unreadable)
+    assert isinstance(greedy, lab.RemoteError) and "lab.spread(..., max_bytes=...), or call less" in str(greedy)
+    assert not any("launch" in str(error) for error in (particular, unreadable, greedy))

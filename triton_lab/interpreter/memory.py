@@ -10,7 +10,7 @@ from __future__ import annotations
 import bisect
 import ctypes
 import functools
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,6 +105,11 @@ class Memory:
             if address < region.stop:
                 return region
         return None
+
+    def beginning_at(self, starts: Sequence[Iterable[int] | None]) -> list[frozenset[Region] | None]:
+        """The regions that several arguments point into, by where these begin; None: anywhere."""
+        known = dict(zip(self._starts, self.regions, strict=True))
+        return [None if own is None else frozenset(known[start] for start in own) for own in starts]
 
     def around(self, start: int, stop: int) -> tuple[int, int] | None:
         """Where the known region before the range ends and where the next one starts; None if one shares its bytes."""

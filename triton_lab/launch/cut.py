@@ -27,6 +27,7 @@ from triton_lab.ir.effects import Rmw
 from triton_lab.launch.argument import Argument, arguments_of
 from triton_lab.launch.checks.barriers import results_used
 from triton_lab.launch.checks.words import element
+from triton_lab.launch.classes import counted
 from triton_lab.launch.lines import Line, Lines
 from triton_lab.launch.meeting import Meeting
 from triton_lab.launch.part import Done, Whole, held_by, perform, pieces
@@ -244,16 +245,14 @@ def _made(done: Done, where: Ranges) -> Array:
     return left
 
 
-def _positions(all: Ranges, some: Ranges) -> Array:
-    """Where the bytes of ``some`` are in the data of ``all``, which holds them."""
-    sizes = all.stop - all.start
+def _positions(whole: Ranges, some: Ranges) -> Array:
+    """Where the bytes of ``some`` are in the data of ``whole``, which has them all."""
+    sizes = whole.stop - whole.start
     begins = np.cumsum(sizes) - sizes
-    at = np.searchsorted(all.start, some.start, side="right") - 1
+    at = whole.number(some.start) - 1
     lengths = some.stop - some.start
-    first = begins[at] + some.start - all.start[at]
-    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    at_all: Array = np.repeat(first, lengths) + within
-    return at_all
+    positions: Array = np.repeat(begins[at] + some.start - whole.start[at], lengths) + counted(lengths)
+    return positions
 
 
 # --- One memory of many ---------------------------------------------------------------------------------
@@ -263,19 +262,18 @@ def _put(memory: Memory, whole: Whole, done: Sequence[Done], sums: Mapping[int, 
     """What the parts have written, into the memory of the launch; what several have updated, combined."""
     seen: dict[tuple[Rmw, int], Ranges] = {}
     for one in done:
-        shared = NOTHING
+        updated: dict[tuple[Rmw, int], list[Ranges]] = {}
         for op, rmw in sums.items():
             if op in one.touched:
-                key = (rmw, one.kinds[op][2])
-                again = seen.get(key, NOTHING) & one.touched[op]
-                if len(again := again - shared):
-                    _combine(memory, whole, one, again, *key)
-                    shared |= again
-        for op, rmw in sums.items():
-            if op in one.touched:
-                key = (rmw, one.kinds[op][2])
-                seen[key] = seen.get(key, NOTHING) | one.touched[op]
-        _write(memory, one.changed - shared, one.data[_positions(one.changed, one.changed - shared)])
+                updated.setdefault((rmw, one.kinds[op][2]), []).append(one.touched[op])
+        alone = one.changed
+        for key, parts in updated.items():
+            mine, before = Ranges.joined(parts), seen.get(key, NOTHING)
+            if len(again := before & mine & alone):
+                _combine(memory, whole, one, again, *key)
+                alone -= again
+            seen[key] = before | mine
+        _write(memory, alone, _made(one, alone))
 
 
 def _combine(memory: Memory, whole: Whole, done: Done, where: Ranges, rmw: Rmw, itemsize: int) -> None:

@@ -142,9 +142,7 @@ def _run(launch: Launch, whole: Whole, printed: list[str]) -> Memory:
         limits=whole.limits,
         printer=Printer(whole.grid, whole.limits.lines, printed.append),
     )
-    by_start = {region.start: region for region in memory.regions}
-    owners = [None if at is None else frozenset(by_start[one] for one in at) for at in snapshot.owners]
-    machine.allow(launch.executable.reach(owners))
+    machine.allow(launch.executable.reach(memory.beginning_at(snapshot.owners)))
     try:
         machine.run(launch.own)
     except KernelError as error:

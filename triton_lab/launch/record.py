@@ -114,7 +114,8 @@ class _Record(Recorder):
         tape, kept, watching = self.pending.pop(id(call))
         cut = self.cuts.pop(id(call), None)
         if cut is not None and cut.done:
-            self.fresh.written(tape.fresh & Ranges.joined(one.changed for one in cut.done))
+            if cut.error is None:  # else nothing was written
+                self.fresh.written(tape.fresh & Ranges.joined(one.changed for one in cut.done))
             self._keep(call, _of_parts(call, cut, tape, kept))
             return
         tape.ended(call)

@@ -111,10 +111,7 @@ def replay(
         progress=lambda *_: breathe(),
     )
     # Regions are named by where they start: those of the replay stand for those of the run.
-    regions = {region.start: region for region in memory.regions}
-    machine.allow(
-        runs.reach([None if at is None else frozenset(regions[start] for start in at) for at in snapshot.owners])
-    )
+    machine.allow(runs.reach(memory.beginning_at(snapshot.owners)))
     try:
         machine.run(launch.own if programs is None else programs)
     except _Endless as error:

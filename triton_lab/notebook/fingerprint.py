@@ -124,21 +124,19 @@ class _Hashes:
 
 
 class _Hash:
-    """A hash of `_WHOLE`, or of something else."""
+    """A hash of `_WHOLE`, or of something else; of both together nothing is known."""
 
     def __init__(self, hashing: _Hashing) -> None:
-        self._hashing, self._of, self._whole = hashing, hashlib.sha256(), False
+        self._hashing = hashing
+        self._parts: list[bytes] = []
 
     def update(self, data: bytes) -> None:
-        if data is _WHOLE:
-            self._whole = True
-        else:
-            self._of.update(data)
+        self._parts.append(data)
 
     def hexdigest(self) -> str:
-        if not self._whole:
-            return self._of.hexdigest()
+        if not any(part is _WHOLE for part in self._parts):
+            return hashlib.sha256(b"".join(self._parts)).hexdigest()
         self._hashing.join()
-        if not self._hashing.digest:
-            raise OSError(f"{self._hashing.path} could not be hashed")
+        if len(self._parts) > 1 or not self._hashing.digest:
+            raise OSError(f"{self._hashing.path} could not be hashed, or not alone")
         return self._hashing.digest

@@ -16,7 +16,10 @@ class RemoteError(RuntimeError):
 
 
 _ASK = {"launch": "lab.target", "call": "lab.spread"}
-_AFTER = "Nothing was written to the tensors, and the next launch has a process of its own."
+_AFTER = {
+    "launch": "Nothing was written to the tensors, and the next launch has a process of its own.",
+    "call": "Other calls have processes of their own.",
+}
 # What Triton and GPUs' drivers raise, whoever launches; whatever else a worker may raise is no error of the notebook's.
 _AS_HERE: dict[str, type[Exception]] = {
     one.__name__: one for one in (AssertionError, NotImplementedError, RuntimeError, TypeError, ValueError)
@@ -38,9 +41,11 @@ def raised(answer: Answer, call: Any, kernel: str, deed: str = "launch") -> Base
     if isinstance(failure, Ended):
         limit = "took more than" in failure.why
         advice = f"ask for more with {_ASK[deed]}(..., max_seconds=...), or {deed} less at once. " if limit else ""
-        return RemoteError(f"the {deed} of {kernel} on {answer.worker} was ended: {failure.why}\n  {advice}{_AFTER}")
+        return RemoteError(
+            f"the {deed} of {kernel} on {answer.worker} was ended: {failure.why}\n  {advice}{_AFTER[deed]}"
+        )
     assert isinstance(failure, Raised)
-    return _python_error(failure, answer, f"in the {deed} of {kernel} on {answer.worker}")
+    return _python_error(failure, f"in the {deed} of {kernel} on {answer.worker}", deed)
 
 
 def _kernel_error(failure: Stopped, call: Any, worker: str) -> KernelError:
@@ -51,7 +56,7 @@ def _kernel_error(failure: Stopped, call: Any, worker: str) -> KernelError:
     return described(failure.error(call.executable.plan), call)
 
 
-def _python_error(failure: Raised, answer: Answer, where: str) -> BaseException:
+def _python_error(failure: Raised, where: str, deed: str) -> BaseException:
     if failure.type == "OutOfResources":
         from triton.runtime.errors import OutOfResources
 
@@ -59,8 +64,8 @@ def _python_error(failure: Raised, answer: Answer, where: str) -> BaseException:
         return refused
     if failure.type in ("MemoryError", "OutOfMemoryError"):
         return RemoteError(
-            f"out of memory {where}: {failure.text}\n  Ask for more with lab.target(..., max_bytes=...), or launch "
-            f"less at once. {_AFTER}"
+            f"out of memory {where}: {failure.text}\n  Ask for more with {_ASK[deed]}(..., max_bytes=...), or {deed} "
+            f"less at once. {_AFTER[deed]}"
         )
-    text = f"{failure.text}\n  {where}. {_AFTER}" + (f" {_CRASH}." if "illegal" in failure.text else "")
+    text = f"{failure.text}\n  {where}. {_AFTER[deed]}" + (f" {_CRASH}." if "illegal" in failure.text else "")
     return _AS_HERE.get(failure.type, RemoteError)(text)

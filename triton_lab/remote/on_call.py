@@ -19,7 +19,7 @@ def packed(function: Callable[..., Any], *arguments: Any) -> Called:
 
 
 def perform(work: Called, shared: Path) -> Answer:
-    """Call it; MemoryError alone is raised."""
+    """Call it; MemoryError is raised, and in words what would not arrive as it is."""
     function, arguments = pickle.loads(work.call)
     if shared.exists():
         arguments = (pickle.loads(shared.read_bytes()), *arguments)
@@ -29,9 +29,20 @@ def perform(work: Called, shared: Path) -> Answer:
     except MemoryError:
         raise
     except Exception as error:
+        if not _arrives(error):
+            raise RuntimeError(f"{type(error).__name__}: {error}") from error
         made, threw = error, True
     seconds = time.perf_counter() - start
     return Answer(times=(seconds,), returned=pickle.dumps(made, protocol=5), threw=threw)
+
+
+def _arrives(error: Exception) -> bool:
+    """Whether an exception can be pickled and read again: some are made of other arguments than they keep."""
+    try:
+        pickle.loads(pickle.dumps(error, protocol=5))
+    except Exception:
+        return False
+    return True
 
 
 def result(answer: Answer) -> Any:

@@ -23,7 +23,7 @@ def perform(job: Job) -> Answer:
         data = np.frombuffer(bytearray(sent.data), np.uint8)
         data.flags.writeable = sent.writable
         regions.append(Region(sent.start, data))
-    by_start = {region.start: region for region in regions}
+    memory = Memory(regions)
     start = time.perf_counter()
     try:
         executable = Executable.of(parse_plan(job.work.plan))
@@ -32,12 +32,11 @@ def perform(job: Job) -> Answer:
             executable,
             job.work.values,
             job.grid,
-            Memory(regions),
+            memory,
             limits=job.work.limits,
             printer=Printer(job.grid, job.work.limits.lines),
         )
-        owners = [None if starts is None else frozenset(by_start[one] for one in starts) for starts in job.work.owners]
-        machine.allow(executable.reach(owners))
+        machine.allow(executable.reach(memory.beginning_at(job.work.owners)))
         machine.run()
     except KernelError as error:
         return Answer(failure=Stopped.of(error))

@@ -10,7 +10,7 @@ from typing import Any
 
 from triton_lab.backend.targets import target
 from triton_lab.remote.cluster import Cluster, check_address, installed
-from triton_lab.remote.failures import raised
+from triton_lab.remote.failures import RemoteError, raised
 from triton_lab.remote.job import Answer, Job
 from triton_lab.remote.on_call import packed, result
 
@@ -77,8 +77,11 @@ def _outcome(call: Callable[[], Any], answer: Answer) -> Outcome:
     value, error = None, None
     if answer.failure is not None:
         error = raised(answer, None, _name(call), "call")
-    elif answer.threw:
-        error = result(answer)
     else:
-        value = result(answer)
+        try:
+            made = result(answer)
+            value, error = (None, made) if answer.threw else (made, None)
+        except Exception as unread:  # of a type that is there alone
+            why = f"{type(unread).__name__}: {unread}"
+            error = RemoteError(f"what the call of {_name(call)} on {answer.worker} gave cannot be read here: {why}")
     return Outcome(value, error, answer.printed, sum(answer.times), answer.worker)

@@ -83,6 +83,14 @@ def test_no_line_of_a_solution_is_handed_out(path: Path) -> None:
 
 
 @each_chapter
+def test_no_stored_output_is_handed_out_that_was_made_with_an_answer(path: Path) -> None:
+    stored = json.loads(path.with_suffix(".ipynb").read_text(encoding="utf-8"))
+    names = "|".join(one.name for one in exercises() if one.chapter == path.stem[:2])
+    shown = [source_of(cell) for cell in stripped(stored, path.stem)["cells"] if cell.get("outputs")]
+    assert shown and [text for text in shown if re.search(rf"\b({names})[(,]|progress\(", text)] == []
+
+
+@each_chapter
 def test_cells_bear_what_nbgrader_asks_for(path: Path) -> None:
     names = []
     for edition in (marked(notebook(path), path.stem), stripped(notebook(path), path.stem)):

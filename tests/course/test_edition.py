@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from triton_lab.course.edition import BrokenSolution, student, without_solutions
+from triton_lab.course.edition import BrokenSolution, stripped, student, without_solutions
 
 CELL = """%%triton cpu
 @triton.jit
@@ -87,3 +87,19 @@ def test_outputs_of_solutions_and_checks_go_and_others_stay(tmp_path: Path) -> N
     assert [len(one["outputs"]) for one in found] == [1, 0, 0] and "secret" not in written[0].read_text()
     assert found[1]["source"] == "# To do: write this part, then run the check below.\nidle_lanes = ..."
     assert (tmp_path / "students" / "images" / "one.png").read_bytes() == b"png"
+
+
+def test_outputs_of_cells_that_use_a_solution_go_and_come_back_with_new_names() -> None:
+    cells = [
+        cell("# BEGIN SOLUTION\ndef scale(x):\n    return 2 * x\n# END SOLUTION", ""),
+        cell("%%triton cpu --show tiling\n_ = scale(3)", "the kernel's text"),
+        cell("def both(x):\n    return scale(x)\n\n\nwith lab.record() as launches:\n    both(1)", ""),
+        cell("launches[0]", "its picture"),
+        cell("seconds = %timeit -o both(1)", "no Python"),
+        cell("with lab.record() as launches:\n    scale = 2\nlaunches[0], [x for x in range(scale)]", "another launch"),
+        cell("launches[0].plot.tiling()\nsum(x for x in range(scale))", "of its own"),
+        cell("lab.course.progress('00')", "Chapter 00: 5 of 5."),
+    ]
+    found = stripped({"cells": cells})["cells"]
+    assert [len(one["outputs"]) for one in found] == [0, 0, 0, 0, 0, 1, 1, 0]
+    assert [one["source"] for one in found[1:]] == [one["source"] for one in cells[1:]]

@@ -13,6 +13,7 @@ import copy
 import json
 import os
 import re
+import symtable
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ _BEGIN = re.compile(r"^(?P<indent>\s*)#+ *BEGIN SOLUTION:? *(?P<todo>.*)$")
 _INSTEAD = re.compile(r"^\s*# INSTEAD\b")
 _END = re.compile(r"^\s*#+ *END SOLUTION\b")
 _CHECK = re.compile(r"\bexercise\(\s*[\"'](?P<name>\w+)[\"']\s*\)\s*\.check\(")
+_PROGRESS = re.compile(r"\bcourse\.progress\(")
 _TODO = "write this part, then run the check below."
 
 
@@ -35,7 +37,8 @@ class BrokenSolution(ValueError):
 def student(source: str | os.PathLike[str], folder: str | os.PathLike[str]) -> list[Path]:
     """Write the student edition of a notebook, or of all notebooks in a folder, into ``folder``; the files it wrote.
 
-    Solutions become stubs, and all outputs of the cells that had or checked one are gone; those of other cells stay.
+    Solutions become stubs, and all outputs of the cells that had one, used what it made, or checked it are gone; those
+    of other cells stay.
     Images beside the notebooks go along. Raises BrokenSolution where a solution has no end, and FileNotFoundError where
     there is no notebook.
 
@@ -82,13 +85,23 @@ def marked(notebook: Notebook, stem: str = "notebook") -> Notebook:
 
 
 def stripped(notebook: Notebook, stem: str = "notebook") -> Notebook:
-    """The student edition of a notebook: stubs for solutions, without what those printed and drew."""
+    """The student edition of a notebook: stubs for solutions, without what was printed and drawn of them: a picture of
+    a launch has the kernel's text."""
     notebook = marked(notebook, stem)
+    solved: set[str] = set()  # the names that hang on a solution
     for cell in notebook["cells"]:
-        if "nbgrader" in cell["metadata"]:
+        if cell["cell_type"] != "code":
+            continue
+        text, ours = source_of(cell), "nbgrader" in cell["metadata"]
+        read, made = _names(text)
+        if ours:
             cell["metadata"]["nbgrader"]["cell_type"] = "code"
-            cell["source"] = without_solutions(source_of(cell))
+            cell["source"] = without_solutions(text)
+        if ours or _PROGRESS.search(text) or not solved.isdisjoint(read):
             cell["outputs"], cell["execution_count"] = [], None
+            solved |= made
+        else:
+            solved -= made
     return notebook
 
 
@@ -149,15 +162,32 @@ def _stub(lines: list[str], in_kernel: bool, in_function: bool) -> list[str]:
 
 
 def _bodies(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """From which line to which kernels go, and all functions. A magic is a comment to Python."""
-    python = "\n".join("#" + line if line.lstrip().startswith(("%", "!")) else line for line in text.split("\n"))
+    """From which line to which kernels go, and all functions."""
     kernels, functions = [], []
-    for node in _functions(python):
+    for node in _functions(_python(text)):
         place = node.lineno, node.end_lineno or node.lineno
         functions.append(place)
         if any("jit" in ast.unparse(decorator) for decorator in node.decorator_list):
             kernels.append(place)
     return kernels, functions
+
+
+def _names(text: str) -> tuple[set[str], set[str]]:
+    """The names that a cell takes from others, and those that it makes. In what is no Python each word may be one."""
+    try:
+        tables = [symtable.symtable(_python(text), "<cell>", "exec")]
+    except SyntaxError:
+        return set(re.findall(r"\w+", text)), set()
+    made = {name.get_name() for name in tables[0].get_symbols() if name.is_assigned() or name.is_imported()}
+    for table in tables:
+        tables += table.get_children()
+    names = (name for table in tables for name in table.get_symbols())
+    return {name.get_name() for name in names if name.is_global() and name.is_referenced()} - made, made
+
+
+def _python(text: str) -> str:
+    """A cell's text as Python reads it: a magic is a comment."""
+    return "\n".join("#" + line if line.lstrip().startswith(("%", "!")) else line for line in text.split("\n"))
 
 
 def _functions(python: str) -> Iterator[ast.FunctionDef]:

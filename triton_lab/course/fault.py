@@ -30,6 +30,19 @@ class Fault:
         return "\n".join([self.message, *([f"Tried with {self.on}."] if self.on else []), *self.lines])
 
 
+def raised(error: Exception, on: str) -> Fault:
+    """The fault of an answer that raised ``error``: the stub, or what the error says."""
+    stub = stub_of(error)
+    return Fault(stub, untouched=True) if stub else Fault(f"It raised {type(error).__name__}: {error}", on)
+
+
+def missing(answer: Any, wanted: str) -> Fault:
+    """What is said where there is no answer yet, or not of the kind that is asked for."""
+    if answer is ... or answer is None:
+        return Fault(f"{TO_DO}put {wanted} in the place of the dots, then run this cell again.", untouched=True)
+    return Fault(f"This is {type(answer).__name__}, and {wanted} is asked for.")
+
+
 def stub_of(error: BaseException) -> str:
     """What the stub says that raised ``error``, "" where none did: a kernel's comes wrapped in a compiler's error."""
     seen: BaseException | None = error

@@ -10,7 +10,7 @@ from typing import Any
 
 from triton_lab.course import notes
 from triton_lab.course.cases import Case, told
-from triton_lab.course.fault import TO_DO, Fault, stub_of
+from triton_lab.course.fault import Fault, missing, raised
 from triton_lab.course.shown import Hint, NotSolved, Solved, show
 from triton_lab.course.trying import tried
 from triton_lab.course.work import Requirement
@@ -85,7 +85,7 @@ class Task(Exercise):
     allowed: tuple[str, ...] = field(default=(), kw_only=True)
 
     def judge(self, answer: Any) -> Fault | None:
-        if answer is ... or not callable(answer):
+        if not callable(answer):
             return missing(answer, "a function")
         if not hasattr(answer, "__code__"):
             return Fault("That is a kernel. Give the function that launches it.")
@@ -101,7 +101,7 @@ class Program(Exercise):
     wrong: Callable[[Callable[..., Any], dict[str, Any]], str] = field(kw_only=True)
 
     def judge(self, answer: Any) -> Fault | None:
-        if answer is ... or not callable(answer):
+        if not callable(answer):
             return missing(answer, "a function")
         for number, one in enumerate(self.cases):
             inputs = one.made(number)
@@ -109,8 +109,7 @@ class Program(Exercise):
             try:
                 wrong = self.wrong(answer, inputs)
             except Exception as error:
-                stub = stub_of(error)
-                return Fault(stub, untouched=True) if stub else Fault(f"It raised {type(error).__name__}: {error}", on)
+                return raised(error, on)
             if wrong:
                 return Fault(wrong, on)
         return None
@@ -149,13 +148,6 @@ class Choice(Exercise):
         except (TypeError, ValueError, LookupError) as error:
             wrong = f"{answer!r} does not fit: {error}"
         return Fault(wrong) if wrong else None
-
-
-def missing(answer: Any, wanted: str) -> Fault:
-    """What is said where there is no answer yet, or not of the kind that is asked for."""
-    if answer is ... or answer is None:
-        return Fault(f"{TO_DO}put {wanted} in the place of the dots, then run this cell again.", untouched=True)
-    return Fault(f"This is {type(answer).__name__}, and {wanted} is asked for.")
 
 
 def _equal(answer: Any, right: Any) -> bool:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from triton_lab import words
-from triton_lab.course.fault import TO_DO, Fault, stub_of
-from triton_lab.course.kinds import Exercise, missing
+from triton_lab.course.cases import told
+from triton_lab.course.fault import TO_DO, Fault, missing, raised
+from triton_lab.course.kinds import Exercise
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -31,17 +32,15 @@ class Nest(Exercise):
     def judge(self, answer: Any) -> Fault | None:
         from triton_lab.polyhedral import NotAScop, TooHard, scop
 
-        if isinstance(answer, str):
-            source: Any = answer
-        elif getattr(answer, "__code__", None) is not None:
-            source = answer
-            stub = next((one for one in answer.__code__.co_consts if str(one).startswith(TO_DO)), None)
+        if not isinstance(answer, str):
+            code = getattr(answer, "__code__", None)
+            if code is None:
+                return missing(answer, "a function with loops")
+            stub = next((one for one in code.co_consts if str(one).startswith(TO_DO)), None)
             if stub is not None:
                 return Fault(stub, untouched=True)
-        else:
-            return missing(answer, "a function with loops")
         try:
-            found = scop(source)
+            found = scop(answer)
         except (NotAScop, TooHard, TypeError, ValueError) as error:
             return Fault(str(error))
         return _unlike(found, scop(self.reference))
@@ -59,15 +58,14 @@ class Order(Exercise):
     def judge(self, answer: Any) -> Fault | None:
         from triton_lab.polyhedral import Schedule, TooHard, schedule
 
-        if answer is ... or not callable(answer):
+        if not callable(answer):
             return missing(answer, "a function")
         given = schedule(self.nest, **self.values)
-        on = _told(self.values)
+        on = told(self.values)
         try:
             made = answer(given)
         except Exception as error:  # an answer may do anything
-            stub = stub_of(error)
-            return Fault(stub, untouched=True) if stub else Fault(f"It raised {type(error).__name__}: {error}", on)
+            return raised(error, on)
         if not isinstance(made, Schedule):
             return Fault(f"It returns {type(made).__name__}, and must return a schedule.", on)
         if made.scop is not given.scop:
@@ -75,7 +73,7 @@ class Order(Exercise):
         try:
             if not made.is_legal:
                 return Fault(f"That order is not legal. {made.legality.violations[0]}.", on, picture=made)
-            lacks = next((told for told in (wanted(made) for wanted in self.asked) if told), "")
+            lacks = next(filter(None, (wanted(made) for wanted in self.asked)), "")
         except (TooHard, ValueError) as error:
             lacks = str(error)
         return Fault(f"The order is legal, but {lacks}.", on, picture=made) if lacks else None
@@ -189,7 +187,7 @@ def _union(maps: Any) -> isl.UnionMap:
     return total
 
 
-def _shown(wrong: isl.UnionSet | isl.UnionMap, scop: Scop, told: str) -> Fault | None:
+def _shown(wrong: isl.UnionSet | isl.UnionMap, scop: Scop, how: str) -> Fault | None:
     """A fault with one of the elements, or pairs of elements, in ``wrong``, at the smallest size that has any."""
     if wrong.is_empty():
         return None
@@ -197,7 +195,7 @@ def _shown(wrong: isl.UnionSet | isl.UnionMap, scop: Scop, told: str) -> Fault |
         values = dict.fromkeys(scop.parameters, size)
         elements = _first(wrong, values)
         if elements:
-            return Fault(f"{told.format(*elements)}.", _told(values), picture=scop.bind(**values))
+            return Fault(f"{how.format(*elements)}.", told(values), picture=scop.bind(**values))
     return Fault(f"For sizes beyond {_SIZES[-1]} other elements are written, or other ones read.")
 
 
@@ -223,10 +221,6 @@ def _first(wrong: isl.UnionSet | isl.UnionMap, values: Mapping[str, int]) -> lis
     return []
 
 
-def _told(values: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in values.items())
-
-
 def _element(array: str, at: Any) -> str:
     return f"{array}[{', '.join(map(str, at.tolist()))}]"
 
@@ -246,5 +240,5 @@ def _other_numbers(found: Scop, asked: Scop) -> Fault | None:
             at = np.argwhere(~np.isclose(mine[name], wanted[name]))[0]
             place = _element(name, at)
             numbers = f"{mine[name][tuple(at)]:.6g}, and must be {wanted[name][tuple(at)]:.6g}"
-            return Fault(f"The right elements are written, but {place} is {numbers}.", _told(values))
+            return Fault(f"The right elements are written, but {place} is {numbers}.", told(values))
     return None

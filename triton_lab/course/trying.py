@@ -14,7 +14,7 @@ from triton_lab import words
 from triton_lab.course.cases import Case, told
 from triton_lab.course.fault import Fault, stub_of
 from triton_lab.course.luck import line_of_luck
-from triton_lab.course.work import Requirement
+from triton_lab.course.work import Requirement, arguments_of
 from triton_lab.launch.finding import ERROR, Finding
 
 if TYPE_CHECKING:
@@ -206,9 +206,8 @@ def _storing(
 ) -> tuple[Launch | None, str | None, int | None, str]:
     """The launch whose result it is, the name of the argument, the program that stored the element last, and words."""
     address = result.data_ptr() + sum(k * s for k, s in zip(index, result.stride(), strict=True)) * result.itemsize
-    start = result.untyped_storage().data_ptr()
     for launch in reversed(launches):
-        named = [one.name for one in launch.arguments if getattr(one, "storage_address", None) == start]
+        named = arguments_of(launch, result)
         if not named:
             continue
         for access in reversed([one for one in launch.done if one.kind != "load"]):

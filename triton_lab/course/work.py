@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from triton_lab import words
@@ -11,6 +11,7 @@ from triton_lab import words
 if TYPE_CHECKING:
     import torch
 
+    from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
 
 Inputs = Mapping[str, Any]
@@ -18,16 +19,20 @@ Requirement = Callable[[Sequence["Launch"], Inputs], str]
 """Says what is wrong with the work of the launches that an answer made of its inputs; "" where nothing is."""
 
 
-def lanes(launch: Launch, tensor: torch.Tensor, kind: str = "load") -> int:
-    """How many lanes of all programs loaded (or stored, or updated) an element of ``tensor``, repetitions included."""
+def arguments_of(launch: Launch, tensor: torch.Tensor) -> list[str]:
+    """The names of the arguments of ``launch`` that lie in the storage of ``tensor``."""
     start = tensor.untyped_storage().data_ptr()
-    named = {one.name for one in launch.arguments if getattr(one, "storage_address", None) == start}
-    return sum(
-        int(event.active().sum())
-        for access in launch.done
-        if access.kind == kind and access.argument in named
-        for event in access.events
-    )
+    return [one.name for one in launch.arguments if getattr(one, "storage_address", None) == start]
+
+
+def _loads(launch: Launch, tensor: torch.Tensor) -> list[Access]:
+    named = arguments_of(launch, tensor)
+    return [access for access in launch.done if access.kind == "load" and access.argument in named]
+
+
+def _lanes(accesses: Iterable[Access]) -> int:
+    """How many lanes of all programs made these accesses, repetitions included."""
+    return sum(int(event.active().sum()) for access in accesses for event in access.events)
 
 
 def launched(most: int = 1) -> Requirement:
@@ -46,7 +51,7 @@ def programs(exactly: Callable[[Inputs], int]) -> Requirement:
 
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
         asked = exactly(inputs)
-        found = math.prod(launches[-1].grid) if launches else 0
+        found = launches[-1].programs
         if found == asked:
             return ""
         return f"the grid has {words.count(found, 'program')}; here it must have {words.number(asked)}"
@@ -59,7 +64,7 @@ def loads(name: str, most: Callable[[Inputs], int], because: str) -> Requirement
 
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
         asked = most(inputs)
-        found = sum(lanes(launch, inputs[name]) for launch in launches)
+        found = _lanes(access for launch in launches for access in _loads(launch, inputs[name]))
         if found <= asked:
             return ""
         size = inputs[name].element_size()
@@ -87,21 +92,15 @@ def wide(least: int) -> Requirement:
     return wrong
 
 
-def atomics(name: str, most: Callable[[Inputs], int]) -> Requirement:
-    """So many atomic updates of the argument called ``name`` at most."""
+def atomics(most: Callable[[Inputs], int]) -> Requirement:
+    """So many atomic updates at most, of whatever argument."""
 
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
-        found = sum(
-            int(event.active().sum())
-            for launch in launches
-            for access in launch.done
-            if access.kind.startswith("atomic")
-            for event in access.events
-        )
+        found = _lanes(one for launch in launches for one in launch.done if one.kind.startswith("atomic"))
         if found <= most(inputs):
             return ""
         return (
-            f"{words.count(found, 'atomic update')} of {name}, and {words.number(most(inputs))} would do: "
+            f"{words.count(found, 'atomic update')} of the result, and {words.number(most(inputs))} would do: "
             "add up what a program has before it meets the others"
         )
 

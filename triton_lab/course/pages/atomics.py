@@ -69,7 +69,7 @@ EXERCISES = (
         cases=tuple(case(x=tensor(n)) for n in (64, 65, 1000, 1, 700)),
         reference=_total,
         tolerance=(1e-4, 1e-4),
-        work=(launched(), wide(16), atomics("the result", _sixteenths)),
+        work=(launched(), wide(16), atomics(_sixteenths)),
     ),
     Task(
         "count_positive",
@@ -81,7 +81,7 @@ EXERCISES = (
         ),
         cases=(*(case(x=tensor(n)) for n in (64, 65, 1000, 1)), case(x=tensor(300, low=0.5, high=1.5))),
         reference=_positive,
-        work=(launched(), wide(16), atomics("the result", _sixteenths)),
+        work=(launched(), wide(16), atomics(_sixteenths)),
     ),
     Task(
         "histogram",

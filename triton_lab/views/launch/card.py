@@ -22,7 +22,7 @@ from triton_lab.views.onlooker import widgets_are_shown
 from triton_lab.views.reason import attempt, in_words
 from triton_lab.views.scenes import NotedSource, Scene
 from triton_lab.views.view import View
-from triton_lab.words import count
+from triton_lab.words import count, launched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,7 +70,7 @@ class Card(Panels, View):
 
     def title(self) -> str:
         launch = self.launch
-        return words.launched(launch.kernel, launch.grid)
+        return launched(launch.kernel, launch.grid)
 
     def facts(self) -> list[str]:
         """Target, programs, time."""

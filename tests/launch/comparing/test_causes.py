@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import triton
 import triton.language as tl
 
 import triton_lab as lab
@@ -280,3 +281,13 @@ def test_what_leaves_the_same_nan_does_not_help() -> None:
     assert experiment.answer == "no"
     assert replace(experiment, ulps=66.0).answer == "most of it"
     assert replace(experiment, equal=1200).answer == "most of it"
+
+
+def test_rounding_is_tried_only_where_there_are_floats() -> None:
+    @triton.jit
+    def counted(out_ptr, BLOCK: tl.constexpr):
+        tl.store(out_ptr + tl.arange(0, BLOCK), tl.arange(0, BLOCK) * 3)
+
+    whole = recorded(lambda: counted[(1,)](torch.zeros(8, dtype=torch.int32), BLOCK=8))
+    assert [one.name for one in experiments.switches(whole.executable.plan)] == []
+    assert "all in float64" in [one.name for one in experiments.switches(fma(0).executable.plan)]

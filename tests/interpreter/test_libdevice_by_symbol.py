@@ -107,8 +107,8 @@ def test_subnormal_float32_is_zero_where_the_gpus_instruction_says_ftz(name: str
 
 
 def test_an_absolute_value_takes_subnormal_float32_for_zero_as_an_h100_does() -> None:
-    x = np.array([TINY, -TINY, -0.0, -1.5, np.nan], np.float32)
-    same(call("__nv_fabsf", x), np.array([0.0, 0.0, 0.0, 1.5, np.nan], np.float32))
+    x = np.array([TINY, -TINY, -0.0, np.nan], np.float32)
+    same(call("__nv_fabsf", x), np.array([0.0, 0.0, 0.0, np.nan], np.float32))
     same(call("__nv_fabs", x.astype(F64)), np.abs(x.astype(F64)))
 
 

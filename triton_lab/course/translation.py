@@ -128,7 +128,7 @@ def _write_catalogue(path: Path, catalogue: Catalog) -> None:
 
 
 def _place(path: Path, language: str) -> Path:
-    return path.parent / "locale" / LANGUAGES[language] / f"{path.stem}.po"
+    return path.parent / "locale" / LANGUAGES.get(language, language) / f"{path.stem}.po"
 
 
 def _said(catalogue: Catalog, text: str, context: str | None = None) -> str:

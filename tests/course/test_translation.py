@@ -13,6 +13,8 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 from markdown_it import MarkdownIt
 
+from tests.course.chapters import defined
+from triton_lab.course import NotSolved, exercise
 from triton_lab.course.edition import Notebook, as_python, read, source_of, stripped, student
 from triton_lab.course.translation import (
     LANGUAGES,
@@ -132,6 +134,15 @@ def test_students_get_an_edition_without_solutions(path: Path) -> None:
     assert "SOLUTION" not in json.dumps(ours) and "To do: " in json.dumps(ours)
     assert [cell["metadata"] for cell in ours["cells"]] == [cell["metadata"] for cell in theirs["cells"]]
     assert [cell.get("outputs") for cell in ours["cells"]] == [cell.get("outputs") for cell in theirs["cells"]]
+
+
+def test_a_stub_in_chinese_says_what_is_to_be_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_LAB_PROGRESS", str(tmp_path / "progress.json"))
+    path = FOLDER / "00_first_kernel.ipynb"
+    texts = map(source_of, stripped(edition(path, "zh"), path.stem)["cells"])
+    (stub,) = (text for text in texts if "def add_constant(" in text)
+    with pytest.raises(NotSolved, match="To do: 加载 x 的一块"):
+        exercise("add_constant").check(defined(stub, "add_constant"))
 
 
 def test_the_same_english_is_the_same_chinese_everywhere() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ import triton.language as tl
 from triton.compiler.errors import CompilationError
 
 from tests.notebook import mistaken
+from triton_lab.notebook import wrong_types
 from triton_lab.notebook.assigned import reaching
 from triton_lab.notebook.mistakes import RULES
 from triton_lab.notebook.refusal import Operand
@@ -294,3 +296,13 @@ def test_an_argument_is_found_behind_a_few_assignments(steps: int, looping: bool
     found = shape_of_variables(refusal, re.match("", ""))  # type: ignore[arg-type]
     known = "Declare `v0: tl.constexpr`" in found.advice
     assert known == (steps <= 3) and "`B" not in found.advice
+
+
+def test_of_three_shapes_those_two_are_told_that_do_not_fit() -> None:
+    sides = [Operand(name, ast.Name(name), None) for name in "abc"]
+    shapes = {"a": [4], "b": [1], "c": [8]}
+    with pytest.MonkeyPatch.context() as patched:
+        for given, expected in (("abc", "ac"), ("bca", "ca"), ("cab", "ca"), ("ab", "ab")):
+            some = [replace(one, value=one.name) for letter in given for one in sides if one.name == letter]
+            patched.setattr(wrong_types, "shape_of", shapes.get)
+            assert "".join(one.name for one in wrong_types._disagreeing(some)) == expected

@@ -138,6 +138,11 @@ def test_the_chinese_edition_is_copied_and_the_folder_stays_chinese(tmp_path: Pa
     assert course.put(mine) == course.Put((), (), ())
 
 
+def test_a_language_without_a_translation_is_told(tmp_path: Path, installed: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no translation into 'zh'"):
+        course.put(tmp_path / "mine", "zh")
+
+
 def test_what_a_language_is_called_is_known_to_the_command() -> None:
     assert set(LANGUAGES.choices) == {course.ENGLISH, *TRANSLATIONS}
 

@@ -43,7 +43,8 @@ def notebooks() -> list[Path]:
 def content(notebook: Path, language: str = ENGLISH) -> bytes:
     """What a notebook's file holds in a language, which is English where nobody has translated the notebook.
 
-    Raises ModuleNotFoundError where what makes the translation is not installed.
+    Raises ModuleNotFoundError where what makes the translation is not installed, and FileNotFoundError where there is
+    none of any notebook.
     """
     if language != ENGLISH:
         from triton_lab.course.edition import as_file

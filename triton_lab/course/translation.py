@@ -54,8 +54,13 @@ def passages(cell: dict[str, Any]) -> list[Passage]:
 
 
 def edition(path: Path, language: str) -> Notebook | None:
-    """The notebook at ``path`` in a language of `LANGUAGES`; None where no catalogue for it lies beside it."""
+    """The notebook at ``path`` in a language of `LANGUAGES`; None where it is not translated.
+
+    Raises FileNotFoundError where nothing beside it is.
+    """
     catalogue = _place(path, language)
+    if not catalogue.parent.is_dir():
+        raise FileNotFoundError(f"the course in {path.parent} has no translation into {language!r}")
     return translated(read(path), read_catalogue(catalogue)) if catalogue.exists() else None
 
 

@@ -1,7 +1,7 @@
 # `make` alone lists what can be made; `make lab` and `make test` are all that a fresh clone needs.
 #
 # Variables worth setting: PYTHON (which interpreter makes the virtual environment), VENV (where it
-# lies), PINS (what is installed before us), PYTEST_ARGS, LAB_ARGS.
+# lies), PINS (what is installed before us), PYTEST_ARGS, LAB_ARGS, FROM (whose solutions go).
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -12,6 +12,7 @@ PINS ?= torch==2.13.0
 # the order of tests/conftest.py, in which the workers end together.
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 LAB_ARGS ?=
+FROM ?= notebooks
 
 BIN := $(abspath $(VENV))/bin
 # Node and jlpm come from the environment: nothing else on the machine is needed.
@@ -25,7 +26,8 @@ INSTALLED := pyproject.toml $(EXTENSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest coverage mutation lint format hooks check-extension notebooks course-student gallery mistakes \
+.PHONY: help lab test pytest coverage mutation lint format hooks check-extension notebooks course-student course-zh \
+	translations gallery mistakes \
 	site bench upstream wheel \
 	install clean platform
 
@@ -72,9 +74,16 @@ check-extension: $(VENV)/.test ## Type-check and test the JupyterLab extension a
 notebooks: $(VENV)/.test ## Make the notebooks anew from their sources, and run them
 	$(BIN)/python -m tests.notebooks.course
 
-course-student: $(VENV)/.lab ## Write the course without its solutions: make course-student DIR=...
+course-student: $(VENV)/.lab ## Write the course without its solutions: make course-student DIR=... [FROM=...]
 	@test -n "$(DIR)" || { echo "make course-student DIR=folder-to-write-to"; exit 1; }
-	$(BIN)/python -m triton_lab.course.edition notebooks "$(DIR)"
+	$(BIN)/python -m triton_lab.course.edition "$(FROM)" "$(DIR)"
+
+course-zh: $(VENV)/.lab ## Write the course in Chinese: make course-zh DIR=...
+	@test -n "$(DIR)" || { echo "make course-zh DIR=folder-to-write-to"; exit 1; }
+	$(BIN)/python -m triton_lab.course.translation notebooks zh "$(DIR)"
+
+translations: $(VENV)/.lab ## Bring the catalogues of translations up to the notebooks, and say what is to be translated
+	$(BIN)/python -m triton_lab.course.translation notebooks zh
 
 gallery: $(VENV)/.test ## Draw every view on one page
 	$(BIN)/python -m triton_lab.views.launch.gallery

@@ -15,7 +15,7 @@ copyright = author
 release = version = triton_lab.__version__
 language = "en"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "pictures", "gallery", "names"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "pictures", "languages", "gallery", "names"]
 exclude_patterns = ["_ext"]
 suppress_warnings = ["ref.python"]  # two of our types are called Access: a launch's, and a loop nest's
 default_role = "code"  # in docstrings, a name between backticks
@@ -34,6 +34,7 @@ html_theme = "furo"
 html_title = "triton-lab"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sphinx = False
 html_show_search_summary = False  # it would be fetched, which a folder does not answer

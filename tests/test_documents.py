@@ -25,6 +25,7 @@ def made(path: Path) -> bool:
 DOCS = ROOT / "docs"
 PAGES = [*ROOT.glob("*.md"), *(path for path in DOCS.rglob("*.md") if not made(path))]
 DOCUMENTS = [*PAGES, *sources()]
+CATALOGUES = sorted((ROOT / "notebooks" / "locale").rglob("*.po"))
 
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
@@ -61,6 +62,14 @@ def test_pictures_have_words_and_links_lead_somewhere(path: Path) -> None:
 
 
 def test_words_are_spelled_right() -> None:
-    command = [sys.executable, "-m", "codespell_lib", "--ignore-words-list", KERNELS, *map(str, DOCUMENTS)]
+    command = [
+        sys.executable,
+        "-m",
+        "codespell_lib",
+        "--ignore-words-list",
+        KERNELS,
+        *map(str, [*DOCUMENTS, *CATALOGUES]),
+    ]
+    assert CATALOGUES
     found = subprocess.run(command, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout

@@ -85,6 +85,12 @@ def test_the_wheel_brings_every_notebook_of_the_course(wheel: Path) -> None:
     assert {Path(name).name for name in listed} <= brought and listed
 
 
+def test_the_wheel_brings_the_translations_of_the_course(wheel: Path) -> None:
+    folder = f"triton_lab-{metadata.version(DISTRIBUTION)}.data/data/share/triton-lab/"
+    catalogues = {str(path.relative_to(ROOT)) for path in (ROOT / "notebooks" / "locale").rglob("*.po")}
+    assert catalogues and catalogues <= {name.removeprefix(folder) for name in names(wheel)}
+
+
 def test_the_wheel_is_small_without_the_notebooks(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         entries = archive.infolist()

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from IPython.lib.lexers import IPython3Lexer
+from languages import editions
 from pygments.token import Comment, _TokenType
 from sphinx.application import Sphinx
 
+from triton_lab.course.edition import notebooks_at, read
 from triton_lab.views.assembly import SITE, script, stylesheet
 from triton_lab.views.output import SCENE
 
@@ -59,17 +61,18 @@ def page_of(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def put_chapters(app: Sphinx) -> None:
-    """Copy the executed notebooks of the course into the sources of the site, those alone that have changed."""
-    into = Path(app.srcdir) / CHAPTERS
-    into.mkdir(exist_ok=True)
-    names = set()
-    for path in sorted((Path(app.srcdir).parent / "notebooks").glob("*.ipynb")):
-        text = json.dumps(page_of(json.loads(path.read_text(encoding="utf-8"))))
-        names.add(path.name)
-        if not (into / path.name).exists() or (into / path.name).read_text(encoding="utf-8") != text:
-            (into / path.name).write_text(text, encoding="utf-8")
-    for path in into.glob("*.ipynb"):
-        if path.name not in names:
+    """Copy the executed notebooks of the course into the sources of the site, those alone that have changed, in every
+    language."""
+    into, notebooks = Path(app.srcdir), Path(app.srcdir).parent / "notebooks"
+    chapters = {f"{CHAPTERS}/{path.name}": read(path) for path in notebooks_at(notebooks)}
+    chapters |= dict(editions(notebooks, CHAPTERS))
+    for name, notebook in chapters.items():
+        path, text = into / name, json.dumps(page_of(notebook))
+        path.parent.mkdir(exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    for path in into.glob(f"{CHAPTERS}*/*.ipynb"):
+        if str(path.relative_to(into)) not in chapters:
             path.unlink()
 
 

@@ -90,6 +90,14 @@ def test_the_course_is_listed_and_copied(folder: Path, call: Call) -> None:
     assert call("course", "other").stdout.startswith("other has the whole course, as it is in triton-lab ")
 
 
+def test_a_translation_that_cannot_be_made_is_told(folder: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "babel"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "babel", None)
+    done = call("course", "kurs", "--language", "zh")
+    assert done.exit_code == 1 and "babel, which is not installed here" in done.stderr
+
+
 def test_a_course_that_cannot_be_copied_is_told(folder: Path, call: Call) -> None:
     (folder / "file").write_text("")
     done = call("course", "file")

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-# Beside the notebooks: what each was when it was copied, as {"files": {name: SHA-256}}.
+# Beside the notebooks: what each was when it was copied, as {"files": {name: SHA-256}, "language": "zh"}.
 MANIFEST = ".triton-lab-course.json"
 FIRST = "00_first_kernel.ipynb"  # where a reader begins
+ENGLISH = "en"
 _PACKAGE = Path(__file__).parent.parent
 
 
@@ -39,26 +40,43 @@ def notebooks() -> list[Path]:
     )
 
 
-def title(notebook: Path) -> str:
+def content(notebook: Path, language: str = ENGLISH) -> bytes:
+    """What a notebook's file holds in a language, which is English where nobody has translated the notebook.
+
+    Raises ModuleNotFoundError where what makes the translation is not installed, and FileNotFoundError where there is
+    none of any notebook.
+    """
+    if language != ENGLISH:
+        from triton_lab.course.edition import as_file
+        from triton_lab.course.translation import edition
+
+        if made := edition(notebook, language):
+            return as_file(made)
+    return notebook.read_bytes()
+
+
+def title(notebook: Path, language: str = ENGLISH) -> str:
     """What a notebook calls itself: its first heading."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    cells = json.loads(content(notebook, language))["cells"]
     lines = (line for cell in cells for line in "".join(cell["source"]).splitlines())
     return next((line.lstrip("# ").strip() for line in lines if line.startswith("# ")), notebook.stem)
 
 
-def put(folder: Path) -> Put:
+def put(folder: Path, language: str | None = None) -> Put:
     """Copy the course into ``folder``, which is made where it is not there.
 
     A notebook that is there as it was copied once is renewed; one that the user has changed stays. Done again, it
-    changes nothing. Raises OSError, which says where and why, if that cannot be done.
+    changes nothing. Without a ``language`` it is the one that the folder has, or English. Raises OSError, which says
+    where and why, if that cannot be done, and ModuleNotFoundError as `content` does.
     """
     added, renewed, kept = [], [], []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        before = _manifest(folder)
+        before, spoken = _manifest(folder)
+        language = language or spoken
         now = dict(before)
         for source in notebooks():
-            there, data = folder / source.name, source.read_bytes()
+            there, data = folder / source.name, content(source, language)
             digest, found = _digest(data), _found(there)
             if found is None:
                 added.append(there)
@@ -70,8 +88,9 @@ def put(folder: Path) -> Put:
             if found != digest:
                 _write(there, data)
             now[source.name] = digest
-        if now != before:
-            _write(folder / MANIFEST, (json.dumps({"files": now}, indent=1) + "\n").encode())
+        if (now, language) != (before, spoken):
+            manifest = {"files": now} | ({"language": language} if language != ENGLISH else {})
+            _write(folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
     except OSError as error:
         if error.strerror is None:  # it is told already
             raise
@@ -90,13 +109,15 @@ def _homes() -> Iterator[Path]:
         yield Path(base, "share", "triton-lab", "notebooks")
 
 
-def _manifest(folder: Path) -> Mapping[str, str]:
-    """What was copied before; nothing where that is not known, so that all that is there counts as the user's."""
+def _manifest(folder: Path) -> tuple[Mapping[str, str], str]:
+    """What was copied before, and in which language; nothing where that is not known, so that all that is there counts
+    as the user's."""
     try:
-        files = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
-        return {name: digest for name, digest in files.items() if isinstance(digest, str)}
+        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        files = {name: digest for name, digest in found["files"].items() if isinstance(digest, str)}
+        return files, str(found.get("language", ENGLISH))
     except (FileNotFoundError, ValueError, LookupError, TypeError, AttributeError):
-        return {}
+        return {}, ENGLISH
 
 
 def _found(path: Path) -> str | None:

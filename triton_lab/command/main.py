@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from triton_lab.command.course import Put
 
 TARGETS = click.Choice(["auto", "cpu", "gpu"])
+LANGUAGES = click.Choice(["en", "zh"])
 FORMS = click.Choice(["text", "json", "sarif"])
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -44,22 +45,26 @@ def lab(arguments: tuple[str, ...]) -> None:
 @triton_lab_command.command()
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
 @click.option("--list", "list_", is_flag=True, help="List the notebooks and copy nothing.")
-def course(folder: Path | None, list_: bool) -> None:
+@click.option("--language", type=LANGUAGES, help="English, or as far as it is translated; without it, as FOLDER is.")
+def course(folder: Path | None, list_: bool, language: str | None) -> None:
     """Copy the course into FOLDER, or renew what you have not changed there.
 
     Notebooks that you have changed stay as they are; to have one as it was, delete or rename yours and call this again.
     """
-    from triton_lab.command.course import notebooks, put, title
+    from triton_lab.command.course import ENGLISH, notebooks, put, title
 
     if not list_ and folder is None:
         raise click.UsageError("Say where to: triton-lab course FOLDER. (--list only lists the notebooks.)")
     try:
         if folder is None or list_:
-            lines = [f"{one.name:<32} {title(one)}" for one in notebooks()]
+            lines = [f"{one.name:<32} {title(one, language or ENGLISH)}" for one in notebooks()]
         else:
-            lines = _done(folder, put(folder))
+            lines = _done(folder, put(folder, language))
     except OSError as error:
         raise click.ClickException(str(error)) from None
+    except ModuleNotFoundError as error:  # Babel, which comes with JupyterLab
+        wanted = f"A translation is made with {str(error.name).partition('.')[0]}, which is not installed here"
+        raise click.ClickException(f"{wanted}: {sys.executable} -m pip install 'triton-lab[lab]'") from None
     for line in lines:
         click.echo(line)
 

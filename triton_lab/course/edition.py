@@ -14,7 +14,7 @@ import json
 import os
 import re
 import symtable
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,21 +48,38 @@ def student(source: str | os.PathLike[str], folder: str | os.PathLike[str]) -> l
         ...
     FileNotFoundError: no notebook is at nowhere.ipynb
     """
-    origin, target = Path(source), Path(folder)
-    found = sorted(origin.glob("*.ipynb")) if origin.is_dir() else [origin] if origin.is_file() else []
+    found = notebooks_at(Path(source))
+    return write({one: stripped(read(one), one.stem) for one in found}, Path(folder))
+
+
+def notebooks_at(source: Path) -> list[Path]:
+    """A notebook, or all in a folder. Raises FileNotFoundError where there is none."""
+    found = sorted(source.glob("*.ipynb")) if source.is_dir() else [source] if source.is_file() else []
     if not found:
-        raise FileNotFoundError(f"no notebook is at {os.fspath(source)}")
-    made = {one.name: stripped(json.loads(one.read_text(encoding="utf-8")), one.stem) for one in found}
-    target.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, notebook in made.items():
-        written.append(target / name)
-        written[-1].write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    images = found[0].parent / "images"
-    for image in images.glob("*") if images.is_dir() else ():
-        (target / "images").mkdir(exist_ok=True)
-        (target / "images" / image.name).write_bytes(image.read_bytes())
-    return written
+        raise FileNotFoundError(f"no notebook is at {source}")
+    return found
+
+
+def read(path: Path) -> Notebook:
+    """The notebook in a file."""
+    notebook: Notebook = json.loads(path.read_text(encoding="utf-8"))
+    return notebook
+
+
+def as_file(notebook: Notebook) -> bytes:
+    """What a notebook's file holds."""
+    return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def write(made: Mapping[Path, Notebook], folder: Path) -> list[Path]:
+    """Write what was made of each notebook into ``folder``, and the images beside them; the notebooks written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, notebook in made.items():
+        (folder / path.name).write_bytes(as_file(notebook))
+    for image in next(iter(made)).parent.glob("images/*"):
+        (folder / "images").mkdir(exist_ok=True)
+        (folder / "images" / image.name).write_bytes(image.read_bytes())
+    return [folder / path.name for path in made]
 
 
 def marked(notebook: Notebook, stem: str = "notebook") -> Notebook:
@@ -164,7 +181,7 @@ def _stub(lines: list[str], in_kernel: bool, in_function: bool) -> list[str]:
 def _bodies(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """From which line to which kernels go, and all functions."""
     kernels, functions = [], []
-    for node in _functions(_python(text)):
+    for node in _functions(as_python(text)):
         place = node.lineno, node.end_lineno or node.lineno
         functions.append(place)
         if any("jit" in ast.unparse(decorator) for decorator in node.decorator_list):
@@ -175,7 +192,7 @@ def _bodies(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
 def _names(text: str) -> tuple[set[str], set[str]]:
     """The names that a cell takes from others, and those that it makes. In what is no Python each word may be one."""
     try:
-        tables = [symtable.symtable(_python(text), "<cell>", "exec")]
+        tables = [symtable.symtable(as_python(text), "<cell>", "exec")]
     except SyntaxError:
         return set(re.findall(r"\w+", text)), set()
     made = {name.get_name() for name in tables[0].get_symbols() if name.is_assigned() or name.is_imported()}
@@ -185,7 +202,7 @@ def _names(text: str) -> tuple[set[str], set[str]]:
     return {name.get_name() for name in names if name.is_global() and name.is_referenced()} - made, made
 
 
-def _python(text: str) -> str:
+def as_python(text: str) -> str:
     """A cell's text as Python reads it: a magic is a comment."""
     return "\n".join("#" + line if line.lstrip().startswith(("%", "!")) else line for line in text.split("\n"))
 

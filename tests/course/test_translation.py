@@ -1,0 +1,228 @@
+"""Translations of the course: none is out of date, and none has lost what is no prose."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+from markdown_it import MarkdownIt
+
+from tests.course.chapters import defined
+from triton_lab.course import NotSolved, exercise
+from triton_lab.course.edition import Notebook, as_python, read, source_of, stripped, student
+from triton_lab.course.translation import (
+    LANGUAGES,
+    PREFACE,
+    Passage,
+    catalogues,
+    edition,
+    passages,
+    put,
+    read_catalogue,
+    refreshed,
+    translated,
+)
+
+FOLDER = Path(__file__).parents[2] / "notebooks"
+GLOSSARY = FOLDER / "locale" / "zh_CN" / "glossary.po"
+CHAPTERS = catalogues(FOLDER, "zh")
+
+each = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+
+
+@cache
+def catalogue(path: Path) -> Catalog:
+    return read_catalogue(path)
+
+
+def messages(path: Path) -> list[Message]:
+    return [message for message in catalogue(path) if message.id]
+
+
+def everywhere() -> Iterator[tuple[str, str]]:
+    """What every catalogue says of every message."""
+    for place in CHAPTERS.values():
+        yield from ((message.id, message.string) for message in messages(place))
+
+
+def code(cells: list[str]) -> Notebook:
+    return {"cells": [{"cell_type": "code", "metadata": {}, "source": text} for text in cells]}
+
+
+def markdown(text: str) -> Notebook:
+    return {"cells": [{"cell_type": "markdown", "metadata": {}, "source": text}]}
+
+
+def found(notebook: Notebook) -> list[Passage]:
+    return [one for cell in notebook["cells"] for one in passages(cell)]
+
+
+def test_the_chapters_that_the_course_begins_with_are_translated() -> None:
+    assert {path.stem[:2] for path in CHAPTERS} >= {"00", "01", "02", "03", "04", "05", "10"}
+    files = {path for language in LANGUAGES.values() for path in (FOLDER / "locale" / language).iterdir()}
+    assert files == {*CHAPTERS.values(), GLOSSARY}, "a catalogue without a chapter"
+
+
+@each
+def test_no_translation_is_out_of_date(path: Path) -> None:
+    there = messages(CHAPTERS[path])
+    wanted = {one.text for one in found(read(path))} | ({PREFACE} if path == next(iter(CHAPTERS)) else set())
+    assert {message.id for message in there} == wanted, "run `make translations`"
+    assert [message.id for message in there if message.fuzzy or not message.string] == [], "to be translated"
+    assert not catalogue(CHAPTERS[path]).obsolete
+
+
+def kept(text: str) -> dict[str, set[str]]:
+    """What of a message is no prose: code, formulas, where links lead; and names of exercises, which are in code."""
+    prose = re.sub(r"(`+)(.+?)\1", " ", text)
+    return {
+        "code": {code for _, code in re.findall(r"(`+)(.+?)\1", text)},
+        "formulas": set(re.findall(r"\$[^$]+\$", prose)),
+        "links": set(re.findall(r"\]\(([^)]*)\)", prose)),
+        "numbers": set(re.findall(r"(?<!\w)\d+(?:,\d{3})*(?!\w|-D)", prose)),
+    }
+
+
+def marks(text: str) -> list[str]:
+    """The emphasis of a message, as Markdown reads it: beside Chinese punctuation it may not be read as such."""
+    (inline,) = (token for token in MarkdownIt("commonmark").parse(text) if token.type == "inline")
+    return sorted(token.type for token in inline.children if token.nesting == 1)
+
+
+@each
+def test_code_links_formulas_and_emphasis_survive(path: Path) -> None:
+    for message in messages(CHAPTERS[path]):
+        assert kept(message.string) == kept(message.id), message.string
+        assert marks(message.string) == marks(message.id), message.string
+        assert "\n" not in message.string and message.string == message.string.strip()
+
+
+@each
+def test_the_code_of_an_edition_is_that_of_the_course_and_so_are_its_outputs(path: Path) -> None:
+    course, made = read(path)["cells"], edition(path, "zh")["cells"]
+    assert [cell["cell_type"] for cell in made] == [cell["cell_type"] for cell in course]
+    for ours, theirs in zip(made, course, strict=True):
+        assert ours | {"source": ""} == theirs | {"source": ""}
+        if ours["cell_type"] == "code":
+            assert without_docstrings(source_of(ours)) == without_docstrings(source_of(theirs))
+
+
+def without_docstrings(text: str) -> str:
+    tree = ast.parse(as_python(text))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node):
+            del node.body[0]
+    return ast.dump(tree, include_attributes=False) + f"{text.count(chr(10))} lines"
+
+
+@each
+def test_nothing_is_left_in_english(path: Path) -> None:
+    """Of the prose nothing that has no Chinese in it."""
+    for message in messages(CHAPTERS[path]):
+        assert re.search(r"[\u4e00-\u9fff]", message.string), message.string
+
+
+@each
+def test_students_get_an_edition_without_solutions(path: Path) -> None:
+    ours, theirs = stripped(edition(path, "zh"), path.stem), stripped(read(path), path.stem)
+    assert "SOLUTION" not in json.dumps(ours) and "To do: " in json.dumps(ours)
+    assert [cell["metadata"] for cell in ours["cells"]] == [cell["metadata"] for cell in theirs["cells"]]
+    assert [cell.get("outputs") for cell in ours["cells"]] == [cell.get("outputs") for cell in theirs["cells"]]
+
+
+def test_a_stub_in_chinese_says_what_is_to_be_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_LAB_PROGRESS", str(tmp_path / "progress.json"))
+    path = FOLDER / "00_first_kernel.ipynb"
+    texts = map(source_of, stripped(edition(path, "zh"), path.stem)["cells"])
+    (stub,) = (text for text in texts if "def add_constant(" in text)
+    with pytest.raises(NotSolved, match="To do: 加载 x 的一块"):
+        exercise("add_constant").check(defined(stub, "add_constant"))
+
+
+def test_the_same_english_is_the_same_chinese_everywhere() -> None:
+    said: dict[str, set[str]] = {}
+    for english, chinese in everywhere():
+        said.setdefault(english, set()).add(chinese)
+    assert {english: ways for english, ways in said.items() if len(ways) > 1} == {}
+
+
+def test_a_term_is_said_in_one_way() -> None:
+    """Where several fit, as `access function` and `access`, the longest is meant."""
+    terms = {term.id: term.string for term in sorted(messages(GLOSSARY), key=lambda term: -len(term.id))}
+    word = re.compile(rf"\b({'|'.join(terms)})(?:e?s)?\b", re.IGNORECASE)
+    said = [(found.lower(), chinese) for english, chinese in everywhere() for found in word.findall(prose(english))]
+    assert set(terms) - {term for term, _ in said} == set(), "terms that no chapter has"
+    assert {(terms[term], chinese) for term, chinese in said if terms[term] not in chinese} == set()
+
+
+def prose(text: str) -> str:
+    """A message without code, and without the addresses and titles of what is in English elsewhere."""
+    return re.sub(r"`[^`]*`|\]\([^)]*\)|\*(?:[A-Z]\w+ )+\w+\*", " ", text)
+
+
+def test_a_message_is_a_paragraph_an_item_a_heading_or_a_cell_of_a_table() -> None:
+    text = (
+        "# One\n\nTwo\nthree, `code`\n\n1. four\n   five\n2. six\n   - seven\n\n> eight\n\n```\nno\n```\n\n"
+        "| a b | a |\n|---|---|\n| nine | a |\n"
+    )
+    texts = ["One", "Two three, `code`", "four five", "six", "seven", "eight", "a b", "a", "nine", "a"]
+    assert [one.text for one in found(markdown(text))] == texts
+    catalogue = Catalog()
+    for one in texts:
+        catalogue.add(one, one.upper())
+    assert source_of(translated(markdown(text), catalogue)["cells"][0]) == (
+        "# ONE\n\nTWO THREE, `CODE`\n\n1. FOUR FIVE\n2. SIX\n   - SEVEN\n\n> EIGHT\n\n```\nno\n```\n\n"
+        "| A B | A |\n|---|---|\n| NINE | A |\n"
+    )
+
+
+CODE = '''%%triton cpu --show # shown
+def f(x):
+    """What it is."""
+    y = "# no comment"  # a comment
+    # BEGIN SOLUTION: what to do
+    return y  # noqa: E501
+    # INSTEAD
+    # return x
+    # END SOLUTION'''
+
+
+def test_of_code_comments_tasks_and_docstrings_are_messages() -> None:
+    texts = ["What it is.", "a comment", "what to do"]
+    assert [one.text for one in found(code([CODE]))] == texts
+    assert found(code(["%%bash\n# in another language\nif then"])) == []
+
+
+def test_a_changed_message_is_fuzzy_a_new_one_empty_and_one_that_is_gone_goes() -> None:
+    catalogue = Catalog(locale="zh_CN")
+    refreshed(catalogue, markdown("# Kernels\n\nA program has sixteen lanes.\n\nGone."), first=True)
+    for message in catalogue:
+        message.string = f"{message.id}!" if message.id else message.string
+    now = markdown("# Kernels\n\nA program has thirty lanes.\n\nSomething else entirely.")
+    refreshed(catalogue, now, first=True)
+    told = [(message.id, message.string, message.fuzzy) for message in catalogue if message.id]
+    assert told == [
+        (PREFACE, f"{PREFACE}!", False),
+        ("Kernels", "Kernels!", False),
+        ("A program has thirty lanes.", "A program has sixteen lanes.!", True),
+        ("Something else entirely.", None, False),
+    ]
+    # What is not sure is read in English.
+    text = f"# Kernels!\n\n> {PREFACE}!\n\nA program has thirty lanes.\n\nSomething else entirely."
+    assert source_of(translated(now, catalogue)["cells"][0]) == text
+
+
+def test_an_edition_is_a_folder_with_the_whole_course(tmp_path: Path) -> None:
+    made = put(FOLDER, "zh", tmp_path / "zh")
+    assert [path.name for path in made] == sorted(path.name for path in FOLDER.glob("*.ipynb"))
+    assert "本版译自英文课程" in made[0].read_text(encoding="utf-8")
+    (english,) = (path for path in made if path.stem == "06_reductions")
+    assert read(english) == read(FOLDER / english.name)
+    assert (tmp_path / "zh" / "images").is_dir()
+    assert "SOLUTION" not in student(made[0], tmp_path / "student")[0].read_text(encoding="utf-8")

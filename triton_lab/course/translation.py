@@ -1,0 +1,218 @@
+"""Editions of the course in other languages, made of its notebooks and of gettext catalogues.
+
+The catalogue ``locale/zh_CN/00_first_kernel.po`` beside ``00_first_kernel.ipynb`` has a message for each thing that
+a learner reads by itself: a heading, a paragraph, an item of a list; in code a comment, what is to be done in the place
+of a solution, a docstring of one line. The code stays, and with it the outputs: no edition is run by itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import io
+import re
+import tokenize
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.course.edition import Notebook, as_python, notebooks_at, read, source_of, write
+
+if TYPE_CHECKING:
+    from babel.messages.catalog import Catalog
+
+LANGUAGES: Mapping[str, str] = {"zh": "zh_CN"}  # what an edition is asked for by, and the folder of its catalogues
+PREFACE = (
+    "This edition is translated from the English course and has its outputs. What the lab itself says - in checks and "
+    "hints, in findings, on cards and in pictures - is in English, and so are the chapters that nobody has translated "
+    "yet."
+)
+_BEFORE = "preface"  # the context of what stands in the translation alone, below the first heading
+
+# A comment of a cell; behind the mark with which a solution begins stands what is to be done.
+_COMMENT = re.compile(r"#+ *(?P<mark>BEGIN SOLUTION|INSTEAD|END SOLUTION)?:? *(?P<text>.*)")
+_FOR_TOOLS = re.compile(r"noqa|type:|fmt:|ruff:")
+_DOCSTRING = re.compile(r"[rR]?(?P<quotes>\"\"\"|'''|\"|')(?P<text>[^\n]*)(?P=quotes)")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What is read by itself in a cell: the message, where it stands in the cell's text, and what it is there."""
+
+    text: str
+    start: int
+    end: int
+    kind: str
+
+
+def passages(cell: dict[str, Any]) -> list[Passage]:
+    """The messages of a cell, in their order. The lines of a paragraph are one."""
+    of = {"markdown": _of_markdown, "code": _of_code}.get(cell["cell_type"])
+    return [one for one in of(source_of(cell)) if one.text.strip()] if of else []
+
+
+def edition(path: Path, language: str) -> Notebook | None:
+    """The notebook at ``path`` in a language of `LANGUAGES`; None where it is not translated.
+
+    Raises FileNotFoundError where nothing beside it is.
+    """
+    catalogue = _place(path, language)
+    if not catalogue.parent.is_dir():
+        raise FileNotFoundError(f"the course in {path.parent} has no translation into {language!r}")
+    return translated(read(path), read_catalogue(catalogue)) if catalogue.exists() else None
+
+
+def put(source: Path, language: str, folder: Path) -> list[Path]:
+    """Write the edition of a notebook, or of all in a folder, into ``folder``; the notebooks it wrote.
+
+    Those without a catalogue go along as they are, so that what links to them finds them. Raises FileNotFoundError
+    where there is no notebook.
+    """
+    return write({path: edition(path, language) or read(path) for path in notebooks_at(source)}, folder)
+
+
+def translated(notebook: Notebook, catalogue: Catalog) -> Notebook:
+    """The notebook in the language of ``catalogue``; in English what is not translated there, or is marked as fuzzy."""
+    notebook = copy.deepcopy(notebook)
+    preface = _said(catalogue, PREFACE, _BEFORE)
+    for cell in notebook["cells"]:
+        text = source_of(cell)
+        for one in reversed(found := passages(cell)):
+            said = _said(catalogue, one.text) or text[one.start : one.end]
+            if preface and one is found[0] and one.kind == "heading":
+                said, preface = f"{said}\n\n> {preface}", ""
+            text = text[: one.start] + said + text[one.end :]
+        cell["source"] = text
+    return notebook
+
+
+def refreshed(catalogue: Catalog, notebook: Notebook, first: bool = False) -> None:
+    """Bring a catalogue up to its notebook: what is gone goes, what has changed is marked as fuzzy, what is new is
+    empty. The first chapter's has the preface of the edition."""
+    from babel.messages.catalog import Catalog
+
+    template = Catalog()
+    if first:
+        template.add(PREFACE, auto_comments=["below the first heading, in the translation alone"], context=_BEFORE)
+    for one in (one for cell in notebook["cells"] for one in passages(cell)):
+        template.add(one.text, auto_comments=[one.kind])
+    catalogue.update(template, update_creation_date=False)
+
+
+def catalogues(folder: Path, language: str) -> dict[Path, Path]:
+    """The notebooks of a folder that are translated, each with its catalogue."""
+    return {path: place for path in notebooks_at(folder) if (place := _place(path, language)).exists()}
+
+
+def read_catalogue(path: Path) -> Catalog:
+    """A catalogue from its file; an empty file begins one. Raises ModuleNotFoundError where there is no Babel."""
+    from babel.messages.catalog import Catalog
+    from babel.messages.pofile import read_po
+
+    if not path.stat().st_size:
+        return Catalog(
+            locale=path.parent.name,
+            header_comment=f"# The chapter {path.stem} of the course. Its terms are those of glossary.po.",
+            project="triton-lab",
+            msgid_bugs_address="the repository",
+            last_translator="triton-lab contributors",
+            language_team=path.parent.name,
+            fuzzy=False,
+        )
+    with path.open("rb") as file:
+        return read_po(file, locale=path.parent.name, abort_invalid=True)
+
+
+def _write_catalogue(path: Path, catalogue: Catalog) -> None:
+    from babel.messages.pofile import write_po
+
+    with path.open("wb") as file:  # a message on one line: a small change is a small diff
+        write_po(file, catalogue, width=0, ignore_obsolete=True, include_previous=True)
+
+
+def _place(path: Path, language: str) -> Path:
+    return path.parent / "locale" / LANGUAGES.get(language, language) / f"{path.stem}.po"
+
+
+def _said(catalogue: Catalog, text: str, context: str | None = None) -> str:
+    message = catalogue.get(text, context)
+    return "" if message is None or message.fuzzy else str(message.string or "")
+
+
+def _of_markdown(text: str) -> Iterator[Passage]:
+    from markdown_it import MarkdownIt
+
+    starts, at = _starts(text), 0
+    for before, token in pairwise(MarkdownIt("commonmark").enable("table").parse(text)):
+        if token.type == "inline" and token.map:
+            lines = token.content.split("\n")
+            start = text.index(lines[0], max(at, starts[token.map[0]]))
+            last = starts[token.map[0] + len(lines) - 1]
+            at = text.index(lines[-1], max(start, last)) + len(lines[-1])
+            yield Passage(" ".join(lines), start, at, "heading" if before.type == "heading_open" else "paragraph")
+
+
+def _of_code(text: str) -> Iterator[Passage]:
+    """Comments, and docstrings of one line. A cell that is no Python has none; nor have magics, which are code."""
+    python, starts = as_python(text), _starts(text)
+    try:
+        documented = _documented(python)
+        tokens = list(tokenize.generate_tokens(io.StringIO(python).readline))
+    except (SyntaxError, tokenize.TokenError):
+        return
+    lines, code = text.split("\n"), python.split("\n")
+    instead = False  # between INSTEAD and END SOLUTION stands code, as comments
+    for token in tokens:
+        row, column = token.start
+        found = None
+        if token.type == tokenize.COMMENT and lines[row - 1] == code[row - 1]:
+            found, kind = _COMMENT.fullmatch(token.string), "comment"
+            mark = found and found["mark"]
+            instead = mark == "INSTEAD" or (instead and mark != "END SOLUTION")
+            if mark == "BEGIN SOLUTION":
+                kind = "what is to be done"
+        elif token.type == tokenize.STRING and token.start in documented:
+            found, kind = _DOCSTRING.fullmatch(token.string), "docstring"
+        if found and not instead and not _FOR_TOOLS.match(found["text"]):
+            start = starts[row - 1] + column
+            yield Passage(found["text"], start + found.start("text"), start + found.end("text"), kind)
+
+
+def _documented(python: str) -> set[tuple[int, int]]:
+    """Where docstrings begin: line and column."""
+    owners = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    found = (
+        node.body[0] for node in ast.walk(ast.parse(python)) if isinstance(node, owners) and ast.get_docstring(node)
+    )
+    return {(node.lineno, node.col_offset) for node in found}
+
+
+def _starts(text: str) -> list[int]:
+    """Where each line of a text begins."""
+    return [0, *(found.end() for found in re.finditer("\n", text))]
+
+
+def main() -> None:
+    """``python -m triton_lab.course.translation NOTEBOOKS LANGUAGE [FOLDER]``."""
+    import sys
+
+    if not 3 <= len(sys.argv) <= 4 or sys.argv[2] not in LANGUAGES:
+        sys.exit(
+            f"python -m triton_lab.course.translation NOTEBOOKS {'|'.join(LANGUAGES)} [FOLDER]: write the edition of "
+            "NOTEBOOKS to FOLDER; without one, bring its catalogues up to NOTEBOOKS"
+        )
+    source, language = Path(sys.argv[1]), sys.argv[2]
+    for written in put(source, language, Path(sys.argv[3])) if sys.argv[3:] else ():
+        print(written)
+    for path, place in catalogues(source, language).items() if not sys.argv[3:] else ():
+        catalogue = read_catalogue(place)
+        refreshed(catalogue, read(path), path == notebooks_at(source)[0])
+        _write_catalogue(place, catalogue)
+        open_ = sum(1 for message in catalogue if message.id and (message.fuzzy or not message.string))
+        print(f"{place}: {open_ or 'nothing'} to translate")
+
+
+if __name__ == "__main__":
+    main()

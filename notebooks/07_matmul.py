@@ -61,7 +61,7 @@ naive = launches[0]
 naive.plot.accesses("a_ptr", by="reuse")
 
 # %% [markdown]
-# ## A tile needs a band of each
+# ## A tile needs a strip of each
 #
 # A program that has a tile of 4 by 4 loads four rows and four columns, and uses each number four times. `tl.dot` is the
 # product of two blocks. Here all of K is one block:
@@ -162,8 +162,8 @@ exercise("bytes_of_a").check(bytes_of_a)
 # ## The order of programs
 #
 # A GPU starts programs in the order of their numbers, some hundred at once. What those load together should be little,
-# since a cache keeps it. Row by row, eight programs need one band of `a` and all of `b`. In *bands* of two rows of
-# tiles, walked column by column, they need two bands of `a` and half of `b`:
+# since a cache keeps it. Row by row, eight programs need one strip of `a` and all of `b`. In *bands* of two rows of
+# tiles, walked column by column, they need two strips of `a` and half of `b`:
 
 
 # %%
@@ -182,7 +182,7 @@ for BAND in (1, 2):
         tile_numbers[(64,)](numbers, TILES=8, BAND=BAND)
     first = [(int(r), int(k)) for r, k in (numbers < 8).nonzero()]
     rows, columns = {r for r, _ in first}, {k for _, k in first}
-    print(f"bands of {BAND}: the first 8 programs need {len(rows)} bands of a and {len(columns)} of b")
+    print(f"bands of {BAND}: the first 8 programs need {len(rows)} of 8 strips of a, and {len(columns)} of b")
 launches[0].plot.tiling("out_ptr")
 
 # %% [markdown]

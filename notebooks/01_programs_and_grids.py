@@ -136,11 +136,15 @@ launches[0].plot.grid("lanes")
 # %%
 def tiles(shape: str = "4 x 8"):
     ROWS, COLUMNS = map(int, shape.split(" x "))
-    number_tiles[(triton.cdiv(10, ROWS), triton.cdiv(21, COLUMNS))](matrix, 10, 21, ROWS=ROWS, COLUMNS=COLUMNS)
+    number_tiles[(triton.cdiv(10, ROWS), triton.cdiv(21, COLUMNS))](
+        matrix, 10, 21, ROWS=ROWS, COLUMNS=COLUMNS
+    )
 
 
 lab.interact(
-    tiles, draw=lambda made: made.plot.tiling("out_ptr"), shape=["1 x 32", "2 x 16", "4 x 8", "8 x 4", "16 x 2"]
+    tiles,
+    draw=lambda made: made.plot.tiling("out_ptr"),
+    shape=["1 x 32", "2 x 16", "4 x 8", "8 x 4", "16 x 2"],
 )
 
 # %% [markdown]
@@ -151,7 +155,9 @@ lab.interact(
 
 # %%
 @triton.jit
-def outer_sum_kernel(x_ptr, y_ptr, out_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+def outer_sum_kernel(
+    x_ptr, y_ptr, out_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+):
     # BEGIN SOLUTION: load a block of x and one of y, and store all sums of pairs
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     j = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
@@ -182,8 +188,10 @@ exercise("outer_sum").check(outer_sum)
 
 # %%
 @triton.jit
-def add_bias_kernel(x_ptr, bias_ptr, out_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
-    # BEGIN SOLUTION: load a tile of x and the part of the bias that belongs to it, and store their sum
+def add_bias_kernel(
+    x_ptr, bias_ptr, out_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+):
+    # BEGIN SOLUTION: load a tile of x and its part of the bias, and store their sum
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     j = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     mask = (i < rows)[:, None] & (j < columns)[None, :]

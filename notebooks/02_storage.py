@@ -47,7 +47,8 @@ def describe(**tensors):
         place = tensor.data_ptr() - original.data_ptr()
         same = tensor.untyped_storage().data_ptr() == original.untyped_storage().data_ptr()
         pointer = f"original + {place} B" if same else "a new storage"
-        print(f"{name:14}{tuple(tensor.shape)!s:>10}{tensor.stride()!s:>10}{pointer:>16}{tensor.is_contiguous()!s:>12}")
+        layout = f"{tuple(tensor.shape)!s:>10}{tensor.stride()!s:>10}"
+        print(f"{name:14}{layout}{pointer:>16}{tensor.is_contiguous()!s:>12}")
 
 
 describe(original=original, left=left, right=right)
@@ -145,7 +146,9 @@ print("copies are +2: ", torch.equal(torch.cat([left_copy, right_copy], dim=1), 
 
 # %%
 @triton.jit
-def copy_any_kernel(x_ptr, out_ptr, rows, columns, stride_0, stride_1, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+def copy_any_kernel(
+    x_ptr, out_ptr, rows, columns, stride_0, stride_1, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+):
     # BEGIN SOLUTION: load a tile by the strides of x, and store it to out, which is contiguous
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     j = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
@@ -215,7 +218,9 @@ lab.storage(base, transposed, expanded)
 
 # %%
 @triton.jit
-def add_one_in_place_kernel(x_ptr, rows, columns, stride_0, stride_1, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+def add_one_in_place_kernel(
+    x_ptr, rows, columns, stride_0, stride_1, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+):
     # BEGIN SOLUTION: load a tile of the view, and store it one greater to where it came from
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     j = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
@@ -245,7 +250,9 @@ exercise("add_one_in_place").check(add_one_in_place)
 
 # %%
 @triton.jit
-def transpose_kernel(x_ptr, out_ptr, rows, columns, stride_0, stride_1, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+def transpose_kernel(
+    x_ptr, out_ptr, rows, columns, stride_0, stride_1, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+):
     # BEGIN SOLUTION: load a tile of x by its strides, and store it to the places [j, i] of out
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     j = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)

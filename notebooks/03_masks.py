@@ -94,7 +94,9 @@ launches[0].plot.tiling("x_ptr")
 block = torch.zeros(6, 8)
 view = block[:, :5]
 with lab.record() as launches:
-    double[(1,)](view, torch.empty(64), 30, BLOCK=32)  # 30 elements in a row: so a view does not lie
+    double[(1,)](
+        view, torch.empty(64), 30, BLOCK=32
+    )  # 30 elements in a row: so a view does not lie
 print(launches[0].findings[0])
 launches[0].plot.storage("x_ptr")
 
@@ -141,7 +143,7 @@ def shift_right_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def shift_right(x):
-    """x one place further to the right, in a new tensor; a zero comes in, the last element falls out."""
+    """x one place further to the right, in a new tensor; a zero comes in, the last falls out."""
     out = torch.empty_like(x)
     n = x.numel()
     shift_right_kernel[(triton.cdiv(n, 64),)](x, out, n, BLOCK=64)
@@ -227,13 +229,19 @@ launches[0].findings
 
 # %%
 @triton.jit
-def pad_rows_kernel(x_ptr, out_ptr, rows, columns, width, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+def pad_rows_kernel(
+    x_ptr, out_ptr, rows, columns, width, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+):
     # BEGIN SOLUTION: load what there is of x, zeros elsewhere, and store rows of `width` elements
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     j = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     there = (i < rows)[:, None] & (j < columns)[None, :]
     x = tl.load(x_ptr + i[:, None] * columns + j[None, :], mask=there, other=0)
-    tl.store(out_ptr + i[:, None] * width + j[None, :], x, mask=(i < rows)[:, None] & (j < width)[None, :])
+    tl.store(
+        out_ptr + i[:, None] * width + j[None, :],
+        x,
+        mask=(i < rows)[:, None] & (j < width)[None, :],
+    )
     # END SOLUTION
 
 
@@ -317,7 +325,8 @@ x, weight = torch.randn(3, 600), torch.randn(600)
 with lab.record() as launches:
     y = rms_norm(x, weight, block=256)
 load = launches[0].accesses[0]
-print(f"{load.kind} in line {load.line}: {load.iterations} steps of {load.block[0]} lanes for 600 columns")
+steps = f"{load.iterations} steps of {load.block[0]} lanes for 600 columns"
+print(f"{load.kind} in line {load.line}: {steps}")
 print(torch.allclose(y, torch.nn.functional.rms_norm(x, (600,), weight, 1e-6), atol=1e-5))
 
 # %% [markdown]

@@ -38,7 +38,7 @@ from triton_lab.course import exercise
 
 
 # %%
-# %%triton cpu --show none
+# %%triton cpu --show steps
 @triton.jit
 def full_like_a_scalar(out):
     value = 0.0
@@ -75,7 +75,7 @@ print(out)
 
 
 # %%
-# %%triton cpu --show none
+# %%triton cpu --show steps
 @triton.jit
 def scalars(out, count, factor, SIZE: tl.constexpr):
     HALF: tl.constexpr = SIZE // 2
@@ -115,6 +115,7 @@ def inferred(x, n):
 with lab.record() as launches:
     inferred[(1,)](torch.ones(1, dtype=torch.float16), 4)
 
+# %%
 python = {
     "integer": 3,
     "real": 0.5,
@@ -196,18 +197,21 @@ exercise("average").check(average)
 
 
 # %%
-# %%triton cpu --show values
 @triton.jit
-def scale(x, y, n, BLOCK: tl.constexpr):
+def scale(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
-    tl.store(y + i, (tl.load(x + i, mask=i < n).to(tl.float32) * 1.5).to(y.dtype.element_ty), mask=i < n)
+    x = tl.load(x_ptr + i, mask=i < n).to(tl.float32)
+    y = (x * 1.5).to(y_ptr.dtype.element_ty)
+    tl.store(y_ptr + i, y, mask=i < n)
 
 
-for dtype in (torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2, torch.float16):
-    x = torch.linspace(-4, 4, 16).to(dtype)
+for dtype in (torch.bfloat16, torch.float16, torch.float8_e5m2, torch.float8_e4m3fn):
+    x = torch.linspace(-4, 4, 20).to(dtype)
     y = torch.empty_like(x)
-    scale[(1,)](x, y, 16, BLOCK=16)
-    print(f"{dtype!s:20} equals torch: {torch.equal(y.float(), (x.float() * 1.5).to(dtype).float())}")
+    with lab.record() as launches:
+        scale[(1,)](x, y, 20, BLOCK=32)
+    print(f"{dtype!s:20} equals torch: {torch.equal(y, (x.float() * 1.5).to(dtype))}")
+launches[0].plot.values("y")
 
 # %% [markdown]
 # ## Exercise 3: one rounding
@@ -269,7 +273,7 @@ exercise("dot_of_bytes").check(dot_of_bytes)
 
 
 # %%
-# %%triton cpu --show none
+# %%triton cpu --show steps
 @triton.jit
 def halves(x, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -229,7 +229,9 @@ print(list(np.float32([1.0, 0.0]).tobytes()))
 # %%
 array = np.arange(10, dtype=np.float32)
 first, second = torch.from_numpy(array[:6]), torch.from_numpy(array[4:])
-print("same torch storage:", first.untyped_storage().data_ptr() == second.untyped_storage().data_ptr())
+print(
+    "same torch storage:", first.untyped_storage().data_ptr() == second.untyped_storage().data_ptr()
+)
 lab.storage(first, second)
 
 # %%

@@ -80,7 +80,9 @@ def row_sum(x):
     """The sum of each row of a matrix, in a new vector."""
     rows, columns = x.shape
     out = torch.empty(rows)
-    row_sum_kernel[(rows,)](x, out, columns, x.stride(0), x.stride(1), BLOCK=triton.next_power_of_2(columns))
+    row_sum_kernel[(rows,)](
+        x, out, columns, x.stride(0), x.stride(1), BLOCK=triton.next_power_of_2(columns)
+    )
     return out
 
 
@@ -111,7 +113,9 @@ def row_range(x):
     """The greatest less the least element of each row, in a new vector."""
     rows, columns = x.shape
     out = torch.empty(rows)
-    row_range_kernel[(rows,)](x, out, columns, x.stride(0), x.stride(1), BLOCK=triton.next_power_of_2(columns))
+    row_range_kernel[(rows,)](
+        x, out, columns, x.stride(0), x.stride(1), BLOCK=triton.next_power_of_2(columns)
+    )
     return out
 
 
@@ -161,7 +165,9 @@ def softmax_kernel(x_ptr, out_ptr, columns, stride_0, stride_1, BLOCK: tl.conste
     row = tl.program_id(0)
     column = tl.arange(0, BLOCK)
     mask = column < columns
-    x = tl.load(x_ptr + row * stride_0 + column * stride_1, mask=mask, other=float("-inf")).to(tl.float32)
+    x = tl.load(x_ptr + row * stride_0 + column * stride_1, mask=mask, other=float("-inf")).to(
+        tl.float32
+    )
     e = tl.exp(x - tl.max(x, axis=0))
     tl.store(out_ptr + row * columns + column, e / tl.sum(e, axis=0), mask=mask)
     # END SOLUTION
@@ -171,7 +177,9 @@ def softmax(x):
     """Softmax of each row of a matrix, contiguous, of the dtype of x."""
     rows, columns = x.shape
     out = torch.empty((rows, columns), dtype=x.dtype)
-    softmax_kernel[(rows,)](x, out, columns, x.stride(0), x.stride(1), BLOCK=triton.next_power_of_2(columns))
+    softmax_kernel[(rows,)](
+        x, out, columns, x.stride(0), x.stride(1), BLOCK=triton.next_power_of_2(columns)
+    )
     return out
 
 
@@ -201,7 +209,9 @@ def long_row_sum_kernel(x_ptr, out_ptr, columns, stride_0, stride_1, BLOCK: tl.c
     total = tl.zeros((BLOCK,), tl.float32)
     for start in range(0, columns, BLOCK):
         column = start + tl.arange(0, BLOCK)
-        total += tl.load(x_ptr + row * stride_0 + column * stride_1, mask=column < columns, other=0.0)
+        total += tl.load(
+            x_ptr + row * stride_0 + column * stride_1, mask=column < columns, other=0.0
+        )
     tl.store(out_ptr + row, tl.sum(total, axis=0))
     # END SOLUTION
 
@@ -235,7 +245,8 @@ launches[0].plot.timeline("x_ptr", program=1)
 around = 1000 + torch.rand(100)
 one_pass = around.square().mean() - around.mean().square()
 two_passes = (around - around.mean()).square().mean()
-print(f"one pass {one_pass:.4f}, two passes {two_passes:.4f}, in float64 {around.double().var(correction=0):.4f}")
+exact = around.double().var(correction=0)
+print(f"one pass {one_pass:.4f}, two passes {two_passes:.4f}, in float64 {exact:.4f}")
 
 # %% [markdown]
 # ## Exercise 5: mean 0, variance 1
@@ -262,7 +273,9 @@ def normalise(x):
     """Each row with mean 0 and variance 1, contiguous."""
     rows, columns = x.shape
     out = torch.empty((rows, columns))
-    normalise_kernel[(rows,)](x, out, columns, x.stride(0), x.stride(1), BLOCK=triton.next_power_of_2(columns))
+    normalise_kernel[(rows,)](
+        x, out, columns, x.stride(0), x.stride(1), BLOCK=triton.next_power_of_2(columns)
+    )
     return out
 
 

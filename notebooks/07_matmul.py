@@ -61,7 +61,7 @@ naive = launches[0]
 naive.plot.accesses("a_ptr", by="reuse")
 
 # %% [markdown]
-# ## A tile needs a band of each
+# ## A tile needs a strip of each
 #
 # A program that has a tile of 4 by 4 loads four rows and four columns, and uses each number four times. `tl.dot` is the
 # product of two blocks. Here all of K is one block:
@@ -92,7 +92,8 @@ a, b, c = torch.randn(64, 32), torch.randn(32, 64), torch.empty(64, 64)
 for tile in (16, 32, 64):
     with lab.record() as launches:
         by_tiles[(64 // tile, 64 // tile)](a, b, c, 64, K=32, M_=tile, N_=tile)
-    print(f"tiles of {tile:2}: {launches[0].programs:2} programs load {loaded(launches[0], 'a_ptr'):6,} bytes of a")
+    found = f"{launches[0].programs:2} programs load {loaded(launches[0], 'a_ptr'):6,} bytes of a"
+    print(f"tiles of {tile:2}: {found}")
 
 # %% [markdown]
 # Twice the tile's width, half the bytes. What limits the tile is the room that a program has: its accumulator lies in
@@ -162,8 +163,8 @@ exercise("bytes_of_a").check(bytes_of_a)
 # ## The order of programs
 #
 # A GPU starts programs in the order of their numbers, some hundred at once. What those load together should be little,
-# since a cache keeps it. Row by row, eight programs need one band of `a` and all of `b`. In *bands* of two rows of
-# tiles, walked column by column, they need two bands of `a` and half of `b`:
+# since a cache keeps it. Row by row, eight programs need one strip of `a` and all of `b`. In *bands* of two rows of
+# tiles, walked column by column, they need two strips of `a` and half of `b`:
 
 
 # %%
@@ -182,7 +183,8 @@ for BAND in (1, 2):
         tile_numbers[(64,)](numbers, TILES=8, BAND=BAND)
     first = [(int(r), int(k)) for r, k in (numbers < 8).nonzero()]
     rows, columns = {r for r, _ in first}, {k for _, k in first}
-    print(f"bands of {BAND}: the first 8 programs need {len(rows)} bands of a and {len(columns)} of b")
+    found = f"{len(rows)} of 8 strips of a, and {len(columns)} of b"
+    print(f"bands of {BAND}: the first 8 programs need {found}")
 launches[0].plot.tiling("out_ptr")
 
 # %% [markdown]
@@ -300,14 +302,18 @@ exercise("batched").check(batched)
 # %%
 @triton.jit
 def quantised_kernel(a_ptr, b_ptr, scale_ptr, c_ptr, M, N, K, BLOCK: tl.constexpr):
-    # BEGIN SOLUTION: multiply by b as it is, and by its scale in the end; all matrices are contiguous
+    # BEGIN SOLUTION: multiply by b as it is, by its scale in the end; all are contiguous
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     j = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     accumulator = tl.zeros((BLOCK, BLOCK), tl.float32)
     for start in range(0, K, BLOCK):
         k = start + tl.arange(0, BLOCK)
-        a = tl.load(a_ptr + i[:, None] * K + k[None, :], mask=(i < M)[:, None] & (k < K)[None, :], other=0.0)
-        b = tl.load(b_ptr + k[:, None] * N + j[None, :], mask=(k < K)[:, None] & (j < N)[None, :], other=0)
+        a = tl.load(
+            a_ptr + i[:, None] * K + k[None, :], mask=(i < M)[:, None] & (k < K)[None, :], other=0.0
+        )
+        b = tl.load(
+            b_ptr + k[:, None] * N + j[None, :], mask=(k < K)[:, None] & (j < N)[None, :], other=0
+        )
         accumulator = tl.dot(a, b.to(tl.float32), accumulator, input_precision="ieee")
     scale = tl.load(scale_ptr + j, mask=j < N, other=0.0)
     c = accumulator * scale[None, :]

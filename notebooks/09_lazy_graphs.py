@@ -174,7 +174,9 @@ for _ in range(4):
 for rate in (0.1, 0.05, 0.025):
     weights.sub_(speed * rate)
     step = mark_step()
-    print("number:", "hit " if step.hit else "miss", [name for name, *_ in step.nearest.differences])
+    print(
+        "number:", "hit " if step.hit else "miss", [name for name, *_ in step.nearest.differences]
+    )
 
 for rate in (0.1, 0.05, 0.025):
     weights.sub_(speed * lab.lazy.tensor(rate))

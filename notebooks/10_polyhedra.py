@@ -181,7 +181,14 @@ skewed.plot(order=True)
 
 # %%
 entries = range(-2, 3)
-matrices = [((a, b), (c, d)) for a in entries for b in entries for c in entries for d in entries if a * d != b * c]
+matrices = [
+    ((a, b), (c, d))
+    for a in entries
+    for b in entries
+    for c in entries
+    for d in entries
+    if a * d != b * c
+]
 legal = [matrix for matrix in matrices if lab.schedule(wavefront).matrix(matrix).is_legal]
 len(matrices), len(legal)
 
@@ -259,7 +266,11 @@ from triton_lab.polyhedral.cost import Cache
 
 transpose = lab.polyhedral.scop(examples.TRANSPOSE, n=64)
 for schedule in (lab.schedule(transpose), lab.schedule(transpose).tile({"i": 8, "j": 8})):
-    print(" . ".join(schedule.steps) or "as written", "->", schedule.cost(Cache(lines=32, line_size=8)))
+    print(
+        " . ".join(schedule.steps) or "as written",
+        "->",
+        schedule.cost(Cache(lines=32, line_size=8)),
+    )
 
 # %%
 small = lab.polyhedral.scop(examples.TRANSPOSE, n=8)

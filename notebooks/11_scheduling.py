@@ -111,7 +111,9 @@ exercise("tiles_in_time").check(tiles_in_time)
 
 # %%
 for attempt in (lab.schedule(SMOOTHED, n=64), tiles_in_time(lab.schedule(SMOOTHED, n=64))):
-    print(" . ".join(attempt.steps) or "as written", "->", attempt.cost(Cache(lines=8, line_size=4)))
+    print(
+        " . ".join(attempt.steps) or "as written", "->", attempt.cost(Cache(lines=8, line_size=4))
+    )
 
 # %% [markdown]
 # Yours on a few points, in the order of the nest and in time. No arrow is red any more:
@@ -131,7 +133,14 @@ from triton_lab.polyhedral.page.halide import halide_matmul
 halide = halide_matmul(32, block_size=16)
 print("\n".join(halide.steps))
 print(halide.legality)
-print("visits:", len(halide.order()), "different:", len(set(halide.order().pairs)), "expected:", 32**2 + 32**3)
+print(
+    "visits:",
+    len(halide.order()),
+    "different:",
+    len(set(halide.order().pairs)),
+    "expected:",
+    32**2 + 32**3,
+)
 
 # %% [markdown]
 # The program that these steps make, on a smaller matrix, and that the large one computes the product:

@@ -65,7 +65,8 @@ on_gpu
 # %%
 time = on_gpu.time
 assert time.low <= time.median <= time.high and time.runs >= 100
-print(f"{time.median * 1e6:.1f} µs, mostly {time.low * 1e6:.1f} to {time.high * 1e6:.1f}, of {time.runs} runs")
+low, median, high = (1e6 * each for each in (time.low, time.median, time.high))
+print(f"{median:.1f} µs, mostly {low:.1f} to {high:.1f}, of {time.runs} runs")
 
 # %% [markdown]
 # Your own launch on the CPU has no such time. It has `seconds`, the interpreter's: how long NumPy took to act the
@@ -106,7 +107,8 @@ assert [lab.compare(add_gpu).verdict, comparison.verdict, wrong.verdict] == [
     "different",
 ]
 y = comparison["y_ptr"]
-print(f"{y.count} of {y.a.size} elements differ, by {y.largest_ulps.value:g} ulp at most, at {y.largest_ulps.index}")
+most = y.largest_ulps
+print(f"{y.count} of {y.a.size} elements differ, by {most.value:g} ulp at most, at {most.index}")
 
 # %% [markdown]
 # One addition per element is rounded once, in one way: IEEE 754 leaves no choice, and vector add is bit-equal on any
@@ -202,14 +204,16 @@ def product_kernel(a_ptr, b_ptr, c_ptr, SIZE: tl.constexpr):
 
 torch.manual_seed(0)
 with lab.record() as launches:
-    product_kernel[(1,)](torch.randn(64, 64), torch.randn(64, 64), torch.empty(64, 64), SIZE=64)
+    product_kernel[(1,)](torch.randn(32, 32), torch.randn(32, 32), torch.empty(32, 32), SIZE=32)
 rounded = lab.compare(launches[0], in_tf32)
 rounded
 
 # %%
 print(rounded.verdict)
 print(rounded.cause)
-assert rounded.verdict == "as near as rounding explains" and rounded.cause.startswith("tf32 inputs of tl.dot")
+assert rounded.verdict == "as near as rounding explains" and rounded.cause.startswith(
+    "tf32 inputs of tl.dot"
+)
 
 # %% [markdown]
 # ## The order of summation
@@ -223,10 +227,15 @@ left, right = halves["a"].float(), halves["b"].float()
 k = torch.arange(left.shape[1]) // 32 % 4  # which program takes which columns of A
 shares = [left[:, k == program] @ right[k == program] for program in range(4)]
 results = torch.stack(
-    [sum((shares[p] for p in order[1:]), shares[order[0]]) for order in itertools.permutations(range(4))]
+    [
+        sum((shares[p] for p in order[1:]), shares[order[0]])
+        for order in itertools.permutations(range(4))
+    ]
 )
 different = torch.tensor([len(set(column)) for column in results.reshape(24, -1).T.tolist()])
-for count, elements in zip(*(each.tolist() for each in different.unique(return_counts=True)), strict=True):
+for count, elements in zip(
+    *(each.tolist() for each in different.unique(return_counts=True)), strict=True
+):
     print(f"possible results: {count}, of {elements} elements")
 assert different.max() > 1
 
@@ -339,7 +348,12 @@ def launch(stride: int = 99, columns: int = 100):
     my_softmax[(13,)](given["x"], torch.zeros(13, 100), columns, stride, BLOCK=128)
 
 
-lab.interact(launch, draw=lambda made: lab.compare(made, on_gpu).plot(), stride=[98, 99, 100], columns=[98, 99, 100])
+lab.interact(
+    launch,
+    draw=lambda made: lab.compare(made, on_gpu).plot(),
+    stride=[98, 99, 100],
+    columns=[98, 99, 100],
+)
 
 # %% [markdown]
 # *Different*, and by how much hardly matters. What matters is where it began: the first store, in the order of the
@@ -348,7 +362,7 @@ lab.interact(launch, draw=lambda made: lab.compare(made, on_gpu).plot(), stride=
 
 # %%
 def first_difference(**choices):
-    """The comparison of the recording with a launch of `my_softmax`, and its first store that differs."""
+    """A launch of `my_softmax` against the recording, and its first store that differs."""
     with lab.record() as launches:
         launch(**choices)
     found = lab.compare(launches[0], on_gpu)
@@ -357,7 +371,8 @@ def first_difference(**choices):
 
 for choices in ({"stride": 99}, {"columns": 99}, {"stride": 100}):
     verdict, first = first_difference(**choices)
-    print(f"{choices}: {verdict}, first on line {first.line} in program {first.program}, lane {first.lanes[0]}")
+    where = f"line {first.line} in program {first.program}, lane {first.lanes[0]}"
+    print(f"{choices}: {verdict}, first on {where}")
 assert first_difference(stride=99)[1].program == 1  # row 0 begins at 0 with any stride
 assert first_difference(columns=99)[1].program == 0
 
@@ -417,7 +432,9 @@ def mine(n, block=1024):
     return lambda: add(x, y, block=block)
 
 
-swept = lab.sweep(mine, [4**k for k in range(5, 11)], configs=[{"block": 64}, {"block": 1024}], seconds=0.02)
+swept = lab.sweep(
+    mine, [4**k for k in range(5, 11)], configs=[{"block": 64}, {"block": 1024}], seconds=0.02
+)
 assert swept.target == "cpu" and all(swept.rate(row) is None for row in swept)
 swept
 

@@ -133,9 +133,22 @@ launches[0].plot.steps(program=0)
 # %%
 @triton.jit
 def attention_kernel(
-    q_ptr, k_ptr, v_ptr, out_ptr, tokens, scale, qh, qt, kh, kt, vh, vt, DIM: tl.constexpr, BLOCK: tl.constexpr
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    out_ptr,
+    tokens,
+    scale,
+    qh,
+    qt,
+    kh,
+    kt,
+    vh,
+    vt,
+    DIM: tl.constexpr,
+    BLOCK: tl.constexpr,
 ):
-    # BEGIN SOLUTION: walk over the keys; keep the greatest score, the sum, and the weighted values of each query
+    # BEGIN SOLUTION: walk over the keys; keep each query's greatest score, sum, weighted values
     head = tl.program_id(1)
     query = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     d = tl.arange(0, DIM)
@@ -181,7 +194,8 @@ exercise("attention").check(attention)
 # %%
 with lab.record() as launches:
     attention(*(torch.randn(1, 512, 32) for _ in range(3)))
-print(f"q, k, v and the result: {4 * 512 * 32 * 4:,} bytes; the scores alone would be {512 * 512 * 4:,}")
+together, scores = 4 * 512 * 32 * 4, 512 * 512 * 4
+print(f"q, k, v and the result: {together:,} bytes; the scores alone would be {scores:,}")
 launches[0].plot.accesses("k_ptr", by="reuse")
 
 # %% [markdown]
@@ -197,7 +211,20 @@ launches[0].plot.accesses("k_ptr", by="reuse")
 # %%
 @triton.jit
 def causal_kernel(
-    q_ptr, k_ptr, v_ptr, out_ptr, tokens, scale, qh, qt, kh, kt, vh, vt, DIM: tl.constexpr, BLOCK: tl.constexpr
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    out_ptr,
+    tokens,
+    scale,
+    qh,
+    qt,
+    kh,
+    kt,
+    vh,
+    vt,
+    DIM: tl.constexpr,
+    BLOCK: tl.constexpr,
 ):
     # BEGIN SOLUTION: as before, with a mask on the scores and an earlier end
     head = tl.program_id(1)
@@ -274,11 +301,13 @@ torch.allclose(v.grad, again.transpose(1, 2) @ dout, atol=1e-5)
 def gradient_of_v_kernel(
     q_ptr, k_ptr, lse_ptr, dout_ptr, dv_ptr, tokens, scale, DIM: tl.constexpr, BLOCK: tl.constexpr
 ):
-    # BEGIN SOLUTION: make the weights of a block again, and add up their transposed product with dout
+    # BEGIN SOLUTION: make a block's weights again, and add up their transposed product with dout
     base = tl.program_id(1) * tokens * DIM
     key = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     d = tl.arange(0, DIM)
-    k = tl.load(k_ptr + base + key[:, None] * DIM + d[None, :], mask=(key < tokens)[:, None], other=0.0)
+    k = tl.load(
+        k_ptr + base + key[:, None] * DIM + d[None, :], mask=(key < tokens)[:, None], other=0.0
+    )
     dv = tl.zeros((BLOCK, DIM), tl.float32)
     for start in range(0, tokens, BLOCK):
         query = start + tl.arange(0, BLOCK)
@@ -336,7 +365,17 @@ print(torch.allclose(change.transpose(1, 2) @ q / math.sqrt(16), expected_k))
 # %%
 @triton.jit
 def gradient_of_k_kernel(
-    q_ptr, k_ptr, v_ptr, lse_ptr, delta_ptr, dout_ptr, dk_ptr, tokens, scale, DIM: tl.constexpr, BLOCK: tl.constexpr
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    lse_ptr,
+    delta_ptr,
+    dout_ptr,
+    dk_ptr,
+    tokens,
+    scale,
+    DIM: tl.constexpr,
+    BLOCK: tl.constexpr,
 ):
     base = tl.program_id(1) * tokens
     d = tl.arange(0, DIM)
@@ -366,7 +405,9 @@ def gradient_of_k(q, k, v, lse, delta, dout):
     heads, tokens, dim = k.shape
     dk = torch.empty((heads, tokens, dim))
     grid = (triton.cdiv(tokens, 32), heads)
-    gradient_of_k_kernel[grid](q, k, v, lse, delta, dout, dk, tokens, 1 / math.sqrt(dim), DIM=dim, BLOCK=32)
+    gradient_of_k_kernel[grid](
+        q, k, v, lse, delta, dout, dk, tokens, 1 / math.sqrt(dim), DIM=dim, BLOCK=32
+    )
     return dk
 
 
@@ -391,7 +432,17 @@ launches[0].plot.origins()
 # %%
 @triton.jit
 def gradient_of_q_kernel(
-    q_ptr, k_ptr, v_ptr, lse_ptr, delta_ptr, dout_ptr, dq_ptr, tokens, scale, DIM: tl.constexpr, BLOCK: tl.constexpr
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    lse_ptr,
+    delta_ptr,
+    dout_ptr,
+    dq_ptr,
+    tokens,
+    scale,
+    DIM: tl.constexpr,
+    BLOCK: tl.constexpr,
 ):
     # BEGIN SOLUTION: make the change of a block of scores, and add up its product with k
     base = tl.program_id(1) * tokens
@@ -423,7 +474,9 @@ def gradient_of_q(q, k, v, lse, delta, dout):
     heads, tokens, dim = q.shape
     dq = torch.empty((heads, tokens, dim))
     grid = (triton.cdiv(tokens, 32), heads)
-    gradient_of_q_kernel[grid](q, k, v, lse, delta, dout, dq, tokens, 1 / math.sqrt(dim), DIM=dim, BLOCK=32)
+    gradient_of_q_kernel[grid](
+        q, k, v, lse, delta, dout, dq, tokens, 1 / math.sqrt(dim), DIM=dim, BLOCK=32
+    )
     return dq
 
 

@@ -318,8 +318,12 @@ def product_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK: tl.constexpr):
     # END SOLUTION
     for step in range(steps):
         k = step * BLOCK + tl.arange(0, BLOCK)
-        a = tl.load(a_ptr + i[:, None] * K + k[None, :], mask=(i < M)[:, None] & (k < K)[None, :], other=0.0)
-        b = tl.load(b_ptr + k[:, None] * N + j[None, :], mask=(k < K)[:, None] & (j < N)[None, :], other=0.0)
+        a = tl.load(
+            a_ptr + i[:, None] * K + k[None, :], mask=(i < M)[:, None] & (k < K)[None, :], other=0.0
+        )
+        b = tl.load(
+            b_ptr + k[:, None] * N + j[None, :], mask=(k < K)[:, None] & (j < N)[None, :], other=0.0
+        )
         total = tl.dot(a, b, total, input_precision="ieee")
     mask = (i < M)[:, None] & (j < N)[None, :]
     tl.store(c_ptr + i[:, None] * N + j[None, :], total, mask=mask)
@@ -392,7 +396,9 @@ def highest_kernel(x_ptr, out_ptr, lock_ptr, n, BLOCK: tl.constexpr):
 def highest(x):
     """The greatest element, as a tensor of one element."""
     out = torch.full((1,), float("-inf"))
-    highest_kernel[(triton.cdiv(x.numel(), 64),)](x, out, torch.zeros(1, dtype=torch.int32), x.numel(), BLOCK=64)
+    highest_kernel[(triton.cdiv(x.numel(), 64),)](
+        x, out, torch.zeros(1, dtype=torch.int32), x.numel(), BLOCK=64
+    )
     return out
 
 

@@ -50,6 +50,13 @@ _RUN_ALL = """async () => {
   }
 }"""
 
+# Resolves once the cell has run.
+_RUN = """async index => {
+  const app = window.jupyterapp;
+  app.shell.currentWidget.content.activeCellIndex = index;
+  await app.commands.execute('notebook:run-cell');
+}"""
+
 # Whether JupyterLab is loaded with no document open.
 _EMPTY = """() => window.jupyterapp?.name === 'JupyterLab' &&
   ![...window.jupyterapp.shell.widgets('main')].some(each => each.context)"""
@@ -158,6 +165,16 @@ class Notebook:
         """Run every cell; return when all have run and the kernel is idle."""
         self.page.set_default_timeout(timeout_ms)
         self.page.evaluate(_RUN_ALL)
+
+    def run(self, index: int) -> None:
+        """Run the cell ``index``, counted from 0; return when it has run, with an error or without."""
+        self.page.evaluate(_RUN, index)
+
+    def write(self, index: int, text: str) -> None:
+        """Put ``text`` into the cell ``index`` as somebody does who pastes over all of it."""
+        self.cell(index).locator(".cm-content").click()
+        self.page.keyboard.press("ControlOrMeta+a")
+        self.page.keyboard.insert_text(text)
 
     def save(self) -> None:
         """Save the file; return when it is written."""

@@ -139,20 +139,49 @@ def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> Non
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="NOTEBOOK...")
 @click.option("--csv", "table", type=FILE, metavar="FILE", help="Write the table there, a row for each exercise.")
 @click.option("--seconds", type=click.FloatRange(min=1), default=300.0, show_default=True, help="For each notebook.")
-def grade(files: tuple[Path, ...], table: Path | None, seconds: float) -> None:
+@click.option("--scheduler", metavar="ADDRESS", help="Of Dask's, as tls://host:8786: its workers share the notebooks.")
+@click.option("--tls-ca-file", type=FILE, metavar="FILE", help="Who signs its certificates; as dask worker has it.")
+@click.option("--tls-cert", type=FILE, metavar="FILE", help="Your certificate.")
+@click.option("--tls-key", type=FILE, metavar="FILE", help="Its key.")
+def grade(
+    files: tuple[Path, ...],
+    table: Path | None,
+    seconds: float,
+    scheduler: str | None,
+    tls_ca_file: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+) -> None:
     """Run learners' notebooks of the course and judge their answers.
 
-    Each runs in a process of its own. Who grades strangers does so in a container: a process is no jail.
+    Each runs in a process of its own. Who grades strangers does so in a container: a process is no jail. Without
+    --tls-... Dask's own configuration says what proves who is who.
     """
+    from triton_lab.backend.targets import TargetError
     from triton_lab.course.grading import grade
 
     try:
-        grades = grade(files, seconds=seconds)
+        security = _security(tls_ca_file, tls_cert, tls_key) if scheduler is not None else None
+        grades = grade(files, seconds=seconds, scheduler=scheduler, security=security)
         if table is not None:
             grades.to_csv(table)
-    except OSError as error:
+    except (OSError, ValueError, TargetError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(str(grades))
+
+
+def _security(authority: Path | None, certificate: Path | None, key: Path | None) -> object:
+    """Dask's certificates as files; None where its configuration has them."""
+    named = (("tls_ca_file", authority), ("tls_client_cert", certificate), ("tls_client_key", key))
+    files = {name: str(path) for name, path in named if path is not None}
+    if not files:
+        return None
+    from triton_lab.remote.cluster import installed
+
+    installed()
+    import distributed
+
+    return distributed.Security(**files, require_encryption=True)
 
 
 def main() -> None:

@@ -1,9 +1,13 @@
-"""A class's notebooks, graded: each run in a process of its own, with limits, and judged by the course's own checks."""
+"""A class's notebooks, graded: each run in a process of its own, with limits, and judged by the course's own checks.
+
+Here, or where several workers share the work: a notebook travels as text, and what its checks said comes back.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import csv
+import functools
 import html
 import json
 import os
@@ -11,9 +15,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from triton_lab import words
 from triton_lab.course.edition import checked, source_of
@@ -21,6 +26,10 @@ from triton_lab.course.registry import exercise
 
 SECONDS = 300.0  # for one notebook
 MEMORY = 8 << 30  # bytes of data that it may hold
+_GRACE = 30.0  # seconds that a worker has beside them, to end a notebook itself and say how far it came
+
+Judgements = tuple[dict[str, tuple[bool, str]], str]
+"""What the checks said, by exercise: whether the answer is right, and what is wrong. And why there are no more."""
 
 
 @dataclass(frozen=True)
@@ -90,14 +99,33 @@ class Grades(tuple[Row, ...]):
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
+@dataclass(frozen=True)
+class _HandedIn:
+    """A notebook as somebody handed it in: its ``text``, and the exercises that it ``asked`` to be checked in their
+    order; None where it is no notebook."""
+
+    file: str
+    text: str
+    asked: tuple[str, ...] | None
+
+
 def grade(
-    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, seconds: float = SECONDS, memory: int = MEMORY
+    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    seconds: float = SECONDS,
+    memory: int = MEMORY,
+    scheduler: str | None = None,
+    security: Any = None,
+    insecure: bool = False,
 ) -> Grades:
     """Run learners' notebooks and judge their answers: a table with points.
 
     Each runs in a process of its own, in an empty folder, for ``seconds`` at most and with ``memory`` bytes of data; a
     notebook that needs more gets the points that it had by then. Only those exercises count that it has a check of.
     A process is no jail: who grades strangers does so in a container.
+
+    With a ``scheduler`` of Dask's, and what `target` takes beside it, its workers share the notebooks. Where they are
+    lost, those that are left get no points and a message that says so. Raises TargetError where there is none at first.
 
     >>> lab.course.grade("nowhere.ipynb")
     Traceback (most recent call last):
@@ -108,31 +136,61 @@ def grade(
     missing = [os.fspath(one) for one in chosen if not Path(one).is_file()]
     if missing:
         raise FileNotFoundError(f"no notebook is at {missing[0]}")
-    return Grades(row for one in chosen for row in _graded(Path(one), seconds, memory))
+    handed = [_handed_in(Path(one)) for one in chosen]
+    calls = [functools.partial(judgements, one.text, seconds, memory) for one in handed if one.asked]
+    if scheduler is None:
+        found: Iterator[Judgements] = (call() for call in calls)
+    else:
+        limits = {"max_seconds": seconds + _GRACE, "max_bytes": memory}
+        found = _elsewhere(calls, scheduler=scheduler, security=security, insecure=insecure, **limits)
+    return Grades(row for one in handed for row in _rows(one, next(found) if one.asked else ({}, "")))
 
 
-def _graded(file: Path, seconds: float, memory: int) -> Iterator[Row]:
+def _handed_in(path: Path) -> _HandedIn:
     try:
-        cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+        text = path.read_text(encoding="utf-8")
+        cells = json.loads(text)["cells"]
         asked = dict.fromkeys(name for cell in cells if (name := checked(source_of(cell))) is not None)
     except (ValueError, KeyError, TypeError):
-        yield Row(str(file), "", 0.0, 0.0, "this is no notebook")
+        return _HandedIn(str(path), "", None)
+    return _HandedIn(str(path), text, tuple(asked))
+
+
+def _rows(one: _HandedIn, found: Judgements) -> Iterator[Row]:
+    if one.asked is None:
+        yield Row(one.file, "", 0.0, 0.0, "this is no notebook")
         return
-    told, ended = _judgements(file, seconds, memory)
-    for name in asked:
+    told, ended = found
+    for name in one.asked:
         try:
             points = float(exercise(name).points)
         except LookupError as error:
-            yield Row(str(file), name, 0.0, 0.0, str(error))
+            yield Row(one.file, name, 0.0, 0.0, str(error))
             continue
         solved, message = told.get(name, (False, ended or "the notebook ended before this check"))
-        yield Row(str(file), name, points if solved else 0.0, points, "" if solved else message)
+        yield Row(one.file, name, points if solved else 0.0, points, "" if solved else message)
 
 
-def _judgements(file: Path, seconds: float, memory: int) -> tuple[dict[str, tuple[bool, str]], str]:
-    """What the checks said, by exercise, and why there are no more of them."""
+def _elsewhere(calls: Sequence[Callable[[], Judgements]], **where: Any) -> Iterator[Judgements]:
+    """What the calls give on a scheduler's workers, in their order: what came back stays, whatever is lost later."""
+    from triton_lab.remote.failures import RemoteError
+    from triton_lab.remote.spread import outcomes
+
+    done = 0
+    try:
+        for outcome in outcomes(calls, **where):
+            yield outcome.value if outcome.error is None else ({}, f"not graded: {outcome.error}")
+            done += 1
+    except RemoteError:
+        lost: Judgements = {}, "not graded: the workers were lost; grade it again when one is there"
+        yield from [lost] * (len(calls) - done)
+
+
+def judgements(text: str, seconds: float, memory: int) -> Judgements:
+    """Run the notebook of which this is the file's text, and hear what its checks say. Workers call it, too."""
     with tempfile.TemporaryDirectory() as folder:
-        told, inside = os.path.join(folder, "told"), os.path.join(folder, "inside")
+        file, told, inside = (os.path.join(folder, name) for name in ("notebook", "told", "inside"))
+        Path(file).write_text(text, encoding="utf-8")
         os.mkdir(inside)
         environment = os.environ | {
             "TRITON_LAB_PROGRESS": os.path.join(folder, "progress.json"),
@@ -140,7 +198,7 @@ def _judgements(file: Path, seconds: float, memory: int) -> tuple[dict[str, tupl
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         }
         child = subprocess.Popen(
-            [sys.executable, "-m", "triton_lab.course.running", str(file.absolute()), told, str(memory)],
+            [sys.executable, "-m", "triton_lab.course.running", file, told, str(memory)],
             cwd=inside,
             env=environment,
             stdin=subprocess.DEVNULL,

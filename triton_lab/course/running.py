@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import resource
+import signal
 import sys
 import warnings
 from collections.abc import Iterator
@@ -105,8 +107,15 @@ def limit(memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (memory if most == resource.RLIM_INFINITY else min(memory, most), most))
 
 
+def end_with_parent() -> None:
+    """From now on this process is killed when the one ends that has started it, however that comes."""
+    libc, set_signal_of_parents_death = ctypes.CDLL(None), 1
+    libc.prctl(set_signal_of_parents_death, signal.SIGKILL)
+
+
 def main(file: str, told: str, memory: str) -> None:
     """Judge the notebook ``file``, and write a line of JSON to ``told`` for each check."""
+    end_with_parent()
     with open(file, encoding="utf-8") as opened:
         notebook = json.load(opened)
     limit(int(memory))

@@ -84,14 +84,18 @@ class Cluster:
 
         ``ended`` is told how many have. Raises as `run` does; the others are taken back then.
         """
-        client = self.client()
-        with _large():
-            there = None if shared is None else client.scatter(pickle.dumps(shared, protocol=5), hash=False)
         answers = []
-        for answer in self._answers(client, jobs, name, lambda _: None, there):
+        for answer in self.each(jobs, name, shared):
             answers.append(answer)
             ended(len(answers))
         return answers
+
+    def each(self, jobs: Sequence[bytes], name: str, shared: Any = None) -> Iterator[Answer]:
+        """As `run_all`, one after the other as they come."""
+        client = self.client()
+        with _large():
+            there = None if shared is None else client.scatter(pickle.dumps(shared, protocol=5), hash=False)
+        yield from self._answers(client, jobs, name, lambda _: None, there)
 
     def _answers(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,16 +49,38 @@ def spread(
         ...
     ValueError: scheduler='tcp://gpu.example.org:8786': over tcp:// kernels and data can be read and changed on...
     """
+    return list(
+        outcomes(
+            calls,
+            scheduler=scheduler,
+            security=security,
+            insecure=insecure,
+            max_seconds=max_seconds,
+            max_bytes=max_bytes,
+        )
+    )
+
+
+def outcomes(
+    calls: Sequence[Callable[[], Any]],
+    *,
+    scheduler: str,
+    security: Any,
+    insecure: bool,
+    max_seconds: float,
+    max_bytes: int,
+) -> Iterator[Outcome]:
+    """As `spread`, one after the other as they come: those before a RemoteError are there."""
     check_address(scheduler, security, insecure)
     installed()
     cluster = Cluster(scheduler, "cpu", security, max_seconds, max_bytes)
     try:
         cluster.check()
         jobs = [pickle.dumps(Job(_name(call), (1, 1, 1), (), packed(_called, call)), protocol=5) for call in calls]
-        answers = cluster.run_all(jobs, "calls", None, lambda _: None)
+        for call, answer in zip(calls, cluster.each(jobs, "calls"), strict=True):
+            yield _outcome(call, answer)
     finally:
         cluster.close()
-    return [_outcome(call, answer) for call, answer in zip(calls, answers, strict=True)]
 
 
 def _called(call: Callable[[], Any]) -> Any:

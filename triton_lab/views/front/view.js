@@ -86,16 +86,18 @@ export function show(scene, place, selection, model = null, wary = false, open =
 
 /**
  * JupyterLab takes arrow keys and Enter for the notebook before anything inside an output hears of
- * them, unless an attribute says not to. Keys with Shift, Ctrl or Meta stay with the notebook.
+ * them, unless an attribute says not to: of what has the focus, which it looks at first and need not go on from.
+ * Keys with Shift, Ctrl or Meta stay with the notebook.
  * @param {HTMLElement} root
  * @returns {() => void}
  */
 function keepKeys(root) {
   /** @param {KeyboardEvent} event */
   const decide = (event) => {
-    if (!root.contains(/** @type {Node} */ (event.target))) return;
+    const at = event.target;
+    if (!(at instanceof Element) || !root.contains(at)) return;
     const ours = !(event.ctrlKey || event.metaKey || event.altKey) && !(event.shiftKey && event.key.length > 1);
-    root.toggleAttribute("data-lm-suppress-shortcuts", ours);
+    at.toggleAttribute("data-lm-suppress-shortcuts", ours);
   };
   // On the way down from the window, so before the document's own listeners.
   window.addEventListener("keydown", decide, true);

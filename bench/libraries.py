@@ -18,6 +18,7 @@ import tarfile
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,9 @@ def run(library: Library, into: Path, seconds: int, more: Sequence[str]) -> None
     told = into / f"{library.name}.json"
     # What it needs comes last: this environment's own packages are found first.
     paths = [str(Path(__file__).parents[1]), str(folder / library.source), *sys.path[1:], str(into / "needed")]
-    command = ["timeout", "-s", "INT", str(seconds), sys.executable, "-m", "pytest", "-p", "triton_lab.testing.plugin"]
+    command = ["timeout", "-s", "INT", str(seconds), sys.executable, "-m", "pytest"]
+    if not entry_points(group="pytest11", name="triton-lab"):  # it is not installed: nobody else loads the plugin
+        command += ["-p", "triton_lab.testing.plugin"]
     command += ["--triton-lab=check", f"--triton-lab-json={told}", *OPTIONS, *library.tests]
     command += ["-k", " and ".join(f"not {name}" for name in library.without), *more]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONDONTWRITEBYTECODE": "1"}

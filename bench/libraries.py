@@ -1,8 +1,8 @@
 """Test suites of public Triton libraries, unchanged, under ``--triton-lab=check``: ``python -m bench.libraries``.
 
 Each is taken from the package index as its authors publish it, sources and tests, into a folder that is given
-(``--into``, kept) or is removed again; nothing of it is in this repository. Printed are pytest's last lines, and each
-finding of severity error, which somebody then has to look at. ``--seconds`` bounds each library; a sample of its files
+(``--into``, kept) or is removed again; nothing of it is in this repository. Printed are pytest's last line, the tests that
+failed, and each finding of severity error, which somebody then has to look at. ``--seconds`` bounds each library; a sample of its files
 is run, named below.
 """
 
@@ -92,6 +92,7 @@ def run(library: Library, into: Path, seconds: int, more: Sequence[str]) -> None
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     said = [line for line in done.stdout.splitlines() if re.search(r"\d (passed|failed|error|skipped)", line)]
     print(f"{library.name} {library.version}: {said[-1] if said else (done.stdout + done.stderr)[-500:]}")
+    print(*(f"  {line}" for line in done.stdout.splitlines() if line.startswith("FAILED ")), sep="\n")
     if told.exists():
         print(*(_line(each) for each in json.loads(told.read_text())["found"].values() if each["severity"] == "error"))
 

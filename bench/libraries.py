@@ -1,9 +1,9 @@
 """Test suites of public Triton libraries, unchanged, under ``--triton-lab=check``: ``python -m bench.libraries``.
 
 Each is taken from the package index as its authors publish it, sources and tests, into a folder that is given
-(``--into``, kept) or is removed again; nothing of it is in this repository. Printed are pytest's last line, the tests that
-failed, and each finding of severity error, which somebody then has to look at. ``--seconds`` bounds each library; a sample of its files
-is run, named below.
+(``--into``, kept) or is removed again; nothing of it is in this repository. Printed are pytest's last line, the tests
+that failed, and each finding of severity error, which somebody then has to look at. ``--seconds`` bounds each library;
+a sample of its files is run, named below.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Test suites of public Triton libraries, unchanged, under ``--triton-lab=check``: ``python -m bench.libraries``.
 
 Each is taken from the package index as its authors publish it, sources and tests, into a folder that is given
-(``--into``, kept) or is removed again; nothing of it is in this repository. Printed are pytest's last lines, and each
-finding of severity error, which somebody then has to look at. ``--seconds`` bounds each library; a sample of its files
-is run, named below.
+(``--into``, kept) or is removed again; nothing of it is in this repository. Printed are pytest's last line, the tests
+that failed, and each finding of severity error, which somebody then has to look at. ``--seconds`` bounds each library;
+a sample of its files is run, named below.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import tarfile
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -82,13 +83,16 @@ def run(library: Library, into: Path, seconds: int, more: Sequence[str]) -> None
     told = into / f"{library.name}.json"
     # What it needs comes last: this environment's own packages are found first.
     paths = [str(Path(__file__).parents[1]), str(folder / library.source), *sys.path[1:], str(into / "needed")]
-    command = ["timeout", "-s", "INT", str(seconds), sys.executable, "-m", "pytest", "-p", "triton_lab.testing.plugin"]
+    command = ["timeout", "-s", "INT", str(seconds), sys.executable, "-m", "pytest"]
+    if not entry_points(group="pytest11", name="triton-lab"):  # it is not installed: nobody else loads the plugin
+        command += ["-p", "triton_lab.testing.plugin"]
     command += ["--triton-lab=check", f"--triton-lab-json={told}", *OPTIONS, *library.tests]
     command += ["-k", " and ".join(f"not {name}" for name in library.without), *more]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     said = [line for line in done.stdout.splitlines() if re.search(r"\d (passed|failed|error|skipped)", line)]
     print(f"{library.name} {library.version}: {said[-1] if said else (done.stdout + done.stderr)[-500:]}")
+    print(*(f"  {line}" for line in done.stdout.splitlines() if line.startswith("FAILED ")), sep="\n")
     if told.exists():
         print(*(_line(each) for each in json.loads(told.read_text())["found"].values() if each["severity"] == "error"))
 

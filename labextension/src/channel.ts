@@ -62,6 +62,17 @@ export class ViewChannel implements Channel {
     void this.#ask(line => line.send({ view: this.#view, picked }));
   }
 
+  /** Parts have come otherwise: who waits for one of them waits no longer. */
+  came(find: (name: string) => Scene | null): void {
+    for (const part of [...this.#waiting]) {
+      const scene = find(part);
+      if (scene) {
+        this.#waiting.delete(part);
+        this.#hear({ part, scene }, []);
+      }
+    }
+  }
+
   stop(): void {
     this.#leave();
     this.#heard.clear();

@@ -5,6 +5,16 @@
 /** IPython strips blank lines and indentation before it looks for a magic, so both may stand in front. */
 const MAGIC = /^\s*%%triton(?=\s|$)/;
 
+/** The lines of a text, each when it is asked for: a magic is in the first of many. */
+export function* linesOf(text: string): Generator<string> {
+  let start = 0;
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+    yield text.slice(start, end);
+    start = end + 1;
+  }
+  yield text.slice(start);
+}
+
 /**
  * The number of the `%%triton` line, counted from 1, or null where the cell is not ours.
  *

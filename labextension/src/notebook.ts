@@ -5,7 +5,7 @@
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 
 import { lineTo } from './kernel.ts';
-import { magicLine } from './magic.ts';
+import { linesOf, magicLine } from './magic.ts';
 import { dropWidgets } from './output.ts';
 import type { IOutputs } from './output.ts';
 
@@ -36,7 +36,7 @@ export function announceTo(session: Session, wanted: () => boolean): void {
 /** Whether a notebook has a `%%triton` cell. */
 export function hasTriton({ model }: Pick<Context, 'model'>): boolean {
   const cells = 'cells' in model ? (model.cells as Iterable<{ sharedModel: { getSource(): string } }>) : [];
-  return [...cells].some(cell => magicLine(cell.sharedModel.getSource().split('\n')) !== null);
+  return [...cells].some(cell => magicLine(linesOf(cell.sharedModel.getSource())) !== null);
 }
 
 /** From now on, what is saved names no widget in place of our pictures. */

@@ -41,6 +41,8 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
   /** The output as it is now: where its PNG follows the picture, JupyterLab puts another model in its place. */
   #model: IRenderMime.IMimeModel | null = null;
   #stop: () => void = () => undefined;
+  /** What is drawn, which may get more parts. */
+  #drawn: IDrawn | null = null;
   #attached: () => void = () => undefined;
   /** Widgets of a kernel in the picture's place. Its element is ours, which no layout knows: it comes and goes with us. */
   #panel: Widget | null = null;
@@ -62,7 +64,10 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     }
     this.#shown = text;
     const isShown = () => text === this.#shown && !this.isDisposed;
-    this.#clear();
+    const drawn = viewOf(model) === this.#drawn?.view ? this.#drawn : null;
+    if (!drawn) {
+      this.#clear();
+    }
     if (WIDGET in model.data) {
       void this.#line().then(line => line?.announce());
     }
@@ -70,7 +75,8 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     try {
       const saved = drawing.savedOf(model.data[SCENE]);
       const scene = saved.scene === undefined ? null : await drawing.sceneOf(saved.scene);
-      if (isShown()) {
+      if (isShown() && !(scene && drawn?.grow(saved, scene))) {
+        this.#clear();
         this.#draw(model, saved, scene, drawing);
       }
     } catch (error) {
@@ -105,6 +111,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
   #clear(): void {
     this.#stop();
     this.#stop = () => undefined;
+    this.#drawn = null;
     this.#place.replaceChildren();
     this.#note.textContent = '';
   }
@@ -112,12 +119,22 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
   #draw(model: IRenderMime.IMimeModel, saved: Saved, start: Scene | null, drawing: Front): void {
     const selection = drawing.createSelection({});
     let remove: () => void = () => undefined;
+    let kept = this.#shown;
     const keeping = new Keeping(text => {
+      if (this.#shown !== kept) {
+        return; // the output has become another, which is not drawn yet
+      }
       const now = this.#model ?? model;
       saved.scene = text;
-      this.#shown = JSON.stringify(saved);
+      kept = this.#shown = JSON.stringify(saved);
       now.setData({ data: { ...now.data, [SCENE]: { ...saved } as unknown as JSONObject } });
     });
+    /** With one more part, whatever the scene has got meanwhile. */
+    const added = async (name: string, scene: Scene): Promise<string | null> => {
+      const before = saved.scene;
+      const text = before === undefined ? null : await drawing.withPart(before, name, scene);
+      return saved.scene === before ? text : added(name, scene);
+    };
     const show = (scene: Scene) => {
       remove();
       selection.clear();
@@ -130,7 +147,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     };
     const keeper: IKeeper = {
       part: (name, scene) => {
-        keeping.keep(async () => (saved.scene === undefined ? null : drawing.withPart(saved.scene, name, scene)));
+        keeping.keep(() => added(name, scene));
       },
       whole: (scene, id) => {
         if (saved.panel) {
@@ -140,6 +157,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
           return;
         }
         this.#note.textContent = '';
+        this.#drawn = null;
         show(scene);
         keeping.keep(() => drawing.packedOf(scene));
       },
@@ -159,6 +177,18 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       this.#picture(model);
     } else {
       show(start);
+      this.#drawn = {
+        view: saved.view,
+        grow: (next, scene) => {
+          if (!drawing.tookParts(start, scene)) {
+            return false;
+          }
+          saved.scene = next.scene!;
+          kept = this.#shown;
+          channel?.came(name => drawing.partIn(scene, name));
+          return true;
+        }
+      };
     }
     if (start === null || saved.panel) {
       channel?.whole();
@@ -244,6 +274,19 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       this.#place.replaceChildren(words);
     }
   }
+}
+
+/** A picture that may get more parts while it stands there. */
+interface IDrawn {
+  readonly view: string | undefined;
+  /** Take what the picture has come to have; false where it is another. */
+  grow(saved: Saved, scene: Scene): boolean;
+}
+
+/** By which id the kernel is asked about an output, if it says so. */
+function viewOf({ data }: IRenderMime.IMimeModel): unknown {
+  const saved = data[SCENE];
+  return typeof saved === 'object' && saved !== null && 'view' in saved ? saved.view : null;
 }
 
 /** What is picked, told as it changes; the line under the pointer passes too quickly. */

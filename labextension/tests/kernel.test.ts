@@ -108,6 +108,20 @@ test('bytes come back to their place', async () => {
   assert.equal((parts[0] as unknown as { x: DataView[] }).x[0]!.getUint8(0), 7);
 });
 
+test('a part that has come otherwise is waited for no longer', async () => {
+  const { opened, line } = fakeKernel();
+  const { channel, log } = fakeChannel(line);
+  channel.send({ part: 'grid' });
+  channel.send({ part: 'steps@0' });
+  await turn();
+  channel.came(name => (name === 'grid' ? { kind: 'words', text: 'here' } : null));
+  assert.deepEqual(log, [['grid', 'words', 'here']]);
+  channel.came(() => ({ kind: 'words', text: 'there' }));
+  channel.came(() => ({ kind: 'words', text: 'again' }));
+  assert.deepEqual(log.slice(1), [['steps@0', 'words', 'there']]);
+  assert.equal(opened[0]!.sent.length, 2);
+});
+
 test('with no kernel each part says what to do', async () => {
   const { channel, log } = fakeChannel(null);
   channel.send({ part: 'grid' });

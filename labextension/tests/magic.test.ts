@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { magicLine } from '../src/magic.ts';
+import { linesOf, magicLine } from '../src/magic.ts';
+
+test('a text has the lines that an editor shows, and no more of them are cut off than are looked at', () => {
+  for (const text of ['', '\n', 'a', 'a\n', '\na\n\nb']) {
+    assert.deepEqual([...linesOf(text)], text.split('\n'));
+  }
+  const lines = linesOf('\n%%triton\nx = 1');
+  assert.equal(magicLine(lines), 2);
+  assert.deepEqual(lines.next(), { value: undefined, done: true });
+});
 
 test('the magic stands on the first line', () => {
   assert.equal(magicLine(['%%triton cpu --show tiling', 'x = 1']), 1);

@@ -20,6 +20,18 @@ EDITED = SCALE.replace("    x = tl.load", "    # a line more\n    x = tl.load").
 FAULTY = EDITED.replace("3 * x, mask=at < n", "3 * x")
 
 
+# Counts the pictures that are drawn from now on.
+_COUNTING = """() => {
+  window.drawn = 0;
+  window.counting?.disconnect();
+  window.counting = new MutationObserver(changes => {
+    const added = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter(node => node.nodeType === 1);
+    window.drawn += added.filter(node => node.matches('.tl-view')).length;
+  });
+  window.counting.observe(document.body, { childList: true, subtree: true });
+}"""
+
+
 def opened(lab: Lab, name: str, *sources: str) -> Notebook:
     cells = [new_code_cell(source) for source in ("%load_ext triton_lab", *sources)]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -54,8 +66,13 @@ def test_the_card_opens_where_its_reader_was(lab: Lab) -> None:
         card.get_by_role("tab", name="Accesses").press("]")
     expect(card.locator(".tl-chosen")).to_have_text("program (5, 0, 0) · line 7")
 
+    lab.page.evaluate(_COUNTING)
     card = again(notebook, EDITED)
     expect(tab(card)).to_have_accessible_name("Accesses")
+    # What is behind its tabs, and then the PNG, come into a picture that stays as it is.
+    output = "window.jupyterapp.shell.currentWidget.content.model.cells.get(1).outputs.get(0)"
+    lab.page.wait_for_function(f"() => 'image/png' in {output}.data")
+    assert lab.page.evaluate("() => window.drawn") == 2  # one in each of both cells
     expect(card.locator(".tl-names:visible [aria-selected=true]")).to_have_text("x_ptr")
     expect(card.locator(".tl-chosen")).to_have_text("program (5, 0, 0) · line 8")  # moved, and edited
     expect(tab(notebook.cell(2).locator(".tl-card"))).to_have_accessible_name("Tiling")  # another cell has its own

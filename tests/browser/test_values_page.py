@@ -57,6 +57,29 @@ def test_a_picked_program_is_painted_as_the_model_says(show: Open, screenshots: 
     expect(page.locator(".tl-note")).to_have_text("program (9, 0, 0) does not get here")
 
 
+def test_zooming_into_a_large_block_shows_each_number(show: Open, screenshots: Path) -> None:
+    """All of its numbers are in the picture, so no kernel is asked for them."""
+    block = np.arange(512 * 1024, dtype=np.float32).reshape(1, 512, 1024)
+    block[0, 5, 7], block[0, 9, 3] = np.nan, -np.inf
+    heard = [Assignment(k, Place(0, "acc", 7), np.array([0]), block + k * (block > 1e4)) for k in range(2)]
+    page = show(Variable(Values("acc", 7, np.array([0]), heard, None), iteration=1))
+    status, overlay = page.locator(".tl-status"), page.locator(".tl-overlay")
+    zoom = page.locator(".tl-zoom-told")
+    expect(zoom).to_contain_text("zoom in to see each")
+    overlay.focus()
+    page.keyboard.press("ArrowRight")  # the first cell, about which is zoomed
+    for _ in range(9):
+        page.keyboard.press("+")
+    expect(zoom).to_have_text("Drag to move; 0 shows the whole.")
+    for key, times in (("ArrowUp", 9), ("ArrowLeft", 9), ("ArrowDown", 5), ("ArrowRight", 7)):
+        for _ in range(times):
+            page.keyboard.press(key)
+    expect(status).to_have_text("acc[5, 7] = NaN")
+    page.keyboard.press("ArrowRight")
+    expect(status).to_have_text("acc[5, 8] = 5128")
+    page.screenshot(path=screenshots / "variable-zoomed.png")
+
+
 def whole_numbers() -> Values:
     """One program's (4, 6) block of integers from -12 to 11."""
     place = Place(0, "count", 3)

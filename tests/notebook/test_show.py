@@ -11,6 +11,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
+from tests.views.unpacking import unpacked
 from triton_lab.launch.checks import evidence
 from triton_lab.launch.meanwhile import breathe, waiting
 from triton_lab.launch.replay import replay
@@ -60,23 +61,42 @@ def sign() -> Sign:
 def test_quick_checks_are_waited_for(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(show, "PATIENCE", 60.0)
     show.show_launches(launches(), parse("cpu"), sign())
-    live, whole = shown
+    live, more, whole = shown
     assert "race" in "".join(live[0]["text/plain"]) or "nothing orders" in live[0]["text/plain"]
-    assert STILL not in live[0]["text/plain"] and live[0][SCENE] == whole[0][SCENE]
-    assert "image/png" not in live[0] and "image/png" in whole[0]
-    assert live[1] == whole[1] and (live[2], whole[2]) == (False, True)
+    assert STILL not in live[0]["text/plain"] and more[0][SCENE] == whole[0][SCENE]
+    assert ["image/png" in one[0] for one in shown] == [False, False, True]
+    assert live[1] == more[1] == whole[1] and [update for _, _, update in shown] == [False, True, True]
+
+
+def test_the_tab_that_is_open_comes_before_what_is_behind_the_others(shown: Shown) -> None:
+    show.show_launches(launches(), parse("cpu"), sign())
+    at_first, later = ({**unpacked(one[0][SCENE]["scene"])} for one in shown[:2])
+    first, every = at_first.pop("parts"), later.pop("parts")
+    assert at_first == later and shown[0][0][SCENE]["view"] == shown[1][0][SCENE]["view"]
+    assert first.items() < every.items() and all(name.split("/")[0] == at_first["opened"] for name in first)
+    # Somebody who runs a notebook from a script looks at nothing before its end.
+    shown.clear()
+    onlooker._announced = False
+    show.show_launches(launches(), parse("cpu"), sign())
+    assert len(shown) == 1 and unpacked(shown[0][0][SCENE]["scene"])["parts"].keys() == every.keys()
+
+
+def test_a_launch_too_large_to_keep_more_of_is_not_told_again(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("triton_lab.views.launch.card.SAVED_LANES", 1)
+    show.show_launches(launches(), parse("cpu"), sign())
+    assert ["image/png" in one[0] for one in shown] == [False, True] and shown[0][0][SCENE] == shown[1][0][SCENE]
 
 
 def test_a_picture_comes_before_the_checks_have_ended(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(show, "PATIENCE", -1.0)
     show.show_launches(launches(), parse("cpu"), sign())
-    before, live, whole = shown
+    before, live, more, whole = shown
     assert STILL in before[0]["text/plain"] and "nothing orders" not in before[0]["text/plain"]
     assert STILL not in live[0]["text/plain"] and "nothing orders" in live[0]["text/plain"]
-    assert live[0][SCENE] == whole[0][SCENE] != before[0][SCENE]
+    assert more[0][SCENE] == whole[0][SCENE] != live[0][SCENE] != before[0][SCENE]
     # One output, which changes; and whoever looked at the first may go on asking.
     assert {display for _, display, _ in shown} == {before[1]}
-    assert [update for _, _, update in shown] == [False, True, True]
+    assert [update for _, _, update in shown] == [False, True, True, True]
     assert "scene" in before[0][SCENE] and before[0][SCENE]["view"] == live[0][SCENE]["view"]
     assert answering.part(live[0][SCENE]["view"], "grid")["kind"] != "words"
 
@@ -86,15 +106,15 @@ def test_of_several_launches_all_are_shown_before_the_first_is_checked(
 ) -> None:
     monkeypatch.setattr(show, "PATIENCE", -1.0)
     show.show_launches(launches(3), parse("cpu"), sign())
-    assert [STILL in words for words in shown.words] == [True] * 3 + [False] * 6
+    assert [STILL in words for words in shown.words] == [True] * 3 + [False] * 9
     displays = [display for _, display, _ in shown]
-    assert len(set(displays)) == 3 and displays == displays[:3] * 3
+    assert len(set(displays)) == 3 and displays == displays[:3] * 4
 
 
 def test_a_table_of_many_launches_is_shown_so_too(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(show, "PATIENCE", -1.0)
     show.show_launches(launches(show.MOST_CARDS + 1), parse("cpu"), sign())
-    assert [STILL in words for words in shown.words] == [True, False, False]
+    assert [STILL in words for words in shown.words] == [True, False, False, False]
     assert "13 launches of 1 kernel" in shown.words[0]
 
 
@@ -122,7 +142,7 @@ def test_a_picture_that_fails_takes_nothing_from_the_checks(shown: Shown, monkey
     monkeypatch.setattr(show, "PATIENCE", -1.0)
     monkeypatch.setattr(show, "not_yet_checked", broken)
     show.show_launches(launches(), parse("cpu"), sign())
-    assert len(shown) == 2 and "nothing orders" in shown.words[0] and "not checked" not in shown.words[0]
+    assert len(shown) == 3 and "nothing orders" in shown.words[0] and "not checked" not in shown.words[0]
 
 
 def test_nobody_who_waits_is_told_twice_or_too_early() -> None:

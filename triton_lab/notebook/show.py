@@ -91,15 +91,17 @@ def _show(outputs: Sequence[_Output]) -> None:
             one.interrupted()
         raise
     for one in outputs:
+        one.grow()
+    for one in outputs:
         one.complete()
 
 
 class _Output:
     """What shows launches in a notebook that somebody looks at: ``view`` of all of them.
 
-    A front end that draws scenes by itself gets it at once, and the PNG, which a file needs for readers without it,
-    afterwards: an output that changes to the same scene is not drawn again. Before either, it may have shown what is
-    known before the checks have ended.
+    A front end that draws scenes by itself gets it at once, with the tab that is open, then what is behind the others,
+    and then the PNG, which a file needs for readers without it: a picture that only gets more parts, or a PNG beside
+    it, is not drawn again. Before all that, it may have shown what is known before the checks have ended.
     """
 
     def __init__(
@@ -136,22 +138,30 @@ class _Output:
         """Show the launch, and what its checks have found."""
         from triton_lab.views.answering import succeed
         from triton_lab.views.onlooker import announced
-        from triton_lab.views.output import at_once, with_picture
+        from triton_lab.views.output import at_once, with_picture, with_rest
 
         view = self._make(self._launches)
         if self._before is not None:
             succeed(self._before, view)
+        self._complete = not announced()
         with unswept():
             self._data, self._metadata = at_once(view)
-        self._complete = not announced()
         data, metadata = self._data, self._metadata
         if self._complete:
-            data, metadata = with_picture(data, metadata, view)
+            data, metadata = with_picture(with_rest(data, view), metadata, view)
         self._view = view
         self._publish(data, metadata)
 
+    def grow(self) -> None:
+        """Add what is behind other tabs, where that was left out at first."""
+        from triton_lab.views.output import with_rest
+
+        if not self._complete and self._view is not None and self._view.grows:
+            self._data = with_rest(self._data, self._view)
+            self._publish(self._data, self._metadata)
+
     def complete(self) -> None:
-        """Add what was left out at first."""
+        """Add the PNG, where that was left out at first."""
         from triton_lab.views.output import with_picture
 
         if not self._complete and self._view is not None:

@@ -24,12 +24,15 @@ MOST_CHARACTERS = 256 * 1024  # of a packed scene in an output; the extension ke
 
 def bundle(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
     """What ``view`` is shown by, by MIME type; the metadata give the PNG's size in CSS pixels."""
-    return with_picture(*at_once(view), view)
+    data, metadata = at_once(view)
+    return with_picture(with_rest(data, view), metadata, view)
 
 
 def at_once(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The same without the PNG, which takes longest to make: all that a front end needs that draws scenes by itself."""
-    data: dict[str, Any] = {SCENE: saved(view)}
+    """What a front end needs that draws scenes by itself: without the pictures behind tabs that are not open yet, and
+    without the PNG, which takes longest to make.
+    """
+    data: dict[str, Any] = {SCENE: saved(view, view.scene() if view.grows else None)}
     metadata: dict[str, Any] = {}
     if widgets_are_shown() and (view.has_panel or not announced()):
         model = view.panel_id() if view.has_panel else view.widget.model_id
@@ -37,6 +40,11 @@ def at_once(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
         # Colab shows a widget only where the output says which of its widget managers does.
         metadata |= (view.widget._repr_mimebundle_() or ({}, {}))[1]
     return data | {"text/plain": view.text()}, metadata
+
+
+def with_rest(data: Mapping[str, Any], view: View) -> dict[str, Any]:
+    """What is shown `at_once`, with all that an output keeps of the scene."""
+    return {**data, SCENE: saved(view)} if view.grows else dict(data)
 
 
 def with_picture(
@@ -53,10 +61,12 @@ def with_picture(
     return shown, {"image/png": {"width": width, "height": height}, **metadata}
 
 
-def saved(view: View) -> Saved:
-    """What the output keeps: the scene, where it is not too large, and by which id the kernel is asked for more."""
+def saved(view: View, scene: Scene | None = None) -> Saved:
+    """What the output keeps: the scene, all there is where none is given, unless that is too large; and by which id the
+    kernel is asked for more.
+    """
     found: Saved = {"version": 1, "follows": view.follows, "panel": view.has_panel and widgets_are_shown()}
-    text = _text(view.beginning) or _text(view.live())
+    text = _text(view.beginning if scene is None else scene) or _text(view.live())
     if text is not None:
         found["scene"] = text
     if text is None or view.has_parts or view.follows or found["panel"]:

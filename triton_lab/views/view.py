@@ -38,6 +38,11 @@ class View(ABC):
         """The scene that a notebook's output keeps: more than `live`, where that takes no time."""
         return self.live()
 
+    @property
+    def grows(self) -> bool:
+        """Whether `saved` has more than `scene`: who looks on is shown that first, and the rest when it is made."""
+        return False
+
     def annotations(self) -> list[NotedSource]:
         """What an editor shows beside lines of kernels while the view stands below a cell."""
         return []

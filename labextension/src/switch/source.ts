@@ -2,7 +2,7 @@
  * The magic line in a cell's text.
  */
 
-import { magicLine } from '../magic.ts';
+import { linesOf, magicLine } from '../magic.ts';
 
 /** As much of a cell's shared model as it takes to change its text, such that it can be undone. */
 export interface ISource {
@@ -12,9 +12,12 @@ export interface ISource {
 
 /** The cell's `%%triton` line, or null where the cell is not ours. */
 export function lineOf(cell: Pick<ISource, 'getSource'>): string | null {
-  const lines = cell.getSource().split('\n');
-  const number = magicLine(lines);
-  return number === null ? null : lines[number - 1]!;
+  for (const line of linesOf(cell.getSource())) {
+    if (line.trim() !== '') {
+      return magicLine([line]) === null ? null : line;
+    }
+  }
+  return null;
 }
 
 /** Whether a cell is ours, or could be: no other magic has it. */

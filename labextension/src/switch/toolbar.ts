@@ -9,9 +9,13 @@ import { hasTriton } from '../notebook.ts';
 import { asked } from './line.ts';
 import { lineOf } from './source.ts';
 
+/** So long a text has been left alone before the button looks at it, in ms: nobody waits for it who types. */
+const CALM = 200;
+
 export class TargetButton extends Widget {
   readonly #panel: NotebookPanel;
   readonly #button = document.createElement('button');
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(panel: NotebookPanel, open: (button: HTMLElement, panel: NotebookPanel) => void) {
     super();
@@ -23,12 +27,17 @@ export class TargetButton extends Widget {
     this.node.append(this.#button);
     const { content, context } = panel;
     const update = () => this.#update();
+    const later = () => {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(update, CALM);
+    };
     content.activeCellChanged.connect(update);
-    context.model.contentChanged.connect(update);
+    context.model.contentChanged.connect(later);
     void context.ready.then(update);
     this.disposed.connect(() => {
+      clearTimeout(this.#timer);
       content.activeCellChanged.disconnect(update);
-      context.model.contentChanged.disconnect(update);
+      context.model.contentChanged.disconnect(later);
     });
     update();
   }

@@ -75,6 +75,15 @@ test('a part is asked for once, kept, and has its buffers in their places', () =
   assert.deepEqual(asked, ['grid']);
 });
 
+test('bytes that are in their places stay there', () => {
+  const { channel, answer } = kernel();
+  const found: unknown[] = [];
+  createSupply({}, channel).ask('grid', scene => found.push(scene));
+  const scene = { kind: 'grid', masked: [{ type: 'u1', bytes: Uint8Array.of(7, 8) }] };
+  answer({ part: 'grid', scene }, []);
+  assert.deepEqual(found, [scene]);
+});
+
 test('a page without a kernel says so', () => {
   const supply = createSupply({ known: WORDS }, null);
   assert.deepEqual([supply.has('known'), supply.has('grid')], [true, false]);

@@ -6,7 +6,8 @@ import { test } from "node:test";
 
 import { wrongOf } from "../../../triton_lab/views/front/check.js";
 import { decoded, encoded, unzipped, zipped } from "../../../triton_lab/views/front/packed.js";
-import { CannotDraw, MOST_CHARACTERS, packedOf, savedOf, sceneOf, withPart } from "../../../triton_lab/views/front/saved.js";
+import { CannotDraw, MOST_CHARACTERS, packedOf, partIn, savedOf, sceneOf, tookParts, withPart } from "../../../triton_lab/views/front/saved.js";
+import type { Scene } from "../../../triton_lab/views/front/scenes.d.ts";
 import { SHAPES } from "../../../triton_lab/views/front/shapes.js";
 
 const WORDS = { kind: "words", text: "told" };
@@ -48,6 +49,28 @@ test("the smallest scene of every kind is sound, and without any of its fields i
       assert.notEqual(wrongOf({ ...scene, [key.replace("?", "")]: Symbol("of no type") }), null, `${type}.${key}`);
     }
   }
+});
+
+test("a picture that got more parts takes them, and another picture's are not taken", () => {
+  const [a, b, c] = ["a", "b", "c"].map((text) => ({ kind: "words" as const, text }));
+  const card = (parts: object, title = "k[1]") => ({ ...CARD, title, parts: { ...parts } }) as unknown as Scene;
+  const partsOf = (scene: Scene) => ("parts" in scene ? scene.parts : null);
+  const shown = card({ a });
+  const drawn = partsOf(shown);
+  assert.ok(tookParts(shown, card({ a, b })));
+  assert.equal(partsOf(shown), drawn); // those who draw hold on to it
+  assert.deepEqual(drawn, { a, b });
+  for (const other of [card({ a, b, c }, "k[2]"), card({ a, b: c, c }), card({ a, c }), WORDS as Scene]) {
+    assert.ok(!tookParts(shown, other));
+    assert.deepEqual(drawn, { a, b });
+  }
+
+  const table = (inner: Scene) => ({ ...CARD, kind: "launches", parts: { "launch/0": { kind: "nested", name: "launch/0", scene: inner } } }) as unknown as Scene;
+  const launches = table(card({ a }));
+  assert.ok(tookParts(launches, table(card({ a, c }))));
+  assert.deepEqual(partIn(launches, "launch/0/c"), c);
+  assert.deepEqual([partIn(launches, "launch/0/b"), partIn(launches, "c"), partIn(a!, "c")], [null, null, null]);
+  assert.ok(!tookParts(launches, table(card({ a, b, c }, "k[2]"))));
 });
 
 test("a field that is not what it should be is named", () => {

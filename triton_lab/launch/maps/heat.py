@@ -435,5 +435,10 @@ def _table_of(classes: Ints, members: Ints, count: int, limit: int) -> Classes:
 
 
 def _salt(members: int) -> npt.NDArray[np.uint64]:
-    """A random number for each active member, and then for each masked one."""
-    return np.random.default_rng(0).integers(1, 1 << 64, size=max(1, 2 * members), dtype=np.uint64)
+    """A number other than 0 for each active member, and then for each masked one, as if at random: splitmix64 of Steele
+    and others (2014). NumPy's own are not imported for a first picture, which waits for that.
+    """
+    found = np.arange(1, max(1, 2 * members) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return found ^ (found >> np.uint64(31))

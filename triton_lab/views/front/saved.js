@@ -89,6 +89,59 @@ export async function withPart(text, name, part) {
 }
 
 /**
+ * Take over the parts that a picture has come to have. False, and nothing is taken, where it is another picture.
+ * @param {Scene} shown what is drawn; who draws it finds the parts in it
+ * @param {Scene} grown the same with more parts
+ */
+export function tookParts(shown, grown) {
+  const more = partsMissing(shown, grown);
+  more?.forEach(([parts, name, part]) => (parts[name] = part));
+  return more !== null;
+}
+
+/**
+ * The parts that one scene has and the other lacks, each with where it belongs; null where that is not all in which
+ * they differ.
+ * @param {Scene} shown
+ * @param {Scene} grown
+ * @returns {[Record<string, Scene>, string, Scene][] | null}
+ */
+function partsMissing(shown, grown) {
+  if (!("parts" in shown && "parts" in grown) || textWithout(shown) !== textWithout(grown)) return null;
+  /** @type {[Record<string, Scene>, string, Scene][]} */
+  const found = [];
+  for (const name of new Set([...Object.keys(shown.parts), ...Object.keys(grown.parts)])) {
+    const [before, after] = [shown.parts, grown.parts].map((parts) => (Object.hasOwn(parts, name) ? parts[name] : null));
+    if (!after) return null;
+    if (!before) found.push([shown.parts, name, after]);
+    else if (before.kind === "nested" && after.kind === "nested") {
+      const inner = before.name === after.name ? partsMissing(before.scene, after.scene) : null;
+      if (!inner) return null;
+      found.push(...inner);
+    } else if (JSON.stringify(encoded(before)) !== JSON.stringify(encoded(after))) return null;
+  }
+  return found;
+}
+
+/** @param {Scene} scene */
+const textWithout = (scene) => JSON.stringify(encoded({ ...scene, parts: null }));
+
+/**
+ * The part of that name, as it is asked for: behind the names of the scenes that it is in.
+ * @param {Scene} scene
+ * @param {string} name
+ * @returns {Scene | null}
+ */
+export function partIn(scene, name) {
+  if (!("parts" in scene)) return null;
+  if (Object.hasOwn(scene.parts, name)) return scene.parts[name];
+  for (const inner of Object.values(scene.parts)) {
+    if (inner.kind === "nested" && name.startsWith(`${inner.name}/`)) return partIn(inner.scene, name.slice(inner.name.length + 1));
+  }
+  return null;
+}
+
+/**
  * A scene packed; null where it would be too large.
  * @param {unknown} scene
  * @returns {Promise<string | null>}

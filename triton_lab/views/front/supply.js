@@ -67,7 +67,7 @@ export function createSupply(known, model, missing = NOT_ON_PAGE) {
  */
 export function unpacked(value, buffers) {
   if (Array.isArray(value)) return /** @type {unknown[]} */ (value).map((item) => unpacked(item, buffers));
-  if (value === null || typeof value !== "object") return value;
+  if (value === null || typeof value !== "object" || ArrayBuffer.isView(value)) return value;
   if ("buffer" in value && typeof value.buffer === "number") return buffers[value.buffer];
   const entries = Object.entries(/** @type {Record<string, unknown>} */ (value));
   return Object.fromEntries(entries.map(([key, item]) => [key, unpacked(item, buffers)]));

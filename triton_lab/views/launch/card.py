@@ -214,7 +214,12 @@ class Card(Panels, View):
 
     def scene(self) -> CardScene:
         """What the card says, and the tab that it opens; `part` has the rest."""
-        return self._scene(opened(self, self.first) if self.first else {})
+        return self._scene(self._opened)
+
+    @cached_property
+    def _opened(self) -> dict[str, Scene]:
+        """The pictures that it begins with."""
+        return opened(self, self.first) if self.first else {}
 
     def standalone(self, room: int | None = None) -> CardScene:
         """With all pictures for which a page has ``room``: `PAGE_BYTES`, if nobody says otherwise."""
@@ -234,17 +239,21 @@ class Card(Panels, View):
 
     def saved(self) -> CardScene:
         """With every tab's pictures, where there is little to compute and as far as there is room."""
-        if not (self.show or self.both) or self.lanes() > SAVED_LANES:
+        if not self.grows:
             return self.scene()
         from triton_lab.views.packing import fitting, size
 
         # Where nobody looks on, nobody will ask for more than is kept.
         numbers = NUMBERS if widgets_are_shown() else KEPT_NUMBERS
-        parts = opened(self, self.first) if self.first else {}
+        parts = self._opened
         left = SAVED_BYTES - sum(map(size, parts.values()))
         others = (name for name in islice(shown_first(self), SAVED_PARTS) if name not in parts)
         # What is not there the kernel is asked for, so that nothing need be said of it here.
         return self._scene({**parts, **fitting(others, lambda name: part(self, name, numbers), left)})
+
+    @property
+    def grows(self) -> bool:
+        return bool(self.show or self.both) and self.lanes() <= SAVED_LANES
 
     def lanes(self) -> int:
         """How many lanes of all programs accessed memory: what the pictures are computed from."""

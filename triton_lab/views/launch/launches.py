@@ -122,6 +122,10 @@ class Launches(View):
     def standalone(self) -> LaunchesScene:
         return self._scene(self.card(0).standalone())
 
+    @property
+    def grows(self) -> bool:
+        return self.card(0).grows
+
     def saved(self) -> LaunchesScene:
         return self._scene(self.card(0).saved())
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab import words
-from triton_lab.launch.classes import Classes
+from triton_lab.launch.classes import Classes, distinct
 from triton_lab.launch.maps.sample import MOST_LANES, reaching
 from triton_lab.launch.maps.tiling import LAYERS, Touches, touches
 from triton_lab.views.drawing import style
@@ -418,7 +418,7 @@ class Cells:
 def _coloured(styles: npt.NDArray[np.uint16]) -> list[int]:
     """The programs whose own colours are drawn."""
     drawn = np.append(styles[:, 0], styles[styles[:, 3] == style.STRIPES, :3].reshape(-1)).astype(np.int64)
-    programs = np.unique(drawn) - style.PROGRAM
+    programs = distinct(drawn) - style.PROGRAM
     found: list[int] = programs[(programs >= 0) & (programs < len(style.PROGRAM_COLOURS))].tolist()
     return found
 

@@ -1,8 +1,10 @@
 /** What a step changed: cells that flash, a corner of each that stays, and words. */
 
+import { LEFT } from "./axes.js";
 import { numbers } from "./data.js";
 import { make, penOf } from "./dom.js";
 import { inkOn, numberText } from "./labels.js";
+import { boxOf } from "./lens.js";
 import { STYLE } from "./style.js";
 import { themeOf } from "./theme.js";
 import { countOf } from "./words.js";
@@ -57,16 +59,18 @@ const cornered = ({ cellWidth, cellHeight }) => Math.min(cellWidth, cellHeight) 
 /** A corner of each cell that changed, which stays. @param {CanvasRenderingContext2D} context @param {Heatmap} heatmap */
 export function markChanges(context, heatmap) {
   if (!cornered(heatmap.frame)) return;
-  const { cellWidth, cellHeight } = heatmap.frame;
-  const side = Math.min(7, Math.floor(Math.min(cellWidth, cellHeight) / 3));
   const { palette } = STYLE.themes[heatmap.theme ?? "light"];
   for (const cell of heatmap.changed) {
-    const [left, top] = heatmap.placeOf(cell);
+    const { left, right, top, bottom } = boxOf(heatmap.lens, heatmap.stretchOf(cell));
+    const { width, height } = heatmap.frame;
+    if (right <= 0 || right > width || top < 0 || top >= height) continue; // out of sight
+    const side = Math.min(7, Math.floor(Math.min(right - left, bottom - top) / 3));
+    const [x, y] = [LEFT + right, heatmap.top + top];
     context.fillStyle = inkOn(palette, 3 * heatmap.styles[4 * heatmap.classAt(cell)]);
     context.beginPath();
-    context.moveTo(left + cellWidth - side, top);
-    context.lineTo(left + cellWidth, top);
-    context.lineTo(left + cellWidth, top + side);
+    context.moveTo(x - side, y);
+    context.lineTo(x, y);
+    context.lineTo(x, y + side);
     context.fill();
   }
 }
@@ -79,6 +83,12 @@ function flash(heatmap) {
   const context = penOf(sheet);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.fillStyle = STYLE.themes[themeOf(heatmap.node)].accent;
-  for (const cell of heatmap.changed) context.fillRect(...heatmap.placeOf(cell), heatmap.frame.cellWidth, heatmap.frame.cellHeight);
+  context.beginPath();
+  context.rect(LEFT, heatmap.top, heatmap.frame.width, heatmap.frame.height);
+  context.clip();
+  for (const cell of heatmap.changed) {
+    const { left, right, top, bottom } = boxOf(heatmap.lens, heatmap.stretchOf(cell));
+    context.fillRect(LEFT + left, heatmap.top + top, right - left, bottom - top);
+  }
   heatmap.overlay.before(sheet);
 }

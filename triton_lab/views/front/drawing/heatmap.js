@@ -281,12 +281,6 @@ export class Heatmap {
     else this.readout.hide();
   }
 
-  /** The upper left corner of a cell on the canvas. @param {Cell} cell @returns {[number, number]} */
-  placeOf(cell) {
-    const { left, top } = boxOf(this.lens, this.stretchOf(cell));
-    return [LEFT + left, this.top + top];
-  }
-
   /** Where a cell is in the window. @param {Cell} cell */
   _boxOf(cell) {
     const { left, top } = this.overlay.getBoundingClientRect();

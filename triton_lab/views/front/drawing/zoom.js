@@ -140,9 +140,11 @@ class Zoom {
     const { at, lens } = this.heatmap;
     if (x === undefined && at) {
       const box = boxOf(lens, { panel: at[0], row: at[1], column: at[2], rows: 1, columns: 1 });
-      const middle = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
-      const seen = middle[0] >= 0 && middle[1] >= 0 && middle[0] <= lens.frame.width && middle[1] <= lens.frame.height;
-      if (seen) [x, y] = middle;
+      const { width, height } = lens.frame;
+      // Of one that is smaller than a pixel, the pixel may be just out of sight.
+      const seen = box.right >= 0 && box.bottom >= 0 && box.left <= width && box.top <= height;
+      const within = (/** @type {number} */ start, /** @type {number} */ end, /** @type {number} */ most) => Math.min(most, Math.max(0, (start + end) / 2));
+      if (seen) [x, y] = [within(box.left, box.right, width), within(box.top, box.bottom, height)];
     }
     this.set(stepped(lens, steps, x, y));
   }

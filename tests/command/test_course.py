@@ -24,7 +24,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     for name in ("00_one.ipynb", "01_two.ipynb"):
         (folder / name).write_text(f"{name} of 0.1")
-    monkeypatch.setattr(course, "_homes", lambda: iter([folder]))
+    monkeypatch.setattr(course, "course_folders", lambda: iter([folder]))
     return folder
 
 
@@ -148,7 +148,7 @@ def test_what_a_language_is_called_is_known_to_the_command() -> None:
 
 
 def test_an_installation_without_notebooks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(course, "_homes", lambda: iter([tmp_path / "nowhere"]))
+    monkeypatch.setattr(course, "course_folders", lambda: iter([tmp_path / "nowhere"]))
     with pytest.raises(FileNotFoundError, match="install it anew"):
         course.put(tmp_path / "mine")
 

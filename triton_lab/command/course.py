@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from triton_lab.installed import course_folders
 
 # Beside the notebooks: what each was when it was copied, as {"files": {name: SHA-256}, "language": "zh"}.
 MANIFEST = ".triton-lab-course.json"
 FIRST = "00_first_kernel.ipynb"  # where a reader begins
 ENGLISH = "en"
-_PACKAGE = Path(__file__).parent.parent
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Put:
 
 def notebooks() -> list[Path]:
     """The course's notebooks as they were installed, in their order. Raises FileNotFoundError where there are none."""
-    for folder in _homes():
+    for folder in course_folders():
         found = sorted(folder.glob("*.ipynb"))
         if found:
             return found
@@ -97,16 +97,6 @@ def put(folder: Path, language: str | None = None) -> Put:
         told = f"the course cannot be copied to {folder}: {error.strerror} ({error.filename or folder})"
         raise type(error)(told) from error
     return Put(tuple(added), tuple(renewed), tuple(kept))
-
-
-def _homes() -> Iterator[Path]:
-    """Where the notebooks may lie: in a clone, else where pip puts an installation's data."""
-    clone = _PACKAGE.parent
-    if (clone / "pyproject.toml").exists():
-        yield clone / "notebooks"
-    bases: list[str | Path] = [sysconfig.get_path("data"), sysconfig.get_path("data", f"{os.name}_user")]
-    for base in [*bases, clone]:  # `pip install --target` lays it beside the package
-        yield Path(base, "share", "triton-lab", "notebooks")
 
 
 def _manifest(folder: Path) -> tuple[Mapping[str, str], str]:

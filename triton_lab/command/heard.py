@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from triton_lab import words
 from triton_lab.backend.launcher import Call, Recorder, Watch, recorders
-from triton_lab.launch.finding import ERROR, Finding, gravest
+from triton_lab.launch.finding import ERROR, Finding, gravest, place_of
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.launches import Launches
 from triton_lab.launch.record import record
@@ -144,7 +144,7 @@ class _Listener(Recorder):
 
     def _note(self, launch: Launch, finding: Finding, number: int) -> Found:
         """The finding among those that are known, counted once for each launch."""
-        file, line = finding.placed(launch.file, launch.first_line)
+        file, line = place_of(finding, launch.file, launch.first_line)
         key = (finding.fingerprint, file, line, finding.column or 0)
         known = self._heard.found.setdefault(key, Found(finding, file, line, number, launch.kernel, launch.grid))
         known.launches += known.last != number

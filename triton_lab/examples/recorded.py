@@ -2,8 +2,8 @@
 
     python -m triton_lab.examples.recorded    # on a machine with a GPU; a minute
 
-Each file in ``recordings/`` is one launch, saved with what it was given, what the GPU and the interpreter made of it,
-the GPU's time and name, and the findings.
+Each file in the course's ``recordings/`` is one launch, saved with what it was given, what the GPU and the interpreter
+made of it, the GPU's time and name, and the findings.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.examples.registry import Example
+from triton_lab.installed import course_folders
 from triton_lab.words import count, number
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
-FOLDER = Path(__file__).parent / "recordings"
+_FOLDERS = [folder / "recordings" for folder in course_folders()]
+FOLDER = next((folder for folder in _FOLDERS if folder.is_dir()), _FOLDERS[0])
 SUFFIX = ".launch"
 MOST = 2 << 20
-"""Bytes that all files together may have: they are part of the package."""
+"""Bytes that all files together may have: they are part of the course."""
 
 # What is recorded -> the example that it is a launch of. Atomic additions of floats differ from one run to the next.
 RECORDED: dict[str, str] = {

@@ -137,10 +137,6 @@ class Finding:
             return ""
         return words.place(self.file, self.line) if self.file else f"line {self.line}"
 
-    def placed(self, file: str, first: int) -> tuple[str, int]:
-        """File and line, of a kernel that begins at ``file:first``: there where the finding has no line of its own."""
-        return self.file or file, first if self.line is None else self.line
-
     @property
     def severity(self) -> str:
         """``error``, ``warning`` or ``note``."""
@@ -201,3 +197,8 @@ class FindingList(list[Finding]):
         from triton_lab.views.launch.findings import findings_html
 
         return findings_html(self)
+
+
+def place_of(finding: Finding, file: str, first: int) -> tuple[str, int]:
+    """File and line, of a kernel that begins at ``file:first``: there where the finding has no line of its own."""
+    return finding.file or file, first if finding.line is None else finding.line

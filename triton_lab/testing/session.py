@@ -15,7 +15,7 @@ import pytest
 from triton_lab.backend import launcher
 from triton_lab.backend.launcher import Call, Recorder, Watch
 from triton_lab.backend.source import python_function
-from triton_lab.launch.finding import SEVERITIES, Finding
+from triton_lab.launch.finding import SEVERITIES, Finding, place_of
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.launches import Launches
 from triton_lab.launch.record import record
@@ -215,7 +215,7 @@ class Session:
 
     def _place(self, launch: Launch, found: Finding) -> str:
         x, y, z = launch.grid
-        file, line = found.placed(launch.file, launch.first_line)
+        file, line = place_of(found, launch.file, launch.first_line)
         return f"{self._relative(file)}:{line}: {launch.kernel}[{x, y, z}]"
 
     def _told(self, failing: list[tuple[str, Finding]], unmet: list[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from triton_lab.launch.finding import NOTE, SEVERITIES, Finding, counted
+from triton_lab.launch.finding import NOTE, SEVERITIES, Finding, counted, place_of
 from triton_lab.launch.launch import Launch
 from triton_lab.words import count, number
 
@@ -63,7 +63,7 @@ class Summary:
         known = self.found.get(found.fingerprint)
         if known is None:
             text = found.excerpt[0].strip() if found.excerpt else ""
-            file, line = found.placed(launch.file, launch.first_line)
+            file, line = place_of(found, launch.file, launch.first_line)
             known = self.found[found.fingerprint] = Found(
                 found.fingerprint,
                 found.kind,

@@ -294,3 +294,10 @@ def test_rounding_is_tried_only_where_there_are_floats() -> None:
     whole = recorded(lambda: counted[(1,)](torch.zeros(8, dtype=torch.int32), BLOCK=8))
     assert [one.name for one in experiments.switches(whole.executable.plan)] == []
     assert "all in float64" in [one.name for one in experiments.switches(fma(0).executable.plan)]
+
+
+def test_orders_of_summation_are_tried_only_where_floats_are_summed() -> None:
+    def orders(launch: Launch) -> list[str]:
+        return [one.name for one in experiments.switches(launch.executable.plan) if one.name.startswith("sums ")]
+
+    assert len(orders(sums(0))) > 1 and orders(fma(0)) == []

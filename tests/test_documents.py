@@ -62,14 +62,8 @@ def test_pictures_have_words_and_links_lead_somewhere(path: Path) -> None:
 
 
 def test_words_are_spelled_right() -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "codespell_lib",
-        "--ignore-words-list",
-        KERNELS,
-        *map(str, [*DOCUMENTS, *CATALOGUES]),
-    ]
     assert CATALOGUES
+    texts = map(str, [*DOCUMENTS, *CATALOGUES])
+    command = [sys.executable, "-m", "codespell_lib", "--ignore-words-list", KERNELS, *texts]
     found = subprocess.run(command, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout

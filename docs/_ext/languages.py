@@ -1,4 +1,5 @@
-"""The course in other languages: its pages beside the English ones, and on each page a way to the same in another."""
+"""The course in other languages: its pages beside the English ones, on each a way to the same in another, and a search
+that knows the words of all."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
 
 from triton_lab.course.edition import Notebook, source_of
 from triton_lab.course.translation import LANGUAGES, catalogues, edition
@@ -16,6 +18,22 @@ from triton_lab.course.translation import LANGUAGES, catalogues, edition
 ENGLISH = "en"
 SPOKEN = {ENGLISH: ("en", "English"), "zh": ("zh-CN", "中文")}  # by language: its tag, and what it calls itself
 _PAGE = re.compile(r"course(?:-(?P<language>\w+))?(?P<rest>/.*)?")
+
+
+_HAN = r"[\u4e00-\u9fff]"  # Chinese characters
+
+
+class Search(SearchEnglish):
+    """English, and Chinese, which has no spaces between words: any two characters that are neighbours count for one."""
+
+    js_splitter_code = rf"""
+var splitQuery = (query) =>
+  [...query.matchAll(/(?=({_HAN}{{2}})){_HAN}|((?:(?!{_HAN})[\p{{Letter}}\p{{Number}}_\p{{Emoji_Presentation}}])+)/gu)]
+    .map(([, pair, word]) => pair || word);
+"""
+
+    def split(self, input: str) -> list[str]:
+        return [pair or word for pair, word in re.findall(rf"(?=({_HAN}{{2}})){_HAN}|((?:(?!{_HAN})\w)+)", input)]
 
 
 def editions(notebooks: Path, english: str) -> Iterator[tuple[str, Notebook]]:
@@ -52,4 +70,5 @@ def show_languages(app: Sphinx, page: str, template: str, context: dict[str, Any
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("html-page-context", show_languages)
+    app.add_search_language(Search)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -92,8 +92,9 @@ def test_a_page_keeps_nobody_out(site: Path, page: Page, name: str) -> None:
     assert violations(page, "article") == []
 
 
-def test_pages_are_found_by_words(site: Path, page: Page) -> None:
+@pytest.mark.parametrize(("words", "title"), [("donation", "Lazy graphs"), ("步长 转置", "张量就是存储")])
+def test_pages_are_found_by_words(site: Path, page: Page, words: str, title: str) -> None:
     page.goto((site / "index.html").as_uri())
-    page.get_by_placeholder("Search").fill("donation")
+    page.get_by_placeholder("Search").fill(words)
     page.keyboard.press("Enter")
-    expect(page.locator("#search-results li").first).to_be_visible()
+    expect(page.locator("#search-results li").filter(has_text=title).first).to_be_visible()

@@ -58,8 +58,7 @@ def edition(path: Path, language: str) -> Notebook | None:
 
     Raises FileNotFoundError where nothing beside it is.
     """
-    catalogue = _place(path, language)
-    if not catalogue.parent.is_dir():
+    if language not in LANGUAGES or not (catalogue := _place(path, language)).parent.is_dir():
         raise FileNotFoundError(f"the course in {path.parent} has no translation into {language!r}")
     return translated(read(path), read_catalogue(catalogue)) if catalogue.exists() else None
 
@@ -133,7 +132,7 @@ def _write_catalogue(path: Path, catalogue: Catalog) -> None:
 
 
 def _place(path: Path, language: str) -> Path:
-    return path.parent / "locale" / LANGUAGES.get(language, language) / f"{path.stem}.po"
+    return path.parent / "locale" / LANGUAGES[language] / f"{path.stem}.po"
 
 
 def _said(catalogue: Catalog, text: str, context: str | None = None) -> str:

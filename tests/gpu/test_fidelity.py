@@ -154,13 +154,25 @@ def test_a_reason_is_told_where_its_switch_leaves_nothing(
     def planted(kernel: Any, rows: np.ndarray, kept: int, dtype: str, side: str) -> Any:
         if side == "cpu":
             return run(kernel, rows, kept, dtype, side)
-        left = measured._emulated(operation, rows, kept, dtype)
+        left = measured._emulated(EMULATED[operation][0], operation, rows, kept, dtype)
+        assert left is not None
         left.kept[:1] ^= off
         return left
 
     monkeypatch.setattr(measured, "_run", planted)
     row = measure(operation, dtype, "gpu")
-    assert row.found == DIFFERENT and row.switch == EMULATED[operation][1] and not row.is_wrong
+    assert row.found == DIFFERENT and row.switch.startswith(EMULATED[operation][1]) and not row.is_wrong
+    assert row.switch.endswith("makes the same bits")
     off = 1
     row = measure(operation, dtype, "gpu")
     assert row.is_wrong and "leaves" in row.example
+
+
+def test_of_several_reasons_the_types_are_told() -> None:
+    rows = [
+        Row("dot", "fp16", TOLERANCE, "the order"),
+        Row("dot", "fp32", DIFFERENT, "tf32"),
+        Row("dot", "bf16", ONE, "the order"),
+    ]
+    text = text_of(rows, 0, "cpu", ["dot"], ["fp16", "bf16", "fp32"])
+    assert "| the order (fp16, bf16); tf32 (fp32) |" in text

@@ -106,10 +106,25 @@ def test_subnormal_float32_is_zero_where_the_gpus_instruction_says_ftz(name: str
     assert (np.abs(result[np.abs(result) < 1e-38]).max() == 0) == flushes
 
 
-def test_an_absolute_value_takes_subnormal_float32_for_zero_as_an_h100_does() -> None:
-    x = np.array([TINY, -TINY, -0.0, np.nan], np.float32)
-    same(call("__nv_fabsf", x), np.array([0.0, 0.0, 0.0, np.nan], np.float32))
-    same(call("__nv_fabs", x.astype(F64)), np.abs(x.astype(F64)))
+@pytest.mark.parametrize(
+    ("name", "instruction", "function"),
+    [("fabs", "abs", np.abs), ("ceil", "cvt.rpi", np.ceil), ("floor", "cvt.rmi", np.floor),
+     ("saturate", "cvt", lambda x: np.clip(x, 0, 1))],
+)  # fmt: skip
+def test_functions_of_one_instruction_take_subnormal_float32_for_zero(
+    name: str, instruction: str, function: Callable[..., np.ndarray]
+) -> None:
+    """As it says, and an H100 did of the absolute value; those of float64 do not."""
+    kernel = kernel_of(f"__nv_{name}f", F32, 1)
+    source = ASTSource(kernel, {"a": "*fp32", "out": "*fp32", "BLOCK": "constexpr"}, {(2,): 128})
+    assembly = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"enable_fp_fusion": True}).asm["ptx"]
+    (found,) = re.findall(rf"\b{re.escape(instruction)}\.\S*f32", assembly)
+    assert ".ftz" in found
+    x = np.array([TINY, -TINY, -0.0, -1.5, 0.25, 7.0, TINY, np.inf], np.float32)
+    flushed = np.where(np.abs(x) == TINY, np.copysign(np.float32(0), x), x)
+    same(np.abs(call(f"__nv_{name}f", x)), np.abs(function(flushed)))
+    if name != "saturate":
+        same(call(f"__nv_{name}", x.astype(F64)), function(x.astype(F64)))
 
 
 @pytest.mark.parametrize("mode", ["rn", "rz", "rd", "ru"])

@@ -91,7 +91,8 @@ def _scaled_multiply_add(a: Array, b: Array, c: Array) -> Array:
     # Beside so great a number the product is not seen, and of so small a one beside the product no more than its sign.
     scaled = np.copysign(np.clip(np.abs(scaled), np.where(c == 0, 0.0, 2.0**-200), 2.0**200), c)
     outer, rest, error = _three_parts(*two_product(a, b), scaled)
-    nothing = (outer == 0) & (rest == 0)
+    outer, rest = two_sum(outer, rest)  # where the greatest parts cancel, the next is the greatest
+    nothing = outer == 0
     unit = np.ldexp(1.0, np.clip(down - 1074, -1000, 300))
     normal = outer + to_odd(rest, error)
     offset = np.copysign(unit * 2.0**52, outer)

@@ -1,10 +1,13 @@
-"""A plan whose products are fused with the additions after them, as a GPU's compiler does unless told not to."""
+"""A plan whose products are fused with the additions after them, as a GPU's compiler does: of numbers where it is not
+told otherwise, of tiles always.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
-from triton_lab.ir.plan import Block, Function, Op, Plan, Region
+from triton_lab.ir.plan import Block, Dense, Function, Op, Plan, Region
 from triton_lab.ir.types import Type
 
 _ADDS = frozenset({"arith.addf", "arith.subf"})
@@ -73,3 +76,41 @@ class _Rewriter:
     def _new(self, type: Type) -> int:
         self.types.append(type)
         return len(self.function.types) + len(self.types) - 1
+
+
+def accumulated(plan: Plan) -> Plan:
+    """``plan`` with ``dot(a, b, 0) + c`` as ``dot(a, b, c)``, where nobody else uses the product of the tiles."""
+    functions = {name: _with_sums(function) for name, function in plan.functions.items()}
+    changed = any(function is not plan.functions[name] for name, function in functions.items())
+    return Plan(functions, plan.text) if changed else plan
+
+
+def _with_sums(function: Function) -> Function:
+    ops = list(function.walk())
+    uses = Counter(number for op in ops for number in op.operands)
+    uses.update(number for op in ops for successor in op.successors for number in successor.operands)
+    zeros = {op.results[0] for op in ops if op.name == "arith.constant" and _is_zero(op.attributes["value"])}
+    products = {op.results[0]: op for op in ops if op.name == "tt.dot" and op.operands[2] in zeros}
+    products = {number: op for number, op in products.items() if uses[number] == 1}
+    sums: dict[int, Op] = {}
+    for op in ops:
+        at = next((k for k, number in enumerate(op.operands) if number in products), None)
+        if op.name == "arith.addf" and at is not None:
+            product = products.pop(op.operands[at])
+            operands = (*product.operands[:2], op.operands[1 - at])
+            sums[op.index] = replace(product, operands=operands, results=op.results, index=op.index)
+            sums[product.index] = product  # which is left out
+    return replace(function, body=_put(function.body, sums)) if sums else function
+
+
+def _put(region: Region, sums: dict[int, Op]) -> Region:
+    blocks = []
+    for block in region.blocks:
+        kept = [op for op in block.ops if sums.get(op.index) is not op]
+        made = [sums.get(op.index) or replace(op, regions=tuple(_put(one, sums) for one in op.regions)) for op in kept]
+        blocks.append(Block(block.arguments, tuple(made)))
+    return Region(tuple(blocks))
+
+
+def _is_zero(value: object) -> bool:
+    return isinstance(value, Dense) and len(value.values) == 1 and value.values[0] == 0.0

@@ -16,7 +16,7 @@ import triton.language as tl
 import triton_lab as lab
 from tests.backend.operations import DTYPES
 from tests.gpu.fidelity import values
-from tests.gpu.fidelity.operations import EMULATED, kernel_of, may_reorder, results, slot, switch, width
+from tests.gpu.fidelity.operations import EMULATED, kernel_of, known, may_reorder, results, slot, switch, width
 from tests.gpu.fidelity.values import NUMPY, SCALARS, WIDTH
 from triton_lab.ir import parse_plan
 from triton_lab.ir.provenance import pointer_roots
@@ -71,10 +71,16 @@ def measure(operation: str, dtype: str, against: str) -> Row:
     except Exception as error:
         return Row(operation, dtype, f"refused by the GPU: {_line(error)}", told)
     worst, example = _worst(operation, dtype, theirs, ours)
-    if worst != EQUAL and operation in EMULATED and told:
-        left, where = _worst(operation, dtype, theirs, _emulated(operation, rows, kept, dtype))
-        if left != EQUAL:
-            return Row(operation, dtype, worst, "", f"{example}; {EMULATED[operation][0]} leaves {left}, {where}")
+    if worst == EQUAL or not told:
+        return Row(operation, dtype, worst, told, example)
+    name = EMULATED[operation][0] if operation in EMULATED else known(operation)
+    emulated = _emulated(name, operation, rows, kept, dtype) if name else None
+    if emulated is not None:
+        left, where = _worst(operation, dtype, theirs, emulated)
+        if left == EQUAL:
+            told += f": `{name}` makes the same bits"
+        elif operation in EMULATED:
+            told, example = "", f"{example}; {name} leaves {left}, {where}"
     return Row(operation, dtype, worst, told, example)
 
 
@@ -117,14 +123,16 @@ def _run(kernel: Any, rows: np.ndarray, kept: int, dtype: str, side: str) -> _Le
     return _Left(raw.cpu().numpy(), room.cpu().numpy(), compiled)
 
 
-def _emulated(operation: str, rows: np.ndarray, kept: int, dtype: str) -> _Left:
-    """A launch by the interpreter that does what a GPU does otherwise: the switch of `EMULATED`."""
+def _emulated(name: str, operation: str, rows: np.ndarray, kept: int, dtype: str) -> _Left | None:
+    """A launch by the interpreter that does what a GPU does otherwise; None where the kernel has no such switch."""
     with lab.record() as launches:
         left = _run(kernel_of(operation), rows, kept, dtype, "cpu")
     (launch,) = launches
     plan = launch.executable.plan
     every = {one.name: one for one in [*emulations(plan), *in_threads(launch)]}
-    memory = replay(launch, executable=every[EMULATED[operation][0]].executable(plan))
+    if name not in every:
+        return None
+    memory = replay(launch, executable=every[name].executable(plan))
     raw, room = (read(memory, launch.argument(name)) for name in ("P", "O"))
     return _Left(raw.view(left.memory.dtype), room, left.kernel)
 

@@ -115,6 +115,13 @@ EMULATED = {
 }
 
 
+def known(operation: str) -> str:
+    """The switch of `lab.compare` that may make the very bits of the GPU, where that is not held; "" for none."""
+    if operation.startswith("dot") and not operation.startswith("dot_scaled"):
+        return "dots of the GPU"
+    return "sums as threads of a GPU do" if operation.startswith(("sum of", "sum in", "reduce by product")) else ""
+
+
 def switch(operation: str, dtype: str) -> str:
     """What a GPU may do otherwise, and where that can be switched; "" where it must give the very same bits.
 

@@ -44,12 +44,21 @@ def text_of(rows: Sequence[Row], left: int, against: str, operations: Sequence[s
         if not any(row is not None and row.found != NOWHERE for row in here):
             continue
         signs = ["?" if row is None else _SIGNS.get(row.found, "!") for row in here]
-        reasons = dict.fromkeys(row.switch for row in here if row is not None and row.found not in (EQUAL, NOWHERE))
-        told = "; ".join(filter(None, reasons)) + (" **nobody knows**" if "" in reasons else "")
+        told = _reasons([row for row in here if row is not None and row.found not in (EQUAL, NOWHERE)])
         lines.append(f"| `{name.replace('|', chr(92) + '|')}` | {' | '.join(signs)} | {told.strip()} |")
     lines += ["", "## Examples", "", "| example | found | cause |", "|---|---|---|"]
     lines += [f"| {row.operation} | {row.found} | {row.switch} |" for row in rows if not row.dtype]
     return "\n".join(lines) + "\n"
+
+
+def _reasons(rows: Sequence[Row]) -> str:
+    """Why they may differ; where that is not the same for all, of which types each is told."""
+    dtypes: dict[str, list[str]] = {}
+    for row in rows:
+        dtypes.setdefault(row.switch, []).append(row.dtype)
+    several = len(dtypes) > 1
+    told = [f"{reason} ({', '.join(of)})" if several else reason for reason, of in dtypes.items() if reason]
+    return "; ".join(told) + (" **nobody knows**" if "" in dtypes else "")
 
 
 def _machine(against: str) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ import triton.language as tl
 import triton_lab as lab
 from tests.interpreter.test_threads import H100, all_of_a_row, along_an_axis
 from tests.launch.comparing.kernels import exponential, quotient, recorded
+from triton_lab import examples
 from triton_lab.launch.comparing.compared import NEAR
 from triton_lab.launch.comparing.results import of_launch
 
@@ -74,3 +76,20 @@ def test_approximate_functions_of_a_gpu_are_named(name: str) -> None:
     comparison = lab.compare(made_there(run, DATA[made]))
     assert comparison.verdict == NEAR
     assert comparison.cause.startswith(cause)
+
+
+RECORDED = {
+    "matmul_float16": "how tensor cores add up the products of tl.dot: ",
+    "matmul_float32": "the products of tl.dot, which a GPU fuses with their sum one after the other: ",
+    "tf32_h100": "tf32 inputs of tl.dot, cut and added up as tensor cores do: ",
+}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_dots_are_made_as_the_gpu_made_them(name: str) -> None:
+    """To the bit: launches that an H100 ran, of which two are among the examples' recordings."""
+    folder = Path(__file__).parent if name == "tf32_h100" else Path(examples.__file__).with_name("recordings")
+    comparison = lab.compare(lab.load(folder / f"{name}.launch"))
+    assert comparison.verdict == NEAR
+    assert comparison.cause.startswith(RECORDED[name])
+    assert any(one.name == "dots of the GPU" and one.removes for one in comparison.causes().experiments)

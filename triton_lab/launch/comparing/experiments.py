@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from triton_lab import words
 from triton_lab.backend.layouts import reduced_of
-from triton_lab.interpreter import variants
+from triton_lab.interpreter import tensor_cores, variants
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.threads import Shares, in_order_of
 from triton_lab.interpreter.variants import Table
 from triton_lab.ir import Op, Plan, Type
-from triton_lab.ir.contract import contracted
+from triton_lab.ir.contract import accumulated, contracted
 from triton_lab.launch.comparing.rounding import APPROXIMATE
 
 if TYPE_CHECKING:
@@ -25,23 +25,27 @@ if TYPE_CHECKING:
 class Switch:
     """``name`` as a table has it, and ``cause`` as a sentence has it: what is the reason if the switch removes it.
 
-    ``table`` is what the interpreter runs instead, ``fuses`` whether products are fused with additions first.
+    ``table`` is what the interpreter runs instead, ``fuses`` whether products are fused with additions first, and
+    ``accumulates`` whether those of tiles are.
     """
 
     name: str
     cause: str
     table: Table
     fuses: bool = False
+    accumulates: bool = False
 
     def executable(self, plan: Plan) -> Executable:
         """The plan with this switch on."""
+        plan = accumulated(plan) if self.accumulates else plan
         return Executable.of(contracted(plan) if self.fuses else plan, self.table)
 
     def with_(self, other: Switch) -> Switch:
         """Both at once."""
         names = f"{self.name}, {other.name}"
         table = {**self.table, **other.table}
-        return Switch(names, f"{self.cause}, and {other.cause}", table, self.fuses or other.fuses)
+        cause = f"{self.cause}, and {other.cause}"
+        return Switch(names, cause, table, self.fuses or other.fuses, self.accumulates or other.accumulates)
 
 
 def switches(plan: Plan, threads: Sequence[Switch] = ()) -> Iterator[Switch]:
@@ -67,6 +71,9 @@ def emulations(plan: Plan) -> Iterator[Switch]:
     if any(op.name == "tt.dot" and _in_tf32(plan, op) for op in plan.walk()):
         yield Switch("tf32", "tf32 inputs of tl.dot", variants.tf32(nearest=True))
         yield Switch("tf32, cut", "tf32 inputs of tl.dot, cut and not rounded", variants.tf32(nearest=False))
+    cause = _of_dots(plan)
+    if cause:
+        yield Switch("dots of the GPU", cause, tensor_cores.DOTS, accumulates=True)
     if contracted(plan) is not plan:
         yield Switch("fused multiply-add", "fused multiply-add", {}, fuses=True)
     tables: list[tuple[str, str, Table]] = [
@@ -110,9 +117,13 @@ def in_threads(launch: Launch) -> list[Switch]:
     return [Switch(name, cause, in_order_of(shares, pairs)) for pairs, name in orders if shares]
 
 
+# Of two switches that change the same operations the better known is tried together with others.
+_LESS = ("tf32", "tf32, cut")
+
+
 def together(plan: Plan, threads: Sequence[Switch] = ()) -> Iterator[Switch]:
     """All that a GPU does otherwise at once, and that with each of the orders; two things at least."""
-    found = [switch for switch in emulations(plan) if switch.name != "tf32, cut"]
+    found = [switch for switch in emulations(plan) if switch.name not in _LESS]
     for order in [[], *([one] for one in threads)]:
         every = [*found, *order]
         if len(every) > 1:
@@ -159,7 +170,7 @@ def documented(plan: Plan) -> list[Documented]:
 def exact(plan: Plan, threads: Sequence[Switch]) -> Iterator[Switch]:
     """What a GPU does otherwise and is known to the bit, at once, with each of the orders; first nothing."""
     yield Switch("", "", {})
-    known = [one for one in emulations(plan) if not one.name.startswith("approximate") and one.name != "tf32, cut"]
+    known = [one for one in emulations(plan) if not one.name.startswith("approximate") and one.name not in _LESS]
     for order in [[], *([one] for one in threads)]:
         if known or order:
             yield functools.reduce(Switch.with_, [*known, *order])
@@ -167,6 +178,16 @@ def exact(plan: Plan, threads: Sequence[Switch]) -> Iterator[Switch]:
 
 def _of_floats(plan: Plan, op: Op) -> bool:
     return any(type.is_float for type in _types(plan, op, lambda one: one.results))
+
+
+def _of_dots(plan: Plan) -> str:
+    """What a GPU does otherwise in the dots of a kernel; "" where it has none of floats."""
+    dots = [op for op in plan.walk() if op.name == "tt.dot" and _of_floats(plan, op)]
+    if any(_in_tf32(plan, op) for op in dots):
+        return "tf32 inputs of tl.dot, cut and added up as tensor cores do"
+    if any(_types(plan, op, lambda one: one.operands)[0].element != "f32" for op in dots):
+        return "how tensor cores add up the products of tl.dot"
+    return "the products of tl.dot, which a GPU fuses with their sum one after the other" if dots else ""
 
 
 def _in_tf32(plan: Plan, op: Op) -> bool:

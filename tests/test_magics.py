@@ -357,7 +357,7 @@ def test_an_interrupted_cell_shows_its_line_and_draws_nothing(
     assert shell.cards == []
     assert f"-->   15 {launch}" in shell.error() and shell.error().splitlines()[-1].startswith("KeyboardInterrupt")
     told = capsys.readouterr().out
-    assert re.search(r"Interrupted in scale\(2, 1, 1\) after .*s\. 1 launch had ended; no pictures were made\.", told)
+    assert re.search(r"Interrupted in scale\[2, 1, 1\] after .*s\. 1 launch had ended; no pictures were made\.", told)
 
 
 def test_an_interrupt_while_drawing_is_told_without_our_own_code(

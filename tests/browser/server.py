@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ipykernel.kernelspec import get_kernel_dict
+from jupyter_client.kernelspec import get_kernel_spec
 
 from tests import warm
 
@@ -94,7 +94,7 @@ def serve(home: Path) -> Iterator[JupyterServer]:
 
 def _offer_warm_kernel(folder: Path) -> None:
     """Python as Jupyter has it, but that torch is imported when a kernel starts: there are a hundred of them."""
-    spec = get_kernel_dict()
+    spec = get_kernel_spec("python3").to_dict()
     spec["argv"] = warm.command(*spec["argv"][1:], modules=warm.KERNEL)
     folder.mkdir(parents=True)
     (folder / "kernel.json").write_text(json.dumps(spec))

@@ -5,9 +5,12 @@ Without a browser the tests that want one skip, naming the reason, but under ``C
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import os
 import shutil
+import signal
 import tempfile
 from typing import TYPE_CHECKING
 
@@ -35,6 +38,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: 0 if item.path in browser else 1 if item.path in slow else 2)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What twelve thousand tests and all modules are made of stays to the end: collecting garbage need not go through
+    it again and again. And Triton's front end makes so many objects that hold each other that it would be done a
+    hundred times a second."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 10, 10)
+
+
 def _wants_browser(item: pytest.Item) -> bool:
     return "browser" in getattr(item, "fixturenames", ())
 
@@ -50,12 +63,30 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     machine.show_gpu(on_gpu)
 
 
+# What a shell starts in the background ignores interrupts, and so does what it starts in turn.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # Checks and pictures that fail say so, and the rest goes on. In tests they raise, in processes that tests start too.
 os.environ.setdefault("TRITON_LAB_RAISE", "1")
 # Every plan is held to the rules of the IR, which launches take for granted.
 os.environ.setdefault("TRITON_LAB_VERIFY", "1")
 # Exercises that tests check leave no file in the folder that tests are run in.
 os.environ.setdefault("TRITON_LAB_PROGRESS", os.path.join(tempfile.gettempdir(), f"triton-lab-{os.getpid()}.json"))
+
+
+def _write_to_memory(folder: str = "/dev/shm", least: int = 4 << 30) -> None:
+    """Under ``CI``, where nothing was compiled before and nobody looks at what is left: what tests and Triton write
+    goes to memory, if the machine offers ``least`` bytes of it as a folder. Triton makes five folders for each kernel
+    that it keeps and removes them again, for which a disk may take as long as compiling does."""
+    if os.environ.get("CI") and os.path.isdir(folder) and shutil.disk_usage(folder).free >= least:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", folder)
+        if "TRITON_CACHE_DIR" not in os.environ:  # workers find it set
+            os.environ["TRITON_CACHE_DIR"] = cache = tempfile.mkdtemp(prefix="triton-lab-", dir=folder)
+            owner = os.getpid()
+            atexit.register(lambda: os.getpid() == owner and shutil.rmtree(cache, ignore_errors=True))
+
+
+_write_to_memory()
 
 # The machine's own Chromium, told not to speak to anybody but the page under test.
 CHROMIUM_ARGUMENTS = [
@@ -128,4 +159,5 @@ def browser() -> Browser:
 
 
 def pytest_sessionfinish() -> None:
+    gc.unfreeze()  # Triton's library looks at the end what of it is still there
     _ONE_BROWSER.close()

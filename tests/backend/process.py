@@ -7,6 +7,8 @@ import subprocess
 import sys
 import textwrap
 
+from tests import warm
+
 # Leaves our entry point out of what `importlib.metadata` finds.
 _HIDDEN = """
 import importlib.metadata as metadata
@@ -18,26 +20,26 @@ metadata.entry_points = _without
 """
 
 
-def run(script: str, *, hidden: bool = False, folder=None, seconds: float = 120, **environment: str) -> str:
-    """What ``script`` prints. Raises CalledProcessError, its errors in the notes, if it fails."""
-    done = finished(script, hidden=hidden, folder=folder, seconds=seconds, **environment)
+def run(script: str, *, seconds: float = 120, **process) -> str:
+    """What ``script`` prints. Raises AssertionError with what it complained of if it fails."""
+    done = finished(script, seconds=seconds, **process)
     if done.returncode:
         raise AssertionError(done.stderr)
     return done.stdout.strip()
 
 
 def finished(
-    script: str, *, hidden: bool = False, folder=None, seconds: float = 120, **environment: str
+    script: str, *, hidden: bool = False, folder=None, bare: bool = False, seconds: float = 120, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """The process of ``script`` after its end."""
+    """The process of ``script`` after its end; if ``bare``, it began with nothing imported, else with torch."""
     text = (_HIDDEN if hidden else "") + textwrap.dedent(script)
-    file = "-c"
-    arguments = [sys.executable, "-c", text]
+    arguments = ["-c", text]
     if folder is not None:  # kernels need a file
         file = folder / "script.py"
         file.write_text(text)
-        arguments = [sys.executable, str(file)]
+        arguments = [str(file)]
+    command = [sys.executable, *arguments] if bare else warm.command(*arguments)
     cleared = {k: v for k, v in os.environ.items() if not k.startswith(("TRITON_", "COVERAGE"))}
     return subprocess.run(
-        arguments, capture_output=True, text=True, timeout=seconds, check=False, env={**cleared, **environment}
+        command, capture_output=True, text=True, timeout=seconds, check=False, env={**cleared, **environment}
     )

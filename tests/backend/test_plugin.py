@@ -45,10 +45,10 @@ def test_importing_triton_loads_little_of_us():
     print(sorted(name for name in sys.modules if name.startswith("triton_lab")))
     print([name for name in ("numpy", "torch", "matplotlib", "IPython") if name in sys.modules])
     """
-    ours, others = run(script).split("\n")
+    ours, others = run(script, bare=True).split("\n")
     wanted = [f"triton_lab.backend.{name}" for name in ("compiler", "driver", "identity")]
     assert ours == str(["triton_lab", "triton_lab.backend", *wanted])
-    assert others == run(script, hidden=True).split("\n")[1]
+    assert others == run(script, hidden=True, bare=True).split("\n")[1]
 
 
 def test_the_variable_of_tritons_own_interpreter_is_respected(tmp_path):

@@ -130,6 +130,16 @@ class Lab:
         self.page.goto(f"{self._server.url}/lab/workspaces/{workspace}?{query}")
         self.page.wait_for_function("() => window.jupyterapp", timeout=START_MS)
 
+    def reload(self) -> None:
+        """Load the page again; return when JupyterLab has opened what it had open.
+
+        Beside that it opens the file in the page's address, some seconds later, whatever became of its name meanwhile.
+        """
+        self.page.reload()
+        self.page.wait_for_function("() => window.jupyterapp", timeout=START_MS)
+        self.page.evaluate("() => window.jupyterapp.restored")
+        self.page.wait_for_selector(".jp-FileBrowser.jp-mod-restoring", state="detached", timeout=START_MS)
+
     def screenshot(self, name: str, of: Locator | None = None) -> Path:
         """Save a picture of the page, or of one element, as ``name``.png."""
         path = self._screenshots / f"{name}.png"

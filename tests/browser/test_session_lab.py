@@ -112,8 +112,7 @@ def test_launches_are_listed_compared_and_opened_beside_their_notebook(lab: Lab)
 
     # A reload loses nothing while the kernel lives, and a restart empties the list.
     notebook.save()
-    page.reload()
-    page.wait_for_function("() => window.jupyterapp")
+    lab.reload()
     notebook = show(lab, "first.ipynb")
     page.evaluate(_RUN, ["triton-lab:show-launches", {}])
     expect(rows(page)).to_have_count(3, timeout=RUN_MS)

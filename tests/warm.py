@@ -1,0 +1,217 @@
+"""Processes that begin with torch imported: forks of one that has done so.
+
+To import torch takes some two seconds of work, most of what a small script or a notebook's kernel does. ``command`` is
+what to start in the place of Python itself: a small process that asks for a fork, hands it its arguments, environment,
+folder and standard streams, passes signals on, and ends as the fork does. When that process is killed, so is the fork.
+Tests of what a process imports, or of how it begins, start a Python as everybody does.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+
+FILE = os.path.abspath(__file__)
+TORCH = ("torch",)
+# A notebook's kernel, and what its first cell nearly always imports.
+KERNEL = ("ipykernel.kernelapp", "torch")
+
+_PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_MEASURED = ("COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")
+
+
+def command(*arguments: str, modules: tuple[str, ...] = TORCH) -> list[str]:
+    """What to start for ``python *arguments`` (``-c code``, ``-m module``, or a file first), ``modules`` imported."""
+    if any(name in os.environ for name in _MEASURED):  # lines are measured from a process's own beginning
+        return [sys.executable, *arguments]
+    return [sys.executable, "-I", "-S", FILE, "ask", _listening(modules), *arguments]
+
+
+@functools.cache
+def _listening(modules: tuple[str, ...]) -> str:
+    """Where a process with ``modules`` listens. It is started by who asks first, and ends with this process."""
+    folder = tempfile.mkdtemp(prefix="triton-lab-")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path := os.path.join(folder, "warm"))
+        listening.listen()
+        number = listening.fileno()
+        served = subprocess.Popen(
+            [sys.executable, FILE, "serve", str(number), *modules],
+            stdin=subprocess.PIPE,
+            pass_fds=[number],
+            start_new_session=True,  # an interrupt from the keyboard is for who asked
+        )
+    owner = os.getpid()
+
+    def end() -> None:
+        if os.getpid() == owner:
+            served.stdin.close()
+            served.wait()
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(end)
+    return path
+
+
+def ask(path: str, arguments: list[str]) -> int:
+    """Have a fork run ``arguments`` in the place of this process; the code to exit with, less than 0 for a signal."""
+    asked = {"arguments": arguments, "environment": dict(os.environ), "folder": os.getcwd()}
+    with socket.socket(socket.AF_UNIX) as server:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
+        server.connect(path)
+        socket.send_fds(server, [b" "], [0, 1, 2])
+        with server.makefile("rw", encoding="utf-8") as lines:
+            lines.write(json.dumps(asked) + "\n")
+            lines.flush()
+            fork = int(lines.readline() or -signal.SIGKILL)
+            if fork < 0:
+                return fork
+            for number in _PASSED_ON:
+                signal.signal(number, lambda number, _: _send(fork, number))
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _PASSED_ON)
+            return int(lines.readline() or -signal.SIGKILL)
+
+
+def _send(fork: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+        os.killpg(fork, number)
+
+
+def serve(number: int) -> list[str]:
+    """Fork for all who ask at the socket ``number``; returns in the forks alone, with what each is to run."""
+    import selectors
+
+    forks: dict[int, socket.socket] = {}
+    woken, wake = socket.socketpair()
+    woken.setblocking(False)
+    wake.setblocking(False)
+    signal.set_wakeup_fd(wake.fileno())
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    listening = socket.socket(fileno=number)
+    selector = selectors.DefaultSelector()
+    for each in (listening, woken, 0):
+        selector.register(each, selectors.EVENT_READ)
+    while True:
+        for key, _ in selector.select():
+            if key.fileobj == 0:
+                for fork in forks:
+                    _send(fork, signal.SIGKILL)
+                os._exit(0)
+            elif key.fileobj is woken:
+                woken.recv(1 << 16)
+                for fork, code in _ended():
+                    asking = forks.pop(fork)
+                    if asking in selector.get_map():
+                        selector.unregister(asking)
+                        _tell(asking, code)
+                    asking.close()
+            elif key.fileobj is listening:
+                asking, _ = listening.accept()
+                _, streams, _, _ = socket.recv_fds(asking, 1, 3)
+                with asking.makefile("r", encoding="utf-8") as lines:
+                    asked = json.loads(lines.readline())
+                fork = os.fork()
+                if not fork:
+                    for one in (listening, woken, wake, asking, *forks.values()):
+                        one.close()
+                    selector.close()
+                    return _become(asked, streams)
+                for stream in streams:
+                    os.close(stream)
+                forks[fork] = asking
+                selector.register(asking, selectors.EVENT_READ)
+                _tell(asking, fork)
+            else:  # who asked for it is gone
+                selector.unregister(key.fileobj)
+                (fork,) = (fork for fork, asking in forks.items() if asking is key.fileobj)
+                _send(fork, signal.SIGKILL)
+
+
+def _ended() -> list[tuple[int, int]]:
+    """The forks that have ended, each with its code."""
+    found = []
+    while True:
+        try:
+            fork, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return found
+        if not fork:
+            return found
+        found.append((fork, os.waitstatus_to_exitcode(status)))
+
+
+def _tell(asking: socket.socket, number: int) -> None:
+    with contextlib.suppress(OSError):  # nobody waits for it any more
+        asking.sendall(f"{number}\n".encode())
+
+
+def _become(asked: dict, streams: list[int]) -> list[str]:
+    """A process as if it had just begun; what it is to run."""
+    os.setsid()
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    os.chdir(asked["folder"])
+    return asked["arguments"]
+
+
+def run(arguments: list[str]) -> None:
+    """As ``python *arguments`` does."""
+    import runpy
+    import types
+
+    first, *rest = arguments
+    if first == "-m":
+        sys.path.insert(0, os.getcwd())
+        sys.argv = rest
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+        return
+    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    if first == "-c":
+        sys.path.insert(0, "")
+        sys.argv = ["-c", *rest[1:]]
+        text, file = rest[0], "<string>"
+    else:
+        sys.path.insert(0, os.path.dirname(os.path.abspath(first)))
+        sys.argv = arguments
+        with open(first, encoding="utf-8") as opened:
+            text, file = opened.read(), first
+        main.__file__ = first
+    exec(compile(text, file, "exec"), main.__dict__)
+
+
+def main() -> None:
+    what, where, *rest = sys.argv[1:]
+    if what == "ask":
+        code = ask(where, rest)
+        if code < 0:
+            signal.signal(-code, signal.SIG_DFL)
+            os.kill(os.getpid(), -code)
+        sys.exit(code)
+    import gc
+    import importlib
+
+    del sys.path[0]  # the folder of this file, whose modules are of the package `tests`
+    for name in rest:
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # what is collected in forks need not touch, and so copy, all of it
+    run(serve(int(where)))
+
+
+if __name__ == "__main__":
+    main()

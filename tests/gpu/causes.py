@@ -402,9 +402,15 @@ def tried(case: Case, side: str) -> Outcome:
 
 
 def table(outcomes: Sequence[Outcome], where: str) -> str:
-    """All of them, as Markdown."""
+    """All of them, as Markdown: a page of the docs."""
     right = sum(one.right for one in outcomes)
     lines = [
+        "# Planted differences, and what is said of them",
+        "",
+        "`python -m tests.gpu.causes` launches kernels that are off by one thing that is known, and asks `lab.compare` "
+        "for the cause: at least six for each of nine causes. Differences of arithmetic are between the GPU and the "
+        "interpreter, the others between a kernel and what it should have made.",
+        "",
         f"{right} of {len(outcomes)} causes are named right ({right / max(1, len(outcomes)):.0%}), {where}.",
         "",
         "| planted | case | right | verdict | said |",

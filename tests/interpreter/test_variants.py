@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 import triton_lab as lab
 from triton_lab.interpreter import variants
 from triton_lab.interpreter.executable import Executable
+from triton_lab.interpreter.tensor_cores import tensor_core
 from triton_lab.interpreter.threads import Shares, in_order_of
 from triton_lab.ir import parse_plan
-from triton_lab.ir.contract import contracted
+from triton_lab.ir.contract import accumulated, contracted
 from triton_lab.ir.verify import verify
 from triton_lab.launch.comparing.results import of_launch, read
 from triton_lab.launch.launch import Launch
@@ -282,3 +283,47 @@ def test_approximated_functions_are_near_and_of_single_precision_alone(which: in
         assert not found[row][tiny].any() or row > 1, "subnormal numbers are zero"
         np.testing.assert_allclose(found[row][~tiny], plain[row][~tiny], rtol=3e-5, atol=1e-7)
         assert row in (2, 3) or (found[row] != plain[row]).any(), "it is another arithmetic"
+
+
+def test_a_tensor_core_cuts_what_it_adds_up() -> None:
+    """1 and seven numbers a little below or above the last place that is kept, which is 2^-25 of it."""
+
+    def total(small: float) -> float:
+        x = np.array([[1.0] + [small] * 7], np.float32)
+        return float(tensor_core(x, np.ones((8, 1), np.float32), np.zeros((1, 1), np.float32), 8)[0, 0])
+
+    assert total(2.0**-25 - 2.0**-48) == 1.0 and total(-(2.0**-26)) == 1.0
+    assert total(2.0**-25) == 1 + 2.0**-23 and total(2.0**-25 * 1.9) == 1 + 2.0**-23, "7/4 of a last place are cut"
+    assert total(2.0**-24) == 1 + 3 * 2.0**-23
+    zeros, start = np.zeros((2, 8), np.float32), np.full((2, 2), 3.5, np.float32)
+    assert (tensor_core(zeros, zeros.T, start, 8) == 3.5).all()
+    assert tensor_core(np.full((1, 8), 1e30, np.float32), np.full((8, 1), 1e30, np.float32), start[:1, :1], 8) == np.inf
+
+
+@triton.jit
+def added_tiles(a_ptr, out_ptr, S: tl.constexpr, USED: tl.constexpr):
+    at = tl.arange(0, S)[:, None] * S + tl.arange(0, S)[None, :]
+    a = tl.load(a_ptr + at)
+    product = tl.dot(a, a)
+    total = a + product
+    if USED:
+        total += tl.dot(a, product)
+    tl.store(out_ptr + at, total)
+
+
+@pytest.mark.parametrize("used", [False, True])
+def test_what_the_product_of_tiles_is_added_to_becomes_its_accumulator(used: bool) -> None:
+    """But not where the product is used by others, too."""
+    a = torch.arange(S * S, dtype=torch.float32).reshape(S, S) % 7
+    with lab.record() as launches:
+        added_tiles[(1,)](a, torch.zeros(S, S), S=S, USED=used)
+    plan = launches[0].executable.plan
+    other = accumulated(plan)
+    verify(other)
+    names = [[op.name for op in one.walk()] for one in (plan, other)]
+    assert names[0].count("arith.addf") - names[1].count("arith.addf") == 1
+    assert names[0].count("tt.dot") == names[1].count("tt.dot") == 1 + used
+    memory = replay(launches[0], executable=Executable.of(other))
+    found = read(memory, launches[0].argument("out_ptr"))
+    assert np.array_equal(found, of_launch(launches[0]).arrays["out_ptr"])
+    assert accumulated(other) is other

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.convert import widen
+from triton_lab.interpreter.exact import to_odd, two_sum
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.ops.combine import Folding, combine, folded, same_programs
 from triton_lab.interpreter.values import Value
@@ -124,6 +125,46 @@ def in_order_of(shares: Mapping[int, Shares], pairs: bool) -> Table:
         return results[0] if len(results) == 1 else tuple(results)
 
     return {"tt.reduce": reduce}
+
+
+def fused_in_order_of(shares: Mapping[int, Shares], pairs: bool) -> Table:
+    """The same, where sums of products of float32 are fused: a product with the first number that it is added to."""
+    unrounded: dict[int, tuple[Value, Array]] = {}  # what multiplications gave last, and the product itself
+    plain = in_order_of(shares, pairs)["tt.reduce"]
+
+    def multiply(frame: Frame, op: Op, *operands: Value) -> Value:
+        found: Value = ordinary("arith.mulf")(frame, op, *operands)
+        if isinstance(found, np.ndarray) and found.dtype == np.float32:
+            x, y = (frame.elements(op, k, value).astype(np.float64) for k, value in enumerate(operands))
+            unrounded[op.results[0]] = found, x * y
+        return found
+
+    def reduce(frame: Frame, op: Op, *operands: Value) -> Any:
+        own, (found, product) = shares.get(op.index), unrounded.get(op.operands[0], (None, None))
+        if own is None or product is None or found is not operands[0]:
+            return plain(frame, op, *operands)
+        (code,) = frame.region(op)
+        array, axis = frame.spread(op, 0, operands[0]), op.attributes["axis"] + 1
+        terms = [array, np.broadcast_to(product, array.shape), np.ones(array.shape, np.bool_)]
+
+        def fold(ufunc: Folding, array: Array) -> Array:
+            if ufunc is not np.add:
+                return reduced(ufunc, array, axis, own, pairs)
+            return reduced_together(_fused, terms, axis, own, pairs)[0]
+
+        made = folded(code, array, fold)
+        return plain(frame, op, *operands) if made is None else made
+
+    return {"arith.mulf": multiply, "tt.reduce": reduce}
+
+
+def _fused(left: list[Array], right: list[Array]) -> list[Array]:
+    """Sums of numbers that may be products; each is as float32, as it is, and whether it is a product. Of two products
+    the first is fused."""
+    (a, exact_a, is_product), (b, exact_b, _) = left, right
+    total = two_sum(np.where(is_product, exact_a, a), np.where(is_product, b, exact_b))
+    made = to_odd(*total).astype(np.float32)
+    return [made, made.astype(np.float64), np.zeros(made.shape, np.bool_)]
 
 
 def _rounding(ufunc: Folding, dtype: np.dtype[Any]) -> _Step:

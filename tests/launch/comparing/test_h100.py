@@ -18,8 +18,9 @@ import triton_lab as lab
 from tests.interpreter.test_threads import H100, all_of_a_row, along_an_axis
 from tests.launch.comparing.kernels import exponential, quotient, recorded
 from triton_lab import examples
+from triton_lab.examples.softmax import softmax_backward
 from triton_lab.launch.comparing.compared import NEAR
-from triton_lab.launch.comparing.results import of_launch
+from triton_lab.launch.comparing.results import before, of_launch
 
 DATA = {name: torch.from_numpy(H100[name]) for name in H100.files}
 
@@ -93,3 +94,18 @@ def test_dots_are_made_as_the_gpu_made_them(name: str) -> None:
     assert comparison.verdict == NEAR
     assert comparison.cause.startswith(RECORDED[name])
     assert any(one.name == "dots of the GPU" and one.removes for one in comparison.causes().experiments)
+
+
+def test_sums_of_products_are_fused_as_the_gpu_fused_them() -> None:
+    """Of a row each thread has one product, which is fused with the first that another thread gives it."""
+    there = lab.load(Path(__file__).with_name("softmax_backward_h100.launch"))
+    y, dy = (torch.from_numpy(before(there)[name]) for name in ("y_ptr", "dy_ptr"))
+    launch = recorded(lambda: softmax_backward(y, dy))
+    (name,) = of_launch(there).written
+    both = [torch.from_numpy(of_launch(one).arrays[name]) for one in (there, launch)]
+    on_gpu = replace(launch, target="gpu", outputs=[(name, *both)])
+    cause = lab.compare(on_gpu).cause
+    assert cause.startswith(
+        "the order in which the threads of a GPU sum, and that it fuses products with their sum: with sums "
+    )
+    assert "as threads of a GPU do, fused on softmax_backward_kernel (CPU) 13 of 13 rows are bit-equal" in cause

@@ -72,9 +72,10 @@ class Comparison:
     def causes(self) -> Causes:
         """Why the two differ, by experiment: the launches are replayed with one thing changed each time.
 
-        Tried are what a GPU does otherwise (tf32, fused multiply-add, approximate functions), other orders of
-        summation and float64; on a machine with a GPU its options, too. Races, reads of unwritten memory and atomics
-        of floats are named where they were found.
+        Tried are what a GPU does otherwise (tf32, fused multiply-add, approximate functions, dots as tensor cores make
+        them), other orders of summation and float64; on a machine with a GPU its options, too. Where that explains
+        nothing, other masks and strides are. Races, reads of unwritten memory and atomics of floats are named where
+        they were found.
 
         >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr).causes())
         no cause was found: nothing that was tried removes the difference

@@ -11,7 +11,7 @@ from triton_lab import words
 from triton_lab.backend.layouts import reduced_of
 from triton_lab.interpreter import tensor_cores, variants
 from triton_lab.interpreter.executable import Executable
-from triton_lab.interpreter.threads import Shares, in_order_of
+from triton_lab.interpreter.threads import Shares, fused_in_order_of, in_order_of
 from triton_lab.interpreter.variants import Table
 from triton_lab.ir import Op, Plan, Type
 from triton_lab.ir.contract import accumulated, contracted
@@ -114,7 +114,20 @@ def in_threads(launch: Launch) -> list[Switch]:
     orders = [(False, f"{'sums' if sums else 'reductions'} as threads of a GPU do")]
     if any(len(one.registers) > 1 for one in shares.values()):  # of two registers there is one order
         orders.append((True, f"{orders[0][1]}, in pairs"))
-    return [Switch(name, cause, in_order_of(shares, pairs)) for pairs, name in orders if shares]
+    tried = [Switch(name, cause, in_order_of(shares, pairs)) for pairs, name in orders if shares]
+    if shares and _sums_products(plan):
+        fused = f"{cause}, and that it fuses products with their sum"
+        tried += [Switch(f"{name}, fused", fused, fused_in_order_of(shares, pairs)) for pairs, name in orders]
+    return tried
+
+
+def _sums_products(plan: Plan) -> bool:
+    """Whether a sum is of products of float32."""
+    products = {op.results[0] for op in plan.walk() if op.name == "arith.mulf"}
+    sums = [op for op in plan.walk() if op.name == "tt.reduce" and len(op.operands) == 1]
+    return any(
+        op.operands[0] in products and _types(plan, op, lambda one: one.results)[0].element == "f32" for op in sums
+    )
 
 
 # Of two switches that change the same operations the better known is tried together with others.

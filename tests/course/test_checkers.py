@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from itertools import islice
 from typing import Any
@@ -14,7 +15,7 @@ from tests.course.chapters import answers, defined
 from tests.course.mutants import Mutant, mutants
 from tests.course.same import means_the_same
 from triton_lab.course.kinds import Exercise, Question, Task
-from triton_lab.course.registry import exercises
+from triton_lab.course.registry import exercise, exercises
 
 TASKS = [one for one in exercises() if isinstance(one, Task)]
 VALUES = [one for one in exercises() if not isinstance(one, Task)]
@@ -114,3 +115,13 @@ def _each(results: Any) -> tuple[Any, ...]:
 
 def _copied(value: Any) -> Any:
     return value.clone() if isinstance(value, torch.Tensor) else value
+
+
+@pytest.mark.parametrize("name", ["gradient_of_v", "gradient_of_q"])
+def test_what_the_forward_pass_kept_is_that_of_its_inputs(name: str) -> None:
+    task = exercise(name)
+    assert isinstance(task, Task) and task.cases
+    for case in task.cases:
+        given = case.made()
+        scores = given["q"].double() @ given["k"].double().mT / math.sqrt(given["q"].shape[-1])
+        assert torch.allclose(given["lse"].double(), scores.logsumexp(-1), atol=1e-5)

@@ -57,8 +57,9 @@ def test_where_nothing_can_be_written_answers_are_checked_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRITON_LAB_PROGRESS", str(tmp_path / "gone" / "progress.json"))
-    with pytest.warns(ProgressNotKept):
+    with pytest.warns(ProgressNotKept) as told:
         assert "Solved" in str(exercise("idle_lanes").check(24))
+    assert {one.filename for one in told} == {__file__}, "where the answer was checked"
 
 
 def test_what_is_shown_is_escaped_and_says_how_far(file: Path) -> None:

@@ -10,6 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
+from triton_lab.course.fault import TO_DO, stub_of
 from triton_lab.course.registry import exercise
 
 
@@ -67,3 +68,14 @@ def spoiling(x: Any) -> Any:
 )
 def test_what_is_wrong_is_told(name: str, answer: Callable[..., Any], told: str) -> None:
     assert told in str(exercise(name).judge(answer))
+
+
+def test_a_stub_is_known_by_its_words_also_where_another_error_came_while_it_was_told() -> None:
+    def raised(error: Exception, cause: Exception | None, context: Exception | None) -> Exception:
+        error.__cause__, error.__context__ = cause, context
+        return error
+
+    stub, other = NotImplementedError(f"{TO_DO}load the block"), ValueError("of no matter")
+    assert stub_of(raised(RuntimeError("in a compiler"), stub, None)) == f"{TO_DO}load the block"
+    assert stub_of(raised(RuntimeError("in a compiler"), None, stub)) == f"{TO_DO}load the block"
+    assert stub_of(raised(RuntimeError("in a compiler"), other, stub)) == ""

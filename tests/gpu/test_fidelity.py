@@ -13,7 +13,7 @@ import pytest
 
 from tests.gpu.fidelity import measured, values
 from tests.gpu.fidelity.measured import DIFFERENT, EQUAL, NOWHERE, ONE, TOLERANCE, Row, measure
-from tests.gpu.fidelity.operations import NAMES, may_reorder, switch
+from tests.gpu.fidelity.operations import EMULATED, NAMES, may_reorder, switch
 from tests.gpu.fidelity.table import text_of
 
 
@@ -141,3 +141,26 @@ def test_the_table_says_what_it_is(tmp_path: Path) -> None:
     assert "this is no measurement of a GPU" in text and "Not measured in time: 3 of 8 rows" in text
     assert r"| `a \| b` |  | ≠ | **nobody knows** |" in text
     assert "| `exp(a)` | 1 | ? | the function is approximate |" in text and "| softmax | bit-equal |  |" in text
+
+
+@pytest.mark.parametrize(("operation", "dtype"), [("s % t", "bf16"), ("argmax of a block", "fp32")])
+def test_a_reason_is_told_where_its_switch_leaves_nothing(
+    operation: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The GPU's side is what the interpreter makes of the switch, and then one bit off."""
+    run = measured._run
+    off = 0
+
+    def planted(kernel: Any, rows: np.ndarray, kept: int, dtype: str, side: str) -> Any:
+        if side == "cpu":
+            return run(kernel, rows, kept, dtype, side)
+        left = measured._emulated(operation, rows, kept, dtype)
+        left.kept[:1] ^= off
+        return left
+
+    monkeypatch.setattr(measured, "_run", planted)
+    row = measure(operation, dtype, "gpu")
+    assert row.found == DIFFERENT and row.switch == EMULATED[operation][1] and not row.is_wrong
+    off = 1
+    row = measure(operation, dtype, "gpu")
+    assert row.is_wrong and "leaves" in row.example

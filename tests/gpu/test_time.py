@@ -41,7 +41,29 @@ def of_matmul() -> Callable[[], Any]:
     return lambda: matmul(a, b)
 
 
-@pytest.mark.parametrize("make", [of_add, of_softmax, of_matmul])
+def of_long_add() -> Callable[[], Any]:
+    x, y = (torch.rand(1 << 25, device="cuda") for _ in range(2))
+    return lambda: add(x, y)
+
+
+def of_tall_softmax() -> Callable[[], Any]:
+    x = torch.rand(1 << 15, 1000, device="cuda")
+    return lambda: softmax_forward(x)
+
+
+def of_large_matmul() -> Callable[[], Any]:
+    a, b = (torch.rand(2048, 2048, device="cuda", dtype=torch.float16) for _ in range(2))
+    return lambda: matmul(a, b)
+
+
+def of_one_element() -> Callable[[], Any]:
+    x = torch.zeros(1, device="cuda")
+    return lambda: add_to[(1,)](x, 1, BLOCK=16)
+
+
+@pytest.mark.parametrize(
+    "make", [of_one_element, of_add, of_softmax, of_matmul, of_long_add, of_tall_softmax, of_large_matmul]
+)
 def test_the_time_is_what_do_bench_says(make: Callable[[], Callable[[], Any]]) -> None:
     run = make()
     run()

@@ -1,17 +1,20 @@
 """Memory transactions line by line, predicted against counted: run on a machine with an NVIDIA GPU and Nsight Compute.
 
     python tests/gpu/transactions_by_line.py      # writes docs/transactions-by-line.md and .json
-    python tests/gpu/transactions_by_line.py --again docs/transactions-by-line.json    # anew, anywhere
+    python tests/gpu/transactions_by_line.py --again docs/transactions-by-line.json    # predicts anew; counts stay
+    python tests/gpu/transactions_by_line.py --page docs/transactions-by-line.json     # only the page
 
 The launches are those of `transactions.py`. Nsight Compute counts by instruction (its source page, which lists the
 machine code in order): the k-th instruction on memory there is the k-th of ours, if both list the same, and ours says
-which line of the source it comes from. Sectors of global memory and wavefronts of shared memory are compared, by
-(launch, line, kind); how often instructions ran is told beside, and compared with requests.
+which statement of the source it comes from. Compared are, by (launch, line, kind): of global memory lanes that were on,
+lines of L1 and sectors; of shared memory bank conflicts. To predict anew takes the Triton that was counted
+with, which makes that machine code, and no GPU.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import csv
 import json
 import os
@@ -19,11 +22,14 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 
@@ -33,6 +39,8 @@ Row = dict[str, Any]
 # What ncu calls its columns; which of them there are depends on its version.
 COLUMNS = {
     "ran": "Instructions Executed",
+    "lanes": "Predicated-On Thread Instructions Executed",
+    "tags": "L1 Tag Requests Global",
     "sectors": "L2 Theoretical Sectors Global",
     "wavefronts": "L1 Wavefronts Shared",
     "ideal": "L1 Wavefronts Shared Ideal",
@@ -41,12 +49,22 @@ COLUMNS = {
 KINDS = {
     "LDG": "global load",
     "STG": "global store",
+    "LDGSTS": "asynchronous copy",
+    "ATOMG": "global atomic",
+    "REDG": "global atomic",
     "LDS": "shared load",
     "LDSM": "shared load",
     "STS": "shared store",
+    "ATOMS": "shared atomic",
 }
-COMPARED = {"global load": ("ran", "sectors"), "global store": ("ran", "sectors")}
-COMPARED |= {"shared load": ("conflicts",), "shared store": ("conflicts",)}
+# A copy's mask turns no lane off: what is masked is filled with zeros.
+COMPARED = dict.fromkeys(("global load", "global store", "global atomic"), ("lanes", "tags", "sectors"))
+COMPARED |= {"asynchronous copy": ("tags", "sectors")}
+COMPARED |= dict.fromkeys(("shared load", "shared store", "shared atomic"), ("conflicts",))
+# PTX's words for transfers, as the machine code has them.
+_WORDS = {"ld": "global load", "st": "global store", "cp.async": "asynchronous copy"}
+_WORDS |= {"atom": "global atomic", "red": "global atomic"}
+_LINE = 128  # bytes that a tag of L1 stands for
 _OPCODE = re.compile(r"(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
 
 
@@ -54,30 +72,61 @@ _OPCODE = re.compile(r"(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
 
 
 def predicted(compiled: Any) -> Row:
-    """``sass``: (opcode, line) of each instruction on memory in order; ``lines``: numbers by line and kind."""
+    """``sass``: (opcode, line) of each instruction on memory in order; ``lines``: numbers by line and kind.
+
+    A line is the first of its statement: what a compiler says of a call over several lines may be any of them.
+    """
     lines, found = compiled.lines, compiled.transactions
+    starts = statements(compiled.launch.compiled[0].fn)
     sass = []
     for text, trail in zip(compiled.stages["sass"].split("\n"), lines.trails("sass"), strict=False):
         opcode = spelled(text.rpartition("\t")[2])
         if kind_of(opcode):
             written = [one.line for one in lines.written(trail) if one.function == 0]
-            sass.append((opcode, written[-1] if written else None))
+            sass.append((opcode, starts.get(written[-1], written[-1]) if written else None))
     by_line: dict[tuple[int, str], Counter[str]] = defaultdict(Counter)
     for one in found.transfers:
-        kind = {"ld": "global load", "st": "global store"}.get(one.word)
-        if kind and one.line is not None:
-            by_line[one.line, kind].update(ran=one.requests, sectors=one.sectors)
+        kind = _WORDS.get(one.word)
+        if kind and one.line is not None and one.width:
+            numbers = {"lanes": one.lane_bytes // one.width, "sectors": one.sectors}
+            if one.argument is not None:  # else it is not known where its memory begins
+                numbers["tags"] = tags(one, compiled.launch)
+            by_line[starts.get(one.line, one.line), kind].update(numbers)
     for each in found.shared:
         if each.line is not None:
-            by_line[each.line, f"shared {each.kind}"].update(conflicts=each.conflicts)
+            by_line[starts.get(each.line, each.line), f"shared {each.kind}"].update(conflicts=each.conflicts)
     return {
         "kernel": compiled.kernel,
         "sass": sass,
         "waits": bool(compiled.launch.executable.waiting_loops),
-        "early": sorted({one.line for one in found.transfers if one.joined.waits}),
-        "unknown": sorted({one.line for one in found.shared if one.unknown and one.line is not None}),
+        "early": sorted({starts.get(one.line, one.line) for one in found.transfers if one.joined.waits}),
+        "unknown": sorted(
+            {starts.get(one.line, one.line) for one in found.shared if one.unknown and one.line is not None}
+        ),
         "lines": [[line, kind, dict(numbers)] for (line, kind), numbers in sorted(by_line.items())],
     }
+
+
+def statements(kernel: Any) -> dict[int, int]:
+    """For each line of a kernel's simple statements the first of the statement."""
+    source = textwrap.dedent("".join(kernel.raw_src))
+    first = kernel.starting_line_number - 1
+    simple = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
+    return {
+        first + line: first + node.lineno for node in simple for line in range(node.lineno, (node.end_lineno or 0) + 1)
+    }
+
+
+def tags(one: Any, launch: Any) -> int:
+    """How many lines of 128 bytes each instruction of a warp asks for, added up; memory of a GPU begins with a line."""
+    events, start = one.access.completed, launch.argument(one.argument).storage_address
+    total = 0
+    for event in events.parts(0) if one.joined.once and events.events else events.events:
+        addresses, on = one.dealt.lanes(event)
+        asked = np.sort(np.where(on, (addresses - start) // _LINE, -1), axis=-1)
+        new = np.concatenate([asked[..., :1] >= 0, asked[..., 1:] != asked[..., :-1]], axis=-1)
+        total += int(np.count_nonzero(new & (asked >= 0)))
+    return total
 
 
 def spelled(text: str) -> str:
@@ -142,12 +191,27 @@ def comparisons(rows: Sequence[Row]) -> Iterator[tuple[str, int, str, str, int, 
         found = by_line(row, row["instructions"]) if row["instructions"] is not None else None
         if found is None:
             continue
-        foretold = {(line, kind): numbers for line, kind, numbers in row["lines"]}
-        for line, kind in sorted({*foretold, *found}):
+        foretold = with_instructions(row, found)
+        for line, kind in sorted(found):
+            expected = foretold.get((line, kind))
             for name in COMPARED[kind]:
-                if name in found.get((line, kind), {}):
-                    expected = foretold.get((line, kind), {}).get(name, 0)
-                    yield whole.label(row), line, kind, name, expected, found[line, kind][name], reason(row, line, kind)
+                if name in found[line, kind] and (expected is None or name in expected):
+                    number = 0 if expected is None else expected[name]
+                    yield whole.label(row), line, kind, name, number, found[line, kind][name], reason(row, line, kind)
+
+
+def with_instructions(row: Row, found: Collection[tuple[int, str]]) -> dict[tuple[int, str], Counter[str]]:
+    """What is predicted of lines that have an instruction.
+
+    Of stores in two branches a compiler may make one: what is predicted of a line that has none belongs to the only one
+    of that kind that has some, if there is one.
+    """
+    foretold = {(line, kind): Counter(numbers) for line, kind, numbers in row["lines"]}
+    for line, kind in [each for each in foretold if each not in found]:
+        hosts = [other for other, what in found if what == kind]
+        if len(hosts) == 1:
+            foretold.setdefault((hosts[0], kind), Counter()).update(foretold.pop((line, kind)))
+    return foretold
 
 
 def reason(row: Mapping[str, Any], line: int, kind: str) -> str:
@@ -165,16 +229,22 @@ def page(data: Mapping[str, Any]) -> str:
     """docs/transactions-by-line.md."""
     rows = list(comparisons(data["rows"]))
     equal = sum(one[4] == one[5] for one in rows)
+    asked = [one for one in rows if one[4] or one[5]]
     other = sorted({row["kernel"] for row in data["rows"] if not _known(row)})
     lines = [
         "# Memory transactions line by line: predicted and counted",
         "",
         f"`python tests/gpu/transactions_by_line.py` made this page on {data['device']}, with Triton {data['triton']}. "
-        "Nsight Compute counted by instruction, and these are added up by line of the source. `ran` is how often "
-        "instructions were executed, beside the requests that are predicted: one whose lanes are all turned off makes "
-        "none.",
+        "Nsight Compute counted by instruction, and these are added up by statement of the source, whose first line is "
+        "told. `lanes` are those that were on (thread instructions predicated on), `tags` the lines of 128 bytes that "
+        "an instruction of a warp asks L1 for, `sectors` those of 32 bytes of global memory, and `conflicts` the "
+        "wavefronts of shared memory beyond the least possible. Where two statements share an instruction, the first "
+        "stands for both. How often instructions ran is not compared: one that ran with all lanes off asks memory for "
+        "nothing.",
         "",
-        f"{equal} of {len(rows)} (launch, line, counter) are equal ({equal / max(1, len(rows)):.1%}).",
+        *(["It was predicted anew since, against the same counts, without a GPU.", ""] if data.get("again") else []),
+        f"{equal} of {len(rows)} (launch, line, counter) are equal ({equal / max(1, len(rows)):.1%}). Without those "
+        f"that are 0 and foretold as 0, it is {sum(one[4] == one[5] for one in asked)} of {len(asked)}.",
     ]
     if other:
         lines += [
@@ -202,6 +272,7 @@ def _known(row: Mapping[str, Any]) -> bool:
 
 
 def predict(target: str) -> list[Row]:
+    """Every launch on the CPU, and what its machine code should be counted as."""
     import triton_lab as lab
 
     rows = []
@@ -243,20 +314,49 @@ def measure(into: Path) -> None:
     rows = predict(target)
     with tempfile.TemporaryDirectory() as folder:
         text = count([row["kernel"] for row in rows], Path(folder))
-    data = {"device": torch.cuda.get_device_name(), "triton": triton.__version__, "target": target, "text": text}
-    write({**data, "rows": rows}, into)
+    data = {"device": torch.cuda.get_device_name(), "triton": triton.__version__, "target": target}
+    write({**data, "rows": beside(rows, counts_of({"text": text}))}, into)
     print(f"{time.perf_counter() - begun:.0f} s")
 
 
-def write(data: Mapping[str, Any], into: Path) -> None:
-    """Read ncu's text, and write what it says beside what was predicted."""
+def kept(instructions: Sequence[Any]) -> list[Any]:
+    """Of the instructions on memory the opcode and the numbers that are asked of them."""
+    found = []
+    for text, numbers in instructions:
+        kind = kind_of(opcode := spelled(text))
+        asked = {"wavefronts", "ideal"} if kind.startswith("shared") else set(COMPARED.get(kind, ()))
+        if kind:
+            found.append([opcode, {key: n for key, n in numbers.items() if key in asked and n is not None}])
+    return found
+
+
+def beside(rows: Sequence[Row], counts: Sequence[Row]) -> list[Row]:
+    """Each prediction with what was counted: the launches of a kernel in their order, None where there is none."""
     waiting: dict[str, list[Row]] = defaultdict(list)
-    for one in counted(data["text"]):
+    for one in counts:
         waiting[one["kernel"]].append(one)
-    for row in data["rows"]:
+    found = []
+    for row in rows:
         mine = waiting[row["kernel"]]
-        row["instructions"] = mine.pop(0)["instructions"] if mine else None
-    (into / "transactions-by-line.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        found.append({**row, "instructions": mine.pop(0)["instructions"] if mine else None})
+    return found
+
+
+def counts_of(data: Mapping[str, Any]) -> list[Row]:
+    """What was counted, out of ncu's text or out of a file that was written before."""
+    if "text" in data:
+        return [{**one, "instructions": kept(one["instructions"])} for one in counted(data["text"])]
+    return [
+        {"kernel": row["kernel"], "instructions": row["instructions"]} for row in data["rows"] if row["instructions"]
+    ]
+
+
+def write(data: Mapping[str, Any], into: Path) -> None:
+    """The file, a line for each launch, and the page."""
+    head = {key: value for key, value in data.items() if key not in ("rows", "text")}
+    lines = [json.dumps(row, separators=(",", ":")) for row in data["rows"]]
+    text = json.dumps(head)[:-1] + ', "rows": [\n' + ",\n".join(lines) + "\n]}\n"
+    (into / "transactions-by-line.json").write_text(text, encoding="utf-8")
     (into / "transactions-by-line.md").write_text(page(data), encoding="utf-8")
     compared = list(comparisons(data["rows"]))
     print(f"{sum(one[4] == one[5] for one in compared)} of {len(compared)} are equal")
@@ -266,9 +366,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=whole.DOCS, help="the folder to write to")
     parser.add_argument("--again", type=Path, help="a transactions-by-line.json to read and predict anew for")
+    parser.add_argument("--page", type=Path, help="a transactions-by-line.json to write the page of")
     given = parser.parse_args()
     if given.again:
         held = json.loads(given.again.read_text(encoding="utf-8"))
-        write({**held, "rows": predict(held["target"])}, given.out)
+        write({**held, "again": True, "rows": beside(predict(held["target"]), counts_of(held))}, given.out)
+    elif given.page:
+        held = json.loads(given.page.read_text(encoding="utf-8"))
+        (given.out / "transactions-by-line.md").write_text(page(held), encoding="utf-8")
     else:
         measure(given.out)

@@ -142,3 +142,47 @@ def test_narrowing_goes_in_the_direction_asked_for(
 def test_what_is_too_great_is_the_greatest_or_infinite(mode: str, expected: list[float]) -> None:
     with np.errstate(over="ignore"):
         assert exact.narrowed(np.array([1e9, -1e9, np.inf, -np.inf]), F16, mode).tolist() == expected
+
+
+everything = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.floats(min_value=-(2.0**-1000), max_value=2.0**-1000),
+    st.tuples(st.sampled_from([-1.0, 1.0, 1.5, -1.25, 1 + 2.0**-52]), st.integers(-1074, 1022)).map(
+        lambda pair: math.ldexp(*pair)
+    ),
+    st.integers(-(2**54), 2**54).map(lambda n: math.ldexp(n, -1074)),
+)  # fmt: skip
+
+
+def with_small_product(drawn: tuple[float, int, float, int]) -> tuple[float, float, float]:
+    """Factors whose product has about that exponent, and so many times the least number."""
+    a, exponent, b, times = drawn
+    return a, math.ldexp(b, max(-1074, min(1023, exponent - math.frexp(a)[1]))), math.ldexp(times, -1074)
+
+
+factors = st.sampled_from([1.0, -1.0, 1.5, 1 + 2.0**-52, -1 - 3 * 2.0**-52])
+ends = st.tuples(everything.filter(bool), st.integers(-1074, -968), factors, st.integers(-(2**53), 2**53)).map(
+    with_small_product
+)
+
+
+def nearest_double(value: Fraction) -> float:
+    """The nearest float64, infinity beyond the greatest."""
+    try:
+        return value.numerator / value.denominator
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+@given(st.lists(st.one_of(st.tuples(everything, everything, everything), ends), min_size=1, max_size=8))
+@settings(deadline=None, max_examples=400)
+def test_a_fused_multiply_add_is_rounded_once_at_the_ends_of_the_range_too(rows: list[tuple[float, ...]]) -> None:
+    with np.errstate(all="ignore"):
+        found = exact.multiply_add(*columns(rows))
+    for (a, b, c), result in zip(rows, found.tolist(), strict=True):
+        value = fraction(a) * fraction(b) + fraction(c)
+        assert result == nearest_double(value), (a, b, c)
+        if value:
+            assert math.copysign(1, result) == (1 if value > 0 else -1)
+        elif not a * b and not c and math.copysign(1, a) * math.copysign(1, b) == math.copysign(1, c):
+            assert math.copysign(1, result) == math.copysign(1, c)

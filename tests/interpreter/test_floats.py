@@ -72,6 +72,16 @@ def test_nan_yields_to_numbers_unless_it_is_to_propagate(dtype, name):
     same(evaluate(text, a, b, out=dtype), keeping.astype(dtype))
 
 
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+@pytest.mark.parametrize("count", [1, 3, 17])
+def test_a_signalling_nan_yields_to_a_number_wherever_in_an_array_it_is(name, count):
+    """NumPy leaves the ends of arrays to C's library, which makes a quiet NaN of it."""
+    signalling = np.full(count, 0x7F800001, np.uint32).view(np.float32)
+    number = np.full(count, -2.0, np.float32)
+    same(evaluate(f"tl.{name}(a, b)", signalling, number, out=np.float32, block=1), number)
+    same(evaluate(f"tl.{name}(a, b)", number, signalling, out=np.float32, block=1), number)
+
+
 @pytest.mark.parametrize("dtype", NARROW + WIDE)
 @pytest.mark.parametrize("length", [1, 3, 64, 77])
 def test_negative_zero_lies_below_zero_wherever_it_stands(dtype, length):

@@ -106,6 +106,12 @@ def test_subnormal_float32_is_zero_where_the_gpus_instruction_says_ftz(name: str
     assert (np.abs(result[np.abs(result) < 1e-38]).max() == 0) == flushes
 
 
+def test_an_absolute_value_takes_subnormal_float32_for_zero_as_an_h100_does() -> None:
+    x = np.array([TINY, -TINY, -0.0, np.nan], np.float32)
+    same(call("__nv_fabsf", x), np.array([0.0, 0.0, 0.0, np.nan], np.float32))
+    same(call("__nv_fabs", x.astype(F64)), np.abs(x.astype(F64)))
+
+
 @pytest.mark.parametrize("mode", ["rn", "rz", "rd", "ru"])
 def test_a_fused_product_and_sum_is_rounded_once_and_keeps_subnormals(mode: str) -> None:
     generator = np.random.default_rng(0)

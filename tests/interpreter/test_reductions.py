@@ -73,6 +73,36 @@ def test_extremes_and_sums_of_every_type(dtype):
         np.testing.assert_allclose(total, wide.sum(axis=1), atol=0.05 if dtype.itemsize == 2 else 1e-5)
 
 
+@pytest.mark.parametrize("dtype", [F16, bf16, F32, F64])
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("length", [2, 8, 64])
+def test_extremes_keep_zeros_in_order_and_put_numbers_before_any_nan(dtype, name, length):
+    """-0.0 is below 0.0, wherever it is, and a NaN yields, whether it is quiet or signals: an H100 does so."""
+    bits = f"u{dtype.itemsize}"
+    infinity = int(np.array(np.inf).astype(dtype).view(bits))
+    nans = np.array([infinity + 1, infinity + 2, -1], f"i{dtype.itemsize}").view(dtype)
+    rng = np.random.default_rng(length)
+    zeros = np.array([0.0, -0.0]).astype(dtype)[rng.integers(0, 2, (32, length))]
+    numbers = np.where(
+        rng.random((32, length)) < 0.7, nans[rng.integers(0, 3, (32, length))], block(32, length, dtype=dtype)
+    )
+    for x in (zeros, numbers.astype(dtype), zeros.T.copy(), np.where(rng.random(zeros.shape) < 0.5, nans[0], zeros)):
+        axis = int(x.shape[0] == 32)
+        wide = np.moveaxis(x.astype(F64), axis, 0)
+        key = np.where(np.isnan(wide), -np.inf if name == "max" else np.inf, wide)
+        best = getattr(key, name)(0)
+        positive = ((wide == 0) & ~np.signbit(wide)).any(0)
+        negative = ((wide == 0) & np.signbit(wide)).any(0)
+        zero = np.where(positive if name == "max" else ~negative, 0.0, -0.0)
+        expected = np.where(np.isnan(wide).all(0), np.nan, np.where(best == 0, zero, best)).astype(dtype)
+        same(over_block(f"z = tl.{name}(x, {axis})", x, expected.shape, dtype), expected)
+        if dtype == F32:
+            running = over_block(
+                f"z = tl.associative_scan(x, {axis}, tl.standard._elementwise_{name})", x, x.shape, F32
+            )
+            same(np.moveaxis(running, axis, 0)[-1], expected)
+
+
 @pytest.mark.parametrize(("shape", "axis"), [((4096,), 0), ((4096, 4), 0), ((2, 2048, 4), 1), ((8, 1024), 1)])
 def test_the_error_of_a_sum_grows_as_the_logarithm_of_its_length(shape, axis):
     """As that of a GPU's tree does. Numbers added one after another are off by ten times as much."""

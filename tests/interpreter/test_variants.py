@@ -169,8 +169,7 @@ def test_all_in_float64_rounds_at_stores_alone(folds: Launch) -> None:
     assert np.array_equal(found["numbers_ptr"], plain["numbers_ptr"])
 
 
-def test_only_reductions_of_one_operand_are_made_in_the_order_of_threads(folds: Launch) -> None:
-    """And of these only those of which it is known who holds what."""
+def test_reductions_are_made_in_the_order_of_threads_where_it_is_known_who_holds_what(folds: Launch) -> None:
     shares = Shares.along(0, (B,), [[1]], [[2], [4], [8], [16], [32]], [])
     assert shares is not None
     reductions = [op for op in folds.executable.plan.walk() if op.name == "tt.reduce"]
@@ -186,6 +185,66 @@ def test_only_reductions_of_one_operand_are_made_in_the_order_of_threads(folds: 
     assert np.array_equal(found["numbers_ptr"], plain["numbers_ptr"])
     same = under(folds, in_order_of({}, False))
     assert all(np.array_equal(same[name], array) for name, array in plain.items())
+
+
+@triton.jit
+def greatest_kernel(x_ptr, out_ptr, B: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, B))
+    tl.store(out_ptr, tl.argmax(x, 0))
+
+
+def test_beside_a_nan_the_second_is_taken_as_threads_come_by_it() -> None:
+    """Two warps of 32 lanes as PTX for sm_90 has it: butterflies of 16, 8, 4, 2, 1, then one of the two warps."""
+    shares = Shares.along(0, (64,), [], [[1], [2], [4], [8], [16]], [[32]])
+    assert shares is not None
+    generator, seen = np.random.default_rng(0), 0
+    for _ in range(20):
+        x = generator.standard_normal(64).astype(np.float32)
+        x[generator.permutation(64)[:6]] = np.nan
+        with lab.record() as launches:
+            greatest_kernel[(1,)](torch.from_numpy(x), torch.zeros(1, dtype=torch.int32), B=64)
+        (launch,) = launches
+        (op,) = (op for op in launch.executable.plan.walk() if op.name == "tt.reduce")
+        found = under(launch, in_order_of({op.index: shares}, False))["out_ptr"][0]
+        lanes = list(zip(x.tolist(), range(64), strict=True))
+
+        def butterfly(held: list[tuple[float, int]]) -> tuple[float, int]:
+            while half := len(held) // 2:
+                both = zip(held[:half], held[half:], strict=True)
+                held = [a if a[0] > b[0] or (a[0] == b[0] and a[1] < b[1]) else b for a, b in both]
+            return held[0]
+
+        assert found == butterfly([butterfly(lanes[:32]), butterfly(lanes[32:])])[1]
+        seen += found != of_launch(launch).arrays["out_ptr"][0]
+    assert seen
+
+
+@triton.jit
+def remainder_kernel(x_ptr, y_ptr, out_ptr, B: tl.constexpr):
+    lane = tl.arange(0, B)
+    tl.store(out_ptr + lane, tl.load(x_ptr + lane) % tl.load(y_ptr + lane))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_remainder_of_a_gpu_is_what_the_quotient_cut_leaves(kind: type[np.floating]) -> None:
+    """Against fractions; the exact remainder where the quotient is small, and an H100's numbers where it is not."""
+    generator = np.random.default_rng(0)
+    x, y = (generator.standard_normal(128) * 2.0 ** generator.integers(-12, 12, 128) for _ in range(2))
+    known = [(5.498e4, -0.0324), (1.436406e9, 5.626656e-39), (3.0, np.inf), (np.inf, np.inf)]
+    x, y = (np.append(one, [pair[k] for pair in known])[-128:].astype(kind) for k, one in enumerate((x, y)))
+    with lab.record() as launches:
+        remainder_kernel[(1,)](
+            torch.from_numpy(x), torch.from_numpy(y), torch.zeros(128, dtype=torch.from_numpy(x).dtype), B=128
+        )
+    with np.errstate(all="ignore"):
+        assert np.array_equal(of_launch(launches[0]).arrays["out_ptr"], np.fmod(x, y), equal_nan=True)
+        found = under(launches[0], variants.REMAINDER)["out_ptr"]
+        quotients = x / y
+    for a, b, quotient, got in zip(x[:-3], y[:-3], quotients, found, strict=False):
+        left = Fraction(float(a)) - Fraction(int(quotient)) * Fraction(float(b))
+        assert got == kind(float(left))
+    assert found[-2] == 3.0 and found[-1] == np.inf
+    assert np.isneginf(found[-3]) or kind is np.float64
 
 
 @triton.jit

@@ -132,3 +132,14 @@ def test_nothing_is_imported_before_it_is_needed() -> None:
         "assert {'numpy', 'torch', 'triton'}.isdisjoint(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_dtypes_are_offered_by_any_beginning_with_and_without_the_name_of_the_language() -> None:
+    assert "tl.float32" in offered("x.to(t|") and "tl.float32" in offered("x.to(float3|")
+    assert "tl.float16" not in offered("x.to(float3|")
+
+
+def test_a_module_is_known_by_the_name_that_an_import_gives_it() -> None:
+    assert language.modules("import triton.language", {})["triton"].__name__ == "triton"
+    assert language.modules("import triton.language as t", {})["t"].__name__ == "triton.language"
+    assert language.modules("from triton import language as l", {})["l"].__name__ == "triton.language"

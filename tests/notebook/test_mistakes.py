@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ import triton.language as tl
 from triton.compiler.errors import CompilationError
 
 from tests.notebook import mistaken
+from triton_lab.notebook import wrong_names, wrong_types
 from triton_lab.notebook.assigned import reaching
 from triton_lab.notebook.mistakes import RULES
 from triton_lab.notebook.refusal import Operand
@@ -294,3 +296,30 @@ def test_an_argument_is_found_behind_a_few_assignments(steps: int, looping: bool
     found = shape_of_variables(refusal, re.match("", ""))  # type: ignore[arg-type]
     known = "Declare `v0: tl.constexpr`" in found.advice
     assert known == (steps <= 3) and "`B" not in found.advice
+
+
+def test_of_three_shapes_those_two_are_told_that_do_not_fit() -> None:
+    sides = [Operand(name, ast.Name(name), None) for name in "abc"]
+    shapes = {"a": [4], "b": [1], "c": [8]}
+    with pytest.MonkeyPatch.context() as patched:
+        for given, expected in (("abc", "ac"), ("bca", "ca"), ("cab", "ca"), ("ab", "ab")):
+            some = [replace(one, value=one.name) for letter in given for one in sides if one.name == letter]
+            patched.setattr(wrong_types, "shape_of", shapes.get)
+            assert "".join(one.name for one in wrong_types._disagreeing(some)) == expected
+
+
+def test_a_function_of_a_library_needs_no_decorator_and_one_of_nobody_is_the_users() -> None:
+    assert wrong_names._is_of_a_library(torch.nn.functional.relu)
+    unnamed = functools.wraps(lambda: None)(lambda: None)
+    unnamed.__module__ = None  # type: ignore[assignment]
+    assert not wrong_names._is_of_a_library(unnamed)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_value_that_comes_too_late_is_told_by_its_first_line(order: tuple[int, int]) -> None:
+    tree = ast.parse("def kernel(p):\n    use(v)\n    v = 1\n    v = 2\n").body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    use, *later = tree.body
+    refusal: Any = SimpleNamespace(kernel=SimpleNamespace(tree=tree, line=lambda node: node.lineno), node=use)
+    told = wrong_names._out_of_reach("v", [later[k] for k in order], refusal)
+    assert told.message == "`v` has no value yet: it gets one on line 3"

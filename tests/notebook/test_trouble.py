@@ -10,8 +10,9 @@ import pytest
 
 from triton_lab.backend.launcher import checked_grid
 from triton_lab.interpreter.errors import KernelError
+from triton_lab.notebook.hints import hint_for
 from triton_lab.notebook.ours import fault_text
-from triton_lab.notebook.trouble import CellSyntaxError, clear, rendering, text_of
+from triton_lab.notebook.trouble import CellSyntaxError, clear, own_frames, rendering, text_of
 from triton_lab.notebook.unchecked import not_yet_checked
 
 CELL = "/tmp/ipykernel_1/1234.py"
@@ -116,3 +117,16 @@ def test_the_users_faults_are_theirs() -> None:
     with pytest.raises(ZeroDivisionError) as raised:
         _ = 1 / 0
     assert fault_text(raised.value) == []
+
+
+def test_code_without_a_file_is_left_out_of_what_was_called(cell) -> None:  # type: ignore[no-untyped-def]
+    name = cell("exec(compile('1 // 0', '<string>', 'exec'))")
+    with pytest.raises(ZeroDivisionError) as caught:
+        exec(compile("exec(compile('1 // 0', '<string>', 'exec'))", name, "exec"), {})
+    assert [frame.f_code.co_filename for frame, _ in own_frames(caught.value.__traceback__, name)] == [name]
+
+
+def test_a_kernel_from_elsewhere_whose_global_has_changed_is_told_what_to_do() -> None:
+    error = RuntimeError("Global variable SIZE has changed since we compiled this kernel, from 1 to 2")
+    assert "Pass the value as a tl.constexpr argument" in hint_for(error)
+    assert hint_for(ValueError(str(error))) == hint_for(RuntimeError("Something else")) == ""

@@ -11,6 +11,7 @@ from tests.polyhedral.random_nests import RandomNest, random_nests
 from triton_lab.polyhedral import Schedule, TooHard, schedule, scop
 from triton_lab.polyhedral.core.loop_tree import path
 from triton_lab.polyhedral.execute import run_terms
+from triton_lab.polyhedral.timing import timing
 
 AHEAD = "for (int i = 0; i < n; i++)\n  A[i] = i;\nfor (int i = 0; i < n; i++)\n  B[i] = A[i] + A[i + 1];"
 LINE = "for (int i = 0; i < n; i++)\n  A[i] = 0;"
@@ -171,3 +172,10 @@ def _step(order: Schedule, data: st.DataObject, verb: str) -> Schedule:
         return order.split(name, data.draw(st.integers(1, 3)), statement=statement)
     except ValueError:
         return order
+
+
+def test_loops_that_run_at_once_are_no_part_of_the_time() -> None:
+    start = schedule(ROWS, n=3)
+    assert timing(start).instants.max() == 11
+    assert timing(start.parallel("j")).instants.max() == 2
+    assert timing(start.parallel("i")).instants.max() == 3

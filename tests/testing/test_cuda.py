@@ -121,3 +121,9 @@ def test_all_is_as_it_was_behind_it() -> None:
         with in_place_of_a_gpu():
             assert [getattr(torch.cuda, name) for name in names] != inner
         assert [getattr(torch.cuda, name) for name in names] == inner
+
+
+def test_another_dtype_of_what_is_there_is_there() -> None:
+    x = torch.zeros(3, device="cuda")
+    assert x.to(torch.float16).is_cuda and x.to("cuda", torch.float16).is_cuda and x.half().is_cuda
+    assert not torch.zeros(3).to(torch.float16).is_cuda

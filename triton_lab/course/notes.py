@@ -140,13 +140,13 @@ def _changed() -> Iterator[Notes]:
             held.callback(os.close, folder)
             fcntl.flock(folder, fcntl.LOCK_EX)
         except OSError as error:
-            warnings.warn(f"{file} is not kept: {error}", ProgressNotKept, stacklevel=4)
+            warnings.warn(f"{file} is not kept: {error}", ProgressNotKept, stacklevel=5)
         notes = read()
         yield notes
         try:
             _replace(file, json.dumps({"version": 1, "exercises": notes}, indent=1, sort_keys=True) + "\n")
         except OSError as error:
-            warnings.warn(f"{file} is not kept: {error}", ProgressNotKept, stacklevel=4)
+            warnings.warn(f"{file} is not kept: {error}", ProgressNotKept, stacklevel=5)
 
 
 def _replace(file: Path, text: str) -> None:

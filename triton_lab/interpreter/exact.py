@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 _SPLITTER = np.float64(2**27 + 1)
+# All parts of a greater product are floats, and whole multiples of the least of them.
+_SMALLEST_PRODUCT = 2.0**-960
 
 
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
@@ -56,12 +58,48 @@ def multiply_add(a: Array, b: Array, c: Array) -> Array:
         # Products of two float32 are exact in float64; rounding the sum to odd leaves one rounding.
         total, error = two_sum(a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64))
         return to_odd(total, np.where(np.isfinite(error), error, 0.0))
-    high, low = two_product(a, b)
+    outer, rest, error = _three_parts(*two_product(a, b), c)
+    result = outer + to_odd(rest, error)
+    result = np.where(np.isfinite(result), result, a * b + c)
+    edge = _far_out(a) | _far_out(b) | (np.abs(a * b) < _SMALLEST_PRODUCT)
+    if edge.any() and (edge := edge & np.isfinite(a) & np.isfinite(b) & np.isfinite(c) & (a != 0) & (b != 0)).any():
+        result[edge] = _scaled_multiply_add(*(x[edge] for x in np.broadcast_arrays(a, b, c)))
+    return result
+
+
+def _far_out(x: Array) -> Array:
+    """Whether `_split` may overflow."""
+    return np.abs(x) > 2.0**990
+
+
+def _three_parts(high: Array, low: Array, c: Array) -> tuple[Array, Array, Array]:
+    """``high + low + c``: the greatest part, the next, and what has the sign of what is still missing."""
     inner, inner_error = two_sum(c, low)
     outer, outer_error = two_sum(high, inner)
-    rest, rest_error = two_sum(inner_error, outer_error)
-    result = outer + to_odd(rest, rest_error)
-    return np.where(np.isfinite(result), result, a * b + c)
+    return outer, *two_sum(inner_error, outer_error)
+
+
+def _scaled_multiply_add(a: Array, b: Array, c: Array) -> Array:
+    """``a * b + c`` of finite float64 at the ends of their range, where the parts of products are not floats.
+
+    Everything is scaled so that the product is around 1; a subnormal sum is rounded at its own last place, by adding
+    what makes that the last place of the whole.
+    """
+    (a, of_a), (b, of_b) = np.frexp(a), np.frexp(b)
+    down = -(of_a.astype(np.int32) + of_b)
+    scaled = np.ldexp(c, np.clip(down, -2000, 2000))
+    # Beside so great a number the product is not seen, and of so small a one beside the product no more than its sign.
+    scaled = np.copysign(np.clip(np.abs(scaled), np.where(c == 0, 0.0, 2.0**-200), 2.0**200), c)
+    outer, rest, error = _three_parts(*two_product(a, b), scaled)
+    nothing = (outer == 0) & (rest == 0)
+    unit = np.ldexp(1.0, np.clip(down - 1074, -1000, 300))
+    normal = outer + to_odd(rest, error)
+    offset = np.copysign(unit * 2.0**52, outer)
+    total, missing = two_sum(offset, outer)
+    rest, more = two_sum(missing, rest)
+    subnormal = np.copysign(total + to_odd(rest, more + error) - offset, outer)
+    found = np.ldexp(np.where(np.abs(outer) < np.abs(offset), subnormal, normal), -down)
+    return np.where(np.abs(scaled) == 2.0**200, c, np.where(nothing, 0.0, found))
 
 
 def directed(nearest: Array, error: Array, mode: str) -> Array:

@@ -1,8 +1,9 @@
-"""Sums in the order in which a GPU's threads make them, to be tried: see `variants`.
+"""Reductions in the order in which a GPU's threads make them, to be tried: see `variants`.
 
 A thread first reduces what it holds, register by register; then the lanes of a warp do, in a butterfly whose offsets
-go from large to small; then the warps, likewise. Triton 3.6 takes a thread's registers one after the other,
-Triton 3.9 in pairs of neighbours.
+go from large to small; then the warps, likewise. A thread's own comes before the other's, and what the first thread
+has is the result: of a function that is not symmetric, as of numbers and NaNs, that decides. Triton 3.6 takes a
+thread's registers one after the other, Triton 3.9 in pairs of neighbours.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.convert import widen
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.ops.combine import folded
+from triton_lab.interpreter.ops.combine import Folding, combine, folded, same_programs
 from triton_lab.interpreter.values import Value
 from triton_lab.interpreter.variants import Table, ordinary
 from triton_lab.ir import Op
 
 Array = NDArray[Any]
 _Step = Callable[[Array, Array], Array]
+_Steps = Callable[[list[Array], list[Array]], list[Array]]
 
 
 @dataclass(frozen=True)
@@ -64,32 +66,36 @@ def _sums(bits: Sequence[int]) -> Array:
 
 def reduced(ufunc: _Step, array: Array, axis: int, shares: Shares, pairs: bool) -> Array:
     """``array`` without ``axis``, reduced by ``ufunc`` as threads do; those of a thread in ``pairs`` of neighbours."""
-    held = np.moveaxis(array, axis, 0)[shares.places()]
-    terms = np.moveaxis(held, 2, 0)
-    thread = _in_pairs(ufunc, terms) if pairs else _one_by_one(ufunc, terms)
-    warp = _butterfly(ufunc, np.moveaxis(thread, 1, 0))
-    return _butterfly(ufunc, warp)
+    return reduced_together(lambda a, b: [np.asarray(ufunc(*a, *b))], [array], axis, shares, pairs)[0]
 
 
-def _one_by_one(ufunc: _Step, terms: Array) -> Array:
-    result = terms[0]
-    for term in terms[1:]:
-        result = ufunc(result, term)
-    return np.asarray(result)
+def reduced_together(step: _Steps, arrays: Sequence[Array], axis: int, shares: Shares, pairs: bool) -> list[Array]:
+    """Several arrays that ``step`` combines together. It is given arrays with more axes before those of ``arrays``."""
+    terms = [np.moveaxis(np.moveaxis(array, axis, 0)[shares.places()], 2, 0) for array in arrays]
+    thread = _in_pairs(step, terms) if pairs else _one_by_one(step, terms)
+    warp = _butterfly(step, [np.moveaxis(one, 1, 0) for one in thread])
+    return _butterfly(step, warp)
 
 
-def _in_pairs(ufunc: _Step, terms: Array) -> Array:
-    while len(terms) > 1:
-        terms = ufunc(terms[::2], terms[1::2])
-    return np.asarray(terms[0])
+def _one_by_one(step: _Steps, terms: list[Array]) -> list[Array]:
+    result = [one[0] for one in terms]
+    for number in range(1, len(terms[0])):
+        result = step(result, [one[number] for one in terms])
+    return result
 
 
-def _butterfly(ufunc: _Step, terms: Array) -> Array:
-    """Offsets from large to small; every thread comes to the same."""
-    while len(terms) > 1:
-        half = len(terms) // 2
-        terms = ufunc(terms[:half], terms[half:])
-    return np.asarray(terms[0])
+def _in_pairs(step: _Steps, terms: list[Array]) -> list[Array]:
+    while len(terms[0]) > 1:
+        terms = step([one[::2] for one in terms], [one[1::2] for one in terms])
+    return [one[0] for one in terms]
+
+
+def _butterfly(step: _Steps, terms: list[Array]) -> list[Array]:
+    """Offsets from large to small; what the first thread comes to."""
+    while len(terms[0]) > 1:
+        half = len(terms[0]) // 2
+        terms = step([one[:half] for one in terms], [one[half:] for one in terms])
+    return [one[0] for one in terms]
 
 
 def in_order_of(shares: Mapping[int, Shares], pairs: bool) -> Table:
@@ -97,19 +103,30 @@ def in_order_of(shares: Mapping[int, Shares], pairs: bool) -> Table:
 
     def reduce(frame: Frame, op: Op, *operands: Value) -> Any:
         own = shares.get(op.index)
-        if own is not None and len(operands) == 1:
-            array = frame.spread(op, 0, operands[0])
-            axis = op.attributes["axis"] + 1
-            (code,) = frame.region(op)
+        if own is None:
+            return ordinary("tt.reduce")(frame, op, *operands)
+        arrays = [frame.spread(op, k, value) for k, value in enumerate(operands)]
+        axis = op.attributes["axis"] + 1
+        (code,) = frame.region(op)
+        if len(arrays) == 1:
+            (array,) = arrays
             found = folded(code, array, lambda ufunc, a: reduced(_rounding(ufunc, array.dtype), a, axis, own, pairs))
             if found is not None:
                 return found
-        return ordinary("tt.reduce")(frame, op, *operands)
+        before = arrays[0].ndim - 1  # axes from the programs' to the last, once one is reduced
+
+        def step(left: list[Array], right: list[Array]) -> list[Array]:
+            at = left[0].ndim - before
+            sides = ([np.moveaxis(one, at, 0) for one in side] for side in (left, right))
+            return [np.moveaxis(one, 0, at) for one in combine(frame, code, *sides)]
+
+        results = reduced_together(step, same_programs(arrays), axis, own, pairs)
+        return results[0] if len(results) == 1 else tuple(results)
 
     return {"tt.reduce": reduce}
 
 
-def _rounding(ufunc: np.ufunc, dtype: np.dtype[Any]) -> _Step:
+def _rounding(ufunc: Folding, dtype: np.dtype[Any]) -> _Step:
     """``ufunc`` that rounds to ``dtype`` at each step, as a GPU does; the arrays stay as wide as they are."""
 
     def step(a: Array, b: Array) -> Array:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter import logarithms
+from triton_lab.interpreter import exact, logarithms
 from triton_lab.interpreter.convert import float_to_float, widen
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.ops.combine import folded
+from triton_lab.interpreter.ops.combine import Folding, folded
 from triton_lab.interpreter.ops.dot import product
 from triton_lab.interpreter.registry import REGISTRY, Implementation
 from triton_lab.interpreter.values import Value
@@ -115,13 +115,25 @@ APPROXIMATE_DIVISION: Table = {
 }
 
 
+def _remainder(frame: Frame, op: Op, *operands: Value) -> Value:
+    x, y = (frame.elements(op, k, value) for k, value in enumerate(operands))
+    a, b = (x, y) if x.dtype.itemsize == 8 else (widen(x), widen(y))
+    left = float_to_float(exact.multiply_add(-np.trunc(a / b), b, a), a.dtype)
+    return np.where(np.isinf(b), a, left).astype(x.dtype)
+
+
+# LLVM has x - trunc(x / y) y for a remainder, the quotient rounded and the rest in one fused step; of an infinite y it
+# is x. Where the quotient is rounded to the next integer or is too great to have all its bits, this is no remainder.
+REMAINDER: Table = {"arith.remf": _remainder}
+
+
 # --- Orders of summation --------------------------------------------------------------------------
 
 
 def in_order(arrange: Callable[[Array], Array]) -> Table:
     """Sums whose terms come one after the other, as ``arrange`` puts the first axis; dots alike, product by product."""
 
-    def total(ufunc: np.ufunc, array: Array, axis: int) -> Array:
+    def total(ufunc: Folding, array: Array, axis: int) -> Array:
         terms = arrange(np.moveaxis(array, axis, 0))
         result = terms[0]
         for term in terms[1:]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import triton_lab as lab
-from triton_lab.compiled.layouts import wavefronts
+from triton_lab.compiled.layouts import banks, wavefronts
 
 LANES = np.arange(32)
 ROWS = {"size_per_thread": [1, 1], "threads_per_warp": [1, 32], "warps_per_cta": [1, 1], "order": [1, 0]}
@@ -81,3 +81,10 @@ def test_an_access_needs_shared_memory_and_a_warp_of_32() -> None:
         plain.access(lab.layout("blocked", (32, 64), **ROWS))
     with pytest.raises(lab.LayoutError, match="for warps of 32 lanes, not 64"):
         plain.access(lab.layout("blocked", (32, 32), **{**ROWS, "threads_per_warp": [2, 32]}))
+
+
+def test_registers_move_at_once_only_where_they_lie_side_by_side_in_every_lane() -> None:
+    side_by_side, apart = [0, 4, 8, 12], [16, 20, 104, 108]
+    assert banks._vector(np.array([[side_by_side]]), 32) == 4
+    assert banks._vector(np.array([[side_by_side, apart]]), 32) == 2
+    assert banks._vector(np.array([[side_by_side, [32, 64, 96, 128]]]), 32) == 1

@@ -16,11 +16,14 @@ import triton.language as tl
 import triton_lab as lab
 from tests.backend.operations import DTYPES
 from tests.gpu.fidelity import values
-from tests.gpu.fidelity.operations import kernel_of, may_reorder, results, slot, switch, width
+from tests.gpu.fidelity.operations import EMULATED, kernel_of, may_reorder, results, slot, switch, width
 from tests.gpu.fidelity.values import NUMPY, SCALARS, WIDTH
 from triton_lab.ir import parse_plan
 from triton_lab.ir.provenance import pointer_roots
 from triton_lab.launch.comparing.compared import Compared
+from triton_lab.launch.comparing.experiments import emulations, in_threads
+from triton_lab.launch.comparing.results import read
+from triton_lab.launch.replay import replay
 
 EQUAL, ONE, TWO, TOLERANCE, DIFFERENT = "bit-equal", "1 ulp", "2 ulp", "tolerance", "different"
 CLASSES = (EQUAL, ONE, TWO, TOLERANCE, DIFFERENT)
@@ -67,6 +70,16 @@ def measure(operation: str, dtype: str, against: str) -> Row:
         theirs = _run(kernel, rows, kept, dtype, against)
     except Exception as error:
         return Row(operation, dtype, f"refused by the GPU: {_line(error)}", told)
+    worst, example = _worst(operation, dtype, theirs, ours)
+    if worst != EQUAL and operation in EMULATED and told:
+        left, where = _worst(operation, dtype, theirs, _emulated(operation, rows, kept, dtype))
+        if left != EQUAL:
+            return Row(operation, dtype, worst, "", f"{example}; {EMULATED[operation][0]} leaves {left}, {where}")
+    return Row(operation, dtype, worst, told, example)
+
+
+def _worst(operation: str, dtype: str, theirs: _Left, ours: _Left) -> tuple[str, str]:
+    """The class of all that the two have left, and an element that is off most."""
     worst, example = EQUAL, ""
     for name, a, b in _results(operation, dtype, theirs, ours):
         if name == "result" and may_reorder(operation):
@@ -74,7 +87,7 @@ def measure(operation: str, dtype: str, against: str) -> Row:
         found, where = _class(a, b)
         if CLASSES.index(found) > CLASSES.index(worst):
             worst, example = found, f"{name}: {where}"
-    return Row(operation, dtype, worst, told, example)
+    return worst, example
 
 
 @functools.cache
@@ -102,6 +115,18 @@ def _run(kernel: Any, rows: np.ndarray, kept: int, dtype: str, side: str) -> _Le
         typed = triton.reinterpret(raw, getattr(tl, DTYPES[dtype]))
         compiled = kernel[(len(rows),)](typed, room, SCALARS, enable_fp_fusion=True)
     return _Left(raw.cpu().numpy(), room.cpu().numpy(), compiled)
+
+
+def _emulated(operation: str, rows: np.ndarray, kept: int, dtype: str) -> _Left:
+    """A launch by the interpreter that does what a GPU does otherwise: the switch of `EMULATED`."""
+    with lab.record() as launches:
+        left = _run(kernel_of(operation), rows, kept, dtype, "cpu")
+    (launch,) = launches
+    plan = launch.executable.plan
+    every = {one.name: one for one in [*emulations(plan), *in_threads(launch)]}
+    memory = replay(launch, executable=every[EMULATED[operation][0]].executable(plan))
+    raw, room = (read(memory, launch.argument(name)) for name in ("P", "O"))
+    return _Left(raw.view(left.memory.dtype), room, left.kernel)
 
 
 def _line(error: Exception) -> str:

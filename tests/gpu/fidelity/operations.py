@@ -99,9 +99,27 @@ _DIVISIONS = ("a / b", "s / t", "a / 1.5", "a / half", "a / int", "fdiv")
 _INEXACT_IN_FLOAT32 = ("i32", "i64", "u32", "u64")
 _IN_ORDER = ("sum of", "sum in", "reduce by product", "cumsum", "cumprod", "scan by product")
 
+# What a GPU does otherwise and is known to the bit: the switch of `lab.compare` that does the same, which must leave
+# nothing of the difference, and what is told of it.
+_ORDER = (
+    "reductions as threads of a GPU do",
+    "of a number and a NaN the second is taken, so the order in which threads reduce decides",
+)
+_REMAINDER = (
+    "remainder of the GPU",
+    "the remainder is x - trunc(x / y) y with a rounded quotient, which is wrong where that is inexact",
+)
+EMULATED = {
+    **dict.fromkeys(("a % b", "s % t"), _REMAINDER),
+    **dict.fromkeys(("argmax of a block", "argmin of a block", "max with its index"), _ORDER),
+}
+
 
 def switch(operation: str, dtype: str) -> str:
-    """What a GPU may do otherwise, and where that can be switched; "" where it must give the very same bits."""
+    """What a GPU may do otherwise, and where that can be switched; "" where it must give the very same bits.
+
+    Of those in `EMULATED` this is the reason if the switch there leaves no difference.
+    """
     if operation in _DIVISIONS and dtype != "fp64":
         return "division of float32 is approximate: `tl.div_rn` rounds as IEEE does"
     if operation.startswith("softmax"):
@@ -112,6 +130,8 @@ def switch(operation: str, dtype: str) -> str:
         return "the order of summation"
     if not is_float(dtype):
         return "the function is approximate" if operation in _APPROXIMATE else ""
+    if operation in EMULATED:
+        return EMULATED[operation][1]
     if operation == "sqrt(a)":
         return "the root is approximate: `tl.sqrt_rn` rounds as IEEE does"
     if operation in _APPROXIMATE:

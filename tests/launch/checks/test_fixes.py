@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib.util
 import sys
@@ -18,6 +19,7 @@ import triton_lab as lab
 from tests.planted import bounds_indices, bounds_masks, bounds_pointers, through_control
 from tests.planted.plant import Plant
 from triton_lab.interpreter.errors import KernelError
+from triton_lab.launch import fix
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.launch import Launch
 
@@ -154,3 +156,31 @@ def test_trying_leaves_the_users_tensors_as_they_are() -> None:
     out = torch.zeros(100)
     _, finding = stopped(lambda: plain_kernel[(4,)](torch.ones(100), out, 100, BLOCK=32))
     assert finding.fix is not None and not out.any()
+
+
+@triton.jit
+def same_size_kernel(x_ptr, out_ptr, length, BLOCK: tl.constexpr, SIZE: tl.constexpr, WAY: tl.constexpr):
+    where = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if WAY == 0:  # noqa: SIM108  # each is a line of its own
+        x = tl.load(x_ptr + where)
+    else:
+        x = tl.load(x_ptr + where, where < length + 1, 1.0)
+    tl.store(out_ptr + where, x)
+
+
+def test_what_a_kernel_is_given_counts_before_what_it_is_compiled_with() -> None:
+    x, out = torch.ones(100), torch.zeros(128)
+    _, finding = stopped(lambda: same_size_kernel[(4,)](x, out, 100, BLOCK=32, SIZE=100, WAY=0))
+    assert finding.fix is not None
+    (edit,) = finding.fix.edits
+    assert edit.after.strip() == "x = tl.load(x_ptr + where, mask=where < length, other=0.0)"
+
+
+def test_what_a_load_brings_where_its_mask_is_off_is_kept_also_by_position() -> None:
+    x, out = torch.ones(100), torch.zeros(128)
+    _, finding = stopped(lambda: same_size_kernel[(4,)](x, out, 100, BLOCK=32, SIZE=100, WAY=1))
+    assert finding.fix is not None
+    (edit,) = finding.fix.edits
+    assert edit.after.strip() == "x = tl.load(x_ptr + where, where < length, 1.0)"
+    call = ast.parse("tl.load(p, m, 1.0)").body[0].value  # type: ignore[attr-defined]
+    assert not fix._says_no_other(call) and fix._says_no_other(ast.parse("tl.load(p, m)").body[0].value)  # type: ignore[attr-defined]

@@ -111,3 +111,9 @@ def test_listed_addresses_that_are_the_same_each_time() -> None:
         pointer=own, shape=(3, 1), programs=np.arange(2)), itemsize=4)])  # fmt: skip
     assert not never_meet([SimpleNamespace(event=SimpleNamespace(
         pointer=shared, shape=(3,), programs=np.arange(2)), itemsize=4)])  # fmt: skip
+
+
+def test_a_block_that_goes_on_into_the_next_row_is_no_tile_of_the_grid() -> None:
+    """Columns 3 to 5 of rows of four: what looks like the second tile of three columns ends in the row below."""
+    part = [sight([0], (16, 4), (2, 3)), sight([12], (16, 4), (2, 3))]
+    assert meet(part) and not never_meet(part)

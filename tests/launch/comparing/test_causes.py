@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import triton
 import triton.language as tl
 
 import triton_lab as lab
@@ -223,7 +224,10 @@ def test_that_nothing_was_found_is_said() -> None:
 
 def test_where_nothing_can_be_tried_that_is_said() -> None:
     on_gpu = changed(product(0), variants.tf32(nearest=True))
-    assert lab.compare(on_gpu, torch.zeros(16, 16)).cause == "no cause was found: nothing could be tried"
+    large = replace(on_gpu, snapshot=replace(on_gpu.snapshot, regions=(), missing="it was too large"))  # type: ignore[type-var]
+    assert lab.compare(large, torch.zeros(16, 16)).cause == "no cause was found: nothing could be tried"
+    # Its masks and strides can be, on the CPU.
+    assert lab.compare(on_gpu, torch.zeros(16, 16)).cause.startswith("no cause was found: nothing that was tried")
 
 
 def test_results_of_a_gpu_need_no_memory_of_before() -> None:
@@ -280,3 +284,20 @@ def test_what_leaves_the_same_nan_does_not_help() -> None:
     assert experiment.answer == "no"
     assert replace(experiment, ulps=66.0).answer == "most of it"
     assert replace(experiment, equal=1200).answer == "most of it"
+
+
+def test_rounding_is_tried_only_where_there_are_floats() -> None:
+    @triton.jit
+    def counted(out_ptr, BLOCK: tl.constexpr):
+        tl.store(out_ptr + tl.arange(0, BLOCK), tl.arange(0, BLOCK) * 3)
+
+    whole = recorded(lambda: counted[(1,)](torch.zeros(8, dtype=torch.int32), BLOCK=8))
+    assert [one.name for one in experiments.switches(whole.executable.plan)] == []
+    assert "all in float64" in [one.name for one in experiments.switches(fma(0).executable.plan)]
+
+
+def test_orders_of_summation_are_tried_only_where_floats_are_summed() -> None:
+    def orders(launch: Launch) -> list[str]:
+        return [one.name for one in experiments.switches(launch.executable.plan) if one.name.startswith("sums ")]
+
+    assert len(orders(sums(0))) > 1 and orders(fma(0)) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +16,10 @@ from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.box import Box
 from triton_lab.launch.access import Access, Event
 from triton_lab.launch.maps import boxed
+from triton_lab.launch.maps.boxes import Step, apart
 from triton_lab.launch.maps.heat import Heat, heat, heat_of_accesses
 from triton_lab.launch.maps.lanes import Timeline
+from triton_lab.launch.maps.strided import Axis
 
 START = 1 << 16
 
@@ -202,3 +205,15 @@ def test_blocks_of_too_many_boxes_are_left_to_lanes(monkeypatch: pytest.MonkeyPa
     expected = heat(argument, [one], programs)
     monkeypatch.setattr(boxed, "MOST_BOXES", 10)
     same(heat(argument, [one], programs), expected)
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [(((3, 5), (9, 2)), False), (((3, 5), (15, 2)), True), (((1, 4), (4, 4)), True), (((1, 4), (3, 2)), False)],
+)
+def test_steps_are_apart_from_the_reach_of_those_below_on(steps: Any, expected: bool) -> None:
+    none = np.zeros(1, np.int64)
+    made = [Step(0, count, Axis(4, extent, none, none + extent)) for count, extent in steps]
+    assert apart(made) == apart(made[::-1]) == expected
+    lanes = [sum(parts) for parts in itertools.product(*(range(0, count * extent, count) for count, extent in steps))]
+    assert expected == (len(set(lanes)) == len(lanes))

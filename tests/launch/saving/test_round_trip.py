@@ -17,7 +17,9 @@ import torch
 import triton_lab as lab
 from tests.kernels import double
 from tests.launch.comparing.kernels import copied, exponential, recorded
+from triton_lab.backend import launcher
 from triton_lab.examples import example
+from triton_lab.interpreter.machine import Limits
 from triton_lab.launch.comparing.results import before, of_launch
 from triton_lab.launch.launch import Launch
 from triton_lab.views.launch.gallery import launches_of
@@ -252,3 +254,10 @@ def test_what_was_compiled_opens_without_a_compiler(tmp_path: Path, monkeypatch:
             loads(wrong)
     with pytest.raises(ValueError, match="the compilations"):
         filed.read(head * 9, lambda _: np.zeros(3, np.uint8), loaded)
+
+
+def test_the_limits_of_a_launch_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launcher, "limits", Limits(batch=3, memory=1 << 26))
+    launch = recorded(lambda: exponential[(5,)](torch.rand(160), torch.empty(160), BLOCK=32))
+    kept = again(launch, tmp_path).tape
+    assert kept is not None and (kept.limits.batch, kept.limits.memory) == (3, 1 << 26)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from triton_lab.polyhedral import Schedule, scop
+from triton_lab.polyhedral import Schedule, schedule, scop
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram, TritonKernel, _check_tensor
 from triton_lab.polyhedral.execute import least_shape
 from triton_lab.polyhedral.page import examples
@@ -150,3 +150,9 @@ def test_a_tile_of_more_lanes_than_triton_takes_is_refused(sizes: tuple[int, ...
     else:
         with pytest.raises(NotABlockProgram, match="lanes: Triton's blocks hold up to 1048576"):
             tiled.to_triton()
+
+
+def test_nothing_is_asked_of_lanes_that_go_one_by_one() -> None:
+    """A remainder by one is no condition."""
+    text = schedule("for (int i = 0; i < n; i++) C[i] = A[i];").split("i", 4).to_triton().source
+    assert "%" not in text.rpartition("@triton.jit")[2]

@@ -143,3 +143,11 @@ def test_what_is_unknown_of_one_is_unknown_of_both() -> None:
     for found in (both(dark, light, FACTS), both(light, dark, FACTS), either(dark, light, FACTS)):
         assert found.unknown == Unknown("dark")
     assert negation(dark, FACTS) == Truth(((),), Unknown("dark"))
+
+
+def test_a_number_is_single_where_it_has_one_case_that_always_holds() -> None:
+    n = Affine.of("n")
+    when = (Constraint(n),)
+    assert Number((Piece((), n),)).single == n
+    assert Number((Piece(when, n),)).single is None
+    assert Number((Piece((), n), Piece(when, Affine.of(1)))).single is None

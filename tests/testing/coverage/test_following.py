@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import coverage
 import pytest
@@ -13,6 +15,7 @@ import triton.language as tl
 
 import triton_lab as lab
 from tests.testing.projects import run
+from triton_lab.testing.coverage import covered
 from triton_lab.testing.coverage.covered import Coverage, Covered
 from triton_lab.testing.coverage.following import Following
 from triton_lab.testing.coverage.written import write
@@ -179,3 +182,11 @@ def test_reports_of_coverage_show_kernels_like_other_code(pytester: pytest.Pytes
     first = source.index("    if n > 0:") + 1
     assert {first, first + 1} <= {*told["executed_lines"]} and first + 3 in told["missing_lines"]
     assert [first, first + 3] in told["missing_branches"] and [first, first + 1] in told["executed_branches"]
+
+
+def test_lines_are_told_as_runs_and_a_statement_ran_if_its_first_line_did() -> None:
+    assert covered._runs([3, 4, 5, 9]) == "3-5, 9" and covered._runs([1, 3]) == "1, 3" and covered._runs([]) == ""
+    function = SimpleNamespace(file="a.py", ends={4: 6})
+    traces: Any = SimpleNamespace(functions={"f": function}, arcs={"f": {(-1, 4), (4, -1)}})
+    assert [covered._ran(traces, "a.py", line) for line in (3, 4, 6, 7)] == [False, True, True, False]
+    assert not covered._ran(traces, "b.py", 4)

@@ -16,7 +16,7 @@ from triton_lab.views.assembly import FRONT
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.frame import frame
 from triton_lab.views.drawing.layout import layout
-from triton_lab.views.drawing.regions import cell_labels, crowded, labels, run_labels
+from triton_lab.views.drawing.regions import LINE, cell_labels, crowded, labels, run_labels
 from triton_lab.views.drawing.words import number_text
 
 SHAPES = [(8,), (70,), (4, 6), (3, 5, 5), (), (64, 64), (2, 40), (300, 3)]
@@ -101,3 +101,14 @@ def test_a_number_can_be_read_on_every_colour_of_the_palette(theme: style.Theme)
         word = style.luminance(style.rgb(style.label_colour((colour, colour, colour, 0), theme)))
         low, high = sorted((ground, word))
         assert (high + 0.05) / (low + 0.05) >= 4.5, colour
+
+
+def test_a_label_of_a_stretch_needs_its_height() -> None:
+    seen = frame(layout((40, 2), room=(400.0, 200.0)), (400.0, 200.0))  # rows lower than a line of text
+    assert seen.cell_height < LINE < 2 * seen.cell_height * 8
+    alone = np.zeros(80, np.int64)
+    alone[40:42] = 1
+    assert run_labels(seen, alone, str) == []
+    stacked = np.zeros((40, 2), np.int64)
+    stacked[20:36] = 1
+    assert [(one.text, one.rows) for one in run_labels(seen, stacked.reshape(-1), str)] == [("1", 16)]

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter import exact, special
-from triton_lab.interpreter.convert import float_to_float, float_to_integer
+from triton_lab.interpreter.convert import float_to_float, float_to_integer, flushed
+from triton_lab.interpreter.extremes import fmax, fmin
 from triton_lab.interpreter.registry import union
 
 Array = NDArray[Any]
@@ -88,7 +89,7 @@ _BOTH: dict[str, Callable[..., Array]] = {
     "exp10": special.exp10,
     "exp2": np.exp2,
     "expm1": np.expm1,
-    "fabs": np.abs,
+    "fabs": lambda x: np.abs(flushed(x) if x.dtype == np.float32 else x),
     "fdim": _positive_difference,
     "floor": np.floor,
     "fma": _fused,
@@ -162,7 +163,7 @@ _OTHERS: dict[str, Callable[..., Array]] = {
     "__nv_signbitd": np.signbit,
     "__nv_signbitf": np.signbit,
     # Clamped to [0, 1]; NaN becomes 0.
-    "__nv_saturatef": lambda x: np.fmin(np.fmax(x, x.dtype.type(0)), x.dtype.type(1)),
+    "__nv_saturatef": lambda x: fmin(fmax(x, np.zeros_like(x)), np.ones_like(x)),
 }
 
 FUNCTIONS: dict[str, Callable[..., Array]] = union(

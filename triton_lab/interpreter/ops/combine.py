@@ -11,21 +11,23 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.code import Code
 from triton_lab.interpreter.convert import widen
 from triton_lab.interpreter.dtypes import unsigned
+from triton_lab.interpreter.extremes import Extreme, fmax, fmin, maximum, minimum
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import elements
 
 Array = NDArray[Any]
-Fold = Callable[[np.ufunc, Array], Array]
+Folding = np.ufunc | Extreme
+Fold = Callable[[Folding, Array], Array]
 
-_UFUNCS: dict[str, np.ufunc] = {
+_UFUNCS: dict[str, Folding] = {
     "arith.addf": np.add,
     "arith.addi": np.add,
     "arith.mulf": np.multiply,
     "arith.muli": np.multiply,
-    "arith.maxnumf": np.fmax,
-    "arith.minnumf": np.fmin,
-    "arith.maximumf": np.maximum,
-    "arith.minimumf": np.minimum,
+    "arith.maxnumf": fmax,
+    "arith.minnumf": fmin,
+    "arith.maximumf": maximum,
+    "arith.minimumf": minimum,
     "arith.maxsi": np.maximum,
     "arith.minsi": np.minimum,
     "arith.maxui": np.maximum,

@@ -57,10 +57,13 @@ def addptr(frame: Frame, op: Op, pointer: Value, offset: Value) -> Value:
 @impl("tt.load", "tt.atomic_load")
 def load(frame: Frame, op: Op, *operands: Value) -> Value:
     at = operands_of(op)
-    mask = masking(operands, at)
+    return load_at(frame, op, operands, as_pointer(operands[at.address]), masking(operands, at))
+
+
+def load_at(frame: Frame, op: Op, operands: Sequence[Value], where: access.Pointer, mask: access.Mask) -> Array:
+    """A load from ``where`` under ``mask``, whatever its operands say of these."""
+    at, type = operands_of(op), frame.result_type(op)
     other = frame.elements(op, at.other, operands[at.other]) if at.other is not None else None
-    type = frame.result_type(op)
-    where = as_pointer(operands[at.address])
     result = access.load(frame.machine.memory_for(op), where, mask, other, dtype_of(type), type.shape)
     tell(frame, op, where, mask, result)
     return result
@@ -69,9 +72,14 @@ def load(frame: Frame, op: Op, *operands: Value) -> Value:
 @impl("tt.store", "tt.atomic_store")
 def store(frame: Frame, op: Op, *operands: Value) -> None:
     at = operands_of(op)
+    store_at(frame, op, operands, as_pointer(operands[at.address]), masking(operands, at))
+
+
+def store_at(frame: Frame, op: Op, operands: Sequence[Value], where: access.Pointer, mask: access.Mask) -> None:
+    """A store to ``where`` under ``mask``, whatever its operands say of these."""
+    at = operands_of(op)
     assert at.value is not None
     type = frame.type(op.operands[at.value])
-    where, mask = as_pointer(operands[at.address]), masking(operands, at)
     array = frame.elements(op, at.value, operands[at.value])
     tell(frame, op, where, mask, array)
     access.store(frame.machine.memory_for(op), where, mask, array, dtype_of(type), type.shape)

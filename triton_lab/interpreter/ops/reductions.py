@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.code import Code
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.ops.combine import combine, folded, same_programs
+from triton_lab.interpreter.ops.combine import Folding, combine, folded, same_programs
 from triton_lab.interpreter.registry import impl
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
@@ -36,7 +36,7 @@ def reduce(frame: Frame, op: Op, *operands: Value) -> Any:
     return results[0] if len(results) == 1 else results
 
 
-def _reduced(ufunc: np.ufunc, array: Array, axis: int) -> Array:
+def _reduced(ufunc: Folding, array: Array, axis: int) -> Array:
     """One ufunc over an axis. The order of a sum does not depend on the batch, and is not one after another.
 
     Along the last axis of contiguous memory NumPy adds in pairs, along others in sequence, whose error grows with the
@@ -47,7 +47,7 @@ def _reduced(ufunc: np.ufunc, array: Array, axis: int) -> Array:
         while (half := array.shape[axis] // 2) and array.shape[axis] % 2 == 0:
             front, back = np.split(array, [half], axis=axis)
             array = ufunc(front, back)
-    return ufunc.reduce(array, axis=axis, dtype=array.dtype)  # type: ignore[no-any-return]
+    return ufunc.reduce(array, axis=axis, dtype=array.dtype)
 
 
 @impl("tt.scan")

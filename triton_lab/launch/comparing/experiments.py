@@ -73,6 +73,7 @@ def emulations(plan: Plan) -> Iterator[Switch]:
         ("approximate exp", "the GPU's approximate exp2", variants.APPROXIMATE_EXP),
         ("log of the GPU", "the GPU's logarithm", variants.APPROXIMATE_LOG),
         ("approximate division", "the GPU's approximate division", variants.APPROXIMATE_DIVISION),
+        ("remainder of the GPU", "the GPU's remainder, which is x - trunc(x / y) * y", variants.REMAINDER),
     ]
     for name, cause, table in tables:
         if names & set(table):
@@ -80,14 +81,14 @@ def emulations(plan: Plan) -> Iterator[Switch]:
 
 
 def in_threads(launch: Launch) -> list[Switch]:
-    """The orders in which the threads of a GPU may sum, by the layouts that Triton chooses for sm_90.
+    """The orders in which the threads of a GPU may reduce, by the layouts that Triton chooses for sm_90.
 
-    Nothing where the kernel sums no floats, or is not known but by its plan. Raises RuntimeError where Triton
+    Nothing where the kernel reduces no floats, or is not known but by its plan. Raises RuntimeError where Triton
     refuses the kernel for it, or has changed how many sums there are.
     """
     plan = launch.executable.plan
     every = [op for op in plan.walk() if op.name == "tt.reduce"]
-    if launch.compiled[0] is None or not any(len(op.operands) == 1 and _of_floats(plan, op) for op in every):
+    if launch.compiled[0] is None or not any(_of_floats(plan, op) for op in every):
         return []
     layouts = reduced_of(*launch.compiled)
     if len(layouts) != len(every):
@@ -101,10 +102,11 @@ def in_threads(launch: Launch) -> list[Switch]:
             found = Shares.along(op.attributes["axis"], layout.shape, *bases)
             if found is not None:
                 shares[op.index] = found
-    cause = "the order in which the threads of a GPU sum"
-    orders = [(False, "sums as threads of a GPU do")]
+    sums = any(len(op.operands) == 1 and _of_floats(plan, op) for op in every)
+    cause = f"the order in which the threads of a GPU {'sum' if sums else 'reduce'}"
+    orders = [(False, f"{'sums' if sums else 'reductions'} as threads of a GPU do")]
     if any(len(one.registers) > 1 for one in shares.values()):  # of two registers there is one order
-        orders.append((True, "sums as threads of a GPU do, in pairs"))
+        orders.append((True, f"{orders[0][1]}, in pairs"))
     return [Switch(name, cause, in_order_of(shares, pairs)) for pairs, name in orders if shares]
 
 

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.errors import KernelError
+from triton_lab.launch.comparing.addressing import addresses
 from triton_lab.launch.comparing.bounds import bounds
 from triton_lab.launch.comparing.causes import Causes, Experiment
-from triton_lab.launch.comparing.compared import EQUAL, Compared
+from triton_lab.launch.comparing.compared import DIFFERENT, EQUAL, Compared
 from triton_lab.launch.comparing.experiments import Switch, documented, exact, in_threads, switches, together
 from triton_lab.launch.comparing.results import read
 from triton_lab.launch.replay import replay
@@ -38,7 +39,11 @@ def causes(comparison: Comparison) -> Causes:
     """Run the experiments that mean something to the kernels of ``comparison``. The launches are replayed."""
     if comparison.verdict == EQUAL:
         return Causes((), (), True)
-    return Causes(tuple(_experiments(comparison)), tuple(_named(comparison)))
+    named = tuple(_named(comparison))
+    found = tuple(_experiments(comparison))
+    if comparison.verdict == DIFFERENT and not named and not any(one.removes for one in found):
+        found += tuple(_on_addresses(comparison))
+    return Causes(found, named)
 
 
 # --- What is known without an experiment ------------------------------------------------------------
@@ -156,6 +161,43 @@ def _experiments(comparison: Comparison) -> Iterator[Experiment]:
         from triton_lab.launch.comparing.on_gpu import gpu_experiments
 
         yield from gpu_experiments(comparison, _measured)
+
+
+def _on_addresses(comparison: Comparison) -> Iterator[Experiment]:
+    """Other masks and strides, on either launch, run on the CPU wherever it ran; up to the first that is the cause."""
+    written = [one for one in comparison if one.written]
+    names = dict(zip((one.name for one in written), comparison.names, strict=False))
+    here, there = comparison.launch, comparison.other
+    if there is here:
+        return  # the same kernel with the same addresses
+    runs = [(_Side(f"{here.kernel} (CPU)", here, {one.name: one.b for one in written}), there)]
+    if there is not None:
+        runs.append((_Side(f"{there.kernel} (CPU)", there, {names[one.name]: one.a for one in written}), here))
+    for side, other in runs:
+        try:
+            plain = _against(side, replay(side.launch))
+        except CannotReplay:
+            continue
+        for switch in addresses(side.launch, other):
+            done = _try(side, switch, plain)
+            if not done.failed and not done.removes:
+                done = _as_near(side, switch, plain, done)
+            yield done
+            if done.removes or done.explains:
+                return
+
+
+def _as_near(side: _Side, switch: Switch, plain: Sequence[Compared], done: Experiment) -> Experiment:
+    """With how many elements are as near as rounding explains."""
+    executable = switch.executable(side.launch.executable.plan)
+    try:
+        allowed = bounds(side.launch, False, executable=executable)
+        found = _against(side, replay(side.launch, executable=executable))
+    except (KernelError, CannotReplay):
+        return done
+    near = [replace(each, bound=allowed[each.name]).explained for each in found]
+    within = sum(int(np.count_nonzero(where)) for where in near)
+    return replace(done, within=within) if within == done.total else done
 
 
 def _try(side: _Side, switch: Switch, plain: Sequence[Compared]) -> Experiment:

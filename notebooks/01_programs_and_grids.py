@@ -191,7 +191,7 @@ exercise("outer_sum").check(outer_sum)
 def add_bias_kernel(
     x_ptr, bias_ptr, out_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr
 ):
-    # BEGIN SOLUTION: load a tile of x and its part of the bias, and store their sum
+    # BEGIN SOLUTION: load a tile of x and the part of the bias that belongs to it, and store their sum
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     j = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     mask = (i < rows)[:, None] & (j < columns)[None, :]
@@ -272,6 +272,41 @@ grid_of_a_matrix = (triton.cdiv(1000, 32), triton.cdiv(700, 64))
 
 # %%
 exercise("grid_of_a_matrix").check(grid_of_a_matrix)
+
+# %% [markdown]
+# ## Exercise 6: two steps, one kernel
+#
+# `relu(x[i] * y[j])` for every pair, where `relu` puts 0 in the place of what is below zero. The products are never
+# stored: what follows a step can be done while its block is still with the program. That is called *fusing* them.
+
+
+# %%
+@triton.jit
+def outer_relu_kernel(
+    x_ptr, y_ptr, out_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+):
+    # BEGIN SOLUTION: multiply a block of x and one of y, and store what is above zero
+    i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    j = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    x = tl.load(x_ptr + i, mask=i < rows)
+    y = tl.load(y_ptr + j, mask=j < columns)
+    mask = (i < rows)[:, None] & (j < columns)[None, :]
+    products = x[:, None] * y[None, :]
+    tl.store(out_ptr + i[:, None] * columns + j[None, :], tl.maximum(products, 0.0), mask=mask)
+    # END SOLUTION
+
+
+def outer_relu(x, y):
+    """relu(x[i] * y[j]) for every pair, in a new matrix."""
+    rows, columns = x.numel(), y.numel()
+    out = torch.empty((rows, columns), dtype=x.dtype)
+    grid = (triton.cdiv(rows, 8), triton.cdiv(columns, 16))
+    outer_relu_kernel[grid](x, y, out, rows, columns, ROWS=8, COLUMNS=16)
+    return out
+
+
+# %%
+exercise("outer_relu").check(outer_relu)
 
 # %% [markdown]
 # ## What you take with you

@@ -143,7 +143,7 @@ def shift_right_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def shift_right(x):
-    """x one place further to the right, in a new tensor; a zero comes in, the last falls out."""
+    """x one place further to the right, in a new tensor; a zero comes in, the last element falls out."""
     out = torch.empty_like(x)
     n = x.numel()
     shift_right_kernel[(triton.cdiv(n, 64),)](x, out, n, BLOCK=64)

@@ -196,6 +196,41 @@ def add_transpose(x):
 exercise("add_transpose").check(add_transpose)
 
 # %% [markdown]
+# ## Exercise 5: a gradient where it stands
+#
+# A layer computes `out = relu(x * y)`: each row of the matrix `x` times the vector `y`, and 0 where that is below zero.
+# Going backwards, `grad` says how much each element of `out` matters. For `x` it is `grad * y` where `x * y` is above
+# zero, and 0 elsewhere. Let it take the place of `grad`, which nobody needs any more: no further matrix is stored.
+
+
+# %%
+@triton.jit
+def relu_backward_kernel(
+    grad_ptr, x_ptr, y_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+):
+    # BEGIN SOLUTION: load all three, and store what grad becomes to where it came from
+    i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    j = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    mask = (i < rows)[:, None] & (j < columns)[None, :]
+    at = i[:, None] * columns + j[None, :]
+    grad = tl.load(grad_ptr + at, mask=mask)
+    x = tl.load(x_ptr + at, mask=mask)
+    y = tl.load(y_ptr + j, mask=j < columns)[None, :]
+    tl.store(grad_ptr + at, tl.where(x * y > 0, grad * y, 0.0), mask=mask)
+    # END SOLUTION
+
+
+def relu_backward(grad, x, y):
+    """grad becomes the gradient of x, for relu(x * y); all are contiguous."""
+    rows, columns = x.shape
+    grid = (triton.cdiv(rows, 8), triton.cdiv(columns, 32))
+    relu_backward_kernel[grid](grad, x, y, rows, columns, ROWS=8, COLUMNS=32)
+
+
+# %%
+exercise("relu_backward").check(relu_backward)
+
+# %% [markdown]
 # ## One storage, two dtypes
 #
 # `view(torch.uint8)` looks at the same bytes as numbers from 0 to 255. Writing a float through one argument changes

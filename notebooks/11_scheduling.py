@@ -279,6 +279,63 @@ with lab.target("cpu"), lab.record() as launches:
 launches[0].plot.timeline("values_ptr")
 
 # %% [markdown]
+# ## Exercise 5: a filter
+#
+# A convolution is a nest of five loops: pictures, rows, columns, and the rows and columns of a small filter. As blocks,
+# the first three are programs and lanes, and the filter stays a loop:
+# `out[n, r, c]` is the sum of `x[n, r + i, c + j] * filter[i, j]`. What lies beyond the picture counts as zero.
+
+
+# %%
+@triton.jit
+def convolve_kernel(
+    x_ptr,
+    filter_ptr,
+    out_ptr,
+    rows,
+    columns,
+    HIGH: tl.constexpr,
+    WIDE: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
+    # BEGIN SOLUTION: walk over the filter, and add up a block of the picture times one number
+    picture = tl.program_id(2) * rows * columns
+    r = (tl.program_id(0) * BLOCK + tl.arange(0, BLOCK))[:, None]
+    c = (tl.program_id(1) * BLOCK + tl.arange(0, BLOCK))[None, :]
+    total = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for i in range(HIGH):
+        for j in range(WIDE):
+            there = (r + i < rows) & (c + j < columns)
+            x = tl.load(x_ptr + picture + (r + i) * columns + c + j, mask=there, other=0.0)
+            total += x * tl.load(filter_ptr + i * WIDE + j)
+    tl.store(out_ptr + picture + r * columns + c, total, mask=(r < rows) & (c < columns))
+    # END SOLUTION
+
+
+def convolve(x, filter):
+    """The pictures x (pictures, rows, columns) under a filter, both contiguous; as large as x."""
+    pictures, rows, columns = x.shape
+    out = torch.empty(x.shape)
+    # BEGIN SOLUTION: launch convolve_kernel on a grid of three dimensions
+    grid = (triton.cdiv(rows, 16), triton.cdiv(columns, 16), pictures)
+    high, wide = filter.shape
+    convolve_kernel[grid](x, filter, out, rows, columns, HIGH=high, WIDE=wide, BLOCK=16)
+    # END SOLUTION
+    return out
+
+
+# %%
+exercise("convolve").check(convolve)
+
+# %% [markdown]
+# Neighbouring programs share the borders of their tiles, as wide as the filter. How often is each element loaded?
+
+# %%
+with lab.target("cpu"), lab.record() as launches:
+    convolve(torch.randn(1, 32, 32), torch.ones(3, 3))
+launches[0].plot.accesses("x_ptr", by="reuse")
+
+# %% [markdown]
 # ## What you take with you
 #
 # - Tiles use what is near before it goes. Where they are not legal, skewing may make them so.

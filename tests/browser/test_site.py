@@ -92,6 +92,21 @@ def test_a_page_keeps_nobody_out(site: Path, page: Page, name: str) -> None:
     assert violations(page, "article") == []
 
 
+# What a page can get wrong in its own text; colours are those of all pages, and pictures have tests of their own.
+TEXT = (
+    *("image-alt", "link-name", "heading-order", "page-has-heading-one", "scrollable-region-focusable", "list"),
+    *("td-headers-attr", "duplicate-id-aria", "aria-valid-attr", "button-name", "label", "document-title"),
+)
+
+
+def test_no_page_keeps_anybody_out_by_its_text(site: Path, page: Page) -> None:
+    found = {}
+    for path in sorted(site.rglob("*.html")):
+        page.goto(path.as_uri())
+        found[path.name] = violations(page, "article", TEXT, but=".triton-lab-picture")
+    assert len(found) > 30 and {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
 @pytest.mark.parametrize(("words", "title"), [("donation", "Lazy graphs"), ("步长 转置", "张量就是存储")])
 def test_pages_are_found_by_words(site: Path, page: Page, words: str, title: str) -> None:
     page.goto((site / "index.html").as_uri())

@@ -780,3 +780,55 @@ def sparse_product(values, columns, starts, x):
     longest = int(starts.diff().max()) if rows else 0
     _sparse_product[(rows,)](values, columns, starts, x, out, values.stride(0), longest, BLOCK=64)
     return out
+
+
+@triton.jit
+def _outer_relu(x_ptr, y_ptr, out_ptr, columns, BLOCK: tl.constexpr):
+    """A program has a row, and walks along it."""
+    row = tl.program_id(0)
+    x = tl.load(x_ptr + row)
+    for start in range(0, columns, BLOCK):
+        j = start + tl.arange(0, BLOCK)
+        product = x * tl.load(y_ptr + j, mask=j < columns, other=0.0)
+        tl.store(out_ptr + row * columns + j, tl.where(product > 0, product, 0.0), mask=j < columns)
+
+
+def outer_relu(x, y):
+    out = torch.zeros(len(x), len(y), dtype=x.dtype)
+    _outer_relu[(len(x),)](x, y, out, len(y), BLOCK=64)
+    return out
+
+
+@triton.jit
+def _relu_backward(grad_ptr, x_ptr, y_ptr, n, columns, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    y = tl.load(y_ptr + at % columns, mask=mask)
+    alive = (tl.load(x_ptr + at, mask=mask) * y > 0).to(tl.float32)
+    tl.store(grad_ptr + at, tl.load(grad_ptr + at, mask=mask) * y * alive, mask=mask)
+
+
+def relu_backward(grad, x, y):
+    _relu_backward[(triton.cdiv(x.numel(), 128),)](grad, x, y, x.numel(), x.shape[1], BLOCK=128)
+
+
+@triton.jit
+def _convolve(
+    x_ptr, filter_ptr, out_ptr, n, rows, columns, HIGH: tl.constexpr, WIDE: tl.constexpr, BLOCK: tl.constexpr
+):
+    """All elements of all pictures in one row of blocks."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    r, c = at // columns % rows, at % columns
+    total = tl.zeros((BLOCK,), tl.float32)
+    for tap in range(HIGH * WIDE):
+        i, j = tap // WIDE, tap % WIDE
+        there = (at < n) & (r + i < rows) & (c + j < columns)
+        total += tl.load(filter_ptr + tap) * tl.load(x_ptr + at + i * columns + j, mask=there, other=0.0)
+    tl.store(out_ptr + at, total, mask=at < n)
+
+
+def convolve(x, filter):
+    out = torch.empty_like(x)
+    n, (high, wide) = x.numel(), filter.shape
+    _convolve[(triton.cdiv(n, 64),)](x, filter, out, n, *x.shape[1:], HIGH=high, WIDE=wide, BLOCK=64)
+    return out

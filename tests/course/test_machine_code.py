@@ -97,3 +97,25 @@ def test_near_misses_of_layouts_are_told_what_is_wrong() -> None:
     ):
         made = lab.layout("swizzled_shared", (64, 16), vec=1, **phases)
         assert "A warp that reads columns waits" in str(exercise("swizzle_of_16").judge(made))
+
+
+def test_of_many_layouts_those_alone_are_right_that_do_what_is_asked() -> None:
+    """Thirty blocked ones, by what a thread, a warp and a program have; and forty-five orders of banks."""
+    rows = exercise("row_of_lane")
+    right = [
+        (size, threads, warps)
+        for size in ([1, 32], [1, 4], [32, 1], [4, 1], [2, 16])
+        for threads in ([32, 1], [1, 32])
+        for warps in ([4, 1], [1, 4], [2, 2])
+        if rows.judge(
+            lab.layout("blocked", (128, 32), size_per_thread=size, threads_per_warp=threads, warps_per_cta=warps)
+        )
+        is None
+    ]
+    assert right == [([1, 32], [32, 1], [4, 1]), ([1, 4], [32, 1], [4, 1])]
+    narrow = exercise("swizzle_of_16")
+    phases = [(vec, each, most) for vec in (1, 2, 4) for each in (1, 2, 4) for most in (1, 2, 4, 8, 16)]
+    made = [
+        lab.layout("swizzled_shared", (64, 16), vec=vec, per_phase=each, max_phase=most) for vec, each, most in phases
+    ]
+    assert [one for one, layout in zip(phases, made, strict=True) if narrow.judge(layout) is None] == [(1, 2, 16)]

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 import triton_lab as lab
+from tests.course.test_checkers import TRIED
 from triton_lab.course import exercise
+from triton_lab.course.kinds import Choice, Program
+from triton_lab.course.registry import exercises
 from triton_lab.course.stepping import stepped
 
 step = lab.lazy.mark_step
@@ -312,6 +315,8 @@ CHOSEN: dict[str, tuple[tuple[Any, str], ...]] = {
         ((float("nan"), 1, 2), "must be finite"),
         ((1.0, 2.0), "Give three numbers"),
         (("1", "2", "3"), "Give three numbers"),
+        ((0.0, 0.0, 0.0), "all three must differ"),
+        ((2.0**24, 1.0, -(2.0**24)), "all three must differ"),
     ),
     "bit_for_bit": (
         (("softmax", "matmul_float16"), "softmax is not bit-equal"),
@@ -319,6 +324,9 @@ CHOSEN: dict[str, tuple[tuple[Any, str], ...]] = {
         (("vector_add", "vector_add"), "does not differ at all"),
         (("matmul_float16", "vector_add"), "is not bit-equal"),
         (("vector_add", "matmul"), "No recording is called 'matmul'"),
+        (("attention", "matmul_float16"), "attention is not bit-equal"),
+        (("layer_norm", "matmul_float16"), "layer_norm is not bit-equal"),
+        (("vector_add", "softmax"), "there is one that differs in fewer"),
     ),
     "choices": (
         ({"stride": 99, "columns": 100}, "in program 1: program 0 stores what it should"),
@@ -326,6 +334,20 @@ CHOSEN: dict[str, tuple[tuple[Any, str], ...]] = {
         ({"stride": 98, "columns": 100}, "in program 1"),
         ({"stride": 1000, "columns": 99}, "was stopped"),
         ({"stride": 99}, "does not fit"),
+        ({"stride": 101, "columns": 100}, "was stopped"),
+        ({"stride": 100, "columns": 100}, "a wrong one is asked for"),
+        ({"stride": 99, "columns": 128}, "was stopped"),
+    ),
+    "windows_by_strides": (
+        (((6, 3), (3, 1)), "leaves the eight numbers"),
+        (((8, 3), (1, 1)), "leaves the eight numbers"),
+        (((6, 3), (1, 2)), "leaves the eight numbers"),
+        (((6, 3), (-1, 1)), "leaves the eight numbers"),
+        (((3, 6), (1, 1)), "The view has shape (3, 6)"),
+        (((5, 3), (1, 1)), "The view has shape (5, 3)"),
+        (((6, 3), (1, 0)), "Window 0 is [0.0, 0.0, 0.0]"),
+        (((6, 3), (0, 1)), "Window 1 is [0.0, 1.0, 2.0]"),
+        (((6, 3), 1), "does not fit"),
     ),
 }
 OTHERS: dict[str, Any] = {
@@ -348,6 +370,14 @@ def test_another_right_program_is_right(name: str, answer: Any) -> None:
 def test_a_wrong_answer_is_told_what_is_wrong(name: str, wrong: tuple[Any, str]) -> None:
     answer, told = wrong
     assert told in str(exercise(name).judge(answer))
+
+
+def test_there_are_enough_of_them() -> None:
+    """For each exercise that no mutation tries; those of layouts are tried in `test_machine_code`."""
+    tables = {**WRONG, **CHOSEN}
+    written = {one.name for one in exercises() if isinstance(one, (Choice, Program)) and one.chapter != "13"}
+    assert set(tables) == written
+    assert min(map(len, tables.values())) >= TRIED
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -61,4 +61,26 @@ EXERCISES = (
         tolerance=(1e-6, 1e-6),
         work=(launched(), wide(16)),
     ),
+    Task(
+        "relu_backward",
+        "A gradient where it stands",
+        (
+            "Each lane loads its elements of grad and x, and that of y for its column, before it stores to grad.",
+            "y has a mask of its own, j < columns, and [None, :] gives it to every row.",
+            "tl.where(x * y > 0, grad * y, 0.0)",
+        ),
+        cases=(
+            *(
+                case(grad=tensor(*shape), x=tensor(*shape), y=tensor(shape[1]))
+                for shape in ((8, 32), (9, 33), (21, 100), (1, 1), (70, 5), (0, 4))
+            ),
+            case(
+                grad=tensor(13, 40, dtype="float16"), x=tensor(13, 40, dtype="float16"), y=tensor(40, dtype="float16")
+            ),
+        ),
+        reference=lambda grad, x, y: (grad * y).where(x * y > 0, 0.0),
+        changes=("grad",),
+        tolerance=(1e-6, 1e-6),
+        work=(launched(), wide(64)),
+    ),
 )

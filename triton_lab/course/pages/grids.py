@@ -97,4 +97,24 @@ EXERCISES = (
             "The answer is a tuple, (blocks of rows, blocks of columns)."
         ),
     ),
+    Task(
+        "outer_relu",
+        "Two steps, one kernel",
+        (
+            "It is `outer_sum` with a product in the place of the sum, and one more step before the store.",
+            "Every product of the block is x[:, None] * y[None, :].",
+            "What is below zero becomes 0: tl.maximum(products, 0.0), or tl.where.",
+        ),
+        cases=(
+            case(x=tensor(16), y=tensor(32)),
+            case(x=tensor(5), y=tensor(40)),
+            case(x=tensor(33), y=tensor(17)),
+            case(x=tensor(1), y=tensor(1)),
+            case(x=tensor(50, dtype="float16"), y=tensor(3, dtype="float16")),
+            case(x=tensor(0), y=tensor(7)),
+        ),
+        reference=lambda x, y: (x[:, None] * y[None, :]).relu(),
+        tolerance=(1e-6, 1e-6),
+        work=(launched(), wide(64)),
+    ),
 )

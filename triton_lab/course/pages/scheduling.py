@@ -7,7 +7,7 @@ from typing import Any
 from triton_lab.course.cases import Case, case, tensor
 from triton_lab.course.kinds import Task
 from triton_lab.course.nests import Order, blocks, misses
-from triton_lab.course.work import launched, once, programs
+from triton_lab.course.work import launched, once, programs, wide
 from triton_lab.polyhedral.cost import Cache
 from triton_lab.polyhedral.page.examples import TRANSPOSE
 
@@ -44,6 +44,14 @@ def _product(values: Any, columns: Any, starts: Any, x: Any) -> Any:
     terms = values.double() * x.double()[columns.long()]
     row = torch.repeat_interleave(torch.arange(starts.numel() - 1), starts.diff().long())
     return torch.zeros(starts.numel() - 1, dtype=torch.float64).index_add_(0, row, terms).float()
+
+
+def _filtered(x: Any, filter: Any) -> Any:
+    import torch
+
+    high, wide = filter.shape
+    padded = torch.nn.functional.pad(x, (0, wide - 1, 0, high - 1))
+    return torch.nn.functional.conv2d(padded[:, None], filter[None, None])[:, 0]
 
 
 EXERCISES = (
@@ -103,5 +111,29 @@ EXERCISES = (
         reference=_product,
         tolerance=(1e-5, 1e-5),
         work=(launched(), programs(lambda inputs: int(inputs["starts"].numel()) - 1), once("values")),
+    ),
+    Task(
+        "convolve",
+        "A filter",
+        (
+            "A program has a tile of one picture: rows from tl.program_id(0), columns from tl.program_id(1). Which "
+            "picture it is of, tl.program_id(2) says.",
+            "Two loops over the filter: in each step a block of x, moved by i rows and j columns, times one number.",
+            "The load's mask moves along: (r + i < rows) & (c + j < columns), with other=0.0. The store's stays.",
+        ),
+        cases=tuple(
+            case(x=tensor(*shape), filter=tensor(*filter))
+            for shape, filter in (
+                ((1, 16, 16), (3, 3)),
+                ((2, 20, 37), (3, 2)),
+                ((3, 33, 16), (1, 4)),
+                ((1, 1, 1), (2, 2)),
+                ((4, 5, 50), (5, 1)),
+                ((2, 17, 3), (1, 1)),
+            )
+        ),
+        reference=_filtered,
+        tolerance=(1e-5, 1e-5),
+        work=(launched(), wide(64)),
     ),
 )

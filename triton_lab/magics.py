@@ -38,6 +38,7 @@ _hooks: dict[int, _Follow] = {}
 
 def offer(shell: Any) -> None:
     """Make the magics known to an IPython shell, and JupyterLab's extension welcome; nothing else until one is used."""
+    from triton_lab.launch import meanwhile
     from triton_lab.notebook import completing
     from triton_lab.notebook.ready import get_ready
     from triton_lab.views.desk import DESK
@@ -45,11 +46,18 @@ def offer(shell: Any) -> None:
 
     listen(shell, lambda: get_ready(shell))
     standing[DESK] = _of_the_desk
+    meanwhile.sign = lambda: _sign(shell)
     completing.offer(shell)
     shell.register_magic_function(triton_cell, "cell", "triton")
     shell.register_magic_function(triton_line, "line", "triton")
     if _help_alone not in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.append(_help_alone)
+
+
+def _sign(shell: Any) -> contextlib.AbstractContextManager[object]:
+    from triton_lab.notebook.progress import where_none_is
+
+    return where_none_is(shell)
 
 
 def _of_the_desk(comm: Any, question: Mapping[str, Any]) -> None:
@@ -95,9 +103,11 @@ def unregister(shell: Any) -> None:
         shell.magics_manager.magics[kind].pop("triton", None)
     if _help_alone in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(_help_alone)
+    from triton_lab.launch import meanwhile
     from triton_lab.notebook import completing
     from triton_lab.notebook.ready import leave
 
+    meanwhile.sign = contextlib.nullcontext
     completing.withdraw(shell)
     leave(shell)
     hook = _hooks.pop(id(shell), None)

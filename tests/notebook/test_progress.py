@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+import triton_lab as lab
+from triton_lab import magics
 from triton_lab.backend import launcher
+from triton_lab.launch import meanwhile
+from triton_lab.lazy import step
 from triton_lab.notebook import progress
 from triton_lab.notebook.progress import OTHERWISE, STAGES, Sign, listening, stage_of, working
 
@@ -63,7 +68,6 @@ def test_a_picture_takes_the_place_of_the_line() -> None:
 
 
 def test_a_quick_cell_shows_nothing_and_no_thread_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    import threading
 
     shell = InteractiveShell.instance()
     published: list[Any] = []
@@ -79,7 +83,6 @@ def test_a_quick_cell_shows_nothing_and_no_thread_stays(monkeypatch: pytest.Monk
 
 
 def test_a_line_comes_by_itself_and_goes_when_the_cell_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
-    import threading
 
     shell = InteractiveShell.instance()
     published, came = Published(), threading.Event()
@@ -118,6 +121,40 @@ def test_launches_tell_how_far_they_are_and_a_listener_of_the_users_stays(monkey
     monkeypatch.setattr(launcher, "progress", print)
     with listening(mine):
         assert launcher.progress is print
+
+
+def test_a_lazy_step_that_is_compiled_in_a_plain_cell_shows_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = InteractiveShell.instance()
+    published, came = Published(), threading.Event()
+
+    def publish(*what: Any, **how: Any) -> None:
+        published(*what, **how)
+        came.set()
+
+    def compiled(*arguments: Any) -> Any:
+        assert came.wait(10)
+        return compile_graph(*arguments)
+
+    compile_graph = step.compile_graph
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr("triton_lab.views.onlooker.widgets_are_shown", lambda: True)
+    monkeypatch.setattr(shell.display_pub, "publish", publish)
+    monkeypatch.setattr(step, "compile_graph", compiled)
+    magics.offer(shell)
+    try:
+        lab.lazy.cache.clear()
+        assert (lab.lazy.tensor([1.0, 2.0]) * 3).tolist() == [3.0, 6.0]
+        assert published[0][0] == "Working out the lazy step …" and published[-1][0] == ""
+        # What is not compiled takes no time, and a cell of ours has a sign of its own.
+        published.clear()
+        assert (lab.lazy.tensor([3.0, 4.0]) * 3).tolist() == [9.0, 12.0] and not published
+        with working(shell), meanwhile.sign() as inner:
+            assert inner is None
+    finally:
+        magics.unregister(shell)
+        InteractiveShell.clear_instance()
+    with meanwhile.sign() as nobody:
+        assert nobody is None
 
 
 @pytest.mark.parametrize(("module", "stage"), STAGES)

@@ -9,7 +9,11 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
+
+sign: Callable[[], AbstractContextManager[object]] = contextlib.nullcontext
+"""Shows, while one is inside, that something is being done, if that takes a while; a notebook puts its own here."""
 
 _waiting: ContextVar[tuple[float, Callable[[], None]] | None] = ContextVar("_waiting", default=None)
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from triton_lab.launch import meanwhile
 from triton_lab.lazy import device as devices
 from triton_lab.lazy.buffer import Buffer, Gone, place_of
 from triton_lab.lazy.compile_cache import Nearest, cache
@@ -149,7 +150,8 @@ def _step(pending: list[Storage], storages: list[Storage], place: torch.device) 
     began = time.perf_counter()
     if executable is None:
         try:
-            executable = compile_graph(graph, recipe, donors, place)
+            with meanwhile.sign():
+                executable = compile_graph(graph, recipe, donors, place)
         except StepFailed as failure:
             _leave_out(failure.operations, graph, pending)
             raise

@@ -30,6 +30,7 @@ STAGES = (
     ("triton_lab.backend.launcher", "Running the kernel"),
     ("triton.compiler", "Compiling the kernel"),
     ("importlib._bootstrap", "Importing"),
+    ("triton_lab.lazy", "Working out the lazy step"),
 )
 OTHERWISE = "Running the cell"
 
@@ -115,10 +116,21 @@ def working(shell: Any) -> Iterator[Sign]:
         # A message of the thread belongs to the cell, as its context says.
         context = contextvars.copy_context()
         threading.Thread(target=context.run, args=(sign.watch,), name="triton-lab-sign", daemon=True).start()
+    global _signs
+    _signs += 1
     try:
         yield sign
     finally:
+        _signs -= 1
         sign.close()
+
+
+_signs = 0
+
+
+def where_none_is(shell: Any) -> contextlib.AbstractContextManager[object]:
+    """The sign of what runs inside, where no cell shows one for all that it does."""
+    return contextlib.nullcontext() if _signs else working(shell)
 
 
 def stage_of(frame: FrameType | None) -> str:

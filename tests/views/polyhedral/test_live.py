@@ -272,6 +272,31 @@ def test_space_turns_when_dragged(show: Open) -> None:
     assert page.evaluate(read) != before
 
 
+def test_in_a_narrow_window_the_arrays_stand_below(show: Open) -> None:
+    loops = " ".join(f"for (int {name} = 0; {name} < 5; {name}++)" for name in "ijk")
+    page = show(iteration_view(scop(f"{loops} C[i][j] += A[i][k] * B[k][j];")))
+    stage = page.locator(".tl-domain-stage")
+    told = page.locator(".tl-domain-told")
+
+    def size() -> tuple[float, float]:
+        box = stage.bounding_box()
+        assert box is not None
+        return box["width"], box["height"]
+
+    wide = size()
+    page.set_viewport_size({"width": 640, "height": 1000})
+    expect(stage).not_to_have_css("width", f"{wide[0]:g}px")
+    assert size()[0] <= 600 and size()[1] > wide[1]
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 640
+    # They are pointed at where they stand now, in a row: C, A and B, each of 120 pixels.
+    for k, name in enumerate("CAB"):
+        stage.hover(position={"x": 144 * k + 12, "y": 460 + 20 + 12})
+        expect(told).to_contain_text(f"{name}[0][0]: touched by 5 of 125 instances")
+    page.set_viewport_size({"width": 1200, "height": 1000})
+    expect(stage).to_have_css("width", f"{wide[0]:g}px")
+    assert size() == wide
+
+
 def test_an_iterator_that_is_not_drawn_has_a_slider(show: Open) -> None:
     page = show(iteration_view(scop(examples.MATMUL, n=3), dims=("y", "x")), live=True)
     slider = page.get_by_label("k", exact=True)

@@ -12,6 +12,8 @@ import { domainLegendOf, formulasOf } from "./words.js";
 /** @typedef {import("../scenes.js").IterationScene} Scene */
 /** @typedef {import("../part.js").Part} Part */
 
+const DOMAIN_PADDING = 24; // pixels, left and right together, as in `view.css`
+
 /** The layers with their points as numbers. @param {import("../scenes.js").PlaneScene} scene */
 const layersOf = (scene) => scene.layers.map((layer) => ({ ...layer, points: numbers(layer.points) }));
 
@@ -132,15 +134,25 @@ export function domainOf(scene, selection, live = false) {
       make("div", {}, legend, ...formulas),
     ),
   );
+  // Before it is in the page nobody knows how much room there is.
+  const arrange = () => node.clientWidth > 0 && stage.arrange(node.clientWidth - DOMAIN_PADDING);
+  const resized = new ResizeObserver(() => {
+    if (arrange()) stage.draw(STYLE.themes[themeOf(node)].domain);
+  });
+  resized.observe(node);
   return {
     node,
     draw() {
+      arrange();
       const look = STYLE.themes[themeOf(node)].domain;
       legend.replaceChildren(domainLegendOf(scene, look));
       stage.draw(look);
       time?.draw(look);
     },
-    stop: controls.stop,
+    stop() {
+      resized.disconnect();
+      controls.stop();
+    },
   };
 }
 

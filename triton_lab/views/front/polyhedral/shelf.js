@@ -8,18 +8,41 @@ const GAP = 24;
 const NAME = 20;
 
 export class Shelf {
-  /** @param {import("../scenes.js").ArrayScene[]} arrays @param {number} x where the shelf starts */
-  constructor(arrays, x) {
-    this.x = x;
+  /** @param {import("../scenes.js").ArrayScene[]} arrays */
+  constructor(arrays) {
+    this.grids = arrays.map((array) => ({ ...array, side: Math.max(1, Math.min(24, 220 / array.columns, 190 / array.rows)), x: 0, y: 0 }));
+    this.width = this.height = 0;
+    this.column(0);
+  }
+
+  /** One array below the other. @param {number} x where the shelf starts */
+  column(x) {
     let y = NAME;
-    this.grids = arrays.map((array) => {
-      const side = Math.max(1, Math.min(24, 220 / array.columns, 190 / array.rows));
-      const grid = { ...array, side, y };
-      y += array.rows * side + NAME + GAP;
-      return grid;
-    });
+    for (const grid of this.grids) {
+      [grid.x, grid.y] = [x, y];
+      y += grid.rows * grid.side + NAME + GAP;
+    }
     this.height = y;
-    this.width = Math.max(0, ...this.grids.map((grid) => Math.max(grid.side * grid.columns, this.label(grid).length * 8)));
+    this.width = Math.max(0, ...this.grids.map((grid) => this.wide(grid)));
+  }
+
+  /** In rows from left to right. @param {number} top where the shelf starts @param {number} room pixels across */
+  row(top, room) {
+    let [x, y, high] = [0, top + NAME, 0];
+    this.width = 0;
+    for (const grid of this.grids) {
+      if (x > 0 && x + this.wide(grid) > room) [x, y, high] = [0, y + high + NAME + GAP, 0];
+      [grid.x, grid.y] = [x, y];
+      high = Math.max(high, grid.rows * grid.side);
+      this.width = Math.max(this.width, x + this.wide(grid));
+      x += this.wide(grid) + GAP;
+    }
+    this.height = y + high + GAP - top;
+  }
+
+  /** How wide an array is with its name. @param {import("../scenes.js").ArrayScene & {side: number}} grid */
+  wide(grid) {
+    return Math.max(grid.side * grid.columns, this.label(grid).length * 8);
   }
 
   /** @param {import("../scenes.js").ArrayScene} grid */
@@ -30,27 +53,27 @@ export class Shelf {
   /** @param {CanvasRenderingContext2D} pen @param {Look} look */
   paint(pen, look) {
     for (const grid of this.grids) {
-      paintWords(pen, this.label(grid), this.x, grid.y - 10, 12, look.ink, "left");
+      paintWords(pen, this.label(grid), grid.x, grid.y - 10, 12, look.ink, "left");
       pen.fillStyle = look.statements[0];
-      pen.fillRect(this.x, grid.y, grid.side * grid.columns, grid.side * grid.rows);
+      pen.fillRect(grid.x, grid.y, grid.side * grid.columns, grid.side * grid.rows);
       if (grid.side >= 4) {
         pen.strokeStyle = look.ground;
         pen.lineWidth = 1;
         pen.beginPath();
-        for (let c = 1; c < grid.columns; c++) pen.moveTo(this.x + c * grid.side, grid.y), pen.lineTo(this.x + c * grid.side, grid.y + grid.rows * grid.side);
-        for (let r = 1; r < grid.rows; r++) pen.moveTo(this.x, grid.y + r * grid.side), pen.lineTo(this.x + grid.columns * grid.side, grid.y + r * grid.side);
+        for (let c = 1; c < grid.columns; c++) pen.moveTo(grid.x + c * grid.side, grid.y), pen.lineTo(grid.x + c * grid.side, grid.y + grid.rows * grid.side);
+        for (let r = 1; r < grid.rows; r++) pen.moveTo(grid.x, grid.y + r * grid.side), pen.lineTo(grid.x + grid.columns * grid.side, grid.y + r * grid.side);
         pen.stroke();
       }
       pen.strokeStyle = look.axis;
       pen.lineWidth = 1;
-      pen.strokeRect(this.x, grid.y, grid.side * grid.columns, grid.side * grid.rows);
+      pen.strokeRect(grid.x, grid.y, grid.side * grid.columns, grid.side * grid.rows);
     }
   }
 
   /** @param {number} number @param {number} cell */
   centre(number, cell) {
     const grid = this.grids[number];
-    return { x: this.x + ((cell % grid.columns) + 0.5) * grid.side, y: grid.y + (Math.floor(cell / grid.columns) + 0.5) * grid.side };
+    return { x: grid.x + ((cell % grid.columns) + 0.5) * grid.side, y: grid.y + (Math.floor(cell / grid.columns) + 0.5) * grid.side };
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {number} number @param {number} cell @param {string} colour @param {string} frame its colour, "" for none */
@@ -69,7 +92,7 @@ export class Shelf {
   /** The cell under a place of the canvas, as [grid, cell], or null. @param {number} x @param {number} y @returns {[number, number] | null} */
   at(x, y) {
     for (const [number, grid] of this.grids.entries()) {
-      const column = Math.floor((x - this.x) / grid.side);
+      const column = Math.floor((x - grid.x) / grid.side);
       const row = Math.floor((y - grid.y) / grid.side);
       if (column >= 0 && column < grid.columns && row >= 0 && row < grid.rows) return [number, row * grid.columns + column];
     }

@@ -14,6 +14,7 @@ import { Shelf } from "./shelf.js";
 
 const PLOT_WIDTH = 560;
 const PLOT_HEIGHT = 460;
+const SHELF_GAP = 24; // between domain and arrays
 
 /** What a screen reader calls it. @param {Staged} scene */
 function named({ dims, layers }) {
@@ -49,24 +50,21 @@ export class DomainStage {
     this.view = this.space
       ? new Orthographic(scene, PLOT_WIDTH, PLOT_HEIGHT)
       : new Plane(scene, PLOT_WIDTH, PLOT_HEIGHT);
-    this.shelf = new Shelf(scene.arrays, this.view.width + 24);
-    this.width = this.view.width + 24 + this.shelf.width + 4;
-    this.height = Math.max(this.view.height, this.shelf.height);
+    this.shelf = new Shelf(scene.arrays);
+    this.width = this.height = 0;
     this.key = "";
     /** The visits of the instance that is shown while nothing is pointed at. @type {number[]} */
     this.chosen = [];
     /** @type {Set<string>} */
     this.written = new Set();
-    this.node = make("div", { class: "tl-domain-stage", style: `width:${this.width}px;height:${this.height}px`, tabindex: 0, role: "img", "aria-label": named(scene) });
-    const ratio = Math.max(1, window.devicePixelRatio || 1);
+    this.node = make("div", { class: "tl-domain-stage", tabindex: 0, role: "img", "aria-label": named(scene) });
     /** @type {CanvasRenderingContext2D[]} */
     this.pens = [0, 1, 2].map(() => {
-      const canvas = make("canvas", { width: this.width * ratio, height: this.height * ratio, style: `width:${this.width}px;height:${this.height}px` });
+      const canvas = make("canvas", {});
       this.node.append(canvas);
-      const pen = penOf(canvas);
-      pen.scale(ratio, ratio);
-      return pen;
+      return penOf(canvas);
     });
+    this.arrange(Infinity);
     this.lookup = layers.map((layer) => {
       /** @type {Map<string, number>} */
       const found = new Map();
@@ -74,6 +72,32 @@ export class DomainStage {
       for (let p = 0; p * size < layer.points.length; p++) found.set(layer.points.slice(p * size, (p + 1) * size).join(), p);
       return found;
     });
+  }
+
+  /**
+   * Put the arrays beside the domain where there is room for both, else below it; whether anything has moved.
+   * @param {number} room pixels across
+   */
+  arrange(room) {
+    const { view, shelf } = this;
+    const before = [this.width, this.height];
+    shelf.column(view.width + SHELF_GAP);
+    [this.width, this.height] = [view.width + SHELF_GAP + shelf.width + 4, Math.max(view.height, shelf.height)];
+    if (shelf.grids.length && room < this.width) {
+      shelf.row(view.height, Math.max(room, view.width));
+      [this.width, this.height] = [Math.max(view.width, shelf.width + 4), view.height + shelf.height];
+    }
+    const { width, height } = this;
+    if (String(before) === String([width, height])) return false;
+    const ratio = Math.max(1, window.devicePixelRatio || 1);
+    const size = { width: `${width}px`, height: `${height}px` };
+    Object.assign(this.node.style, size);
+    for (const pen of this.pens) {
+      Object.assign(pen.canvas, { width: width * ratio, height: height * ratio });
+      Object.assign(pen.canvas.style, size);
+      pen.scale(ratio, ratio);
+    }
+    return true;
   }
 
   /** Paint everything, for instance after a change of theme. @param {import("./paint.js").Look} look */

@@ -186,7 +186,9 @@ def show_interrupted(launches: Sequence[Launch]) -> None:
     done = sum(launch.error is None for launch in launches)
     ended = count(done, "launch", "launches") if done else "No launch"
     stopped = [launch for launch in launches if isinstance(launch.error, KeyboardInterrupt)]
-    where = "".join(f"{launched(launch.kernel, launch.grid)} after {seconds_text(launch.seconds)}" for launch in stopped[-1:])
+    where = "".join(
+        f"{launched(launch.kernel, launch.grid)} after {seconds_text(launch.seconds)}" for launch in stopped[-1:]
+    )
     print(f"Interrupted in {where}." if where else "Interrupted.", f"{ended} had ended; no pictures were made.")
 
 

@@ -27,8 +27,3 @@ const watching = new IntersectionObserver(
   { rootMargin: NEAR },
 );
 for (const place of document.querySelectorAll(".triton-lab-picture")) watching.observe(place);
-
-// What is wider than its page is scrolled by keyboard, too: it takes the focus.
-for (const text of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("article pre"))) {
-  if (text.scrollWidth > text.clientWidth) text.tabIndex = 0;
-}

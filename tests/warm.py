@@ -186,11 +186,11 @@ def run(arguments: list[str]) -> None:
         sys.argv = ["-c", *rest[1:]]
         text, file = rest[0], "<string>"
     else:
-        sys.path.insert(0, os.path.dirname(os.path.abspath(first)))
+        main.__file__ = file = os.path.abspath(first)
+        sys.path.insert(0, os.path.dirname(file))
         sys.argv = arguments
-        with open(first, encoding="utf-8") as opened:
-            text, file = opened.read(), first
-        main.__file__ = first
+        with open(file, encoding="utf-8") as opened:
+            text = opened.read()
     exec(compile(text, file, "exec"), main.__dict__)
 
 
@@ -199,7 +199,8 @@ def main() -> None:
     if what == "ask":
         code = ask(where, rest)
         if code < 0:
-            signal.signal(-code, signal.SIG_DFL)
+            with contextlib.suppress(OSError):  # that of SIGKILL is fixed
+                signal.signal(-code, signal.SIG_DFL)
             os.kill(os.getpid(), -code)
         sys.exit(code)
     import gc

@@ -74,16 +74,21 @@ os.environ.setdefault("TRITON_LAB_VERIFY", "1")
 os.environ.setdefault("TRITON_LAB_PROGRESS", os.path.join(tempfile.gettempdir(), f"triton-lab-{os.getpid()}.json"))
 
 
+# Where pytest makes the folders of tests.
+_TEMPORARY = "PYTEST_DEBUG_TEMPROOT"
+
+
 def _write_to_memory(folder: str = "/dev/shm", least: int = 4 << 30) -> None:
     """Under ``CI``, where nothing was compiled before and nobody looks at what is left: what tests and Triton write
     goes to memory, if the machine offers ``least`` bytes of it as a folder. Triton makes five folders for each kernel
     that it keeps and removes them again, for which a disk may take as long as compiling does."""
-    if os.environ.get("CI") and os.path.isdir(folder) and shutil.disk_usage(folder).free >= least:
-        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", folder)
-        if "TRITON_CACHE_DIR" not in os.environ:  # workers find it set
-            os.environ["TRITON_CACHE_DIR"] = cache = tempfile.mkdtemp(prefix="triton-lab-", dir=folder)
-            owner = os.getpid()
-            atexit.register(lambda: os.getpid() == owner and shutil.rmtree(cache, ignore_errors=True))
+    if not os.environ.get("CI") or _TEMPORARY in os.environ:  # workers find it set
+        return
+    if os.path.isdir(folder) and shutil.disk_usage(folder).free >= least:
+        os.environ[_TEMPORARY] = root = tempfile.mkdtemp(prefix="triton-lab-", dir=folder)
+        os.environ.setdefault("TRITON_CACHE_DIR", os.path.join(root, "triton"))
+        owner = os.getpid()
+        atexit.register(lambda: os.getpid() == owner and shutil.rmtree(root, ignore_errors=True))
 
 
 _write_to_memory()

@@ -82,8 +82,11 @@ def ask(path: str, arguments: list[str]) -> int:
 
 
 def _send(fork: int, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
-        os.killpg(fork, number)
+    """To the fork and what it has started, or to it alone where it has no group of its own yet."""
+    for send in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError):
+            send(fork, number)
+            return
 
 
 def serve(number: int) -> list[str]:
@@ -118,22 +121,27 @@ def serve(number: int) -> list[str]:
                 asking, _ = listening.accept()
                 _, streams, _, _ = socket.recv_fds(asking, 1, 3)
                 with asking.makefile("r", encoding="utf-8") as lines:
-                    asked = json.loads(lines.readline())
+                    line = lines.readline()
+                if not line.endswith("\n"):  # killed while it asked
+                    asking.close()
+                    for stream in streams:
+                        os.close(stream)
+                    continue
                 fork = os.fork()
                 if not fork:
                     for one in (listening, woken, wake, asking, *forks.values()):
                         one.close()
                     selector.close()
-                    return _become(asked, streams)
+                    return _become(json.loads(line), streams)
                 for stream in streams:
                     os.close(stream)
                 forks[fork] = asking
                 selector.register(asking, selectors.EVENT_READ)
                 _tell(asking, fork)
-            else:  # who asked for it is gone
-                selector.unregister(key.fileobj)
-                (fork,) = (fork for fork, asking in forks.items() if asking is key.fileobj)
-                _send(fork, signal.SIGKILL)
+            else:
+                for fork in [fork for fork, asking in forks.items() if asking is key.fileobj]:  # who asked is gone
+                    selector.unregister(key.fileobj)
+                    _send(fork, signal.SIGKILL)
 
 
 def _ended() -> list[tuple[int, int]]:
@@ -186,11 +194,11 @@ def run(arguments: list[str]) -> None:
         sys.argv = ["-c", *rest[1:]]
         text, file = rest[0], "<string>"
     else:
-        sys.path.insert(0, os.path.dirname(os.path.abspath(first)))
+        main.__file__ = file = os.path.abspath(first)
+        sys.path.insert(0, os.path.dirname(file))
         sys.argv = arguments
-        with open(first, encoding="utf-8") as opened:
-            text, file = opened.read(), first
-        main.__file__ = first
+        with open(file, encoding="utf-8") as opened:
+            text = opened.read()
     exec(compile(text, file, "exec"), main.__dict__)
 
 
@@ -199,7 +207,8 @@ def main() -> None:
     if what == "ask":
         code = ask(where, rest)
         if code < 0:
-            signal.signal(-code, signal.SIG_DFL)
+            with contextlib.suppress(OSError):  # that of SIGKILL is fixed
+                signal.signal(-code, signal.SIG_DFL)
             os.kill(os.getpid(), -code)
         sys.exit(code)
     import gc

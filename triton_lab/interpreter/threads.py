@@ -8,7 +8,7 @@ thread's registers one after the other, Triton 3.9 in pairs of neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -127,14 +127,14 @@ def in_order_of(shares: Mapping[int, Shares], pairs: bool) -> Table:
     return {"tt.reduce": reduce}
 
 
-def fused_in_order_of(shares: Mapping[int, Shares], pairs: bool) -> Table:
-    """The same, where sums of products of float32 are fused: a product with the first number that it is added to."""
+def fused_in_order_of(shares: Mapping[int, Shares], pairs: bool, products: Collection[int]) -> Table:
+    """The same, where sums of ``products`` (values) of float32 are fused: each with the first that it is added to."""
     unrounded: dict[int, tuple[Value, Array]] = {}  # what multiplications gave last, and the product itself
     plain = in_order_of(shares, pairs)["tt.reduce"]
 
     def multiply(frame: Frame, op: Op, *operands: Value) -> Value:
         found: Value = ordinary("arith.mulf")(frame, op, *operands)
-        if isinstance(found, np.ndarray) and found.dtype == np.float32:
+        if op.results[0] in products and isinstance(found, np.ndarray) and found.dtype == np.float32:
             x, y = (frame.elements(op, k, value).astype(np.float64) for k, value in enumerate(operands))
             unrounded[op.results[0]] = found, x * y
         return found

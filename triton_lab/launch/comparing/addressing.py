@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 _Change = Callable[[access.Pointer, access.Mask], tuple[access.Pointer, access.Mask]]
 
-_MOST = 16  # experiments on one launch
+_MOST = 8  # of either kind, on one launch: each runs it again
 
 
 def addresses(launch: Launch, other: Launch | None) -> Iterator[Switch]:

@@ -115,19 +115,19 @@ def in_threads(launch: Launch) -> list[Switch]:
     if any(len(one.registers) > 1 for one in shares.values()):  # of two registers there is one order
         orders.append((True, f"{orders[0][1]}, in pairs"))
     tried = [Switch(name, cause, in_order_of(shares, pairs)) for pairs, name in orders if shares]
-    if shares and _sums_products(plan):
+    if shares and (products := _summed_products(plan)):
         fused = f"{cause}, and that it fuses products with their sum"
-        tried += [Switch(f"{name}, fused", fused, fused_in_order_of(shares, pairs)) for pairs, name in orders]
+        tables = [(name, fused_in_order_of(shares, pairs, products)) for pairs, name in orders]
+        tried += [Switch(f"{name}, fused", fused, table) for name, table in tables]
     return tried
 
 
-def _sums_products(plan: Plan) -> bool:
-    """Whether a sum is of products of float32."""
+def _summed_products(plan: Plan) -> frozenset[int]:
+    """The products of float32 that are reduced."""
     products = {op.results[0] for op in plan.walk() if op.name == "arith.mulf"}
     sums = [op for op in plan.walk() if op.name == "tt.reduce" and len(op.operands) == 1]
-    return any(
-        op.operands[0] in products and _types(plan, op, lambda one: one.results)[0].element == "f32" for op in sums
-    )
+    reduced = {op.operands[0] for op in sums if _types(plan, op, lambda one: one.operands)[0].element == "f32"}
+    return frozenset(products & reduced)
 
 
 # Of two switches that change the same operations the better known is tried together with others.

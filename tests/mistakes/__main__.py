@@ -20,6 +20,7 @@ from tests.browser.lab import Lab, Notebook
 from tests.browser.server import serve
 from tests.conftest import CHROMIUM_ARGUMENTS, chromium
 from tests.mistakes import MISTAKES
+from triton_lab.notebook.unchecked import STILL
 
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 REFUSED = "[data-mime-type='application/vnd.jupyter.stderr']"
@@ -29,11 +30,12 @@ _THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', {
 
 
 def photographed(notebook: Notebook, number: int, theme: str, folder: Path) -> Path:
-    """One cell with its output, once its picture is drawn."""
+    """One cell with its output, once its picture is drawn and its launch is checked."""
     cell = notebook.page.locator(".jp-Notebook-cell").nth(number)
     cell.scroll_into_view_if_needed()
     refused = MISTAKES[number - 1].kind == "refused"
     cell.locator(REFUSED if refused else ".tl-view canvas").first.wait_for()
+    cell.get_by_text(STILL).wait_for(state="hidden")
     path = folder / f"{number:02}-{MISTAKES[number - 1].name}-{theme}.png"
     cell.screenshot(path=path)
     return path

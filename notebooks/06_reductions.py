@@ -165,9 +165,8 @@ def softmax_kernel(x_ptr, out_ptr, columns, stride_0, stride_1, BLOCK: tl.conste
     row = tl.program_id(0)
     column = tl.arange(0, BLOCK)
     mask = column < columns
-    x = tl.load(x_ptr + row * stride_0 + column * stride_1, mask=mask, other=float("-inf")).to(
-        tl.float32
-    )
+    at = x_ptr + row * stride_0 + column * stride_1
+    x = tl.load(at, mask=mask, other=float("-inf")).to(tl.float32)
     e = tl.exp(x - tl.max(x, axis=0))
     tl.store(out_ptr + row * columns + column, e / tl.sum(e, axis=0), mask=mask)
     # END SOLUTION

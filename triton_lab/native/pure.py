@@ -93,7 +93,7 @@ PURE = SHAPES | _ARITHMETIC | _MATH | _TRITON | {"ub.poison"}
 # Operations of a vector unit, roughly; 1 for those that are not here.
 COSTS = {
     **dict.fromkeys(("math.exp", "math.exp2", "math.log", "math.log2", "math.sin", "math.cos"), 20),
-    **dict.fromkeys(("arith.divsi", "arith.remsi", "arith.divui", "arith.remui", "arith.remf"), 20),
+    **dict.fromkeys(("arith.divsi", "arith.remsi", "arith.divui", "arith.remui"), 20),
     **dict.fromkeys(("arith.divf", "tt.precise_divf", "tt.approx_divf", "math.sqrt", "tt.precise_sqrt"), 8),
     "math.rsqrt": 12,
     "math.erf": 50,

@@ -87,6 +87,6 @@ class Generated:
 
 def generate(plan: Plan, signature: Signature) -> Generated:
     """The function for all programs of ``plan``. Raises Unsupported, in a user's words, for what it does not know."""
-    from triton_lab.native.kernel import Kernel
+    from triton_lab.native.kernel import make
 
-    return Kernel(plan, signature).generate()
+    return make(plan, signature)

@@ -83,9 +83,7 @@ def run_native(machine: Machine, seen: Seen) -> None:
     pid, end = 0, int(np.prod(machine.grid))
     where = (scratch.ctypes.data + 63) & ~63
     while pid < end:
-        pid = function(
-            arguments.ctypes.data, pid, end, grid.ctypes.data, table.ctypes.data, where, fault.ctypes.data
-        )
+        pid = function(arguments.ctypes.data, pid, end, grid.ctypes.data, table.ctypes.data, where, fault.ctypes.data)
         if pid < end:
             seen.failed.append(generated.guards[fault[0]])
             seen.late += int(fault[1])

@@ -306,8 +306,15 @@ class Code:
 
     # Loops.
 
-    def counted(self, first: Reg, end: Reg, step: int, body: Callable[[Reg], None]) -> None:
-        """``for i in range(first, end, step): body(i)`` on i64.
+    def counted(
+        self,
+        first: Reg,
+        end: Reg,
+        step: int,
+        body: Callable[[Reg, list[Reg]], Sequence[Reg]],
+        carried: Sequence[Reg] = (),
+    ) -> list[Reg]:
+        """``for i in range(first, end, step): carried = body(i, carried)`` on i64; what was carried last.
 
         While ``body`` writes, the block before the loop is still open: what does not change in the loop can be
         written there (`at`).
@@ -316,16 +323,27 @@ class Code:
         before, self.block = self.block, head
         i = self.phi("i64")
         i.come(first, before)
-        body(i.reg)
+        phis = [self.phi(x.kind, x.lanes) for x in carried]
+        for phi, x in zip(phis, carried, strict=True):
+            phi.come(x, before)
+        found = list(body(i.reg, [phi.reg for phi in phis]))
         following = self.op("add", i.reg, self.constant("i64", step))
-        i.come(following, self.block)
+        for phi, x in zip([i, *phis], [following, *found], strict=True):
+            phi.come(x, self.block)
+        last = self.block
         self.branch(self.compare("slt", following, end), head, leave)
         self.block = before
         if first.literal is not None and end.literal is not None and first.literal < end.literal:
             self.jump(head)
-        else:
-            self.branch(self.compare("slt", first, end), head, leave)
+            self.block = leave
+            return found
+        self.branch(self.compare("slt", first, end), head, leave)
         self.block = leave
+        results = [self.phi(x.kind, x.lanes) for x in carried]
+        for result, at_first, at_last in zip(results, carried, found, strict=True):
+            result.come(at_first, before)
+            result.come(at_last, last)
+        return [result.reg for result in results]
 
     # The text.
 
@@ -362,7 +380,14 @@ def _literal(kind: str, value: float) -> str:
     return _float_text(kind, _bits_of_float(kind, value))
 
 
-_PREDICATES = {"eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
+_PREDICATES = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
 
 
 def _compared(predicate: str, a: int, b: int, bits: int) -> bool:

@@ -22,6 +22,8 @@ from triton_lab.native.program import Signature, Slot
 
 Element = Callable[["Emitter", Op, tuple[Index, ...]], Reg]
 Emit = Callable[["Emitter", Op], None]
+# What one round of a loop makes of its counter and of what is carried.
+Round = Callable[[Reg, list[Reg]], Sequence[Reg]]
 EMITS: dict[str, Emit] = {}
 ELEMENTS: dict[str, Element] = {}
 
@@ -81,7 +83,11 @@ class Setting:
 
 
 class Retry(Exception):
-    """A loop turned out to carry a block that is no affine one: again, with that known."""
+    """A loop turned out to carry a block, its ``argument``, that is no affine one: again, with that known."""
+
+    def __init__(self, argument: int) -> None:
+        super().__init__(argument)
+        self.argument = argument
 
 
 class Emitter:
@@ -111,6 +117,8 @@ class Emitter:
         self.costs: dict[int, int] = {}
         # Where loops want what their bodies yield.
         self.wanted: dict[int, Buffer] = {}
+        # Operations that were done together with an earlier one.
+        self.done: set[Op] = set()
         self._outer: list[text.Block] = []
         self._memo: list[dict[object, Reg]] = [{}]
 
@@ -186,18 +194,19 @@ class Emitter:
                 memo[key] = make()
         return memo[key]
 
-    def counted(self, first: Reg, end: Reg, step: int, body: Callable[[Reg], None]) -> None:
-        """A loop, in which what does not depend on its counter is computed before it."""
+    def counted(self, first: Reg, end: Reg, step: int, body: Round, carried: Sequence[Reg] = ()) -> list[Reg]:
+        """A loop (see `Code.counted`), in which what does not depend on its counter is computed before it."""
 
-        def inside(i: Reg) -> None:
+        def inside(i: Reg, now: list[Reg]) -> Sequence[Reg]:
             self._memo.append({})
             self._outer.append(before)
-            body(i)
+            following = body(i, now)
             self._outer.pop()
             self._memo.pop()
+            return following
 
         before = self.code.block
-        self.code.counted(first, end, step, inside)
+        return self.code.counted(first, end, step, inside, carried)
 
     def afresh(self) -> None:
         """Forget elements computed outside of loops: memory may have changed, or control has come together."""
@@ -230,4 +239,3 @@ class Emitter:
             for k in (at, at + 1)
         )
         return start, stop
-

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from triton_lab.ir import Plan, Type
-from triton_lab.native import elementwise, integers, memory  # noqa: F401 - they register what they know
+from triton_lab.native import control, dot, elementwise, integers, memory, reduce  # noqa: F401 - they register what they know
 from triton_lab.native.analysis import Analysis
 from triton_lab.native.code import Code, Reg, bits_of
-from triton_lab.native.emitter import Emitter, Scratch, Setting
+from triton_lab.native.emitter import Emitter, Retry, Scratch, Setting
 from triton_lab.native.flat import flattened
 from triton_lab.native.guards import Guards
 from triton_lab.native.kinds import kind_of
@@ -24,6 +24,16 @@ def make(plan: Plan, signature: Signature) -> Generated:
     function = flattened(plan)
     analysis = Analysis(function)
     order = Order(analysis, signature)
+    crooked: frozenset[int] = frozenset()
+    while True:
+        try:
+            return _written(analysis, order, signature, crooked)
+        except Retry as retry:
+            crooked |= {retry.argument}
+
+
+def _written(analysis: Analysis, order: Order, signature: Signature, crooked: frozenset[int]) -> Generated:
+    function = analysis.function
     given = {name: Reg(f"%{name}", "ptr" if name in _POINTERS else "i64") for name in _ARGUMENTS}
     code = Code(SYMBOL, tuple(given.values()), "i64")
     guards = Guards(code)
@@ -47,7 +57,7 @@ def make(plan: Plan, signature: Signature) -> Generated:
     )
     for rehearsal in (True, False) if order.needs_rehearsal else (False,):
         guards.late = order.needs_rehearsal and not rehearsal
-        emitter = Emitter(code, analysis, order, signature, guards, setting, rehearsal=rehearsal)
+        emitter = Emitter(code, analysis, order, signature, guards, setting, rehearsal=rehearsal, crooked=crooked)
         emitter.forms.update(zip(function.arguments, scalars, strict=True))
         walk(emitter, function.body.blocks[0])
     following = code.op("add", number.reg, code.constant("i64", 1))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from triton_lab.native.code import Code, Reg
 from triton_lab.native.elements import Indices, element_for, write
 from triton_lab.native.emitter import Emitter
 from triton_lab.native.forms import Buffer, Index
@@ -44,7 +47,7 @@ def _turned(emitter: Emitter, value: int, buffer: Buffer) -> None:
     code, (rows, columns) = emitter.code, buffer.shape
     emitter.afresh()
 
-    def square(row: Index, column_start) -> None:
+    def square(row: Index, column_start: Reg) -> None:
         vectors = []
         for k in range(_TURNED):
             column = Index(code.op("add", column_start, code.constant("i64", k)), emitter.depth)
@@ -56,17 +59,19 @@ def _turned(emitter: Emitter, value: int, buffer: Buffer) -> None:
             row_index = Index(code.op("add", row.value, code.constant("i64", k)), emitter.depth)
             write(emitter, buffer, (row_index, Index(column_start, emitter.depth, _TURNED)), vector)
 
-    def along_columns(j) -> None:
-        def along_rows(i) -> None:
+    def along_columns(j: Reg, _: list[Reg]) -> Sequence[Reg]:
+        def along_rows(i: Reg, _: list[Reg]) -> Sequence[Reg]:
             square(Index(i, emitter.depth, _TURNED), j)
+            return ()
 
         emitter.counted(code.constant("i64", 0), code.constant("i64", rows), _TURNED, along_rows)
+        return ()
 
     emitter.counted(code.constant("i64", 0), code.constant("i64", columns), _TURNED, along_columns)
     emitter.afresh()
 
 
-def _transposed(code, vectors):
+def _transposed(code: Code, vectors: list[Reg]) -> list[Reg]:
     """A square of registers turned round, by halves that change places."""
     count, step = len(vectors), 1
     while step < count:

@@ -11,10 +11,10 @@ from triton_lab.ir import Op
 from triton_lab.ir.effects import Operands, operands_of
 from triton_lab.native import terms
 from triton_lab.native.code import Reg
-from triton_lab.native.compact import is_bounded, splat_of
-from triton_lab.native.elements import Indices, at, element_for, lanes_of, mask_at, position, write
+from triton_lab.native.compact import splat_of
+from triton_lab.native.elements import Indices, at, lanes_of, mask_at, position, write
 from triton_lab.native.emitter import Emitter, elements_of, emits
-from triton_lab.native.forms import ORIGIN, Affine, Box, Index, Lazy
+from triton_lab.native.forms import Affine, Box, Index, Lazy
 from triton_lab.native.kinds import width_of
 from triton_lab.native.materials import materialise, settle
 from triton_lab.native.nest import nest

@@ -83,12 +83,13 @@ def nest(
             return
         axis = order[position]
 
-        def inside(i: Index) -> None:
+        def inside(i: Index, _: list[Reg]) -> Sequence[Reg]:
             index[axis] = i
             along(position + 1)
+            return ()
 
         if shape[axis] == 1 and cuts[axis] is None:
-            inside(ORIGIN)
+            inside(ORIGIN, [])
         else:
             lanes = lanes_for(emitter, shape[axis]) if axis == last else 0
             sections(emitter, shape[axis], lanes, cuts[axis], inside, skip=skips[axis])
@@ -102,34 +103,38 @@ def sections(
     extent: int,
     lanes: int,
     cut: Range | None,
-    body: Callable[[Index], None],
+    body: Callable[[Index, list[Reg]], Sequence[Reg]],
+    carried: Sequence[Reg] = (),
     *,
     skip: bool = False,
-) -> None:
+) -> list[Reg]:
     """Loops over an axis: what is in the range ``cut``, the lanes at its edge, and the rest unless ``skip``.
 
-    ``lanes`` is 0 for one position at a time.
+    ``lanes`` is 0 for one position at a time. What is carried goes from round to round and loop to loop.
     """
     code = emitter.code
+    now = list(carried)
 
     def loop(first: Term, end: Term, fact: Fact) -> None:
-        def inside(i: Reg) -> None:
+        nonlocal now
+
+        def inside(i: Reg, before: list[Reg]) -> Sequence[Reg]:
             facts: dict[Range, bool | Reg] = {}
             if cut is not None and fact is not None:
                 facts[cut] = fact if isinstance(fact, bool) else fact(i)
-            body(Index(i, emitter.depth, lanes, facts))
+            return body(Index(i, emitter.depth, lanes, facts), before)
 
         if not (isinstance(first, int) and isinstance(end, int) and first >= end):
-            emitter.counted(terms.register(code, first), terms.register(code, end), lanes or 1, inside)
+            now = emitter.counted(terms.register(code, first), terms.register(code, end), lanes or 1, inside, now)
 
     if cut is None:
         loop(0, extent, None)
-        return
+        return now
     if not lanes:
         loop(0, cut.high, True)
         if not skip:
             loop(cut.high, extent, False)
-        return
+        return now
     high = terms.register(code, cut.high)
     whole = terms.known(code.op("and", high, code.constant("i64", -lanes)))
     rounded = code.op("add", high, code.constant("i64", lanes - 1))
@@ -143,6 +148,7 @@ def sections(
     loop(whole, touched, edge)
     if not skip:
         loop(touched, extent, False)
+    return now
 
 
 def runs_along(emitter: Emitter, roots: Iterable[int], shape: Sequence[int]) -> int:

@@ -56,7 +56,7 @@ class Order:
         return any(place.position > first and self._may_guard(op) for op, place in places.items())
 
     def _may_guard(self, op: Op) -> bool:
-        if is_access(op):
+        if is_access(op) or op.name == "scf.for":
             return True
         result = op.results[0] if op.results else None
         if op.name not in PURE or result is None or not self.analysis.types[result].shape:

@@ -67,7 +67,7 @@ class Guard:
     """A place where a program may be handed to NumPy: the operation, and what did not hold.
 
     ``what`` is "bounds" (an access leaves its region or is not aligned), "wraps" (integers of an address left their
-    type), or "within" (a remainder that would have changed its operand).
+    type), "within" (a remainder that would have changed its operand), or "step" (of a loop that does not count up).
     """
 
     op: int

@@ -6,22 +6,86 @@ SHAPES = frozenset({"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.trans", "t
 
 _ARITHMETIC = frozenset(
     f"arith.{name}"
-    for name in (
-        "addf subf mulf divf remf negf maxnumf minnumf maximumf minimumf addi subi muli andi ori xori divsi remsi divui "
-        "remui shli shrsi shrui maxsi minsi maxui minui extsi extui trunci sitofp uitofp fptosi fptoui extf truncf "
-        "bitcast cmpi cmpf select constant"
-    ).split()
+    for name in [
+        "addf",
+        "subf",
+        "mulf",
+        "divf",
+        "remf",
+        "negf",
+        "maxnumf",
+        "minnumf",
+        "maximumf",
+        "minimumf",
+        "addi",
+        "subi",
+        "muli",
+        "andi",
+        "ori",
+        "xori",
+        "divsi",
+        "remsi",
+        "divui",
+        "remui",
+        "shli",
+        "shrsi",
+        "shrui",
+        "maxsi",
+        "minsi",
+        "maxui",
+        "minui",
+        "extsi",
+        "extui",
+        "trunci",
+        "sitofp",
+        "uitofp",
+        "fptosi",
+        "fptoui",
+        "extf",
+        "truncf",
+        "bitcast",
+        "cmpi",
+        "cmpf",
+        "select",
+        "constant",
+    ]
 )
 _MATH = frozenset(
     f"math.{name}"
-    for name in "exp exp2 log log2 sin cos erf sqrt rsqrt absf absi floor ceil fma".split()
+    for name in [
+        "exp",
+        "exp2",
+        "log",
+        "log2",
+        "sin",
+        "cos",
+        "erf",
+        "sqrt",
+        "rsqrt",
+        "absf",
+        "absi",
+        "floor",
+        "ceil",
+        "fma",
+    ]
 )
 _TRITON = frozenset(
     f"tt.{name}"
-    for name in (
-        "make_range addptr fp_to_fp bitcast ptr_to_int int_to_ptr precise_divf precise_sqrt approx_divf clampf mulhiui "
-        "get_program_id get_num_programs"
-    ).split()
+    for name in [
+        "make_range",
+        "addptr",
+        "fp_to_fp",
+        "bitcast",
+        "ptr_to_int",
+        "int_to_ptr",
+        "precise_divf",
+        "precise_sqrt",
+        "approx_divf",
+        "clampf",
+        "mulhiui",
+        "get_program_id",
+        "get_num_programs",
+    ]
 )
 
 PURE = SHAPES | _ARITHMETIC | _MATH | _TRITON | {"ub.poison"}

@@ -15,7 +15,7 @@ from triton_lab.native.unsupported import Unsupported
 def walk(emitter: Emitter, block: Block) -> Op:
     """Give the results of a block's operations their forms, and write down what has effects; its last operation."""
     for op in block.ops[:-1]:
-        if emitter.analysis.repeats(op):
+        if emitter.analysis.repeats(op) or op in emitter.done:
             continue
         if op.name in PURE:
             _define(emitter, op)

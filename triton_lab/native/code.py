@@ -11,12 +11,14 @@ How Triton's types are kept in them is said in `kinds`.
 from __future__ import annotations
 
 import math
+import operator
+import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-_BYTES = {"i1": 1, "i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4, "i64": 8, "double": 8, "ptr": 8}
+_BYTES = {"i1": 1, "i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4, "i64": 8, "double": 8, "ptr": 8, "i128": 16}
 _MANGLED = {"half": "f16", "float": "f32", "double": "f64", "ptr": "p0"}
 
 
@@ -162,6 +164,8 @@ class Code:
     def compare(self, predicate: str, a: Reg, b: Reg) -> Reg:
         """``slt``, ``ult``, ``eq`` of integers and pointers; ``olt``, ``une``, ``uno`` of floats: i1."""
         a, b = self.alike(a, b)
+        if a.literal is not None and b.literal is not None:
+            return self.constant("i1", _compared(predicate, a.literal, b.literal, bits_of(a.kind)))
         name = "fcmp" if a.is_float else "icmp"
         return self.let(f"{name} {predicate} {a}, {b.name}", "i1", a.lanes)
 
@@ -225,6 +229,11 @@ class Code:
     def count_up(self, kind: str, lanes: int, step: int = 1) -> Reg:
         """``0, step, 2 * step, ...``"""
         return self.literals(kind, [lane * step for lane in range(lanes)])
+
+    def literal_of(self, x: Reg) -> int | None:
+        """The integer that is written in the text for ``x``, the same in all lanes."""
+        found = re.fullmatch(r"splat \(i\d+ (-?\d+)\)", x.name) if x.lanes else None
+        return int(found[1]) if found else x.literal
 
     # Vectors.
 
@@ -297,22 +306,44 @@ class Code:
 
     # Loops.
 
-    def counted(self, first: Reg, end: Reg, step: int, body: Callable[[Reg], None]) -> None:
-        """``for i in range(first, end, step): body(i)`` on i64."""
+    def counted(
+        self,
+        first: Reg,
+        end: Reg,
+        step: int,
+        body: Callable[[Reg, list[Reg]], Sequence[Reg]],
+        carried: Sequence[Reg] = (),
+    ) -> list[Reg]:
+        """``for i in range(first, end, step): carried = body(i, carried)`` on i64; what was carried last.
+
+        While ``body`` writes, the block before the loop is still open: what does not change in the loop can be
+        written there (`at`).
+        """
         head, leave = self.new_block("loop"), self.new_block("done")
-        before = self.block
-        if first.literal is not None and end.literal is not None and first.literal < end.literal:
-            self.jump(head)
-        else:
-            self.branch(self.compare("slt", first, end), head, leave)
-        self.block = head
+        before, self.block = self.block, head
         i = self.phi("i64")
         i.come(first, before)
-        body(i.reg)
+        phis = [self.phi(x.kind, x.lanes) for x in carried]
+        for phi, x in zip(phis, carried, strict=True):
+            phi.come(x, before)
+        found = list(body(i.reg, [phi.reg for phi in phis]))
         following = self.op("add", i.reg, self.constant("i64", step))
-        i.come(following, self.block)
+        for phi, x in zip([i, *phis], [following, *found], strict=True):
+            phi.come(x, self.block)
+        last = self.block
         self.branch(self.compare("slt", following, end), head, leave)
+        self.block = before
+        if first.literal is not None and end.literal is not None and first.literal < end.literal:
+            self.jump(head)
+            self.block = leave
+            return found
+        self.branch(self.compare("slt", first, end), head, leave)
         self.block = leave
+        results = [self.phi(x.kind, x.lanes) for x in carried]
+        for result, at_first, at_last in zip(results, carried, found, strict=True):
+            result.come(at_first, before)
+            result.come(at_last, last)
+        return [result.reg for result in results]
 
     # The text.
 
@@ -349,11 +380,27 @@ def _literal(kind: str, value: float) -> str:
     return _float_text(kind, _bits_of_float(kind, value))
 
 
-_FORMATS = {"half": ("<e", "<H", 5, 10), "float": ("<f", "<I", 8, 23), "double": ("<d", "<Q", 11, 52)}
+_PREDICATES = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+
+
+def _compared(predicate: str, a: int, b: int, bits: int) -> bool:
+    if predicate[0] == "u":
+        a, b = a % (1 << bits), b % (1 << bits)
+    return bool(_PREDICATES[predicate[-2:]](a, b))
+
+
+_FORMATS = {"half": ("<e", "<H"), "float": ("<f", "<I"), "double": ("<d", "<Q")}
 
 
 def _bits_of_float(kind: str, value: float) -> int:
-    to, of, _, _ = _FORMATS[kind]
+    to, of = _FORMATS[kind]
     try:
         packed = struct.pack(to, value)
     except OverflowError:

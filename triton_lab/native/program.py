@@ -67,7 +67,7 @@ class Guard:
     """A place where a program may be handed to NumPy: the operation, and what did not hold.
 
     ``what`` is "bounds" (an access leaves its region or is not aligned), "wraps" (integers of an address left their
-    type), or "within" (a remainder that would have changed its operand).
+    type), "within" (a remainder that would have changed its operand), or "step" (of a loop that does not count up).
     """
 
     op: int
@@ -87,6 +87,6 @@ class Generated:
 
 def generate(plan: Plan, signature: Signature) -> Generated:
     """The function for all programs of ``plan``. Raises Unsupported, in a user's words, for what it does not know."""
-    from triton_lab.native.kernel import Kernel
+    from triton_lab.native.kernel import make
 
-    return Kernel(plan, signature).generate()
+    return make(plan, signature)

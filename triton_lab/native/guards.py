@@ -1,0 +1,57 @@
+"""Guards: what must hold for a program to go on here, else it is NumPy's."""
+
+from __future__ import annotations
+
+from triton_lab.ir import Op
+from triton_lab.native.code import Block, Code, Phi, Reg
+from triton_lab.native.program import EARLY, LATE, Guard
+
+
+class Guards:
+    """The guards of one function. ``late`` is set while code is made that runs after a program's first side effect.
+
+    Where one fails, the function ends: `finish` writes that end.
+    """
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+        self.late = False
+        self.sites: list[Guard] = []
+        self._numbers: dict[Guard, int] = {}
+        self._stop: Block = code.new_block("stop")
+        with code.at(self._stop):
+            self._site: Phi = code.phi("i64")
+            self._when: Phi = code.phi("i64")
+        self._used = False
+
+    def require(self, ok: Reg, op: Op, what: str) -> None:
+        """Go on only if ``ok``."""
+        if ok.literal == 1:
+            return
+        code = self.code
+        self._site.come(code.constant("i64", self._number(Guard(op.index, what))), code.block)
+        self._when.come(code.constant("i64", LATE if self.late else EARLY), code.block)
+        self._used = True
+        known = code.block.known
+        on = code.new_block("on")
+        code.branch(ok, on, self._stop, likely=True)
+        # What was computed before is there behind the guard, too.
+        on.known = known
+        code.block = on
+
+    def _number(self, guard: Guard) -> int:
+        if guard not in self._numbers:
+            self._numbers[guard] = len(self.sites)
+            self.sites.append(guard)
+        return self._numbers[guard]
+
+    def finish(self, program: Reg, fault: Reg) -> None:
+        """Where the function ends early: it tells which guard of which program failed."""
+        code = self.code
+        if not self._used:
+            code.blocks.remove(self._stop)
+            return
+        with code.at(self._stop):
+            code.store(self._site.reg, fault)
+            code.store(self._when.reg, code.offset(fault, code.constant("i64", 1), "i64"))
+            code.leave(program)

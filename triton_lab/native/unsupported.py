@@ -1,7 +1,7 @@
-"""What this engine does not do."""
+"""What this engine does not do: NumPy's has to run the kernel, and the message says why, in a user's words."""
 
 from __future__ import annotations
 
+from triton_lab.interpreter.errors import Unsupported
 
-class Unsupported(Exception):
-    """A kernel that NumPy's engine has to run; the message says why, in a user's words."""
+__all__ = ["Unsupported"]

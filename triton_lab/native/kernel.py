@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_lab.ir import Plan, Type
-from triton_lab.native import control, dot, elementwise, integers, memory, reduce  # noqa: F401 - they register what they know
+from triton_lab.native import control, dot, elementwise, integers, memory, reduce, scan  # noqa: F401 - they register what they know
 from triton_lab.native.analysis import Analysis
 from triton_lab.native.code import Code, Reg, bits_of
 from triton_lab.native.emitter import Emitter, Retry, Scratch, Setting

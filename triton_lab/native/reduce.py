@@ -136,20 +136,43 @@ def _outer_loops(
     along(0)
 
 
+# So many numbers are added up, then so many of these sums, ...: an error grows with the rounds between.
+_RUN = 8
+_ROUNDED = ("arith.addf", "arith.mulf")
+
+
+def _periods(op: Op, rounds: int) -> list[int]:
+    """After how many rounds each sum goes into the next one. Of what is not rounded there is one sum."""
+    if op.regions[0].blocks[0].ops[0].name not in _ROUNDED:
+        return []
+    return [_RUN**level for level in (1, 2, 3) if rounds > 2 * _RUN**level]
+
+
 def _accumulated(emitter: Emitter, op: Op, fold: Fold, index: list[Index], start: Reg, lanes: int) -> Reg:
     """The operation over the reduced axis, at ``index`` of the others."""
-    (value,), axis = op.operands, op.attributes["axis"]
+    (value,), axis, code = op.operands, op.attributes["axis"], emitter.code
     shape = emitter.types[value].shape
     cut = ranges(emitter, [value], shape)[axis]
+    periods = _periods(op, shape[axis] // (lanes or 1))
 
     def inside(i: Index, now: list[Reg]) -> Sequence[Reg]:
         here = [*index]
         here[axis] = i
-        found = emitter.code.splat(widened_at(emitter, value, here), start.lanes)
-        return [fold.combine(emitter.code, now[0], found)]
+        sums = [*now]
+        sums[0] = fold.combine(code, sums[0], code.splat(widened_at(emitter, value, here), start.lanes))
+        number = code.op("lshr", i.value, code.constant("i64", (lanes or 1).bit_length() - 1))
+        for level, period in enumerate(periods):
+            place = code.op("and", number, code.constant("i64", period - 1))
+            is_full = code.compare("eq", place, code.constant("i64", period - 1))
+            more = fold.combine(code, sums[level + 1], sums[level])
+            sums[level + 1] = code.select(is_full, more, sums[level + 1])
+            sums[level] = code.select(is_full, start, sums[level])
+        return sums
 
-    (result,) = sections(emitter, shape[axis], lanes, cut, inside, [start])
-    return result
+    total, *others = sections(emitter, shape[axis], lanes, cut, inside, [start] * (1 + len(periods)))
+    for other in others:
+        total = fold.combine(code, other, total)
+    return total
 
 
 def _along_lanes(emitter: Emitter, op: Op, fold: Fold) -> None:

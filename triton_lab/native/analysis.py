@@ -122,10 +122,11 @@ class Analysis:
         """The integers that addresses, masks and remainders of them are computed from."""
         todo = []
         for op in self.places:
-            if op.name in ("tt.addptr", "arith.cmpi", "arith.remsi", "arith.remui"):
+            if op.name in ("tt.addptr", "arith.remsi", "arith.remui"):
                 todo += list(op.operands)
             elif is_access(op):
-                todo.append(op.operands[operands_of(op).address])
+                at = operands_of(op)
+                todo += [op.operands[k] for k in (at.address, at.mask) if k is not None]
             elif op.name == "scf.for":
                 todo += [value for value in op.results if self.types[value].is_pointer]
         found: set[int] = set()

@@ -4,8 +4,8 @@ Everything is explicit: vectors have a fixed number of lanes, and nothing is lef
 needed to write it. Pure operations are written once in a block (`Code` keeps what it has), and those whose operands
 are literals of 64 bits are computed here.
 
-Kinds are LLVM's scalar types as text: ``i1``, ``i8``, ``i16``, ``i32``, ``i64``, ``half``, ``float``, ``double``, ``ptr``.
-How Triton's types are kept in them is said in `kinds`.
+Kinds are LLVM's scalar types as text: ``i1``, ``i8``, ``i16``, ``i32``, ``i64``, ``half``, ``float``, ``double``,
+``ptr``. How Triton's types are kept in them is said in `kinds`.
 """
 
 from __future__ import annotations

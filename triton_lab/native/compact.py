@@ -1,7 +1,7 @@
 """Compact forms: which operations make an affine block, or a mask that is a box.
 
-An affine block is exact: where integers of fewer than 64 bits are computed, a guard sees that none wraps. Blocks that no
-address and no mask depends on get none of this: there wrapping is meant.
+An affine block is exact: where integers of fewer than 64 bits are computed, a guard sees that none wraps. Blocks that
+no address and no mask depends on get none of this: there wrapping is meant.
 """
 
 from __future__ import annotations

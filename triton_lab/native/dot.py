@@ -6,17 +6,18 @@ integers. A sum begins with the accumulator, where NumPy's engine adds it last: 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from triton_lab.ir import Dense, Op
-from triton_lab.native.code import Reg
-from triton_lab.native.elements import Indices, widened_at, write
+from triton_lab.native.code import Code, Reg
+from triton_lab.native.elements import Indices, read, widened_at, write
 from triton_lab.native.emitter import Emitter, emits
 from triton_lab.native.forms import Affine, Buffer, Index, Lazy
 from triton_lab.native.kinds import is_narrow
 from triton_lab.native.materials import materialise
-from triton_lab.native.math.conversions import narrow
-from triton_lab.native.nest import nest
+from triton_lab.native.math.conversions import narrow, widen
+from triton_lab.native.nest import lanes_for, nest
 from triton_lab.native.unsupported import Unsupported
 
 _SUMS = {"f32": "float", "f16": "float", "bf16": "float", "f64": "double", "i32": "i32"}
@@ -28,8 +29,6 @@ def dot(emitter: Emitter, op: Op) -> None:
     type = emitter.types[op.results[0]]
     if len(type.shape) != 2 or type.element not in _SUMS:
         raise Unsupported("a dot of more than two axes" if len(type.shape) != 2 else f"a dot into {type.element}")
-    if emitter.element(a) == "bf16":
-        raise Unsupported("a dot of bf16")
     kind = _SUMS[type.element]
     result, start = op.results[0], accumulator
     added = _added(emitter, op)
@@ -39,6 +38,8 @@ def dot(emitter: Emitter, op: Op) -> None:
     left, right = (_operand(emitter, value, kind) for value in (a, b))
     out = emitter.take(result)
     _multiply(emitter, left, right, start, out, emitter.element(result))
+    if emitter.element(a) == "bf16":
+        _put_right(emitter, left, right, start, out, emitter.element(result))
     emitter.keep(result, out)
 
 
@@ -135,3 +136,75 @@ def _added_product(emitter: Emitter, a: Reg, b: Reg, total: Reg) -> Reg:
     if a.kind[0] == "i":
         return emitter.code.op("add", total, emitter.code.op("mul", a, b))
     return emitter.code.intrinsic("llvm.fma", a, b, total)
+
+
+# Products of bfloat16 that are added up before one looks whether the sum is too great for float32: as the interpreter.
+_AT_ONCE = 16
+
+
+def _put_right(emitter: Emitter, a: Buffer, b: Buffer, start: int, out: Buffer, element: str) -> None:
+    """Sums that left float32, once more in float64, where products of bfloat16 cancel without becoming infinite."""
+    code = emitter.code
+    again, after = code.new_block("again"), code.new_block("finite")
+    code.branch(_all_finite(emitter, out, element), after, again, likely=True)
+    code.block = again
+
+    def along_rows(i: Reg, _: list[Reg]) -> Sequence[Reg]:
+        row = Index(i, emitter.depth)
+
+        def along_columns(j: Reg, _: list[Reg]) -> Sequence[Reg]:
+            where = (row, Index(j, emitter.depth))
+            old = read(emitter, out, where)
+            wide = widen(code, old, element) if is_narrow(element) and not out.widened else old
+            total = _in_steps(emitter, a, b, i, j, code.cast("fpext", widened_at(emitter, start, where), "double"))
+            kept = narrow(code, total, element) if old.kind != "float" else total
+            write(emitter, out, where, code.select(_is_finite(code, wide), old, kept))
+            return ()
+
+        emitter.counted(code.constant("i64", 0), code.constant("i64", out.shape[1]), 1, along_columns)
+        return ()
+
+    emitter.counted(code.constant("i64", 0), code.constant("i64", out.shape[0]), 1, along_rows)
+    code.jump(after)
+    code.block = after
+    emitter.afresh()
+
+
+def _is_finite(code: Code, x: Reg) -> Reg:
+    return code.compare("olt", code.intrinsic("llvm.fabs", x), code.like(x, math.inf))
+
+
+def _all_finite(emitter: Emitter, out: Buffer, element: str) -> Reg:
+    code, count = emitter.code, math.prod(out.shape)
+    lanes = lanes_for(emitter, count)
+
+    def chunk(k: Reg, now: list[Reg]) -> Sequence[Reg]:
+        found = code.load(out.kind, code.offset(out.pointer, k, out.kind), lanes)
+        found = widen(code, found, element) if found.kind != "float" else found
+        return [code.op("and", now[0], _is_finite(code, found))]
+
+    whole = code.constant("i1", 1, lanes)
+    (finite,) = emitter.counted(code.constant("i64", 0), code.constant("i64", count), lanes, chunk, [whole])
+    return code.intrinsic("llvm.vector.reduce.and", finite, scalar=True)
+
+
+def _in_steps(emitter: Emitter, a: Buffer, b: Buffer, i: Reg, j: Reg, start: Reg) -> Reg:
+    """One sum in float64, which becomes infinite where it leaves float32 after a step."""
+    code, depth = emitter.code, a.shape[1]
+    few = min(_AT_ONCE, depth)
+
+    def element(buffer: Buffer, row: Reg, column: Reg) -> Reg:
+        at = code.op("add", code.op("mul", row, code.constant("i64", buffer.strides[0])), column)
+        return code.cast("fpext", code.load("float", code.offset(buffer.pointer, at, "float")), "double")
+
+    def step(k: Reg, now: list[Reg]) -> Sequence[Reg]:
+        part = code.constant("double", 0.0)
+        for further in range(few):
+            here = code.op("add", k, code.constant("i64", further))
+            part = code.op("fadd", part, code.op("fmul", element(a, i, here), element(b, here, j)))
+        total = code.op("fadd", now[0], part)
+        inside = code.compare("olt", code.intrinsic("llvm.fabs", total), code.constant("double", 2.0**128))
+        return [code.select(inside, total, code.op("fmul", total, code.constant("double", math.inf)))]
+
+    (total,) = emitter.counted(code.constant("i64", 0), code.constant("i64", depth), few, step, [start])
+    return code.cast("fptrunc", total, "float")

@@ -11,8 +11,11 @@ from triton_lab.native.unsupported import Unsupported
 
 
 def flattened(plan: Plan) -> Function:
-    """The kernel's function without calls. Raises Unsupported for branches, and for functions that call themselves."""
-    if len(plan.kernel.body.blocks) == 1 and len(plan.functions) == 1:
+    """The kernel's function without calls.
+
+    Raises Unsupported for calls of functions that return before their end, or that call themselves.
+    """
+    if len(plan.functions) == 1:
         return plan.kernel
     return _Flattening(plan).kernel()
 
@@ -26,8 +29,8 @@ class _Flattening:
     def kernel(self) -> Function:
         kernel = self.plan.kernel
         same = {value: value for value in range(len(kernel.types))}
-        block = self._block(_only(kernel.body), kernel, same, ())
-        return replace(kernel, body=Region((block,)), types=tuple(self.types), names=tuple(self.names))
+        blocks = tuple(self._block(block, kernel, same, ()) for block in kernel.body.blocks)
+        return replace(kernel, body=Region(blocks), types=tuple(self.types), names=tuple(self.names))
 
     def _block(self, block: Block, function: Function, values: dict[int, int], callers: tuple[str, ...]) -> Block:
         for argument in block.arguments:
@@ -68,5 +71,5 @@ class _Flattening:
 
 def _only(region: Region) -> Block:
     if len(region.blocks) != 1:
-        raise Unsupported("a return before the end")
+        raise Unsupported("a function that returns before its end")
     return region.blocks[0]

@@ -17,6 +17,9 @@ class Guards:
         self.code = code
         self._fault = fault
         self.late = False
+        # Where a program goes on that does not keep "within", if it is not NumPy's.
+        self.otherwise: Block | None = None
+        self.has_otherwise = False
         self.sites: list[Guard] = []
         self._numbers: dict[Guard, int] = {}
         self._stop: Block = code.new_block("stop")
@@ -30,12 +33,16 @@ class Guards:
         if ok.literal == 1:
             return
         code = self.code
-        self._site.come(code.constant("i64", self._number(Guard(op.index, what))), code.block)
-        self._when.come(code.constant("i64", LATE if self.late else EARLY), code.block)
-        self._used = True
         known = code.block.known
         on = code.new_block("on")
-        code.branch(ok, on, self._stop, likely=True)
+        if what == "within" and self.otherwise is not None and not self.late:
+            self.has_otherwise = True
+            code.branch(ok, on, self.otherwise, likely=True)
+        else:
+            self._site.come(code.constant("i64", self._number(Guard(op.index, what))), code.block)
+            self._when.come(code.constant("i64", LATE if self.late else EARLY), code.block)
+            self._used = True
+            code.branch(ok, on, self._stop, likely=True)
         # What was computed before is there behind the guard, too.
         on.known = known
         code.block = on

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from triton_lab.ir import Plan, Type
-from triton_lab.native import control, dot, elementwise, integers, memory, reduce  # noqa: F401 - they register what they know
+
+# They register what they know.
+from triton_lab.native import atomics, control, dot, elementwise, integers, lanes, memory, reduce, scan, shapes  # noqa: F401
 from triton_lab.native.analysis import Analysis
+from triton_lab.native.branches import run_body
 from triton_lab.native.code import Code, Reg, bits_of
 from triton_lab.native.emitter import Emitter, Retry, Scratch, Setting
 from triton_lab.native.flat import flattened
@@ -12,7 +15,6 @@ from triton_lab.native.guards import Guards
 from triton_lab.native.kinds import kind_of
 from triton_lab.native.order import Order
 from triton_lab.native.program import Generated, Signature
-from triton_lab.native.walk import walk
 
 SYMBOL = "run"
 _POINTERS = ("arguments", "grid", "regions", "scratch", "fault")
@@ -55,11 +57,22 @@ def _written(analysis: Analysis, order: Order, signature: Signature, crooked: fr
         regions=given["regions"],
         scratch=Scratch(code, given["scratch"]),
     )
-    for rehearsal in (True, False) if order.needs_rehearsal else (False,):
-        guards.late = order.needs_rehearsal and not rehearsal
-        emitter = Emitter(code, analysis, order, signature, guards, setting, rehearsal=rehearsal, crooked=crooked)
-        emitter.forms.update(zip(function.arguments, scalars, strict=True))
-        walk(emitter, function.body.blocks[0])
+    other, following_program = code.new_block("otherwise"), code.new_block("next")
+    for within in (True, False):
+        guards.otherwise = other if within else None
+        for rehearsal in (True, False) if order.needs_rehearsal else (False,):
+            guards.late = order.needs_rehearsal and not rehearsal
+            emitter = Emitter(
+                code, analysis, order, signature, guards, setting, rehearsal=rehearsal, within=within, crooked=crooked
+            )
+            emitter.forms.update(zip(function.arguments, scalars, strict=True))
+            run_body(emitter, function.body)
+        code.jump(following_program)
+        if not guards.has_otherwise:
+            code.blocks.remove(other)
+            break
+        code.block = other
+    code.block = following_program
     following = code.op("add", number.reg, code.constant("i64", 1))
     number.come(following, code.block)
     code.branch(code.compare("slt", following, given["end"]), program, leave)

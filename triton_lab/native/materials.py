@@ -1,4 +1,4 @@
-"""Blocks that are written down into scratch, because they are needed more than once or by an operation on whole blocks."""
+"""Blocks that are written down into scratch: they are needed more than once, or by an operation on whole blocks."""
 
 from __future__ import annotations
 

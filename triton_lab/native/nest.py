@@ -63,7 +63,8 @@ def nest(
 ) -> None:
     """Run ``body`` at all positions of ``shape``, lanes along the axis ``vector``, by default the last one.
 
-    ``roots`` are the values that it computes elements of. Where the mask ``only`` certainly does not hold, it need not run.
+    ``roots`` are the values that it computes elements of. Where the mask ``only`` certainly does not hold, it need not
+    run.
     """
     emitter.afresh()
     limit = None if only is None else emitter.box(only)

@@ -11,7 +11,6 @@ _ARITHMETIC = frozenset(
         "subf",
         "mulf",
         "divf",
-        "remf",
         "negf",
         "maxnumf",
         "minnumf",
@@ -85,6 +84,7 @@ _TRITON = frozenset(
         "mulhiui",
         "get_program_id",
         "get_num_programs",
+        "extern_elementwise",
     ]
 )
 
@@ -96,5 +96,6 @@ COSTS = {
     **dict.fromkeys(("arith.divsi", "arith.remsi", "arith.divui", "arith.remui"), 20),
     **dict.fromkeys(("arith.divf", "tt.precise_divf", "tt.approx_divf", "math.sqrt", "tt.precise_sqrt"), 8),
     "math.rsqrt": 12,
+    "tt.extern_elementwise": 30,
     "math.erf": 50,
 }

@@ -1,4 +1,4 @@
-"""``tt.reduce``: one operation over an axis in the registers' lanes, any other function in pairs, as NumPy's engine does.
+"""``tt.reduce``: one operation over an axis in the registers' lanes, any other function in pairs, as NumPy's does.
 
 Sums of floats are added up in lanes, and then the lanes in pairs: another order than NumPy's, within the same bound.
 """
@@ -238,7 +238,7 @@ def _in_pairs(emitter: Emitter, op: Op) -> None:
 
 
 def _halved(emitter: Emitter, op: Op, buffers: Sequence[Buffer], base: terms.Term, half: int, inner: int) -> None:
-    """Elements ``2 k`` and ``2 k + 1`` of an axis become element ``k``; ascending, so that none is overwritten before."""
+    """Elements ``2 k`` and ``2 k + 1`` of an axis become element ``k``; ascending, so that none is lost."""
     code = emitter.code
     lanes = lanes_for(emitter, inner if inner > 1 else half)
 

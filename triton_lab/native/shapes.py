@@ -157,7 +157,7 @@ def cat(emitter: Emitter, op: Op) -> None:
 
 @emits("tt.gather")
 def gather(emitter: Emitter, op: Op) -> None:
-    """Elements by their position on one axis. A position that does not exist is an error, which NumPy's engine tells."""
+    """Elements by their position on one axis; one that does not exist is an error, which NumPy's engine tells."""
     source, positions = op.operands
     (result,), axis, code = op.results, op.attributes["axis"], emitter.code
     held, out = materialise(emitter, source), emitter.take(result)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import json
-import threading
+import time
+from collections.abc import Iterator
 from typing import Any
 
 from triton_lab.ir import Plan
 from triton_lab.native import cache, jit
-from triton_lab.native.program import Generated, Guard, Signature, Slot, generate
+from triton_lab.native.program import STOPPED, Generated, Guard, Signature, Slot, generate
 
 _FUNCTION = ctypes.CFUNCTYPE(
     ctypes.c_int64,
@@ -23,7 +24,8 @@ _FUNCTION = ctypes.CFUNCTYPE(
     ctypes.c_void_p,  # fault
 )
 _ALIGNED = 64
-_thread = threading.local()
+# A function asks after so many rounds of loops for the first time, and then about so often.
+_FIRST_ROUNDS, _ASK_SECONDS = 64, 0.1
 
 
 class Built:
@@ -38,11 +40,70 @@ class Built:
     def __call__(
         self, arguments: bytes, first: int, end: int, grid: bytes, regions: bytes
     ) -> tuple[int, tuple[int, int]]:
-        """Run programs ``first`` to ``end - 1``: up to which it came, and why no further (see `program`)."""
-        fault = (ctypes.c_int64 * 2)()
-        scratch = _scratch(self.made.scratch)
-        came = self._function(arguments, first, end, grid, regions, scratch, ctypes.addressof(fault))
-        return came, (fault[0], fault[1])
+        """Run programs ``first`` to ``end - 1``: up to which it came, and why no further (see `program`).
+
+        Raises what a signal's handler raises meanwhile: KeyboardInterrupt, mostly.
+        """
+        try:
+            room = _rooms.pop()
+        except IndexError:
+            room = _Room()
+        room.begin()
+        scratch, numbers = room.scratch(self.made.scratch), room.numbers
+        came = self._function(arguments, first, end, grid, regions, scratch, ctypes.addressof(numbers))
+        guard, when, error = numbers[0], numbers[1], room.error
+        _rooms.append(room)
+        if came < end and guard == STOPPED:
+            raise error or KeyboardInterrupt
+        return came, (guard, when)
+
+
+class _Room:
+    """What one call of a function works in: scratch memory, and the numbers by which it asks now and then whether to go
+    on, so that Python sees to its signals."""
+
+    def __init__(self) -> None:
+        # A generator's next, for where it waits is inside its `try`: a signal that came is met there, and in a function
+        # it would be met on the way in, out of which nothing can be raised into machine code.
+        answers = self._answers()
+        self._rounds = next(answers)
+        self._ask = ctypes.CFUNCTYPE(ctypes.c_int64)(answers.__next__)
+        self.numbers = (ctypes.c_int64 * 4)(0, 0, 0, ctypes.cast(self._ask, ctypes.c_void_p).value or 0)
+        self.error: BaseException | None = None
+        self._since = 0.0
+        self._bytes = ctypes.create_string_buffer(_ALIGNED)
+
+    def begin(self) -> None:
+        self.error = None
+        self._since = time.perf_counter()
+        self._rounds = self.numbers[2] = _FIRST_ROUNDS
+
+    def scratch(self, size: int) -> int:
+        """The address of so many bytes."""
+        if len(self._bytes) < size + _ALIGNED:
+            self._bytes = ctypes.create_string_buffer(size + _ALIGNED)
+        return -(-ctypes.addressof(self._bytes) // _ALIGNED) * _ALIGNED
+
+    def _answers(self) -> Iterator[int]:
+        answer = _FIRST_ROUNDS
+        while True:
+            try:
+                yield answer
+                now = time.perf_counter()
+                seconds, self._since = now - self._since, now
+                if seconds < _ASK_SECONDS / 4:
+                    self._rounds *= 4
+                elif seconds > _ASK_SECONDS:
+                    self._rounds = max(1, self._rounds // 2)
+                answer = self._rounds
+            except GeneratorExit:
+                return
+            except BaseException as error:
+                self.error, answer = error, 0
+
+
+# Rooms that nobody works in: each is one thread's at a time, and one call's, should a signal's handler call again.
+_rooms: list[_Room] = []
 
 
 def host_signature(groups: tuple[tuple[int, int], ...]) -> Signature:
@@ -95,11 +156,3 @@ def _read(notes: bytes) -> Generated:
     fields["regions"] = tuple(Slot(**one) for one in fields["regions"])
     fields["guards"] = tuple(Guard(**one) for one in fields["guards"])
     return Generated(text="", **fields)
-
-
-def _scratch(size: int) -> int:
-    """The address of so many bytes that are this thread's own."""
-    held: Any = getattr(_thread, "held", None)
-    if held is None or len(held) < size + _ALIGNED:
-        held = _thread.held = ctypes.create_string_buffer(size + _ALIGNED)
-    return (ctypes.addressof(held) + _ALIGNED - 1) // _ALIGNED * _ALIGNED

@@ -154,6 +154,7 @@ def _turn(emitter: Emitter, body: Block, carried: Sequence[Carried], arguments: 
         value = emitter.analysis.one(yields[each.argument])
         if isinstance(each.form, Buffer) and value not in emitter.forms and value not in emitter.wanted:
             emitter.wanted[value] = _other(each)
+    emitter.guards.ask()
     walk(emitter, body)
     _hand_back(emitter, carried, yields)
     emitter.wanted = wanted

@@ -177,7 +177,7 @@ def write(emitter: Emitter, buffer: Buffer, index: Indices, value: Reg) -> None:
     place, lanes, stride = _place(emitter, buffer, clipped(index, buffer.shape))
     if value.kind == "i1":
         value = code.cast("zext", value, "i8")
-    value = code.splat(value, lanes)
+    value = code.splat(value, lanes) if lanes or value.lanes != 1 else code.lane(value, 0)
     if stride <= 1 or not lanes:
         code.store(value, place)
         return

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from triton_lab.interpreter.errors import KernelError, Unsupported
 from triton_lab.interpreter.machine import Engine
 from triton_lab.native import pool
-from triton_lab.native.unsupported import Unsupported
 
 if TYPE_CHECKING:
     from triton_lab.interpreter.executable import Executable
@@ -97,9 +97,12 @@ def _on_numpy(machine: Machine, why: str, kernel: _Kernel | None = None) -> None
 def _on_native(machine: Machine, variant: _Variant, built: Built, regions: dict[int, Region | None]) -> None:
     from triton_lab.native import running
 
-    handed = machine.grid[0] * machine.grid[1] * machine.grid[2]
+    handed = 0
     try:
         handed = running.run(machine, built, regions)
+    except KernelError:
+        handed = machine.grid[0] * machine.grid[1] * machine.grid[2] - machine.ended
+        raise
     finally:
         variant.ended(handed, machine.limits.engine)
         _note(machine, "native", "", handed)

@@ -38,7 +38,7 @@ def _written(analysis: Analysis, order: Order, signature: Signature, crooked: fr
     function = analysis.function
     given = {name: Reg(f"%{name}", "ptr" if name in _POINTERS else "i64") for name in _ARGUMENTS}
     code = Code(SYMBOL, tuple(given.values()), "i64")
-    guards = Guards(code)
+    guards = Guards(code, given["fault"])
     scalars = [
         _argument(code, given["arguments"], at, function.types[value]) for at, value in enumerate(function.arguments)
     ]
@@ -78,7 +78,7 @@ def _written(analysis: Analysis, order: Order, signature: Signature, crooked: fr
     code.branch(code.compare("slt", following, given["end"]), program, leave)
     code.block = leave
     code.leave(given["end"])
-    guards.finish(number.reg, given["fault"])
+    guards.finish(number.reg)
     return Generated(code.text(), SYMBOL, setting.scratch.size, tuple(setting.slots), tuple(guards.sites))
 
 

@@ -188,6 +188,8 @@ def _gather(emitter: Emitter, op: Op, value: int, where: Operands) -> None:
     code, buffer = emitter.code, emitter.take(value)
     mask = None if where.mask is None else op.operands[where.mask]
     other = None if where.other is None else op.operands[where.other]
+    if emitter.rehearsal and not emitter.order.is_needed(value):
+        other = None  # the addresses are checked, and nobody asks what was there
     roots = [op.operands[where.address], *(v for v in (mask, other) if v is not None)]
     bad = Tally(emitter)
     size = width_of(emitter.element(value))

@@ -12,8 +12,10 @@
                touch. Nothing outside is read or written. The bytes of the regions must not change their owner while
                the function runs.
 ``scratch``    ``Generated.scratch`` bytes, aligned to 64, the caller's own; what they hold does not matter.
-``fault``      two numbers. The function writes them when it stops early: a guard (an entry of ``Generated.guards``),
-               and whether it failed ``LATE``.
+``fault``      four numbers. The function writes the first two when it stops early: a guard (an entry of
+               ``Generated.guards``), and whether it failed ``LATE``. The third is how many rounds of loops may pass
+               until it calls the fourth, the address of an ``int64 ask()``: that says how many may until the next
+               time, or 0: then the function stops where it is, with `STOPPED` for the guard.
 
 It returns ``end`` when all programs ran. Otherwise it returns the number of a program that a guard stopped: the
 programs before it have run, and it has not changed any memory, so that NumPy may run it from its start; then the
@@ -31,9 +33,10 @@ from dataclasses import dataclass, field
 from triton_lab.ir import Plan
 from triton_lab.native.unsupported import Unsupported
 
-__all__ = ["EARLY", "LATE", "Generated", "Guard", "Signature", "Slot", "Unsupported", "generate"]
+__all__ = ["EARLY", "LATE", "STOPPED", "Generated", "Guard", "Signature", "Slot", "Unsupported", "generate"]
 
 EARLY, LATE = 0, 1
+STOPPED = -1
 
 
 @dataclass(frozen=True, slots=True)

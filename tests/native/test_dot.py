@@ -1,12 +1,15 @@
-"""Products of tiles: within the bound of their sums, of integers to the bit; in planes; what leaves float32 and returns."""
+"""Products of tiles: within the bound of their sums, of integers to the bit; also in planes, and beyond float32."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 import triton
 import triton.language as tl
 
+from tests.interpreter.support import tensor
+from tests.interpreter.test_dot import operand, scaled
 from tests.native.harness import both
 
 
@@ -83,3 +86,26 @@ def test_products_of_bfloat16_that_cancel_are_no_infinities(planes):
     assert torch.equal(expected.isinf(), found.isinf())
     assert torch.equal(expected[~expected.isinf()], found[~expected.isinf()])
     assert (found[..., 0] == 1).all()
+
+
+@pytest.mark.parametrize("formats", ["e4m3 e5m2", "e2m1 bf16", "fp16 e2m1"])
+def test_scaled_formats_have_numpys_numbers(formats):
+    """Scales of zero, NaN and everything between."""
+    rng = np.random.default_rng(0)
+    left, right = formats.split()
+    (a, _), (b, _) = operand(left, (32, 64), 1, 1, rng), operand(right, (64, 16), 0, 0, rng)
+    a, b = a.reshape(32, -1), b.reshape(-1, 16)
+    scales = [rng.integers(120, 131, (size, 2), dtype=np.uint8) for size in (32, 16)]
+    scales[0][:2, 0] = [0, 255]
+
+    def launch():
+        out = torch.zeros(32, 16)
+        given = tensor(a), tensor(scales[0]), tensor(b), tensor(scales[1]), out
+        scaled[(1,)](*given, 32, 16, a.shape[1], b.shape[0], 2, left, right, 32, 16, True)
+        return out
+
+    expected, found, seen = both(launch)
+    assert seen.launches == 1
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5, equal_nan=True)
+    assert expected[1].isnan().all()
+    assert not expected[2:].isnan().any()

@@ -36,16 +36,21 @@ def dot(emitter: Emitter, op: Op) -> None:
         result, start = added.results[0], next(v for v in added.operands if v != op.results[0])
         emitter.done.add(added)
     left, right = (_operand(emitter, value, kind) for value in (a, b))
+    multiplied(emitter, left, right, start, result, emitter.element(a))
+
+
+def multiplied(emitter: Emitter, left: Buffer, right: Buffer, start: int, result: int, given: str) -> None:
+    """Give ``result`` the product of two buffers, of numbers that are ``given`` as that type, plus ``start``."""
     out, element = emitter.take(result), emitter.element(result)
     emitter.afresh()
 
     def plane(at: Indices) -> None:
         x, y, total = (_plane(emitter, buffer, at) for buffer in (left, right, out))
         _multiply(emitter, x, y, start, total, element, at)
-        if emitter.element(a) == "bf16":
+        if given == "bf16":
             _put_right(emitter, x, y, start, total, element, at)
 
-    _each_plane(emitter, type.shape, plane)
+    _each_plane(emitter, emitter.types[result].shape, plane)
     emitter.afresh()
     emitter.keep(result, out)
 

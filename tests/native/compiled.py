@@ -50,7 +50,7 @@ def _code(build, kinds, lanes):
     count = Reg("%n", "i64")
     code = Code("run", [*pointers, count], "i64")
 
-    def body(i):
+    def body(i, _):
         regs = [
             code.load(kind, code.offset(p, i, kind), lanes, align=1) for p, kind in zip(pointers, kinds, strict=False)
         ]
@@ -58,6 +58,7 @@ def _code(build, kinds, lanes):
         if result.kind == "i1":
             result = code.cast("zext", result, "i8")
         code.store(result, code.offset(pointers[-1], i, result.kind), align=1)
+        return ()
 
     code.counted(Reg("0", "i64"), count, lanes, body)
     code.leave(Reg("0", "i64"))

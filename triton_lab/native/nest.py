@@ -7,12 +7,16 @@ from collections.abc import Callable, Iterable, Sequence
 from triton_lab.ir.effects import operands_of
 from triton_lab.native import terms
 from triton_lab.native.code import Reg
-from triton_lab.native.emitter import Emitter
+from triton_lab.native.emitter import Emitter, Round
 from triton_lab.native.forms import ORIGIN, Affine, Box, Buffer, Index, Lazy, Range
 from triton_lab.native.terms import Term
 
 Indices = tuple[Index, ...]
 Fact = bool | Callable[[Reg], Reg] | None
+Join = Callable[[list[Reg], list[Reg]], list[Reg]]
+
+# Rounds whose results are added up one after the other.
+_RUN = 16
 
 
 def tree(emitter: Emitter, roots: Iterable[int]) -> list[int]:
@@ -48,8 +52,8 @@ def note(found: list[Range | None], box: Box) -> None:
 
 
 def lanes_for(emitter: Emitter, extent: int) -> int:
-    """How many elements of an axis are computed at once: two vectors of 32 bits each."""
-    return min(extent, emitter.signature.vector // 2)
+    """How many elements of an axis are computed at once: two vectors of 32 bits each; 0 for an axis of one."""
+    return min(extent, emitter.signature.vector // 2) if extent > 1 else 0
 
 
 def nest(
@@ -108,13 +112,33 @@ def sections(
     carried: Sequence[Reg] = (),
     *,
     skip: bool = False,
+    join: Join | None = None,
 ) -> list[Reg]:
     """Loops over an axis: what is in the range ``cut``, the lanes at its edge, and the rest unless ``skip``.
 
-    ``lanes`` is 0 for one position at a time. What is carried goes from round to round and loop to loop.
+    ``lanes`` is 0 for one position at a time. What is carried goes from round to round and loop to loop. With ``join``
+    it does so in short runs, each of which begins with ``carried``: their results are joined, and so on, so that the
+    error of a sum grows as the logarithm of its length.
     """
     code = emitter.code
     now = list(carried)
+    step = lanes or 1
+
+    def run(first: Term, end: Term, most: int, body: Round, start: Sequence[Reg]) -> list[Reg]:
+        piece = step
+        while join is not None and piece * _RUN < most:
+            piece *= _RUN
+        if piece == step:
+            return emitter.counted(terms.register(code, first), terms.register(code, end), step, body, start)
+
+        def part(i: Reg, before: list[Reg]) -> Sequence[Reg]:
+            limit = terms.add(code, i, piece)
+            if not (isinstance(first, int) and isinstance(end, int) and (end - first) % piece == 0):
+                limit = terms.least(code, limit, end)
+            assert join is not None
+            return join(before, run(i, limit, piece, body, carried))
+
+        return emitter.counted(terms.register(code, first), terms.register(code, end), piece, part, start)
 
     def loop(first: Term, end: Term, fact: Fact) -> None:
         nonlocal now
@@ -126,7 +150,7 @@ def sections(
             return body(Index(i, emitter.depth, lanes, facts), before)
 
         if not (isinstance(first, int) and isinstance(end, int) and first >= end):
-            now = emitter.counted(terms.register(code, first), terms.register(code, end), lanes or 1, inside, now)
+            now = run(first, end, extent, inside, now)
 
     if cut is None:
         loop(0, extent, None)

@@ -148,7 +148,10 @@ def _accumulated(emitter: Emitter, op: Op, fold: Fold, index: list[Index], start
         found = emitter.code.splat(widened_at(emitter, value, here), start.lanes)
         return [fold.combine(emitter.code, now[0], found)]
 
-    (result,) = sections(emitter, shape[axis], lanes, cut, inside, [start])
+    def join(a: list[Reg], b: list[Reg]) -> list[Reg]:
+        return [fold.combine(emitter.code, a[0], b[0])]
+
+    (result,) = sections(emitter, shape[axis], lanes, cut, inside, [start], join=join if start.is_float else None)
     return result
 
 
@@ -240,7 +243,7 @@ def _in_pairs(emitter: Emitter, op: Op) -> None:
 def _halved(emitter: Emitter, op: Op, buffers: Sequence[Buffer], base: terms.Term, half: int, inner: int) -> None:
     """Elements ``2 k`` and ``2 k + 1`` of an axis become element ``k``; ascending, so that none is lost."""
     code = emitter.code
-    lanes = lanes_for(emitter, inner if inner > 1 else half)
+    lanes = max(1, lanes_for(emitter, inner if inner > 1 else half))
 
     def pair(k: terms.Term, j: terms.Term) -> None:
         left, right = [], []

@@ -319,7 +319,7 @@ def _compared(emitter: Emitter, op: Op) -> Form | None:
     edge = terms.subtract(code, 0, base)
     if name in ("le", "gt"):
         edge = terms.add(code, edge, 1)
-    extent = a.shape[axis]
-    edge = terms.greatest(code, terms.least(code, edge, extent), 0)
-    whole[axis] = Range(0, edge) if name in ("lt", "le") else Range(edge, extent)
+    length = a.shape[axis]
+    edge = terms.greatest(code, terms.least(code, edge, length), 0)
+    whole[axis] = Range(0, edge) if name in ("lt", "le") else Range(edge, length)
     return Box(tuple(whole))

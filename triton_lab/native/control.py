@@ -188,9 +188,9 @@ def _hand_back(emitter: Emitter, carried: Sequence[Carried], yields: dict[int, i
             if not (isinstance(form, Buffer) and form.pointer == then.reg):
                 materialise(emitter, value, _other(each))
             following.append((then.reg, now.reg))
-    for each, values in zip(carried, following, strict=True):
-        for phi, value in zip(each.phis, values, strict=True):
-            phi.come(value, code.block)
+    for each, regs in zip(carried, following, strict=True):
+        for phi, reg in zip(each.phis, regs, strict=True):
+            phi.come(reg, code.block)
 
 
 def _results(emitter: Emitter, op: Op, carried: Sequence[Carried]) -> None:

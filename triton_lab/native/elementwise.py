@@ -58,12 +58,14 @@ def make_range(emitter: Emitter, op: Op, index: Indices) -> Reg:
 
 @elements_of("tt.get_program_id")
 def get_program_id(emitter: Emitter, op: Op, index: Indices) -> Reg:
-    return emitter.setting.ids[op.attributes["axis"]]
+    axis: int = op.attributes["axis"]
+    return emitter.setting.ids[axis]
 
 
 @elements_of("tt.get_num_programs")
 def get_num_programs(emitter: Emitter, op: Op, index: Indices) -> Reg:
-    return emitter.setting.grid[op.attributes["axis"]]
+    axis: int = op.attributes["axis"]
+    return emitter.setting.grid[axis]
 
 
 # Shapes: the same elements at another index.

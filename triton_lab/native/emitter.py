@@ -61,7 +61,8 @@ class Scratch:
     def take(self, shape: Sequence[int], kind: str, *, widened: bool = False) -> Buffer:
         """A buffer in row-major order. ``kind`` i1 takes bytes."""
         kind = "i8" if kind == "i1" else kind
-        strides, count = [], 1
+        strides: list[int] = []
+        count = 1
         for extent in reversed(shape):
             strides.insert(0, count)
             count *= extent

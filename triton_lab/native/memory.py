@@ -10,7 +10,7 @@ from __future__ import annotations
 from triton_lab.ir import Op
 from triton_lab.ir.effects import Operands, operands_of
 from triton_lab.native import terms
-from triton_lab.native.code import Reg
+from triton_lab.native.code import Code, Reg
 from triton_lab.native.compact import splat_of
 from triton_lab.native.elements import Indices, at, lanes_of, mask_at, position, write
 from triton_lab.native.emitter import Emitter, elements_of, emits
@@ -46,7 +46,7 @@ def check_corners(emitter: Emitter, op: Op, form: Affine, mask: int | None, size
         ends = terms.multiply(code, first, stride), terms.multiply(code, last, stride)
         low = terms.add(code, low, terms.least(code, *ends))
         high = terms.add(code, high, terms.greatest(code, *ends))
-    if box is not None and not form.shape:
+    if mask is not None and not form.shape:
         held = emitter.scalar(mask)
         nothing = code.op("xor", held, code.constant("i1", 1))
     ok = code.op("and", code.compare("uge", terms.register(code, low), start), _ends(emitter, high, size, stop))
@@ -105,6 +105,11 @@ def load(emitter: Emitter, op: Op) -> None:
         settle(emitter, value)
 
 
+def _asked(code: Code, holds: bool | Reg) -> Reg:
+    """A mask as a register."""
+    return code.constant("i1", holds) if isinstance(holds, bool) else holds
+
+
 def _must_be_read_now(emitter: Emitter, op: Op) -> bool:
     """Whether memory may change before what is loaded is needed.
 
@@ -158,7 +163,7 @@ def load_element(emitter: Emitter, op: Op, index: Indices) -> Reg:
     pointer = code.cast("inttoptr", first, "ptr")
     if holds is True:
         return code.load(kind, pointer, lanes, size)
-    return code.masked_load(kind, pointer, code.splat(holds, lanes), code.splat(other, lanes), size)
+    return code.masked_load(kind, pointer, code.splat(_asked(code, holds), lanes), code.splat(other, lanes), size)
 
 
 def _single(emitter: Emitter, address: Reg, kind: str, size: int, holds: bool | Reg, other: Reg) -> Reg:
@@ -179,7 +184,7 @@ def _strided(emitter: Emitter, places: Reg, kind: str, size: int, holds: bool | 
             pointer = code.cast("inttoptr", code.lane(places, lane), "ptr")
             found = code.insert(found, code.load(kind, pointer, 0, size), lane)
         return found
-    mask = code.splat(code.constant("i1", 1) if holds is True else holds, lanes)
+    mask = code.splat(_asked(code, holds), lanes)
     return code.masked_load(kind, code.cast("inttoptr", places, "ptr"), mask, code.splat(other, lanes), size)
 
 
@@ -188,8 +193,6 @@ def _gather(emitter: Emitter, op: Op, value: int, where: Operands) -> None:
     code, buffer = emitter.code, emitter.take(value)
     mask = None if where.mask is None else op.operands[where.mask]
     other = None if where.other is None else op.operands[where.other]
-    if emitter.rehearsal and not emitter.order.is_needed(value):
-        other = None  # the addresses are checked, and nobody asks what was there
     roots = [op.operands[where.address], *(v for v in (mask, other) if v is not None)]
     bad = Tally(emitter)
     size = width_of(emitter.element(value))
@@ -200,7 +203,7 @@ def _gather(emitter: Emitter, op: Op, value: int, where: Operands) -> None:
         found = code.constant(buffer.kind, 0) if other is None else at(emitter, other, index)
         if holds is not False:
             places = code.splat(at(emitter, op.operands[where.address], index), lanes)
-            wanted = code.splat(code.constant("i1", 1) if holds is True else holds, lanes)
+            wanted = code.splat(_asked(code, holds), lanes)
             wanted = bad.inside(op, places, wanted, size)
             pointers = code.cast("inttoptr", places, "ptr")
             found = code.masked_load(buffer.kind, pointers, wanted, code.splat(found, lanes), size)
@@ -298,10 +301,10 @@ def _store_elements(
         if holds is True:
             code.store(found, pointer, size)
         else:
-            code.masked_store(found, pointer, code.splat(holds, lanes), size)
+            code.masked_store(found, pointer, code.splat(_asked(code, holds), lanes), size)
         return
     places = code.splat(at(emitter, op.operands[operands_of(op).address], index), lanes)
-    mask = code.splat(code.constant("i1", 1) if holds is True else holds, lanes)
+    mask = code.splat(_asked(code, holds), lanes)
     code.masked_store(found, code.cast("inttoptr", places, "ptr"), mask, size)
 
 
@@ -315,7 +318,7 @@ def _check_lanes(emitter: Emitter, op: Op, mask: int | None, size: int) -> None:
         if holds is not False:
             lanes = max(1, lanes_of(index))
             places = code.splat(at(emitter, place, index), lanes)
-            bad.inside(op, places, code.splat(code.constant("i1", 1) if holds is True else holds, lanes), size)
+            bad.inside(op, places, code.splat(_asked(code, holds), lanes), size)
 
     shape = emitter.types[place].shape
     nest(emitter, shape, [place, *([mask] if mask is not None else [])], body, only=mask)

@@ -170,7 +170,7 @@ def _along_lanes(emitter: Emitter, op: Op, fold: Fold) -> None:
         if buffer is None:
             emitter.forms[result] = found
         else:
-            write(emitter, buffer, index[:-1], found)
+            write(emitter, buffer, tuple(index[:-1]), found)
 
     _outer_loops(emitter, op, range(len(shape) - 1), None, row)
     if buffer is not None:
@@ -197,7 +197,7 @@ def _across_lanes(emitter: Emitter, op: Op, fold: Fold) -> None:
 
     def column(index: list[Index]) -> None:
         found = _accumulated(emitter, op, fold, index, _start(emitter, op, fold, lanes), 0)
-        rest = [i for k, i in enumerate(index) if k != axis]
+        rest = tuple(i for k, i in enumerate(index) if k != axis)
         write(emitter, buffer, rest, _rounded(emitter, op, found))
 
     _outer_loops(emitter, op, [k for k in range(len(shape)) if k != axis], last, column)

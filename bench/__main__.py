@@ -13,7 +13,18 @@ from .figure import Figure, table
 from .machine import describe
 from .process import ProcessFailed
 
-SUBJECTS = ("importing", "launch", "lazy", "polyhedral", "speed", "recording", "first_look", "views", "compiled")
+SUBJECTS = (
+    "importing",
+    "launch",
+    "lazy",
+    "polyhedral",
+    "speed",
+    "native",
+    "recording",
+    "first_look",
+    "views",
+    "compiled",
+)
 """Modules of this package with `measure(quick) -> list[Figure]`."""
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.interpreter.support import all_bits
 from tests.interpreter.test_casts import around_boundaries
 from tests.native.compiled import compiled
-from triton_lab.interpreter import convert
+from triton_lab.interpreter import convert, exact
 from triton_lab.native.math import conversions
 
 E4M3, E5M2, BF16 = (np.dtype(t) for t in (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, ml_dtypes.bfloat16))
@@ -141,3 +141,15 @@ def test_fp8_with_a_bias_of_fifteen():
     same_bits(compiled(conversions.e4m3b15_to_half, [np.int8], F16)(x), convert.e4m3b15_to_half(x))
     half = all_bits(F16)
     same_bits(compiled(conversions.half_to_e4m3b15, [F16], np.int8)(half), convert.half_to_e4m3b15(half))
+
+
+@pytest.mark.parametrize("dtype", [F16, BF16], ids=name_of)
+def test_a_fused_product_of_narrow_floats_is_rounded_once(dtype):
+    name = ELEMENTS[dtype]
+    rng = np.random.default_rng(5)
+    a, b, c = (rng.permutation(all_bits(dtype)) for _ in range(3))
+    # Sums that all but cancel, and products near the middle of two numbers with a small third.
+    c[::4] = -(a[::4].astype(F64) * b[::4].astype(F64)).astype(dtype)
+    c[1::4] = (rng.standard_normal(c[1::4].size) * 1e-6).astype(dtype)
+    found = compiled(lambda code, *x: conversions.narrow_fma(code, *x, name), [dtype] * 3, dtype)(a, b, c)
+    same_bits(found, convert.float_to_float(exact.multiply_add(a, b, c), dtype))

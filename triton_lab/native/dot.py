@@ -7,7 +7,7 @@ integers. A sum begins with the accumulator, where NumPy's engine adds it last: 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from triton_lab.ir import Dense, Op
 from triton_lab.native.code import Code, Reg
@@ -27,8 +27,8 @@ _SUMS = {"f32": "float", "f16": "float", "bf16": "float", "f64": "double", "i32"
 def dot(emitter: Emitter, op: Op) -> None:
     a, b, accumulator = op.operands
     type = emitter.types[op.results[0]]
-    if len(type.shape) != 2 or type.element not in _SUMS:
-        raise Unsupported("a dot of more than two axes" if len(type.shape) != 2 else f"a dot into {type.element}")
+    if type.element not in _SUMS:
+        raise Unsupported(f"a dot into {type.element}")
     kind = _SUMS[type.element]
     result, start = op.results[0], accumulator
     added = _added(emitter, op)
@@ -36,11 +36,46 @@ def dot(emitter: Emitter, op: Op) -> None:
         result, start = added.results[0], next(v for v in added.operands if v != op.results[0])
         emitter.done.add(added)
     left, right = (_operand(emitter, value, kind) for value in (a, b))
-    out = emitter.take(result)
-    _multiply(emitter, left, right, start, out, emitter.element(result))
-    if emitter.element(a) == "bf16":
-        _put_right(emitter, left, right, start, out, emitter.element(result))
+    multiplied(emitter, left, right, start, result, emitter.element(a))
+
+
+def multiplied(emitter: Emitter, left: Buffer, right: Buffer, start: int, result: int, given: str) -> None:
+    """Give ``result`` the product of two buffers, of numbers that are ``given`` as that type, plus ``start``."""
+    out, element = emitter.take(result), emitter.element(result)
+    emitter.afresh()
+
+    def plane(at: Indices) -> None:
+        x, y, total = (_plane(emitter, buffer, at) for buffer in (left, right, out))
+        _multiply(emitter, x, y, start, total, element, at)
+        if given == "bf16":
+            _put_right(emitter, x, y, start, total, element, at)
+
+    _each_plane(emitter, emitter.types[result].shape, plane)
+    emitter.afresh()
     emitter.keep(result, out)
+
+
+def _each_plane(emitter: Emitter, shape: Sequence[int], body: Callable[[Indices], None]) -> None:
+    """``body`` at each position of the axes before the last two, of which there is none or one."""
+    if len(shape) == 2:
+        body(())
+        return
+
+    def along(k: Reg, _: list[Reg]) -> Sequence[Reg]:
+        body((Index(k, emitter.depth),))
+        return ()
+
+    emitter.counted(emitter.code.constant("i64", 0), emitter.code.constant("i64", shape[0]), 1, along)
+
+
+def _plane(emitter: Emitter, buffer: Buffer, at: Indices) -> Buffer:
+    """The last two axes of a buffer, at a position of those before."""
+    if not at:
+        return buffer
+    code = emitter.code
+    offset = code.op("mul", at[0].value, code.constant("i64", buffer.strides[0]))
+    pointer = code.offset(buffer.pointer, offset, buffer.kind)
+    return Buffer(pointer, buffer.shape[1:], buffer.strides[1:], buffer.kind, buffer.widened)
 
 
 def _added(emitter: Emitter, op: Op) -> Op | None:
@@ -86,19 +121,18 @@ def _operand(emitter: Emitter, value: int, kind: str) -> Buffer:
     return buffer
 
 
-def _multiply(emitter: Emitter, a: Buffer, b: Buffer, start: int, out: Buffer, element: str) -> None:
+def _multiply(emitter: Emitter, a: Buffer, b: Buffer, start: int, out: Buffer, element: str, plane: Indices) -> None:
     """``out = a @ b + start``, tile by tile: so many rows that their sums fill half of the registers."""
     code, signature = emitter.code, emitter.signature
     (rows, depth), columns, kind = a.shape, b.shape[1], a.kind
     width = min(columns, 2 * signature.vector // (8 if kind == "double" else 4))
     height = min(rows, 8 if signature.registers >= 32 else 4)
-    emitter.afresh()
 
     def tile(i: Reg, j: Index) -> None:
         sums = []
         for row in range(height):
             where = Index(code.op("add", i, code.constant("i64", row)), emitter.depth)
-            sums.append(code.splat(widened_at(emitter, start, (where, j)), width))
+            sums.append(code.splat(widened_at(emitter, start, (*plane, where, j)), width))
         first_a = code.offset(a.pointer, code.op("mul", i, code.constant("i64", a.strides[0])), kind)
         first_b = code.offset(b.pointer, j.value, kind)
 
@@ -129,7 +163,6 @@ def _multiply(emitter: Emitter, a: Buffer, b: Buffer, start: int, out: Buffer, e
         return ()
 
     emitter.counted(code.constant("i64", 0), code.constant("i64", columns), width, along_columns)
-    emitter.afresh()
 
 
 def _added_product(emitter: Emitter, a: Reg, b: Reg, total: Reg) -> Reg:
@@ -142,7 +175,7 @@ def _added_product(emitter: Emitter, a: Reg, b: Reg, total: Reg) -> Reg:
 _AT_ONCE = 16
 
 
-def _put_right(emitter: Emitter, a: Buffer, b: Buffer, start: int, out: Buffer, element: str) -> None:
+def _put_right(emitter: Emitter, a: Buffer, b: Buffer, start: int, out: Buffer, element: str, plane: Indices) -> None:
     """Sums that left float32, once more in float64, where products of bfloat16 cancel without becoming infinite."""
     code = emitter.code
     again, after = code.new_block("again"), code.new_block("finite")
@@ -156,7 +189,9 @@ def _put_right(emitter: Emitter, a: Buffer, b: Buffer, start: int, out: Buffer, 
             where = (row, Index(j, emitter.depth))
             old = read(emitter, out, where)
             wide = widen(code, old, element) if is_narrow(element) and not out.widened else old
-            total = _in_steps(emitter, a, b, i, j, code.cast("fpext", widened_at(emitter, start, where), "double"))
+            total = _in_steps(
+                emitter, a, b, i, j, code.cast("fpext", widened_at(emitter, start, (*plane, *where)), "double")
+            )
             kept = narrow(code, total, element) if old.kind != "float" else total
             write(emitter, out, where, code.select(_is_finite(code, wide), old, kept))
             return ()
@@ -167,7 +202,6 @@ def _put_right(emitter: Emitter, a: Buffer, b: Buffer, start: int, out: Buffer, 
     emitter.counted(code.constant("i64", 0), code.constant("i64", out.shape[0]), 1, along_rows)
     code.jump(after)
     code.block = after
-    emitter.afresh()
 
 
 def _is_finite(code: Code, x: Reg) -> Reg:

@@ -12,7 +12,14 @@ from triton_lab.native.emitter import Emitter, elements_of
 from triton_lab.native.forms import Affine
 from triton_lab.native.kinds import is_narrow, kind_of, width_of
 from triton_lab.native.math import FUNCTIONS
-from triton_lab.native.math.conversions import float_to_float, float_to_integer, integer_to_float, narrow
+from triton_lab.native.math.conversions import (
+    float_to_float,
+    float_to_integer,
+    integer_to_float,
+    narrow,
+    narrow_fma,
+)
+from triton_lab.native.math.library import library
 from triton_lab.native.unsupported import Unsupported
 
 # Constants and what the program knows of itself.
@@ -177,9 +184,17 @@ def whole(emitter: Emitter, op: Op, index: Indices) -> Reg:
 
 @elements_of("math.fma")
 def fma(emitter: Emitter, op: Op, index: Indices) -> Reg:
-    if emitter.element(op.results[0]) not in ("f32", "f64"):
-        raise Unsupported("fma of narrow floats")
-    return emitter.code.intrinsic("llvm.fma", *(at(emitter, value, index) for value in op.operands))
+    operands, element = [at(emitter, value, index) for value in op.operands], emitter.element(op.results[0])
+    if is_narrow(element):
+        return narrow_fma(emitter.code, *operands, element)
+    return emitter.code.intrinsic("llvm.fma", *operands)
+
+
+@elements_of("arith.remf")
+def remf(emitter: Emitter, op: Op, index: Indices) -> Reg:
+    code = emitter.code
+    a, b = code.alike(*(widened_at(emitter, value, index) for value in op.operands))
+    return rounded(emitter, op, library(code, "__nv_fmodf" if a.kind == "float" else "__nv_fmod", (a, b), a.kind))
 
 
 @elements_of(*(f"math.{name}" for name in ("exp", "exp2", "log", "log2", "sin", "cos", "erf", "rsqrt")))

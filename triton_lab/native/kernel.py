@@ -5,7 +5,19 @@ from __future__ import annotations
 from triton_lab.ir import Plan, Type
 
 # They register what they know.
-from triton_lab.native import atomics, control, dot, elementwise, integers, lanes, memory, reduce, scan, shapes  # noqa: F401
+from triton_lab.native import (  # noqa: F401
+    atomics,
+    control,
+    dot,
+    dot_scaled,
+    elementwise,
+    integers,
+    lanes,
+    memory,
+    reduce,
+    scan,
+    shapes,
+)
 from triton_lab.native.analysis import Analysis
 from triton_lab.native.branches import run_body
 from triton_lab.native.code import Code, Reg, bits_of

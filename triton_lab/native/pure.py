@@ -11,6 +11,7 @@ _ARITHMETIC = frozenset(
         "subf",
         "mulf",
         "divf",
+        "remf",
         "negf",
         "maxnumf",
         "minnumf",
@@ -96,6 +97,7 @@ COSTS = {
     **dict.fromkeys(("arith.divsi", "arith.remsi", "arith.divui", "arith.remui"), 20),
     **dict.fromkeys(("arith.divf", "tt.precise_divf", "tt.approx_divf", "math.sqrt", "tt.precise_sqrt"), 8),
     "math.rsqrt": 12,
+    "arith.remf": 100,
     "tt.extern_elementwise": 30,
     "math.erf": 50,
 }

@@ -63,6 +63,7 @@ def run(machine: Machine, built: Built, regions: Mapping[int, Region | None]) ->
             if late == LATE:
                 raise KernelError("the kernel's memory was changed by somebody else while it ran")
             stop = min(total, (came // batch + 1) * batch)
+            machine.ended = came
             machine.run(range(came, stop))
             handed += stop - came
             came = stop

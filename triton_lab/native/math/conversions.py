@@ -90,6 +90,20 @@ def integer_to_float(code: Code, x: Reg, target: str, signed: bool) -> Reg:
     return _cast_down(_to_odd(exact), target).reg
 
 
+def narrow_fma(code: Code, a: Reg, b: Reg, c: Reg, element: str) -> Reg:
+    """``a * b + c`` of narrow floats, rounded once, by a sum in float64 whose last bit tells what it lacks."""
+    x, y, z = (_wide(Lanes(code, operand), element).cast("fpext", "double") for operand in (a, b, c))
+    product = x * y
+    total = product + z
+    part = total - product
+    error = (product - (total - part)) + (z - part)
+    bits = total.bits()
+    inexact = error.differs(0.0) & (bits & 1).equals(0) & abs(total).less(float("inf")) & ~error.isnan()
+    away = (error.bits() ^ bits).at_least(0)
+    odd = inexact.where(away.where(bits + 1, bits - 1), bits).as_float()
+    return _cast_down(_to_odd(odd), element).reg
+
+
 def e4m3b15_to_half(code: Code, x: Reg) -> Reg:
     """The bits of an fp8 with four exponent bits of bias 15 as those of the float16 that it is."""
     bits = Lanes(code, x).resize("i16", signed=False)

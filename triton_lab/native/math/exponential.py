@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triton_lab.native.math.lanes import Lanes, fma, polynomial, rounded_with_magic, scaled
+from triton_lab.native.math.lanes import Lanes, fma, polynomial
 
 # (e**r - 1) / r for |r| <= ln(2)/2, and (2**f - 1) / f for |f| <= 1/2: nearly minimax, rounded to float32 one after
 # the other, each time fitting anew what is left; the error is 2**-28 of the result.
@@ -21,17 +21,30 @@ _EXP2_ENDS = (-151.0, 128.5)
 def exp(x: Lanes) -> Lanes:
     """e**x of float32, within 1 ulp."""
     x = _between(x, _EXP_ENDS)
-    whole, n = rounded_with_magic(x, 1.4426950408889634)
+    whole, factors = _powers(x, 1.4426950408889634)
     rest = fma(whole, -_LN2_LOW, fma(whole, -_LN2_HIGH, x))
-    return scaled(fma(rest, polynomial(rest, _EXP), 1.0), n)
+    return fma(rest, polynomial(rest, _EXP), 1.0) * factors[0] * factors[1]
 
 
 def exp2(x: Lanes) -> Lanes:
     """2**x of float32, within 1 ulp; whole powers exactly."""
     x = _between(x, _EXP2_ENDS)
-    whole, n = rounded_with_magic(x, 1.0)
+    whole, factors = _powers(x, 1.0)
     rest = x - whole
-    return scaled(fma(rest, polynomial(rest, _EXP2), 1.0), n)
+    return fma(rest, polynomial(rest, _EXP2), 1.0) * factors[0] * factors[1]
+
+
+# Added to this, a number leaves the nearest whole one in the lowest bits, and 254 more: the bias of two exponents.
+_MAGIC = 1.5 * 2.0**23 + 254.0
+
+
+def _powers(x: Lanes, factor: float) -> tuple[Lanes, tuple[Lanes, Lanes]]:
+    """``n``, the whole number nearest to ``x * factor``, and two normal numbers whose product is ``2**n``."""
+    shifted = fma(x, factor, _MAGIC)
+    both = shifted.bits()
+    # Each has half of n and a bias of 127. What is above is shifted out.
+    one = both.unsigned_shift(1)
+    return shifted - _MAGIC, ((one << 23).as_float(), ((both - one) << 23).as_float())
 
 
 def _between(x: Lanes, ends: tuple[float, float]) -> Lanes:

@@ -79,34 +79,45 @@ def nextafter(x: Lanes, y: Lanes) -> Lanes:
     return (x.isnan() | y.isnan()).where(x + y, result)
 
 
-# float32 divided by float32: exponents differ by up to 277, of which a step takes 24.
-_STEP, _STEPS = 24, 12
+# A step of a long division takes so many bits of the quotient, which float64 holds with room for a wrong last one.
+_STEP = 50
 
 
 def fmod(x: Lanes, y: Lanes) -> Lanes:
-    """The exact remainder of float32, with the sign of ``x``: a long division, 24 bits at a time, in float64."""
-    size, modulus = abs(x), abs(y)
-    exponent, base = _exponent(size), _exponent(modulus)
-    # Both as whole numbers below 2**24, times powers of two; exponents below that of the divisor change nothing.
-    difference = exponent - base
-    difference = difference.less(0).where(0, difference).resize("i64", signed=True)
-    wide, divisor = size.cast("fpext", "double"), modulus.cast("fpext", "double")
-    rest = wide * power_of_two(-difference)
-    for step in range(_STEPS):
+    """The exact remainder, with the sign of ``x``: a long division in float64, many bits at a time."""
+    rest, exponent = _parts(abs(x))
+    divisor, base = _parts(abs(y))
+    rest, divisor = rest.cast("fpext", "double"), divisor.cast("fpext", "double")
+    difference = (exponent - base).resize("i64", signed=True)
+    # Exponents differ by up to 276 in float32, and by up to 2,097 in float64.
+    for step in range((276 if x.kind == "float" else 2097) // _STEP + 1):
         left = difference - step * _STEP
         left = left.greater(_STEP).where(_STEP, left)
         left = left.less(0).where(0, left)
         rest = _reduced(rest, divisor) * power_of_two(left)
-    found = _reduced(rest, divisor).cast("fptrunc", "float").copysign(x)
-    found = modulus.equals(math.inf).where(x, found)
-    wrong = ~size.less(math.inf) | modulus.equals(0.0) | y.isnan()
+    found = scaled(_reduced(rest, divisor).cast("fptrunc", x.kind), base).copysign(x)
+    unchanged = abs(x).less(abs(y)) | x.equals(0.0)
+    found = unchanged.where(x, found)
+    wrong = ~abs(x).less(math.inf) | y.equals(0.0) | y.isnan()
     return wrong.where(math.nan, found)
 
 
 def _reduced(rest: Lanes, divisor: Lanes) -> Lanes:
-    """``rest`` modulo ``divisor``, exactly, for a quotient below 2**50."""
+    """``rest`` modulo ``divisor``, exactly, for a quotient below 2**51."""
     quotient = (rest / divisor).intrinsic("trunc")
     left = fma(-quotient, divisor, rest)
     # The quotient may have been rounded up to a whole number.
-    left = left.less(0.0).where(left + divisor, left)
-    return left.at_least(0.0).where(left, 0.0)
+    return left.less(0.0).where(left + divisor, left)
+
+
+def remainder(x: Lanes, y: Lanes) -> Lanes:
+    """What is left of the nearest multiple of ``y``, ties to the even one."""
+    rest, size = fmod(x, y), abs(y)
+    # Beside twice a number that large, no rest is as large as the number itself.
+    odd = fmod(abs(x), size * 2.0).at_least(size)
+    odd = (size * 2.0).less(math.inf).where(odd, abs(x).at_least(size))
+    left = abs(rest)
+    over = left.greater(size - left) | (left.equals(size - left) & odd)
+    result = over.where(rest - size.copysign(rest), rest)
+    result = size.equals(math.inf).where(rest, result)
+    return result.equals(0.0).where(x.of(0.0).copysign(x), result)

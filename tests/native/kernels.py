@@ -6,7 +6,6 @@ and programs write nothing that others read. So the order is free, and the bits 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -47,6 +46,8 @@ class Case:
     real: float
     seed: int
     cut: int = 0
+    # Where the first output's storage is an input's: which, and from which byte on.
+    shared: tuple[int, int] | None = None
 
 
 @dataclass
@@ -277,9 +278,14 @@ def cases(draw: st.DrawFn) -> Case:
         "    r = tl.arange(0, R)",
         "    c = tl.arange(0, C)",
     ]
+    grid = (draw(st.integers(1, 5)), draw(st.integers(1, 3)))
+    shared = None
+    if outputs and draw(st.integers(0, 3)) == 0:  # one program: what several would read of it rests on their order
+        grid = (1, 1)
+        shared = (draw(st.integers(0, len(inputs) - 1)), draw(st.integers(0, 40)))
     return Case(
         source="\n".join([*head, *writer.lines]) + "\n",
-        grid=(draw(st.integers(1, 5)), draw(st.integers(1, 3))),
+        grid=grid,
         rows=rows,
         cols=cols,
         inputs=inputs,
@@ -288,6 +294,7 @@ def cases(draw: st.DrawFn) -> Case:
         real=draw(st.sampled_from((0.5, -1.75, 1e30, 0.0))),
         seed=draw(st.integers(0, 2**32 - 1)),
         cut=draw(st.integers(0, rows * cols)),
+        shared=shared,
     )
 
 
@@ -303,10 +310,22 @@ class Arguments:
         for dtype, count, before in case.inputs:
             self._storages.append(_filled(numbers, dtype, count + before))
             self.tensors.append(self._storages[-1][before:])
-        for dtype, count in case.outputs:
-            self._storages.append(torch.zeros(count * programs, dtype=_TORCH[dtype]))
-            self.tensors.append(self._storages[-1])
+        for number, (dtype, count) in enumerate(case.outputs):
+            kind = _TORCH[dtype]
+            room = self._room(kind, count * programs) if number == 0 else None
+            if room is None:
+                self._storages.append(torch.zeros(count * programs, dtype=kind))
+            self.tensors.append(self._storages[-1] if room is None else room)
         self._saved = [storage.clone() for storage in self._storages]
+
+    def _room(self, kind: torch.dtype, count: int) -> torch.Tensor | None:
+        """A tensor in the storage of the input that the case names, if it is long enough."""
+        if self.case.shared is None:
+            return None
+        number, first = self.case.shared
+        raw = self._storages[number].view(torch.uint8)[first // kind.itemsize * kind.itemsize :]
+        fits = len(raw) >= count * kind.itemsize
+        return raw[: count * kind.itemsize].view(kind) if fits else None
 
     def anew(self) -> list[torch.Tensor]:
         """The tensors as they were at the start."""
@@ -337,8 +356,3 @@ def _filled(numbers: np.random.Generator, dtype: str, count: int) -> torch.Tenso
         special = special.to(kind)
     chosen = special[torch.from_numpy(numbers.integers(0, len(special), count))]
     return torch.where(where, chosen, filled)
-
-
-def simpler(case: Case) -> Case:
-    """The same kernel on one program."""
-    return dataclasses.replace(case, grid=(1, 1))

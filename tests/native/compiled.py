@@ -23,12 +23,12 @@ def kind_of(dtype):
     return {"f4": "float", "f8": "double"}.get(f"{dtype.kind}{dtype.itemsize}", f"i{8 * dtype.itemsize}")
 
 
-def compiled(build, inputs, output, lanes=16, features=None):
+def compiled(build, inputs, output, lanes=8, features=None):
     """``build(code, *regs) -> reg`` as a function of arrays of the dtypes ``inputs``, which gives one of ``output``.
 
     Lengths are multiples of ``lanes``; ``i1`` comes out as bytes. ``features`` limits the processor: ``-avx512f``.
     """
-    code = _code(build, [kind_of(dtype) for dtype in inputs], lanes)
+    code = code_of(build, [kind_of(dtype) for dtype in inputs], lanes)
     run = linked(code.text(), "run", len(inputs) + 1, features)
 
     def call(*arrays):
@@ -45,7 +45,8 @@ def compiled(build, inputs, output, lanes=16, features=None):
     return call
 
 
-def _code(build, kinds, lanes):
+def code_of(build, kinds, lanes):
+    """``build`` in a loop over arrays of registers of ``kinds``; the last pointer takes what it gives."""
     pointers = [Reg(f"%a{k}", "ptr") for k in range(len(kinds) + 1)]
     count = Reg("%n", "i64")
     code = Code("run", [*pointers, count], "i64")

@@ -184,10 +184,10 @@ def whole(emitter: Emitter, op: Op, index: Indices) -> Reg:
 
 @elements_of("math.fma")
 def fma(emitter: Emitter, op: Op, index: Indices) -> Reg:
-    operands, element = [at(emitter, value, index) for value in op.operands], emitter.element(op.results[0])
+    (a, b, c), element = (at(emitter, value, index) for value in op.operands), emitter.element(op.results[0])
     if is_narrow(element):
-        return narrow_fma(emitter.code, *operands, element)
-    return emitter.code.intrinsic("llvm.fma", *operands)
+        return narrow_fma(emitter.code, *emitter.code.alike(a, b, c), element=element)
+    return emitter.code.intrinsic("llvm.fma", a, b, c)
 
 
 @elements_of("arith.remf")

@@ -90,7 +90,7 @@ def integer_to_float(code: Code, x: Reg, target: str, signed: bool) -> Reg:
     return _cast_down(_to_odd(exact), target).reg
 
 
-def narrow_fma(code: Code, a: Reg, b: Reg, c: Reg, element: str) -> Reg:
+def narrow_fma(code: Code, a: Reg, b: Reg, c: Reg, *, element: str) -> Reg:
     """``a * b + c`` of narrow floats, rounded once, by a sum in float64 whose last bit tells what it lacks."""
     x, y, z = (_wide(Lanes(code, operand), element).cast("fpext", "double") for operand in (a, b, c))
     product = x * y
@@ -179,7 +179,7 @@ def _cut(x: Lanes, element: str) -> Lanes:
     else:
         found = _packed(x, format, format.greatest, towards_zero=True)
         if format.has_infinity:
-            end = x.like(format.limit).copysign(x)
+            end = x.of(format.limit).copysign(x)
             infinite = _packed(end, format, format.limit, towards_zero=True)
             found = abs(x).equals(float("inf")).where(infinite, found)
     return x.isnan().where(format.nan, found)

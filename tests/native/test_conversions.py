@@ -151,5 +151,5 @@ def test_a_fused_product_of_narrow_floats_is_rounded_once(dtype):
     # Sums that all but cancel, and products near the middle of two numbers with a small third.
     c[::4] = -(a[::4].astype(F64) * b[::4].astype(F64)).astype(dtype)
     c[1::4] = (rng.standard_normal(c[1::4].size) * 1e-6).astype(dtype)
-    found = compiled(lambda code, *x: conversions.narrow_fma(code, *x, element=name), [dtype] * 3, dtype)(a, b, c)
+    found = compiled(lambda code, *x: conversions.narrow_fma(code, *x, name), [dtype] * 3, dtype)(a, b, c)
     same_bits(found, convert.float_to_float(exact.multiply_add(a, b, c), dtype))

@@ -259,9 +259,11 @@ def is_bounded(emitter: Emitter, op: Op, form: Affine) -> bool:
     return True
 
 
-def _kept(emitter: Emitter, op: Op, form: Affine) -> Affine:
-    """``form``, once a guard has seen that no element leaves the result's type."""
+def _kept(emitter: Emitter, op: Op, form: Affine) -> Affine | None:
+    """``form``, once a guard has seen that no element leaves the result's type; None if that cannot be seen."""
     bits = emitter.types[op.results[0]].bits
+    if bits < 64 and form.reach_bits > _FAR + 1:
+        return None
     if bits >= 64 or max(form.base_bits, form.reach_bits) < bits - 1:
         return replace(form, base_bits=min(form.base_bits, 64), reach_bits=min(form.reach_bits, 64))
     code, limit = emitter.code, 1 << bits - 1

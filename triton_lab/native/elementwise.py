@@ -184,10 +184,11 @@ def whole(emitter: Emitter, op: Op, index: Indices) -> Reg:
 
 @elements_of("math.fma")
 def fma(emitter: Emitter, op: Op, index: Indices) -> Reg:
-    (a, b, c), element = (at(emitter, value, index) for value in op.operands), emitter.element(op.results[0])
+    operands, element = [at(emitter, value, index) for value in op.operands], emitter.element(op.results[0])
     if is_narrow(element):
-        return narrow_fma(emitter.code, *emitter.code.alike(a, b, c), element=element)
-    return emitter.code.intrinsic("llvm.fma", a, b, c)
+        a, b, c = operands
+        return narrow_fma(emitter.code, a, b, c, element)
+    return emitter.code.intrinsic("llvm.fma", *operands)
 
 
 @elements_of("arith.remf")

@@ -50,6 +50,8 @@ def check_corners(emitter: Emitter, op: Op, form: Affine, mask: int | None, size
         held = emitter.scalar(mask)
         nothing = code.op("xor", held, code.constant("i1", 1))
     ok = code.op("and", code.compare("uge", terms.register(code, low), start), _ends(emitter, high, size, stop))
+    # Addresses that come round past the end of memory are none of the region's.
+    ok = code.op("and", ok, code.compare("ule", terms.register(code, low), terms.register(code, high)))
     if size > 1:
         ok = code.op("and", ok, _aligned(emitter, form, size))
     if nothing is not None:

@@ -90,7 +90,7 @@ def integer_to_float(code: Code, x: Reg, target: str, signed: bool) -> Reg:
     return _cast_down(_to_odd(exact), target).reg
 
 
-def narrow_fma(code: Code, a: Reg, b: Reg, c: Reg, *, element: str) -> Reg:
+def narrow_fma(code: Code, a: Reg, b: Reg, c: Reg, element: str) -> Reg:
     """``a * b + c`` of narrow floats, rounded once, by a sum in float64 whose last bit tells what it lacks."""
     x, y, z = (_wide(Lanes(code, operand), element).cast("fpext", "double") for operand in (a, b, c))
     product = x * y

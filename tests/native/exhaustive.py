@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 from tests.native.compiled import compiled
+from triton_lab.interpreter import error_functions
 from triton_lab.native.math import FUNCTIONS
 
 ORACLES = {
@@ -20,6 +21,9 @@ ORACLES = {
     "log2": np.log2,
     "rsqrt": lambda x: 1.0 / np.sqrt(x),
     "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "erf": error_functions.erf,
 }
 _CHUNK = 1 << 20
 

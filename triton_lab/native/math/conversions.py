@@ -179,7 +179,7 @@ def _cut(x: Lanes, element: str) -> Lanes:
     else:
         found = _packed(x, format, format.greatest, towards_zero=True)
         if format.has_infinity:
-            end = x.like(format.limit).copysign(x)
+            end = x.of(format.limit).copysign(x)
             infinite = _packed(end, format, format.limit, towards_zero=True)
             found = abs(x).equals(float("inf")).where(infinite, found)
     return x.isnan().where(format.nan, found)

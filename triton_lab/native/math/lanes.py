@@ -139,10 +139,6 @@ class Lanes:
         """An integer's bits as a float."""
         return self.cast("bitcast", _FLOAT_OF[self.kind])
 
-    def like(self, value: float) -> Lanes:
-        """A literal of this type, as lanes."""
-        return self.of(value)
-
     def intrinsic(self, name: str, *others: Lanes | float) -> Lanes:
         """``llvm.<name>`` of these lanes and others of the same type."""
         return Lanes(self.code, self.code.intrinsic(f"llvm.{name}", self.reg, *(self.of(o).reg for o in others)))

@@ -77,6 +77,8 @@ def _of_float32(function: _Function) -> _Function:
 
 
 def _to_integer(target: str, signed: bool, rounding: str) -> _Function:
+    """``rounding`` is LLVM's name for it, empty for halves away from zero."""
+
     def apply(x: Lanes) -> Lanes:
         rounded = whole.flushed(x).intrinsic(rounding) if rounding else whole.round_half_away(x)
         source = "f32" if x.kind == "float" else "f64"
@@ -92,15 +94,6 @@ def _from_integer(target: str, signed: bool) -> _Function:
 def _flushed(function: _Function) -> _Function:
     """Of float32 whose subnormals count as zero, before and after."""
     return lambda *operands: whole.flushed(function(*(whole.flushed(x) for x in operands)))
-
-
-def _long(rounding: str) -> _Function:
-    def apply(x: Lanes) -> Lanes:
-        rounded = x.intrinsic("rint") if rounding == "rint" else whole.round_half_away(x)
-        source = "f32" if x.kind == "float" else "f64"
-        return Lanes(x.code, conversions.float_to_integer(x.code, rounded.reg, source, "i64", True))
-
-    return apply
 
 
 _BOTH: dict[str, _Function] = {
@@ -128,8 +121,8 @@ _BOTH: dict[str, _Function] = {
     "hypot": _wide(roots.hypot),
     "ilogb": whole.ilogb,
     "ldexp": whole.ldexp,
-    "llrint": _long("rint"),
-    "llround": _long(""),
+    "llrint": _to_integer("i64", True, "rint"),
+    "llround": _to_integer("i64", True, ""),
     "log10": _wide(powers.log10),
     "log1p": _wide(powers.log1p),
     "logb": whole.logb,

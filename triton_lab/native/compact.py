@@ -260,7 +260,7 @@ def is_bounded(emitter: Emitter, op: Op, form: Affine) -> bool:
 
 
 def _kept(emitter: Emitter, op: Op, form: Affine) -> Affine | None:
-    """``form``, once a guard has seen that no element leaves the result's type; None if 64 bits are too few for that."""
+    """``form``, once a guard has seen that no element leaves the result's type; None if that cannot be seen."""
     bits = emitter.types[op.results[0]].bits
     if bits < 64 and form.reach_bits > _FAR + 1:
         return None

@@ -186,7 +186,8 @@ def whole(emitter: Emitter, op: Op, index: Indices) -> Reg:
 def fma(emitter: Emitter, op: Op, index: Indices) -> Reg:
     operands, element = [at(emitter, value, index) for value in op.operands], emitter.element(op.results[0])
     if is_narrow(element):
-        return narrow_fma(emitter.code, *operands, element)
+        a, b, c = operands
+        return narrow_fma(emitter.code, a, b, c, element)
     return emitter.code.intrinsic("llvm.fma", *operands)
 
 

@@ -204,7 +204,8 @@ class Emitter:
             return following
 
         before = self.code.block
-        return self.code.counted(first, end, step, inside, carried)
+        # Axes of one element have no lanes, and are gone through one by one.
+        return self.code.counted(first, end, max(1, step), inside, carried)
 
     def afresh(self) -> None:
         """Forget elements computed outside of loops: memory may have changed, or control has come together."""

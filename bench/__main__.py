@@ -19,6 +19,7 @@ SUBJECTS = (
     "lazy",
     "polyhedral",
     "speed",
+    "native",
     "recording",
     "first_look",
     "views",

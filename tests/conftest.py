@@ -11,7 +11,9 @@ import gc
 import os
 import shutil
 import signal
+import sys
 import tempfile
+from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 import pytest
@@ -46,6 +48,27 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
+
+
+@pytest.hookimpl
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Under ``TRITON_LAB_ENGINE=native`` all that can be is compiled: how much that was, and why the rest was not."""
+    engine = sys.modules.get("triton_lab.native.engine")
+    if engine is not None and os.environ.get("TRITON_LAB_ENGINE") == "native":
+        ran = engine.lately
+        reasons = Counter(one.why for one in ran if one.engine == "numpy")
+        handed = sum(bool(one.handed) for one in ran)
+        terminalreporter.section("engines")
+        terminalreporter.line(f"{len(ran)} launches, {len(ran) - reasons.total()} native, {handed} handed to NumPy")
+        for why, count in reasons.most_common():
+            terminalreporter.line(f"{count:6} {why}")
+
+
+def pytest_sessionstart() -> None:
+    if os.environ.get("TRITON_LAB_ENGINE") == "native":
+        from triton_lab.native import engine
+
+        engine.lately = deque()
 
 
 def _wants_browser(item: pytest.Item) -> bool:

@@ -24,10 +24,12 @@ each_door = pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name_
 # Exceptions that no user's program has to catch.
 INSIDE = {
     "Bad": "the interpreter's own, it becomes a KernelError",
+    "CannotCompile": "no llvmlite, or what LLVM refuses: NumPy runs the kernel",
     "CannotAssemble": "a module of `front/` that cannot be joined with others: a bug of ours, told to who writes it",
     "CellSyntaxError": "how `%%triton` shows a SyntaxError",
     "InvalidPlan": "a plan of ours that breaks the IR's rules: asked for in tests alone",
     "ParseError": "a module that Triton printed and we cannot read: a bug of ours",
+    "Retry": "the generator's own: a loop is written again, with less taken for granted",
     "UsageError": "how `%%triton` says what its line may hold",
 }
 

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.unseen import NotRecorded as NotRecorded
     from triton_lab.launch.values import Values as Values
     from triton_lab.launch.verdict import Unchecked as Unchecked
+    from triton_lab.native.told import engines as engines
     from triton_lab.polyhedral.entry import schedule as schedule
     from triton_lab.remote.failures import RemoteError as RemoteError
     from triton_lab.remote.spread import Outcome as Outcome
@@ -121,6 +122,7 @@ _PUBLIC: dict[str, str | None] = {
     "compare": "triton_lab.launch.comparing.compare",
     "compile": "triton_lab.compiled.entry",
     "course": None,
+    "engines": "triton_lab.native.told",
     "examples": None,
     "interact": "triton_lab.views.launch.interact",
     "layout": "triton_lab.compiled.layouts",
@@ -176,6 +178,7 @@ __all__ = [
     "compare",
     "compile",
     "course",
+    "engines",
     "examples",
     "interact",
     "layout",

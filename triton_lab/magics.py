@@ -119,7 +119,7 @@ def unregister(shell: Any) -> None:
 
 
 def triton_line(line: str) -> None:
-    """Print versions, targets, and what is active; ``%triton --help`` says what else there is."""
+    """Print versions, targets, and what is active, or choose the CPU target's engine; ``%triton --help`` says how."""
     __tracebackhide__ = True
     from triton_lab.notebook import options, trouble
     from triton_lab.notebook.status import status
@@ -128,12 +128,32 @@ def triton_line(line: str) -> None:
         print(status())
     elif options.asks_for_help(line):
         print(options.USAGE)
+    elif line.split()[0] == "engine" and len(line.split()) < 3:
+        try:
+            _engine(*line.split()[1:])
+        except ValueError as error:
+            raise trouble.plain(options.UsageError(f"%triton {line.strip()}: {error}")) from None
     else:
         raise trouble.plain(
             options.UsageError(
-                f"%triton takes no arguments but --help; for a cell write %%triton {line.strip()} as its first line"
+                "%triton takes no arguments but --help and engine; "
+                f"for a cell write %%triton {line.strip()} as its first line"
             )
         )
+
+
+def _engine(name: str = "") -> None:
+    """Take an engine for the launches to come, or tell which it is and what it ran. Raises ValueError."""
+    from triton_lab.backend.limiting import limits
+    from triton_lab.native.engine import checked
+    from triton_lab.native.told import engines
+    from triton_lab.notebook.status import engine
+
+    if name:
+        limits(engine=checked(name))
+    print(f"engine:  {engine()}")
+    if not name:
+        print(engines())
 
 
 def triton_cell(line: str, body: str) -> None:

@@ -91,6 +91,7 @@ def test_sums_over_any_shape_and_stride(rows, columns, axis, row_stride):
     bit_equal(run)
 
 
+@pytest.mark.usefixtures("on_numpy")
 def test_the_helper_sees_a_difference():
     @triton.jit
     def racy(x, out):

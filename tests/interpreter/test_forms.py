@@ -12,6 +12,8 @@ from triton_lab.interpreter import access
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.box import Box
 
+pytestmark = pytest.mark.usefixtures("on_numpy")
+
 # An offset of k = 0..7, of the program and of n = 24, which is what it is as an affine block.
 OFFSETS = {
     "k": lambda k, p: k,

@@ -26,6 +26,7 @@ from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.memory import Memory, Region
 from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.printing import Printer
+from triton_lab.native import engine
 
 if TYPE_CHECKING:
     from triton_lab.backend.stopwatch import Time
@@ -153,7 +154,7 @@ recorders = Recorders()
 
 
 # Settings of the process, changed by the magics and by `lab.limits`.
-limits = Limits()
+limits = Limits(engine=engine.asked())
 # Told how many programs have run, and of how many; where None, a terminal shows a bar.
 progress: Callable[[int, int], None] | None = None
 
@@ -253,7 +254,6 @@ def interpret(call: Call, watches: Sequence[Watch], quiet: bool = False) -> None
 
     Raises KernelError, in words for the kernel's author. An interrupt says which line of the kernel ran.
     """
-    start = time.perf_counter()
     try:
         with bar(call.metadata.name, progress) as told:
             machine = Machine(
@@ -269,8 +269,10 @@ def interpret(call: Call, watches: Sequence[Watch], quiet: bool = False) -> None
                 printer=None if call.trial or quiet else Printer(call.grid, limits.lines),
             )
             machine.allow(call.executable.reach(call.owners))
+            run = engine.chosen(machine, call.trial)
+            start = time.perf_counter()
             try:
-                machine.run()
+                run()
             finally:
                 call.seconds = call.interpreted = time.perf_counter() - start
                 timing.spend(call.seconds)

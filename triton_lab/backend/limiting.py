@@ -7,7 +7,8 @@ from types import EllipsisType
 
 from triton_lab.backend import launcher
 from triton_lab.backend.setting import Change, Setting
-from triton_lab.interpreter.machine import Limits
+from triton_lab.interpreter.machine import Engine, Limits
+from triton_lab.native.engine import checked
 
 
 def _apply(chosen: Limits) -> None:
@@ -17,17 +18,27 @@ def _apply(chosen: Limits) -> None:
 _setting = Setting(launcher.limits, _apply)
 
 
-def limits(*, max_steps: int | EllipsisType | None = ..., max_bytes: int | EllipsisType = ...) -> Change[Limits]:
-    """Bound what launches on the CPU target may use; what is not named stays as it is.
+def limits(
+    *,
+    max_steps: int | EllipsisType | None = ...,
+    max_bytes: int | EllipsisType = ...,
+    engine: Engine | EllipsisType = ...,
+) -> Change[Limits]:
+    """Bound what launches on the CPU target may use, and choose what runs them; what is not named stays as it is.
 
     ``max_steps``: so many loop iterations at most in a launch, each counted once for all programs that run
     it together; a launch that wants more fails with StepLimit. None, as at the start: no limit.
     ``max_bytes``: so many bytes at most, over the tensors' own, for what the running programs compute;
     1 GiB at the start. Fewer programs run at once where they are large.
+    ``engine``: "numpy", which is the meaning of every kernel; "native", which compiles a kernel to machine code when
+    it is first launched and leaves to NumPy what it cannot do; "auto", as at the start unless the environment variable
+    TRITON_LAB_ENGINE says otherwise: we choose. `lab.engines` tells what ran the launches so far.
 
     Holds for the whole process until the next change; as a context manager, until the block ends.
 
     >>> with lab.limits(max_steps=10_000, max_bytes=64 << 20):
+    ...     out = add(x, y)
+    >>> with lab.limits(engine="native"):
     ...     out = add(x, y)
     >>> lab.limits(max_bytes=0)
     Traceback (most recent call last):
@@ -44,4 +55,7 @@ def limits(*, max_steps: int | EllipsisType | None = ..., max_bytes: int | Ellip
             if max_bytes < 1:
                 raise ValueError(f"max_bytes={max_bytes}: a number of bytes above 0 is needed")
             chosen = replace(chosen, memory=max_bytes)
-        return _setting.change(chosen, f"<limits max_steps={chosen.steps} max_bytes={chosen.memory}>")
+        if not isinstance(engine, EllipsisType):
+            chosen = replace(chosen, engine=checked(engine))
+        text = f"<limits max_steps={chosen.steps} max_bytes={chosen.memory} engine={chosen.engine}>"
+        return _setting.change(chosen, text)

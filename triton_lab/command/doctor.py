@@ -141,6 +141,25 @@ def _cache() -> Iterator[Checked]:
         yield Checked("cache", "missing", f"{folder} cannot be written: {error.strerror}", remedy)
 
 
+def _native() -> Iterator[Checked]:
+    """Whether kernels can be compiled to machine code, and kept."""
+    from triton_lab.native import cache, jit
+
+    lacking = jit.missing()
+    if lacking:
+        remedy = f"NumPy runs everything. For speed: {_PIP} 'triton-lab[native]'"
+        yield Checked("native engine", "note", lacking, remedy)
+        return
+    try:
+        yield Checked("native engine", "ok", f"llvmlite {jit.version()} for {jit.host().cpu}")
+    except jit.CannotCompile as error:
+        yield Checked("native engine", "note", str(error), f"NumPy runs everything. {_PIP} --force-reinstall llvmlite")
+        return
+    if why := cache.trouble():
+        remedy = "Compiled kernels are not kept. Set TRITON_CACHE_DIR to a folder of yours."
+        yield Checked("native engine", "note", f"{cache.folder()}: {why}", remedy)
+
+
 def _hook() -> Iterator[Checked]:
     """The file that IPython runs at its start."""
     from IPython.core.application import ENV_CONFIG_DIRS, SYSTEM_CONFIG_DIRS
@@ -192,6 +211,7 @@ _LOOKS: tuple[tuple[str, Callable[[], Iterator[Checked]]], ...] = (
     ("backend", _backend),
     ("compile for", _compilers),
     ("cache", _cache),
+    ("native engine", _native),
     ("%%triton", _hook),
     ("extension", _extension),
     ("course", _course),

@@ -71,7 +71,7 @@ def _series(x: Array, short: bool) -> Array:
 
 def _scaled(x: Array, short: bool) -> Array:
     """``exp(x**2) erfc(x)`` for ``x >= 0``."""
-    twice = np.where(np.isinf(x), 2.0, 2.0 * (x - _CENTRE) / (x + _CENTRE))
+    twice = np.where(np.isinf(x), 2.0, 2.0 * ((x - _CENTRE) / (x + _CENTRE)))
     coefficients = _CHEBYSHEV[: _SHORT_CHEBYSHEV if short else None]
     here, after = np.full_like(x, coefficients[-1]), np.zeros_like(x)
     for coefficient in coefficients[-2:0:-1]:  # Clenshaw's recurrence

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from triton_lab.interpreter.code import Routine, compile_plan, waiting_loops, waits
 from triton_lab.interpreter.memory import Region
@@ -17,7 +18,7 @@ class Executable:
     """A plan, bound once and run many times.
 
     ``waiting_loops`` are the operations in which programs wait for others, ``waits`` those too that
-    have one of them inside.
+    have one of them inside. ``kept`` is what others keep with it, under their own names.
     """
 
     plan: Plan
@@ -25,6 +26,7 @@ class Executable:
     waiting_loops: frozenset[int]
     waits: frozenset[int]
     roots: Mapping[int, Roots]
+    kept: dict[str, Any] = field(default_factory=dict)
 
     def reach(self, owners: Sequence[frozenset[Region] | None]) -> dict[int, frozenset[Region] | None]:
         """The regions that each access may touch: those of the arguments its pointer can come from.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,18 +28,23 @@ BATCH_BYTES = 8 << 20
 _MOST_WAITING = 1024
 
 
+# What runs a launch; "auto" leaves the choice to us.
+Engine = Literal["auto", "numpy", "native"]
+
+
 @dataclass(slots=True)
 class Limits:
     """What a launch may use. ``batch`` fixes the number of programs that run together.
 
     ``memory`` bounds the bytes that the values of all running programs take, ``steps`` the loop
-    iterations, ``lines`` what kernels print.
+    iterations, ``lines`` what kernels print. ``engine`` is chosen by who launches: a `Machine` itself is NumPy's.
     """
 
     batch: int | None = None
     steps: int | None = None
     memory: int = 1 << 30
     lines: int = 100_000
+    engine: Engine = "auto"
 
 
 class Machine:
@@ -100,6 +105,11 @@ class Machine:
     def memory_for(self, op: Op) -> Reachable:
         """What ``op`` may touch of the memory."""
         return self._reachable.get(op.index, self._anything)
+
+    def allowed(self, access: int) -> frozenset[Region] | None:
+        """The regions that an access, by operation index, is held to; None: to any."""
+        reachable = self._reachable.get(access)
+        return None if reachable is None else reachable.allowed
 
     def batch_size(self) -> int:
         """How many programs run together."""

@@ -21,8 +21,17 @@ def status() -> str:
     there = [f"gpu ({gpu})"] * bool(gpu) + [f"gpu shared at {shared}"] * bool(shared)
     lines.append("targets: cpu" + ("".join(f", {one}" for one in there) or " (there is no GPU that Triton can use)"))
     lines.append(f"active:  {current()}")
+    lines.append(f"engine:  {engine()}")
     lines.extend(environment())
     return "\n".join(lines)
+
+
+def engine() -> str:
+    """What runs launches on the CPU target, in a line."""
+    from triton_lab.backend import launcher
+    from triton_lab.native import told
+
+    return told.choice(launcher.limits.engine)
 
 
 def version() -> str:

@@ -1,0 +1,68 @@
+"""The examples' kernels for other processors than this one: without AVX-512 they run here, for arm64 they compile."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import llvmlite.binding as llvm
+import pytest
+
+import triton_lab as lab
+from triton_lab.examples import example
+from triton_lab.native import built, engine, jit
+from triton_lab.native.program import Signature, generate
+
+NAMES = ("vector_add", "attention_causal", "matmul_float16", "softmax", "histogram", "layer_norm", "prefix_sum")
+HALVES = ("attention_causal", "matmul_float16")
+# What has no AVX-512, and what has no AVX.
+NARROWER = {"avx2": ("avx512", "avx10", "amx"), "sse": ("avx", "amx", "fma", "f16c", "vaes", "vpclmul", "gfni", "xop")}
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch):
+    """The plans and signatures of what is built, each of which is made anew."""
+    found = []
+    own = built.build
+
+    def noting(plan, signature):
+        found.append((plan, signature))
+        return own(plan, signature)
+
+    monkeypatch.setattr(built, "build", noting)
+    monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
+    return found
+
+
+def run(name: str) -> None:
+    page = example(name)
+    engine.lately.clear()
+    with lab.limits(engine="native"):
+        page.check_on(**page.inputs("small", 0, "cpu"))
+
+
+@pytest.mark.parametrize("features", NARROWER)
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_runs_with_narrower_vectors(name: str, features: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if jit.host().arm:
+        pytest.skip("this processor has others")
+    target = dataclasses.replace(jit.host().without(NARROWER[features]), cpu="x86-64")
+    monkeypatch.setattr(jit, "host", lambda: target)
+    monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
+    run(name)
+    # What converts fp16 has come with AVX: without it LLVM calls a library that is not here.
+    lacking = features == "sse" and name in HALVES
+    assert {ran.engine for ran in engine.lately} == {"numpy" if lacking else "native"}
+    assert built.host_signature(()).vector == {"avx2": 32, "sse": 16}[features]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_compiles_for_arm64_without_calling_anybody(name: str, seen: list) -> None:
+    run(name)
+    assert seen
+    for plan, signature in seen:
+        made = generate(plan, Signature(signature.groups, 16, 32))
+        code = jit.object_code(made.text, jit.ARM64)
+        assert jit.made_for(code, jit.ARM64)
+        assert sum(each.size() for each in llvm.ObjectFileRef.from_data(code).sections() if each.is_text())
+        called = {line.partition("@")[2].partition("(")[0] for line in made.text.splitlines() if line[:7] == "declare"}
+        assert all(each.startswith("llvm.") for each in called)

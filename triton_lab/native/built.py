@@ -1,0 +1,158 @@
+"""A generated function in memory: from the cache on disk, else compiled now and kept there."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from triton_lab.ir import Plan
+from triton_lab.native import cache, jit
+from triton_lab.native.program import STOPPED, Generated, Guard, Signature, Slot, generate
+
+_FUNCTION = ctypes.CFUNCTYPE(
+    ctypes.c_int64,
+    ctypes.c_char_p,  # arguments
+    ctypes.c_int64,  # first
+    ctypes.c_int64,  # end
+    ctypes.c_char_p,  # grid
+    ctypes.c_char_p,  # regions
+    ctypes.c_void_p,  # scratch
+    ctypes.c_void_p,  # fault
+)
+_ALIGNED = 64
+# A function asks after so many rounds of loops for the first time, and then about so often.
+_FIRST_ROUNDS, _ASK_SECONDS = 64, 0.1
+
+
+class Built:
+    """A kernel's function for launches of one signature; several threads may call it at once."""
+
+    def __init__(self, made: Generated, code: bytes) -> None:
+        """Raises CannotCompile where ``code`` does not run here."""
+        self.made = made
+        self._linked = jit.Linked(code, made.symbol)
+        self._function = _FUNCTION(self._linked.address)
+
+    def __call__(
+        self, arguments: bytes, first: int, end: int, grid: bytes, regions: bytes
+    ) -> tuple[int, tuple[int, int]]:
+        """Run programs ``first`` to ``end - 1``: up to which it came, and why no further (see `program`).
+
+        Raises what a signal's handler raises meanwhile: KeyboardInterrupt, mostly.
+        """
+        try:
+            room = _rooms.pop()
+        except IndexError:
+            room = _Room()
+        room.begin()
+        scratch, numbers = room.scratch(self.made.scratch), room.numbers
+        came = self._function(arguments, first, end, grid, regions, scratch, ctypes.addressof(numbers))
+        guard, when, error = numbers[0], numbers[1], room.error
+        _rooms.append(room)
+        if came < end and guard == STOPPED:
+            raise error or KeyboardInterrupt
+        return came, (guard, when)
+
+
+class _Room:
+    """What one call of a function works in: scratch memory, and the numbers by which it asks now and then whether to go
+    on, so that Python sees to its signals."""
+
+    def __init__(self) -> None:
+        # A generator's next, for where it waits is inside its `try`: a signal that came is met there, and in a function
+        # it would be met on the way in, out of which nothing can be raised into machine code.
+        answers = self._answers()
+        self._rounds = next(answers)
+        self._ask = ctypes.CFUNCTYPE(ctypes.c_int64)(answers.__next__)
+        self.numbers = (ctypes.c_int64 * 4)(0, 0, 0, ctypes.cast(self._ask, ctypes.c_void_p).value or 0)
+        self.error: BaseException | None = None
+        self._since = 0.0
+        self._bytes = ctypes.create_string_buffer(_ALIGNED)
+
+    def begin(self) -> None:
+        self.error = None
+        self._since = time.perf_counter()
+        self._rounds = self.numbers[2] = _FIRST_ROUNDS
+
+    def scratch(self, size: int) -> int:
+        """The address of so many bytes."""
+        if len(self._bytes) < size + _ALIGNED:
+            self._bytes = ctypes.create_string_buffer(size + _ALIGNED)
+        return -(-ctypes.addressof(self._bytes) // _ALIGNED) * _ALIGNED
+
+    def _answers(self) -> Iterator[int]:
+        answer = _FIRST_ROUNDS
+        while True:
+            try:
+                yield answer
+                now = time.perf_counter()
+                seconds, self._since = now - self._since, now
+                if seconds < _ASK_SECONDS / 4:
+                    self._rounds *= 4
+                elif seconds > _ASK_SECONDS:
+                    self._rounds = max(1, self._rounds // 2)
+                answer = self._rounds
+            except GeneratorExit:
+                return
+            except BaseException as error:
+                self.error, answer = error, 0
+
+
+# Rooms that nobody works in: each is one thread's at a time, and one call's, should a signal's handler call again.
+_rooms: list[_Room] = []
+
+
+def host_signature(groups: tuple[tuple[int, int], ...]) -> Signature:
+    """What functions for this processor are specialised on."""
+    target = jit.host()
+    if target.arm:
+        return Signature(groups, 16, 32)
+    if target.has("avx512f"):
+        return Signature(groups, 64, 32)
+    return Signature(groups, 32 if target.has("avx2") else 16, 16)
+
+
+def build(plan: Plan, signature: Signature) -> Built:
+    """From the cache, else anew. Raises Unsupported and CannotCompile."""
+    return kept(plan, signature) or compiled(plan, signature)
+
+
+def kept(plan: Plan, signature: Signature) -> Built | None:
+    """What the cache has; None where it has nothing that can be used."""
+    found = cache.find(_key(plan, signature))
+    if found is None:
+        return None
+    try:
+        return Built(_read(found[0]), found[1])
+    except (jit.CannotCompile, ValueError, KeyError, TypeError):
+        return None
+
+
+def compiled(plan: Plan, signature: Signature) -> Built:
+    """Compiled now, and kept. Raises Unsupported and CannotCompile."""
+    made = generate(plan, signature)
+    code = jit.object_code(made.text, jit.host())
+    built = Built(dataclasses.replace(made, text=""), code)
+    cache.keep(_key(plan, signature), _written(made), code)
+    return built
+
+
+def _key(plan: Plan, signature: Signature) -> str:
+    return cache.key((plan.text, signature, jit.host(), jit.version()))
+
+
+def _written(made: Generated) -> bytes:
+    fields = dataclasses.asdict(made)
+    del fields["text"]
+    return json.dumps(fields).encode()
+
+
+def _read(notes: bytes) -> Generated:
+    fields: dict[str, Any] = json.loads(notes)
+    fields["regions"] = tuple(Slot(**one) for one in fields["regions"])
+    fields["guards"] = tuple(Guard(**one) for one in fields["guards"])
+    return Generated(text="", **fields)

@@ -1,0 +1,271 @@
+"""Loops and conditions.
+
+What a loop carries is a phi: of a scalar, of the base of an affine block, or of the pointers to two buffers that change
+places, so that a round reads the old block while it writes the new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from triton_lab.ir import Op
+from triton_lab.ir.plan import Block
+from triton_lab.native import code as text
+from triton_lab.native import terms
+from triton_lab.native.code import Code, Phi, Reg
+from triton_lab.native.emitter import Emitter, Retry, emits
+from triton_lab.native.forms import Affine, Buffer, Form
+from triton_lab.native.materials import materialise
+from triton_lab.native.unsupported import Unsupported
+from triton_lab.native.walk import walk
+
+
+@dataclass(slots=True)
+class Carried:
+    """A value that a loop carries: its argument, and how."""
+
+    argument: int
+    phis: tuple[Phi, ...]
+    form: Affine | Buffer | Reg
+
+
+@emits(
+    "llvm.intr.assume", "tt.grid_dependency_wait", "tt.grid_dependency_launch_dependents", "gpu.barrier", "ttg.barrier"
+)
+def nothing(emitter: Emitter, op: Op) -> None:
+    """What one program at a time need not do."""
+
+
+@emits("scf.for")
+def scf_for(emitter: Emitter, op: Op) -> None:
+    code = emitter.code
+    (body,) = op.regions[0].blocks
+    low, high, step = (emitter.scalar(value) for value in op.operands[:3])
+    unsigned = bool(op.attributes.get("unsignedCmp"))
+    counter, arguments = body.arguments[0], body.arguments[1:]
+    # Rounds are counted, so that a counter near the end of its type does not come round to the start.
+    rounds = _rounds(emitter, op, low, high, step, unsigned)
+    starts = _prepared(emitter, arguments, op.operands[3:])
+    before, head, inside, after = code.block, *(code.new_block(name) for name in ("for", "body", "after"))
+    code.jump(head)
+    code.block = head
+    number, i = code.phi("i64"), code.phi(low.kind)
+    number.come(code.constant("i64", 0), before)
+    i.come(low, before)
+    carried = _carry(emitter, starts, before)
+    code.branch(code.compare("ult", number.reg, rounds), inside, after)
+    code.block = inside
+    forms, costs = dict(emitter.forms), dict(emitter.costs)
+    emitter.forms[counter] = i.reg
+    _turn(emitter, body, carried, arguments)
+    number.come(code.op("add", number.reg, code.constant("i64", 1)), code.block)
+    i.come(code.op("add", i.reg, step), code.block)
+    code.jump(head)
+    emitter.forms, emitter.costs = forms, costs
+    code.block = after
+    _results(emitter, op, carried)
+
+
+def _rounds(emitter: Emitter, op: Op, low: Reg, high: Reg, step: Reg, unsigned: bool) -> Reg:
+    """How often the body runs: ``ceil((high - low) / step)``, at least 0. A guard sees that the step is positive."""
+    code = emitter.code
+    cast = "zext" if unsigned else "sext"
+    start, end, pace = (
+        code.cast(cast, x, "i64") if x.literal is None else _wide(code, x, unsigned) for x in (low, high, step)
+    )
+    emitter.guards.require(code.compare("sgt", pace, code.constant("i64", 0)), op, "step")
+    if low.kind == "i64":
+        # Far from the ends of 64 bits, as counters of memory are.
+        for x in (start, end):
+            if x.literal is None or not -(1 << 61) <= x.literal < 1 << 61:
+                shifted = code.op("add", x, code.constant("i64", 1 << 61))
+                emitter.guards.require(code.compare("ult", shifted, code.constant("i64", 1 << 62)), op, "wraps")
+    some = code.compare("slt", start, end)
+    distance = code.select(some, code.op("sub", end, start), code.constant("i64", 0))
+    if pace.literal == 1:
+        return distance
+    rounded = code.op("add", distance, code.op("sub", pace, code.constant("i64", 1)))
+    return code.op("udiv", rounded, pace)
+
+
+def _wide(code: Code, x: Reg, unsigned: bool) -> Reg:
+    value = x.literal
+    assert value is not None
+    return code.constant("i64", value % (1 << int(x.kind[1:])) if unsigned else value)
+
+
+Start = tuple[int, Form | tuple[Buffer, Buffer]]
+
+
+def _prepared(emitter: Emitter, arguments: Sequence[int], values: Sequence[int]) -> list[Start]:
+    """How each carried value begins; blocks that are not affine are written down."""
+    found: list[Start] = []
+    for argument, value in zip(arguments, values, strict=True):
+        if emitter.rehearsal and not emitter.order.is_needed(argument):
+            continue
+        type = emitter.types[argument]
+        form = emitter.form(value)
+        if isinstance(form, Reg) or (isinstance(form, Affine) and argument not in emitter.crooked):
+            found.append((argument, form))
+            continue
+        if type.is_descriptor:
+            raise Unsupported("a loop that carries a descriptor")
+        first, second = emitter.take(argument), emitter.take(argument)
+        materialise(emitter, value, first)
+        found.append((argument, (first, second)))
+    return found
+
+
+def _carry(emitter: Emitter, starts: Sequence[Start], before: text.Block) -> list[Carried]:
+    """Phis at the head of a loop, each with what comes from ``before``."""
+    code = emitter.code
+    carried = []
+    for argument, start in starts:
+        if isinstance(start, Reg):
+            phi = code.phi(start.kind)
+            phi.come(start, before)
+            carried.append(Carried(argument, (phi,), phi.reg))
+            emitter.forms[argument] = phi.reg
+        elif isinstance(start, Affine):
+            phi = code.phi("i64")
+            phi.come(terms.register(code, start.base), before)
+            bits = emitter.types[argument].bits
+            form = replace(start, base=phi.reg, base_bits=bits if bits == 64 else bits - 1)
+            carried.append(Carried(argument, (phi,), form))
+            emitter.forms[argument] = form
+        else:
+            assert isinstance(start, tuple)
+            now, then = code.phi("ptr"), code.phi("ptr")
+            now.come(start[0].pointer, before)
+            then.come(start[1].pointer, before)
+            buffer = Buffer(now.reg, start[0].shape, start[0].strides, start[0].kind, start[0].widened)
+            carried.append(Carried(argument, (now, then), buffer))
+            emitter.forms[argument] = buffer
+        emitter.costs[argument] = 1
+    return carried
+
+
+def _turn(emitter: Emitter, body: Block, carried: Sequence[Carried], arguments: Sequence[int]) -> None:
+    """One round: the body, and what it yields for the next one."""
+    yields = dict(zip(arguments, body.ops[-1].operands, strict=True))
+    wanted = dict(emitter.wanted)
+    for each in carried:
+        value = emitter.analysis.one(yields[each.argument])
+        if isinstance(each.form, Buffer) and value not in emitter.forms and value not in emitter.wanted:
+            emitter.wanted[value] = _other(each)
+    emitter.guards.ask()
+    walk(emitter, body)
+    _hand_back(emitter, carried, yields)
+    emitter.wanted = wanted
+
+
+def _other(each: Carried) -> Buffer:
+    """The buffer that the next round will read."""
+    assert isinstance(each.form, Buffer)
+    return Buffer(each.phis[1].reg, each.form.shape, each.form.strides, each.form.kind, each.form.widened)
+
+
+def _hand_back(emitter: Emitter, carried: Sequence[Carried], yields: dict[int, int]) -> None:
+    """What the next round begins with; all of it is computed before any phi changes."""
+    code = emitter.code
+    following: list[tuple[Reg, ...]] = []
+    for each in carried:
+        value = emitter.analysis.one(yields[each.argument])
+        form = emitter.forms[value]
+        if isinstance(each.form, Reg):
+            assert isinstance(form, Reg)
+            following.append((form,))
+        elif isinstance(each.form, Affine):
+            if not isinstance(form, Affine) or form.strides != each.form.strides or form.grain < each.form.grain:
+                raise Retry(each.argument)
+            following.append((terms.register(code, form.base),))
+        else:
+            now, then = each.phis
+            if value == each.argument:
+                following.append((now.reg, then.reg))
+                continue
+            if not (isinstance(form, Buffer) and form.pointer == then.reg):
+                materialise(emitter, value, _other(each))
+            following.append((then.reg, now.reg))
+    for each, regs in zip(carried, following, strict=True):
+        for phi, reg in zip(each.phis, regs, strict=True):
+            phi.come(reg, code.block)
+
+
+def _results(emitter: Emitter, op: Op, carried: Sequence[Carried]) -> None:
+    """What the loop carried last."""
+    (body,) = op.regions[0].blocks
+    results = dict(zip(body.arguments[1:], op.results, strict=True))
+    for each in carried:
+        emitter.forms[results[each.argument]] = each.form
+        emitter.costs[results[each.argument]] = 1
+
+
+@emits("scf.while")
+def scf_while(emitter: Emitter, op: Op) -> None:
+    code = emitter.code
+    (condition,), (body,) = (region.blocks for region in op.regions)
+    starts = _prepared(emitter, condition.arguments, op.operands)
+    before, head, inside, after = code.block, *(code.new_block(name) for name in ("while", "do", "after"))
+    code.jump(head)
+    code.block = head
+    carried = _carry(emitter, starts, before)
+    forms, costs = dict(emitter.forms), dict(emitter.costs)
+    end = walk(emitter, condition)
+    passed = [emitter.analysis.one(value) for value in end.operands[1:]]
+    for value in passed:
+        if emitter.types[value].shape and value in emitter.forms and not isinstance(emitter.forms[value], Affine):
+            materialise(emitter, value)
+    code.branch(emitter.scalar(end.operands[0]), inside, after)
+    middle = dict(emitter.forms), dict(emitter.costs)
+    code.block = inside
+    _hand_on(emitter, body.arguments, passed)
+    _turn(emitter, body, carried, condition.arguments)
+    code.jump(head)
+    emitter.forms, emitter.costs = middle
+    code.block = after
+    _hand_on(emitter, op.results, passed)
+    kept = {value: emitter.forms[value] for value in op.results if value in emitter.forms}
+    emitter.forms, emitter.costs = forms | kept, costs
+
+
+def _hand_on(emitter: Emitter, targets: Sequence[int], values: Sequence[int]) -> None:
+    for target, value in zip(targets, values, strict=True):
+        if value in emitter.forms:
+            emitter.forms[target] = emitter.forms[value]
+            emitter.costs[target] = 1
+
+
+@emits("scf.if")
+def scf_if(emitter: Emitter, op: Op) -> None:
+    code = emitter.code
+    needed = [v for v in op.results if not emitter.rehearsal or emitter.order.is_needed(v)]
+    buffers = {value: emitter.take(value) for value in needed if emitter.types[value].shape}
+    then, otherwise, after = (code.new_block(name) for name in ("then", "else", "join"))
+    code.branch(emitter.scalar(op.operands[0]), then, otherwise)
+    ways = []
+    for number, block in enumerate((then, otherwise)):
+        code.block = block
+        forms, costs = dict(emitter.forms), dict(emitter.costs)
+        found: dict[int, Reg] = {}
+        if number < len(op.regions) and op.regions[number].blocks:
+            (body,) = op.regions[number].blocks
+            yields = dict(zip(op.results, walk(emitter, body).operands, strict=True))
+            for value in needed:
+                if value in buffers:
+                    materialise(emitter, yields[value], buffers[value])
+                else:
+                    found[value] = emitter.scalar(yields[value])
+        ways.append((found, code.block))
+        code.jump(after)
+        emitter.forms, emitter.costs = forms, costs
+    code.block = after
+    for value in needed:
+        if value in buffers:
+            emitter.keep(value, buffers[value])
+        else:
+            phi = code.phi(emitter.kind(value))
+            for found, block in ways:
+                phi.come(found[value], block)
+            emitter.forms[value] = phi.reg

@@ -1,0 +1,240 @@
+"""The walk over a kernel: each operation gets a form, and those with effects are written down.
+
+An `Emitter` holds what is known at the place where code is being made. What an operation becomes is in the file of
+its subject: a function registered with `emits`, or for lazy ones in `elementwise` and `shapes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from triton_lab.ir import Op
+from triton_lab.native import code as text
+from triton_lab.native.analysis import Analysis
+from triton_lab.native.code import Code, Reg, bytes_of
+from triton_lab.native.forms import Affine, Box, Buffer, Form, Index
+from triton_lab.native.guards import Guards
+from triton_lab.native.kinds import kind_of
+from triton_lab.native.order import Order
+from triton_lab.native.program import Signature, Slot
+
+Element = Callable[["Emitter", Op, tuple[Index, ...]], Reg]
+Emit = Callable[["Emitter", Op], None]
+# What one round of a loop makes of its counter and of what is carried.
+Round = Callable[[Reg, list[Reg]], Sequence[Reg]]
+EMITS: dict[str, Emit] = {}
+ELEMENTS: dict[str, Element] = {}
+
+
+def elements_of(*names: str) -> Callable[[Element], Element]:
+    """The function computes elements of the results of operations of these names, at an index."""
+
+    def register(function: Element) -> Element:
+        for name in names:
+            assert name not in ELEMENTS, name
+            ELEMENTS[name] = function
+        return function
+
+    return register
+
+
+def emits(*names: str) -> Callable[[Emit], Emit]:
+    """The function writes down operations of these names, and gives their results a form."""
+
+    def register(function: Emit) -> Emit:
+        for name in names:
+            assert name not in EMITS, name
+            EMITS[name] = function
+        return function
+
+    return register
+
+
+class Scratch:
+    """Memory of a program that is given out piece by piece, and never twice."""
+
+    def __init__(self, code: Code, start: Reg) -> None:
+        self.code, self.start, self.size = code, start, 64
+
+    def take(self, shape: Sequence[int], kind: str, *, widened: bool = False) -> Buffer:
+        """A buffer in row-major order. ``kind`` i1 takes bytes."""
+        kind = "i8" if kind == "i1" else kind
+        strides: list[int] = []
+        count = 1
+        for extent in reversed(shape):
+            strides.insert(0, count)
+            count *= extent
+        pointer = self.code.offset(self.start, self.code.constant("i64", self.size), "i8")
+        # A line in between: blocks whose sizes are powers of two would all fall on the same sets of a cache.
+        self.size += (count * bytes_of(kind) + 127) // 64 * 64
+        return Buffer(pointer, tuple(shape), tuple(strides), kind, widened)
+
+
+@dataclass(slots=True)
+class Setting:
+    """What is the same in a whole function: the program's ids, the grid's extents (i32), regions and scratch."""
+
+    ids: tuple[Reg, ...]
+    grid: tuple[Reg, ...]
+    regions: Reg
+    scratch: Scratch
+    slots: list[Slot] = field(default_factory=list)
+
+
+class Retry(Exception):
+    """A loop turned out to carry a block, its ``argument``, that is no affine one: again, with that known."""
+
+    def __init__(self, argument: int) -> None:
+        super().__init__(argument)
+        self.argument = argument
+
+
+class Emitter:
+    """Code for one run of a kernel's body."""
+
+    def __init__(
+        self,
+        code: Code,
+        analysis: Analysis,
+        order: Order,
+        signature: Signature,
+        guards: Guards,
+        setting: Setting,
+        *,
+        rehearsal: bool,
+        within: bool = True,
+        crooked: frozenset[int] = frozenset(),
+    ) -> None:
+        self.code, self.analysis, self.order, self.signature = code, analysis, order, signature
+        self.guards, self.setting, self.rehearsal = guards, setting, rehearsal
+        # Whether remainders are taken to change nothing, which a guard sees to.
+        self.within = within
+        # Values carried by loops that are no affine blocks.
+        self.crooked = crooked
+        self.types = analysis.types
+        self.forms: dict[int, Form] = {}
+        self.costs: dict[int, int] = {}
+        # Where loops want what their bodies yield.
+        self.wanted: dict[int, Buffer] = {}
+        # Operations that were done together with an earlier one.
+        self.done: set[Op] = set()
+        self._outer: list[text.Block] = []
+        self._memo: list[dict[object, Reg]] = [{}]
+
+    # Values.
+
+    def cost_of(self, value: int) -> int:
+        """What an element of ``value`` takes where it is asked for."""
+        return self.costs.get(self.analysis.one(value), 1 if self.types[value].shape else 0)
+
+    def form(self, value: int) -> Form:
+        return self.forms[self.analysis.one(value)]
+
+    def affine(self, value: int) -> Affine | None:
+        form = self.forms.get(self.analysis.one(value))
+        return form if isinstance(form, Affine) else None
+
+    def box(self, value: int) -> Box | None:
+        form = self.forms.get(self.analysis.one(value))
+        return form if isinstance(form, Box) else None
+
+    def scalar(self, value: int) -> Reg:
+        form = self.form(value)
+        assert isinstance(form, Reg), value
+        return form
+
+    def bits_of(self, value: int) -> int:
+        """A power of two that bounds the integer scalar ``value``: 64 where nothing is known."""
+        value = self.analysis.one(value)
+        maker = self.analysis.maker.get(value)
+        bits = self.types[value].bits - (1 if self.types[value].bits < 64 else 0)
+        if maker is None:
+            return bits
+        if maker.name == "arith.extsi":
+            return min(bits, self.bits_of(maker.operands[0]))
+        if maker.name in ("arith.addi", "arith.subi", "arith.muli"):
+            a, b = (self.bits_of(operand) for operand in maker.operands)
+            return min(bits, a + b if maker.name == "arith.muli" else max(a, b) + 1)
+        if maker.name == "arith.constant" and isinstance(maker.attributes["value"], int):
+            return min(bits, maker.attributes["value"].bit_length())
+        return bits
+
+    def element(self, value: int) -> str:
+        """The MLIR element type of ``value``."""
+        return self.types[value].element
+
+    def kind(self, value: int) -> str:
+        return kind_of(self.types[value].element)
+
+    # Loops, and what is computed in them.
+
+    @property
+    def depth(self) -> int:
+        """How many loops code is being made in."""
+        return len(self._outer)
+
+    @contextmanager
+    def at_level(self, level: int) -> Iterator[Code]:
+        """Write outside of the loops that are deeper than ``level``."""
+        if level == self.depth:
+            yield self.code
+        else:
+            with self.code.at(self._outer[level]):
+                yield self.code
+
+    def remembered(self, key: object, level: int, make: Callable[[], Reg]) -> Reg:
+        """What ``make`` computes at ``level``, once."""
+        memo = self._memo[level]
+        if key not in memo:
+            with self.at_level(level):
+                memo[key] = make()
+        return memo[key]
+
+    def counted(self, first: Reg, end: Reg, step: int, body: Round, carried: Sequence[Reg] = ()) -> list[Reg]:
+        """A loop (see `Code.counted`), in which what does not depend on its counter is computed before it."""
+
+        def inside(i: Reg, now: list[Reg]) -> Sequence[Reg]:
+            self._memo.append({})
+            self._outer.append(before)
+            following = body(i, now)
+            self._outer.pop()
+            self._memo.pop()
+            return following
+
+        before = self.code.block
+        # Axes of one element have no lanes, and are gone through one by one.
+        return self.code.counted(first, end, max(1, step), inside, carried)
+
+    def afresh(self) -> None:
+        """Forget elements computed outside of loops: memory may have changed, or control has come together."""
+        assert not self._outer
+        self._memo = [{}]
+
+    # Scratch.
+
+    def take(self, value: int, *, widened: bool = False) -> Buffer:
+        """A buffer for ``value``: where a loop wants it, or a new one."""
+        wanted = self.wanted.pop(value, None)
+        if wanted is not None:
+            return wanted
+        kind = "float" if widened else self.kind(value)
+        return self.setting.scratch.take(self.types[value].shape, kind, widened=widened)
+
+    def keep(self, value: int, buffer: Buffer) -> None:
+        """From here on ``value`` is what lies in ``buffer``."""
+        self.forms[value] = buffer
+        self.costs[value] = 1
+
+    def region(self, op: Op, *, writes: bool) -> tuple[Reg, Reg]:
+        """Where the memory of an access starts and stops (i64)."""
+        slot = Slot(op.index, writes)
+        if slot not in self.setting.slots:
+            self.setting.slots.append(slot)
+        at, code = 2 * self.setting.slots.index(slot), self.code
+        start, stop = (
+            code.load("i64", code.offset(self.setting.regions, code.constant("i64", k), "i64"), constant=True)
+            for k in (at, at + 1)
+        )
+        return start, stop

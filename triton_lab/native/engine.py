@@ -1,0 +1,222 @@
+"""Which engine runs a launch: NumPy's, which is the meaning of every kernel, or native code where it can."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from triton_lab.interpreter.errors import KernelError, Unsupported
+from triton_lab.interpreter.machine import Engine
+from triton_lab.native import pool
+
+if TYPE_CHECKING:
+    from triton_lab.interpreter.executable import Executable
+    from triton_lab.interpreter.machine import Machine
+    from triton_lab.interpreter.memory import Region
+    from triton_lab.native.built import Built
+
+# What "auto" means: whether kernels that are hot turn native.
+AUTO_TURNS_NATIVE = False
+# A kernel is looked for in the cache once it has cost NumPy so many seconds in this process, and compiled after more.
+WARM_SECONDS, HOT_SECONDS = 0.005, 0.05
+# A variant whose guards stop programs in so many launches one after the other is left to NumPy.
+_MOST_HANDED = 8
+_KEPT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A launch that has run: on which engine, and why not the native one; ``handed`` are the programs that went over
+    from there to NumPy's, of so many in the grid."""
+
+    kernel: str
+    engine: Literal["numpy", "native"]
+    why: str
+    programs: int
+    handed: int = 0
+
+
+lately: deque[Ran] = deque(maxlen=_KEPT)
+"""The launches that were run last while there was a choice."""
+
+
+def asked(text: str | None = os.environ.get("TRITON_LAB_ENGINE")) -> Engine:
+    """The engine that the environment asks for: "auto" where it says nothing. Raises ValueError."""
+    return checked(text or "auto", "TRITON_LAB_ENGINE=")
+
+
+def checked(engine: str, where: str = "engine=") -> Engine:
+    """``engine``, if there is such a thing. Raises ValueError, which says what there is."""
+    for known in get_args(Engine):
+        if engine == known:
+            found: Engine = known
+            return found
+    raise ValueError(f"{where}{engine!r}: there is {', '.join(map(repr, get_args(Engine)))}")
+
+
+def chosen(machine: Machine, trial: bool = False) -> Callable[[], None]:
+    """What runs a launch that is ready, on the engine that its limits ask for; it is to be called once.
+
+    Under "native" a kernel is compiled now. ``trial``: an autotuner measures how long it takes, once.
+    """
+    engine = machine.limits.engine
+    if engine == "numpy" or (engine == "auto" and not AUTO_TURNS_NATIVE):
+        return machine.run
+    kernel = _kernel_of(machine.executable)
+    found = _unfit(machine, kernel) or _variant_of(machine, kernel)
+    if isinstance(found, str):
+        return functools.partial(_on_numpy, machine, found)
+    variant, regions = found
+    if engine == "native":
+        variant.make_ready(machine.executable)
+    elif not trial:
+        variant.ask(machine.executable, kernel.seconds)
+    built = variant.built
+    if built is not None and not (trial and engine == "auto"):
+        return functools.partial(_on_native, machine, variant, built, regions)
+    why = "an autotuner tries it" if trial else variant.why
+    return functools.partial(_on_numpy, machine, why, None if trial else kernel)
+
+
+def _on_numpy(machine: Machine, why: str, kernel: _Kernel | None = None) -> None:
+    start = time.perf_counter()
+    try:
+        machine.run()
+    finally:
+        if kernel is not None:
+            kernel.seconds += time.perf_counter() - start
+        _note(machine, "numpy", why)
+
+
+def _on_native(machine: Machine, variant: _Variant, built: Built, regions: dict[int, Region | None]) -> None:
+    from triton_lab.native import running
+
+    handed = 0
+    try:
+        handed = running.run(machine, built, regions)
+    except KernelError:
+        handed = machine.grid[0] * machine.grid[1] * machine.grid[2] - machine.ended
+        raise
+    finally:
+        variant.ended(handed, machine.limits.engine)
+        _note(machine, "native", "", handed)
+
+
+def _note(machine: Machine, engine: Literal["numpy", "native"], why: str, handed: int = 0) -> None:
+    total = machine.grid[0] * machine.grid[1] * machine.grid[2]
+    lately.append(Ran(machine.executable.plan.kernel.name, engine, why, total, handed))
+
+
+def _unfit(machine: Machine, kernel: _Kernel) -> str:
+    """Why this launch is NumPy's, whatever the native engine knows of the kernel; empty where it is not."""
+    if machine.observer is not None or machine.access_observer is not None or machine.memory.before_write is not None:
+        return "it is recorded"
+    if machine.marks is not None:
+        return "its lines are counted"
+    if machine.limits.steps is not None:
+        return "its steps are limited"
+    return kernel.why
+
+
+class _Kernel:
+    """What is known of a kernel beside its variants: ``why`` none of its launches can be native, and what they have
+    cost NumPy."""
+
+    def __init__(self, executable: Executable) -> None:
+        self.seconds = 0.0
+        self.variants: dict[tuple[tuple[int, int], ...], _Variant] = {}
+        self.why = _never(executable)
+
+
+class _Variant:
+    """A kernel for launches of one pattern of aliasing: ready to run once ``built`` is there, else ``why`` not."""
+
+    def __init__(self, groups: tuple[tuple[int, int], ...]) -> None:
+        self.groups = groups
+        self.built: Built | None = None
+        self.why = "it is not hot yet"
+        self._stages: Iterator[tuple[float, Callable[[Executable], None]]] = iter(
+            ((WARM_SECONDS, self._look), (HOT_SECONDS, self.make_ready))
+        )
+        self._next = next(self._stages, None)
+        self._final = False
+        self._handed = 0
+        self._lock = threading.Lock()
+
+    def ask(self, executable: Executable, seconds: float) -> None:
+        """Begin in the background what such a cost is worth."""
+        if self._next is None or seconds < self._next[0]:
+            return
+        with self._lock:
+            while self._next is not None and seconds >= self._next[0]:
+                job = functools.partial(self._next[1], executable)
+                self._next = next(self._stages, None) if pool.background.submit(job) else None
+
+    def make_ready(self, executable: Executable) -> None:
+        """Have it built, or know why it cannot be."""
+        from triton_lab.native import built, jit
+
+        with self._lock:
+            if self._final:
+                return
+            try:
+                self.built = built.build(executable.plan, built.host_signature(self.groups))
+            except (Unsupported, jit.CannotCompile) as error:
+                self.why = str(error)
+            except Exception as error:
+                self.why = f"a fault of triton-lab's: {type(error).__name__}: {error}"
+                if os.environ.get("TRITON_LAB_RAISE"):
+                    raise
+            finally:
+                self._final = True
+
+    def _look(self, executable: Executable) -> None:
+        from triton_lab.native import built, jit
+
+        try:
+            self.built = built.kept(executable.plan, built.host_signature(self.groups))
+            self._final = self.built is not None
+        except jit.CannotCompile:
+            return
+
+    def ended(self, handed: int, engine: Engine) -> None:
+        """A launch is over, of which NumPy ran so many programs."""
+        self._handed = self._handed + 1 if handed else 0
+        if engine == "auto" and self._handed == _MOST_HANDED:
+            self.built, self._next = None, None
+            self.why = "its checks hand programs to NumPy in every launch"
+
+
+def _never(executable: Executable) -> str:
+    """Why no launch of a kernel is native; empty where nothing is known against it."""
+    if executable.waiting_loops:
+        return "its programs wait for one another"
+    if any(op.name == "tt.print" for op in executable.plan.walk()):
+        return "it prints"
+    return ""
+
+
+def _kernel_of(executable: Executable) -> _Kernel:
+    kernel: _Kernel | None = executable.kept.get("native")
+    if kernel is None:
+        kernel = executable.kept["native"] = _Kernel(executable)
+    return kernel
+
+
+def _variant_of(machine: Machine, kernel: _Kernel) -> tuple[_Variant, dict[int, Region | None]] | str:
+    from triton_lab.native.running import groups_of, regions_of
+
+    regions = regions_of(machine, machine.executable.roots)
+    if isinstance(regions, str):
+        return regions
+    groups = groups_of(regions)
+    variant = kernel.variants.get(groups)
+    if variant is None:
+        variant = kernel.variants.setdefault(groups, _Variant(groups))
+    return variant, regions

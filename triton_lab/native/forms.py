@@ -1,0 +1,89 @@
+"""The forms in which a block of values can be known while code is made.
+
+A scalar is a register. A block is `Affine` or a `Box` where it has such a form, `Buffer` where it lies in scratch, and
+else `Lazy`: nothing but its operation, which computes an element, or some in a row, where they are asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from triton_lab.ir import Op
+from triton_lab.native.code import Reg
+from triton_lab.native.terms import Term
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """Integers or addresses ``base + sum(i[k] * strides[k])``, exactly: in registers of 64 bits.
+
+    ``base_bits`` and ``reach_bits`` bound the base and what the strides add, as powers of two: 64 says nothing.
+    Of addresses, ``grain`` divides every stride, a power of two.
+    """
+
+    base: Term
+    strides: tuple[Term, ...]
+    shape: tuple[int, ...]
+    base_bits: int
+    reach_bits: int
+    grain: int = 1
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is the same everywhere in the block."""
+        return all(stride == 0 or extent == 1 for stride, extent in zip(self.strides, self.shape, strict=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Range:
+    """Positions ``low <= i < high`` of an axis, within it."""
+
+    low: Term
+    high: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A mask that holds where all ranges do; None is a whole axis."""
+
+    ranges: tuple[Range | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A block in scratch; ``strides`` count elements. ``kind`` is what memory holds: a byte for an ``i1``.
+
+    ``widened``: floats of fewer than 32 bits that are kept as the ``float`` they are.
+    """
+
+    pointer: Reg
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    kind: str
+    widened: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy:
+    """What an operation without effects computes, wherever it is asked."""
+
+    op: Op
+
+
+Form = Reg | Affine | Box | Buffer | Lazy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Index:
+    """A position along one axis: a scalar register, or ``lanes`` positions in a row from there on.
+
+    ``level`` counts the loops around it. ``facts`` has what is known of ranges here: all, nothing, or which lanes.
+    """
+
+    value: Reg
+    level: int = 0
+    lanes: int = 0
+    facts: dict[Range, bool | Reg] = field(default_factory=dict)
+
+
+ORIGIN = Index(Reg("0", "i64"))

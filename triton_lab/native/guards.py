@@ -1,0 +1,87 @@
+"""Guards: what must hold for a program to go on here, else it is NumPy's."""
+
+from __future__ import annotations
+
+from triton_lab.ir import Op
+from triton_lab.native.code import Block, Code, Phi, Reg
+from triton_lab.native.program import EARLY, LATE, STOPPED, Guard
+
+
+class Guards:
+    """The guards of one function. ``late`` is set while code is made that runs after a program's first side effect.
+
+    Where one fails, the function ends: `finish` writes that end.
+    """
+
+    def __init__(self, code: Code, fault: Reg) -> None:
+        self.code = code
+        self._fault = fault
+        self.late = False
+        # Where a program goes on that does not keep "within", if it is not NumPy's.
+        self.otherwise: Block | None = None
+        self.has_otherwise = False
+        self.sites: list[Guard] = []
+        self._numbers: dict[Guard, int] = {}
+        self._stop: Block = code.new_block("stop")
+        with code.at(self._stop):
+            self._site: Phi = code.phi("i64")
+            self._when: Phi = code.phi("i64")
+        self._used = False
+
+    def require(self, ok: Reg, op: Op, what: str) -> None:
+        """Go on only if ``ok``."""
+        if ok.literal == 1:
+            return
+        code = self.code
+        known = code.block.known
+        on = code.new_block("on")
+        if what == "within" and self.otherwise is not None and not self.late:
+            self.has_otherwise = True
+            code.branch(ok, on, self.otherwise, likely=True)
+        else:
+            self._site.come(code.constant("i64", self._number(Guard(op.index, what))), code.block)
+            self._when.come(code.constant("i64", LATE if self.late else EARLY), code.block)
+            self._used = True
+            code.branch(ok, on, self._stop, likely=True)
+        # What was computed before is there behind the guard, too.
+        on.known = known
+        code.block = on
+
+    def ask(self) -> None:
+        """Once a round of a loop: now and then the caller says whether to go on, and when to ask again."""
+        code = self.code
+        place = code.offset(self._fault, code.constant("i64", 2), "i64")
+        left = code.op("sub", code.load("i64", place), code.constant("i64", 1))
+        code.store(left, place)
+        known = code.block.known
+        ask, more, on = code.new_block("ask"), code.new_block("more"), code.new_block("on")
+        code.branch(code.compare("sgt", left, code.constant("i64", 0)), on, ask, likely=True)
+        code.block = ask
+        asked = code.load("ptr", code.offset(self._fault, code.constant("i64", 3), "i64"))
+        rounds = code.let(f"call i64 {asked.name}()", "i64", pure=False)
+        self._site.come(code.constant("i64", STOPPED), ask)
+        self._when.come(code.constant("i64", LATE), ask)
+        self._used = True
+        code.branch(code.compare("sgt", rounds, code.constant("i64", 0)), more, self._stop)
+        code.block = more
+        code.store(rounds, place)
+        code.jump(on)
+        on.known = known
+        code.block = on
+
+    def _number(self, guard: Guard) -> int:
+        if guard not in self._numbers:
+            self._numbers[guard] = len(self.sites)
+            self.sites.append(guard)
+        return self._numbers[guard]
+
+    def finish(self, program: Reg) -> None:
+        """Where the function ends early: it tells which guard of which program failed."""
+        code = self.code
+        if not self._used:
+            code.blocks.remove(self._stop)
+            return
+        with code.at(self._stop):
+            code.store(self._site.reg, self._fault)
+            code.store(self._when.reg, code.offset(self._fault, code.constant("i64", 1), "i64"))
+            code.leave(program)

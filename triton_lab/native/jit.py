@@ -1,0 +1,154 @@
+"""LLVM IR as text -> object code -> a function's address. llvmlite is imported when the first kernel asks for it.
+
+llvmlite lets one thread in at a time: whoever is here may have to wait for a compilation that another one began.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import itertools
+import threading
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# How hard LLVM tries. The generator writes vectors itself, so what is left is plain: folding, and code selection.
+_EFFORT = 2
+_numbers = itertools.count()
+_once = threading.Lock()
+
+
+class CannotCompile(RuntimeError):
+    """There is no llvmlite, or LLVM refuses what it was given; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A processor, in LLVM's words: ``x86_64-unknown-linux-gnu``, ``znver4``, ``+avx2,-avx512f``."""
+
+    triple: str
+    cpu: str
+    features: str
+
+    @property
+    def arm(self) -> bool:
+        """Whether its instructions are arm64's."""
+        return self.triple.startswith(("aarch64", "arm64"))
+
+    def has(self, feature: str) -> bool:
+        """Whether it is known to have ``feature``."""
+        return f"+{feature}" in self.features.split(",")
+
+    def without(self, prefixes: Sequence[str]) -> Target:
+        """The same without the features that begin so: ``("avx512", "avx10", "amx")`` leaves AVX2."""
+        features = [f"-{one[1:]}" if one[1:].startswith(tuple(prefixes)) else one for one in self.features.split(",")]
+        return replace(self, features=",".join(features))
+
+
+ARM64 = Target("aarch64-unknown-linux-gnu", "generic", "+neon,+fullfp16")
+
+
+def missing() -> str:
+    """Why there is no compiler here; empty where there is one. Nothing is imported to find out."""
+    return "" if importlib.util.find_spec("llvmlite") is not None else "llvmlite is not installed"
+
+
+@functools.cache
+def version() -> str:
+    """llvmlite's version and LLVM's."""
+    llvmlite, llvm = _llvm()
+    return f"{llvmlite.__version__} {'.'.join(map(str, llvm.llvm_version_info))}"
+
+
+@functools.cache
+def host() -> Target:
+    """This processor, with all that the system lets us use of it."""
+    _, llvm = _llvm()
+    try:
+        features = llvm.get_host_cpu_features().flatten()
+    except RuntimeError:  # LLVM does not know how to ask this one
+        features = ""
+    return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
+
+
+def object_code(text: str, target: Target) -> bytes:
+    """Compile a module of LLVM IR. Raises CannotCompile."""
+    _, llvm = _llvm()
+    try:
+        machine = _machine(target)
+        with llvm.create_context() as context:
+            module = llvm.parse_assembly(text, context)
+            module.triple = target.triple
+            module.data_layout = str(machine.target_data)
+            module.verify()
+            options = llvm.create_pipeline_tuning_options(speed_level=_EFFORT)
+            options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+            builder = llvm.create_pass_builder(machine, options)
+            builder.getModulePassManager().run(module, builder)
+            made: bytes = machine.emit_object(module)
+            module.close()
+            return made
+    except (RuntimeError, AttributeError) as error:  # the second: an llvmlite that is too old
+        raise CannotCompile(str(error)) from error
+
+
+# What an ELF file calls the processor that it is for, by what LLVM calls it.
+_MACHINES = {"x86_64": 62, "aarch64": 183}
+
+
+def made_for(code: bytes, target: Target) -> bool:
+    """Whether object code is of the kind that ``target`` runs, by its header alone."""
+    machine = _MACHINES.get(target.triple.split("-")[0])
+    return code[:4] == b"\x7fELF" and int.from_bytes(code[18:20], "little") == machine
+
+
+class Linked:
+    """Object code in memory, ready to run; it stays there as long as this object does."""
+
+    def __init__(self, code: bytes, symbol: str) -> None:
+        """Raises CannotCompile where ``code`` is not for this processor, lacks ``symbol`` or calls what is not here."""
+        _, llvm = _llvm()
+        if not made_for(code, host()):
+            raise CannotCompile("the object code is for another processor")
+        try:
+            # The C library has memcpy and memset, which LLVM may call for loops that do their work.
+            library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol(symbol)
+            self._tracker = library.link(_linker(), f"kernel{next(_numbers)}")
+        except (RuntimeError, AttributeError) as error:
+            raise CannotCompile(str(error)) from error
+        self.address: int = self._tracker[symbol]
+
+
+@functools.cache
+def _llvm() -> tuple[Any, Any]:
+    """llvmlite and its binding, made ready. Raises CannotCompile."""
+    with _once:
+        try:
+            import llvmlite
+            import llvmlite.binding as llvm
+        except (ImportError, OSError) as error:  # the second: its library cannot be loaded
+            raise CannotCompile(f"llvmlite cannot be imported: {error}") from error
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        return llvmlite, llvm
+
+
+@functools.cache
+def _machine(target: Target) -> Any:
+    _, llvm = _llvm()
+    if target.triple != llvm.get_process_triple():
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+    found = llvm.Target.from_triple(target.triple)
+    return found.create_target_machine(
+        cpu=target.cpu, features=target.features, opt=_EFFORT, reloc="pic", codemodel="default", jit=True
+    )
+
+
+@functools.cache
+def _linker() -> Any:
+    _, llvm = _llvm()
+    return llvm.create_lljit_compiler(_machine(host()))

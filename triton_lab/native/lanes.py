@@ -1,0 +1,74 @@
+"""Operations on lanes one by one: ``tt.histogram``, ``tt.map_elementwise``, and functions of CUDA's library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from triton_lab.ir import Op
+from triton_lab.native.code import Reg
+from triton_lab.native.elements import Indices, at, lanes_of, write
+from triton_lab.native.emitter import Emitter, elements_of, emits
+from triton_lab.native.kinds import is_narrow
+from triton_lab.native.math.library import library
+from triton_lab.native.nest import nest
+from triton_lab.native.reduce import combined
+from triton_lab.native.shapes import in_rows
+from triton_lab.native.unsupported import Unsupported
+
+
+@elements_of("tt.extern_elementwise")
+def extern_elementwise(emitter: Emitter, op: Op, index: Indices) -> Reg:
+    elements = {emitter.element(value) for value in (*op.operands, *op.results)}
+    if any(is_narrow(element) for element in elements):
+        raise Unsupported(f"{op.attributes['symbol']} of narrow floats")
+    operands = [at(emitter, value, index) for value in op.operands]
+    return library(emitter.code, op.attributes["symbol"], operands, emitter.kind(op.results[0]))
+
+
+@emits("tt.histogram")
+def histogram(emitter: Emitter, op: Op) -> None:
+    """Counts of ``0 .. bins - 1``, lane by lane; what is not counted goes to an entry after the last one."""
+    (result,), code = op.results, emitter.code
+    bins, kind = emitter.types[result].shape[0], emitter.kind(result)
+    source = in_rows(emitter, op.operands[0])
+    chosen = in_rows(emitter, op.operands[1]) if len(op.operands) > 1 else None
+    counts = emitter.setting.scratch.take((bins + 1,), kind)
+    emitter.afresh()
+
+    def clear(k: Reg, _: list[Reg]) -> Sequence[Reg]:
+        code.store(code.constant(kind, 0), code.offset(counts.pointer, k, kind))
+        return ()
+
+    def count(k: Reg, _: list[Reg]) -> Sequence[Reg]:
+        found = code.cast("zext", code.load(source.kind, code.offset(source.pointer, k, source.kind)), "i64")
+        inside = code.compare("ult", found, code.constant("i64", bins))
+        if chosen is not None:
+            wanted = code.load("i8", code.offset(chosen.pointer, k, "i8"))
+            inside = code.op("and", inside, code.cast("trunc", wanted, "i1"))
+        place = code.offset(counts.pointer, code.select(inside, found, code.constant("i64", bins)), kind)
+        code.store(code.op("add", code.load(kind, place), code.constant(kind, 1)), place)
+        return ()
+
+    size = emitter.types[op.operands[0]].size
+    emitter.counted(code.constant("i64", 0), code.constant("i64", bins + 1), 1, clear)
+    emitter.counted(code.constant("i64", 0), code.constant("i64", size), 1, count)
+    emitter.afresh()
+    emitter.keep(result, type(counts)(counts.pointer, (bins,), (1,), kind))
+
+
+@emits("tt.map_elementwise")
+def map_elementwise(emitter: Emitter, op: Op) -> None:
+    """A scalar function on each lane."""
+    if op.attributes["pack"] != 1:
+        raise Unsupported("map_elementwise of several lanes at once")
+    outs = [emitter.take(result) for result in op.results]
+
+    def body(index: Indices) -> None:
+        operands = emitter.code.alike(*(at(emitter, value, index) for value in op.operands))
+        operands = [emitter.code.splat(x, lanes_of(index)) for x in operands]
+        for out, found in zip(outs, combined(emitter, op, operands, ()), strict=True):
+            write(emitter, out, index, found)
+
+    nest(emitter, emitter.types[op.results[0]].shape, op.operands, body)
+    for result, out in zip(op.results, outs, strict=True):
+        emitter.keep(result, out)

@@ -1,0 +1,39 @@
+"""Elementary functions, written out in LLVM IR: no call leaves the function that is generated.
+
+They expect a processor with a fused multiply-add and instructions that round to whole numbers; LLVM makes calls of
+the C library of those where there are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from triton_lab.native.code import Code, Reg
+from triton_lab.native.math import error, exponential, logarithm, powers, roots, trigonometric
+from triton_lab.native.math.lanes import Lanes
+from triton_lab.native.math.pair import in_numbers
+
+_Function = Callable[[Code, Reg], Reg]
+
+
+def _on_registers(single: Callable[[Lanes], Lanes] | None, wide: Callable[..., Lanes]) -> _Function:
+    """A function of ``float`` and ``double``: float32 has its own, or is computed as float64 and rounded once."""
+
+    def apply(code: Code, x: Reg) -> Reg:
+        lanes = Lanes(code, x)
+        return (single(lanes) if single is not None and x.kind == "float" else in_numbers(wide, lanes)).reg
+
+    return apply
+
+
+# By the name in MLIR's `math`: on `float` and `double` registers, scalar or vector. Within 1 ulp of exact.
+FUNCTIONS: Mapping[str, _Function] = {
+    "exp": _on_registers(exponential.exp, powers.exp),
+    "exp2": _on_registers(exponential.exp2, powers.exp2),
+    "log": _on_registers(logarithm.log, powers.log),
+    "log2": _on_registers(logarithm.log2, powers.log2),
+    "sin": _on_registers(None, trigonometric.sin),
+    "cos": _on_registers(None, trigonometric.cos),
+    "erf": _on_registers(error.erf, error.erf_wide),
+    "rsqrt": _on_registers(None, roots.rsqrt),
+}

@@ -1,0 +1,54 @@
+"""Exponentials. In float32 by a polynomial of its own; float64, and what is rarer, by `wide`."""
+
+from __future__ import annotations
+
+from triton_lab.native.math.lanes import Lanes, fma, polynomial
+
+# (e**r - 1) / r for |r| <= ln(2)/2, and (2**f - 1) / f for |f| <= 1/2: nearly minimax, rounded to float32 one after
+# the other, each time fitting anew what is left; the error is 2**-28 of the result.
+_EXP = (1.0, 0.4999999403953552, 0.1666651964187622, 0.04166823998093605, 0.008368823677301407, 0.001382316811941564)
+_EXP2 = (
+    0.6931471824645996, 0.24022647738456726, 0.05550359562039375, 0.009618503041565418, 0.0013390996027737856,
+    0.0001532789901830256,
+)  # fmt: skip
+# ln(2) as a float32 of 16 bits, whose multiples by exponents are exact, and the rest.
+_LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.428606765330187e-06
+# Beyond these, results are infinite or zero in any case.
+_EXP_ENDS = (-104.5, 89.0)
+_EXP2_ENDS = (-151.0, 128.5)
+
+
+def exp(x: Lanes) -> Lanes:
+    """e**x of float32, within 1 ulp."""
+    x = _between(x, _EXP_ENDS)
+    whole, factors = _powers(x, 1.4426950408889634)
+    rest = fma(whole, -_LN2_LOW, fma(whole, -_LN2_HIGH, x))
+    return fma(rest, polynomial(rest, _EXP), 1.0) * factors[0] * factors[1]
+
+
+def exp2(x: Lanes) -> Lanes:
+    """2**x of float32, within 1 ulp; whole powers exactly."""
+    x = _between(x, _EXP2_ENDS)
+    whole, factors = _powers(x, 1.0)
+    rest = x - whole
+    return fma(rest, polynomial(rest, _EXP2), 1.0) * factors[0] * factors[1]
+
+
+# Added to this, a number leaves the nearest whole one in the lowest bits, and 254 more: the bias of two exponents.
+_MAGIC = 1.5 * 2.0**23 + 254.0
+
+
+def _powers(x: Lanes, factor: float) -> tuple[Lanes, tuple[Lanes, Lanes]]:
+    """``n``, the whole number nearest to ``x * factor``, and two normal numbers whose product is ``2**n``."""
+    shifted = fma(x, factor, _MAGIC)
+    both = shifted.bits()
+    # Each has half of n and a bias of 127. What is above is shifted out.
+    one = both.unsigned_shift(1)
+    return shifted - _MAGIC, ((one << 23).as_float(), ((both - one) << 23).as_float())
+
+
+def _between(x: Lanes, ends: tuple[float, float]) -> Lanes:
+    """``x`` kept between the ends; NaN stays, since it is neither less nor greater."""
+    low, high = ends
+    x = x.greater(high).where(high, x)
+    return x.less(low).where(low, x)

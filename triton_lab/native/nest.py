@@ -1,0 +1,198 @@
+"""Loops over a block: the axis of the vectors innermost, each axis cut where a mask begins or ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from triton_lab.ir.effects import operands_of
+from triton_lab.native import terms
+from triton_lab.native.code import Reg
+from triton_lab.native.emitter import Emitter, Round
+from triton_lab.native.forms import ORIGIN, Affine, Box, Buffer, Index, Lazy, Range
+from triton_lab.native.terms import Term
+
+Indices = tuple[Index, ...]
+Fact = bool | Callable[[Reg], Reg] | None
+Join = Callable[[list[Reg], list[Reg]], list[Reg]]
+
+# Rounds whose results are added up one after the other.
+_RUN = 16
+
+
+def tree(emitter: Emitter, roots: Iterable[int]) -> list[int]:
+    """The blocks that computing elements of ``roots`` asks for, themselves among them."""
+    found: dict[int, None] = {}
+    todo = [emitter.analysis.one(value) for value in roots]
+    while todo:
+        value = todo.pop()
+        form = emitter.forms.get(value)
+        if value in found or isinstance(form, Reg):
+            continue
+        found[value] = None
+        if isinstance(form, Lazy):
+            todo += [emitter.analysis.one(operand) for operand in form.op.operands]
+    return list(found)
+
+
+def ranges(emitter: Emitter, roots: Iterable[int], shape: Sequence[int]) -> list[Range | None]:
+    """For each axis of ``shape``, a range that masks in the trees of ``roots`` have there and that starts at 0."""
+    found: list[Range | None] = [None] * len(shape)
+    for value in tree(emitter, roots):
+        box = emitter.forms.get(value)
+        if isinstance(box, Box) and emitter.types[value].shape == tuple(shape):
+            note(found, box)
+    return found
+
+
+def note(found: list[Range | None], box: Box) -> None:
+    """Put ranges of ``box`` where nothing is noted yet."""
+    for axis, bounds in enumerate(box.ranges):
+        if found[axis] is None and bounds is not None and bounds.low == 0:
+            found[axis] = bounds
+
+
+def lanes_for(emitter: Emitter, extent: int) -> int:
+    """How many elements of an axis are computed at once: two vectors of 32 bits each; 0 for an axis of one."""
+    return min(extent, emitter.signature.vector // 2) if extent > 1 else 0
+
+
+def nest(
+    emitter: Emitter,
+    shape: Sequence[int],
+    roots: Iterable[int],
+    body: Callable[[Indices], None],
+    *,
+    only: int | None = None,
+    vector: int | None = None,
+) -> None:
+    """Run ``body`` at all positions of ``shape``, lanes along the axis ``vector``, by default the last one.
+
+    ``roots`` are the values that it computes elements of. Where the mask ``only`` certainly does not hold, it need not
+    run.
+    """
+    emitter.afresh()
+    limit = None if only is None else emitter.box(only)
+    cuts: list[Range | None] = [None] * len(shape)
+    if limit is not None:
+        note(cuts, limit)
+    for axis, bounds in enumerate(ranges(emitter, roots, shape)):
+        cuts[axis] = cuts[axis] or bounds
+    skips = [limit is not None and cut is not None and limit.ranges[axis] is cut for axis, cut in enumerate(cuts)]
+    last = len(shape) - 1 if vector is None else vector
+    order = [axis for axis in range(len(shape)) if axis != last] + [last] * bool(shape)
+    index = [ORIGIN] * len(shape)
+
+    def along(position: int) -> None:
+        if position == len(order):
+            body(tuple(index))
+            return
+        axis = order[position]
+
+        def inside(i: Index, _: list[Reg]) -> Sequence[Reg]:
+            index[axis] = i
+            along(position + 1)
+            return ()
+
+        if shape[axis] == 1 and cuts[axis] is None:
+            inside(ORIGIN, [])
+        else:
+            lanes = lanes_for(emitter, shape[axis]) if axis == last else 0
+            sections(emitter, shape[axis], lanes, cuts[axis], inside, skip=skips[axis])
+
+    along(0)
+    emitter.afresh()
+
+
+def sections(
+    emitter: Emitter,
+    extent: int,
+    lanes: int,
+    cut: Range | None,
+    body: Callable[[Index, list[Reg]], Sequence[Reg]],
+    carried: Sequence[Reg] = (),
+    *,
+    skip: bool = False,
+    join: Join | None = None,
+) -> list[Reg]:
+    """Loops over an axis: what is in the range ``cut``, the lanes at its edge, and the rest unless ``skip``.
+
+    ``lanes`` is 0 for one position at a time. What is carried goes from round to round and loop to loop. With ``join``
+    it does so in short runs, each of which begins with ``carried``: their results are joined, and so on, so that the
+    error of a sum grows as the logarithm of its length.
+    """
+    code = emitter.code
+    now = list(carried)
+    step = lanes or 1
+
+    def run(first: Term, end: Term, most: int, body: Round, start: Sequence[Reg]) -> list[Reg]:
+        piece = step
+        while join is not None and piece * _RUN < most:
+            piece *= _RUN
+        if piece == step:
+            return emitter.counted(terms.register(code, first), terms.register(code, end), step, body, start)
+
+        def part(i: Reg, before: list[Reg]) -> Sequence[Reg]:
+            limit = terms.add(code, i, piece)
+            if not (isinstance(first, int) and isinstance(end, int) and (end - first) % piece == 0):
+                limit = terms.least(code, limit, end)
+            assert join is not None
+            return join(before, run(i, limit, piece, body, carried))
+
+        return emitter.counted(terms.register(code, first), terms.register(code, end), piece, part, start)
+
+    def loop(first: Term, end: Term, fact: Fact) -> None:
+        nonlocal now
+
+        def inside(i: Reg, before: list[Reg]) -> Sequence[Reg]:
+            facts: dict[Range, bool | Reg] = {}
+            if cut is not None and fact is not None:
+                facts[cut] = fact if isinstance(fact, bool) else fact(i)
+            return body(Index(i, emitter.depth, lanes, facts), before)
+
+        if not (isinstance(first, int) and isinstance(end, int) and first >= end):
+            now = run(first, end, extent, inside, now)
+
+    if cut is None:
+        loop(0, extent, None)
+        return now
+    if not lanes:
+        loop(0, cut.high, True)
+        if not skip:
+            loop(cut.high, extent, False)
+        return now
+    high = terms.register(code, cut.high)
+    whole = terms.known(code.op("and", high, code.constant("i64", -lanes)))
+    rounded = code.op("add", high, code.constant("i64", lanes - 1))
+    touched = terms.known(code.op("and", rounded, code.constant("i64", -lanes)))
+
+    def edge(i: Reg) -> Reg:
+        left = code.cast("trunc", code.op("sub", high, i), "i32")
+        return code.compare("slt", code.count_up("i32", lanes), left)
+
+    loop(0, whole, True)
+    loop(whole, touched, edge)
+    if not skip:
+        loop(touched, extent, False)
+    return now
+
+
+def runs_along(emitter: Emitter, roots: Iterable[int], shape: Sequence[int]) -> int:
+    """The axis along which what ``roots`` are computed from lies in a row in memory: the vectors' one."""
+    last = len(shape) - 1
+    votes = [0] * len(shape)
+    for value in tree(emitter, roots):
+        form, type = emitter.forms.get(value), emitter.types[value]
+        if type.shape != tuple(shape):
+            continue
+        strides: Sequence[Term] = ()
+        size = 1
+        if isinstance(form, Lazy) and form.op.name == "tt.load":
+            pointer = emitter.affine(form.op.operands[operands_of(form.op).address])
+            if isinstance(pointer, Affine):
+                strides, size = pointer.strides, max(1, type.bits // 8)
+        elif isinstance(form, Buffer):
+            strides = form.strides
+        for axis, stride in enumerate(strides):
+            votes[axis] += stride == size
+    best = max(range(len(shape)), key=lambda axis: (votes[axis], axis == last))
+    return best if shape and votes[best] > votes[last] and shape[best] >= 4 else last

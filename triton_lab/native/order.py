@@ -1,0 +1,83 @@
+"""In which order a program reads, writes and is checked: what may be put off, and what must be known before.
+
+A guard that fails hands its program to NumPy, which is right only while the program has changed nothing. Where guards
+come after writes, the program is *rehearsed*: it is run once for its guards alone, with all that they depend on and
+without its writes, and then in earnest.
+"""
+
+from __future__ import annotations
+
+from triton_lab.ir import Op, Plan
+from triton_lab.ir.dataflow import Flow
+from triton_lab.ir.edges import Value, decisive
+from triton_lab.ir.effects import brings_in, is_access, operands_of, updates
+from triton_lab.native.analysis import LOOPS, Analysis
+from triton_lab.native.program import Signature
+from triton_lab.native.pure import PURE
+from triton_lab.native.unsupported import Unsupported
+
+
+class Order:
+    """What follows from the order of the operations of a function. Raises Unsupported where none would do."""
+
+    def __init__(self, analysis: Analysis, signature: Signature) -> None:
+        self.analysis = analysis
+        self.group = signature.group
+        for op in analysis.places:
+            if is_access(op) and op.index not in self.group:
+                raise Unsupported(f"{op.name} of memory that is not known before the launch")
+        self.needs_rehearsal = self._needs_rehearsal()
+        self._rehearsed: set[int] = set()
+        if self.needs_rehearsal:
+            self._rehearsed = self._behind_guards()
+
+    def conflicts(self, op: Op) -> list[Op]:
+        """The writes that may change what the access ``op`` reads."""
+        group = self.group[op.index]
+        return [write for write in self.analysis.writes if self.group[write.index] == group]
+
+    def is_rehearsed(self, op: Op) -> bool:
+        """Whether a rehearsal has to do ``op``: a guard is in it, or depends on it."""
+        if is_access(op) or any(value in self._rehearsed for value in op.results):
+            return True
+        return any(self.is_rehearsed(inner) for region in op.regions for block in region.blocks for inner in block.ops)
+
+    def is_needed(self, value: int) -> bool:
+        """Whether a guard depends on ``value``."""
+        return value in self._rehearsed
+
+    def _needs_rehearsal(self) -> bool:
+        places, writes = self.analysis.places, self.analysis.writes
+        if not writes:
+            return False
+        if any(place.loops for place in map(places.__getitem__, writes)):
+            return True
+        first = min(places[write].position for write in writes)
+        return any(place.position > first and self._may_guard(op) for op, place in places.items())
+
+    def _may_guard(self, op: Op) -> bool:
+        if is_access(op) or op.name == "scf.for":
+            return True
+        result = op.results[0] if op.results else None
+        if op.name not in PURE or result is None or not self.analysis.types[result].shape:
+            return False
+        return self.analysis.one(result) in self.analysis.addressing
+
+    def _behind_guards(self) -> set[int]:
+        """The values that guards depend on. Raises Unsupported if what the kernel writes is among them."""
+        function = self.analysis.function
+        flow = Flow.of(Plan({function.name: function}))
+        start = set(self.analysis.addressing)
+        for op in function.walk():
+            start.update(decisive(op))
+            if is_access(op):
+                at = operands_of(op)
+                start.update(op.operands[k] for k in (at.address, at.mask) if k is not None)
+            if op.name in LOOPS and op.name != "scf.for":
+                start.update(op.regions[0].blocks[0].ops[-1].operands[:1])
+        behind = {value.number for value in flow.behind(Value(function.name, number) for number in start)}
+        behind |= {self.analysis.one(value) for value in behind}
+        for op in function.walk():
+            if brings_in(op) and behind.intersection(op.results) and (updates(op) or self.conflicts(op)):
+                raise Unsupported("where the kernel reads or writes depends on memory that it has written itself")
+        return behind

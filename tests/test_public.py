@@ -29,6 +29,7 @@ INSIDE = {
     "CellSyntaxError": "how `%%triton` shows a SyntaxError",
     "InvalidPlan": "a plan of ours that breaks the IR's rules: asked for in tests alone",
     "ParseError": "a module that Triton printed and we cannot read: a bug of ours",
+    "Retry": "the generator's own: a loop is written again, with less taken for granted",
     "UsageError": "how `%%triton` says what its line may hold",
 }
 

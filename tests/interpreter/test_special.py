@@ -275,6 +275,7 @@ def test_torchs_operators_may_be_the_kernels_themselves(tmp_path):
     assert done.stdout.strip() == "all right", done.stdout + done.stderr
 
 
+@pytest.mark.usefixtures("on_numpy")  # the native engine's own are within 1 ulp
 def test_kernels_take_them():
     x = values(-3, 3, 1000).astype(np.float32)
     exact = np.array([math.erf(float(v)) for v in x])

@@ -78,7 +78,7 @@ def _rounds(emitter: Emitter, op: Op, low: Reg, high: Reg, step: Reg, unsigned: 
     if low.kind == "i64":
         # Far from the ends of 64 bits, as counters of memory are.
         for x in (start, end):
-            if x.literal is None:
+            if x.literal is None or not -(1 << 61) <= x.literal < 1 << 61:
                 shifted = code.op("add", x, code.constant("i64", 1 << 61))
                 emitter.guards.require(code.compare("ult", shifted, code.constant("i64", 1 << 62)), op, "wraps")
     some = code.compare("slt", start, end)

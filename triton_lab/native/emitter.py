@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from triton_lab.ir import Op, Type
+from triton_lab.ir import Op
 from triton_lab.native import code as text
 from triton_lab.native.analysis import Analysis
 from triton_lab.native.code import Code, Reg, bytes_of
@@ -167,9 +167,6 @@ class Emitter:
 
     def kind(self, value: int) -> str:
         return kind_of(self.types[value].element)
-
-    def type(self, value: int) -> Type:
-        return self.types[value]
 
     # Loops, and what is computed in them.
 

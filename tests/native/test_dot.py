@@ -35,8 +35,7 @@ def launched(a, b, c, planes):
         product[(1,)](a, b, c, out, planes, m, n, k)
         return out
 
-    expected, found, seen = both(launch)
-    assert seen.launches == 1
+    expected, found, _ = both(launch)
     return expected, found
 
 
@@ -104,8 +103,7 @@ def test_scaled_formats_have_numpys_numbers(formats):
         scaled[(1,)](*given, 32, 16, a.shape[1], b.shape[0], 2, left, right, 32, 16, True)
         return out
 
-    expected, found, seen = both(launch)
-    assert seen.launches == 1
+    expected, found, _ = both(launch)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5, equal_nan=True)
     assert expected[1].isnan().all()
     assert not expected[2:].isnan().any()

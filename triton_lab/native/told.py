@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from triton_lab.interpreter.machine import Engine
 from triton_lab.native import engine, jit
 from triton_lab.native.engine import Ran
+from triton_lab.words import count, number
 
 
 def choice(chosen: Engine) -> str:
@@ -39,9 +40,11 @@ class Engines:
             reasons = Counter(ran.why for ran in own if ran.why)
             handed = sum(ran.handed for ran in own)
             if handed:
-                reasons[f"{handed} of {sum(ran.programs for ran in own)} programs failed a check"] = 0
+                reasons[f"{number(handed)} of {count(sum(ran.programs for ran in own), 'program')} failed a check"] = 0
             native = sum(ran.engine == "native" for ran in own)
-            told = "; ".join(reason + (f" ({times} times)" if times > 1 else "") for reason, times in reasons.items())
+            told = "; ".join(
+                reason + (f" ({count(times, 'time')})" if times > 1 else "") for reason, times in reasons.items()
+            )
             rows.append((kernel, str(native), str(len(own) - native), told))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)

@@ -42,10 +42,8 @@ class Engines:
             if handed:
                 reasons[f"{number(handed)} of {count(sum(ran.programs for ran in own), 'program')} failed a check"] = 0
             native = sum(ran.engine == "native" for ran in own)
-            told = "; ".join(
-                reason + (f" ({count(times, 'time')})" if times > 1 else "") for reason, times in reasons.items()
-            )
-            rows.append((kernel, str(native), str(len(own) - native), told))
+            told = [reason + (f" ({count(times, 'time')})" if times > 1 else "") for reason, times in reasons.items()]
+            rows.append((kernel, str(native), str(len(own) - native), "; ".join(told)))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
         return "\n".join(line.rstrip() for line in lines)

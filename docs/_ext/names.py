@@ -30,8 +30,8 @@ GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "targets": (
         "Targets and limits",
-        "Where launches run, and what they may take.",
-        ("target", "limits", "spread", "Outcome"),
+        "Where launches run, on which engine, and what they may take.",
+        ("target", "limits", "engines", "spread", "Outcome"),
     ),
     "comparing": (
         "Comparing and measuring",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.lab import VIEWPORT, Lab
 from tests.browser.server import JupyterServer, serve
@@ -23,6 +23,8 @@ from triton_lab.views.view import View
 
 HERE = Path(__file__).parent
 NOTEBOOKS = HERE.parents[1] / "notebooks"
+# Playwright waits for 5 s, which two workers on two cores may take to draw.
+expect.set_options(timeout=20_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

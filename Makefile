@@ -26,7 +26,7 @@ INSTALLED := pyproject.toml $(EXTENSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest coverage mutation lint format hooks check-extension notebooks course-student course-zh \
+.PHONY: help lab test pytest test-gpu coverage mutation lint format hooks check-extension notebooks course-student course-zh \
 	translations gallery mistakes \
 	site bench upstream wheel \
 	install clean platform
@@ -48,6 +48,9 @@ pytest: $(VENV)/.test ## Run all tests
 # Cheap from Python 3.12 on, where the interpreter itself tells which lines run (sys.monitoring).
 coverage: $(VENV)/.test ## Run all tests and print which lines of the package none of them ran
 	$(BIN)/python -m pytest --cov --cov-report=term-missing $(PYTEST_ARGS)
+
+test-gpu: $(VENV)/.test ## Run what needs an NVIDIA GPU: make test-gpu PINS= takes a torch with CUDA
+	$(BIN)/python -m pytest -n 8 --dist loadfile tests/gpu
 
 mutation: $(VENV)/.test ## Measure the tests by changing the code: make mutation MUTATION_ARGS="--sample 300 --seed 1"
 	$(BIN)/python -m tests.mutation $(MUTATION_ARGS)

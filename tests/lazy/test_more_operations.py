@@ -264,3 +264,9 @@ def test_eager_tensors_alone_are_joined_too() -> None:
     parts = [torch.ones(2, 3), torch.zeros(1, 3)]
     same(lazy.cat(parts), torch.cat(parts))
     same(lazy.stack([parts[0], parts[0] * 2], 1), torch.stack([parts[0], parts[0] * 2], 1))
+
+
+def test_operators_of_torch_that_are_turned_around_take_lazy_tensors() -> None:
+    x, t = torch.tensor([1.0, 2.0, 4.0]), torch.tensor([8.0, 6.0, 5.0])
+    for name in ("__rsub__", "__rdiv__"):
+        close(getattr(torch.Tensor, name)(t, lazy.tensor(x)), getattr(torch.Tensor, name)(t, x))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triton_lab.launch.access import Event
-from triton_lab.launch.checks.evidence import Evidence, Sight
+from triton_lab.launch.checks.cells import Cells
+from triton_lab.launch.checks.evidence import Evidence, Lanes, Sight
 from triton_lab.launch.ranges import Ranges
 
 spans = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 6)), max_size=6)
@@ -40,3 +42,18 @@ def test_lanes_are_found_by_the_bytes_that_they_touch(data: st.DataObject) -> No
         found = evidence.lanes(sight, within, whole)
         columns = (found.program, found.lane, found.address, found.time)
         assert list(zip(*(each.tolist() for each in columns), strict=True)) == expected
+
+
+def test_values_of_several_cells_are_the_same_where_each_of_their_cells_is() -> None:
+    where = Ranges.of(np.array([0]), np.array([64]))
+    cells = Cells(SimpleNamespace(hull=lambda sight: sight), [(0, 64)], 2)  # type: ignore[arg-type, list-item]
+
+    def stored(address: int, value: Any) -> tuple[Lanes, Any]:
+        one = np.zeros(1, np.int64)
+        return Lanes.timeless(one, one, one + address), np.array([value])
+
+    whole = stored(8, np.int32(0x00020001))
+    assert cells.all_same([whole, stored(10, np.int16(2))], where)
+    assert not cells.all_same([whole, stored(10, np.int16(3))], where)
+    assert not cells.all_same([whole, stored(8, np.int16(2))], where)
+    assert cells.all_same([whole, stored(6, np.int16(5)), stored(12, np.int16(5))], where)

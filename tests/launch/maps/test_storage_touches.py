@@ -138,3 +138,12 @@ def test_a_tiled_tensor_is_not_looked_at_element_by_element(transposed: bool, mo
     assert len(classes) < 300 * 500 // 8
     assert len(found.of_some(0, np.arange(50)).classes) == 50
     assert len(found.at_units(0, argument, Place(0, 1), np.arange(50))[1]) == 50
+
+
+def test_what_lies_beyond_the_units_that_are_asked_for_is_left_out() -> None:
+    """Also of a tensor whose elements share their places."""
+    argument = FakeArgument("x", (2, 6), (0, 1))
+    access = tile(argument, "load", 3, (1, 1, 1), (1, 6), lambda x, y, z, i: (0, 0))
+    found = StorageTouches([argument], [access], 1)
+    touched = found.of_cells([found.at_units(0, argument, Place(0, 1), np.array([0, 1]))], 2)
+    assert [bool(members_of(touched, cell)) for cell in range(2)] == [True, True]

@@ -17,7 +17,6 @@ import triton.language as tl
 import triton_lab as lab
 from tests.interpreter.test_threads import H100, all_of_a_row, along_an_axis
 from tests.launch.comparing.kernels import exponential, quotient, recorded
-from triton_lab import examples
 from triton_lab.examples.softmax import softmax_backward
 from triton_lab.launch.comparing.compared import NEAR
 from triton_lab.launch.comparing.results import before, of_launch
@@ -89,8 +88,8 @@ RECORDED = {
 @pytest.mark.parametrize("name", RECORDED)
 def test_dots_are_made_as_the_gpu_made_them(name: str) -> None:
     """To the bit: launches that an H100 ran, of which two are among the examples' recordings."""
-    folder = Path(__file__).parent if name == "tf32_h100" else Path(examples.__file__).with_name("recordings")
-    comparison = lab.compare(lab.load(folder / f"{name}.launch"))
+    own = Path(__file__).with_name(f"{name}.launch")
+    comparison = lab.compare(lab.load(own) if own.exists() else lab.examples.recording(name))
     assert comparison.verdict == NEAR
     assert comparison.cause.startswith(RECORDED[name])
     assert any(one.name == "dots of the GPU" and one.removes for one in comparison.causes().experiments)

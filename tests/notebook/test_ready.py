@@ -179,13 +179,17 @@ def test_a_fresh_kernel_shows_its_first_scene_before_it_imports_matplotlib(kerne
         "seen = []; shell.display_pub.publish = publish"
     )
     shown = [one for one in kernel.run(KERNEL) if one["msg_type"] in ("display_data", "update_display_data")]
-    assert [one["msg_type"] for one in shown] == ["display_data", "update_display_data"]
-    first, complete = (one["content"] for one in shown)
+    assert [one["msg_type"] for one in shown] == ["display_data", "update_display_data", "update_display_data"]
+    # The open tab, then the others too, then the PNG.
+    first, whole, complete = (one["content"] for one in shown)
     assert [*first["data"]] == [SCENE, "text/plain"], "no widget for a front end that draws scenes"
-    assert complete["data"] == first["data"] | {"image/png": complete["data"]["image/png"]}, "nothing is drawn anew"
-    assert first["transient"] == complete["transient"]
-    assert first["metadata"] == {"triton_lab": {"target": "cpu"}} and "image/png" in complete["metadata"]
-    assert kernel.said("print(seen)") == "[False, True]\n"
+    assert len(str(whole["data"][SCENE])) > len(str(first["data"][SCENE]))
+    assert whole["data"] | {SCENE: None} == first["data"] | {SCENE: None}
+    assert complete["data"] == whole["data"] | {"image/png": complete["data"]["image/png"]}, "nothing is drawn anew"
+    assert first["transient"] == whole["transient"] == complete["transient"]
+    assert first["metadata"] == whole["metadata"] == {"triton_lab": {"target": "cpu"}}
+    assert "image/png" in complete["metadata"]
+    assert kernel.said("print(seen)") == "[False, False, True]\n"
     # The key that this launch has asked for is Triton's own, and was made without its hashing the library.
     key = "from triton.runtime import cache; original = cache.triton_key.__wrapped__.args[0]\n"
     asked = (

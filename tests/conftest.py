@@ -42,11 +42,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """What twelve thousand tests and all modules are made of stays to the end: collecting garbage need not go through
-    it again and again. And Triton's front end makes so many objects that hold each other that it would be done a
-    hundred times a second."""
-    gc.collect()
-    gc.freeze()
+    """Triton's front end makes so many objects that hold each other that garbage would be collected a hundred times a
+    second. Nothing is frozen: live tensors and autotuners are found among what the collector knows."""
     gc.set_threshold(10_000, 10, 10)
 
 
@@ -94,7 +91,7 @@ os.environ.setdefault("TRITON_LAB_RAISE", "1")
 # Every plan is held to the rules of the IR, which launches take for granted.
 os.environ.setdefault("TRITON_LAB_VERIFY", "1")
 # Exercises that tests check leave no file in the folder that tests are run in.
-os.environ.setdefault("TRITON_LAB_PROGRESS", os.path.join(tempfile.gettempdir(), f"triton-lab-{os.getpid()}.json"))
+os.environ["TRITON_LAB_PROGRESS"] = os.path.join(tempfile.gettempdir(), f"triton-lab-{os.getpid()}.json")
 
 
 # Where pytest makes the folders of tests.
@@ -187,5 +184,4 @@ def browser() -> Browser:
 
 
 def pytest_sessionfinish() -> None:
-    gc.unfreeze()  # Triton's library looks at the end what of it is still there
     _ONE_BROWSER.close()

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import gc
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
@@ -39,22 +39,35 @@ def marked() -> Iterator[None]:
             node = woven(function, node, _marker(key_of(function)))
         return before(generator, node)
 
-    with mock.patch.object(CodeGenerator, "visit_FunctionDef", visit), mock.patch.object(compiler, "variant", _VARIANT):
-        _forget()
+    with (
+        mock.patch.object(CodeGenerator, "visit_FunctionDef", visit),
+        mock.patch.object(compiler, "variant", _VARIANT),
+        _other_kernels(),
+    ):
+        yield
+
+
+@contextlib.contextmanager
+def _other_kernels() -> Iterator[None]:
+    """Inside, no function remembers what was compiled before, and afterwards none what was compiled inside: each is
+    compiled anew, or read from Triton's cache on disk."""
+    from triton.runtime.jit import JITFunction
+
+    before = JITFunction.run
+    remembered: dict[int, tuple[Any, Any]] = {}  # by identity: Triton hashes a function by its text
+
+    def run(function: Any, *arguments: Any, **keywords: Any) -> Any:
+        if id(function) not in remembered:
+            remembered[id(function)] = function, function.device_caches
+            function.device_caches = defaultdict(function.device_caches.default_factory)
+        return before(function, *arguments, **keywords)
+
+    with mock.patch.object(JITFunction, "run", run):
         try:
             yield
         finally:
-            _forget()
-
-
-def _forget() -> None:
-    """Let every kernel be compiled anew, or read from Triton's cache on disk: what was compiled has other marks."""
-    from triton.runtime.jit import JITFunction
-
-    for each in gc.get_objects():
-        # `isinstance` would run foreign code: lazy proxies answer it.
-        if issubclass(type(each), JITFunction):
-            each.device_caches.clear()
+            for function, caches in remembered.values():
+                function.device_caches = caches
 
 
 def _is_users(function: Any) -> bool:

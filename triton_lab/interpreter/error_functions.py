@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 # Of (1 + 2x) exp(x**2) erfc(x) with k = 3.75; computed with 60 digits, the first of them halved already.
-_CENTRE = 3.75
-_CHEBYSHEV = (
+CENTRE = 3.75
+CHEBYSHEV = (
     1.1775789345674017, -0.004590054580646478, -0.08424913336651792, 0.05920993999819189, -0.026658668435305753,
     0.009074997670705265, -0.002413163540417608, 0.0004907758365258086, -6.916973302501207e-05, 4.13902798607301e-06,
     7.74038306619849e-07, -2.1886401049234397e-07, 1.076499946567091e-08, 4.521959811218287e-09,
@@ -71,8 +71,8 @@ def _series(x: Array, short: bool) -> Array:
 
 def _scaled(x: Array, short: bool) -> Array:
     """``exp(x**2) erfc(x)`` for ``x >= 0``."""
-    twice = np.where(np.isinf(x), 2.0, 2.0 * ((x - _CENTRE) / (x + _CENTRE)))
-    coefficients = _CHEBYSHEV[: _SHORT_CHEBYSHEV if short else None]
+    twice = np.where(np.isinf(x), 2.0, 2.0 * ((x - CENTRE) / (x + CENTRE)))
+    coefficients = CHEBYSHEV[: _SHORT_CHEBYSHEV if short else None]
     here, after = np.full_like(x, coefficients[-1]), np.zeros_like(x)
     for coefficient in coefficients[-2:0:-1]:  # Clenshaw's recurrence
         here, after = twice * here - after + coefficient, here

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from triton_lab.interpreter.error_functions import CENTRE, CHEBYSHEV
 from triton_lab.native.math import powers
 from triton_lab.native.math.lanes import Lanes, fma, polynomial
 from triton_lab.native.math.pair import Constant, N, with_terms
@@ -44,16 +45,6 @@ _LEADING = (
 )
 _REST = tuple(2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(5, 23))
 _MIDDLE = 1.25
-# (1 + 2x) exp(x**2) erfc(x) by Chebyshev polynomials of (x - k) / (x + k): those of `interpreter.error_functions`.
-_CENTRE = 3.75
-_CHEBYSHEV = (
-    1.1775789345674017, -0.004590054580646478, -0.08424913336651792, 0.05920993999819189, -0.026658668435305753,
-    0.009074997670705265, -0.002413163540417608, 0.0004907758365258086, -6.916973302501207e-05, 4.13902798607301e-06,
-    7.74038306619849e-07, -2.1886401049234397e-07, 1.076499946567091e-08, 4.521959811218287e-09,
-    -7.754400208831351e-10, -6.318088340886684e-11, 2.86879501093067e-11, 1.9455868545777347e-13,
-    -9.65469674843344e-13, 3.25254814814874e-14, 3.3478119482868056e-14, -1.864562880419313e-15,
-    -1.2507950530688648e-15, 7.418235256624044e-17, 5.068148904796111e-17, -2.2370566594359995e-18,
-)  # fmt: skip
 
 
 def erf_wide(model: N, x: Lanes) -> Lanes:
@@ -79,11 +70,11 @@ def _by_series(model: N, x: Lanes) -> Lanes:
 
 def _complement(model: N, x: Lanes) -> Lanes:
     """erfc for ``0 <= x <= 28``."""
-    twice = 2.0 * (x - _CENTRE) / (x + _CENTRE)
-    here, after = x.of(_CHEBYSHEV[-1]), x.of(0.0)
-    for coefficient in _CHEBYSHEV[-2:0:-1]:  # Clenshaw's recurrence
+    twice = 2.0 * (x - CENTRE) / (x + CENTRE)
+    here, after = x.of(CHEBYSHEV[-1]), x.of(0.0)
+    for coefficient in CHEBYSHEV[-2:0:-1]:  # Clenshaw's recurrence
         here, after = fma(twice, here, coefficient - after), here
-    scaled_up = fma(twice * 0.5, here, _CHEBYSHEV[0] - after) / fma(x, 2.0, 1.0)
+    scaled_up = fma(twice * 0.5, here, CHEBYSHEV[0] - after) / fma(x, 2.0, 1.0)
     return powers.raised(-model.product_of(x, x)) * scaled_up
 
 

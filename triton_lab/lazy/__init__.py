@@ -80,7 +80,7 @@ def __dir__() -> list[str]:
 def explain(step: Step | None = None) -> StepView:
     """A step, by default the last one, as a picture and as text: graph, hash, cache, buffers, kernels.
 
-    RuntimeError if no step has run yet.
+    Raises RuntimeError if no step has run yet, TypeError for what is no step.
 
     >>> lab.lazy.cache.clear()
     >>> t = lab.lazy.tensor([1.0, 2.0]) * 2
@@ -94,6 +94,11 @@ def explain(step: Step | None = None) -> StepView:
         if not history:
             raise RuntimeError("no step has run yet: lab.lazy.mark_step(), or a look at a value, runs what is pending")
         step = history[-1]
+    if not isinstance(step, Step):
+        raise TypeError(
+            f"{type(step).__name__} is no step: lab.lazy.explain() explains the last one, and lab.lazy.mark_step() and "
+            "lab.lazy.history give others"
+        )
     return StepView(step)
 
 

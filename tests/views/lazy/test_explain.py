@@ -323,3 +323,8 @@ def test_what_stands_side_by_side_fits_the_page_and_no_row_could_take_the_next(
             assert placed[right][0] == pytest.approx(placed[left][0] + widths[left] + GAP)
         if number + 1 < len(rows):
             assert wide + GAP + widths[row[-1] + 1] > ROOM, "the next would not have fitted"
+
+
+def test_what_is_no_step_is_told_where_steps_are() -> None:
+    with pytest.raises(TypeError, match=r"Tensor is no step: lab\.lazy\.explain\(\) explains the last one"):
+        lazy.explain(lazy.tensor([1.0]))  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +23,19 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from tests.launch.comparing.kernels import exponential, overlapping, row_sum, scale_and_shift, tile_product
+from tests.launch.comparing.kernels import (
+    as_of_a_gpu,
+    exponential,
+    overlapping,
+    recorded,
+    row_sum,
+    scale_and_shift,
+    tile_product,
+)
 from triton_lab.interpreter import variants
-from triton_lab.interpreter.executable import Executable
-from triton_lab.ir.contract import contracted
 from triton_lab.launch.comparing.comparison import Comparison
 from triton_lab.launch.comparing.experiments import in_threads
-from triton_lab.launch.comparing.results import of_launch, read
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.replay import replay
 
 # What a sentence about the cause has to say.
 SAID = {
@@ -79,24 +83,6 @@ class Other:
     """A run of the right kernel."""
 
     run: Run
-
-
-def recorded(run: Run, side: str) -> Launch:
-    with lab.target(side), lab.record() as launches:
-        run()
-    return launches[-1]
-
-
-def as_of_a_gpu(launch: Launch, table: variants.Table, fuses: bool) -> Launch:
-    """The launch as if a GPU had run it that does so."""
-    plan = launch.executable.plan
-    memory = replay(launch, executable=Executable.of(contracted(plan) if fuses else plan, table))
-    found = of_launch(launch)
-    outputs = [
-        (name, torch.from_numpy(read(memory, launch.argument(name))), torch.from_numpy(found.arrays[name]))
-        for name in found.written
-    ]
-    return replace(launch, target="gpu", outputs=outputs)
 
 
 def randn(*shape: int, seed: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:

@@ -5,20 +5,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import torch
 import triton
 import triton.language as tl
 
 import triton_lab as lab
+from triton_lab.interpreter import variants
+from triton_lab.interpreter.executable import Executable
+from triton_lab.ir.contract import contracted
+from triton_lab.launch.comparing.results import of_launch, read
 from triton_lab.launch.launch import Launch
+from triton_lab.launch.replay import replay
 
 
-def recorded(run: Callable[[], Any]) -> Launch:
-    """The last launch that ``run`` makes on the CPU."""
-    with lab.target("cpu"), lab.record() as launches:
+def recorded(run: Callable[[], Any], side: str = "cpu") -> Launch:
+    """The last launch that ``run`` makes on that target."""
+    with lab.target(side), lab.record() as launches:
         run()
     return launches[-1]
+
+
+def as_of_a_gpu(launch: Launch, table: variants.Table, fuses: bool = False) -> Launch:
+    """The launch as if a GPU had run it that does so."""
+    plan = launch.executable.plan
+    memory = replay(launch, executable=Executable.of(contracted(plan) if fuses else plan, table))
+    found = of_launch(launch)
+    outputs = [
+        (name, torch.from_numpy(read(memory, launch.argument(name))), torch.from_numpy(found.arrays[name]))
+        for name in found.written
+    ]
+    return replace(launch, target="gpu", outputs=outputs)
 
 
 @triton.jit

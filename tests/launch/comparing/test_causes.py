@@ -16,6 +16,7 @@ import triton.language as tl
 import triton_lab as lab
 from tests.launch.comparing.kernels import (
     added_up,
+    as_of_a_gpu,
     copied,
     exponential,
     overlapping,
@@ -71,18 +72,6 @@ def ratio(seed: int) -> Launch:
     return recorded(lambda: quotient[(2,)](x, y, torch.empty(256), BLOCK=128))
 
 
-def changed(launch: Launch, table: variants.Table, fuses: bool = False) -> Launch:
-    """The launch as if a GPU had run it that does so."""
-    plan = launch.executable.plan
-    memory = replay(launch, executable=Executable.of(contracted(plan) if fuses else plan, table))
-    found = of_launch(launch)
-    outputs = [
-        (name, torch.from_numpy(read(memory, launch.argument(name))), torch.from_numpy(found.arrays[name]))
-        for name in found.written
-    ]
-    return replace(launch, target="gpu", outputs=outputs)
-
-
 PLANTED: dict[str, tuple[Callable[[int], Launch], variants.Table, bool]] = {
     "tf32 inputs of tl.dot": (product, variants.tf32(nearest=True), False),
     "fused multiply-add": (fma, {}, True),
@@ -99,7 +88,7 @@ def test_the_order_in_which_threads_sum_is_named(pairs: bool) -> None:
     assert [switch.name for switch in in_threads(sums(0))] == ["sums as threads of a GPU do"]
     named = {switch.name: switch for switch in in_threads(launch)}
     switch = named["sums as threads of a GPU do, in pairs" if pairs else "sums as threads of a GPU do"]
-    comparison = lab.compare(changed(launch, switch.table))
+    comparison = lab.compare(as_of_a_gpu(launch, switch.table))
     assert comparison.verdict == NEAR
     assert comparison.cause.startswith("the order in which the threads of a GPU sum: with sums as threads")
 
@@ -109,7 +98,7 @@ def test_where_the_layout_is_not_known_that_is_said(monkeypatch: pytest.MonkeyPa
         raise RuntimeError("the kernel row_sum does not compile for sm_90")
 
     monkeypatch.setattr(experiments, "reduced_of", fails)
-    comparison = lab.compare(changed(sums(0), variants.ORDERS["last to first"]))
+    comparison = lab.compare(as_of_a_gpu(sums(0), variants.ORDERS["last to first"]))
     assert comparison.cause.startswith("the order of summation: ")
     assert "could not be tried: the kernel row_sum does not compile for sm_90" in repr(comparison.causes())
 
@@ -119,7 +108,7 @@ def test_the_cause_of_a_planted_difference_is_named(cause: str) -> None:
     make, table, fuses = PLANTED[cause]
     right, made = 0, 0
     for seed in range(5):
-        launch = changed(make(seed), table, fuses)
+        launch = as_of_a_gpu(make(seed), table, fuses)
         comparison = lab.compare(launch)
         if comparison.verdict == EQUAL:
             continue  # nothing was planted
@@ -140,7 +129,7 @@ def nudged(launch: Launch, ops: tuple[str, ...], ulps: int) -> Launch:
 
         return run
 
-    return changed(launch, {name: nudging(name) for name in ops})
+    return as_of_a_gpu(launch, {name: nudging(name) for name in ops})
 
 
 @pytest.mark.parametrize(("make", "op", "name"), [(ratio, "arith.divf", "division"), (exp, "math.exp", "exp2")])
@@ -166,14 +155,14 @@ def test_a_documented_error_explains_what_exact_emulations_leave() -> None:
 
 
 def test_rows_are_counted_where_there_are_rows() -> None:
-    comparison = lab.compare(changed(product(0), variants.tf32(nearest=True)))
+    comparison = lab.compare(as_of_a_gpu(product(0), variants.tf32(nearest=True)))
     assert "with tf32 on tile_product (CPU) 16 of 16 rows are bit-equal" in comparison.cause
     assert comparison.titles == ("tile_product (GPU)", "tile_product (CPU)")
 
 
 def test_two_causes_at_once_are_found_together() -> None:
     launch = launches_of(example("layer_norm"))[0]
-    both = changed(launch, variants.APPROXIMATE_DIVISION, fuses=True)
+    both = as_of_a_gpu(launch, variants.APPROXIMATE_DIVISION, fuses=True)
     assert lab.compare(both).cause.startswith("fused multiply-add, and the GPU's approximate division: ")
 
 
@@ -223,7 +212,7 @@ def test_that_nothing_was_found_is_said() -> None:
 
 
 def test_where_nothing_can_be_tried_that_is_said() -> None:
-    on_gpu = changed(product(0), variants.tf32(nearest=True))
+    on_gpu = as_of_a_gpu(product(0), variants.tf32(nearest=True))
     large = replace(on_gpu, snapshot=replace(on_gpu.snapshot, regions=(), missing="it was too large"))  # type: ignore[type-var]
     assert lab.compare(large, torch.zeros(16, 16)).cause == "no cause was found: nothing could be tried"
     # Its masks and strides can be, on the CPU.
@@ -231,7 +220,7 @@ def test_where_nothing_can_be_tried_that_is_said() -> None:
 
 
 def test_results_of_a_gpu_need_no_memory_of_before() -> None:
-    kept = changed(product(0), variants.tf32(nearest=True))
+    kept = as_of_a_gpu(product(0), variants.tf32(nearest=True))
     large = replace(kept, snapshot=replace(kept.snapshot, regions=(), missing="it was too large"))  # type: ignore[type-var]
     comparison = lab.compare(large)
     assert comparison["out_ptr"].count == lab.compare(kept)["out_ptr"].count
@@ -249,14 +238,14 @@ def test_an_experiment_that_cannot_be_made_says_why(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_interpreter_itself_is_left_as_it_was() -> None:
-    launch = changed(product(0), variants.tf32(nearest=True))
+    launch = as_of_a_gpu(product(0), variants.tf32(nearest=True))
     before = of_launch(launch, "cpu").arrays["out_ptr"]
     lab.compare(launch).causes()
     assert np.array_equal(of_launch(launch, "cpu").arrays["out_ptr"], before)
 
 
 def test_the_experiments_are_in_the_picture() -> None:
-    comparison = lab.compare(changed(fma(0), {}, True))
+    comparison = lab.compare(as_of_a_gpu(fma(0), {}, True))
     scene = comparison.plot().scene()
     assert [row[0] for row in scene["causes"]][:1] == ["fused multiply-add"]
     assert any(line.startswith("cause: fused multiply-add") for line in scene["lines"])

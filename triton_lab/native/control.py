@@ -46,7 +46,7 @@ def scf_for(emitter: Emitter, op: Op) -> None:
     counter, arguments = body.arguments[0], body.arguments[1:]
     # Rounds are counted, so that a counter near the end of its type does not come round to the start.
     rounds = _rounds(emitter, op, low, high, step, unsigned)
-    starts = _prepared(emitter, arguments, op.operands[3:])
+    starts = _prepared(emitter, arguments, op.operands[3:], op.results)
     before, head, inside, after = code.block, *(code.new_block(name) for name in ("for", "body", "after"))
     code.jump(head)
     code.block = head
@@ -98,11 +98,15 @@ def _wide(code: Code, x: Reg, unsigned: bool) -> Reg:
 Start = tuple[int, Form | tuple[Buffer, Buffer]]
 
 
-def _prepared(emitter: Emitter, arguments: Sequence[int], values: Sequence[int]) -> list[Start]:
-    """How each carried value begins; blocks that are not affine are written down."""
+def _prepared(emitter: Emitter, arguments: Sequence[int], values: Sequence[int], last: Sequence[int]) -> list[Start]:
+    """How each carried value begins; blocks that are not affine are written down.
+
+    ``last`` are the values that stand for the carried ones behind the last round: of a value that no round reads, a
+    guard may look at nothing but that.
+    """
     found: list[Start] = []
-    for argument, value in zip(arguments, values, strict=True):
-        if emitter.rehearsal and not emitter.order.is_needed(argument):
+    for argument, value, after in zip(arguments, values, last, strict=True):
+        if emitter.rehearsal and not (emitter.order.is_needed(argument) or emitter.order.is_needed(after)):
             continue
         type = emitter.types[argument]
         form = emitter.form(value)
@@ -206,7 +210,7 @@ def _results(emitter: Emitter, op: Op, carried: Sequence[Carried]) -> None:
 def scf_while(emitter: Emitter, op: Op) -> None:
     code = emitter.code
     (condition,), (body,) = (region.blocks for region in op.regions)
-    starts = _prepared(emitter, condition.arguments, op.operands)
+    starts = _prepared(emitter, condition.arguments, op.operands, condition.arguments)
     before, head, inside, after = code.block, *(code.new_block(name) for name in ("while", "do", "after"))
     code.jump(head)
     code.block = head

@@ -1,7 +1,8 @@
 """Random kernels on both engines, bit by bit: ``python -m tests.native.fuzz --examples 10000 --seed 1``.
 
 What differs is printed as a kernel that anybody can run, without the lines that it differs without too, once for each
-kind of difference. ``--seconds`` ends earlier, ``--vector`` generates for processors of narrower vectors.
+kind of difference. ``--seconds`` ends earlier, ``--vector`` generates for processors of narrower vectors, ``--guards``
+has every guard fail in turn.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from triton.compiler.errors import CompilationError
 
 import triton_lab as lab
 from tests.interpreter.support import kernel_from
+from tests.native.harness import forcing
 from tests.native.kernels import Arguments, Case, cases
+from triton_lab.backend import launcher
 from triton_lab.backend.sm90 import NotCompilable
 from triton_lab.native import engine, jit
 
@@ -73,11 +76,38 @@ def check(case: Case) -> str:
     return last.why or ("native, an error" if error else "native, handed over" if last.handed else "native")
 
 
+def check_guards(case: Case) -> str:
+    """Run ``case`` as often as it has guards, each of which fails once.
+
+    Nobody may see it: NumPy runs the programs in question from their start.
+    """
+    kernel = kernel_from(case.source)
+    arguments = Arguments(case)
+    try:
+        error, expected = ran(case, kernel, arguments, "numpy")
+    except (CompilationError, NotCompilable) as refusal:
+        raise Refused from refusal
+    if error:
+        return "an error"
+    failed = False
+    with forcing() as forced, patch.object(launcher, "limits", dataclasses.replace(launcher.limits, batch=1)):
+        ran(case, kernel, arguments, "native")
+        for site in forced.sites:
+            for times in (0, 1, 5):
+                forced.fail(site, times)
+                found, actual = ran(case, kernel, arguments, "native")
+                failed |= forced.has_failed(site)
+                assert not found, f"error {found} where {site.what} fails\n{shown(case)}"
+                for one, other in zip(actual, expected, strict=True):
+                    assert (one == other).all(), f"tensors differ where {site.what} fails\n{shown(case)}"
+    return "its guards failed" if failed else "no guard stands before what it does"
+
+
 def shown(case: Case) -> str:
     return f"{case.source}\n{dataclasses.replace(case, source='')}"
 
 
-def kind_of(case: Case) -> str:
+def kind_of(case: Case, check: Callable[[Case], str] = check) -> str:
     """What goes wrong with a kernel, in a few words; empty where nothing does."""
     try:
         check(case)
@@ -111,7 +141,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--vector", type=int, choices=sorted(LACKING), default=64)
+    parser.add_argument("--guards", action="store_true")
     given_ = parser.parse_args()
+    checked = check_guards if given_.guards else check
     reasons: Counter[str] = Counter()
     wrong: dict[str, Case] = {}
     start = time.monotonic()
@@ -129,11 +161,11 @@ def main() -> None:
         if time.monotonic() - start > given_.seconds:
             return
         try:
-            reasons[check(case)] += 1
+            reasons[checked(case)] += 1
         except Refused:
             hypothesis.reject()
         except Exception:
-            kind = kind_of(case)
+            kind = kind_of(case, checked)
             reasons[f"WRONG: {kind}"] += 1
             wrong.setdefault(kind, case)
 
@@ -146,7 +178,8 @@ def main() -> None:
         for why, count in reasons.most_common():
             print(f"{count:6} {why}")
         for kind, case in wrong.items():
-            print(f"\n{kind}\n{shown(smaller(case, lambda trial, kind=kind: kind_of(trial) == kind))}", flush=True)
+            least = smaller(case, lambda trial, kind=kind: kind_of(trial, checked) == kind)
+            print(f"\n{kind}\n{shown(least)}", flush=True)
     sys.exit(bool(wrong))
 
 

@@ -14,8 +14,9 @@ from triton_lab.ir.plan import Block
 from triton_lab.native import code as text
 from triton_lab.native import terms
 from triton_lab.native.code import Code, Phi, Reg
+from triton_lab.native.descriptors import descriptor_of
 from triton_lab.native.emitter import Emitter, Retry, emits
-from triton_lab.native.forms import Affine, Buffer, Form
+from triton_lab.native.forms import Affine, Buffer, Described, Form
 from triton_lab.native.materials import materialise
 from triton_lab.native.unsupported import Unsupported
 from triton_lab.native.walk import walk
@@ -248,7 +249,7 @@ def scf_if(emitter: Emitter, op: Op) -> None:
     for number, block in enumerate((then, otherwise)):
         code.block = block
         forms, costs = dict(emitter.forms), dict(emitter.costs)
-        found: dict[int, Reg] = {}
+        found: dict[int, Form] = {}
         if number < len(op.regions) and op.regions[number].blocks:
             (body,) = op.regions[number].blocks
             yields = dict(zip(op.results, walk(emitter, body).operands, strict=True))
@@ -256,7 +257,7 @@ def scf_if(emitter: Emitter, op: Op) -> None:
                 if value in buffers:
                     materialise(emitter, yields[value], buffers[value])
                 else:
-                    found[value] = emitter.scalar(yields[value])
+                    found[value] = emitter.form(yields[value])
         ways.append((found, code.block))
         code.jump(after)
         emitter.forms, emitter.costs = forms, costs
@@ -265,7 +266,19 @@ def scf_if(emitter: Emitter, op: Op) -> None:
         if value in buffers:
             emitter.keep(value, buffers[value])
         else:
-            phi = code.phi(emitter.kind(value))
-            for found, block in ways:
-                phi.come(found[value], block)
-            emitter.forms[value] = phi.reg
+            emitter.forms[value] = _come_together(code, [(found[value], block) for found, block in ways])
+
+
+def _come_together(code: Code, ways: Sequence[tuple[Form, text.Block]]) -> Reg | Described:
+    """A scalar or a descriptor that is one thing on one way to the current block, and another one on another."""
+
+    def joined(*found: Reg) -> Reg:
+        phi = code.phi(found[0].kind)
+        for x, (_, block) in zip(found, ways, strict=True):
+            phi.come(x, block)
+        return phi.reg
+
+    forms = [form for form, _ in ways]
+    if isinstance(forms[0], Described):
+        return descriptor_of(joined, [form for form in forms if isinstance(form, Described)])
+    return joined(*(form for form in forms if isinstance(form, Reg)))

@@ -108,6 +108,24 @@ def test_a_descriptor_may_be_chosen_while_the_kernel_runs(which):
     natively(lambda: one_of_two[(1,)](a, b, out, which, BLOCK=16), out)
 
 
+@triton.jit
+def another_each_round(a, b, out, rounds, BLOCK: tl.constexpr):
+    """The descriptor of one round is made in the one before it."""
+    d = tl.make_tensor_descriptor(a, [20, 16], [16, 1], [4, BLOCK])
+    total = tl.zeros((4, BLOCK), tl.float32)
+    for k in range(rounds):
+        total += d.load([k, 2])
+        if k % 2 == 0:
+            d = tl.make_tensor_descriptor(b, [6 + k, 16 - k], [16, 1], [4, BLOCK])
+    tl.store(out + tl.arange(0, 4)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :], total)
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 5])
+def test_a_loop_may_carry_a_descriptor(rounds):
+    a, b, out = torch.rand(20, 16), torch.rand(10, 16), torch.zeros(64)
+    natively(lambda: another_each_round[(1,)](a, b, out, rounds, BLOCK=16), out)
+
+
 # Several regions, and any.
 
 

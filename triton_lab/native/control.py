@@ -18,7 +18,6 @@ from triton_lab.native.descriptors import descriptor_of
 from triton_lab.native.emitter import Emitter, Retry, emits
 from triton_lab.native.forms import Affine, Buffer, Described, Form
 from triton_lab.native.materials import materialise
-from triton_lab.native.unsupported import Unsupported
 from triton_lab.native.walk import walk
 
 
@@ -28,7 +27,7 @@ class Carried:
 
     argument: int
     phis: tuple[Phi, ...]
-    form: Affine | Buffer | Reg
+    form: Affine | Buffer | Described | Reg
 
 
 @emits(
@@ -105,13 +104,10 @@ def _prepared(emitter: Emitter, arguments: Sequence[int], values: Sequence[int])
     for argument, value in zip(arguments, values, strict=True):
         if emitter.rehearsal and not emitter.order.is_needed(argument):
             continue
-        type = emitter.types[argument]
         form = emitter.form(value)
-        if isinstance(form, Reg) or (isinstance(form, Affine) and argument not in emitter.crooked):
+        if isinstance(form, (Reg, Described)) or (isinstance(form, Affine) and argument not in emitter.crooked):
             found.append((argument, form))
             continue
-        if type.is_descriptor:
-            raise Unsupported("a loop that carries a descriptor")
         first, second = emitter.take(argument), emitter.take(argument)
         materialise(emitter, value, first)
         found.append((argument, (first, second)))
@@ -128,6 +124,12 @@ def _carry(emitter: Emitter, starts: Sequence[Start], before: text.Block) -> lis
             phi.come(start, before)
             carried.append(Carried(argument, (phi,), phi.reg))
             emitter.forms[argument] = phi.reg
+        elif isinstance(start, Described):
+            phis = tuple(code.phi(reg.kind) for reg in start.registers)
+            for phi, reg in zip(phis, start.registers, strict=True):
+                phi.come(reg, before)
+            emitter.forms[argument] = described = Described.of([phi.reg for phi in phis])
+            carried.append(Carried(argument, phis, described))
         elif isinstance(start, Affine):
             phi = code.phi("i64")
             phi.come(terms.register(code, start.base), before)
@@ -177,6 +179,9 @@ def _hand_back(emitter: Emitter, carried: Sequence[Carried], yields: dict[int, i
         if isinstance(each.form, Reg):
             assert isinstance(form, Reg)
             following.append((form,))
+        elif isinstance(each.form, Described):
+            assert isinstance(form, Described)
+            following.append(form.registers)
         elif isinstance(each.form, Affine):
             if not isinstance(form, Affine) or form.strides != each.form.strides or form.grain < each.form.grain:
                 raise Retry(each.argument)

@@ -35,8 +35,7 @@ def handed(code: Code, arguments: Reg, slot: int, rank: int) -> Described:
         code.load("i64", code.offset(record, code.constant("i64", k), "i64"), constant=True)
         for k in range(2 + 2 * rank)
     )
-    padded = code.compare("ne", padding, code.constant("i64", 0))
-    return Described(base, tuple(numbers[:rank]), tuple(numbers[rank:]), padded)
+    return Described.of([base, code.compare("ne", padding, code.constant("i64", 0)), *numbers])
 
 
 def _wide(code: Code, x: Reg) -> Reg:
@@ -46,20 +45,14 @@ def _wide(code: Code, x: Reg) -> Reg:
 @emits("tt.make_tensor_descriptor")
 def make_tensor_descriptor(emitter: Emitter, op: Op) -> None:
     base, *numbers = (emitter.scalar(value) for value in op.operands)
-    code, rank = emitter.code, len(numbers) // 2
-    wide = [_wide(code, x) for x in numbers]
-    padding = code.constant("i1", op.attributes.get("padding") == _PAD_WITH_NAN)
-    emitter.forms[op.results[0]] = Described(base, tuple(wide[:rank]), tuple(wide[rank:]), padding)
+    padding = emitter.code.constant("i1", op.attributes.get("padding") == _PAD_WITH_NAN)
+    emitter.forms[op.results[0]] = Described.of([base, padding, *(_wide(emitter.code, x) for x in numbers)])
 
 
 def descriptor_of(joined: Callable[..., Reg], parts: Sequence[Described]) -> Described:
     """One that is made of several: ``joined`` says number by number how; where they agree, there is nothing to join."""
-
-    def one(*found: Reg) -> Reg:
-        return found[0] if all(x == found[0] for x in found) else joined(*found)
-
-    extents, strides = (tuple(map(one, *(getattr(part, name) for part in parts))) for name in ("extents", "strides"))
-    return Described(one(*(part.base for part in parts)), extents, strides, one(*(part.padding for part in parts)))
+    numbers = zip(*(part.registers for part in parts), strict=True)
+    return Described.of([found[0] if all(x == found[0] for x in found) else joined(*found) for found in numbers])
 
 
 def chosen(emitter: Emitter, op: Op) -> Described:

@@ -6,7 +6,7 @@ else `Lazy`: nothing but its operation, which computes an element, or some in a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from triton_lab.ir import Op
@@ -77,9 +77,21 @@ class Described:
     as NaN what lies outside (i1)."""
 
     base: Reg
+    padding: Reg
     extents: tuple[Reg, ...]
     strides: tuple[Reg, ...]
-    padding: Reg
+
+    @property
+    def registers(self) -> tuple[Reg, ...]:
+        """All that it is, number by number."""
+        return (self.base, self.padding, *self.extents, *self.strides)
+
+    @classmethod
+    def of(cls, registers: Sequence[Reg]) -> Described:
+        """What has these ``registers``."""
+        base, padding, *numbers = registers
+        rank = len(numbers) // 2
+        return cls(base, padding, tuple(numbers[:rank]), tuple(numbers[rank:]))
 
 
 Form = Reg | Affine | Box | Buffer | Lazy | Described

@@ -35,6 +35,8 @@ def own_frames(trace: TracebackType | None, filename: str) -> list[tuple[FrameTy
         os.path.dirname(os.path.abspath(path)) + os.sep
         for path in (triton.__file__, os.path.dirname(__file__), numpy.__file__, _torch_file())
     )
+    # Triton walks a kernel's tree with a visitor of Python's.
+    hidden = (*hidden, ast.__file__)
     frames = []
     started = False
     for frame, line in traceback.walk_tb(trace):
@@ -196,6 +198,7 @@ def refused(error: BaseException) -> tuple[Refusal, Told] | None:
     """Why a kernel does not compile, and how that is told; None for any other error."""
     from triton.compiler.errors import CompilationError
 
+    from triton_lab.backend.compiler import EndlessCalls
     from triton_lab.notebook.mistakes import explained
     from triton_lab.notebook.refusal import refusal_of
     from triton_lab.notebook.told import Told
@@ -205,7 +208,7 @@ def refused(error: BaseException) -> tuple[Refusal, Told] | None:
         told = explained(refusal) if refusal is not None else None
     except Exception:  # whatever goes wrong in explaining: the error itself is shown
         return None
-    if refusal is None or (told is None and not isinstance(error, CompilationError)):
+    if refusal is None or (told is None and not isinstance(error, (CompilationError, EndlessCalls))):
         return None
     return refusal, told or Told(" ".join(refusal.text.split()) or refusal.kind)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ import triton.language as tl
 
 import triton_lab.native
 from tests.native.harness import forcing
-from tests.native.launches import add, gather, on_both, rounds, wrapping
+from tests.native.launches import on_both, rounds, wrapping
 from triton_lab.backend import launcher
 from triton_lab.native.guards import Guards
 
@@ -23,10 +22,11 @@ Launch = tuple[Callable[[], object], torch.Tensor]
 
 
 @triton.jit
-def everywhere(x, at, out, bins, n, far, first, step, ROW: tl.constexpr):
+def everywhere(x, at, out, bins, n, far, first, step, width, ROW: tl.constexpr):
     p = tl.program_id(0)
     i = tl.arange(0, ROW)
     places = tl.load(at + i)
+    rows = tl.make_tensor_descriptor(x, shape=[4, 20], strides=[width, 1], block_shape=[1, ROW])
     total = tl.load(x + (p * ROW + i) % n)
     total += tl.load(x + (i + first).to(tl.uint32).to(tl.int64), mask=i < 20)
     total += tl.load(x + i * first, mask=far + i < n, other=0)
@@ -34,7 +34,7 @@ def everywhere(x, at, out, bins, n, far, first, step, ROW: tl.constexpr):
         total += tl.load(x + j + i, mask=j + i < n, other=0)
     for k in range(far, far + 3):
         total += k.to(tl.int32)
-    total += tl.load(x + places)
+    total += tl.load(x + places) + tl.reshape(rows.load([p, p * 2]), (ROW,))
     total += tl.gather(total, places, 0)
     tl.atomic_add(bins + places, total)
     tl.store(out + p * ROW + places, total)
@@ -43,17 +43,19 @@ def everywhere(x, at, out, bins, n, far, first, step, ROW: tl.constexpr):
 def _everywhere() -> Launch:
     x, at = torch.arange(100, dtype=torch.int32), torch.randperm(16, generator=torch.Generator().manual_seed(0)).int()
     out = torch.zeros(64 + 16, dtype=torch.int32)
-    return lambda: everywhere[(4,)](x, at, out, out[64:], 100, -(2**40), 2, 37, ROW=16), out
+    return lambda: everywhere[(4,)](x, at, out, out[64:], 100, -(2**40), 2, 37, 20, ROW=16), out
 
 
-def _added() -> Launch:
-    x, y, out = torch.rand(3000), torch.rand(3000), torch.zeros(3000)
-    return lambda: add[(3,)](x, y, out, 3000, BLOCK=1024), out
+@triton.jit(debug=True)
+def asserted(x, out, ROW: tl.constexpr):
+    found = tl.load(x + tl.arange(0, ROW))
+    tl.device_assert(found >= 0, "none is negative")
+    tl.store(out + tl.program_id(0) * ROW + tl.arange(0, ROW), found)
 
 
-def _gathered() -> Launch:
-    x, out, where = torch.rand(3000), torch.zeros(3000), torch.arange(3000, dtype=torch.int32).flip(0).contiguous()
-    return lambda: gather[(3,)](x, where, out, 3000, BLOCK=1024), out
+def _asserted() -> Launch:
+    x, out = torch.arange(16), torch.zeros(64, dtype=torch.int64)
+    return lambda: asserted[(4,)](x, out, ROW=16), out
 
 
 def _rounds() -> Launch:
@@ -66,12 +68,12 @@ def _wrapped() -> Launch:
     return lambda: wrapping[(1,)](x, out, 1, BLOCK=1024), out
 
 
-CASES = {"add": _added, "gather": _gathered, "rounds": _rounds, "wrapping": _wrapped, "everywhere": _everywhere}
+CASES = {"asserted": _asserted, "rounds": _rounds, "wrapping": _wrapped, "everywhere": _everywhere}
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_wherever_a_guard_fails_the_program_is_run_from_its_start_by_somebody_else(name: str, monkeypatch) -> None:
-    monkeypatch.setattr(launcher, "limits", dataclasses.replace(launcher.limits, batch=1))
+    monkeypatch.setattr(launcher.limits, "batch", 1)
     launch, out = CASES[name]()
     with forcing() as forced:
         error, ran = on_both(launch, out)
@@ -88,21 +90,21 @@ def test_wherever_a_guard_fails_the_program_is_run_from_its_start_by_somebody_el
             assert forced.has_failed(site)
 
 
-def test_one_kernel_has_guards_at_every_place_where_one_is_written(monkeypatch) -> None:
+def test_these_kernels_have_guards_at_every_place_where_one_is_written(monkeypatch) -> None:
     seen = set()
-    launch, out = _everywhere()
     with forcing():
         require = Guards.require
 
-        def noting(self, ok, op, what):
+        def noting(self, ok, op, what, *where):
             frame = sys._getframe(1)
             seen.add(frame.f_code.co_name)
             if frame.f_code.co_name == "require":  # of all lanes of an access
                 seen.add(sys._getframe(2).f_code.co_name)
-            require(self, ok, op, what)
+            require(self, ok, op, what, *where)
 
         monkeypatch.setattr(Guards, "require", noting)
-        assert not on_both(launch, out)[0]
+        for launch, out in (_asserted(), _everywhere()):
+            assert not on_both(launch, out)[0]
     assert seen == set(_places())
 
 

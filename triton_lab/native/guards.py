@@ -47,8 +47,8 @@ class Guards:
         on.known = known
         code.block = on
 
-    def ask(self) -> None:
-        """Once a round of a loop: now and then the caller says whether to go on, and when to ask again."""
+    def ask(self, loop: Op) -> None:
+        """Once a round of ``loop``: now and then the caller says whether to go on, and when to ask again."""
         code = self.code
         place = code.offset(self._fault, code.constant("i64", 2), "i64")
         left = code.op("sub", code.load("i64", place), code.constant("i64", 1))
@@ -60,7 +60,7 @@ class Guards:
         asked = code.load("ptr", code.offset(self._fault, code.constant("i64", 3), "i64"))
         rounds = code.let(f"call i64 {asked.name}()", "i64", pure=False)
         self._site.come(code.constant("i64", STOPPED), ask)
-        self._when.come(code.constant("i64", LATE), ask)
+        self._when.come(code.constant("i64", loop.index), ask)
         self._used = True
         code.branch(code.compare("sgt", rounds, code.constant("i64", 0)), more, self._stop)
         code.block = more

@@ -8,7 +8,7 @@ the next is a box of digits, and two such blocks share a byte exactly where thei
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,8 +39,12 @@ def apart(accesses: Sequence[Blocks]) -> bool:
     if sum(len(each.programs) for each in accesses) > _MOST:
         return False
     tidied = [tidy for each in accesses if len((tidy := _tidied(each)).programs)]
-    if not any(each.writes for each in tidied):
+    written = [_ends(each) for each in tidied if each.writes]
+    if not written:
         return True
+    low, high = min(int(lows.min()) for lows, _ in written), max(int(highs.max()) for _, highs in written)
+    tidied = [each if each.writes else _within(each, low, high) for each in tidied]
+    tidied = [each for each in tidied if len(each.programs)]
     weights = sorted({stride for each in tidied for stride in each.strides}, reverse=True)
     while True:
         boxes = _boxes(tidied, weights)
@@ -54,16 +58,32 @@ def apart(accesses: Sequence[Blocks]) -> bool:
 
 def _tidied(blocks: Blocks) -> Blocks:
     """The same without what is empty, with strides above 0 and without axes that do not move."""
-    some = (blocks.extents > 0).all(axis=1)
-    programs, bases, extents = blocks.programs[some], blocks.bases[some], blocks.extents[some]
+    blocks = _chosen(blocks, (blocks.extents > 0).all(axis=1))
+    bases, extents = blocks.bases, blocks.extents
     kept: list[int] = []
     for axis, stride in enumerate(blocks.strides):
-        if stride and len(programs) and int(extents[:, axis].max()) > 1:
+        if stride and len(bases) and int(extents[:, axis].max()) > 1:
             kept.append(axis)
             if stride < 0:
                 bases = bases + stride * (extents[:, axis] - 1)
     strides = tuple(abs(blocks.strides[axis]) for axis in kept)
-    return Blocks(programs, blocks.writes, bases, extents[:, kept], strides, blocks.size)
+    return replace(blocks, bases=bases, extents=extents[:, kept], strides=strides)
+
+
+def _ends(blocks: Blocks) -> tuple[Array, Array]:
+    """Where each block starts and stops; its strides are above 0."""
+    reach = (blocks.extents - 1) @ np.array(blocks.strides, np.int64)
+    return blocks.bases, blocks.bases + reach + blocks.size
+
+
+def _within(blocks: Blocks, low: int, high: int) -> Blocks:
+    """Those that may touch bytes from ``low`` to ``high - 1``."""
+    lows, highs = _ends(blocks)
+    return _chosen(blocks, (lows < high) & (highs > low))
+
+
+def _chosen(blocks: Blocks, which: Array) -> Blocks:
+    return replace(blocks, programs=blocks.programs[which], bases=blocks.bases[which], extents=blocks.extents[which])
 
 
 def _boxes(accesses: Sequence[Blocks], weights: Sequence[int]) -> tuple[Array, Array] | int:

@@ -80,7 +80,7 @@ def told_and_true(machine: Machine) -> tuple[bool, bool]:
     regions = regions_of(machine, machine.executable.roots)
     assert not isinstance(regions, str)
     footprints = Footprints(machine.executable.plan, groups_of(regions))
-    told = footprints.are_apart(machine, regions.values())
+    told = footprints.are_apart(machine, regions)
     touches = Touches()
     watched = Machine(machine.executable, machine.arguments, machine.grid, machine.memory, access_observer=touches)  # type: ignore[arg-type]
     watched.run()
@@ -200,7 +200,7 @@ def test_where_tensors_lie_and_what_does_not_matter_is_not_asked_again(monkeypat
     def ask(machine: Machine) -> bool:
         regions = regions_of(machine, machine.executable.roots)
         known.append(known[0] if known else Footprints(machine.executable.plan, groups_of(regions)))
-        return known[0].are_apart(machine, regions.values())
+        return known[0].are_apart(machine, regions)
 
     x, held = torch.zeros(1000), []
     with before_launches(ask) as found:

@@ -92,7 +92,7 @@ def test_programs_that_a_guard_stops_for_nothing_run_once(shared, monkeypatch) -
 
     require = guards.Guards.require
 
-    def failing(self, ok, op, what):
+    def failing(self, ok, op, what, *where):
         # Every seventh program is NumPy's.
         if ok.literal != 1 and what == "bounds" and not failing.done:
             failing.done = True
@@ -100,7 +100,7 @@ def test_programs_that_a_guard_stops_for_nothing_run_once(shared, monkeypatch) -
             number = next(block.phis[0][0].split(" ")[0] for block in code.blocks if block.label.startswith("program"))
             rest = code.let(f"urem i64 {number}, 7", "i64")
             ok = code.op("and", ok, code.compare("ne", rest, code.constant("i64", 3)))
-        require(self, ok, op, what)
+        require(self, ok, op, what, *where)
 
     failing.done = False
     monkeypatch.setattr(guards.Guards, "require", failing)
@@ -173,7 +173,7 @@ def test_a_fault_on_another_thread_is_told_here(monkeypatch) -> None:
         if threading.current_thread().name == "triton-lab helper":
             raise MemoryError("there")
         halt.wait()
-        return first, (-1, 0)
+        return first, (-1, 0, 0)
 
     with pytest.raises(MemoryError, match="there"):
         shares.shared(call, (0, 100), 50, 2)

@@ -58,7 +58,8 @@ def apart(accesses: Sequence[Blocks]) -> bool:
 
 def _tidied(blocks: Blocks) -> Blocks:
     """The same without what is empty, with strides above 0 and without axes that do not move."""
-    blocks = _chosen(blocks, (blocks.extents > 0).all(axis=1))
+    some: Array = np.all(blocks.extents > 0, axis=1)
+    blocks = _chosen(blocks, some)
     bases, extents = blocks.bases, blocks.extents
     kept: list[int] = []
     for axis, stride in enumerate(blocks.strides):

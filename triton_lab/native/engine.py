@@ -19,9 +19,9 @@ from triton_lab.native import pool
 if TYPE_CHECKING:
     from triton_lab.interpreter.executable import Executable
     from triton_lab.interpreter.machine import Machine
-    from triton_lab.interpreter.memory import Region
     from triton_lab.native.built import Built
     from triton_lab.native.footprint import Footprints
+    from triton_lab.native.running import Regions
 
 # Under "auto" a kernel is looked for in the cache once it has cost NumPy so many seconds in this process, if others are
 # native already, and compiled after more.
@@ -99,7 +99,7 @@ def _on_numpy(machine: Machine, why: str, kernel: _Kernel | None = None) -> None
         _note(machine, "numpy", why)
 
 
-def _on_native(machine: Machine, variant: _Variant, built: Built, regions: dict[int, Region | None]) -> None:
+def _on_native(machine: Machine, variant: _Variant, built: Built, regions: Regions) -> None:
     from triton_lab.native import running
 
     handed = 0
@@ -137,14 +137,14 @@ class _Kernel:
 
     def __init__(self, executable: Executable) -> None:
         self.seconds = 0.0
-        self.variants: dict[tuple[tuple[int, int], ...], _Variant] = {}
+        self.variants: dict[tuple[tuple[int, tuple[int, ...]], ...], _Variant] = {}
         self.why = _never(executable)
 
 
 class _Variant:
     """A kernel for launches of one pattern of aliasing: ready to run once ``built`` is there, else ``why`` not."""
 
-    def __init__(self, groups: tuple[tuple[int, int], ...]) -> None:
+    def __init__(self, groups: tuple[tuple[int, tuple[int, ...]], ...]) -> None:
         self.groups = groups
         self.built: Built | None = None
         self.why = _COLD
@@ -206,13 +206,13 @@ class _Variant:
                 self.built = built.kept(executable.plan, built.host_signature(self.groups))
                 self._final = self.built is not None
 
-    def is_apart(self, machine: Machine, regions: dict[int, Region | None]) -> bool:
+    def is_apart(self, machine: Machine, regions: Regions) -> bool:
         """Whether no program of the launch touches what another one writes; False where that cannot be told."""
         from triton_lab.native.footprint import Footprints
 
         if self._footprints is None:
             self._footprints = Footprints(machine.executable.plan, self.groups)
-        return self._footprints.are_apart(machine, regions.values())
+        return self._footprints.are_apart(machine, regions)
 
     def ended(self, handed: int, engine: Engine) -> None:
         """A launch is over, of which NumPy ran so many programs."""
@@ -238,7 +238,7 @@ def _kernel_of(executable: Executable) -> _Kernel:
     return kernel
 
 
-def _variant_of(machine: Machine, kernel: _Kernel) -> tuple[_Variant, dict[int, Region | None]] | str:
+def _variant_of(machine: Machine, kernel: _Kernel) -> tuple[_Variant, Regions] | str:
     from triton_lab.native.running import groups_of, regions_of
 
     regions = regions_of(machine, machine.executable.roots)

@@ -5,7 +5,7 @@ NumPy's engine runs the kernel's `Outline` for all programs at once; its marks t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,11 +19,11 @@ from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.memory import Memory
 from triton_lab.ir import Op, Plan
 from triton_lab.native.disjoint import Blocks, apart
-from triton_lab.native.outline import Outline, Touching, outline
+from triton_lab.native.outline import Groups, Outline, Touching, outline
 
 if TYPE_CHECKING:
-    from triton_lab.interpreter.memory import Region
     from triton_lab.interpreter.values import Value as Held
+    from triton_lab.native.running import Regions
 
 # Rounds of loops, and blocks, beyond which finding out takes longer than it saves.
 _MOST_ROUNDS, _MOST_BLOCKS = 256, 1 << 19
@@ -63,14 +63,13 @@ class _Found:
 
 
 class Footprints:
-    """What is known of where the programs of a kernel's launches go. ``groups`` has a number for the memory of each
-    access."""
+    """What is known of where the programs of a kernel's launches go; ``groups`` are those of its `Signature`."""
 
-    def __init__(self, plan: Plan, groups: Iterable[tuple[int, int]]) -> None:
+    def __init__(self, plan: Plan, groups: Groups) -> None:
         self._outline = outline(plan, groups)
         self._known: dict[object, bool] = {}
 
-    def are_apart(self, machine: Machine, regions: Collection[Region | None]) -> bool:
+    def are_apart(self, machine: Machine, regions: Regions) -> bool:
         """Whether no program of the launch touches what another one writes. False where that cannot be told."""
         if self._outline is None:
             return False
@@ -83,16 +82,17 @@ class Footprints:
         return found
 
 
-def _place(of: Outline, machine: Machine, regions: Collection[Region | None]) -> tuple[int, ...]:
+def _place(of: Outline, machine: Machine, regions: Regions) -> tuple[int, ...]:
     """The arguments that matter, as numbers; pointers count from where their memory starts."""
     function = of.executable.plan.kernel
+    known = [region for own in regions.values() for region in own or ()]
     found = []
     for k in of.arguments:
         value = machine.arguments[k]
         assert isinstance(value, np.ndarray)
         bits = int.from_bytes(value.tobytes(), "little")
         if function.types[function.arguments[k]].is_pointer:
-            bits -= next((r.start for r in regions if r is not None and r.start <= bits <= r.stop), 0)
+            bits -= next((region.start for region in known if region.start <= bits <= region.stop), 0)
         found.append(bits)
     return tuple(found)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.ops.output import MARK
@@ -20,6 +21,7 @@ from triton_lab.ir.plan import Block, Function, Region, Successor
 from triton_lab.native.flat import flattened
 from triton_lab.native.kinds import width_of
 
+Groups: TypeAlias = "Iterable[tuple[int, tuple[int, ...]]]"
 _CONTROL = ("scf.for", "scf.while", "scf.if")
 
 
@@ -41,21 +43,37 @@ class Outline:
     arguments: tuple[int, ...]
 
 
-def outline(plan: Plan, groups: Iterable[tuple[int, int]]) -> Outline | None:
-    """What decides where ``plan`` touches memory that it writes; ``groups`` has a number for the memory of each access.
+def outline(plan: Plan, groups: Groups) -> Outline | None:
+    """What decides where ``plan`` touches memory that it writes; ``groups`` are those of its `Signature`.
 
     None where that depends on memory, or where programs may only come one after the other: those with atomics.
     """
     function = flattened(plan)
-    group = dict(groups)
     accesses = [op for op in function.walk() if is_access(op)]
-    written = {group[op.index] for op in accesses if writes(op)}
-    shared = [op for op in accesses if group[op.index] in written]
+    group = _joined(groups)
+    # What may read any memory never comes upon what others write.
+    written = {group.get(op.index) for op in accesses if writes(op)}
+    shared = {op: group[op.index] for op in accesses if op.index in group and group[op.index] in written}
     for op in shared:
         effect = ACCESSES[op.name]
         if effect.kind == "atomic" or effect.described or not function.types[op.operands[0]].is_pointer:
             return None
-    return _Outlining(function, {op: group[op.index] for op in shared}).outline()
+    return None if None in written else _Outlining(function, shared).outline()
+
+
+def _joined(groups: Groups) -> dict[int, int]:
+    """One number for the memory of each access that may not touch any: the same where they may share some."""
+    parents: dict[int, int] = {}
+
+    def root(number: int) -> int:
+        while (parent := parents.setdefault(number, number)) != number:
+            number = parent
+        return number
+
+    for _, numbers in groups:
+        for number in numbers:
+            parents[root(number)] = root(numbers[0])
+    return {op: root(numbers[0]) for op, numbers in groups if numbers}
 
 
 class _Unknown(Exception):

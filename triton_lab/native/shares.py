@@ -14,7 +14,7 @@ from triton_lab.native import pool
 from triton_lab.native.program import LATE, STOPPED
 
 # Runs programs from a number to another one, unless the event is set: see `Built`.
-Call = Callable[[int, int, threading.Event], tuple[int, tuple[int, int]]]
+Call = Callable[[int, int, threading.Event], tuple[int, tuple[int, int, int]]]
 
 
 class Left:
@@ -96,7 +96,7 @@ class _Work:
         """Take programs and run them until there are none."""
         while (taken := self._take()) is not None:
             try:
-                came, (guard, when) = self._call(*taken, self.halt)
+                came, (guard, when, _) = self._call(*taken, self.halt)
             except KeyboardInterrupt as error:
                 tell_where(error, taken[0])
                 raise

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from triton_lab.ir import Op
 from triton_lab.ir.effects import operands_of
-from triton_lab.native.access import Tally, access_of, asked, check
+from triton_lab.native.access import Tally, access_of, asked, check, is_row, lane_of
 from triton_lab.native.code import Code, Reg
 from triton_lab.native.elements import Indices, at, lanes_of, position, write
 from triton_lab.native.emitter import Emitter, elements_of, emits
-from triton_lab.native.forms import ORIGIN, Access, Affine, Index, Lazy
+from triton_lab.native.forms import ORIGIN, Access, Affine, Lazy
 from triton_lab.native.kinds import kind_of, width_of
 from triton_lab.native.materials import materialise, settle
 from triton_lab.native.nest import nest
+
+# Lanes that are computed at once: see `nest.lanes_for`.
+_MOST_LANES = 32
 
 LOADS = ("tt.load", "tt.atomic_load", "tt.descriptor_load", "tt.descriptor_gather")
 STORES = ("tt.store", "tt.atomic_store", "tt.descriptor_store", "tt.descriptor_scatter")
@@ -94,18 +97,13 @@ def _read(emitter: Emitter, access: Access, index: Indices, kind: str, holds: bo
     lanes = lanes_of(index)
     if stride not in (0, size):
         return _strided(code, position(emitter, form, index), kind, size, holds, other)
-    first = position(emitter, form, _first(index))
+    first = position(emitter, form, lane_of(code, index))
     if stride == 0:
         return _single(emitter, first, kind, size, holds, other)
     pointer = code.cast("inttoptr", first, "ptr")
     if holds is True:
         return code.load(kind, pointer, lanes, size)
     return code.masked_load(kind, pointer, asked(code, holds, lanes), code.splat(other, lanes), size)
-
-
-def _first(index: Indices) -> Indices:
-    """The first of the lanes."""
-    return tuple(Index(i.value, i.level) if i.lanes else i for i in index)
 
 
 def _in_block(access: Access, shape: tuple[int, ...], index: Indices) -> Indices:
@@ -170,18 +168,22 @@ def _gather(emitter: Emitter, access: Access) -> None:
     buffer, shape = emitter.take(value), emitter.types[value].shape
     roots = [*access.roots, *_others(access)]
     kind, size = _in_memory(access), width_of(access.element)
-    bad = Tally(emitter, access)
+    bad, spare = Tally(emitter, access), emitter.setting.scratch.take((_MOST_LANES,), kind).pointer
 
     def body(index: Indices) -> None:
         within = _in_block(access, shape, index)
         lanes = max(1, lanes_of(index))
         holds, found = access.holds(within), _other(emitter, access, within)
         if holds is not False:
-            places = code.splat(access.places(within), lanes)
-            wanted = bad.inside(places, asked(code, holds, lanes))
-            others = code.splat(_stored(code, found), lanes)
-            pointers = code.cast("inttoptr", places, "ptr")
-            found = _loaded(code, access, code.masked_load(kind, pointers, wanted, others, size))
+            places, wanted = bad.inside(within, holds)
+            others, pointers = code.splat(_stored(code, found), lanes), code.cast("inttoptr", places, "ptr")
+            if wanted.lanes:
+                found = code.masked_load(kind, pointers, wanted, others, size)
+            else:
+                # All in a row or none: something in scratch is read instead.
+                read = code.load(kind, code.select(wanted, pointers, spare), lanes, size)
+                found = read if holds is True else code.select(wanted, read, others)
+            found = _loaded(code, access, found)
         write(emitter, buffer, index, found if lanes_of(index) else code.lane(found, 0))
 
     nest(emitter, shape, roots, body)
@@ -234,8 +236,9 @@ def _store_elements(emitter: Emitter, access: Access, index: Indices, holds: boo
     form, size = access.form if access.checked else None, width_of(access.element)
     axis = next((k for k, i in enumerate(index) if i.lanes), None)
     found = code.splat(found, lanes)
-    if form is not None and (axis is None or form.strides[axis] == size):
-        pointer = code.cast("inttoptr", position(emitter, form, _first(index)), "ptr")
+    in_a_row = form is not None and (axis is None or form.strides[axis] == size)
+    if in_a_row or (not access.checked and is_row(access, index)):
+        pointer = code.cast("inttoptr", access.places(lane_of(code, index)), "ptr")
         if holds is True:
             code.store(found, pointer, size)
         else:

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from triton_lab.ir import Op
 from triton_lab.ir.effects import operands_of
+from triton_lab.native import terms
 from triton_lab.native.access import Tally, access_of, asked, check, is_row, lane_of
 from triton_lab.native.code import Code, Reg
 from triton_lab.native.elements import Indices, at, lanes_of, position, write
 from triton_lab.native.emitter import Emitter, elements_of, emits
 from triton_lab.native.forms import ORIGIN, Access, Affine, Lazy
 from triton_lab.native.kinds import kind_of, width_of
-from triton_lab.native.materials import materialise, settle
-from triton_lab.native.nest import nest
+from triton_lab.native.materials import can_be_turned, column_major, materialise, settle
+from triton_lab.native.nest import nest, runs_along
 
 # Lanes that are computed at once: see `nest.lanes_for`.
 _MOST_LANES = 32
+_ADDRESSED = 4
 
 LOADS = ("tt.load", "tt.atomic_load", "tt.descriptor_load", "tt.descriptor_gather")
 STORES = ("tt.store", "tt.atomic_store", "tt.descriptor_store", "tt.descriptor_scatter")
@@ -96,7 +98,7 @@ def _read(emitter: Emitter, access: Access, index: Indices, kind: str, holds: bo
     stride = 0 if axis is None else form.strides[axis]
     lanes = lanes_of(index)
     if stride not in (0, size):
-        return _strided(code, position(emitter, form, index), kind, size, holds, other)
+        return _strided(emitter, form, index, kind, size, holds, other)
     first = position(emitter, form, lane_of(code, index))
     if stride == 0:
         return _single(emitter, first, kind, size, holds, other)
@@ -150,16 +152,25 @@ def _single(emitter: Emitter, address: Reg, kind: str, size: int, holds: bool | 
     return code.select(holds, code.load(kind, pointer, 0, size), other)
 
 
-def _strided(code: Code, places: Reg, kind: str, size: int, holds: bool | Reg, other: Reg) -> Reg:
-    lanes = places.lanes
-    if holds is True and lanes <= 16:
-        found = code.undefined(kind, lanes)
-        for lane in range(lanes):
-            pointer = code.cast("inttoptr", code.lane(places, lane), "ptr")
-            found = code.insert(found, code.load(kind, pointer, 0, size), lane)
-        return found
-    pointers = code.cast("inttoptr", places, "ptr")
-    return code.masked_load(kind, pointers, asked(code, holds, lanes), code.splat(other, lanes), size)
+def _strided(
+    emitter: Emitter, form: Affine, index: Indices, kind: str, size: int, holds: bool | Reg, other: Reg
+) -> Reg:
+    """Lanes that lie a stride apart: one by one, or gathered where a mask may leave out some."""
+    code, lanes = emitter.code, lanes_of(index)
+    if holds is not True:
+        pointers = code.cast("inttoptr", position(emitter, form, index), "ptr")
+        return code.masked_load(kind, pointers, asked(code, holds, lanes), code.splat(other, lanes), size)
+    (stride,) = (stride for i, stride in zip(index, form.strides, strict=True) if i.lanes)
+    first: terms.Term = position(emitter, form, lane_of(code, index))
+    found = code.undefined(kind, lanes)
+    for lane in range(lanes):
+        # From one of four to the next: what stands in an instruction's address is not computed beside it.
+        near = terms.add(code, first, terms.multiply(code, stride, lane % _ADDRESSED))
+        pointer = code.cast("inttoptr", terms.register(code, near), "ptr")
+        found = code.insert(found, code.load(kind, pointer, 0, size), lane)
+        if lane % _ADDRESSED == _ADDRESSED - 1:
+            first = terms.add(code, first, terms.multiply(code, stride, _ADDRESSED))
+    return found
 
 
 def _gather(emitter: Emitter, access: Access) -> None:
@@ -212,6 +223,15 @@ def store(emitter: Emitter, op: Op) -> None:
         _store_one(emitter, access, value)
         return
     shape = emitter.types[value].shape
+    vector = _vector_axis(access, shape)
+    number = emitter.analysis.one(value)
+    before = emitter.forms[number]
+    # What would be read one by one along the axis of the vectors is turned round first.
+    turned = runs_along(emitter, [value], shape) != vector and can_be_turned(shape)
+    if turned and vector == 1:
+        materialise(emitter, value)
+    elif turned:
+        emitter.forms[number] = materialise(emitter, value, column_major(emitter, value))
 
     def body(index: Indices) -> None:
         within = _in_block(access, shape, index)
@@ -219,7 +239,19 @@ def store(emitter: Emitter, op: Op) -> None:
         if holds is not False:
             _store_elements(emitter, access, within, holds, _stored(emitter.code, at(emitter, value, index)))
 
-    nest(emitter, shape, [value, *access.roots], body, only=access.box if shape == access.shape else None)
+    box = access.box if shape == access.shape else None
+    nest(emitter, shape, [value, *access.roots], body, only=box, vector=vector)
+    if turned and vector == 0:
+        emitter.forms[number] = before
+
+
+def _vector_axis(access: Access, shape: tuple[int, ...]) -> int:
+    """The axis of a block along which it is stored: the first one only where that alone lies in a row."""
+    last, size = len(shape) - 1, width_of(access.element)
+    if not access.checked or access.form is None or access.shape != shape or len(shape) != 2:
+        return last
+    strides = access.form.strides
+    return 0 if strides[0] == size != strides[last] and shape[0] >= 4 else last
 
 
 def _store_one(emitter: Emitter, access: Access, value: int) -> None:

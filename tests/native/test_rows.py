@@ -1,4 +1,4 @@
-"""Blocks that are not affine under a box: rows by their numbers, masks of any shape, strides, and squares turned round."""
+"""Blocks that are not affine under a box: rows by their numbers, any masks, strides, and squares turned round."""
 
 from __future__ import annotations
 

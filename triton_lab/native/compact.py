@@ -271,7 +271,7 @@ def _kept(emitter: Emitter, op: Op, form: Affine) -> Affine | None:
     for x, predicate, bound in ((low, "sge", -limit), (high, "slt", limit)):
         ok = code.compare(predicate, terms.register(code, x), code.constant("i64", bound))
         emitter.guards.require(ok, op, "wraps")
-    return replace(form, base_bits=bits - 1, reach_bits=min(bits, form.reach_bits))
+    return replace(form, base_bits=min(form.base_bits, bits - 1), reach_bits=min(form.reach_bits, bits))
 
 
 @_forms("arith.andi")

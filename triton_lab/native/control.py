@@ -1,7 +1,8 @@
 """Loops and conditions.
 
 What a loop carries is a phi: of a scalar, of the base of an affine block, or of the pointers to two buffers that change
-places, so that a round reads the old block while it writes the new one.
+places, so that a round reads the old block while it writes the new one. A block whose elements a round needs only for
+the same elements of the new one stays in one buffer.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def scf_for(emitter: Emitter, op: Op) -> None:
     counter, arguments = body.arguments[0], body.arguments[1:]
     # Rounds are counted, so that a counter near the end of its type does not come round to the start.
     rounds = _rounds(emitter, op, low, high, step, unsigned)
-    starts = _prepared(emitter, arguments, op.operands[3:])
+    starts = _prepared(emitter, arguments, op.operands[3:], op.results, body.ops[-1])
     before, head, inside, after = code.block, *(code.new_block(name) for name in ("for", "body", "after"))
     code.jump(head)
     code.block = head
@@ -98,19 +99,29 @@ def _wide(code: Code, x: Reg, unsigned: bool) -> Reg:
 Start = tuple[int, Form | tuple[Buffer, Buffer]]
 
 
-def _prepared(emitter: Emitter, arguments: Sequence[int], values: Sequence[int]) -> list[Start]:
-    """How each carried value begins; blocks that are not affine are written down."""
+def _prepared(
+    emitter: Emitter, arguments: Sequence[int], values: Sequence[int], last: Sequence[int], end: Op | None = None
+) -> list[Start]:
+    """How each carried value begins; blocks that are not affine are written down.
+
+    ``last`` are the values that stand for the carried ones behind the last round: of a value that no round reads, a
+    guard may look at nothing but that. ``end``: what yields the next values, where nothing but the body reads the old
+    ones.
+    """
     found: list[Start] = []
-    for argument, value in zip(arguments, values, strict=True):
-        if emitter.rehearsal and not emitter.order.is_needed(argument):
+    for at, (argument, value, after) in enumerate(zip(arguments, values, last, strict=True)):
+        if emitter.rehearsal and not (emitter.order.is_needed(argument) or emitter.order.is_needed(after)):
             continue
         form = emitter.form(value)
         if isinstance(form, (Reg, Described)) or (isinstance(form, Affine) and argument not in emitter.crooked):
             found.append((argument, form))
             continue
-        first, second = emitter.take(argument), emitter.take(argument)
+        first = emitter.take(argument)
         materialise(emitter, value, first)
-        found.append((argument, (first, second)))
+        if end is not None and emitter.analysis.is_renewed(argument, emitter.analysis.one(end.operands[at]), end):
+            found.append((argument, first))
+        else:
+            found.append((argument, (first, emitter.take(argument))))
     return found
 
 
@@ -137,6 +148,9 @@ def _carry(emitter: Emitter, starts: Sequence[Start], before: text.Block) -> lis
             form = replace(start, base=phi.reg, base_bits=bits if bits == 64 else bits - 1)
             carried.append(Carried(argument, (phi,), form))
             emitter.forms[argument] = form
+        elif isinstance(start, Buffer):
+            carried.append(Carried(argument, (), start))
+            emitter.forms[argument] = start
         else:
             assert isinstance(start, tuple)
             now, then = code.phi("ptr"), code.phi("ptr")
@@ -166,6 +180,8 @@ def _turn(emitter: Emitter, body: Block, carried: Sequence[Carried], arguments: 
 def _other(each: Carried) -> Buffer:
     """The buffer that the next round will read."""
     assert isinstance(each.form, Buffer)
+    if not each.phis:
+        return each.form
     return Buffer(each.phis[1].reg, each.form.shape, each.form.strides, each.form.kind, each.form.widened)
 
 
@@ -186,14 +202,13 @@ def _hand_back(emitter: Emitter, carried: Sequence[Carried], yields: dict[int, i
             if not isinstance(form, Affine) or form.strides != each.form.strides or form.grain < each.form.grain:
                 raise Retry(each.argument)
             following.append((terms.register(code, form.base),))
+        elif value == each.argument:
+            following.append(tuple(phi.reg for phi in each.phis))
         else:
-            now, then = each.phis
-            if value == each.argument:
-                following.append((now.reg, then.reg))
-                continue
-            if not (isinstance(form, Buffer) and form.pointer == then.reg):
-                materialise(emitter, value, _other(each))
-            following.append((then.reg, now.reg))
+            other = _other(each)
+            if not (isinstance(form, Buffer) and form.pointer == other.pointer):
+                materialise(emitter, value, other)
+            following.append(tuple(phi.reg for phi in reversed(each.phis)))
     for each, regs in zip(carried, following, strict=True):
         for phi, reg in zip(each.phis, regs, strict=True):
             phi.come(reg, code.block)
@@ -212,7 +227,7 @@ def _results(emitter: Emitter, op: Op, carried: Sequence[Carried]) -> None:
 def scf_while(emitter: Emitter, op: Op) -> None:
     code = emitter.code
     (condition,), (body,) = (region.blocks for region in op.regions)
-    starts = _prepared(emitter, condition.arguments, op.operands)
+    starts = _prepared(emitter, condition.arguments, op.operands, condition.arguments)
     before, head, inside, after = code.block, *(code.new_block(name) for name in ("while", "do", "after"))
     code.jump(head)
     code.block = head

@@ -106,8 +106,8 @@ class Analysis:
         return found
 
     def is_renewed(self, argument: int, value: int, end: Op) -> bool:
-        """Whether a round of a loop, which ``end`` ends, reads each element of the block ``argument`` for nothing but the
-        same element of ``value``, which takes its place in the next round: then both can lie in one place."""
+        """Whether a round of a loop, which ``end`` ends, reads each element of the block ``argument`` for nothing but
+        the same element of ``value``, which takes its place in the next round: then both can lie in one place."""
         uses, maker = self.uses(argument), self.maker.get(value)
         if uses.wide or uses.moved:
             return False

@@ -1,4 +1,7 @@
-"""Exceptions of a cell, shown with the user's own lines."""
+"""Exceptions of a cell, shown with the user's own lines.
+
+What explains them is imported when there is one: a first picture does not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,11 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from triton_lab import words
-from triton_lab.notebook.hints import hint_for
-from triton_lab.notebook.mistakes import explained
-from triton_lab.notebook.ours import fault_text
-from triton_lab.notebook.refusal import Kernel, Refusal, refusal_of
-from triton_lab.notebook.told import Told
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
+    from triton_lab.notebook.refusal import Kernel, Refusal
+    from triton_lab.notebook.told import Told
 
 _SAYS_NOTHING = "error encountered during parsing"
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -35,6 +35,8 @@ def own_frames(trace: TracebackType | None, filename: str) -> list[tuple[FrameTy
         os.path.dirname(os.path.abspath(path)) + os.sep
         for path in (triton.__file__, os.path.dirname(__file__), numpy.__file__, _torch_file())
     )
+    # Triton walks a kernel's tree with a visitor of Python's.
+    hidden = (*hidden, ast.__file__)
     frames = []
     started = False
     for frame, line in traceback.walk_tb(trace):
@@ -138,6 +140,9 @@ def rendering(error: BaseException, filename: str) -> list[str]:
 
 def said(error: BaseException, filename: str = "") -> list[str]:
     """The lines that `rendering` ends with: what is wrong, and what to do. Without a cell places have their files."""
+    from triton_lab.notebook.hints import hint_for
+    from triton_lab.notebook.ours import fault_text
+
     compilation = _compilation_text(error, filename)
     name = type(error).__name__
     hint = hint_for(error)
@@ -193,12 +198,17 @@ def refused(error: BaseException) -> tuple[Refusal, Told] | None:
     """Why a kernel does not compile, and how that is told; None for any other error."""
     from triton.compiler.errors import CompilationError
 
+    from triton_lab.backend.compiler import EndlessCalls
+    from triton_lab.notebook.mistakes import explained
+    from triton_lab.notebook.refusal import refusal_of
+    from triton_lab.notebook.told import Told
+
     try:
         refusal = refusal_of(error)
         told = explained(refusal) if refusal is not None else None
     except Exception:  # whatever goes wrong in explaining: the error itself is shown
         return None
-    if refusal is None or (told is None and not isinstance(error, CompilationError)):
+    if refusal is None or (told is None and not isinstance(error, (CompilationError, EndlessCalls))):
         return None
     return refusal, told or Told(" ".join(refusal.text.split()) or refusal.kind)
 
@@ -210,6 +220,9 @@ def places(refusal: Refusal, told: Told) -> Sequence[ast.AST]:
 
 def is_explained(error: BaseException) -> bool:
     """Whether a kernel does not compile for a reason that we tell in words of our own."""
+    from triton_lab.notebook.mistakes import explained
+    from triton_lab.notebook.refusal import refusal_of
+
     try:
         refusal = refusal_of(error)
         return refusal is not None and explained(refusal) is not None

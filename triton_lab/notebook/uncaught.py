@@ -31,9 +31,10 @@ def forget(shell: Any) -> None:
 def _told() -> tuple[type[BaseException], ...]:
     from triton.compiler.errors import CompilationError
 
+    from triton_lab.backend.compiler import EndlessCalls
     from triton_lab.interpreter.errors import KernelError
 
-    return KernelError, CompilationError, KeyboardInterrupt
+    return KernelError, CompilationError, EndlessCalls, KeyboardInterrupt
 
 
 def _show(

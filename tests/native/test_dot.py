@@ -127,7 +127,9 @@ def test_scaled_planes_are_each_a_product_of_its_own(formats):
     rng = np.random.default_rng(0)
     left, right = formats.split()
     planes, m, n, k = 4, 32, 16, 64
-    sides = [[operand(*given, rng)[0] for _ in range(planes)] for given in ((left, (m, k), 1, 1), (right, (k, n), 0, 0))]
+    sides = [
+        [operand(*given, rng)[0] for _ in range(planes)] for given in ((left, (m, k), 1, 1), (right, (k, n), 0, 0))
+    ]
     a, b = (np.stack(each) for each in sides)
     scales = [rng.integers(120, 131, (planes, size, 2), dtype=np.uint8) for size in (m, n)]
 

@@ -168,6 +168,8 @@ def _multiply(emitter: Emitter, a: Buffer, b: Buffer, start: int, out: Buffer, e
 def _added_product(emitter: Emitter, a: Reg, b: Reg, total: Reg) -> Reg:
     if a.kind[0] == "i":
         return emitter.code.op("add", total, emitter.code.op("mul", a, b))
+    if not emitter.signature.fused:  # a function would be called for each lane
+        return emitter.code.op("fadd", total, emitter.code.op("fmul", a, b))
     return emitter.code.intrinsic("llvm.fma", a, b, total)
 
 

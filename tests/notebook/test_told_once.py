@@ -55,6 +55,15 @@ def launch():
 long.warmup(torch.zeros(1 << 12), BLOCK=1 << 12, grid=(4,))
 launch()
 """
+# What Triton says while it reads a kernel; `and` of two blocks is a warning for each of them.
+SAYS = """%%triton cpu
+@triton.jit
+def says(x, n, BLOCK: tl.constexpr):
+    o = tl.arange(0, BLOCK)
+    tl.static_print("read once")
+    tl.store(x + o, max(o, 3), mask=(o < n) and (o > 2))
+says[(1,)](torch.zeros(16), 5, BLOCK=16)
+"""
 CELLS = {
     "head": HEAD,
     "copy": COPY,
@@ -65,6 +74,7 @@ CELLS = {
     "caught": TYPES,
     "either": EITHER,
     "missing": MISSING,
+    "says": SAYS,
     "interrupted": INTERRUPTED,
     "interrupted elsewhere": "launch()",
 }
@@ -114,8 +124,16 @@ def test_what_triton_prints_of_a_kernel_that_is_explained_is_held_back(told: dic
     assert "builtin.module" not in told["either"] and "scf.if" not in told["either"]
 
 
+def test_what_triton_says_of_a_kernel_is_told_once_and_at_the_users_line(told: dict[str, str]) -> None:
+    """The picture's twin of the kernel is read, too, and nobody wants to hear it again."""
+    assert told["says"].count("read once") == 1
+    assert told["says"].count("this cell, line 6: Logical operators 'and' and 'or' are deprecated") == 1
+    assert told["says"].count("Triton says: builtin max on non-scalar tensor values is deprecated") == 1
+    assert "tracemalloc" not in told["says"]
+
+
 def test_an_interrupt_shows_the_users_line(told: dict[str, str]) -> None:
-    for cell, name in ("this cell", "interrupted"), (r"cell \[10\]", "interrupted elsewhere"):
+    for cell, name in ("this cell", "interrupted"), (r"cell \[11\]", "interrupted elsewhere"):
         where = f"{cell}, line [89], in kernel long, launched in {cell}, line 13, in launch"
         assert re.fullmatch(f"KeyboardInterrupt: {where}", told[name].split("\n")[-1])
 

@@ -75,6 +75,10 @@ CELLS = {
     "either": EITHER,
     "missing": MISSING,
     "says": SAYS,
+    "refused by the lab": "import triton_lab as lab\nlab.polyhedral.scop(5)",
+    "no file": "lab.load('nowhere')",
+    "no launch": "copy(torch.zeros(4), torch.zeros(4), 4, BLOCK=4)",
+    "the user's": "import json\njson.loads('{')",
     "interrupted": INTERRUPTED,
     "interrupted elsewhere": "launch()",
 }
@@ -132,8 +136,29 @@ def test_what_triton_says_of_a_kernel_is_told_once_and_at_the_users_line(told: d
     assert "tracemalloc" not in told["says"]
 
 
+@pytest.mark.parametrize(
+    ("name", "line", "told_at_the_end"),
+    [
+        ("refused by the lab", 2, "TypeError: a scop comes from C text"),
+        ("no file", 1, "FileNotFoundError: "),
+        ("no launch", 1, "a kernel is launched over a grid of programs"),
+    ],
+)
+def test_what_the_lab_refuses_shows_the_users_lines_alone(
+    told: dict[str, str], name: str, line: int, told_at_the_end: str
+) -> None:
+    lines = told[name].split("\n")
+    assert lines[1] == f"this cell, line {line}"
+    assert told_at_the_end in "\n".join(lines[-2:])
+    assert ".py" not in told[name]
+
+
+def test_an_error_that_has_nothing_to_do_with_the_lab_is_left_to_ipython(told: dict[str, str]) -> None:
+    assert "raw_decode(s, idx=" in told["the user's"] and "Traceback (most recent call last)" in told["the user's"]
+
+
 def test_an_interrupt_shows_the_users_line(told: dict[str, str]) -> None:
-    for cell, name in ("this cell", "interrupted"), (r"cell \[11\]", "interrupted elsewhere"):
+    for cell, name in ("this cell", "interrupted"), (r"cell \[15\]", "interrupted elsewhere"):
         where = f"{cell}, line [89], in kernel long, launched in {cell}, line 13, in launch"
         assert re.fullmatch(f"KeyboardInterrupt: {where}", told[name].split("\n")[-1])
 

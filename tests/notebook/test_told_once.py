@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 from typing import Any
 
 import nbformat
@@ -55,11 +56,12 @@ def launch():
 long.warmup(torch.zeros(1 << 12), BLOCK=1 << 12, grid=(4,))
 launch()
 """
-# What Triton says while it reads a kernel; `and` of two blocks is a warning for each of them.
-SAYS = """%%triton cpu
+# What Triton says while it reads a kernel; `and` of two blocks is a warning for each of them. What is in its cache it
+# does not read, hence the remark.
+SAYS = f"""%%triton cpu
 @triton.jit
 def says(x, n, BLOCK: tl.constexpr):
-    o = tl.arange(0, BLOCK)
+    o = tl.arange(0, BLOCK)  # {uuid.uuid4()}
     tl.static_print("read once")
     tl.store(x + o, max(o, 3), mask=(o < n) and (o > 2))
 says[(1,)](torch.zeros(16), 5, BLOCK=16)

@@ -29,7 +29,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def own_frames(trace: TracebackType | None, filename: str) -> list[tuple[FrameType, int]]:
-    """The frames of ``trace`` that are not Python's, Triton's, torch's, NumPy's or ours, with their lines; the cell's first."""
+    """The frames of ``trace`` with their lines, the cell's first; none of Python, Triton, torch, NumPy and the lab."""
     packages = [
         sys.modules[name].__file__ for name in ("triton", "torch", "numpy", "triton_lab") if name in sys.modules
     ]

@@ -235,7 +235,6 @@ def test_several_threads_launch_one_kernel_at_once() -> None:
 
 
 def test_a_kernel_turns_native_once_it_has_cost_enough_and_not_before(monkeypatch) -> None:
-    monkeypatch.setattr(engine, "AUTO_TURNS_NATIVE", True)
     monkeypatch.setattr(engine, "WARM_SECONDS", 0.0)
     monkeypatch.setattr(engine, "HOT_SECONDS", 1e-9)
     kernel, out = kernel_from(COUNTS), torch.zeros(64, dtype=torch.int32)

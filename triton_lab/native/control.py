@@ -1,4 +1,4 @@
-"""Loops and conditions.
+"""Loops.
 
 What a loop carries is a phi: of a scalar, of the base of an affine block, or of the pointers to two buffers that change
 places, so that a round reads the old block while it writes the new one. A block whose elements a round needs only for
@@ -15,7 +15,6 @@ from triton_lab.ir.plan import Block
 from triton_lab.native import code as text
 from triton_lab.native import terms
 from triton_lab.native.code import Code, Phi, Reg
-from triton_lab.native.descriptors import descriptor_of
 from triton_lab.native.emitter import Emitter, Retry, emits
 from triton_lab.native.forms import Affine, Buffer, Described, Form
 from triton_lab.native.materials import materialise
@@ -59,7 +58,7 @@ def scf_for(emitter: Emitter, op: Op) -> None:
     code.block = inside
     forms, costs = dict(emitter.forms), dict(emitter.costs)
     emitter.forms[counter] = i.reg
-    _turn(emitter, body, carried, arguments)
+    _turn(emitter, op, body, carried, arguments)
     number.come(code.op("add", number.reg, code.constant("i64", 1)), code.block)
     i.come(code.op("add", i.reg, step), code.block)
     code.jump(head)
@@ -163,15 +162,15 @@ def _carry(emitter: Emitter, starts: Sequence[Start], before: text.Block) -> lis
     return carried
 
 
-def _turn(emitter: Emitter, body: Block, carried: Sequence[Carried], arguments: Sequence[int]) -> None:
-    """One round: the body, and what it yields for the next one."""
+def _turn(emitter: Emitter, op: Op, body: Block, carried: Sequence[Carried], arguments: Sequence[int]) -> None:
+    """One round of the loop ``op``: the body, and what it yields for the next one."""
     yields = dict(zip(arguments, body.ops[-1].operands, strict=True))
     wanted = dict(emitter.wanted)
     for each in carried:
         value = emitter.analysis.one(yields[each.argument])
         if isinstance(each.form, Buffer) and value not in emitter.forms and value not in emitter.wanted:
             emitter.wanted[value] = _other(each)
-    emitter.guards.ask()
+    emitter.guards.ask(op)
     walk(emitter, body)
     _hand_back(emitter, carried, yields)
     emitter.wanted = wanted
@@ -242,7 +241,7 @@ def scf_while(emitter: Emitter, op: Op) -> None:
     middle = dict(emitter.forms), dict(emitter.costs)
     code.block = inside
     _hand_on(emitter, body.arguments, passed)
-    _turn(emitter, body, carried, condition.arguments)
+    _turn(emitter, op, body, carried, condition.arguments)
     code.jump(head)
     emitter.forms, emitter.costs = middle
     code.block = after
@@ -256,49 +255,3 @@ def _hand_on(emitter: Emitter, targets: Sequence[int], values: Sequence[int]) ->
         if value in emitter.forms:
             emitter.forms[target] = emitter.forms[value]
             emitter.costs[target] = 1
-
-
-@emits("scf.if")
-def scf_if(emitter: Emitter, op: Op) -> None:
-    code = emitter.code
-    needed = [v for v in op.results if not emitter.rehearsal or emitter.order.is_needed(v)]
-    buffers = {value: emitter.take(value) for value in needed if emitter.types[value].shape}
-    then, otherwise, after = (code.new_block(name) for name in ("then", "else", "join"))
-    code.branch(emitter.scalar(op.operands[0]), then, otherwise)
-    ways = []
-    for number, block in enumerate((then, otherwise)):
-        code.block = block
-        forms, costs = dict(emitter.forms), dict(emitter.costs)
-        found: dict[int, Form] = {}
-        if number < len(op.regions) and op.regions[number].blocks:
-            (body,) = op.regions[number].blocks
-            yields = dict(zip(op.results, walk(emitter, body).operands, strict=True))
-            for value in needed:
-                if value in buffers:
-                    materialise(emitter, yields[value], buffers[value])
-                else:
-                    found[value] = emitter.form(yields[value])
-        ways.append((found, code.block))
-        code.jump(after)
-        emitter.forms, emitter.costs = forms, costs
-    code.block = after
-    for value in needed:
-        if value in buffers:
-            emitter.keep(value, buffers[value])
-        else:
-            emitter.forms[value] = _come_together(code, [(found[value], block) for found, block in ways])
-
-
-def _come_together(code: Code, ways: Sequence[tuple[Form, text.Block]]) -> Reg | Described:
-    """A scalar or a descriptor that is one thing on one way to the current block, and another one on another."""
-
-    def joined(*found: Reg) -> Reg:
-        phi = code.phi(found[0].kind)
-        for x, (_, block) in zip(found, ways, strict=True):
-            phi.come(x, block)
-        return phi.reg
-
-    forms = [form for form, _ in ways]
-    if isinstance(forms[0], Described):
-        return descriptor_of(joined, [form for form in forms if isinstance(form, Described)])
-    return joined(*(form for form in forms if isinstance(form, Reg)))

@@ -39,3 +39,18 @@ def test_an_expression_may_be_as_long_as_python_could_not_go_down() -> None:
     x, out = torch.arange(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
     error, ran = on_both(lambda: long_chain[(1,)](x, out, LENGTH=700, BLOCK=64), out)
     assert not error and ran.engine == "native"
+
+
+@triton.jit
+def doubled(x, out, n, LENGTH: tl.constexpr):
+    v = tl.program_id(0) + n
+    for _ in tl.static_range(LENGTH):
+        v = v + (v ^ n) * v
+    i = tl.arange(0, 8)
+    tl.store(out + i, tl.load(x + v + i, mask=v + i < 8, other=-1))
+
+
+def test_what_bounds_a_number_is_asked_once_for_each_that_it_is_made_of() -> None:
+    x, out = torch.arange(8, dtype=torch.int32), torch.zeros(8, dtype=torch.int32)
+    error, ran = on_both(lambda: doubled[(1,)](x, out, 0, LENGTH=120), out)
+    assert not error and ran.engine == "native"

@@ -31,6 +31,8 @@ Round = Callable[[Reg, list[Reg]], Sequence[Reg]]
 OneRegion = Callable[[tuple[Reg, Reg], list[Reg]], Sequence[Reg]]
 EMITS: dict[str, Emit] = {}
 ELEMENTS: dict[str, Element] = {}
+# So many operations back it is looked at what bounds an integer.
+_FURTHEST = 100
 
 
 def elements_of(*names: str) -> Callable[[Element], Element]:
@@ -128,6 +130,7 @@ class Emitter:
         # Operations that were done together with an earlier one.
         self.done: set[Op] = set()
         self._outer: list[text.Block] = []
+        self._bits: dict[int, int] = {}
         self._memo: list[dict[object, Reg]] = [{}]
 
     # Values.
@@ -154,18 +157,25 @@ class Emitter:
 
     def bits_of(self, value: int) -> int:
         """A power of two that bounds the integer scalar ``value``: 64 where nothing is known."""
-        value = self.analysis.one(value)
+        return self._bits_of(self.analysis.one(value), _FURTHEST)
+
+    def _bits_of(self, value: int, far: int) -> int:
+        """The same, by what made it ``far`` operations ago at most."""
+        if value in self._bits:
+            return self._bits[value]
         maker = self.analysis.maker.get(value)
         bits = self.types[value].bits - (1 if self.types[value].bits < 64 else 0)
-        if maker is None:
+        if maker is None or not far:
             return bits
+        operands = map(self.analysis.one, maker.operands)
         if maker.name == "arith.extsi":
-            return min(bits, self.bits_of(maker.operands[0]))
-        if maker.name in ("arith.addi", "arith.subi", "arith.muli"):
-            a, b = (self.bits_of(operand) for operand in maker.operands)
-            return min(bits, a + b if maker.name == "arith.muli" else max(a, b) + 1)
-        if maker.name == "arith.constant" and isinstance(maker.attributes["value"], int):
-            return min(bits, maker.attributes["value"].bit_length())
+            bits = min(bits, *(self._bits_of(operand, far - 1) for operand in operands))
+        elif maker.name in ("arith.addi", "arith.subi", "arith.muli"):
+            a, b = (self._bits_of(operand, far - 1) for operand in operands)
+            bits = min(bits, a + b if maker.name == "arith.muli" else max(a, b) + 1)
+        elif maker.name == "arith.constant" and isinstance(maker.attributes["value"], int):
+            bits = min(bits, maker.attributes["value"].bit_length())
+        self._bits[value] = bits
         return bits
 
     def element(self, value: int) -> str:

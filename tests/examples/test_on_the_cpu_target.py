@@ -38,7 +38,9 @@ def test_example_has_equal_bits_in_batches_of_any_size(each: Example, monkeypatc
         pytest.skip("its additions happen in the order of arrival")
     results = []
     for batch in (1, 7, None):
-        monkeypatch.setattr(launcher, "limits", dataclasses.replace(launcher.limits, batch=batch))
+        # Batches are NumPy's: a kernel that turns native between two of them may differ in a sum's last bit.
+        chosen = dataclasses.replace(launcher.limits, batch=batch, engine="numpy")
+        monkeypatch.setattr(launcher, "limits", chosen)
         result = each.run(**each.inputs("small", 0, "cpu"))
         results.append(result if isinstance(result, tuple) else (result,))
     for other in results[1:]:

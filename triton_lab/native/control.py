@@ -58,7 +58,7 @@ def scf_for(emitter: Emitter, op: Op) -> None:
     code.block = inside
     forms, costs = dict(emitter.forms), dict(emitter.costs)
     emitter.forms[counter] = i.reg
-    _turn(emitter, body, carried, arguments)
+    _turn(emitter, op, body, carried, arguments)
     number.come(code.op("add", number.reg, code.constant("i64", 1)), code.block)
     i.come(code.op("add", i.reg, step), code.block)
     code.jump(head)
@@ -162,15 +162,15 @@ def _carry(emitter: Emitter, starts: Sequence[Start], before: text.Block) -> lis
     return carried
 
 
-def _turn(emitter: Emitter, body: Block, carried: Sequence[Carried], arguments: Sequence[int]) -> None:
-    """One round: the body, and what it yields for the next one."""
+def _turn(emitter: Emitter, op: Op, body: Block, carried: Sequence[Carried], arguments: Sequence[int]) -> None:
+    """One round of the loop ``op``: the body, and what it yields for the next one."""
     yields = dict(zip(arguments, body.ops[-1].operands, strict=True))
     wanted = dict(emitter.wanted)
     for each in carried:
         value = emitter.analysis.one(yields[each.argument])
         if isinstance(each.form, Buffer) and value not in emitter.forms and value not in emitter.wanted:
             emitter.wanted[value] = _other(each)
-    emitter.guards.ask()
+    emitter.guards.ask(op)
     walk(emitter, body)
     _hand_back(emitter, carried, yields)
     emitter.wanted = wanted
@@ -241,7 +241,7 @@ def scf_while(emitter: Emitter, op: Op) -> None:
     middle = dict(emitter.forms), dict(emitter.costs)
     code.block = inside
     _hand_on(emitter, body.arguments, passed)
-    _turn(emitter, body, carried, condition.arguments)
+    _turn(emitter, op, body, carried, condition.arguments)
     code.jump(head)
     emitter.forms, emitter.costs = middle
     code.block = after

@@ -46,8 +46,8 @@ class Guards:
         on.known = known
         code.block = on
 
-    def ask(self) -> None:
-        """Once a round of a loop: now and then the caller says whether to go on, and when to ask again."""
+    def ask(self, loop: Op) -> None:
+        """Once a round of ``loop``: now and then the caller says whether to go on, and when to ask again."""
         code = self.code
         place = code.offset(self._fault, code.constant("i64", 2), "i64")
         left = code.op("sub", code.load("i64", place), code.constant("i64", 1))
@@ -58,7 +58,7 @@ class Guards:
         code.block = ask
         asked = code.load("ptr", code.offset(self._fault, code.constant("i64", 3), "i64"))
         rounds = code.let(f"call i64 {asked.name}()", "i64", pure=False)
-        self._stops(STOPPED, LATE)
+        self._stops(STOPPED, loop.index)
         code.branch(code.compare("sgt", rounds, code.constant("i64", 0)), more, self._stop)
         code.block = more
         code.store(rounds, place)

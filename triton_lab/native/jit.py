@@ -9,6 +9,7 @@ import ctypes
 import functools
 import importlib.util
 import itertools
+import sys
 import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -57,6 +58,11 @@ ARM64 = Target("aarch64-unknown-linux-gnu", "generic", "+neon,+fullfp16")
 def missing() -> str:
     """Why there is no compiler here; empty where there is one. Nothing is imported to find out."""
     return "" if importlib.util.find_spec("llvmlite") is not None else "llvmlite is not installed"
+
+
+def is_imported() -> bool:
+    """Whether the compiler is in this process already."""
+    return "llvmlite.binding" in sys.modules
 
 
 @functools.cache

@@ -19,12 +19,13 @@
                ``Generated.guards``), and whether it failed ``LATE``; and the last: an address that may not be touched,
                0 if it knows none. The third is how many rounds of loops may pass
                until it calls the fourth, the address of an ``int64 ask()``: that says how many may until the next
-               time, or 0: then the function stops where it is, with `STOPPED` for the guard.
+               time, or 0: then the function stops where it is, with `STOPPED` for the guard, and in the second place
+               the operation, by its index, that is the loop.
 
 It returns ``end`` when all programs ran. Otherwise it returns the number of a program that a guard stopped: the
 programs before it have run, and it has not changed any memory, so that NumPy may run it from its start; then the
-function can be called again for those after it. Only if ``fault[1]`` is `LATE` has it changed some: the kernel's memory
-was changed by someone else while it ran, and nobody can tell what it would have done.
+function can be called again for those after it. Only if it was `STOPPED`, or if ``fault[1]`` is `LATE`, has it changed
+some: the kernel's memory was changed by someone else while it ran, and nobody can tell what it would have done.
 
 The function holds no state of its own: threads may run it at once, with scratch and faults of their own.
 """

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.values import Descriptor, Value
+from triton_lab.native import pool
 from triton_lab.native.built import Built
-from triton_lab.native.program import LATE
+from triton_lab.native.shares import Left, check, shared, tell_where
 
 if TYPE_CHECKING:
     from triton_lab.interpreter.machine import Machine
@@ -20,6 +21,8 @@ Regions: TypeAlias = "Mapping[int, tuple[Region, ...] | None]"
 
 # Python hears of an interrupt, and tells of progress, between calls of so many seconds.
 _CALL_SECONDS = 0.05
+# What is left is shared among threads where it takes one so long, as a call of so many seconds tells.
+_WORTH_SECONDS, _TELLING_SECONDS = 2e-3, 1e-4
 
 
 def regions_of(machine: Machine, accesses: Iterable[int]) -> Regions | str:
@@ -48,44 +51,62 @@ def groups_of(regions: Regions) -> tuple[tuple[int, tuple[int, ...]], ...]:
     return tuple((op, () if own is None else tuple(map(number, own)) or (-1 - op,)) for op, own in regions.items())
 
 
-def run(machine: Machine, built: Built, regions: Regions) -> int:
+def run(machine: Machine, built: Built, regions: Regions, is_apart: Callable[[], bool]) -> int:
     """Run all programs of the grid; how many of them NumPy ran, since a guard stopped them. Raises KernelError.
 
-    NumPy runs the rest of the batch in which a guard failed, as it would have run it: so the error, the programs in
-    it and the order of what is stored are its own.
+    Several threads share them where that is worth it and ``is_apart`` says that no program touches what another one
+    writes. NumPy runs what is left of the batch in which a guard failed, as it would have run it: so the error and the
+    programs in it are its own.
     """
     total = machine.grid[0] * machine.grid[1] * machine.grid[2]
     arguments = _packed(machine.arguments)
     grid = b"".join(extent.to_bytes(8, "little") for extent in machine.grid)
-    table = _table(machine, built, regions)
-    batch = machine.batch_size()
+    call = functools.partial(built, arguments, grid, _table(machine, built, regions))
     told, machine.progress = machine.progress, None
-    at = handed = 0
-    step = 1
-    while at < total:
-        end = min(total, at + step)
+    left = Left(((0, total),))
+    handed, step, may_share = 0, 1, True
+    while left:
+        at, until = left.first
+        end = min(until, at + step)
         start = time.perf_counter()
-        came, (guard, late, where) = built(arguments, at, end, grid, table)
+        try:
+            came, (guard, late, where) = call(at, end)
+        except KeyboardInterrupt as error:
+            tell_where(error, at)
+            raise
         seconds = time.perf_counter() - start
+        left.drop(came)
         if came < end:
-            if late == LATE:
-                raise KernelError("the kernel's memory was changed by somebody else while it ran")
+            check(late)
+            machine.ended = total - left.count
             if where and regions[built.made.guards[guard].op] is None and _is_met(machine, where):
-                table, at = _table(machine, built, regions), came
+                call = functools.partial(built, arguments, grid, _table(machine, built, regions))
                 continue
-            stop = min(total, (came // batch + 1) * batch)
-            machine.ended = came
-            machine.run(range(came, stop))
-            handed += stop - came
-            came = stop
+            may_share = False
+            handed += _on_numpy(machine, left, came)
         elif seconds < _CALL_SECONDS / 2:
             step *= 2 if seconds > _CALL_SECONDS / 16 else 16
         elif seconds > 2 * _CALL_SECONDS:
             step = max(1, step // 2)
-        at = machine.ended = came
+        if may_share and seconds > _TELLING_SECONDS and left.count > 1:
+            each = seconds / (came - at)
+            if each * left.count > _WORTH_SECONDS:
+                may_share = False
+                threads = min(pool.processors(), left.count)
+                if threads > 1 and is_apart():
+                    left = shared(call, left.first, max(1, int(_CALL_SECONDS / each)), threads)
+        machine.ended = total - left.count
         if told is not None:
-            told(at, total)
+            told(machine.ended, total)
     return handed
+
+
+def _on_numpy(machine: Machine, left: Left, first: int) -> int:
+    """Run those that are left of the batch of program ``first``; how many these are."""
+    batch = machine.batch_size()
+    numbers = left.take(first, (first // batch + 1) * batch)
+    machine.run(numbers)
+    return len(numbers)
 
 
 def _packed(values: Sequence[Value]) -> bytes:

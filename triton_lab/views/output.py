@@ -29,7 +29,7 @@ def bundle(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def at_once(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a front end needs that draws scenes by itself: without the pictures behind tabs that are not open yet and the
+    """What a front end needs that draws scenes by itself: without the pictures behind tabs that are not open yet, the
     PNG, which takes longest to make, and with no more words than cost nothing.
     """
     data: dict[str, Any] = {SCENE: saved(view, view.scene() if view.grows else None)}

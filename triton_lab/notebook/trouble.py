@@ -1,4 +1,7 @@
-"""Exceptions of a cell, shown with the user's own lines."""
+"""Exceptions of a cell, shown with the user's own lines.
+
+What explains them is imported when there is one: a first picture does not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import ast
 import linecache
 import os
 import re
+import sys
 import textwrap
 import traceback
 from collections.abc import Sequence
@@ -13,43 +17,37 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from triton_lab import words
-from triton_lab.notebook.hints import hint_for
-from triton_lab.notebook.mistakes import explained
-from triton_lab.notebook.ours import fault_text
-from triton_lab.notebook.refusal import Kernel, Refusal, refusal_of
-from triton_lab.notebook.told import Told
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
+    from triton_lab.notebook.refusal import Kernel, Refusal
+    from triton_lab.notebook.told import Told
 
 _SAYS_NOTHING = "error encountered during parsing"
+_PYTHON = os.path.dirname(ast.__file__) + os.sep
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def own_frames(trace: TracebackType | None, filename: str) -> list[tuple[FrameType, int]]:
-    """The frames of ``trace`` that are not Triton's, torch's, NumPy's or ours, with their lines; the cell's first."""
-    import numpy
-    import triton
-
-    hidden = tuple(
-        os.path.dirname(os.path.abspath(path)) + os.sep
-        for path in (triton.__file__, os.path.dirname(__file__), numpy.__file__, _torch_file())
-    )
+    """The frames of ``trace`` with their lines, the cell's first; none of Python, Triton, torch, NumPy and the lab."""
+    packages = [
+        sys.modules[name].__file__ for name in ("triton", "torch", "numpy", "triton_lab") if name in sys.modules
+    ]
+    hidden = tuple(os.path.dirname(os.path.abspath(path)) + os.sep for path in packages if path)
     frames = []
     started = False
     for frame, line in traceback.walk_tb(trace):
         name = frame.f_code.co_filename
         started = started or name == filename
         # Triton generates some of its own code, which has no file.
-        if started and not name.startswith(hidden) and name != "<string>":
+        if started and not name.startswith(hidden) and not _of_python(name) and name != "<string>":
             frames.append((frame, line))
     return frames
 
 
-def _torch_file() -> str:
-    import torch
-
-    return torch.__file__
+def _of_python(file: str) -> bool:
+    """Whether it is a module of Python's own: Triton walks a kernel's tree with one, and the lab opens files."""
+    return file.startswith(_PYTHON) and "site-packages" not in file
 
 
 class CellSyntaxError(Exception):
@@ -138,6 +136,9 @@ def rendering(error: BaseException, filename: str) -> list[str]:
 
 def said(error: BaseException, filename: str = "") -> list[str]:
     """The lines that `rendering` ends with: what is wrong, and what to do. Without a cell places have their files."""
+    from triton_lab.notebook.hints import hint_for
+    from triton_lab.notebook.ours import fault_text
+
     compilation = _compilation_text(error, filename)
     name = type(error).__name__
     hint = hint_for(error)
@@ -191,14 +192,21 @@ def _compilation_text(error: BaseException, filename: str) -> str | None:
 
 def refused(error: BaseException) -> tuple[Refusal, Told] | None:
     """Why a kernel does not compile, and how that is told; None for any other error."""
+    if "triton" not in sys.modules:
+        return None
     from triton.compiler.errors import CompilationError
+
+    from triton_lab.backend.compiler import EndlessRecursion
+    from triton_lab.notebook.mistakes import explained
+    from triton_lab.notebook.refusal import refusal_of
+    from triton_lab.notebook.told import Told
 
     try:
         refusal = refusal_of(error)
         told = explained(refusal) if refusal is not None else None
     except Exception:  # whatever goes wrong in explaining: the error itself is shown
         return None
-    if refusal is None or (told is None and not isinstance(error, CompilationError)):
+    if refusal is None or (told is None and not isinstance(error, (CompilationError, EndlessRecursion))):
         return None
     return refusal, told or Told(" ".join(refusal.text.split()) or refusal.kind)
 
@@ -210,6 +218,9 @@ def places(refusal: Refusal, told: Told) -> Sequence[ast.AST]:
 
 def is_explained(error: BaseException) -> bool:
     """Whether a kernel does not compile for a reason that we tell in words of our own."""
+    from triton_lab.notebook.mistakes import explained
+    from triton_lab.notebook.refusal import refusal_of
+
     try:
         refusal = refusal_of(error)
         return refusal is not None and explained(refusal) is not None

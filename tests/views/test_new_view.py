@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import triton_lab
+from tests import warm
 from triton_lab.views.declarations import FILES
 
 PACKAGE = Path(triton_lab.__file__).parent
@@ -154,8 +154,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ran(package: Path, *arguments: str) -> str:
     """What Python prints that has the copy for its package."""
     env = {**os.environ, "PYTHONPATH": str(package.parent), "TRITON_CACHE_DIR": str(package.parent / "cache")}
-    command = [sys.executable, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=package.parent)
+    done = subprocess.run(warm.command(*arguments), capture_output=True, text=True, env=env, cwd=package.parent)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

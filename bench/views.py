@@ -179,15 +179,12 @@ def chromium() -> Iterator[Browser | None]:
 
 @contextmanager
 def page_of(browser: Browser, view: Any) -> Iterator[Page]:
-    """A view's page, its scene and what draws it within reach."""
+    """A view's page, its scene and what draws it `within_reach`."""
     from triton_lab.views.page import page
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "view.html"
-        reach = (
-            "const scene = decode(JSON.parse(text)); window.bench = { scene, show, createSelection };\n  show(scene,"
-        )
-        path.write_text(page(view).replace("show(decode(JSON.parse(text)),", reach), encoding="utf-8")
+        path.write_text(within_reach(page(view)), encoding="utf-8")
         context = browser.new_context()
         try:
             opened = context.new_page()
@@ -196,6 +193,14 @@ def page_of(browser: Browser, view: Any) -> Iterator[Page]:
             yield opened
         finally:
             context.close()
+
+
+def within_reach(text: str) -> str:
+    """A page whose scene, and what draws it, are in `window.bench`."""
+    before, drawn, after = text.partition("if (carried.parentElement) show(")
+    if not drawn:
+        raise RuntimeError("front/page.js draws its scene in other words than those that are looked for here")
+    return f"{before}window.bench = {{ scene, show, createSelection }};\n  {drawn}{after}"
 
 
 def _held(browser: Browser, card: Any) -> dict[str, float]:

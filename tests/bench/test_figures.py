@@ -11,12 +11,16 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
+import triton_lab as lab
 from bench.cases import CASES, Case, every_case
 from bench.figure import AtLeast, AtMost, Figure, table
 from bench.process import OURS, ProcessFailed, fresh
 from bench.timing import median_seconds, resident_bytes
+from bench.views import within_reach
 from triton_lab.examples import all_examples, example
+from triton_lab.views.page import page
 
 
 def test_targets_have_a_direction() -> None:
@@ -25,6 +29,10 @@ def test_targets_have_a_direction() -> None:
     assert Figure("cost", 2, "ms", AtMost(3)).met
     assert not Figure("cost", 4, "ms", AtMost(3)).met
     assert Figure("size", 4, "GB").met is None
+
+
+def test_what_is_timed_in_a_browser_is_within_reach_there() -> None:
+    assert "window.bench" in within_reach(page(lab.storage(torch.zeros(4))))
 
 
 def test_what_could_not_be_measured_meets_no_target() -> None:

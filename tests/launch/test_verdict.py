@@ -110,7 +110,7 @@ VIEWS = [
     *(f"triton_lab.views.launch.origins.OriginsPanel.{name}" for name in ("items", "scene", "many", "drawn")),
     *(f"triton_lab.views.launch.held.ValuesPanel.{name}" for name in ("items", "others", "many")),
     *(f"triton_lab.views.launch.tab.Panel.{name}" for name in ("others", "many", "text", "pieces", "scene")),
-    "triton_lab.views.launch.steps.can_replay",
+    "triton_lab.views.launch.contents.Contents.replays",
     "triton_lab.views.drawing.pieces.side_by_side",
     "triton_lab.views.launch.storage_figure.storage_pieces",
 ]

@@ -161,10 +161,10 @@ def test_wherever_a_guard_fails_the_program_is_run_from_its_start_by_somebody_el
     require = guards.Guards.require
     made: list[guards.Guards] = []
 
-    def failing(self, ok, op, what):
+    def failing(self, ok, op, what, *where):
         if ok.literal != 1 and failing.at == guards.Guard(op.index, what):
             ok = self.code.op("and", ok, self.code.constant("i1", 0))
-        require(self, ok, op, what)
+        require(self, ok, op, what, *where)
         made.append(self)
 
     monkeypatch.setattr(guards.Guards, "require", failing)

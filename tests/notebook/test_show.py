@@ -11,6 +11,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
+from tests.backend.process import run
 from tests.views.unpacking import unpacked
 from triton_lab.launch.checks import evidence
 from triton_lab.launch.meanwhile import breathe, waiting
@@ -20,6 +21,7 @@ from triton_lab.notebook.options import parse
 from triton_lab.notebook.progress import Sign
 from triton_lab.notebook.unchecked import ENDED, STILL, not_yet_checked
 from triton_lab.views import answering, onlooker, output
+from triton_lab.views.launch.plot import COMPILED_TABS, TABS
 from triton_lab.views.output import SCENE
 
 
@@ -189,3 +191,23 @@ def test_garbage_is_looked_for_after_the_first_picture_and_not_before(
     noted("with_picture")
     show.show_launches(launches(), parse(""), sign())
     assert ("at_once", False) in seen and seen[-1] == ("with_picture", True)
+
+
+def test_a_first_picture_imports_no_other_and_nothing_that_explains_errors() -> None:
+    others = [tab.home.partition(":")[0] for tab in (*TABS, *COMPILED_TABS) if tab.home and tab.name != "tiling"]
+    waits = [*others, "triton_lab.notebook.mistakes", "triton_lab.notebook.refusal", "matplotlib", "numpy.ma"]
+    script = f"""
+    import sys
+    import torch
+    import triton_lab as lab
+    from triton_lab.examples.vector_add import add
+    from triton_lab.notebook import show, uncaught
+    from triton_lab.views.launch.card import Card
+    before = set(sys.modules)
+    with lab.target("cpu"), lab.record() as launches:
+        add(torch.ones(100), torch.ones(100), block=16)
+    scene = Card(launches[0]).scene()
+    assert scene["opened"] == "tiling" and len(scene["tabs"]) == 8, scene["tabs"]
+    print(sorted(set({waits!r}) & (set(sys.modules) - before)), "triton_lab.views.launch.tiling" in sys.modules)
+    """
+    assert run(script) == "[] True"

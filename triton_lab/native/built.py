@@ -39,8 +39,9 @@ class Built:
 
     def __call__(
         self, arguments: bytes, first: int, end: int, grid: bytes, regions: bytes
-    ) -> tuple[int, tuple[int, int]]:
-        """Run programs ``first`` to ``end - 1``: up to which it came, and why no further (see `program`).
+    ) -> tuple[int, tuple[int, int, int]]:
+        """Run programs ``first`` to ``end - 1``: up to which it came, and why no further (see `program`): the guard,
+        when it failed, and an address.
 
         Raises what a signal's handler raises meanwhile: KeyboardInterrupt, mostly.
         """
@@ -51,11 +52,11 @@ class Built:
         room.begin()
         scratch, numbers = room.scratch(self.made.scratch), room.numbers
         came = self._function(arguments, first, end, grid, regions, scratch, ctypes.addressof(numbers))
-        guard, when, error = numbers[0], numbers[1], room.error
+        guard, when, where, error = numbers[0], numbers[1], numbers[4], room.error
         _rooms.append(room)
         if came < end and guard == STOPPED:
             raise error or KeyboardInterrupt
-        return came, (guard, when)
+        return came, (guard, when, where)
 
 
 class _Room:
@@ -68,7 +69,7 @@ class _Room:
         answers = self._answers()
         self._rounds = next(answers)
         self._ask = ctypes.CFUNCTYPE(ctypes.c_int64)(answers.__next__)
-        self.numbers = (ctypes.c_int64 * 4)(0, 0, 0, ctypes.cast(self._ask, ctypes.c_void_p).value or 0)
+        self.numbers = (ctypes.c_int64 * 5)(0, 0, 0, ctypes.cast(self._ask, ctypes.c_void_p).value or 0)
         self.error: BaseException | None = None
         self._since = 0.0
         self._bytes = ctypes.create_string_buffer(_ALIGNED)
@@ -106,7 +107,7 @@ class _Room:
 _rooms: list[_Room] = []
 
 
-def host_signature(groups: tuple[tuple[int, int], ...]) -> Signature:
+def host_signature(groups: tuple[tuple[int, tuple[int, ...]], ...]) -> Signature:
     """What functions for this processor are specialised on."""
     target = jit.host()
     if target.arm:

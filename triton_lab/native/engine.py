@@ -18,8 +18,8 @@ from triton_lab.native import pool
 if TYPE_CHECKING:
     from triton_lab.interpreter.executable import Executable
     from triton_lab.interpreter.machine import Machine
-    from triton_lab.interpreter.memory import Region
     from triton_lab.native.built import Built
+    from triton_lab.native.running import Regions
 
 # What "auto" means: whether kernels that are hot turn native.
 AUTO_TURNS_NATIVE = False
@@ -94,7 +94,7 @@ def _on_numpy(machine: Machine, why: str, kernel: _Kernel | None = None) -> None
         _note(machine, "numpy", why)
 
 
-def _on_native(machine: Machine, variant: _Variant, built: Built, regions: dict[int, Region | None]) -> None:
+def _on_native(machine: Machine, variant: _Variant, built: Built, regions: Regions) -> None:
     from triton_lab.native import running
 
     handed = 0
@@ -130,14 +130,14 @@ class _Kernel:
 
     def __init__(self, executable: Executable) -> None:
         self.seconds = 0.0
-        self.variants: dict[tuple[tuple[int, int], ...], _Variant] = {}
+        self.variants: dict[tuple[tuple[int, tuple[int, ...]], ...], _Variant] = {}
         self.why = _never(executable)
 
 
 class _Variant:
     """A kernel for launches of one pattern of aliasing: ready to run once ``built`` is there, else ``why`` not."""
 
-    def __init__(self, groups: tuple[tuple[int, int], ...]) -> None:
+    def __init__(self, groups: tuple[tuple[int, tuple[int, ...]], ...]) -> None:
         self.groups = groups
         self.built: Built | None = None
         self.why = "it is not hot yet"
@@ -209,7 +209,7 @@ def _kernel_of(executable: Executable) -> _Kernel:
     return kernel
 
 
-def _variant_of(machine: Machine, kernel: _Kernel) -> tuple[_Variant, dict[int, Region | None]] | str:
+def _variant_of(machine: Machine, kernel: _Kernel) -> tuple[_Variant, Regions] | str:
     from triton_lab.native.running import groups_of, regions_of
 
     regions = regions_of(machine, machine.executable.roots)

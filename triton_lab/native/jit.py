@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# How hard LLVM tries. The generator writes vectors itself, so what is left is plain: folding, and code selection.
+# How hard LLVM tries to select instructions.
 _EFFORT = 2
 _numbers = itertools.count()
 _once = threading.Lock()
@@ -84,15 +84,21 @@ def object_code(text: str, target: Target) -> bytes:
             module.triple = target.triple
             module.data_layout = str(machine.target_data)
             module.verify()
-            options = llvm.create_pipeline_tuning_options(speed_level=_EFFORT)
-            options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
-            builder = llvm.create_pass_builder(machine, options)
-            builder.getModulePassManager().run(module, builder)
+            _simplify(llvm, module, machine)
             made: bytes = machine.emit_object(module)
             module.close()
             return made
     except (RuntimeError, AttributeError) as error:  # the second: an llvmlite that is too old
         raise CannotCompile(str(error)) from error
+
+
+def _simplify(llvm: Any, module: Any, machine: Any) -> None:
+    """What the generator leaves to do before instructions are selected: it writes the vectors and loops itself, and no
+    two equal operations in a block. All of LLVM's passes take as long again, and gain one part in a hundred."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
 
 
 # What an ELF file calls the processor that it is for, by what LLVM calls it.

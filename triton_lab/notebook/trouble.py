@@ -1,4 +1,7 @@
-"""Exceptions of a cell, shown with the user's own lines."""
+"""Exceptions of a cell, shown with the user's own lines.
+
+What explains them is imported when there is one: a first picture does not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,11 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from triton_lab import words
-from triton_lab.notebook.hints import hint_for
-from triton_lab.notebook.mistakes import explained
-from triton_lab.notebook.ours import fault_text
-from triton_lab.notebook.refusal import Kernel, Refusal, refusal_of
-from triton_lab.notebook.told import Told
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
+    from triton_lab.notebook.refusal import Kernel, Refusal
+    from triton_lab.notebook.told import Told
 
 _SAYS_NOTHING = "error encountered during parsing"
 _PYTHON = os.path.dirname(ast.__file__) + os.sep
@@ -136,6 +136,9 @@ def rendering(error: BaseException, filename: str) -> list[str]:
 
 def said(error: BaseException, filename: str = "") -> list[str]:
     """The lines that `rendering` ends with: what is wrong, and what to do. Without a cell places have their files."""
+    from triton_lab.notebook.hints import hint_for
+    from triton_lab.notebook.ours import fault_text
+
     compilation = _compilation_text(error, filename)
     name = type(error).__name__
     hint = hint_for(error)
@@ -194,6 +197,9 @@ def refused(error: BaseException) -> tuple[Refusal, Told] | None:
     from triton.compiler.errors import CompilationError
 
     from triton_lab.backend.compiler import EndlessRecursion
+    from triton_lab.notebook.mistakes import explained
+    from triton_lab.notebook.refusal import refusal_of
+    from triton_lab.notebook.told import Told
 
     try:
         refusal = refusal_of(error)
@@ -212,6 +218,9 @@ def places(refusal: Refusal, told: Told) -> Sequence[ast.AST]:
 
 def is_explained(error: BaseException) -> bool:
     """Whether a kernel does not compile for a reason that we tell in words of our own."""
+    from triton_lab.notebook.mistakes import explained
+    from triton_lab.notebook.refusal import refusal_of
+
     try:
         refusal = refusal_of(error)
         return refusal is not None and explained(refusal) is not None

@@ -23,6 +23,7 @@ from triton_lab.testing import baseline
 from triton_lab.testing.expected import fails, missing, wishes
 from triton_lab.testing.options import LEVELS, MARKER, option
 from triton_lab.testing.summary import Summary
+from triton_lab.testing.tuning import first_that_runs
 from triton_lab.words import count
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class Session:
         if os.environ.pop("TRITON_INTERPRET", "0") != "0":
             self._notes.append("TRITON_INTERPRET is set aside")
         self._open.enter_context(target("cpu"))
+        self._open.enter_context(first_that_runs())
         if torch.cuda.is_available():
             self._notes.append("tensors of the GPU are copied to the CPU and back")
         else:

@@ -273,6 +273,39 @@ def given() -> list[lazy.Tensor]:
     return [*made, *(x + 1 for x in made)]
 
 
+def chain() -> list[lazy.Tensor]:
+    """Some sixty operations, one after the other."""
+    (x,) = tensors("x")
+    found = x
+    for number in range(60):
+        found = found * 1.5 if number % 2 else found + 1.0
+    return [found]
+
+
+def met() -> list[lazy.Tensor]:
+    """A chain that uses, at every fourth link, an input and what stood two links before."""
+    x, y = tensors("x", "y")
+    found, before = x, y
+    for number in range(40):
+        found, before = (found + before * y if number % 4 == 0 else found * 1.5), found
+    return [found, before]
+
+
+@pytest.mark.parametrize("program", [chain, met])
+def test_a_long_chain_runs_across_the_page(program: Callable[[], object]) -> None:
+    test_no_box_of_the_graph_covers_another_and_no_line_runs_through_one(program)
+    test_everything_stays_on_the_page(program)
+    drawing = draw_graph(lazy.explain().step)
+    boxes = [item for item in drawing.items if isinstance(item, Box) and item.tag.startswith("v")]
+    assert len(boxes) > 40
+    assert drawing.height < 1000 and drawing.width < 1.2 * ROOM  # one below another: 60 pixels each
+    steps = [item for item in drawing.items if isinstance(item, Line)]
+    sides = {(box.x + box.width, box.y + box.height / 2): (box.x, box.y + box.height / 2) for box in boxes}
+    across = [line for line in steps if line.points[0] in sides]
+    assert len(across) > len(boxes) / 2
+    assert all(line.points[-1] in sides.values() for line in across)
+
+
 @pytest.mark.parametrize("program", [wide, deep, given])
 def test_a_large_graph_goes_on_below_where_the_page_ends(program: Callable[[], object]) -> None:
     test_no_box_of_the_graph_covers_another_and_no_line_runs_through_one(program)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab.compiled.several import labels
 from triton_lab.views.compiled.summary import Summary
-from triton_lab.views.launch.parts import is_there, opened, part, shown_first, tabs
+from triton_lab.views.launch.parts import opened, part, shown_first, tabs, there
 from triton_lab.views.launch.plot import COMPILED_TABS
 from triton_lab.views.launch.scenes import TabScene
-from triton_lab.views.launch.tab import Panel, Tab, called, made
+from triton_lab.views.launch.tab import Tabbed
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from triton_lab.compiled.compiled import Compiled
-    from triton_lab.views.launch.contents import Contents
 
 SAVED_BYTES = 230_000  # of pictures in a notebook's output, as of a launch's card
 PAGE_BYTES = 2_700_000
@@ -33,21 +31,14 @@ class CompilationScene(TypedDict):
     parts: dict[str, Scene]
 
 
-class CompilationCard(View):
+class CompilationCard(Tabbed, View):
     """All that can be seen of ``compiled``, which is one kernel for one GPU or several."""
+
+    tabs = COMPILED_TABS
 
     def __init__(self, compiled: Sequence[Compiled]) -> None:
         self.compiled = tuple(compiled)
         self.launch = self.compiled[0].launch
-
-    @cached_property
-    def panels(self) -> list[tuple[Tab, Panel]]:
-        """The tabs, each with what it opens."""
-        return made(COMPILED_TABS, cast("Contents", self))  # as far as these panels look at it
-
-    def panel(self, word: str) -> Panel:
-        """The panel of the tab called so. Raises LookupError."""
-        return called(self.panels, word)
 
     def title(self) -> str:
         return f"{self.compiled[0].kernel} for {', '.join(labels(self.compiled))}"
@@ -94,4 +85,4 @@ class CompilationCard(View):
     def figure(self) -> Figure:
         from triton_lab.views.drawing.pieces import stack
 
-        return stack([piece for _, panel in self.panels if is_there(panel) for piece in panel.pieces()])
+        return stack([piece for tab in there(self) for piece in self.panel(tab.name).pieces()])

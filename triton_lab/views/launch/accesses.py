@@ -351,10 +351,6 @@ def _range(numbers: npt.NDArray[np.int64], unit: str = "") -> str:
 class AccessesPanel(Panel):
     """A heatmap for each argument that is touched."""
 
-    @property
-    def there(self) -> bool:
-        return bool(self.card.touched)
-
     def items(self) -> list[ItemScene]:
         return [item(f"accesses/{name}", name, self.card.lines(name)) for name in self.card.drawn]
 

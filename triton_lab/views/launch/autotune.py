@@ -194,20 +194,16 @@ class AutotunePanel(Panel):
     """There for launches that an autotuner made."""
 
     @property
-    def there(self) -> bool:
-        return getattr(self.launch, "tuning", None) is not None
-
-    @property
     def absent(self) -> str:
         return _none(self.launch)
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Autotune:
-        if list(path) == ["autotune"] and self.there:
+        if list(path) == ["autotune"] and self.card.tuned:
             return Autotune(self.launch)
         raise unknown(path)
 
     def drawn(self) -> Sequence[Autotune]:
-        return [Autotune(self.launch)] if self.there else []
+        return [Autotune(self.launch)] if self.card.tuned else []
 
 
 def _none(launch: Launch) -> str:

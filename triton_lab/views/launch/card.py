@@ -14,7 +14,7 @@ from triton_lab.views.launch.annotated import annotated, place
 from triton_lab.views.launch.findings import ICONS, fix_lines
 from triton_lab.views.launch.marks import by_program
 from triton_lab.views.launch.panels import Panels
-from triton_lab.views.launch.parts import KEPT_NUMBERS, is_there, kept, opened, part, shown_first, tabs
+from triton_lab.views.launch.parts import KEPT_NUMBERS, kept, opened, part, shown_first, tabs, there
 from triton_lab.views.launch.plot import COMPILED_SHOWN, SHOWN
 from triton_lab.views.launch.scenes import CardScene, FindingScene, MarkedSource
 from triton_lab.views.launch.tab import NUMBERS, Panel
@@ -176,7 +176,8 @@ class Card(Panels, View):
         if "tiling" in self.show and left > 0:
             remarks.append(f"{count(left, 'more tensor argument')} not drawn here; launch.plot.tiling(name) draws one")
         asked = () if set(SHOWN) <= set(self.show) else self.show  # who asks for all asks for what there is
-        missed = [panel.absent for tab, panel in self.panels if tab.name in asked and not is_there(panel)]
+        missing = set(self.tabs) - set(there(self))
+        missed = [self.panel(tab.name).absent for tab in self.tabs if tab in missing and tab.name in asked]
         return remarks + [why for why in missed if why] + self.troubles
 
     def unchecked(self) -> str:
@@ -193,8 +194,8 @@ class Card(Panels, View):
     @property
     def printed(self) -> list[tuple[str, Panel]]:
         """What the static forms draw, in order."""
-        named = {tab.name: panel for tab, panel in self.panels}
-        return [(name, named[name]) for name in self.looked_at if name in named and is_there(named[name])]
+        names = {tab.name for tab in there(self)}
+        return [(name, self.panel(name)) for name in self.looked_at if name in names]
 
     @cached_property
     def looked_at(self) -> tuple[str, ...]:

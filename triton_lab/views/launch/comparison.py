@@ -246,10 +246,6 @@ class Beside(View):
 class ComparisonPanel(Panel):
     """What the GPU and the CPU made of one launch."""
 
-    @property
-    def there(self) -> bool:
-        return bool(getattr(self.launch, "outputs", ()))
-
     @cached_property
     def comparison(self) -> Comparison:
         """Made once for the picture and for its causes."""
@@ -259,14 +255,14 @@ class ComparisonPanel(Panel):
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> ComparisonView | CausesView:
         match path:
-            case ["comparison"] if self.there:
+            case ["comparison"] if self.card.both_ran:
                 return ComparisonView(self.comparison, causes="comparison/causes")
-            case ["comparison", "causes"] if self.there:
+            case ["comparison", "causes"] if self.card.both_ran:
                 return CausesView(self.comparison)
         raise unknown(path)
 
     def drawn(self) -> Sequence[ComparisonView]:
-        return [ComparisonView(self.comparison)] if self.there else []
+        return [ComparisonView(self.comparison)] if self.card.both_ran else []
 
 
 def _compiles_again(launches: Sequence[object]) -> bool:

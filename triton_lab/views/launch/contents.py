@@ -10,6 +10,8 @@ from triton_lab.views.launch.marks import SAYS
 from triton_lab.views.reason import attempt
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.launch.access import Access
     from triton_lab.launch.argument import Argument
@@ -42,6 +44,33 @@ class Contents:
         self.troubles.append(reason)
         return []
 
+    # --- For which tabs there is something ------------------------------------------------------------
+
+    @property
+    def ran(self) -> bool:
+        """Whether there are programs."""
+        return self.launch.programs > 0
+
+    @property
+    def replays(self) -> bool:
+        """Whether they can be replayed."""
+        return self.ran and hasattr(self.launch, "trace")
+
+    @property
+    def both_ran(self) -> bool:
+        """Whether a GPU ran it as well."""
+        return bool(getattr(self.launch, "outputs", ()))
+
+    @property
+    def tuned(self) -> bool:
+        """Whether an autotuner made the launch."""
+        return getattr(self.launch, "tuning", None) is not None
+
+    @property
+    def followable(self) -> list[Access]:
+        """The stores whose values can be followed back."""
+        return followable(self.launch, self.accesses) if self.replays else []
+
     @cached_property
     def touched(self) -> list[str]:
         """The tensor arguments that the kernel touches: first what is wrong, then outputs, then inputs."""
@@ -70,3 +99,9 @@ class Contents:
         """The lines that touch an argument."""
         touching = (one.line for one in self.accesses if one.argument == argument)
         return sorted({line for line in touching if line is not None})
+
+
+def followable(launch: Launch, accesses: Sequence[Access]) -> list[Access]:
+    """Those of the launch's ``accesses`` that are stores to tensor arguments, in their order."""
+    drawn = {argument.name for argument in launch.arguments if argument.kind in ("tensor", "descriptor")}
+    return [one for one in accesses if one.kind == "store" and one.argument in drawn]

@@ -12,7 +12,7 @@ from triton_lab.launch.values import probe_number
 from triton_lab.views.drawing.heatmap import Heatmap
 from triton_lab.views.drawing.value_picture import block_heatmap, ends
 from triton_lab.views.launch.scenes import ItemScene
-from triton_lab.views.launch.steps import Steps, can_replay
+from triton_lab.views.launch.steps import Steps
 from triton_lab.views.launch.tab import NUMBERS, Panel, full_name, item, unknown
 from triton_lab.views.launch.touched_values import TouchedValues
 from triton_lab.views.launch.variable import Variable
@@ -84,11 +84,6 @@ class ValuesPanel(Panel):
     """
 
     WINDOW: ClassVar[int] = 64  # programs whose values are fetched together
-    words = ("value", "touched")
-
-    @property
-    def there(self) -> bool:
-        return can_replay(self.launch)
 
     def items(self) -> list[ItemScene]:
         parameters = {one.name for one in self.launch.arguments}

@@ -33,7 +33,7 @@ from triton_lab.views.launch.scenes import (
     StoredScene,
     WindowScene,
 )
-from triton_lab.views.launch.steps import StepsPanel, can_replay
+from triton_lab.views.launch.steps import StepsPanel
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.tiling import UNTOUCHED, tensor_argument
 from triton_lab.views.reason import attempt
@@ -377,20 +377,11 @@ class OriginsPanel(Panel):
     """The stores whose values can be followed back; static, the last of them."""
 
     KEPT_ELEMENTS: ClassVar[int] = 120  # of all stores together, in a page without a kernel
-    words = ("origin",)
-
-    @property
-    def there(self) -> bool:
-        return can_replay(self.launch) and bool(self._stores)
-
-    @property
-    def _stores(self) -> list[Access]:
-        return followable(self.launch, self.card.accesses)
 
     def items(self) -> list[ItemScene]:
         return [
             item(f"origin/{one.op}", f"{one.argument} · line {one.line}", [one.line] if one.line else [])
-            for one in self._stores
+            for one in self.card.followable
         ]
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Origins:
@@ -418,8 +409,8 @@ class OriginsPanel(Panel):
         return {}
 
     def many(self) -> Iterator[str]:
-        for store in self._stores:
-            most = self.KEPT_ELEMENTS // len(self._stores)
+        for store in self.card.followable:
+            most = self.KEPT_ELEMENTS // len(self.card.followable)
             chosen = attempt(partial(self._sample, store, most), lambda _: [])  # its own part says why
             yield from (f"origin/{store.op}/{one}" for one in chosen)
 
@@ -433,10 +424,4 @@ class OriginsPanel(Panel):
         return list(dict.fromkeys([*first.tolist(), *spread.tolist()]))
 
     def drawn(self) -> list[Origins]:
-        return [self._origins(self._stores[-1].op)]
-
-
-def followable(launch: Launch, accesses: Sequence[Access]) -> list[Access]:
-    """Those of the launch's ``accesses`` that are stores to tensor arguments, in their order."""
-    drawn = {argument.name for argument in launch.arguments if argument.kind in ("tensor", "descriptor")}
-    return [one for one in accesses if one.kind == "store" and one.argument in drawn]
+        return [self._origins(self.card.followable[-1].op)]

@@ -6,18 +6,13 @@ from functools import cached_property
 
 from triton_lab.views.launch.contents import Contents
 from triton_lab.views.launch.plot import COMPILED_TABS, TABS
-from triton_lab.views.launch.tab import Panel, Tab, called, made
+from triton_lab.views.launch.tab import Tab, Tabbed
 
 
-class Panels(Contents):
+class Panels(Contents, Tabbed):
     """What there is to show of a launch, each in its panel."""
 
     @cached_property
-    def panels(self) -> list[tuple[Tab, Panel]]:
-        """The tabs of `TABS` that open something, each with what it opens; first what was compiled, if anything was."""
-        tabs = (*(COMPILED_TABS if self.compiled else ()), *TABS)
-        return made([tab for tab in tabs if tab.home], self)
-
-    def panel(self, word: str) -> Panel:
-        """The panel of the tab called so, or whose pictures' names begin so. Raises LookupError."""
-        return called(self.panels, word)
+    def tabs(self) -> list[Tab]:  # type: ignore[override]
+        """The tabs of `TABS` that open something; first what was compiled, if anything was."""
+        return [tab for tab in (*(COMPILED_TABS if self.compiled else ()), *TABS) if tab.home]

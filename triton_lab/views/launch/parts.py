@@ -8,9 +8,10 @@ kind ``choice`` lists others. What depends on the picked program is asked for wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from triton_lab.views.launch.scenes import ChoiceScene, TabScene
-from triton_lab.views.launch.tab import NUMBERS, Panel, Tabbed, full_name
+from triton_lab.views.launch.tab import NUMBERS, Tab, Tabbed, full_name
 from triton_lab.views.reason import attempt, in_words
 from triton_lab.views.scenes import Scene
 
@@ -20,17 +21,20 @@ KEPT_NUMBERS = 1 << 15  # of a picture in a page without a kernel
 def tabs(card: Tabbed) -> list[TabScene]:
     """The tabs in their order: ``name`` of the part, ``label``, and ``window`` where it has one."""
     return [
-        TabScene(name=tab.name, label=tab.label, window=panel.window)
-        if panel.window
+        TabScene(name=tab.name, label=tab.label, window=tab.window)
+        if tab.window
         else TabScene(name=tab.name, label=tab.label)
-        for tab, panel in card.panels
-        if is_there(panel)
+        for tab in there(card)
     ]
 
 
-def is_there(panel: Panel) -> bool:
-    """Whether the panel has anything to show; one that cannot tell has its tab, where its part says why."""
-    return attempt(lambda: panel.there, lambda _: True)
+def there(card: Tabbed) -> list[Tab]:
+    """The tabs that have anything to show; one of which nobody can tell is there, where its part says why."""
+
+    def has(tab: Tab) -> bool:
+        return bool(getattr(card, tab.when)) if tab.when else card.panel(tab.name).there
+
+    return [tab for tab in card.tabs if attempt(partial(has, tab), lambda _: True)]
 
 
 def part(card: Tabbed, name: str, numbers: int = NUMBERS) -> Scene:
@@ -40,7 +44,7 @@ def part(card: Tabbed, name: str, numbers: int = NUMBERS) -> Scene:
 
 def _part(card: Tabbed, name: str, numbers: int) -> Scene:
     panel = card.panel(name.partition("@")[0].partition("/")[0])
-    items = panel.items() if any(name == tab.name for tab, _ in card.panels) else None
+    items = panel.items() if any(name == tab.name for tab in card.tabs) else None
     if items is not None:
         if items:
             return ChoiceScene(kind="choice", items=items)
@@ -51,30 +55,30 @@ def _part(card: Tabbed, name: str, numbers: int) -> Scene:
 
 def opened(card: Tabbed, name: str) -> dict[str, Scene]:
     """What a tab needs to be drawn at first: the part, and where that is a choice, its first item."""
-    return {each: part(card, each) for each in _first_of(name, card.panel(name))}
+    return {each: part(card, each) for each in _first_of(card, card.tab(name))}
 
 
 def shown_first(card: Tabbed) -> Iterator[str]:
     """What is looked at first: what each tab opens with, then the other pictures in it."""
-    there = [(tab.name, panel) for tab, panel in card.panels if is_there(panel) and not panel.waits]
-    for name, panel in there:
-        yield from _first_of(name, panel)
-    for _, panel in there:
-        yield from _found(panel.others)
+    first = [tab for tab in there(card) if not card.panel(tab.name).waits]
+    for tab in first:
+        yield from _first_of(card, tab)
+    for tab in first:
+        yield from _found(card.panel(tab.name).others)
 
 
 def kept(card: Tabbed) -> Iterator[str]:
     """What a page without a kernel keeps, as far as there is room, the most telling first."""
     yield from shown_first(card)
-    for panel in reversed([panel for _, panel in card.panels if is_there(panel)]):
-        yield from _found(panel.many)
+    for tab in reversed(there(card)):
+        yield from _found(card.panel(tab.name).many)
 
 
-def _first_of(name: str, panel: Panel) -> list[str]:
+def _first_of(card: Tabbed, tab: Tab) -> list[str]:
     """A tab's part, and where that is a choice, the first item; where it has windows, the first of them."""
-    if panel.window:
-        return [f"{name}@0"]
-    return [name, *_found(lambda: map(full_name, (panel.items() or ())[:1]))]
+    if tab.window:
+        return [f"{tab.name}@0"]
+    return [tab.name, *_found(lambda: map(full_name, (card.panel(tab.name).items() or ())[:1]))]
 
 
 def _found(names: Callable[[], Iterable[str]]) -> list[str]:

@@ -27,25 +27,67 @@ if TYPE_CHECKING:
 
 # In the order of the tabs: the word of --show, the tab's label, its help, and the panel that it opens.
 TABS = (
-    Tab("comparison", "GPU and CPU", "", "triton_lab.views.launch.comparison:ComparisonPanel"),
-    Tab("tiling", "Tiling", "which program touches each element", "triton_lab.views.launch.tiling:TilingPanel"),
-    Tab("accesses", "Accesses", "how often each element is touched", "triton_lab.views.launch.accesses:AccessesPanel"),
-    Tab("timeline", "Timeline", "which elements are touched when", "triton_lab.views.launch.timeline:TimelinePanel"),
-    Tab("storage", "Storage", "the tensors as they lie in memory", "triton_lab.views.launch.storage:StoragePanel"),
+    Tab("comparison", "GPU and CPU", "", "triton_lab.views.launch.comparison:ComparisonPanel", "both_ran"),
+    Tab(
+        "tiling",
+        "Tiling",
+        "which program touches each element",
+        "triton_lab.views.launch.tiling:TilingPanel",
+        "touched",
+    ),
+    Tab(
+        "accesses",
+        "Accesses",
+        "how often each element is touched",
+        "triton_lab.views.launch.accesses:AccessesPanel",
+        "touched",
+    ),
+    Tab(
+        "timeline",
+        "Timeline",
+        "which elements are touched when",
+        "triton_lab.views.launch.timeline:TimelinePanel",
+        "touched",
+    ),
+    Tab(
+        "storage",
+        "Storage",
+        "the tensors as they lie in memory",
+        "triton_lab.views.launch.storage:StoragePanel",
+        "tensors",
+    ),
     Tab("grid", "Grid", "the programs in the order in which they start", "triton_lab.views.launch.grid:GridPanel"),
     Tab(
         "values",
         "Values",
         "what the variables of a program held at its end",
         "triton_lab.views.launch.held:ValuesPanel",
+        "replays",
+        words=("value", "touched"),
     ),
-    Tab("steps", "Steps", "one program step by step", "triton_lab.views.launch.steps:StepsPanel"),
-    Tab("origins", "Origins", "where a stored element came from", "triton_lab.views.launch.origins:OriginsPanel"),
+    Tab(
+        "steps",
+        "Steps",
+        "one program step by step",
+        "triton_lab.views.launch.steps:StepsPanel",
+        "replays",
+        words=("assigned",),
+        window=1,
+    ),
+    Tab(
+        "origins",
+        "Origins",
+        "where a stored element came from",
+        "triton_lab.views.launch.origins:OriginsPanel",
+        "followable",
+        words=("origin",),
+    ),
     Tab(
         "autotune",
         "Autotuner",
         "what an autotuner tried, and which configuration it took",
         "triton_lab.views.launch.autotune:AutotunePanel",
+        "tuned",
     ),
     # A card shows these beside its tabs.
     Tab("source", "Source", "the kernel's lines, and what each of them touches"),
@@ -60,22 +102,25 @@ COMPILED_TABS = (
         "Compiled",
         "registers, shared memory, instructions",
         "triton_lab.views.compiled.summary:SummaryPanel",
+        "",
     ),
-    Tab("stages", "Stages", "the source beside every stage", "triton_lab.views.compiled.stages:StagesPanel"),
+    Tab("stages", "Stages", "the source beside every stage", "triton_lab.views.compiled.stages:StagesPanel", ""),
     Tab(
         "transactions",
         "Transactions",
         "requests, sectors and bank conflicts of each access",
         "triton_lab.views.compiled.transactions:TransactionsPanel",
+        "",
     ),
     Tab(
         "cost",
         "Cost",
         "bytes, operations, roofline, and each line's share",
         "triton_lab.views.compiled.cost:CostPanel",
+        "",
     ),
-    Tab("layouts", "Layouts", "which thread holds which element", "triton_lab.views.compiled.layouts:LayoutsPanel"),
-    Tab("passes", "Passes", "what each pass changed", "triton_lab.views.compiled.passes:PassesPanel"),
+    Tab("layouts", "Layouts", "which thread holds which element", "triton_lab.views.compiled.layouts:LayoutsPanel", ""),
+    Tab("passes", "Passes", "what each pass changed", "triton_lab.views.compiled.passes:PassesPanel", ""),
 )
 
 SHOWN = tuple(tab.name for tab in TABS if tab.help)
@@ -219,7 +264,8 @@ class Pictures:
         >>> launch.plot.origins(program=1, lane=2).title()
         'out_ptr[130], store in line 23, program (1, 0, 0): where it came from'
         """
-        from triton_lab.views.launch.origins import Origins, followable
+        from triton_lab.views.launch.contents import followable
+        from triton_lab.views.launch.origins import Origins
 
         stores = followable(self._launch, self._launch.done)
         if store is None and not stores:

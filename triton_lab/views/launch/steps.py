@@ -259,12 +259,6 @@ class StepsPanel(Panel):
     """The steps of the picked program."""
 
     KEPT_PROGRAMS: ClassVar[int] = 24  # in a page without a kernel
-    words = ("assigned",)
-    window = 1
-
-    @property
-    def there(self) -> bool:
-        return can_replay(self.launch)
 
     def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
         if list(path) == ["assigned"]:
@@ -281,8 +275,3 @@ class StepsPanel(Panel):
 
     def drawn(self) -> list[Steps]:
         return [Steps(self.launch)]
-
-
-def can_replay(launch: Launch) -> bool:
-    """Whether there are programs to be replayed."""
-    return launch.programs > 0 and hasattr(launch, "trace")

@@ -406,10 +406,6 @@ def _numbers(shown: Layout, numbers: Callable[[], Ints], room: tuple[float, floa
 class StoragePanel(Panel):
     """The tensor arguments in their storages, and who touches them."""
 
-    @property
-    def there(self) -> bool:
-        return bool(self.card.tensors)
-
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Storage:
         if len(path) > 1:
             raise unknown(path)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from triton_lab.views.launch.scenes import ItemScene
 
@@ -23,12 +23,20 @@ NUMBERS = 1 << 18  # of a variable or of a program's steps that go to the browse
 class Tab:
     """``name`` is the word of ``--show`` and of `launch.plot`, ``label`` stands on the tab, ``help`` is the line of
     ``%%triton --help`` ("" for what is never asked for by name), and ``home`` says which `Panel` opens, as
-    ``module:class``; "" for what a card shows beside its tabs."""
+    ``module:class``; "" for what a card shows beside its tabs. ``when`` is what of the card there must be for the tab
+    to be there; "" where the panel knows.
+
+    Pictures have names such as ``tiling/x_ptr``: words between slashes, the first of them the tab's name or one of
+    ``words``. With a ``window``, the picture follows the picked program, so many programs at a time.
+    """
 
     name: str
     label: str
     help: str
     home: str = ""
+    when: str = "ran"
+    words: tuple[str, ...] = ()
+    window: int = 0
 
     def panel(self, card: Contents) -> Panel:
         """The panel of ``card``. Its module is imported here: the table itself costs nothing."""
@@ -37,24 +45,40 @@ class Tab:
         return made
 
 
-class Tabbed(Protocol):
-    """What has tabs: the card of a launch, or of what was compiled, perhaps without one."""
+class Tabbed:
+    """What has ``tabs``: the card of a launch, or of what was compiled, perhaps without one."""
+
+    tabs: Sequence[Tab]
+
+    @cached_property
+    def _made(self) -> dict[str, Panel]:
+        return {}
 
     @property
-    def panels(self) -> list[tuple[Tab, Panel]]: ...
+    def panels(self) -> list[tuple[Tab, Panel]]:
+        """Each tab with what it opens."""
+        return [(tab, self.panel(tab.name)) for tab in self.tabs]
 
-    def panel(self, word: str) -> Panel: ...
+    def tab(self, word: str) -> Tab:
+        """The tab called so, or whose pictures' names begin so. Raises LookupError."""
+        for tab in self.tabs:
+            if word == tab.name or word in tab.words:
+                return tab
+        raise unknown([word])
+
+    def panel(self, word: str) -> Panel:
+        """The panel of that tab, made when somebody asks for it. Raises LookupError."""
+        from triton_lab.views.reason import attempt
+
+        tab, card = self.tab(word), cast("Contents", self)  # as far as these panels look at it
+        if tab.name not in self._made:
+            self._made[tab.name] = attempt(partial(tab.panel, card), partial(Missing, card))
+        return self._made[tab.name]
 
 
 class Panel:
-    """What a tab of ``card`` opens: one picture, or several to choose from; live and static.
+    """What a tab of ``card`` opens: one picture, or several to choose from; live and static."""
 
-    Pictures have names such as ``tiling/x_ptr``: words between slashes, the first of them the tab's name or one of
-    ``words``. With a ``window``, the picture follows the picked program, so many programs at a time.
-    """
-
-    words: ClassVar[tuple[str, ...]] = ()
-    window: ClassVar[int] = 0
     waits: ClassVar[bool] = False  # whether its pictures take so long that they are made for who opens the tab alone
 
     def __init__(self, card: Contents) -> None:
@@ -62,8 +86,8 @@ class Panel:
 
     @property
     def there(self) -> bool:
-        """Whether the launch has anything of the kind."""
-        return self.launch.programs > 0
+        """Whether there is anything of the kind, where the table cannot say."""
+        return True
 
     @property
     def absent(self) -> str:
@@ -124,21 +148,6 @@ class Missing(Panel):
 
     def drawn(self) -> Sequence[View]:
         raise LookupError(self.why)
-
-
-def made(tabs: Iterable[Tab], card: Contents) -> list[tuple[Tab, Panel]]:
-    """Each of ``tabs`` with what it opens."""
-    from triton_lab.views.reason import attempt
-
-    return [(tab, attempt(partial(tab.panel, card), partial(Missing, card))) for tab in tabs]
-
-
-def called(panels: Iterable[tuple[Tab, Panel]], word: str) -> Panel:
-    """The panel of the tab called so, or whose pictures' names begin so. Raises LookupError."""
-    for tab, panel in panels:
-        if word == tab.name or word in panel.words:
-            return panel
-    raise unknown([word])
 
 
 def item(name: str, label: str, lines: Sequence[int] = (), window: int = 0) -> ItemScene:

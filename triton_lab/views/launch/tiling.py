@@ -253,7 +253,7 @@ class Tiling(View):
         if len(striped):
             first, second, third = striped[0, :3].tolist()
             keys.append(Key((first, second, third, style.STRIPES), "several programs"))
-        packed = np.unique(np.ascontiguousarray(styles).view(np.uint64))  # four small numbers as one
+        packed = distinct(np.ascontiguousarray(styles).view(np.uint64))  # four small numbers as one
         used = {tuple(row) for row in packed.view(np.uint16).reshape(-1, 4).tolist()}
         rest = (
             (MASKED, "masked lanes only"),
@@ -437,10 +437,6 @@ class TilingPanel(Panel):
 
     MOST = 6  # in the static picture
     ROOM = (290.0, 240.0)  # for one of several
-
-    @property
-    def there(self) -> bool:
-        return bool(self.card.touched)
 
     def items(self) -> list[ItemScene]:
         return [item(f"tiling/{name}", name, self.card.lines(name)) for name in self.card.drawn]

@@ -238,10 +238,6 @@ class TimelinePanel(Panel):
 
     TOLD = 8  # rows of each in the card's words
 
-    @property
-    def there(self) -> bool:
-        return bool(self.card.touched)
-
     def items(self) -> list[ItemScene]:
         return [item(f"timeline/{name}", name, self.card.lines(name)) for name in self.card.drawn]
 

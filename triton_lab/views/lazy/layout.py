@@ -3,13 +3,14 @@
 Kernels stand in levels, each below the kernels that it waits for; the operations of a kernel stand in rows inside
 its frame. A line that has to pass a level or a row gets a place of its own in it, a *gate*, so that it runs
 between boxes and never behind them. Things are ordered, level by level, by where their sources stand. What is wider
-than the page goes on below, as a level or a row of its own.
+than the page goes on below, as a level or a row of its own. In a frame that would be tall, what follows one thing alone
+stands right of it, so that a chain uses the page's width.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeVar
 
@@ -17,11 +18,12 @@ GAP, ROW, LEVEL = 14.0, 24.0, 34.0  # between things side by side, rows in a fra
 GATE = 6.0
 HEADING, PADDING = 20.0, 12.0
 ROOM = 860.0  # CSS pixels across: about what a notebook has
+MOST_ROWS = 10  # of a frame, one below another; of a taller one chains run across
 
 
 @dataclass
 class Thing:
-    """A box to be placed (`width` by `height`), or a gate."""
+    """A box to be placed (`width` by `height`), or a gate; or a chain of boxes side by side, its `links`."""
 
     key: object
     width: float
@@ -29,6 +31,7 @@ class Thing:
     x: float = 0.0
     y: float = 0.0
     gate: bool = False
+    links: list[Thing] = field(default_factory=list)
 
     @property
     def middle(self) -> float:
@@ -93,7 +96,8 @@ class _Layout:
     ):
         self.blocks, self.edges = blocks, edges
         for block in blocks:
-            block.rows = [shelf for row in block.rows for shelf in _shelves(row, _width)]
+            rows = block.rows if len(block.rows) <= MOST_ROWS else _chained(block.rows, edges)
+            block.rows = [shelf for row in rows for shelf in _shelves(row, _width)]
         levels = 1 + max((block.level for block in blocks), default=-1)
         alike = ([block for block in blocks if block.level == level] for level in range(levels))
         frames = [shelf for level in alike for shelf in _shelves(level, _frames_width)]
@@ -107,8 +111,9 @@ class _Layout:
         for position, shelf in self.framed.items():
             for block in shelf:
                 for inner, things in enumerate(block.rows):
-                    self.home |= {thing.key: (position, block, inner) for thing in things}
-                    self.things |= {thing.key: thing for thing in things}
+                    boxes = [box for thing in things for box in thing.links or [thing]]
+                    self.home |= {thing.key: (position, block, inner) for thing in boxes}
+                    self.things |= {thing.key: thing for thing in boxes}
         self.ways = [self._way(source, target) for source, target in edges]
         # What stands right above a thing, or above a frame, on some line.
         self.above: dict[object, list[object]] = {}
@@ -165,7 +170,7 @@ class _Layout:
         """From left to right as what is above them stands."""
 
         def wish(thing: Thing) -> float:
-            above = [self.things[key].middle for key in self.above.get(thing.key, [])]
+            above = [self.things[key].middle for box in thing.links or [thing] for key in self.above.get(box.key, [])]
             return sum(above) / len(above) if above else 0.0
 
         return sorted(things, key=wish)
@@ -177,6 +182,7 @@ class _Layout:
             thing.x, thing.y = x, y
             if thing.gate:
                 thing.height = tallest
+            self._set(thing.links, x, y)
             x += thing.width + GAP
         return tallest
 
@@ -188,11 +194,16 @@ class _Layout:
             y += self._set(self._ordered(row), block.x + (block.width - _width(row)) / 2, y) + ROW
 
     def _lines(self) -> list[list[tuple[float, float]]]:
-        """Each line's points. It leaves a box in the middle; those that end in one box arrive side by side."""
+        """Each line's points. It leaves a box in the middle; those that end in one box arrive side by side. Within a
+        chain it goes across."""
         lines = []
         ends: dict[object, list[list[tuple[float, float]]]] = {}
         for way in self.ways:
-            start, *gates, _ = (self.things[key] for key in way)
+            start, *gates, end = (self.things[key] for key in way)
+            if self.home[way[0]] == self.home[way[-1]]:
+                across = start.y + start.height / 2
+                lines.append([(start.x + start.width, across), (end.x, across)])
+                continue
             points = [(start.middle, start.bottom)]
             for gate in gates:
                 points += [(gate.middle, gate.y), (gate.middle, gate.bottom)]
@@ -218,6 +229,32 @@ def _shelves(
             rows.append([])
         rows[-1].append(thing)
     return rows
+
+
+def _chained(rows: Sequence[Sequence[Thing]], edges: Iterable[tuple[object, object]]) -> list[list[Thing]]:
+    """The things of a frame in fewer rows: what has one source in the row above stands right of that where there is
+    room, if nothing does yet and all its other sources stand higher up."""
+    sources: dict[object, list[object]] = {}
+    for source, target in edges:
+        sources.setdefault(target, []).append(source)
+    chains: dict[object, Thing] = {}  # by what stands in it
+    depth: dict[object, int] = {}  # by what begins it
+    for thing in (thing for row in rows for thing in row):
+        above = [chains[source] for source in sources.get(thing.key, []) if source in chains]
+        lowest = max((depth[chain.key] for chain in above), default=-1)
+        near = [chain for chain in above if depth[chain.key] == lowest]
+        if len(near) == 1 and near[0].links[-1].key in sources[thing.key] and near[0].width + GAP + thing.width <= ROOM:
+            chain = near[0]
+            chain.links.append(thing)
+            chain.width, chain.height = _width(chain.links), _tallest(chain.links)
+        else:
+            chain = Thing(thing.key, thing.width, thing.height, links=[thing])
+            depth[chain.key] = lowest + 1
+        chains[thing.key] = chain
+    found: list[list[Thing]] = [[] for _ in range(1 + max(depth.values()))]
+    for key, place in depth.items():
+        found[place].append(chains[key])
+    return found
 
 
 def _frames_width(blocks: Sequence[Block]) -> float:

@@ -1,6 +1,7 @@
 /** A drawing as SVG: a step of the lazy graph, bars, a chart; point at a part and its lines in the kernels light up. */
 
 import { make, passage, shape } from "./dom.js";
+import { goesOn, reveal } from "./scroller.js";
 import { STYLE } from "./style.js";
 import { themeOf } from "./theme.js";
 
@@ -93,6 +94,8 @@ export function drawingOf(scene, selection) {
       if (!tags.length || (step === undefined && event.key !== "Escape")) return;
       event.preventDefault();
       pin(step === undefined ? "" : tags[tagAt(tags.indexOf(pinned()), step, tags.length)]);
+      const lit = plot.querySelector(".tl-glow");
+      if (lit) reveal(plot, lit.getBoundingClientRect());
     },
   });
   const told = make("div", { class: "tl-note", role: "status" });
@@ -100,7 +103,7 @@ export function drawingOf(scene, selection) {
   const kernels = make(
     "details", { class: "tl-kernels" }, make("summary", {}, "The generated kernels"), passage({}, "the kernels", ...lines),
   );
-  const node = make("div", {}, plot, tags.length ? told : "", ...(scene.source ? [kernels] : []));
+  const node = make("div", {}, plot, goesOn(plot, "The drawing"), tags.length ? told : "", ...(scene.source ? [kernels] : []));
 
   /** @param {string} tag */
   const light = (tag) => {

@@ -34,7 +34,7 @@ def unheard() -> Iterator[None]:
     with _lock:
         if not _silent:
             _before[:] = _Sieve(sys.stdout), _Sieve(sys.stderr)
-            sys.stdout, sys.stderr = _before  # type: ignore[assignment]
+            sys.stdout, sys.stderr = _before
         inner = thread in _silent
         _silent.add(thread)
     try:

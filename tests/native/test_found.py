@@ -24,3 +24,18 @@ def test_what_a_loop_leaves_behind_and_no_round_reads_may_be_an_address() -> Non
     x, out = torch.arange(20, dtype=torch.int32).flip(0).contiguous(), torch.zeros(13, dtype=torch.int32)
     error, ran = on_both(lambda: last_of_a_loop[(3,)](x, out, 5, BLOCK=4), out)
     assert not error and ran.engine == "native"
+
+
+@triton.jit
+def long_chain(x, out, LENGTH: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + i)
+    for _ in tl.static_range(LENGTH):
+        v = v * 3 ^ i
+    tl.store(out + i, v)
+
+
+def test_an_expression_may_be_as_long_as_python_could_not_go_down() -> None:
+    x, out = torch.arange(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
+    error, ran = on_both(lambda: long_chain[(1,)](x, out, LENGTH=700, BLOCK=64), out)
+    assert not error and ran.engine == "native"

@@ -265,7 +265,7 @@ def mapped(x, y):
 """
 CALLED = """@triton.jit
 def called(x, y):
-    z = x
+    z = x + y * 0
     for _ in range(2):
         z = z * 3 + y
     return z

@@ -71,33 +71,31 @@ def reduce(w: Writer) -> None:
 
 def combined(w: Writer) -> None:
     """A reduction with a function of the user's."""
-    if w.often(3):
-        a, b = _block(w), w.var(ints=True)
-        x, dtype = w.number_of(a, "float32", a.axes) if not a.is_int else _plain(w, a)[0], a.dtype
-        dtype = "float32" if not a.is_int else "int32" if a.dtype == "int1" else a.dtype
-        axis, axes = _axis(w, a)
-        w.functions["paired"] = PAIRED
-        if len(b.axes) > len(a.axes) or (b.axes and b.axes not in a.axes):
-            b = Var("r" if a.axes[0] == "r" else "c", "int32", a.axes[0])
-        y = f"tl.broadcast_to({w.operand(b, 'int32', a.axes)}, {SHAPES[a.axes]})"
-        best, where = w.name(), w.name()
-        w.line(f"{best}, {where} = tl.reduce(({x}, {y}), {axis}, paired)")
-        w.let(f"{best}.to(tl.{dtype})", dtype, axes)
-        w.let(f"{where} + 0", "int32", axes)
-        return
     a = _block(w, ints=True)
     axis, axes = _axis(w, a)
     name = w.pick(tuple(COMBINED))
     text, dtype = COMBINED[name]
     w.functions[name] = f"@triton.jit\ndef {name}(x, y):\n    return {text}\n"
-    keep = ", keep_dims=True" if w.often(4) else ""
-    w.let(
-        f"tl.reduce({w.operand(a, dtype, a.axes)}, {axis}, {name}{keep}){' + ' + a.name + ' * 0' if keep else ''}",
-        dtype,
-        a.axes if keep else axes,
-    )
-    if keep:
-        w.lines[-1] = w.lines[-1].replace(f"{a.name} * 0", f"{w.operand(a, dtype, a.axes)} * 0")
+    x = w.operand(a, dtype, a.axes)
+    if w.often(4):
+        w.let(f"{x} - tl.reduce({x}, {axis}, {name}, keep_dims=True)", dtype, a.axes)
+    else:
+        w.let(f"tl.reduce({x}, {axis}, {name})", dtype, axes)
+
+
+def paired(w: Writer) -> None:
+    """A reduction of two blocks at once: the greatest, and what lies beside it."""
+    a, b = _block(w), w.var(ints=True)
+    x, dtype = _plain(w, a) if a.is_int else (w.number_of(a, "float32", a.axes), "float32")
+    axis, axes = _axis(w, a)
+    w.functions["paired"] = PAIRED
+    if not set(b.axes) <= set(a.axes):
+        b = Var(a.axes[0], "int32", a.axes[0])
+    y = f"tl.broadcast_to({w.operand(b, 'int32', a.axes)}, {SHAPES[a.axes]})"
+    best, beside = w.name(), w.name()
+    w.line(f"{best}, {beside} = tl.reduce(({x}, {y}), {axis}, paired)")
+    w.let(f"{best}.to(tl.{dtype})", dtype, axes)
+    w.let(f"{beside} + 0", "int32", axes)
 
 
 def scan(w: Writer) -> None:
@@ -256,4 +254,17 @@ def dot_scaled(w: Writer) -> None:
     return None
 
 
-BLOCKS: tuple[Statement, ...] = (reduce, reduce, combined, scan, scan, order, order, shape, shape, dot, dot_scaled)
+BLOCKS: tuple[Statement, ...] = (
+    reduce,
+    reduce,
+    combined,
+    paired,
+    scan,
+    scan,
+    order,
+    order,
+    shape,
+    shape,
+    dot,
+    dot_scaled,
+)

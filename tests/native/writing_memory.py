@@ -14,8 +14,9 @@ def size_of(w: Writer, axes: str) -> int:
     return {"": 1, "r": w.rows, "c": w.cols, "rc": w.rows * w.cols}[axes]
 
 
-def offsets(w: Writer, count: int) -> tuple[str, str, str]:
-    """Offsets into so many elements, what keeps them there, and the axes of both."""
+def offsets(w: Writer, number: int) -> tuple[str, str, str]:
+    """Offsets into an input, what keeps them there, and the axes of both."""
+    count = w.inputs[number][1]
     kind = w.pick(("affine", "affine", "affine", "gather", "wrapping", "narrow", "wide", "affine scalar", "careless"))
     var = w.var(ints=True)
     as_int = w.operand(var, "int32", var.axes)
@@ -28,7 +29,7 @@ def offsets(w: Writer, count: int) -> tuple[str, str, str]:
             axes = w.pick(("r", "c", "rc"))
             lanes = f"{axes} * {rows or 1}" if axes != "rc" else LANES[axes]
             text = f"({w.number(-9, 40)} + p * {w.number(0, 40)} + {lanes})"
-            w.places.append((-1, text, inside(text, count), axes))
+            w.places.append((number, text, inside(text, count), axes))
         return text, inside(text, count), axes
     if kind == "affine scalar":
         text = f"({w.number(-3, 9)} + p * {w.number(0, 40)})"
@@ -71,9 +72,7 @@ def mask_of(w: Writer, axes: str) -> str:
 def load(w: Writer) -> None:
     number = w.number(0, len(w.inputs) - 1)
     dtype, count, _ = w.inputs[number]
-    text, mask, axes = offsets(w, count)
-    if w.places and w.places[-1][0] < 0:
-        w.places[-1] = (number, *w.places[-1][1:])
+    text, mask, axes = offsets(w, number)
     hints = w.pick(("", "", "", ", cache_modifier='.cg'", ", eviction_policy='evict_first'", ", volatile=True"))
     far = w.pick(("", "", "", " + 5 - 5", f" + p * {w.cols} - p * {w.cols}", " + b - b"))
     where = f"P{number}{far} + {text}"

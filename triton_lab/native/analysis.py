@@ -46,6 +46,9 @@ class Analysis:
         self._uses: dict[int, Uses] = {}
         for block in function.body.blocks:
             self._walk(block, {}, ())
+        # Users come later in the text, so that none of these goes down far.
+        for value in reversed(self.maker):
+            self.uses(value)
         self.addressing = self._addressing()
 
     def one(self, value: int) -> int:

@@ -14,6 +14,8 @@ from triton_lab.native.pure import SHAPES
 
 # From this cost on a value is computed once rather than wherever it is used.
 _DEAR = 8
+# From this cost on it is computed in any case: asking for an element goes down from operation to operand.
+_LONGEST = 128
 _TURNED = 16
 
 
@@ -111,7 +113,7 @@ def _transposed(code: Code, vectors: list[Reg]) -> list[Reg]:
 
 
 def settle(emitter: Emitter, value: int) -> None:
-    """Write a lazy block down now if it would be computed more often than once."""
+    """Write a lazy block down now if it would be computed more often than once, or takes too long a way."""
     if emitter.rehearsal and not emitter.order.is_needed(value):
         return
     uses, maker = emitter.analysis.uses(value), emitter.analysis.maker[value]
@@ -120,5 +122,5 @@ def settle(emitter: Emitter, value: int) -> None:
     cost = emitter.costs[value]
     often = cost >= _DEAR and (len(uses.sinks) > 1 or uses.wide)
     again = cost > 1 and any(emitter.analysis.is_deeper(sink, maker) for sink in uses.sinks)
-    if often or again:
+    if often or again or cost >= _LONGEST:
         materialise(emitter, value)

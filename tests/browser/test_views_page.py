@@ -12,6 +12,7 @@ import pytest
 import torch
 from playwright.sync_api import Browser, Locator, Page, expect
 
+import triton_lab as lab
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
 from triton_lab.launch.comparing.compared import Compared
 from triton_lab.views.assembly import script
@@ -202,3 +203,19 @@ def test_every_shape_is_drawn(show: Open, shape: tuple[int, ...]) -> None:
     strides = torch.empty(shape).stride()
     page = show(Tiling(FakeLaunch((1, 1, 1), (FakeArgument("x", shape, strides),), []), "x"))
     expect(page.locator(".tl-cells")).to_be_visible()
+
+
+def test_what_is_wider_than_a_narrow_page_scrolls_and_says_so(show: Open) -> None:
+    nest = lab.polyhedral.scop(
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++)"
+        " C[i][j] += A[i][k] * B[k][j];",
+        n=4,
+    )
+    page = show(nest.schedule.tile({"i": 2, "j": 2, "k": 2}).plot())
+    page.set_viewport_size({"width": 450, "height": 800})
+    expect(page.get_by_text("The picture goes on to the right").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 450
+    formulas = page.get_by_role("group", name="formulas of S0")
+    assert formulas.evaluate("box => [...box.querySelectorAll('math')].some(one => one.textContent.startsWith('='))")
+    page.set_viewport_size({"width": 330, "height": 800})
+    expect(page.get_by_text("The formula goes on to the right")).to_be_visible()

@@ -95,7 +95,7 @@ def check_guards(case: Case) -> str:
     if error:
         return "an error"
     failed = False
-    with forcing() as forced, patch.object(launcher, "limits", dataclasses.replace(launcher.limits, batch=1)):
+    with forcing() as forced, patch.object(launcher.limits, "batch", 1):
         ran(case, kernel, arguments, "native")
         for site in forced.sites:
             for times in (0, 1, 5):

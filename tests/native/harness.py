@@ -77,10 +77,10 @@ def forcing() -> Iterator[Forced]:
     """Every launch compiles its kernel anew within, with guards that can be told to fail."""
     forced, require, kernels = Forced(), Guards.require, {}
 
-    def required(self: Guards, ok: Any, op: Any, what: str) -> None:
+    def required(self: Guards, ok: Any, op: Any, what: str, *where: Any) -> None:
         if ok.literal != 1 and not self.late:
             ok = forced.asked(self, ok, Guard(op.index, what))
-        require(self, ok, op, what)
+        require(self, ok, op, what, *where)
 
     def kernel_of(executable: Any) -> Any:
         return kernels.setdefault(id(executable), (engine._Kernel(executable), executable))[0]

@@ -52,11 +52,11 @@ _HEAD = """
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     """A kernel of some ten statements, with loads in every form, in loops and branches, and what it is given."""
-    rows, cols = (draw(st.sampled_from((1, 2, 4, 8, 16, 32))) for _ in range(2))
+    rows, cols = draw(st.sampled_from([(1 << i, 1 << j) for i in range(7) for j in range(8) if i + j <= 11]))
     inputs = tuple(
         (
             draw(st.sampled_from((*INTS, *FLOATS, *FLOATS, *FP8, "int1"))),
-            draw(st.integers(1, 300)),
+            draw(st.sampled_from((1, 7, 40, 100, 300, 512, 1000, 3000))) + draw(st.integers(0, 9)),
             draw(st.sampled_from((0, 0, 1, 2, 3, 16))),
         )
         for _ in range(draw(st.integers(1, 3)))

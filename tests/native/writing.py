@@ -44,6 +44,8 @@ class Writer:
     count: int = 0
     outputs: list[tuple[str, int]] = field(default_factory=list)
     functions: dict[str, str] = field(default_factory=dict)
+    # Where elements were read, no two of them in one place: the input, the place, its mask, the axes.
+    places: list[tuple[int, str, str, str]] = field(default_factory=list)
 
     def pick(self, options: Sequence[str]) -> str:
         return self.draw(st.sampled_from(options))
@@ -259,11 +261,7 @@ def random_number(w: Writer) -> None:
 
 MAPPED = """@triton.jit
 def mapped(x, y):
-    if x > y:
-        z = x - y
-    else:
-        z = y * 3
-    return z
+    return x * 3 - y if CHOOSES and x > y else (x ^ y) & 0xFFFF
 """
 CALLED = """@triton.jit
 def called(x, y):
@@ -281,7 +279,7 @@ def function(w: Writer) -> None:
     dtype = w.pick(("int32", "int64"))
     x, y = w.operand(a, dtype, axes), w.operand(b, dtype, axes)
     if axes and w.often(2):
-        w.functions["mapped"] = MAPPED
+        w.functions["mapped"] = MAPPED.replace("CHOOSES", str(w.often(4)))
         w.let(f"tl.map_elementwise(mapped, tl.broadcast_to({x}, {SHAPES[axes]}), {y})", dtype, axes)
     else:
         w.functions["called"] = CALLED if axes else CALLED.replace("jit", "jit(noinline=True)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hypothesis import strategies as st
+
 from tests.native.writing import FLOATS, FP8, INTS, SHAPES, Statement, Var, Writer
 
 # Associative functions: of those that are no sums of floats, all orders give the same bits.
@@ -237,4 +239,21 @@ def dot(w: Writer) -> None:
     return None
 
 
-BLOCKS: tuple[Statement, ...] = (reduce, reduce, combined, scan, scan, order, order, shape, shape, dot)
+def dot_scaled(w: Writer) -> None:
+    """A product of small whole numbers, each with a power of two for thirty-two in a row."""
+    if w.rows < 16 or w.cols < 32:
+        return dot(w)
+    a, b, scale = w.var(axes="rc"), w.var(axes="rc"), w.var(ints=True, axes="r")
+    sides, formats = [], []
+    for each in (a, b):
+        dtype, name = w.draw(st.sampled_from((("float8e5", "e5m2"), ("float8e4nv", "e4m3"), ("bfloat16", "bf16"))))
+        sides.append(w.cast(f"({_plain(w, each)[0]}.to(tl.int8) & 3)", "int8", dtype))
+        formats.append(name)
+    powers = f"(127 + tl.broadcast_to({w.operand(scale, 'int32', 'r')}[:, None] & 1, (R, C // 32))).to(tl.uint8)"
+    left, right = (powers if w.often(2) else "None" for _ in range(2))
+    text = f"tl.dot_scaled({sides[0]}, {left}, '{formats[0]}', tl.trans({sides[1]}), {right}, '{formats[1]}')"
+    w.let(f"tl.sum({text}, axis={w.number(0, 1)})", "float32", "r")
+    return None
+
+
+BLOCKS: tuple[Statement, ...] = (reduce, reduce, combined, scan, scan, order, order, shape, shape, dot, dot_scaled)

@@ -37,6 +37,8 @@ def control(w: Writer) -> None:
         if w.often(5):
             start, stop, step = "3", w.pick(("0", "-2", "p")), w.pick((", -1", ", -2"))
         stop = f"tl.minimum({stop}, 9)" if stop == "n" else stop
+        if w.often(6):
+            stop = f"tl.full((), {stop}, tl.{w.pick(('int64', 'uint32'))})" if stop == "4" else f"({stop} + b * 0)"
         w.line(f"for j{w.indent} in range({start}, {stop}{step}):")
     elif head == "static":
         w.line(f"for j{w.indent} in tl.static_range({w.number(1, 2)}):")
@@ -56,7 +58,7 @@ def body(w: Writer, carried: list[Var], head: str, turns: Var | None) -> None:
     outside = len(w.shown)
     w.indent += 1
     if head == "for":
-        w.let(f"j{w.indent - 1} + 0", "int32", "")
+        w.let(f"(j{w.indent - 1} + 0).to(tl.int32)", "int32", "")
     statements(w, w.number(1, 4))
     for each in carried:
         value = w.shown[-1]

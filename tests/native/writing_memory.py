@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.native.writing import FP8, INTS, SHAPES, Statement, Var, Writer, truth
+from hypothesis import strategies as st
+
+from tests.native.writing import BITS, FP8, INTS, SHAPES, Statement, Var, Writer, truth
 
 SIZES = {"": "1", "r": "R", "c": "C", "rc": "R * C"}
 LANES = {"": "0", "r": "r", "c": "c", "rc": "(r[:, None] * C + c[None, :])"}
@@ -22,9 +24,11 @@ def offsets(w: Writer, count: int) -> tuple[str, str, str]:
         rows, cols = (w.draw_stride() for _ in range(2))
         text = f"({w.number(-40, 80)} + p * {w.cols} + r[:, None] * {rows} + c[None, :] * {cols})"
         axes = "rc"
-        if w.often(3):
-            axes = w.pick(("r", "c"))
-            text = f"({w.number(-9, 40)} + p * {w.number(0, 40)} + {axes} * {rows})"
+        if w.often(2):
+            axes = w.pick(("r", "c", "rc"))
+            lanes = f"{axes} * {rows or 1}" if axes != "rc" else LANES[axes]
+            text = f"({w.number(-9, 40)} + p * {w.number(0, 40)} + {lanes})"
+            w.places.append((-1, text, inside(text, count), axes))
         return text, inside(text, count), axes
     if kind == "affine scalar":
         text = f"({w.number(-3, 9)} + p * {w.number(0, 40)})"
@@ -68,6 +72,8 @@ def load(w: Writer) -> None:
     number = w.number(0, len(w.inputs) - 1)
     dtype, count, _ = w.inputs[number]
     text, mask, axes = offsets(w, count)
+    if w.places and w.places[-1][0] < 0:
+        w.places[-1] = (number, *w.places[-1][1:])
     hints = w.pick(("", "", "", ", cache_modifier='.cg'", ", eviction_policy='evict_first'", ", volatile=True"))
     far = w.pick(("", "", "", " + 5 - 5", f" + p * {w.cols} - p * {w.cols}", " + b - b"))
     where = f"P{number}{far} + {text}"
@@ -77,6 +83,12 @@ def load(w: Writer) -> None:
         mask = f"({text} >= 0) & ({text} < {count})"
         first, _, rest = text[1:-1].partition(" + ")
         where = f"(P{number} + {first} + {rest.partition(' + ')[0]}) + {rest.partition(' + ')[2]}"
+    elif w.often(6):
+        var = truth(w)
+        if set(var.axes) <= set(axes):
+            where = f"tl.where({w.at(var, axes)}, {where}, P{number} + {w.number(0, 9)} % {count})"
+    if mask and w.often(60):
+        mask = ""  # nothing keeps it inside
     if mask or (axes and w.often(2)):
         mask = mask or mask_of(w, axes)
         if w.often(3):
@@ -132,6 +144,23 @@ def store(w: Writer, var: Var | None = None) -> None:
         axes = w.pick((var.axes, ""))
         place = place if axes else str(w.number(0, size - 1))
         w.let(f"tl.load({name} + p * {size} + {place})", dtype, axes)
+
+
+def store_back(w: Writer) -> None:
+    """To where something was read, in the one program that there is."""
+    if not (w.alone and w.places):
+        return store(w)
+    number, place, mask, axes = w.draw(st.sampled_from(w.places))
+    dtype = w.inputs[number][0]
+    var = w.var(axes=w.pick((axes, axes, "")))
+    kind = "int8" if dtype == "int1" else dtype
+    value = f"tl.broadcast_to({w.operand(var, kind, axes)}, {SHAPES[axes]})"
+    if dtype == "int1":
+        value = f"({value} > 0)"
+    if w.often(2):
+        mask = f"({mask}) & {mask_of(w, axes)}"
+    w.line(f"tl.store(P{number} + {place}, {value}, mask={mask})")
+    return None
 
 
 def atomic(w: Writer) -> None:
@@ -201,15 +230,24 @@ def walk(w: Writer) -> None:
 
 def descriptor(w: Writer) -> None:
     """A block that is named by its corner."""
+    if not w.often(3):
+        return load(w)
     number = w.number(0, len(w.inputs) - 1)
     dtype, count, before = w.inputs[number]
-    width = {"int1": 1, "int8": 1, "uint8": 1, "float8e5": 1, "float8e4nv": 1}.get(dtype, 2)
-    width = {"32": 4, "64": 8}.get(dtype[-2:], width)
-    step = 16 // width
+    step = 128 // max(8, BITS[dtype])
     rows = count // (2 * step)
-    if before or dtype == "int1" or not rows or w.cols * width < 16:
-        return load(w)
     name = w.name()
+    if w.often(2):
+        var = w.var(axes="rc")
+        if var.dtype == "int1" or w.cols * BITS[var.dtype] < 128:
+            return store(w, var)
+        out = new_output(w, var.dtype, w.rows * w.cols)
+        shape = f"[p * R + {w.number(1, w.rows)}, {w.number(1, w.cols)}]"
+        w.line(f"{name} = tl.make_tensor_descriptor({out}, shape={shape}, strides=[C, 1], block_shape=[R, C])")
+        w.line(f"{name}.store([p * R, 0], {var.name})")
+        return None
+    if before or dtype == "int1" or not rows or w.cols * BITS[dtype] < 128:
+        return load(w)
     shape = f"[{w.number(1, rows)}, {w.number(1, 2 * step)}]"
     w.line(f"{name} = tl.make_tensor_descriptor(P{number}, shape={shape}, strides=[{2 * step}, 1], block_shape=[R, C])")
     corner = f"[p * {w.number(0, 3)} - {w.number(0, 2)}, {w.number(-2, 3)}]"
@@ -217,4 +255,4 @@ def descriptor(w: Writer) -> None:
     return None
 
 
-MEMORY: tuple[Statement, ...] = (load, load, load, load, store, store, atomic, walk, descriptor)
+MEMORY: tuple[Statement, ...] = (*(load, load, load, load, load), *(store, store, store_back), atomic, walk, descriptor)

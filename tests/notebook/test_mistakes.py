@@ -16,7 +16,7 @@ import triton.language as tl
 from triton.compiler.errors import CompilationError
 
 from tests.notebook import mistaken
-from triton_lab.backend.compiler import EndlessCalls
+from triton_lab.backend.compiler import EndlessRecursion
 from triton_lab.notebook import wrong_names, wrong_types
 from triton_lab.notebook.assigned import reaching
 from triton_lab.notebook.mistakes import RULES
@@ -172,7 +172,7 @@ BLOCK = {"arange_of_any_size": 100}
 def told(name: str) -> str:
     """What a cell shows of the launch of a kernel of `mistaken`."""
     kernel = getattr(mistaken, name)
-    with pytest.raises((CompilationError, RuntimeError, EndlessCalls)) as caught:
+    with pytest.raises((CompilationError, RuntimeError, EndlessRecursion)) as caught:
         kernel[(1,)](X, SECOND.get(name, 64), BLOCK=BLOCK.get(name, 16))
     return COLOURS.sub("", "\n".join(rendering(caught.value, FILE)))
 

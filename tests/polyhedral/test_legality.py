@@ -86,6 +86,14 @@ def test_the_loop_of_a_violation_is_named() -> None:
     ]
 
 
+def test_statements_without_a_loop_in_common_have_no_distance() -> None:
+    found = scop("for (int i = 0; i < n; i++) A[0] = i; for (int i = 0; i < n; i++) B[i] = A[0];")
+    assert {str(d) for d in found.dependences} == {
+        "output S0 → S0 on A, distance (+)",
+        "flow S0 → S1 on A, no loop in common",
+    }
+
+
 def test_dependences_of_matmul() -> None:
     found = scop(examples.MATMUL)
     assert {str(d) for d in found.dependences} == {

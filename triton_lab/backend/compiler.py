@@ -59,7 +59,7 @@ def options_of(metadata: Any) -> dict[str, Any]:
     return {name: getattr(metadata, name) for name in _MEANINGFUL if hasattr(metadata, name)}
 
 
-class EndlessCalls(BaseException):
+class EndlessRecursion(BaseException):
     """Functions of a kernel call each other until Python's stack is full.
 
     Triton puts an Exception into another at each call on its way out, and then walks over these in a time that doubles
@@ -78,7 +78,7 @@ class _Modules(dict[str, ModuleType]):
     def get(self, name: str, default: Any = None) -> Any:
         with contextlib.suppress(ValueError):  # the stack is not that deep
             sys._getframe(min(sys.getrecursionlimit(), _DEEPEST) - _ROOM)
-            raise EndlessCalls("functions of the kernel call each other without end")
+            raise EndlessRecursion("functions of the kernel call each other without end")
         return super().get(name, default)
 
 

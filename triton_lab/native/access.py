@@ -17,9 +17,10 @@ from triton_lab.native.compact import splat_of
 from triton_lab.native.descriptors import by_its_descriptor
 from triton_lab.native.elements import Indices, at, lanes_of, mask_at
 from triton_lab.native.emitter import Emitter
-from triton_lab.native.forms import Access, Affine, Box
+from triton_lab.native.forms import Access, Affine, Box, Index
 from triton_lab.native.kinds import width_of
 from triton_lab.native.nest import nest
+from triton_lab.native.rows import step_along
 
 
 def access_of(emitter: Emitter, op: Op) -> Access:
@@ -35,8 +36,11 @@ def _by_pointer(emitter: Emitter, op: Op) -> Access:
     type = emitter.types[address]
     assert type.pointee is not None
     form, box = emitter.affine(address), None if mask is None else emitter.box(mask)
+    in_rows = False
     if not type.shape:
         form, box = splat_of(emitter, address, ()), None if mask is None else Box(())
+    elif form is None or (mask is not None and box is None):
+        in_rows = step_along(emitter, address, len(type.shape) - 1) == width_of(type.pointee.element)
     return Access(
         op,
         type.shape,
@@ -47,6 +51,7 @@ def _by_pointer(emitter: Emitter, op: Op) -> Access:
         form,
         box,
         mask is not None,
+        in_rows,
     )
 
 
@@ -54,17 +59,39 @@ def check(emitter: Emitter, access: Access) -> None:
     """A guard that no lane may not be touched, before any is, unless there was one."""
     if access.checked:
         return
-    code = emitter.code
     bad = Tally(emitter, access)
 
     def body(index: Indices) -> None:
         holds = access.holds(index)
         if holds is not False:
-            places = code.splat(access.places(index), max(1, lanes_of(index)))
-            bad.inside(places, asked(code, holds, places.lanes))
+            bad.inside(index, holds)
 
     nest(emitter, access.shape, access.roots, body, only=access.box)
     bad.require()
+
+
+def bits_in(code: Code, mask: Reg) -> Reg:
+    """The lanes of a mask as bits of a number (i64), the first one lowest."""
+    return code.cast("zext", code.let(f"bitcast {mask} to i{mask.lanes}", f"i{mask.lanes}"), "i64")
+
+
+def _zeros(code: Code, name: str, bits: Reg) -> Reg:
+    """How many zeros there are before the first bit (``cttz``), or behind the last one (``ctlz``)."""
+    return code.call(f"llvm.{name}.i64", "i64", 0, bits, code.constant("i1", 0))
+
+
+def is_row(access: Access, index: Indices) -> bool:
+    """Whether the lanes of ``index`` follow each other in memory, which is seen to where they are checked."""
+    return access.in_rows and index[-1].lanes > 1
+
+
+def lane_of(code: Code, index: Indices, lane: int = 0) -> Indices:
+    """One of the lanes."""
+
+    def one(i: Index) -> Index:
+        return Index(terms.register(code, terms.add(code, i.value, lane)), i.level) if i.lanes else i
+
+    return tuple(map(one, index))
 
 
 def asked(code: Code, holds: bool | Reg, lanes: int = 0) -> Reg:
@@ -147,29 +174,75 @@ class Tally:
         for place in (self.flags, self.stray):
             self.code.store(self.code.constant("i64", 0), place)
 
-    def inside(self, places: Reg, wanted: Reg) -> Reg:
-        """``wanted`` without the lanes outside of the regions or not on a multiple of their size; these are noted."""
-        code, emitter, op = self.code, self.emitter, self.access.op
-        if emitter.has_one_region(op):
-            good = self._within(places, *emitter.region(op, writes=writes(op)))
-        else:
-            (good,) = emitter.each_region(
-                op,
-                lambda pair, found: [code.op("or", found[0], self._within(places, *pair))],
-                (code.constant("i1", 0, places.lanes),),
-                writes=writes(op),
-            )
+    def inside(self, index: Indices, holds: bool | Reg) -> tuple[Reg, Reg]:
+        """Addresses, and ``holds`` without the lanes outside of the regions or not on a multiple of their size.
+
+        These are noted. Of lanes in a row, the address is the first one's, and all or none are good.
+        """
+        code, lanes = self.code, max(1, lanes_of(index))
+        if is_row(self.access, index):
+            return self._row(index, holds, lanes)
+        places = code.splat(self.access.places(index), lanes)
+        wanted, good = asked(code, holds, lanes), self._good(places)
         if self.size > 1:
             low = code.op("and", places, code.like(places, self.size - 1))
             good = code.op("and", good, code.compare("eq", low, code.like(low, 0)))
         wrong = code.op("and", wanted, code.op("xor", good, code.like(good, 1)))
-        flags = code.cast("zext", code.let(f"bitcast {wrong} to i{wrong.lanes}", f"i{wrong.lanes}"), "i64")
-        code.store(code.op("or", code.load("i64", self.flags), flags), self.flags)
-        if not emitter.has_one_region(op):
+        self._note(bits_in(code, wrong))
+        if not self.emitter.has_one_region(self.access.op):
             strays = code.select(wrong, places, code.like(places, 0))
-            stray = code.intrinsic("llvm.vector.reduce.umax", strays, scalar=True)
-            code.store(code.intrinsic("llvm.umax", stray, code.load("i64", self.stray)), self.stray)
-        return code.op("and", wanted, good)
+            self._note_stray(code.intrinsic("llvm.vector.reduce.umax", strays, scalar=True))
+        return places, code.op("and", wanted, good)
+
+    def _good(self, places: Reg) -> Reg:
+        """Which of ``places`` lie in a region."""
+        code, emitter, op = self.code, self.emitter, self.access.op
+        if emitter.has_one_region(op):
+            return self._within(places, *emitter.region(op, writes=writes(op)))
+        (good,) = emitter.each_region(
+            op,
+            lambda pair, found: [code.op("or", found[0], self._within(places, *pair))],
+            (code.constant("i1", 0, places.lanes),),
+            writes=writes(op),
+        )
+        return good
+
+    def _row(self, index: Indices, holds: bool | Reg, lanes: int) -> tuple[Reg, Reg]:
+        """The same for lanes in a row: the first one and the last one that count decide."""
+        code, access, size = self.code, self.access, self.size
+        first = access.places(lane_of(code, index))
+        last = access.places(lane_of(code, index, lanes - 1))
+        low, high = first, code.op("add", first, code.constant("i64", lanes * size))
+        none = code.constant("i1", 0)
+        if isinstance(holds, Reg) and not holds.lanes:
+            none = code.op("xor", holds, code.constant("i1", 1))
+        elif isinstance(holds, Reg):
+            bits = bits_in(code, holds)
+            none = code.compare("eq", bits, code.constant("i64", 0))
+            before, behind = (_zeros(code, name, bits) for name in ("cttz", "ctlz"))
+            low = code.op("add", first, code.op("mul", before, code.constant("i64", size)))
+            behind = code.op("sub", behind, code.constant("i64", 64 - lanes))
+            high = code.op("sub", high, code.op("mul", behind, code.constant("i64", size)))
+        start, stop = _around(self.emitter, access.op, low)
+        good = code.op("and", code.compare("uge", low, start), code.compare("ule", high, stop))
+        good = code.op("and", good, code.compare("ult", low, high))
+        good = code.op(
+            "and", good, code.compare("eq", code.op("sub", last, first), code.constant("i64", (lanes - 1) * size))
+        )
+        aligned = code.op("and", first, code.constant("i64", size - 1))
+        good = code.op("and", good, code.compare("eq", aligned, code.constant("i64", 0)))
+        good = code.op("or", good, none)
+        wrong = code.op("xor", good, code.constant("i1", 1))
+        self._note(code.cast("zext", wrong, "i64"))
+        if not self.emitter.has_one_region(access.op):
+            self._note_stray(code.select(wrong, low, code.constant("i64", 0)))
+        return first, code.op("and", holds, good) if isinstance(holds, Reg) else good
+
+    def _note(self, flags: Reg) -> None:
+        self.code.store(self.code.op("or", self.code.load("i64", self.flags), flags), self.flags)
+
+    def _note_stray(self, address: Reg) -> None:
+        self.code.store(self.code.intrinsic("llvm.umax", address, self.code.load("i64", self.stray)), self.stray)
 
     def _within(self, places: Reg, start: Reg, stop: Reg) -> Reg:
         code, lanes = self.code, places.lanes

@@ -112,8 +112,8 @@ class Analysis:
         if uses.wide or uses.moved:
             return False
         if uses.sinks == {end}:
-            together = [argument in self.beneath(each) for each in end.operands]
-            return sum(together) == 1 and not any(map(self._starts_again, self.beneath(value)))
+            readers = [self.one(each) for each in end.operands if argument in self.beneath(each)]
+            return readers == [value] and not any(map(self._starts_again, self.beneath(value)))
         if maker is None or maker.name != "tt.dot" or uses.sinks != {maker} or self._starts_again(value):
             return False
         return not any(argument in self.beneath(factor) for factor in maker.operands[:2])

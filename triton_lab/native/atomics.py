@@ -143,14 +143,15 @@ def _checked_places(emitter: Emitter, access: Access) -> Buffer:
     bad = None if access.checked else Tally(emitter, access)
 
     def body(index: Indices) -> None:
-        lanes = max(1, lanes_of(index))
-        holds, found = access.holds(index), code.splat(access.places(index), lanes)
+        lanes, holds = max(1, lanes_of(index)), access.holds(index)
+        found = code.splat(access.places(index), lanes)
         if holds is False:
             found = code.like(found, 0)
         elif bad is not None or holds is not True:
             wanted = asked(code, holds, lanes)
             if bad is not None:
-                wanted = bad.inside(found, wanted)
+                _, good = bad.inside(index, holds)
+                wanted = code.splat(good, lanes)
             found = code.select(wanted, found, code.like(found, 0))
         write(emitter, buffer, index, found if lanes_of(index) else code.lane(found, 0))
 

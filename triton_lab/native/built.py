@@ -119,7 +119,7 @@ def host_signature(groups: tuple[tuple[int, tuple[int, ...]], ...]) -> Signature
         return Signature(groups, 16, 32)
     if target.has("avx512f"):
         return Signature(groups, 64, 32)
-    return Signature(groups, 32 if target.has("avx2") else 16, 16)
+    return Signature(groups, 32 if target.has("avx2") else 16, 16, fused=target.has("fma"))
 
 
 def build(plan: Plan, signature: Signature) -> Built:

@@ -1,4 +1,4 @@
-"""Loops and conditions.
+"""Loops.
 
 What a loop carries is a phi: of a scalar, of the base of an affine block, or of the pointers to two buffers that change
 places, so that a round reads the old block while it writes the new one. A block whose elements a round needs only for
@@ -15,7 +15,6 @@ from triton_lab.ir.plan import Block
 from triton_lab.native import code as text
 from triton_lab.native import terms
 from triton_lab.native.code import Code, Phi, Reg
-from triton_lab.native.descriptors import descriptor_of
 from triton_lab.native.emitter import Emitter, Retry, emits
 from triton_lab.native.forms import Affine, Buffer, Described, Form
 from triton_lab.native.materials import materialise
@@ -256,49 +255,3 @@ def _hand_on(emitter: Emitter, targets: Sequence[int], values: Sequence[int]) ->
         if value in emitter.forms:
             emitter.forms[target] = emitter.forms[value]
             emitter.costs[target] = 1
-
-
-@emits("scf.if")
-def scf_if(emitter: Emitter, op: Op) -> None:
-    code = emitter.code
-    needed = [v for v in op.results if not emitter.rehearsal or emitter.order.is_needed(v)]
-    buffers = {value: emitter.take(value) for value in needed if emitter.types[value].shape}
-    then, otherwise, after = (code.new_block(name) for name in ("then", "else", "join"))
-    code.branch(emitter.scalar(op.operands[0]), then, otherwise)
-    ways = []
-    for number, block in enumerate((then, otherwise)):
-        code.block = block
-        forms, costs = dict(emitter.forms), dict(emitter.costs)
-        found: dict[int, Form] = {}
-        if number < len(op.regions) and op.regions[number].blocks:
-            (body,) = op.regions[number].blocks
-            yields = dict(zip(op.results, walk(emitter, body).operands, strict=True))
-            for value in needed:
-                if value in buffers:
-                    materialise(emitter, yields[value], buffers[value])
-                else:
-                    found[value] = emitter.form(yields[value])
-        ways.append((found, code.block))
-        code.jump(after)
-        emitter.forms, emitter.costs = forms, costs
-    code.block = after
-    for value in needed:
-        if value in buffers:
-            emitter.keep(value, buffers[value])
-        else:
-            emitter.forms[value] = _come_together(code, [(found[value], block) for found, block in ways])
-
-
-def _come_together(code: Code, ways: Sequence[tuple[Form, text.Block]]) -> Reg | Described:
-    """A scalar or a descriptor that is one thing on one way to the current block, and another one on another."""
-
-    def joined(*found: Reg) -> Reg:
-        phi = code.phi(found[0].kind)
-        for x, (_, block) in zip(found, ways, strict=True):
-            phi.come(x, block)
-        return phi.reg
-
-    forms = [form for form, _ in ways]
-    if isinstance(forms[0], Described):
-        return descriptor_of(joined, [form for form in forms if isinstance(form, Described)])
-    return joined(*(form for form in forms if isinstance(form, Reg)))

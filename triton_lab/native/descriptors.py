@@ -118,7 +118,7 @@ def _block(
         affine,
         box,
         True,
-        _padding(emitter, form, element),
+        padding=_padding(emitter, form, element),
     )
 
 
@@ -147,7 +147,8 @@ def _rows(emitter: Emitter, op: Op, form: Described, strides: Sequence[Term], el
         there = code.op("and", there, code.compare("sge", number, code.like(number, 0)))
         return there if held is True else code.op("and", there, held)
 
-    return Access(op, shape, element, places, counts, (rows,), None, box, True, _padding(emitter, form, element))
+    padding = _padding(emitter, form, element)
+    return Access(op, shape, element, places, counts, (rows,), None, box, True, in_rows=True, padding=padding)
 
 
 def _along(emitter: Emitter, op: Op, coordinate: int, extent: Reg, size: int) -> tuple[Term, Range]:

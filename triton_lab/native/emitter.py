@@ -18,6 +18,7 @@ from triton_lab.native.code import Code, Reg, bytes_of
 from triton_lab.native.forms import Access, Affine, Box, Buffer, Form, Index
 from triton_lab.native.guards import Guards
 from triton_lab.native.kinds import kind_of
+from triton_lab.native.loops import counted
 from triton_lab.native.order import Order
 from triton_lab.native.program import Signature, Slot
 from triton_lab.native.terms import Term
@@ -199,7 +200,7 @@ class Emitter:
         return memo[key]
 
     def counted(self, first: Reg, end: Reg, step: int, body: Round, carried: Sequence[Reg] = ()) -> list[Reg]:
-        """A loop (see `Code.counted`), in which what does not depend on its counter is computed before it."""
+        """A loop (see `loops.counted`), in which what does not depend on its counter is computed before it."""
 
         def inside(i: Reg, now: list[Reg]) -> Sequence[Reg]:
             self._memo.append({})
@@ -211,7 +212,7 @@ class Emitter:
 
         before = self.code.block
         # Axes of one element have no lanes, and are gone through one by one.
-        return self.code.counted(first, end, max(1, step), inside, carried)
+        return counted(self.code, first, end, max(1, step), inside, carried)
 
     def afresh(self) -> None:
         """Forget elements computed outside of loops: memory may have changed, or control has come together."""
@@ -257,7 +258,7 @@ class Emitter:
         def inside(k: Reg, now: list[Reg]) -> Sequence[Reg]:
             return body(self._table_entry(terms.add(code, first, terms.multiply(code, k, 2))), now)
 
-        return code.counted(code.constant("i64", 0), count, 1, inside, carried)
+        return counted(code, code.constant("i64", 0), count, 1, inside, carried)
 
     def _slot(self, op: Op, writes: bool) -> int:
         slot = Slot(op.index, writes)

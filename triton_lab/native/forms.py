@@ -120,6 +120,7 @@ class Access:
     ``places`` has the addresses of its lanes (i64), and ``holds`` says which lanes count; both are computed from the
     blocks ``roots``. ``form`` are the addresses where they are affine, ``box`` is the mask where it is one; without a
     ``form`` it may hold for more lanes than count. ``masked``: not all lanes count, as far as is known now.
+    ``in_rows``: where they are not affine, they follow each other along the last axis, if none comes round.
     ``padding`` is read where they do not, if that is not zero or an operand. ``checked``: a guard has seen that all
     lanes that count may be touched.
     """
@@ -133,5 +134,6 @@ class Access:
     form: Affine | None
     box: Box | None
     masked: bool
+    in_rows: bool = False
     padding: Reg | None = None
     checked: bool = False

@@ -5,6 +5,7 @@ llvmlite lets one thread in at a time: whoever is here may have to wait for a co
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib.util
 import itertools
@@ -12,6 +13,8 @@ import sys
 import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from triton_lab.native import elf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,14 +110,15 @@ def _simplify(llvm: Any, module: Any, machine: Any) -> None:
     passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
 
 
+# A table that whoever links object code makes.
+_OFFSETS = "_GLOBAL_OFFSET_TABLE_"
 # What an ELF file calls the processor that it is for, by what LLVM calls it.
 _MACHINES = {"x86_64": 62, "aarch64": 183}
 
 
 def made_for(code: bytes, target: Target) -> bool:
     """Whether object code is of the kind that ``target`` runs, by its header alone."""
-    machine = _MACHINES.get(target.triple.split("-")[0])
-    return code[:4] == b"\x7fELF" and int.from_bytes(code[18:20], "little") == machine
+    return elf.machine_of(code) == _MACHINES.get(target.triple.split("-")[0], -1)
 
 
 class Linked:
@@ -125,6 +129,14 @@ class Linked:
         _, llvm = _llvm()
         if not made_for(code, host()):
             raise CannotCompile("the object code is for another processor")
+        try:
+            wanted = sorted(elf.undefined(code) - {_OFFSETS})
+        except ValueError as error:
+            raise CannotCompile(str(error)) from error
+        # What this processor has no instruction for LLVM has a library do, which may not be here.
+        lacking = [name for name in wanted if not hasattr(ctypes.CDLL(None), name)]
+        if lacking:
+            raise CannotCompile(f"this processor has no instructions for what {' and '.join(lacking)} would do")
         try:
             # The C library has memcpy and memset, which LLVM may call for loops that do their work.
             library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol(symbol)

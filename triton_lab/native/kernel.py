@@ -8,6 +8,7 @@ from triton_lab.ir import Plan, Type
 from triton_lab.native import (  # noqa: F401
     asserts,
     atomics,
+    conditions,
     control,
     descriptors,
     dot,

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from triton_lab.ir import Op
 from triton_lab.ir.effects import operands_of
-from triton_lab.native.access import Tally, access_of, asked, check
+from triton_lab.native import terms
+from triton_lab.native.access import Tally, access_of, asked, check, is_row, lane_of
 from triton_lab.native.code import Code, Reg
 from triton_lab.native.elements import Indices, at, lanes_of, position, write
 from triton_lab.native.emitter import Emitter, elements_of, emits
-from triton_lab.native.forms import ORIGIN, Access, Affine, Index, Lazy
+from triton_lab.native.forms import ORIGIN, Access, Affine, Lazy
 from triton_lab.native.kinds import kind_of, width_of
-from triton_lab.native.materials import materialise, settle
-from triton_lab.native.nest import nest
+from triton_lab.native.materials import can_be_turned, column_major, materialise, settle
+from triton_lab.native.nest import nest, runs_along
+
+# Lanes that are computed at once: see `nest.lanes_for`.
+_MOST_LANES = 32
+_ADDRESSED = 4
 
 LOADS = ("tt.load", "tt.atomic_load", "tt.descriptor_load", "tt.descriptor_gather")
 STORES = ("tt.store", "tt.atomic_store", "tt.descriptor_store", "tt.descriptor_scatter")
@@ -93,19 +98,14 @@ def _read(emitter: Emitter, access: Access, index: Indices, kind: str, holds: bo
     stride = 0 if axis is None else form.strides[axis]
     lanes = lanes_of(index)
     if stride not in (0, size):
-        return _strided(code, position(emitter, form, index), kind, size, holds, other)
-    first = position(emitter, form, _first(index))
+        return _strided(emitter, form, index, kind, size, holds, other)
+    first = position(emitter, form, lane_of(code, index))
     if stride == 0:
         return _single(emitter, first, kind, size, holds, other)
     pointer = code.cast("inttoptr", first, "ptr")
     if holds is True:
         return code.load(kind, pointer, lanes, size)
     return code.masked_load(kind, pointer, asked(code, holds, lanes), code.splat(other, lanes), size)
-
-
-def _first(index: Indices) -> Indices:
-    """The first of the lanes."""
-    return tuple(Index(i.value, i.level) if i.lanes else i for i in index)
 
 
 def _in_block(access: Access, shape: tuple[int, ...], index: Indices) -> Indices:
@@ -152,16 +152,25 @@ def _single(emitter: Emitter, address: Reg, kind: str, size: int, holds: bool | 
     return code.select(holds, code.load(kind, pointer, 0, size), other)
 
 
-def _strided(code: Code, places: Reg, kind: str, size: int, holds: bool | Reg, other: Reg) -> Reg:
-    lanes = places.lanes
-    if holds is True and lanes <= 16:
-        found = code.undefined(kind, lanes)
-        for lane in range(lanes):
-            pointer = code.cast("inttoptr", code.lane(places, lane), "ptr")
-            found = code.insert(found, code.load(kind, pointer, 0, size), lane)
-        return found
-    pointers = code.cast("inttoptr", places, "ptr")
-    return code.masked_load(kind, pointers, asked(code, holds, lanes), code.splat(other, lanes), size)
+def _strided(
+    emitter: Emitter, form: Affine, index: Indices, kind: str, size: int, holds: bool | Reg, other: Reg
+) -> Reg:
+    """Lanes that lie a stride apart: one by one, or gathered where a mask may leave out some."""
+    code, lanes = emitter.code, lanes_of(index)
+    if holds is not True:
+        pointers = code.cast("inttoptr", position(emitter, form, index), "ptr")
+        return code.masked_load(kind, pointers, asked(code, holds, lanes), code.splat(other, lanes), size)
+    (stride,) = (stride for i, stride in zip(index, form.strides, strict=True) if i.lanes)
+    first: terms.Term = position(emitter, form, lane_of(code, index))
+    found = code.undefined(kind, lanes)
+    for lane in range(lanes):
+        # From one of four to the next: what stands in an instruction's address is not computed beside it.
+        near = terms.add(code, first, terms.multiply(code, stride, lane % _ADDRESSED))
+        pointer = code.cast("inttoptr", terms.register(code, near), "ptr")
+        found = code.insert(found, code.load(kind, pointer, 0, size), lane)
+        if lane % _ADDRESSED == _ADDRESSED - 1:
+            first = terms.add(code, first, terms.multiply(code, stride, _ADDRESSED))
+    return found
 
 
 def _gather(emitter: Emitter, access: Access) -> None:
@@ -170,18 +179,22 @@ def _gather(emitter: Emitter, access: Access) -> None:
     buffer, shape = emitter.take(value), emitter.types[value].shape
     roots = [*access.roots, *_others(access)]
     kind, size = _in_memory(access), width_of(access.element)
-    bad = Tally(emitter, access)
+    bad, spare = Tally(emitter, access), emitter.setting.scratch.take((_MOST_LANES,), kind).pointer
 
     def body(index: Indices) -> None:
         within = _in_block(access, shape, index)
         lanes = max(1, lanes_of(index))
         holds, found = access.holds(within), _other(emitter, access, within)
         if holds is not False:
-            places = code.splat(access.places(within), lanes)
-            wanted = bad.inside(places, asked(code, holds, lanes))
-            others = code.splat(_stored(code, found), lanes)
-            pointers = code.cast("inttoptr", places, "ptr")
-            found = _loaded(code, access, code.masked_load(kind, pointers, wanted, others, size))
+            places, wanted = bad.inside(within, holds)
+            others, pointers = code.splat(_stored(code, found), lanes), code.cast("inttoptr", places, "ptr")
+            if wanted.lanes:
+                found = code.masked_load(kind, pointers, wanted, others, size)
+            else:
+                # All in a row or none: something in scratch is read instead.
+                read = code.load(kind, code.select(wanted, pointers, spare), lanes, size)
+                found = read if holds is True else code.select(wanted, read, others)
+            found = _loaded(code, access, found)
         write(emitter, buffer, index, found if lanes_of(index) else code.lane(found, 0))
 
     nest(emitter, shape, roots, body)
@@ -210,6 +223,15 @@ def store(emitter: Emitter, op: Op) -> None:
         _store_one(emitter, access, value)
         return
     shape = emitter.types[value].shape
+    vector = _vector_axis(access, shape)
+    number = emitter.analysis.one(value)
+    before = emitter.forms[number]
+    # What would be read one by one along the axis of the vectors is turned round first.
+    turned = runs_along(emitter, [value], shape) != vector and can_be_turned(shape)
+    if turned and vector == 1:
+        materialise(emitter, value)
+    elif turned:
+        emitter.forms[number] = materialise(emitter, value, column_major(emitter, value))
 
     def body(index: Indices) -> None:
         within = _in_block(access, shape, index)
@@ -217,7 +239,19 @@ def store(emitter: Emitter, op: Op) -> None:
         if holds is not False:
             _store_elements(emitter, access, within, holds, _stored(emitter.code, at(emitter, value, index)))
 
-    nest(emitter, shape, [value, *access.roots], body, only=access.box if shape == access.shape else None)
+    box = access.box if shape == access.shape else None
+    nest(emitter, shape, [value, *access.roots], body, only=box, vector=vector)
+    if turned and vector == 0:
+        emitter.forms[number] = before
+
+
+def _vector_axis(access: Access, shape: tuple[int, ...]) -> int:
+    """The axis of a block along which it is stored: the first one only where that alone lies in a row."""
+    last, size = len(shape) - 1, width_of(access.element)
+    if not access.checked or access.form is None or access.shape != shape or len(shape) != 2:
+        return last
+    strides = access.form.strides
+    return 0 if strides[0] == size != strides[last] and shape[0] >= 4 else last
 
 
 def _store_one(emitter: Emitter, access: Access, value: int) -> None:
@@ -234,8 +268,9 @@ def _store_elements(emitter: Emitter, access: Access, index: Indices, holds: boo
     form, size = access.form if access.checked else None, width_of(access.element)
     axis = next((k for k, i in enumerate(index) if i.lanes), None)
     found = code.splat(found, lanes)
-    if form is not None and (axis is None or form.strides[axis] == size):
-        pointer = code.cast("inttoptr", position(emitter, form, _first(index)), "ptr")
+    in_a_row = form is not None and (axis is None or form.strides[axis] == size)
+    if in_a_row or (not access.checked and is_row(access, index)):
+        pointer = code.cast("inttoptr", access.places(lane_of(code, index)), "ptr")
         if holds is True:
             code.store(found, pointer, size)
         else:

@@ -180,9 +180,9 @@ def runs_along(emitter: Emitter, roots: Iterable[int], shape: Sequence[int]) -> 
     """The axis along which what ``roots`` are computed from lies in a row in memory: the vectors' one."""
     last = len(shape) - 1
     votes = [0] * len(shape)
-    for value in tree(emitter, roots):
+    for value, axes in _laid(emitter, roots, len(shape)):
         form, type = emitter.forms.get(value), emitter.types[value]
-        if type.shape != tuple(shape):
+        if type.shape != tuple(shape[axis] for axis in axes):
             continue
         strides: Sequence[Term] = ()
         size = 1
@@ -191,7 +191,25 @@ def runs_along(emitter: Emitter, roots: Iterable[int], shape: Sequence[int]) -> 
             strides, size = access.form.strides, max(1, type.bits // 8)
         elif isinstance(form, Buffer):
             strides = form.strides
-        for axis, stride in enumerate(strides):
+        for axis, stride in zip(axes, strides, strict=False):
             votes[axis] += stride == size
     best = max(range(len(shape)), key=lambda axis: (votes[axis], axis == last))
     return best if shape and votes[best] > votes[last] and shape[best] >= 4 else last
+
+
+def _laid(emitter: Emitter, roots: Iterable[int], rank: int) -> Iterable[tuple[int, tuple[int, ...]]]:
+    """The blocks of ``rank`` axes behind ``roots``; along which of their axes each one's axes lie."""
+    found: dict[tuple[int, tuple[int, ...]], None] = {}
+    todo = [(emitter.analysis.one(value), tuple(range(rank))) for value in roots]
+    while todo:
+        value, axes = todo.pop()
+        form = emitter.forms.get(value)
+        if (value, axes) in found or isinstance(form, Reg) or len(emitter.types[value].shape) != rank:
+            continue
+        found[value, axes] = None
+        if isinstance(form, Lazy):
+            if form.op.name == "tt.trans":
+                order = form.op.attributes["order"]
+                axes = tuple(axes[order.index(axis)] for axis in range(rank))
+            todo += [(emitter.analysis.one(operand), axes) for operand in form.op.operands]
+    return found

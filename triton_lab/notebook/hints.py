@@ -7,6 +7,7 @@ import contextlib
 import difflib
 import linecache
 import re
+import sys
 import traceback
 import types
 from collections.abc import Callable, Iterator
@@ -17,6 +18,8 @@ from triton_lab.words import a, count
 
 def hint_for(error: BaseException) -> str:
     """A sentence on how to mend what ``error``, raised by a launch, is about; empty if we know none."""
+    if "triton" not in sys.modules:
+        return ""
     return next((hint for hint in (rule(error) for rule in _RULES) if hint), "")
 
 

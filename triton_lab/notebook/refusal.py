@@ -89,9 +89,9 @@ def refusal_of(error: BaseException) -> Refusal | None:
     """What ``error`` says of a kernel that does not compile; None where it is about something else."""
     from triton.compiler.errors import CompilationError
 
-    from triton_lab.backend.compiler import EndlessCalls
+    from triton_lab.backend.compiler import EndlessRecursion
 
-    if isinstance(error, EndlessCalls):
+    if isinstance(error, EndlessRecursion):
         return _last_call(error)
     links: list[CompilationError] = []
     current: BaseException | None = error

@@ -92,7 +92,8 @@ class Dependence:
 
     def __str__(self) -> str:
         vector = ", ".join(str(c) for c in self.vector)
-        return f"{self.kind} {self.source} → {self.target} on {self.array}, distance ({vector})"
+        apart = f"distance ({vector})" if self.common else "no loop in common"
+        return f"{self.kind} {self.source} → {self.target} on {self.array}, {apart}"
 
 
 def _distance(deltas: isl.Set, position: int) -> int | str:

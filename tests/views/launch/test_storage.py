@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+import triton
+import triton.language as tl
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import triton_lab as lab
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.heatmap import Mark
 from triton_lab.views.launch.storage import Storage, storage
 
 GLOBAL_TENSOR = torch.zeros(3)
@@ -105,3 +111,57 @@ def test_bad_requests() -> None:
     array = np.zeros(3)
     with pytest.raises(TypeError, match=r"array is a ndarray, not a torch tensor"):
         storage(array)  # type: ignore[arg-type]
+
+
+@triton.jit
+def gather_kernel(x_ptr, index_ptr, out_ptr, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + tl.load(index_ptr + at)))
+
+
+def outlined(marks: tuple[Mark, ...], columns: int) -> list[int]:
+    return sorted(
+        row * columns + column
+        for mark in marks
+        for _, top, left, rows, wide in mark.runs
+        for row in range(top, top + rows)
+        for column in range(left, left + wide)
+    )
+
+
+@given(
+    st.sampled_from(["rows and columns", "every other column", "a stretch", "transposed"]),
+    st.lists(st.integers(0, 63), min_size=16, max_size=16),
+)
+@settings(max_examples=25, deadline=None)
+def test_lanes_outside_a_view_stand_in_its_storage_where_they_are(what: str, units: list[int]) -> None:
+    """Lanes are sent to units of a storage of 64, through a view of it."""
+    whole = torch.arange(64.0).reshape(8, 8)
+    view = {
+        "rows and columns": whole[2:6, 1:5],
+        "every other column": whole[:, ::2],
+        "a stretch": whole.reshape(-1)[20:40],
+        "transposed": whole.T[1:, :4],
+    }[what]
+    index = torch.tensor(units) - view.storage_offset()
+    with lab.target("cpu"), lab.record() as launches:
+        gather_kernel[(4,)](view, index, torch.zeros(16), BLOCK=4)
+    picture = launches[0].plot.storage()
+    inside = set(view.to(int).reshape(-1).tolist())  # each element holds its place in the storage
+    (number,) = (k for k, memory in enumerate(picture.memories) if 0 in memory.tensors)
+    strip = picture.strips[number]
+    assert (strip.layout.cells, picture.covers[number].unit) == (64, 4)
+    outside = sorted(set(units) - inside)
+    assert outlined(tuple(strip.marks), strip.layout.columns) == outside
+    told = [f"touched through x_ptr, outside its view: {len(outside)} element{'s' * (len(outside) > 1)}"]
+    assert [mark.text for mark in strip.marks] == (told if outside else [])
+
+    assert picture.touching is not None
+    touched = picture.touching.of_cells([picture.touching.along_storage(*picture.seen_through(0), 1)], 64)
+    some = np.arange(64)[::-1].copy()
+    asked = picture.touching.of_cells([picture.touching.at_units(*picture.seen_through(0), some)], 64)
+    for unit in range(64):
+        programs = {k // 4 for k, place in enumerate(units) if place == unit}
+        for found, cell in ((touched, unit), (asked, 63 - unit)):
+            members = found.table.members(int(found.classes[cell]))
+            assert set((members // len(found.moments)).tolist()) == programs

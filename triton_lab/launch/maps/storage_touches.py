@@ -58,10 +58,16 @@ class StorageTouches:
         most: int | None = None,
     ) -> None:
         self.programs = programs
-        self.heats: list[Heat] = [
-            heat(tensor, [one for one in accesses if one.argument == tensor.name], programs, most=most)
-            for tensor in tensors
-        ]
+        self._accesses, self._most = accesses, most
+        self.heats: list[Heat] = []
+        for tensor in tensors:
+            self.add(tensor)
+
+    def add(self, tensor: StoredArgument) -> int:
+        """Its number, from now on."""
+        mine = [one for one in self._accesses if one.argument == tensor.name]
+        self.heats.append(heat(tensor, mine, self.programs, most=self._most))
+        return len(self.heats) - 1
 
     def of_elements(self, tensor: int, cell_of_element: Ints, cells: int) -> CellTouches:
         """Cells that stand for elements of one tensor; elements with a cell below 0 are left out."""

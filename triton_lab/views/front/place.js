@@ -4,7 +4,8 @@
  * `asked` is what the cell asked for by `--show`; `chosen` has, for each choice, the label and which it is of those
  * that differ in their lines alone; `said` is what the picked line
  * said, and which it was of the `alike` lines with its kinds of accesses. `source`: whether it stands open. `earlier`: it was left by a run before.
- * Of many launches, `launch` is shown, and `each` has their own.
+ * Of many launches, `launch` is shown, and `each` has their own. `keyboard` is the control that had it when the picture
+ * was taken out: its name, and which it was of those called so.
  * @typedef {{
  *   kernel?: string,
  *   asked?: string,
@@ -17,6 +18,7 @@
  *   earlier?: boolean,
  *   launch?: number,
  *   each?: Record<number, Place>,
+ *   keyboard?: {name: string, rank: number},
  * }} Place
  */
 /** @typedef {import("./scenes.js").CardScene} CardScene */
@@ -121,4 +123,27 @@ export function placeWords(place, scene, callProgram) {
   const first = place.tab === undefined ? undefined : place.chosen?.[place.tab]?.label;
   const told = [tab, first, program == null ? "" : callProgram(program, scene.grid), line == null ? "" : `line ${line}`];
   return told.filter(Boolean).join(" · ");
+}
+
+/** @param {Element} root @param {string} name */
+const controlsCalled = (root, name) => [...root.querySelectorAll("input, select, button, [tabindex]")].filter((one) => controlName(one) === name);
+
+/** @param {Element} control */
+const controlName = (control) => `${control.tagName} ${control.getAttribute("aria-label") ?? control.textContent}`;
+
+/** Write down which control has the keyboard, if one of a picture's that is taken out has. @param {Place} place @param {Element} root */
+export function noteKeyboard(place, root) {
+  const held = document.activeElement;
+  if (!held || !root.contains(held)) return void delete place.keyboard;
+  const name = controlName(held);
+  place.keyboard = { name, rank: controlsCalled(root, name).indexOf(held) };
+}
+
+/** Give its like in the picture that comes instead the keyboard, unless something else has it by now. @param {Place} place @param {Element} root */
+export function keyboardAgain(place, root) {
+  const { keyboard } = place;
+  delete place.keyboard;
+  if (!keyboard || (document.activeElement && document.activeElement !== document.body)) return;
+  const like = controlsCalled(root, keyboard.name)[keyboard.rank];
+  if (like instanceof HTMLElement) like.focus({ preventScroll: true });
 }

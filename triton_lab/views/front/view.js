@@ -4,6 +4,7 @@ import { make } from "./drawing/dom.js";
 import { onThemeChange, themeOf } from "./drawing/theme.js";
 import { KINDS } from "./kinds.js";
 import { wordsOf } from "./part.js";
+import { keyboardAgain, noteKeyboard } from "./place.js";
 import { createSupply } from "./supply.js";
 
 /** @typedef {import("./scenes.js").Scene} Scene */
@@ -74,7 +75,9 @@ export function show(scene, place, selection, model = null, wary = false, open =
   if (!root.isConnected) attached.observe(root);
   const stop = onThemeChange(again);
   const release = keepKeys(root);
+  keyboardAgain(open, root);
   return () => {
+    noteKeyboard(open, root);
     attached.disconnect();
     stop();
     release();

@@ -112,7 +112,7 @@ def marks(launch: Launch, argument: Argument, shown: Layout, origin: Sequence[in
     for kind, elements, whole in _by_kind(launch, argument):
         cells = shown.cells_at(_positions(elements, shown.shape, argument.shape, origin))
         told = words.count(len(elements), "element")
-        found.append(Mark(f"{SAYS[kind]}: {told if whole else f'the first {told}'}", _runs(np.unique(cells), shown)))
+        found.append(Mark(f"{SAYS[kind]}: {told if whole else f'the first {told}'}", runs(np.unique(cells), shown)))
     beside = [one.count for one in _findings(launch) if one.argument == argument.name and one.kind == "outside-view"]
     if beside:
         # They have no cell in a picture of the view.
@@ -129,7 +129,7 @@ def ghost(launch: Launch, argument: Argument, lanes: int, cells: Ints, shown: La
     fixes = [one.fix for one in _findings(launch) if one.argument == argument.name and one.fix is not None]
     if not fixes or not fixes[0].condition or fixes[0].kept_out != lanes or not len(cells):
         return []
-    return [Mark(f"{fixes[0].condition} would keep these lanes out", _runs(np.unique(cells), shown))]
+    return [Mark(f"{fixes[0].condition} would keep these lanes out", runs(np.unique(cells), shown))]
 
 
 def of_programs(launch: Launch, shown: Layout) -> list[Mark]:
@@ -144,7 +144,7 @@ def of_programs(launch: Launch, shown: Layout) -> list[Mark]:
         # Some list lanes, and the first alone.
         whole = all(one.count <= len(one.programs) for one in which)
         cells = np.unique(shown.cells_at(programs))
-        found.append(Mark(told if whole else f"the first {told}", _runs(cells, shown)))
+        found.append(Mark(told if whole else f"the first {told}", runs(cells, shown)))
     return found
 
 
@@ -198,7 +198,7 @@ def _positions(elements: Ints, drawn: Sequence[int], shape: Sequence[int], origi
     return position
 
 
-def _runs(cells: Ints, shown: Layout) -> list[tuple[int, int, int, int, int]]:
+def runs(cells: Ints, shown: Layout) -> list[tuple[int, int, int, int, int]]:
     """Cells (ascending) beside and below each other as one: panel, row, column, how many rows and columns."""
     if not len(cells):
         return []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab import words
+from triton_lab.launch.classes import distinct
 from triton_lab.launch.maps.sample import MOST_LANES
 from triton_lab.launch.maps.storage import (
     Cover,
@@ -32,11 +34,12 @@ from triton_lab.launch.maps.storage_touches import CellTouches, Place, StorageTo
 from triton_lab.launch.maps.stretches import united
 from triton_lab.launch.places import Ints, offsets, offsets_at
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, buffer, narrow
+from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, Mark, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.regions import MOST, cell_labels
 from triton_lab.views.drawing.words import nobody, panel_names, shape_text, some_of, step_names
 from triton_lab.views.launch.finer import finer_scene
+from triton_lab.views.launch.marks import runs
 from triton_lab.views.launch.names import names_in
 from triton_lab.views.launch.scenes import Finer, StorageHeatmap, StorageScene, TouchedScene, WindowScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
@@ -119,6 +122,7 @@ class Storage(View):
             shown,
             narrow(cells),
             np.array(styles, dtype=np.uint16),
+            marks=self.outside(found.tensors, shown),
             title=title,
             labels=_numbers(shown, lambda: np.arange(units) + found.first, style.ROOM),
             legend=self._legend(found, kinds),
@@ -257,7 +261,7 @@ class Storage(View):
         programs = self.launch.programs
         left = [
             f"who touches {tensor.name}{some_of(one.shown, programs)}"
-            for tensor, one in zip(self.tensors, found.heats, strict=True)
+            for tensor, one in zip(self.tensors, found.heats, strict=False)  # the others are `wider`
             if one.shown is not None
         ]
         grids = []
@@ -269,7 +273,7 @@ class Storage(View):
         strips = []
         for which, strip in enumerate(self.strips):
             there = [
-                found.along_storage(number, self.named[number], self.place(number), strip.layout.right)
+                found.along_storage(*self.seen_through(number), strip.layout.right)
                 for number in self.covers[which].tensors
             ]
             strips.append(told_apart(strip, found.of_cells(there, strip.layout.cells)))
@@ -287,6 +291,54 @@ class Storage(View):
         if self.launch is None or not any(access.argument for access in self.launch.accesses):
             return None
         return StorageTouches(self.named, self.launch.done, self.launch.programs, self.most)
+
+    @cached_property
+    def wider(self) -> dict[int, tuple[int, Argument, Place]]:
+        """By tensors whose lanes leave their view: all that is shown of their storage, as an argument that has it for
+        elements; before it its number in `touching`."""
+        found: dict[int, tuple[int, Argument, Place]] = {}
+        if self.touching is None:
+            return found
+        for number, heat in enumerate(self.touching.heats[: len(self.tensors)]):
+            own, place = self.named[number], self.place(number)
+            if not own.itemsize or (heat.drawn == heat.shape and not heat.active_elsewhere):
+                continue
+            units = self._cover_of(number).units
+            before = place.base // place.wide
+            first = place.base - before * place.wide
+            wide = replace(
+                own,
+                shape=((units - first) // place.wide,),
+                strides=(1,),
+                offset=own.offset - before,
+                address=own.address - before * own.itemsize,
+            )
+            found[number] = self.touching.add(wide), wide, Place(first, place.wide)
+        return found
+
+    def seen_through(self, number: int) -> tuple[int, Argument, Place]:
+        """What to ask `touching` of the units that a tensor's lanes touch."""
+        return self.wider.get(number) or (number, self.named[number], self.place(number))
+
+    def outside(self, tensors: Sequence[int], shown: Layout) -> list[Mark]:
+        """What lanes touch through one of these ``tensors`` that is none of its elements, in a picture of units."""
+        found = []
+        for row, number in enumerate(tensors):
+            if self.touching is None or number not in self.wider:
+                continue
+            asked, wide, place = self.wider[number]
+            heat, covering = self.touching.heats[asked], self._cover_of(number)
+            touched = (heat.active.counts > 0)[heat.classes[heat.inside]]
+            units = np.flatnonzero(touched) * place.wide + place.base
+            units = units[covering.stretch_sets[covering.stretch_at(units)] >> row & 1 == 0]
+            if len(units):
+                cells = distinct(((units[:, None] + np.arange(place.wide)) // shown.right).reshape(-1))
+                told = words.count(len(units), "element")
+                found.append(Mark(f"touched through {wide.name}, outside its view: {told}", runs(cells, shown)))
+        return found
+
+    def _cover_of(self, number: int) -> Cover:
+        return next(one for one in self.covers if number in one.tensors)
 
     @cached_property
     def named(self) -> list[Argument]:

@@ -10,7 +10,7 @@ from triton_lab.launch.places import offsets_at
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, narrow
 from triton_lab.views.drawing.window import Window, asked
-from triton_lab.views.launch.finer import finer_scene
+from triton_lab.views.launch.finer import finer_scene, in_window
 from triton_lab.views.launch.scenes import StorageHeatmap, WindowScene
 
 if TYPE_CHECKING:
@@ -50,12 +50,11 @@ def _strip(view: Storage, which: int, window: Window) -> StorageHeatmap:
         narrow(cells),
         np.array(strip_styles(found.tensors, kinds), dtype=np.uint16),
         groups=np.concatenate([[0], 1 + np.repeat(np.arange(len(kinds)), style.TENSOR_LEVELS)]),
+        marks=in_window(view.outside(found.tensors, whole.layout.fine), window),
     )
     if view.touching is None:
         return plain(heatmap)
-    there_too = [
-        view.touching.at_units(number, view.named[number], view.place(number), positions) for number in found.tensors
-    ]
+    there_too = [view.touching.at_units(*view.seen_through(number), positions) for number in found.tensors]
     return told_apart(heatmap, view.touching.of_cells(there_too, len(positions)))
 
 

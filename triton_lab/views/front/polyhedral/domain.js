@@ -2,6 +2,7 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
+import { goesOn } from "../drawing/scroller.js";
 import { STYLE } from "../drawing/style.js";
 import { themeOf } from "../drawing/theme.js";
 import { askedOf, controlsOf } from "./controls.js";
@@ -41,9 +42,15 @@ function pointAt(stage, event) {
   stage.point(event.clientX - box.left, event.clientY - box.top);
 }
 
+/** A stage where it may be wider than the page. @param {DomainStage} stage @param {string} name */
+function framed(stage, name = "Domain") {
+  const box = make("div", { class: "tl-scroll", tabindex: 0, role: "group", "aria-label": name }, stage.node);
+  return [box, goesOn(box, "The picture")];
+}
+
 /** @param {DomainStage} domain @param {DomainStage} time */
 function beside(domain, time) {
-  const named = (/** @type {string} */ name, /** @type {DomainStage} */ stage) => make("div", {}, make("div", { class: "tl-note" }, name), stage.node);
+  const named = (/** @type {string} */ name, /** @type {DomainStage} */ stage) => make("div", {}, make("div", { class: "tl-note" }, name), ...framed(stage, name));
   return make("div", { class: "tl-domain-row" }, named("Domain", domain), named("Time", time));
 }
 
@@ -130,7 +137,7 @@ export function domainOf(scene, selection, live = false) {
     make("div", { class: "tl-domain-title" }, scene.title),
     make(
       "div", { class: "tl-domain-row" },
-      make("div", {}, time ? beside(stage, time) : stage.node, controls.node, told, make("pre", {}, scene.program), ...notes),
+      make("div", {}, ...(time ? [beside(stage, time)] : framed(stage)), controls.node, told, make("pre", {}, scene.program), ...notes),
       make("div", {}, legend, ...formulas),
     ),
   );

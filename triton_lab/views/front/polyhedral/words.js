@@ -1,6 +1,7 @@
 /** What stands beside the picture: legend, formulas as MathML, and the program. */
 
 import { make } from "../drawing/dom.js";
+import { goesOn } from "../drawing/scroller.js";
 import { arrowColour, arrowDashes } from "./paint.js";
 
 /** @typedef {import("../scenes.js").FormulaWords | import("../scenes.js").FormulaMatrix} Part */
@@ -49,21 +50,33 @@ export function formulasOf(scene, elements) {
     elements.set(key, [...(elements.get(key) ?? []), element]);
     element.setAttribute("data-key", key);
   };
-  return scene.formulas.map(([statement, formulas]) =>
-    make(
-      "details", { open: statement === scene.formulas[scene.formulas.length - 1][0], class: "tl-formulas" },
-      make("summary", {}, `Statement ${statement}`),
+  return scene.formulas.map(([statement, formulas]) => {
+    const box = make(
+      "div", { class: "tl-scroll", tabindex: 0, role: "group", "aria-label": `formulas of ${statement}` },
       ...formulas.map((formula) =>
         make(
           "div", {}, make("div", { class: "tl-note" }, formula.name),
-          ...formula.lines.map((line) => {
-            const node = math("math", math("mrow", ...line.map((part) => formulaPart(part, keep))));
-            return make("div", { class: "tl-formula" }, node);
-          }),
+          ...formula.lines.map((line) => make("div", { class: "tl-formula" }, ...sidesOf(line).map((side) =>
+            math("math", math("mrow", ...side.map((part) => formulaPart(part, keep))))))),
         ),
       ),
-    ),
-  );
+    );
+    return make(
+      "details", { open: statement === scene.formulas[scene.formulas.length - 1][0], class: "tl-formulas" },
+      make("summary", {}, `Statement ${statement}`), box, goesOn(box, "The formula"),
+    );
+  });
+}
+
+/** A line where it may be broken: after a matrix, before what it equals. @param {Part[]} line @returns {Part[][]} */
+export function sidesOf(line) {
+  /** @type {Part[][]} */
+  const sides = [[]];
+  line.forEach((part, k) => {
+    if (k && "text" in part && /^\s*=/.test(part.text) && "rows" in line[k - 1]) sides.push([]);
+    sides[sides.length - 1].push(part);
+  });
+  return sides;
 }
 
 /** A background with the dashes of a line. @param {string} colour @param {number[]} dashes drawn, left out */

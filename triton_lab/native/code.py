@@ -258,11 +258,24 @@ class Code:
     def masked_store(self, value: Reg, pointer: Reg, mask: Reg, align: int = 0) -> None:
         """Lanes in a row where ``mask`` holds; a pointer per lane scatters, in the lanes' order."""
         name = "scatter" if pointer.lanes else "store"
+        if not pointer.lanes and value.kind in ("i8", "i16", "i32"):
+            # For AVX-512, LLVM 22.1 takes truncation and store together; then, if it knows that the mask holds in one
+            # lane alone, it stores that lane as wide as it was before. So it may not know.
+            mask = self.op("and", mask, self._always())
         where = Reg(str(align or bytes_of(value.kind)), "i32")
         function = f"llvm.masked.{name}.{_mangled(value)}.{_mangled(pointer)}"
         operands = (value, pointer, where, mask)
         self.declare(f"void @{function}({', '.join(x.type for x in operands)})", function)
         self.do(f"call void @{function}({', '.join(map(str, operands))})")
+
+    def _always(self) -> Reg:
+        """What holds, and LLVM cannot tell: that the first number which the function is given is not negative."""
+        always = Reg("%always", "i1")
+        number = next(each for each in self.arguments if each.kind == "i64")
+        line = f"{always.name} = icmp sge {number}, 0"
+        if line not in self.entry.lines[:1]:
+            self.entry.lines.insert(0, line)
+        return always
 
     # The text.
 

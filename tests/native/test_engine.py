@@ -228,7 +228,7 @@ def test_an_interrupt_between_programs_tells_the_kernel_and_how_far_it_came(monk
 
 
 def test_a_compilation_that_is_interrupted_is_begun_again(monkeypatch) -> None:
-    kernel, out = kernel_from(COUNTS), torch.zeros(64, dtype=torch.int32)
+    kernel, out = kernel_from(COUNTS + "# interrupted\n"), torch.zeros(64, dtype=torch.int32)
 
     def interrupted(*_) -> None:
         raise KeyboardInterrupt
@@ -277,7 +277,7 @@ def test_a_kernel_turns_native_once_it_has_cost_enough_and_not_before(monkeypatc
 
 def test_nothing_is_compiled_for_a_kernel_that_runs_once(monkeypatch) -> None:
     monkeypatch.setattr(pool.background, "submit", pytest.fail)
-    kernel, out = kernel_from(COUNTS), torch.zeros(64, dtype=torch.int32)
+    kernel, out = kernel_from(COUNTS + "# once\n"), torch.zeros(64, dtype=torch.int32)
     with lab.limits(engine="auto"):
         kernel[(1,)](out, 7, B=64)
     assert (engine.lately[-1].engine, engine.lately[-1].why) == ("numpy", "it is not hot yet")
@@ -294,7 +294,7 @@ def test_a_kernel_that_cannot_be_compiled_is_tried_once_and_says_why(monkeypatch
 
     monkeypatch.setattr(built, "build", refused)
     monkeypatch.setattr(built, "kept", lambda *_: None)
-    kernel, out = kernel_from(COUNTS.replace("n)", "n - 0)")), torch.zeros(64, dtype=torch.int32)
+    kernel, out = kernel_from(COUNTS + "# refused\n"), torch.zeros(64, dtype=torch.int32)
     with lab.limits(engine="auto"):
         for _ in range(3):
             kernel[(1,)](out, 7, B=64)

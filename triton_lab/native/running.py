@@ -22,7 +22,7 @@ Regions: TypeAlias = "Mapping[int, tuple[Region, ...] | None]"
 # Python hears of an interrupt, and tells of progress, between calls of so many seconds.
 _CALL_SECONDS = 0.05
 # What is left is shared among threads where it takes one so long, as a call of so many seconds tells.
-_WORTH_SECONDS, _TELLING_SECONDS = 2e-3, 1e-4
+_WORTH_SECONDS, _TELLING_SECONDS = 1e-3, 1e-4
 
 
 def regions_of(machine: Machine, accesses: Iterable[int]) -> Regions | str:

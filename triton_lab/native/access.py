@@ -12,8 +12,8 @@ from dataclasses import replace
 from triton_lab.ir import Op
 from triton_lab.ir.effects import by_descriptor, operands_of, writes
 from triton_lab.native import terms
+from triton_lab.native.affine import splat_of
 from triton_lab.native.code import Code, Reg
-from triton_lab.native.compact import splat_of
 from triton_lab.native.descriptors import by_its_descriptor
 from triton_lab.native.elements import Indices, at, lanes_of, mask_at
 from triton_lab.native.emitter import Emitter

@@ -1,7 +1,7 @@
 # `make` alone lists what can be made; `make lab` and `make test` are all that a fresh clone needs.
 #
 # Variables worth setting: PYTHON (which interpreter makes the virtual environment), VENV (where it
-# lies), PINS (what is installed before us), PYTEST_ARGS, LAB_ARGS, FROM (whose solutions go).
+# lies), PINS (what is installed before us), PYTEST_ARGS, LAB_ARGS, FROM (whose solutions go), SEED (of random kernels).
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -13,6 +13,7 @@ PINS ?= torch==2.13.0
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 LAB_ARGS ?=
 FROM ?= notebooks
+SEED ?= 0
 
 BIN := $(abspath $(VENV))/bin
 # Node and jlpm come from the environment: nothing else on the machine is needed.
@@ -26,7 +27,7 @@ INSTALLED := pyproject.toml $(EXTENSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest test-gpu coverage mutation lint format hooks check-extension notebooks course-student course-zh \
+.PHONY: help lab test pytest test-gpu test-native coverage mutation lint format hooks check-extension notebooks course-student course-zh \
 	translations gallery mistakes \
 	site bench upstream wheel \
 	install clean platform
@@ -51,6 +52,10 @@ coverage: $(VENV)/.test ## Run all tests and print which lines of the package no
 
 test-gpu: $(VENV)/.test ## Run what needs an NVIDIA GPU: make test-gpu PINS= takes a torch with CUDA
 	$(BIN)/python -m pytest -n 8 --dist loadfile tests/gpu
+
+test-native: $(VENV)/.test ## Run the tests of kernels on the native engine, and 1,000 random kernels on both
+	TRITON_LAB_ENGINE=native $(BIN)/python -m pytest $(PYTEST_ARGS) tests/interpreter tests/examples tests/planted tests/native
+	$(BIN)/python -m tests.native.fuzz --examples 1000 --seed $(SEED)
 
 mutation: $(VENV)/.test ## Measure the tests by changing the code: make mutation MUTATION_ARGS="--sample 300 --seed 1"
 	$(BIN)/python -m tests.mutation $(MUTATION_ARGS)

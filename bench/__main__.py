@@ -20,6 +20,7 @@ SUBJECTS = (
     "polyhedral",
     "speed",
     "native",
+    "threads",
     "recording",
     "first_look",
     "views",

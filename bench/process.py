@@ -11,6 +11,8 @@ from typing import Any
 
 OURS = {"TRITON_DEFAULT_BACKEND": "triton_lab"}
 """The environment of a process that launches on this project's CPU target, also where there is a GPU."""
+NUMPY = {"TRITON_LAB_ENGINE": "numpy"}
+"""Beside it: no kernel turns native while it is timed."""
 UPSTREAM = {"TRITON_INTERPRET": "1"}
 """The environment of a process that launches in Triton's own interpreter."""
 
@@ -21,8 +23,8 @@ class ProcessFailed(RuntimeError):
 
 def fresh(function: str, *arguments: Any, environment: Mapping[str, str]) -> Any:
     """Call `function` ("module:name", the module in this package) with JSON arguments; returns its JSON result."""
-    # None of the variables that choose a target may leak in from the caller's shell.
-    inherited = {key: value for key, value in os.environ.items() if key not in (*OURS, *UPSTREAM)}
+    # None of the variables that choose a target or an engine may leak in from the caller's shell.
+    inherited = {key: value for key, value in os.environ.items() if key not in (*OURS, *NUMPY, *UPSTREAM)}
     done = subprocess.run(
         [sys.executable, "-m", "bench.process", function, json.dumps(arguments)],
         env={**inherited, **environment},

@@ -7,15 +7,15 @@ from triton_lab.examples import example
 
 from .cases import CASES
 from .figure import AtMost, Figure
-from .process import OURS, fresh
+from .process import NUMPY, OURS, fresh
 from .timing import medians_in_turns
 
 
 def measure(quick: bool = False) -> list[Figure]:
-    """Per case: the time of a recorded run, and of one with all its findings, over the plain run's."""
+    """Per case: the time of a recorded run, and of one with all its findings, over NumPy's plain run."""
     figures: list[Figure] = []
     for name in CASES:
-        seconds = fresh("recording:time_case", name, 0.2 if quick else 2.0, environment=OURS)
+        seconds = fresh("recording:time_case", name, 0.2 if quick else 2.0, environment=OURS | NUMPY)
         note = ", ".join(f"{label} {each * 1e3:.3g} ms" for label, each in seconds.items())
         figures.append(Figure(f"{name}: recorded", seconds["recorded"] / seconds["plain"], "times", AtMost(3), note))
         figures.append(Figure(f"{name}: all checks on", seconds["checked"] / seconds["plain"], "times", AtMost(5)))

@@ -1,4 +1,4 @@
-"""Speed of every example against Triton's own interpreter (TRITON_INTERPRET=1) and torch, and the memory it takes.
+"""Speed of every example on NumPy's engine against Triton's own interpreter (TRITON_INTERPRET=1) and torch, and memory.
 
 Seconds are the processor's, with one thread: a busy machine spoils them less than those of a clock on the wall.
 """
@@ -15,7 +15,7 @@ from triton_lab.examples import example
 
 from .cases import every_case
 from .figure import AtLeast, AtMost, Figure
-from .process import OURS, UPSTREAM, ProcessFailed, fresh
+from .process import NUMPY, OURS, UPSTREAM, ProcessFailed, fresh
 from .timing import median_seconds, resident_bytes
 
 GIGABYTE = 1e9
@@ -29,7 +29,7 @@ def measure(quick: bool = False) -> list[Figure]:
     cases = every_case()
     for name in cases:
         budget = 0.2 if quick else 2.0
-        ours = fresh("speed:time_kernel", name, budget, True, environment=OURS | ONE_THREAD)
+        ours = fresh("speed:time_kernel", name, budget, True, environment=OURS | NUMPY | ONE_THREAD)
         torch_seconds = fresh("speed:time_torch", name, budget, environment=OURS | ONE_THREAD)
         times = f"{ours['seconds'] * 1e3:.3g} ms, torch {torch_seconds * 1e3:.3g} ms"
         try:

@@ -22,8 +22,12 @@ import tempfile
 
 FILE = os.path.abspath(__file__)
 TORCH = ("torch",)
-# A notebook's kernel, and what its first cell nearly always imports.
-KERNEL = ("ipykernel.kernelapp", "torch")
+# A notebook's kernel, and what its first cell and its first picture nearly always import. Neither Triton nor ours:
+# what they take from the environment, and when, is up to the notebook.
+KERNEL = (
+    *("ipykernel.kernelapp", "torch"),
+    *("matplotlib.figure", "matplotlib.backends.backend_agg", "islpy", "ipywidgets", "anywidget"),
+)
 
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _MEASURED = ("COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")

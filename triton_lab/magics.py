@@ -25,12 +25,13 @@ class _Follow:
     def __call__(self, *_: Any) -> None:
         import sys
 
+        from triton_lab.notebook import uncaught
+
         if "triton" in sys.modules:
-            from triton_lab.notebook import uncaught
             from triton_lab.notebook.freshness import follow_all
 
             follow_all(self.shell.user_ns)
-            uncaught.tell(self.shell)
+        uncaught.tell(self.shell)
 
 
 _hooks: dict[int, _Follow] = {}

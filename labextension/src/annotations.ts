@@ -3,11 +3,10 @@
  */
 
 import type { ICodeCellModel } from '@jupyterlab/cells';
-import type { CellList } from '@jupyterlab/notebook';
 
 import type { FindingNote, NotedSource } from '../../triton_lab/views/front/scenes.d.ts';
-import { isCodeCell } from './cell.ts';
-import { cellOf } from './linktext.ts';
+import { cellWith, followOutputs, saidUnder } from './cells.ts';
+import type { ICells } from './cells.ts';
 import { SCENE } from './output.ts';
 
 /** Loaded with the first output that has notes, as the pictures are: it has what judges data of strangers. */
@@ -48,63 +47,30 @@ export function notesOf(cell: object): CellNotes {
   return own;
 }
 
-/** A cell, as a source is looked for in it. */
-export const candidate = (cell: ICodeCellModel) => ({
-  count: cell.executionCount,
-  lines: () => cell.sharedModel.getSource().split('\n')
-});
-
-/** The code cells of a notebook, in order. */
-export function codeCells(cells: Iterable<unknown>): ICodeCellModel[] {
-  return [...cells].filter((cell): cell is ICodeCellModel => isCodeCell(cell as never));
-}
-
 /** Keep the notes of all cells of a notebook as its outputs have them. */
-export function keepNotes(cells: CellList): void {
-  const known = new WeakSet<object>();
-  let due = false;
-  const later = () => {
-    if (!due) {
-      due = true;
-      // Once for all that changes together: a run changes outputs, and the number beside the cell.
-      queueMicrotask(() => void refresh());
-    }
-  };
-  const refresh = async () => {
-    due = false;
-    const code = codeCells(cells);
-    for (const cell of code) {
-      if (!known.has(cell)) {
-        known.add(cell);
-        cell.outputs.changed.connect(later);
-        cell.stateChanged.connect((_, { name }) => name === 'executionCount' && later());
-      }
-    }
+export function keepNotes(cells: ICells): void {
+  followOutputs(cells, async code => {
     const found = new Map<ICodeCellModel, NotedSource[]>();
     for (const source of await annotationsIn(code)) {
-      const cell = source.cell === null ? undefined : code[cellOf(source.cell, source, code.map(candidate))];
+      const cell = source.cell === null ? undefined : cellWith(source.cell, source, code);
       if (cell) {
         found.set(cell, [...(found.get(cell) ?? []), source]);
       }
     }
     code.forEach(cell => notesOf(cell).tell(merged(found.get(cell) ?? [])));
-  };
-  cells.changed.connect(later);
-  later();
+  });
 }
 
 async function annotationsIn(cells: readonly ICodeCellModel[]): Promise<NotedSource[]> {
-  const data = cells.flatMap(({ outputs }) =>
-    Array.from({ length: outputs.length }, (_, k) => outputs.get(k).data[SCENE]).filter(
-      one => typeof one === 'object' && one !== null && 'annotations' in one
-    )
-  );
-  if (data.length === 0) {
+  const scenes = () => saidUnder(SCENE, cells).filter(({ data }) => hasNotes(data));
+  if (scenes().length === 0) {
     return [];
   }
   const { annotationsOf } = await front();
-  return data.flatMap(annotationsOf);
+  return scenes().flatMap(({ data }) => annotationsOf(data)); // as they are by now
 }
+
+const hasNotes = (data: unknown) => typeof data === 'object' && data !== null && 'annotations' in data;
 
 /** Launches of the same kernel as one: what lines did is told of the last, and what is wrong of all. */
 export function merged(sources: readonly NotedSource[]): NotedSource[] {

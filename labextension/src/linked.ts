@@ -12,9 +12,9 @@ import type { Link, Linked } from '../../triton_lab/views/front/linked.js';
 import type { AssignedTexts, CardScene, Scene, StepsScene } from '../../triton_lab/views/front/scenes.d.ts';
 import type { Selection } from '../../triton_lab/views/front/selection.js';
 import type { Supply } from '../../triton_lab/views/front/supply.js';
-import { candidate, codeCells } from './annotations.ts';
+import { cellWith, codeCells } from './cells.ts';
 import { light, valuesChanged } from './linkeditor.ts';
-import { cellOf, placed } from './linktext.ts';
+import { placed } from './linktext.ts';
 import type { ISource } from './linktext.ts';
 
 /** Opens files for a card whose kernel is in none of the notebook's cells. */
@@ -210,7 +210,7 @@ export class LinkedNotebook {
   #indexOf(card: LinkedCard): number {
     const { place } = card.scene.source;
     const cells = codeCells(this.panel.content.model?.cells ?? []);
-    const found = place?.cell == null ? undefined : cells[cellOf(place.cell, card.source, cells.map(candidate))];
+    const found = place?.cell == null ? undefined : cellWith(place.cell, card.source, cells);
     return found ? this.panel.content.widgets.findIndex(({ model }) => model === found) : -1;
   }
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -12,6 +14,8 @@ import pytest
 
 from tests.command.conftest import Call
 from tests.command.scripts import BEYOND, FINE, UNWRITTEN, written
+from triton_lab.command import doctor
+from triton_lab.command.main import main
 from triton_lab.command.sarif import ROOT, RULES
 from triton_lab.launch.finding import SEVERITY
 
@@ -119,6 +123,36 @@ def test_what_is_known_no_longer_counts(folder: Path, call: Call) -> None:
     assert call("check", "script.py", "--baseline", "known.json").exit_code == 1
     assert call("check", "script.py", "--baseline", "script.py").exit_code == 2
     assert call("check", "script.py", "--baseline", "nowhere.json").exit_code == 2
+
+
+def test_what_cannot_be_written_after_all_is_told_and_not_lost(folder: Path, call: Call) -> None:
+    written(folder, UNWRITTEN)
+    done = call("check", "script.py", "--format", "json", "--output", "/dev/full")
+    assert done.exit_code == 2
+    assert json.loads(done.stdout.partition("\n")[2])["findings"][0]["kind"] == "uninitialized"
+    assert done.stderr == "triton-lab: /dev/full was not written: No space left on device\n"
+    written(folder, "import sys; sys.exit(int(sys.argv[1]))")
+    for code, expected in ((0, 2), (7, 7)):
+        ran = call("run", "script.py", str(code), "--html", "/dev/full")
+        assert (ran.exit_code, ran.stderr.splitlines()[-1]) == (expected, done.stderr.strip())
+
+
+@pytest.mark.parametrize("words", [["check", "script.py"], ["run", "script.py"], ["doctor", "--json"]])
+def test_closed_streams_swallow_what_would_go_there(
+    words: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after ``triton-lab ... >&- 2>&-``: Python has None in their place."""
+    written(folder, FINE)
+    monkeypatch.setattr(doctor, "examine", lambda: ())
+    monkeypatch.setattr(sys, "argv", ["triton-lab", *words])
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    for stream in (sys.stdout, sys.stderr):
+        assert stream.name == os.devnull
+        stream.close()
+    assert ended.value.code == 0
 
 
 @pytest.mark.parametrize(

@@ -263,12 +263,13 @@ def test_each_program_may_describe_a_tensor_of_its_own(rank):
     extents, corner = (", ".join(f"{name}{k}" for k in range(rank)) for name in "nc")
     strides = ", ".join([*(f"s{k}" for k in range(rank - 1)), "1"])
     kernel = kernel_from(
-        "@triton.jit\ndef kernel(X, META, OUT):\n    p = tl.program_id(0)\n"
+        "@triton.jit\ndef kernel(X, Y, META, OUT):\n    p = tl.program_id(0)\n"
         f"{loads}"
-        f"    d = tl.make_tensor_descriptor(X, [{extents}], [{strides}], [{', '.join(map(str, sizes))}])\n"
-        f"    v = d.load([{corner}])\n"
+        f"    x = tl.make_tensor_descriptor(X, [{extents}], [{strides}], [{', '.join(map(str, sizes))}])\n"
+        f"    y = tl.make_tensor_descriptor(Y, [{extents}], [{strides}], [{', '.join(map(str, sizes))}])\n"
+        f"    v = x.load([{corner}])\n"
         f"    tl.store(OUT + p * {int(np.prod(sizes))} + {index}, v)\n"
-        f"    d.store([{corner}], v + 1000)\n"
+        f"    y.store([{corner}], v + 1000)\n"
     )
     generator = np.random.default_rng(rank)
     programs = 6
@@ -281,7 +282,7 @@ def test_each_program_may_describe_a_tensor_of_its_own(rank):
     x = torch.arange(6000, dtype=torch.int32)
     out = torch.zeros(programs, *sizes, dtype=torch.int32)
     after = x.clone()
-    kernel[(programs,)](after, torch.from_numpy(meta).int(), out)
+    kernel[(programs,)](x, after, torch.from_numpy(meta).int(), out)
     told = x.clone()
     for program, (shape, stride, corner) in enumerate(meta.transpose(0, 2, 1)):
         wanted = np.zeros(sizes, np.int32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -111,6 +112,14 @@ def test_a_fused_product_and_sum_of_what_is_not_finite_is_the_ordinary_one() -> 
     with np.errstate(all="ignore"):
         assert exact.multiply_add(huge, huge, np.array([1.0])).tolist() == [inf]
         assert exact.multiply_add(huge, huge, -huge).tolist() == [inf]
+
+
+@pytest.mark.parametrize("dtype", [F16, F32, F64], ids=str)
+def test_a_fused_product_of_zero_has_the_sign_of_the_ordinary_sum(dtype: np.dtype) -> None:
+    a, b, c = columns(list(itertools.product((0.0, -0.0, 1.5, -1.5), (0.0, -0.0), (0.0, -0.0, 1.5))), dtype)
+    for product in ((a, b, c), (b, a, c)):
+        found = exact.multiply_add(*product).astype(dtype)
+        assert found.tobytes() == (a * b + c).tobytes()
 
 
 @pytest.mark.parametrize("mode", ["rn", "rz", "rd", "ru"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import hypothesis.extra.numpy as arrays
@@ -24,22 +24,33 @@ def close(mine: lazy.Tensor, theirs: torch.Tensor) -> None:
     same(mine, theirs, TOLERANCE.get(theirs.dtype, 1e-5) if theirs.dtype.is_floating_point else 0)
 
 
+def each(check: Callable[[lazy.Tensor, torch.Tensor], None], pairs: Iterable[tuple[lazy.Tensor, torch.Tensor]]) -> None:
+    """Check all pairs; none is looked at before all are asked for, so that one step compiles and computes them."""
+    for mine, theirs in list(pairs):
+        check(mine, theirs)
+
+
 @pytest.mark.parametrize("dtype", EVERY, ids=str)
 @pytest.mark.parametrize("name", ["exp", "log", "sin", "cos", "tanh", "sqrt", "rsqrt", "sigmoid", "abs", "relu"])
 def test_functions_of_constants(name: str, dtype: torch.dtype) -> None:
+    pairs = []
     for number in (0, 1, 2):
         theirs, mine = torch.full((3,), number, dtype=dtype), lazy.full((3,), number, dtype=dtype)
         if dtype == torch.bool and name in ("abs", "relu"):
             continue
-        close(getattr(mine, name)(), getattr(torch, name)(theirs))
-        close(getattr(mine + mine, name)(), getattr(torch, name)(theirs + theirs)) if dtype != torch.bool else None
+        pairs.append((getattr(mine, name)(), getattr(torch, name)(theirs)))
+        if dtype != torch.bool:
+            pairs.append((getattr(mine + mine, name)(), getattr(torch, name)(theirs + theirs)))
+    each(close, pairs)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 def test_constants_meet_constants_in_half_precision(dtype: torch.dtype) -> None:
+    pairs = []
     for function in (operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod):
         theirs = function(torch.full((3,), 2.5, dtype=dtype), torch.full((3,), 1.5, dtype=dtype))
-        close(function(lazy.full((3,), 2.5, dtype=dtype), lazy.full((3,), 1.5, dtype=dtype)), theirs)
+        pairs.append((function(lazy.full((3,), 2.5, dtype=dtype), lazy.full((3,), 1.5, dtype=dtype)), theirs))
+    each(close, pairs)
     close(lazy.tensor(torch.ones(2, dtype=dtype)).zero_().exp(), torch.ones(2, dtype=dtype))
     close(lazy.ones(4, dtype=dtype).softmax(0), torch.full((4,), 0.25, dtype=dtype))
 
@@ -62,10 +73,10 @@ def test_quotients_and_what_they_leave(function: Function, dtype: torch.dtype) -
         b = b if dtype.is_floating_point else b - 50
     b[b == 0] = 3
     x, y = lazy.tensor(a), lazy.tensor(b)
-    same(function(x, y), function(a, b))
+    pairs = [(function(x, y), function(a, b))]
     for number in (3, -3, 2.5) if dtype.is_signed else (3, 2.5):
-        same(function(x, number), function(a, number))
-        same(function(number, y), function(number, b))
+        pairs += [(function(x, number), function(a, number)), (function(number, y), function(number, b))]
+    each(same, pairs)
     c, z = a.clone(), lazy.tensor(a)
     same(operator.ifloordiv(z, 3), operator.ifloordiv(c, 3))
     same(operator.imod(z, y), operator.imod(c, b))
@@ -109,8 +120,7 @@ ALONG: dict[str, Function] = {
 def test_every_dimension_of_every_view(name: str, view: str) -> None:
     a = sample(torch.float32, (2, 3, 4))
     mine, theirs = VIEWS[view](lazy.tensor(a)), VIEWS[view](a)
-    for dim in range(-1, theirs.dim()):
-        close(ALONG[name](mine, dim), ALONG[name](theirs, dim))
+    each(close, ((ALONG[name](mine, dim), ALONG[name](theirs, dim)) for dim in range(-1, theirs.dim())))
 
 
 @pytest.mark.parametrize("dtype", EVERY, ids=str)
@@ -129,37 +139,37 @@ def test_every_dtype(name: str, dtype: torch.dtype) -> None:
 @pytest.mark.parametrize("name", [name for name in ALONG if name not in ("argmax", "argmin, kept", "gather")])
 @pytest.mark.filterwarnings("ignore:(std|var)")
 def test_tensors_of_nothing_and_of_one_element(name: str) -> None:
-    for shape in ((2, 0), (0, 3), (1,), (1, 1)):
-        a = sample(torch.float32, shape)
-        close(ALONG[name](lazy.tensor(a), 0), ALONG[name](a, 0))
+    samples = [sample(torch.float32, shape) for shape in ((2, 0), (0, 3), (1,), (1, 1))]
+    each(close, ((ALONG[name](lazy.tensor(a), 0), ALONG[name](a, 0)) for a in samples))
 
 
 def test_tensors_without_dimensions() -> None:
     a, x = torch.tensor(-2.5), lazy.tensor(-2.5)
-    for call in (
+    calls: tuple[Function, ...] = (
         lambda t: t.softmax(0), lambda t: t.cumsum(0), lambda t: t.argmax(), lambda t: t.any(), lambda t: t.all(),
         lambda t: torch.stack([t, t]), lambda t: t.gather(0, torch.tensor(0)), lambda t: t // 2, lambda t: 2 % t,
         lambda t: t.std(correction=0),
-    ):  # fmt: skip
-        close(call(x), call(a))
+    )  # fmt: skip
+    each(close, ((call(x), call(a)) for call in calls))
 
 
 def test_any_and_all_of_nothing_and_of_every_dtype() -> None:
     for dtype in EVERY:
+        pairs = []
         for shape in ((0,), (2, 0), (3, 4)):
             a = sample(dtype, shape)
-            same(lazy.tensor(a).any(), a.any())
-            same(lazy.tensor(a).all(), a.all())
-            same(lazy.tensor(a).all(0), a.all(0))
+            x = lazy.tensor(a)
+            pairs += [(x.any(), a.any()), (x.all(), a.all()), (x.all(0), a.all(0))]
+        each(same, pairs)
     nan = torch.tensor([float("nan")])
     assert bool(lazy.tensor(nan).any()) and bool(lazy.tensor(nan).all())
 
 
 def test_the_first_of_equals_is_found_and_nan_is_the_largest() -> None:
     nan, inf = float("nan"), float("inf")
-    for row in ([1.0, 3, 3, 2], [nan, 1, nan], [-inf, -inf], [inf, nan, inf], [0.0, -0.0]):
-        for name in ("argmax", "argmin"):
-            same(getattr(lazy.tensor(row), name)(), getattr(torch.tensor(row), name)())
+    rows = ([1.0, 3, 3, 2], [nan, 1, nan], [-inf, -inf], [inf, nan, inf], [0.0, -0.0])
+    for name in ("argmax", "argmin"):
+        each(same, ((getattr(lazy.tensor(row), name)(), getattr(torch.tensor(row), name)()) for row in rows))
     long = torch.zeros(9000)
     long[[5000, 8000]] = 1
     same(lazy.tensor(long).argmax(), long.argmax())
@@ -218,18 +228,21 @@ def test_looking_up_with_computed_indices_of_another_size() -> None:
 @pytest.mark.parametrize("dtype", [None, *EVERY], ids=str)
 def test_factories(dtype: torch.dtype | None) -> None:
     like = sample(dtype or torch.float32, (2, 3))
+    mine = lazy.tensor(like)
+    pairs = []
     for name in ("zeros", "ones"):
-        same(getattr(lazy, name)(2, 3, dtype=dtype), getattr(torch, name)(2, 3, dtype=dtype))
-        same(getattr(lazy, f"{name}_like")(lazy.tensor(like)), getattr(torch, f"{name}_like")(like))
-        same(getattr(torch, f"{name}_like")(lazy.tensor(like)), getattr(torch, f"{name}_like")(like))
+        pairs.append((getattr(lazy, name)(2, 3, dtype=dtype), getattr(torch, name)(2, 3, dtype=dtype)))
+        pairs.append((getattr(lazy, f"{name}_like")(mine), getattr(torch, f"{name}_like")(like)))
+        pairs.append((getattr(torch, f"{name}_like")(mine), getattr(torch, f"{name}_like")(like)))
     for number in (True, 3, 2.5):
-        same(lazy.full((2,), number, dtype=dtype), torch.full((2,), number, dtype=dtype))
-        same(lazy.full_like(lazy.tensor(like), number), torch.full_like(like, number))
+        pairs.append((lazy.full((2,), number, dtype=dtype), torch.full((2,), number, dtype=dtype)))
+        pairs.append((lazy.full_like(mine, number), torch.full_like(like, number)))
     if dtype != torch.bool:
         for limits in ((5,), (1, 9, 3), (5, 0, -2), (3, 3)):
-            same(lazy.arange(*limits, dtype=dtype), torch.arange(*limits, dtype=dtype))
+            pairs.append((lazy.arange(*limits, dtype=dtype), torch.arange(*limits, dtype=dtype)))
     if dtype is None or dtype.is_floating_point:
-        same(lazy.arange(0, 1, 0.1, dtype=dtype), torch.arange(0, 1, 0.1, dtype=dtype))
+        pairs.append((lazy.arange(0, 1, 0.1, dtype=dtype), torch.arange(0, 1, 0.1, dtype=dtype)))
+    each(same, pairs)
 
 
 def test_random_numbers_are_those_of_torchs_generator() -> None:
@@ -256,8 +269,8 @@ def test_sizes_are_asked_for_as_in_torch() -> None:
 def test_powers_have_torchs_dtype() -> None:
     for dtype in EVERY:
         a = sample(dtype) if dtype == torch.bool else sample(dtype).abs() + 1
-        for exponent in (1, 2, 3, 0.5, 2.0, -1.0):
-            close(lazy.tensor(a) ** exponent, a**exponent)
+        x = lazy.tensor(a)
+        each(close, ((x**exponent, a**exponent) for exponent in (1, 2, 3, 0.5, 2.0, -1.0)))
 
 
 def test_eager_tensors_alone_are_joined_too() -> None:

@@ -8,6 +8,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from triton_lab.native.code import Code, Reg
+from triton_lab.native.loops import counted
 
 NARROW = {"float16": "i16", "bfloat16": "i16"}
 _alive = []
@@ -61,7 +62,7 @@ def code_of(build, kinds, lanes):
         code.store(result, code.offset(pointers[-1], i, result.kind), align=1)
         return ()
 
-    code.counted(Reg("0", "i64"), count, lanes, body)
+    counted(code, Reg("0", "i64"), count, lanes, body)
     code.leave(Reg("0", "i64"))
     return code
 

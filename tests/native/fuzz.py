@@ -1,29 +1,49 @@
 """Random kernels on both engines, bit by bit: ``python -m tests.native.fuzz --examples 10000 --seed 1``.
 
-What differs is printed as a kernel that anybody can run, made as small as hypothesis can. ``--seconds`` ends earlier.
+What differs is printed as a kernel that anybody can run, without the lines that it differs without too, once for each
+kind of difference. ``--seconds`` ends earlier, ``--vector`` generates for processors of narrower vectors, ``--guards``
+has every guard fail in turn.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import dataclasses
 import os
+import re
+import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import hypothesis
 import numpy as np
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from triton.compiler.errors import CompilationError
 
 import triton_lab as lab
 from tests.interpreter.support import kernel_from
+from tests.native.harness import forcing
 from tests.native.kernels import Arguments, Case, cases
+from triton_lab.backend import launcher
 from triton_lab.backend.sm90 import NotCompilable
-from triton_lab.native import engine
+from triton_lab.native import engine, jit
 
 Result = tuple[str, list[np.ndarray]]
+# Features that processors of narrower vectors lack.
+LACKING = {64: (), 32: ("avx512", "avx10", "amx"), 16: ("avx", "amx", "fma", "f16c", "vaes", "vpclmul", "gfni", "xop")}
+
+
+class Refused(Exception):
+    """The front end takes no such kernel."""
+
+
+class Enough(KeyboardInterrupt):
+    """The time is over: what hypothesis lets through, as no other exception."""
 
 
 def ran(case: Case, kernel: Any, arguments: Arguments, on: str) -> Result:
@@ -38,8 +58,8 @@ def ran(case: Case, kernel: Any, arguments: Arguments, on: str) -> Result:
     return told, list(arguments.held())
 
 
-def check(case: Case, reasons: Counter[str] | None = None) -> None:
-    """Run ``case`` on both engines. Raises AssertionError where they differ.
+def check(case: Case) -> str:
+    """Run ``case`` on both engines; how the native one ran it. Raises AssertionError where they differ, or Refused.
 
     After an error memory may differ: NumPy stores for a batch of programs what native code stores for one.
     """
@@ -47,22 +67,77 @@ def check(case: Case, reasons: Counter[str] | None = None) -> None:
     arguments = Arguments(case)
     try:
         error, expected = ran(case, kernel, arguments, "numpy")
-    except (CompilationError, NotCompilable):  # what the front end refuses is no kernel
-        assume(False)
+    except (CompilationError, NotCompilable) as refusal:
+        raise Refused from refusal
     engine.lately.clear()
-    found, actual = ran(case, kernel, arguments, "native")
-    if reasons is not None:
-        last = engine.lately[-1]
-        reasons[last.why or ("native, handed over" if last.handed else "native")] += 1
-    assert found == error, f"{found}\ninstead of\n{error}\n{shown(case)}"
+    with patch.object(engine, "_kernel_of", engine._Kernel):  # compiled anew: a fault comes again
+        found, actual = ran(case, kernel, arguments, "native")
+    assert found == error, f"error {found}\ninstead of\n{error}\n{shown(case)}"
     if not error:
         for number, (one, other) in enumerate(zip(actual, expected, strict=True)):
             where = np.flatnonzero(one != other)
             assert not len(where), f"tensor {number} differs from byte {where[0]} on\n{shown(case)}"
+    last = engine.lately[-1]
+    return last.why or ("native, an error" if error else "native, handed over" if last.handed else "native")
+
+
+def check_guards(case: Case) -> str:
+    """Run ``case`` as often as it has guards, each of which fails once.
+
+    Nobody may see it: NumPy runs the programs in question from their start.
+    """
+    kernel = kernel_from(case.source)
+    arguments = Arguments(case)
+    try:
+        error, expected = ran(case, kernel, arguments, "numpy")
+    except (CompilationError, NotCompilable) as refusal:
+        raise Refused from refusal
+    if error:
+        return "an error"
+    failed = False
+    with forcing() as forced, patch.object(launcher.limits, "batch", 1):
+        ran(case, kernel, arguments, "native")
+        for site in forced.sites:
+            for times in (0, 1, 5):
+                forced.fail(site, times)
+                found, actual = ran(case, kernel, arguments, "native")
+                failed |= forced.has_failed(site)
+                assert not found, f"error {found} where {site.what} fails\n{shown(case)}"
+                for one, other in zip(actual, expected, strict=True):
+                    assert (one == other).all(), f"tensors differ where {site.what} fails\n{shown(case)}"
+    return "its guards failed" if failed else "no guard stands before what it does"
 
 
 def shown(case: Case) -> str:
-    return f"{case.source}\n{case}"
+    return f"{case.source}\n{dataclasses.replace(case, source='')}"
+
+
+def kind_of(case: Case, check: Callable[[Case], str] = check) -> str:
+    """What goes wrong with a kernel, in a few words; empty where nothing does."""
+    try:
+        check(case)
+    except Refused:
+        return ""
+    except Exception as error:
+        return re.sub(r"\d+", "#", f"{type(error).__name__}: {error}".partition("\n")[0])
+    return ""
+
+
+def smaller(case: Case, fails: Callable[[Case], bool]) -> Case:
+    """``case`` without the lines that it fails without too."""
+    lines = case.source.splitlines(keepends=True)
+    count = len(lines) // 2
+    while count:
+        at = len(lines) - count
+        while at >= 0:
+            left = lines[:at] + lines[at + count :]
+            if any(line.startswith("def kernel") for line in left):
+                trial = dataclasses.replace(case, source="".join(left))
+                if fails(trial):
+                    lines, case = left, trial
+            at -= count
+        count //= 2
+    return case
 
 
 def main() -> None:
@@ -70,8 +145,12 @@ def main() -> None:
     parser.add_argument("--examples", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--vector", type=int, choices=sorted(LACKING), default=64)
+    parser.add_argument("--guards", action="store_true")
     given_ = parser.parse_args()
+    checked = check_guards if given_.guards else check
     reasons: Counter[str] = Counter()
+    wrong: dict[str, Case] = {}
     start = time.monotonic()
 
     @hypothesis.seed(given_.seed)
@@ -79,23 +158,35 @@ def main() -> None:
         max_examples=given_.examples,
         deadline=None,
         database=None,
-        phases=[Phase.generate, Phase.shrink],
+        phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
     @given(cases())
     def all_of_them(case: Case) -> None:
-        if time.monotonic() - start < given_.seconds:
-            check(case, reasons)
-
-    os.environ["TRITON_LAB_RAISE"] = "1"
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["TRITON_CACHE_DIR"] = folder
+        if time.monotonic() - start > given_.seconds:
+            raise Enough
         try:
+            reasons[checked(case)] += 1
+        except Refused:
+            hypothesis.reject()
+        except Exception:
+            kind = kind_of(case, checked)
+            reasons[f"WRONG: {kind}"] += 1
+            wrong.setdefault(kind, case)
+
+    target = jit.host().without(LACKING[given_.vector])
+    os.environ["TRITON_LAB_RAISE"] = "1"
+    with tempfile.TemporaryDirectory() as folder, patch.object(jit, "host", lambda: target):
+        os.environ["TRITON_CACHE_DIR"] = folder
+        with contextlib.suppress(Enough):
             all_of_them()
-        finally:
-            print(f"{reasons.total()} kernels in {time.monotonic() - start:.0f} s")
-            for why, count in reasons.most_common():
-                print(f"{count:6} {why}")
+        print(f"{reasons.total()} kernels in {time.monotonic() - start:.0f} s")
+        for why, count in reasons.most_common():
+            print(f"{count:6} {why}")
+        for kind, case in wrong.items():
+            least = smaller(case, lambda trial, kind=kind: kind_of(trial, checked) == kind)
+            print(f"\n{kind}\n{shown(least)}", flush=True)
+    sys.exit(bool(wrong))
 
 
 if __name__ == "__main__":

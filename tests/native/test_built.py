@@ -43,11 +43,14 @@ EIGHT = """
 print([ended(number) for number in [child(lambda: launched("native")) for _ in range(8)]])
 """
 KILLED = """
-for delay in (0.1, 0.2, 0.3, 0.4):
-    number = child(lambda: launched("native"))
-    time.sleep(delay)
-    os.kill(number, signal.SIGKILL)
-    ended(number)
+from triton_lab.native import cache, jit
+
+def dying(module, name):
+    setattr(module, name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+    return launched("native")
+
+for place in ((jit, "Linked"), (os, "rename"), (cache, "_prune")):
+    assert ended(child(lambda: dying(*place))) == -signal.SIGKILL, place
 print(ended(child(lambda: launched("native"))))
 """
 

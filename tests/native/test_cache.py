@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
+import resource
 import subprocess
 import sys
 import time
@@ -155,10 +155,19 @@ for seed in range(8):
         os._exit(0)
 print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children])
 """
-ON = """
+# A file that grows beyond the limit has the process killed then and there.
+KILLED = """
+import os, resource, signal
 cache.folder()
-print("ready", flush=True)
-write(sys.argv[1], 0, 1_000_000)
+for most in map(int, sys.argv[2:]):
+    child = os.fork()
+    if not child:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        cache.keep(sys.argv[1], b"other notes", bytes(60_000))
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGXFSZ)
 """
 
 
@@ -171,14 +180,21 @@ def test_eight_processes_share_one() -> None:
     assert [each.name for each in cache.folder().iterdir()] == [stored().name]
 
 
-def test_whoever_is_killed_while_it_writes_leaves_the_cache_sound() -> None:
+def test_whoever_is_killed_while_it_writes_leaves_what_was_there() -> None:
     cache.keep(NAME, b"notes", bytes(50_000))
-    for delay in (0.0, 0.003, 0.011):
-        running = subprocess.Popen([sys.executable, "-c", WRITER + ON, NAME], stdout=subprocess.PIPE, text=True)
-        assert running.stdout is not None and running.stdout.readline() == "ready\n"
-        time.sleep(delay)
-        running.send_signal(signal.SIGKILL)
-        running.wait(60)
-        running.stdout.close()
-        found = cache.find(NAME)
-        assert found is not None and len(found[1]) == 50_000 and len(set(found[1])) == 1
+    command = [sys.executable, "-W", "ignore", "-c", WRITER + KILLED, NAME, "0", "1", "60", "30000", "59999"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "True\n" * 5
+    assert cache.find(NAME) == (b"notes", bytes(50_000))
+
+
+def test_a_disk_that_is_full_leaves_what_was_there() -> None:
+    cache.keep(NAME, b"notes", b"code")
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, limit[1]))
+    try:
+        assert not cache.keep(NAME, b"other notes", bytes(50_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert cache.find(NAME) == (b"notes", b"code")
+    assert [each.name for each in cache.folder().iterdir()] == [stored().name]

@@ -107,3 +107,42 @@ def test_scaled_formats_have_numpys_numbers(formats):
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5, equal_nan=True)
     assert expected[1].isnan().all()
     assert not expected[2:].isnan().any()
+
+
+@triton.jit
+def scaled_planes(a_ptr, sa_ptr, b_ptr, sb_ptr, out_ptr, FA: tl.constexpr, FB: tl.constexpr, KA: tl.constexpr,
+                  KB: tl.constexpr, M: tl.constexpr, N: tl.constexpr, S: tl.constexpr, B: tl.constexpr):  # fmt: skip
+    plane = tl.arange(0, B)[:, None, None]
+    m, n, s = tl.arange(0, M)[None, :, None], tl.arange(0, N), tl.arange(0, S)[None, None, :]
+    a = tl.load(a_ptr + plane * M * KA + m * KA + tl.arange(0, KA)[None, None, :])
+    b = tl.load(b_ptr + plane * KB * N + tl.arange(0, KB)[None, :, None] * N + n[None, None, :])
+    sa = tl.load(sa_ptr + plane * M * S + m * S + s)
+    sb = tl.load(sb_ptr + plane * N * S + n[None, :, None] * S + s)
+    out = tl.dot_scaled(a, sa, FA, b, sb, FB)
+    tl.store(out_ptr + plane * M * N + m * N + n[None, None, :], out)
+
+
+@pytest.mark.parametrize("formats", ["e4m3 e5m2", "e2m1 e2m1"])
+def test_scaled_planes_are_each_a_product_of_its_own(formats):
+    rng = np.random.default_rng(0)
+    left, right = formats.split()
+    planes, m, n, k = 4, 32, 16, 64
+    sides = [
+        [operand(*given, rng)[0] for _ in range(planes)] for given in ((left, (m, k), 1, 1), (right, (k, n), 0, 0))
+    ]
+    a, b = (np.stack(each) for each in sides)
+    scales = [rng.integers(120, 131, (planes, size, 2), dtype=np.uint8) for size in (m, n)]
+
+    def launch():
+        out = torch.zeros(planes, m, n)
+        given = tensor(a), tensor(scales[0]), tensor(b), tensor(scales[1]), out
+        scaled_planes[(1,)](*given, left, right, a.shape[2], b.shape[1], m, n, 2, planes)
+        return out
+
+    expected, found, _ = both(launch)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+    for plane in range(planes):
+        alone = torch.zeros(m, n)
+        given = tensor(a[plane]), tensor(scales[0][plane]), tensor(b[plane]), tensor(scales[1][plane]), alone
+        scaled[(1,)](*given, m, n, a.shape[2], b.shape[1], 2, left, right, m, n, True)
+        torch.testing.assert_close(found[plane], alone, rtol=1e-5, atol=1e-5)

@@ -15,9 +15,9 @@ import torch
 import triton_lab as lab
 from tests.backend.process import finished
 from tests.interpreter.support import kernel_from
-from tests.native.launches import add, chased, counted, gather, on_both, outcome, rounds, shifted, wrapping
+from tests.native.launches import add, chased, counted, gather, on_both, outcome, shifted, wrapping
 from triton_lab.backend import launcher
-from triton_lab.native import engine, guards, pool
+from triton_lab.native import engine, pool
 
 
 @pytest.fixture(autouse=True)
@@ -132,54 +132,6 @@ def test_memory_that_may_only_be_read_is_not_written() -> None:
 # What makes a program NumPy's.
 
 
-CASES = {
-    "add": lambda: sums(),
-    "gather": lambda: _gathered(),
-    "rounds": lambda: _rounds(),
-    "wrapping": lambda: _wrapped(),
-}
-
-
-def _gathered():
-    x, out, where = torch.rand(3000), torch.zeros(3000), torch.arange(3000, dtype=torch.int32).flip(0).contiguous()
-    return lambda: gather[(3,)](x, where, out, 3000, BLOCK=1024), out
-
-
-def _rounds():
-    x, out = torch.rand(100), torch.zeros(3 * 4 * 64)
-    return lambda: rounds[(3,)](x, out, 100, 4, BLOCK=64), out
-
-
-def _wrapped():
-    x, out = torch.rand(1024), torch.zeros(1024)
-    return lambda: wrapping[(1,)](x, out, 1, BLOCK=1024), out
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_wherever_a_guard_fails_the_program_is_run_from_its_start_by_somebody_else(name: str, monkeypatch) -> None:
-    launch, out = CASES[name]()
-    require = guards.Guards.require
-    made: list[guards.Guards] = []
-
-    def failing(self, ok, op, what):
-        if ok.literal != 1 and failing.at == guards.Guard(op.index, what):
-            ok = self.code.op("and", ok, self.code.constant("i1", 0))
-        require(self, ok, op, what)
-        made.append(self)
-
-    monkeypatch.setattr(guards.Guards, "require", failing)
-    monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)  # made anew for each launch
-    monkeypatch.setattr("triton_lab.native.cache.find", lambda name: None)
-    failing.at = None
-    _, ran = on_both(launch, out)
-    assert ran.engine == "native" and not ran.handed and made[-1].sites
-    for site in made[-1].sites:
-        failing.at = site
-        error, ran = on_both(launch, out)
-        # For a remainder that is one the function has another way.
-        assert not error and ran.handed == (0 if site.what == "within" else ran.programs), site
-
-
 def test_what_runs_behind_a_program_that_failed_is_native_again(monkeypatch) -> None:
     monkeypatch.setattr(launcher.limits, "batch", 1)
     x, out, where = torch.rand(3000), torch.zeros(3000), torch.arange(3000, dtype=torch.int32)
@@ -283,7 +235,6 @@ def test_several_threads_launch_one_kernel_at_once() -> None:
 
 
 def test_a_kernel_turns_native_once_it_has_cost_enough_and_not_before(monkeypatch) -> None:
-    monkeypatch.setattr(engine, "AUTO_TURNS_NATIVE", True)
     monkeypatch.setattr(engine, "WARM_SECONDS", 0.0)
     monkeypatch.setattr(engine, "HOT_SECONDS", 1e-9)
     kernel, out = kernel_from(COUNTS), torch.zeros(64, dtype=torch.int32)

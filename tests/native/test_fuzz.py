@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 
-from tests.native.fuzz import check
+from tests.native.fuzz import Refused, check
 from tests.native.kernels import Case, cases
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(cases())
 def test_random_kernels_give_the_same_bits_and_the_same_errors(case: Case) -> None:
-    check(case)
+    try:
+        check(case)
+    except Refused:
+        reject()

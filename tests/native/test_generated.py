@@ -277,3 +277,22 @@ def test_addresses_that_come_round_the_end_of_memory_are_errors():
     x = torch.ones(64)
     with lab.limits(engine="native"), pytest.raises(lab.KernelError, match="null pointer"):
         round_the_end[(1,)](x, torch.zeros(64), x.data_ptr() // 4 + 16, BLOCK=64)
+
+
+@triton.jit
+def compared_after_a_write(x, far, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK).to(tl.int64)
+    now = tl.load(x + i) + tl.load(x + i * far, i < 1, 0.0)
+    tl.store(x + i, now + 1)
+    tl.debug_barrier()
+    tl.store(x + i, tl.where(far < i, now, now + 2))
+
+
+@pytest.mark.parametrize("far", [3, 2**63 - 1, -(2**63)])
+def test_a_comparison_that_decides_no_address_stops_no_program_that_has_written(far):
+    def launch():
+        x = torch.zeros(64)
+        compared_after_a_write[(1,)](x, far, BLOCK=64)
+        return x
+
+    agree(launch)

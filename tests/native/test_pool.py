@@ -7,22 +7,30 @@ import subprocess
 import sys
 import threading
 
+import pytest
+import torch
+
 from triton_lab.native import pool
 
 
-def test_jobs_are_done_in_order_on_one_thread_of_low_priority() -> None:
+def test_jobs_are_done_in_order_on_one_thread() -> None:
     background = pool.Background()
-    seen: list[tuple[int, str, int]] = []
+    seen: list[tuple[int, str]] = []
     for number in range(5):
-        background.submit(
-            lambda number=number: seen.append(
-                (number, threading.current_thread().name, os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
-            )
-        )
+        background.submit(lambda number=number: seen.append((number, threading.current_thread().name)))
     background.wait()
     assert [each[0] for each in seen] == list(range(5))
     assert {each[1] for each in seen} == {"triton-lab native"}
-    assert min(each[2] for each in seen) >= 10 or os.getpriority(os.PRIO_PROCESS, 0) >= 10
+    background.close()
+
+
+def test_a_job_that_fails_is_told_and_the_others_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", told.append)
+    background = pool.Background()
+    background.submit(lambda: 1 // 0)
+    background.wait()
+    assert [each.exc_type for each in told] == [ZeroDivisionError]
     background.close()
 
 
@@ -72,9 +80,47 @@ while not pool.background.busy:
     pass
 busy = child()
 release.set()
-print(idle, busy)
+pool.background.wait()
+begun, release = threading.Event(), threading.Event()
+def compile():
+    with pool.compiling():
+        begun.set(), release.wait()
+thread = threading.Thread(target=compile)
+thread.start()
+begun.wait()
+elsewhere = child()
+release.set()
+thread.join()
+with pool.compiling():
+    here = child()
+print(idle, busy, elsewhere, here)
 """
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=60, check=True
     )
-    assert done.stdout == "1 0\n"
+    assert done.stdout == "1 0 0 1\n"
+
+
+def test_threads_that_help_come_again_and_do_what_is_asked() -> None:
+    helpers = pool.Helpers()
+    names: list[str] = []
+    for _ in range(3):
+        together = threading.Barrier(3)
+        helpers.ask(2, lambda: (together.wait(), names.append(threading.current_thread().name)))  # noqa: B023
+        together.wait()
+    assert set(names) == {"triton-lab helper"} and helpers._count == 2
+
+
+def test_as_many_threads_are_taken_as_torch_is_set_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = torch.get_num_threads()
+    try:
+        for count in (1, 3):
+            torch.set_num_threads(count)
+            assert pool.processors() == count
+    finally:
+        torch.set_num_threads(before)
+    monkeypatch.delitem(sys.modules, "torch")
+    monkeypatch.setenv("OMP_NUM_THREADS", "5,2")
+    assert pool.processors() == 5
+    monkeypatch.setenv("OMP_NUM_THREADS", "many")
+    assert pool.processors() == len(os.sched_getaffinity(0))

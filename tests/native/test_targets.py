@@ -9,13 +9,23 @@ import pytest
 
 import triton_lab as lab
 from triton_lab.examples import example
-from triton_lab.native import built, engine, jit
+from triton_lab.native import built, elf, engine, jit
 from triton_lab.native.program import Signature, generate
 
 NAMES = ("vector_add", "attention_causal", "matmul_float16", "softmax", "histogram", "layer_norm", "prefix_sum")
 HALVES = ("attention_causal", "matmul_float16")
 # What has no AVX-512, and what has no AVX.
 NARROWER = {"avx2": ("avx512", "avx10", "amx"), "sse": ("avx", "amx", "fma", "f16c", "vaes", "vpclmul", "gfni", "xop")}
+_LATER = ("avx10", "amx", "f16c", "vaes", "vpclmul", "gfni", "xop")
+# The first ones of their kind: SSE2 alone, SSE4.1, AVX without whole numbers and fma, AVX-512 without short ones.
+EARLY = {
+    "sse2": ("avx", "fma", "sse3", "ssse3", "sse4", *_LATER),
+    "sse4.1": ("avx", "fma", "sse4.2", "sse4a", *_LATER),
+    "avx": ("avx2", "avx5", "avxi", "avxv", "avxn", "fma", *_LATER),
+    "avx512f": ("avx512b", "avx512d", "avx512v", "avx512i", "avx512c", "avx512p", "avx512fp16", *_LATER),
+}
+# What the C library has. Object code for arm64 may want nothing else.
+LIBRARY = {"memcpy", "memset", "memmove"}
 
 
 @pytest.fixture
@@ -52,7 +62,31 @@ def test_an_example_runs_with_narrower_vectors(name: str, features: str, monkeyp
     # What converts fp16 has come with AVX: without it LLVM calls a library that is not here.
     lacking = features == "sse" and name in HALVES
     assert {ran.engine for ran in engine.lately} == {"numpy" if lacking else "native"}
+    assert all("no instructions for what __extendhfsf2" in ran.why for ran in engine.lately if lacking)
     assert built.host_signature(()).vector == {"avx2": 32, "sse": 16}[features]
+
+
+@pytest.mark.parametrize("features", EARLY)
+@pytest.mark.parametrize("name", ["softmax", "histogram", "matmul_float32"])
+def test_an_example_runs_on_early_processors(name: str, features: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if jit.host().arm:
+        pytest.skip("this processor has others")
+    target = dataclasses.replace(jit.host().without(EARLY[features]), cpu="x86-64")
+    monkeypatch.setattr(jit, "host", lambda: target)
+    monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
+    run(name)
+    assert {(ran.engine, ran.why) for ran in engine.lately} == {("native", "")}
+    assert built.host_signature(()).fused == target.has("fma")
+
+
+def test_a_product_calls_nobody_where_nothing_multiplies_and_adds_at_once(seen: list) -> None:
+    run("matmul_float32")
+    target = jit.Target("x86_64-unknown-linux-gnu", "x86-64", "")
+    for plan, signature in seen:
+        code = jit.object_code(generate(plan, Signature(signature.groups, 16, 16, fused=False)).text, target)
+        assert elf.undefined(code) <= LIBRARY
+        code = jit.object_code(generate(plan, Signature(signature.groups, 16, 16)).text, target)
+        assert "fmaf" in elf.undefined(code)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -64,5 +98,6 @@ def test_an_example_compiles_for_arm64_without_calling_anybody(name: str, seen: 
         code = jit.object_code(made.text, jit.ARM64)
         assert jit.made_for(code, jit.ARM64)
         assert sum(each.size() for each in llvm.ObjectFileRef.from_data(code).sections() if each.is_text())
+        assert elf.undefined(code) <= LIBRARY
         called = {line.partition("@")[2].partition("(")[0] for line in made.text.splitlines() if line[:7] == "declare"}
         assert all(each.startswith("llvm.") for each in called)

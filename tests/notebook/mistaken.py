@@ -594,3 +594,73 @@ def static_assertion(x_ptr, n, BLOCK: tl.constexpr):
 def unpacked(x_ptr, n, BLOCK: tl.constexpr):
     a, b = tl.program_id(0)  # here
     tl.store(x_ptr, a)
+
+
+@triton.jit
+def own_square(v):
+    v * v
+
+
+@triton.jit
+def nothing_returned(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr, own_square(tl.load(x_ptr)))  # here
+
+
+@triton.jit
+def nothing_returned_to_a_variable(x_ptr, n, BLOCK: tl.constexpr):
+    v = own_square(tl.load(x_ptr))  # here
+    tl.store(x_ptr, v + 1)
+
+
+@triton.jit
+def hidden_module(x_ptr, tl, BLOCK):
+    i = tl.arange(0, 4)  # here
+
+
+@triton.jit
+def hidden_function(x_ptr, n, BLOCK: tl.constexpr):
+    max = tl.load(x_ptr)
+    tl.store(x_ptr, max(n, 3))  # here
+
+
+@triton.jit
+def arange_of_a_float(x_ptr, n, BLOCK: tl.constexpr):
+    HALF: tl.constexpr = BLOCK / 2
+    tl.store(x_ptr + tl.arange(0, HALF), 1.0)  # here
+
+
+@triton.jit
+def factorial(n):
+    return n * factorial(n - 1)  # here
+
+
+@triton.jit
+def recursion(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr, factorial(n))
+
+
+@triton.jit
+def even(n):
+    return 1 if n == 0 else odd(n - 1)
+
+
+@triton.jit
+def odd(n):
+    return 0 if n == 0 else even(n - 1)  # here
+
+
+@triton.jit
+def recursion_of_two(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr, even(n))
+
+
+@triton.jit
+def countdown(n):
+    if n <= 1:
+        return 1
+    return n * countdown(n - 1)  # here
+
+
+@triton.jit
+def recursion_of_constants(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr, countdown(BLOCK))

@@ -16,6 +16,7 @@ import triton.language as tl
 from triton.compiler.errors import CompilationError
 
 from tests.notebook import mistaken
+from triton_lab.backend.compiler import EndlessRecursion
 from triton_lab.notebook import wrong_names, wrong_types
 from triton_lab.notebook.assigned import reaching
 from triton_lab.notebook.mistakes import RULES
@@ -152,6 +153,14 @@ TOLD = {
     "wrong_keyword": ("tl.load has no argument `masks`: did you mean `mask`?", "Its arguments are pointer, mask"),
     "forgotten_argument": ("`tl.zeros((BLOCK,))` does not give 'dtype'", "Pass it too"),
     "static_assertion": ("tl.static_assert does not hold: BLOCK is too small", "tl.constexpr"),
+    "nothing_returned": ("`own_square` returns nothing", "End `own_square` with `return`"),
+    "nothing_returned_to_a_variable": ("`own_square` returns nothing", "End `own_square` with `return`"),
+    "hidden_module": ("`tl` is an argument here (line", "Give the argument another name"),
+    "hidden_function": ("`max` is a variable here (line", "give the variable another name"),
+    "arange_of_a_float": ("whole numbers, and `HALF` is the constant 8.0", "`//` instead of `/`"),
+    "recursion": ("`factorial` calls itself", "Write a loop."),
+    "recursion_of_two": ("`even` calls itself by way of `odd`", "Write a loop."),
+    "recursion_of_constants": ("`countdown` calls itself", "the call under its `else`"),
     "unpacked": ("one value cannot be spread over several names", "use one name"),
 }
 # What a launch passes beside a tensor, 64 and BLOCK=16.
@@ -163,7 +172,7 @@ BLOCK = {"arange_of_any_size": 100}
 def told(name: str) -> str:
     """What a cell shows of the launch of a kernel of `mistaken`."""
     kernel = getattr(mistaken, name)
-    with pytest.raises((CompilationError, RuntimeError)) as caught:
+    with pytest.raises((CompilationError, RuntimeError, EndlessRecursion)) as caught:
         kernel[(1,)](X, SECOND.get(name, 64), BLOCK=BLOCK.get(name, 16))
     return COLOURS.sub("", "\n".join(rendering(caught.value, FILE)))
 

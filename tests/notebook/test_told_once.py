@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 from typing import Any
 
 import nbformat
@@ -55,6 +56,16 @@ def launch():
 long.warmup(torch.zeros(1 << 12), BLOCK=1 << 12, grid=(4,))
 launch()
 """
+# What Triton says while it reads a kernel; `and` of two blocks is a warning for each of them. What is in its cache it
+# does not read, hence the remark.
+SAYS = f"""%%triton cpu
+@triton.jit
+def says(x, n, BLOCK: tl.constexpr):
+    o = tl.arange(0, BLOCK)  # {uuid.uuid4()}
+    tl.static_print("read once")
+    tl.store(x + o, max(o, 3), mask=(o < n) and (o > 2))
+says[(1,)](torch.zeros(16), 5, BLOCK=16)
+"""
 CELLS = {
     "head": HEAD,
     "copy": COPY,
@@ -65,6 +76,11 @@ CELLS = {
     "caught": TYPES,
     "either": EITHER,
     "missing": MISSING,
+    "says": SAYS,
+    "refused by the lab": "import triton_lab as lab\nlab.polyhedral.scop(5)",
+    "no file": "lab.load('nowhere')",
+    "no launch": "copy(torch.zeros(4), torch.zeros(4), 4, BLOCK=4)",
+    "the user's": "import json\njson.loads('{')",
     "interrupted": INTERRUPTED,
     "interrupted elsewhere": "launch()",
 }
@@ -114,8 +130,37 @@ def test_what_triton_prints_of_a_kernel_that_is_explained_is_held_back(told: dic
     assert "builtin.module" not in told["either"] and "scf.if" not in told["either"]
 
 
+def test_what_triton_says_of_a_kernel_is_told_once_and_at_the_users_line(told: dict[str, str]) -> None:
+    """The picture's twin of the kernel is read, too, and nobody wants to hear it again."""
+    assert told["says"].count("read once") == 1
+    assert told["says"].count("this cell, line 6: Logical operators 'and' and 'or' are deprecated") == 1
+    assert told["says"].count("Triton says: builtin max on non-scalar tensor values is deprecated") == 1
+    assert "tracemalloc" not in told["says"]
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "told_at_the_end"),
+    [
+        ("refused by the lab", 2, "TypeError: a scop comes from C text"),
+        ("no file", 1, "FileNotFoundError: "),
+        ("no launch", 1, "a kernel is launched over a grid of programs"),
+    ],
+)
+def test_what_the_lab_refuses_shows_the_users_lines_alone(
+    told: dict[str, str], name: str, line: int, told_at_the_end: str
+) -> None:
+    lines = told[name].split("\n")
+    assert lines[1] == f"this cell, line {line}"
+    assert told_at_the_end in "\n".join(lines[-2:])
+    assert ".py" not in told[name]
+
+
+def test_an_error_that_has_nothing_to_do_with_the_lab_is_left_to_ipython(told: dict[str, str]) -> None:
+    assert "raw_decode(s, idx=" in told["the user's"] and "Traceback (most recent call last)" in told["the user's"]
+
+
 def test_an_interrupt_shows_the_users_line(told: dict[str, str]) -> None:
-    for cell, name in ("this cell", "interrupted"), (r"cell \[10\]", "interrupted elsewhere"):
+    for cell, name in ("this cell", "interrupted"), (r"cell \[15\]", "interrupted elsewhere"):
         where = f"{cell}, line [89], in kernel long, launched in {cell}, line 13, in launch"
         assert re.fullmatch(f"KeyboardInterrupt: {where}", told[name].split("\n")[-1])
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import linecache
 import re
 import traceback
+from typing import Any
 
 import pytest
+import torch
+import triton
+import triton.language as tl
 
 from triton_lab.backend.launcher import checked_grid
 from triton_lab.interpreter.errors import KernelError
@@ -130,3 +134,44 @@ def test_a_kernel_from_elsewhere_whose_global_has_changed_is_told_what_to_do() -
     error = RuntimeError("Global variable SIZE has changed since we compiled this kernel, from 1 to 2")
     assert "Pass the value as a tl.constexpr argument" in hint_for(error)
     assert hint_for(ValueError(str(error))) == hint_for(RuntimeError("Something else")) == ""
+
+
+@triton.jit
+def filled(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK), 1.0)
+
+
+def _of_the_launch(meta: dict[str, Any]) -> tuple[int]:
+    return (meta["SIZE"],)
+
+
+def _of_the_user(meta: dict[str, Any]) -> tuple[int]:
+    known: dict[str, int] = {}
+    return (known["SIZE"],)
+
+
+def _plain(x_ptr: torch.Tensor, BLOCK: int) -> None:
+    """What somebody forgot to decorate."""
+
+
+@pytest.mark.parametrize(
+    ("launch", "hint"),
+    [
+        (lambda x: filled[_of_the_launch](x, BLOCK=4), "the arguments of the launch by name: x_ptr, BLOCK"),
+        (lambda x: filled[_of_the_user](x, BLOCK=4), ""),
+        (lambda x: _plain[(4,)](x, BLOCK=4), "_plain is a plain Python function: a kernel has @triton.jit above"),
+        (lambda x: x[(8,)](x, BLOCK=4), "x is a tensor here, no kernel"),
+        (lambda x: x.storage_offset[(8,)](x), ""),
+    ],
+)  # fmt: skip
+def test_what_keeps_a_launch_from_beginning_is_told_with_a_remedy(launch: Any, hint: str) -> None:
+    with pytest.raises((KeyError, TypeError, IndexError)) as raised:
+        launch(torch.zeros(4))
+    assert hint in hint_for(raised.value) and bool(hint) == bool(hint_for(raised.value))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_where_there_is_no_gpu_a_tensor_of_one_is_told_to_be_left_out() -> None:
+    with pytest.raises((AssertionError, RuntimeError)) as raised:
+        torch.zeros(4, device="cuda")
+    assert "kernels run on the CPU's tensors" in hint_for(raised.value)

@@ -157,10 +157,10 @@ def test_on_the_cpu_alone_nothing_is_checked_and_a_wrong_access_still_stops(pyte
 
 
 def test_known_findings_fail_nothing_and_are_written_on_request_by_workers_too(pytester: pytest.Pytester) -> None:
-    given = ("--triton-lab=check", "--triton-lab-baseline=known.json", "-k", "add or race or unwritten")
+    given = ("--triton-lab=check", "--triton-lab-baseline=kept/known.json", "-k", "add or race or unwritten")
     written = run(pytester, TESTS, *given, "--triton-lab-update-baseline", "-n1")
     assert written.code == 0 and "2 findings added, 0 findings removed" in written.text
-    held = json.loads((pytester.path / "known.json").read_text())["findings"]
+    held = json.loads((pytester.path / "kept" / "known.json").read_text())["findings"]
     assert [(each["kind"], each["kernel"]) for each in held] == [
         ("uninitialized", "add_kernel"),
         ("race", "racy_kernel"),
@@ -179,6 +179,7 @@ def test_known_findings_fail_nothing_and_are_written_on_request_by_workers_too(p
         (("--triton-lab-update-baseline",), "needs --triton-lab=cpu or --triton-lab=check"),
         (("--triton-lab=check", "--triton-lab-update-baseline"), "needs --triton-lab=check and --triton-lab-baseline"),
         (("--triton-lab=check", "--triton-lab-baseline=test_project.py"), "is no baseline of triton-lab's"),
+        (("--triton-lab=cpu", "--triton-lab-json=test_project.py/told.json"), "told.json cannot be written: "),
     ],
 )
 def test_options_that_cannot_be_are_refused_in_words(
@@ -191,6 +192,7 @@ def test_options_that_cannot_be_are_refused_in_words(
 def test_a_marker_with_a_kind_that_is_none_lists_the_kinds(pytester: pytest.Pytester) -> None:
     ran = run(pytester, '@pytest.mark.triton_findings("rase")\ndef test_it():\n    race()\n', "--triton-lab=check")
     assert "no finding is called 'rase': there are out-of-bounds, " in ran.text
+    assert ran.outcomes == {"test_it": "error"} and "session.py" not in ran.text and ran.text.count("'rase'") == 2
 
 
 def test_without_the_option_nothing_is_imported_and_nothing_changes(pytester: pytest.Pytester) -> None:

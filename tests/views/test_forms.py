@@ -94,3 +94,13 @@ def test_every_view_prints_png_svg_and_words(name: str, launch: Launch) -> None:
 
     whole = page(view)
     assert whole.startswith("<!doctype html>") and "src=" not in whole
+
+
+def test_what_cannot_be_drawn_says_why_in_a_line_and_a_fault_is_no_such_thing() -> None:
+    nest = lab.polyhedral.scop("for (int i = 0; i < N; i++) A[i] = 0;")
+    data, _ = nest.plot()._repr_mimebundle_()
+    assert data == {"text/plain": "not drawn: give a value for N: scop(..., N=8) or .bind(N=8)"}
+    broken = nest.plot()
+    broken.schedule = None  # type: ignore[assignment]
+    with pytest.raises(AttributeError):
+        broken._repr_mimebundle_()

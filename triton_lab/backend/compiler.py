@@ -6,8 +6,10 @@ types and the smallest dot are those of Triton's own CUDA backend.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
@@ -57,6 +59,29 @@ def options_of(metadata: Any) -> dict[str, Any]:
     return {name: getattr(metadata, name) for name in _MEANINGFUL if hasattr(metadata, name)}
 
 
+class EndlessRecursion(BaseException):
+    """Functions of a kernel call each other until Python's stack is full.
+
+    Triton puts an Exception into another at each call on its way out, and then walks over these in a time that doubles
+    with each; that takes longer than anybody waits.
+    """
+
+
+# The stack that a call in a kernel is sure to find, in frames, and the largest that we wait for.
+_ROOM = 250
+_DEEPEST = 3000
+
+
+class _Modules(dict[str, ModuleType]):
+    """What stands for which module, which Triton asks as often as it begins to read a function."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        with contextlib.suppress(ValueError):  # the stack is not that deep
+            sys._getframe(min(sys.getrecursionlimit(), _DEEPEST) - _ROOM)
+            raise EndlessRecursion("functions of the kernel call each other without end")
+        return super().get(name, default)
+
+
 class CPUBackend(BaseBackend):
     """Compiles for the target ``cpu``: TTIR, then the same in MLIR's generic form."""
 
@@ -96,7 +121,7 @@ class CPUBackend(BaseBackend):
     def get_module_map(self) -> dict[str, ModuleType]:
         if reading is not None:  # this is what Triton asks for last
             reading.begin()
-        return self._model.get_module_map()  # type: ignore[no-any-return]
+        return _Modules(self._model.get_module_map())
 
     def load_dialects(self, context: Any) -> None:
         self._model.load_dialects(context)

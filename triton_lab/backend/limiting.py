@@ -32,7 +32,9 @@ def limits(
     1 GiB at the start. Fewer programs run at once where they are large.
     ``engine``: "numpy", which is the meaning of every kernel; "native", which compiles a kernel to machine code when
     it is first launched and leaves to NumPy what it cannot do; "auto", as at the start unless the environment variable
-    TRITON_LAB_ENGINE says otherwise: we choose. `lab.engines` tells what ran the launches so far.
+    TRITON_LAB_ENGINE says otherwise: NumPy, until a kernel has cost some 50 ms and is compiled beside the launches. So
+    under "auto" the last bits of functions such as exp, and of sums, may change from one launch to a later one; to
+    compare bits take "numpy". `lab.engines` tells what ran the launches so far.
 
     Holds for the whole process until the next change; as a context manager, until the block ends.
 

@@ -28,10 +28,10 @@ def regions_of(leaves: Sequence[Leaf], mirrors: Mirrors, private: bool = False) 
     for leaf in leaves:
         tensor = tensor_of(leaf.object) if leaf.kind != "scalar" else None
         if tensor is not None and extent_of(tensor) is not None:
-            by_device.setdefault(str(tensor.device), []).append(tensor)
+            by_device.setdefault(str(tensor.untyped_storage().device), []).append(tensor)
     result: list[Region] = []
     for tensors in by_device.values():
-        kind = tensors[0].device.type
+        kind = tensors[0].untyped_storage().device.type
         if kind == "cpu":
             runs = joined([extent for tensor in tensors if (extent := extent_of(tensor)) is not None])
             own = [own_memory(start, stop, tensors) for start, stop in runs]

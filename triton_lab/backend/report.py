@@ -12,7 +12,7 @@ from triton_lab.backend.source import Written
 from triton_lab.backend.written_access import guard_at
 from triton_lab.interpreter.errors import Deadlock, Fault, KernelError, StepLimit, Unsupported
 from triton_lab.interpreter.frame import running
-from triton_lab.ir import Op, Plan, effects
+from triton_lab.ir import Location, Op, Plan, effects
 from triton_lab.ir.masks import guard
 from triton_lab.words import (
     HINT_DEADLOCK,
@@ -39,7 +39,8 @@ def described(error: KernelError, call: Any) -> KernelError:
     else:
         message, hint = _message(error)
     programs = _programs(error, call.grid)
-    lines = [f"{message}", *_where(error.op, call.metadata.name, programs, call.written)]
+    location = None if error.op is None else error.op.location
+    lines = [f"{message}", *_where(location, call.metadata.name, programs, call.written)]
     if hint:
         lines.append(f"  {hint}")
     if error.op is not None and effects.is_access(error.op):
@@ -50,26 +51,33 @@ def described(error: KernelError, call: Any) -> KernelError:
 
 def told_where(interrupt: KeyboardInterrupt, call: Any) -> None:
     """Give ``interrupt`` the line that ran as its message, and that without the code as ``kernel_line``, where it met
-    a line of the kernel's."""
-    op = running(interrupt)
-    if op is None or call.written.place(op.location) is None:
+    a line of the kernel's: the innermost operation, or on the native engine the loop, or the kernel's first line."""
+    op, programs = running(interrupt), ""
+    location = None if op is None else op.location
+    if hasattr(interrupt, "kernel_at"):  # on the native engine: the program, and the loop if it was in one
+        number, loop = interrupt.kernel_at
+        plan = call.executable.plan
+        location = next((op.location for op in plan.walk() if op.index == loop), plan.kernel.location)
+        programs = program(number, call.grid)
+    if call.written.place(location) is None:
         return
-    lines = _where(op, call.metadata.name, "", call.written)
+    lines = _where(location, call.metadata.name, programs, call.written)
     interrupt.args = ("\n".join(lines).strip(),)
     interrupt.kernel_line = lines[0].strip()  # type: ignore[attr-defined]
 
 
 def refused(error: KernelError, source: Any, metadata: Any, plan: Plan) -> KernelError:
     """An error found before the kernel ran at all."""
-    lines = [error.message, *_where(error.op, metadata.name, "", Written(source.fn, plan))]
+    location = None if error.op is None else error.op.location
+    lines = [error.message, *_where(location, metadata.name, "", Written(source.fn, plan))]
     lines.append(f"  {HINT_UNSUPPORTED}")
     error.args = ("\n".join(lines),)
     return error
 
 
-def _where(op: Op | None, kernel: str, programs: str, source: Written) -> list[str]:
-    """The operation's line with carets, and the calls that led there."""
-    places = list(source.places(op.location)) if op is not None else []
+def _where(location: Location | None, kernel: str, programs: str, source: Written) -> list[str]:
+    """The line with carets, and the calls that led there."""
+    places = list(source.places(location))
     if not places:
         return [f"  in kernel {kernel}" + (f", {programs}" if programs else "")]
     lines = []

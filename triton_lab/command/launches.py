@@ -65,7 +65,7 @@ def _processes() -> int:
 
 
 def run_and_report(script: Script, target: str, page: Path | None) -> int:
-    """`triton-lab run`; gives the script's exit code. Raises UsageError."""
+    """`triton-lab run`; gives the script's exit code, or 2 where the page could not be written. Raises UsageError."""
     page = _writable(page)
     heard, ended = ran(script, target, draw=page is not None, time=True)
     print(file=sys.stderr)
@@ -78,6 +78,9 @@ def run_and_report(script: Script, target: str, page: Path | None) -> int:
         except KeyboardInterrupt:
             warn(f"interrupted: {page} was not written")
             return INTERRUPTED
+        except OSError as error:
+            _warn_of_unwritten(page, error)
+            return ended.code or FAILED
     return ended.code
 
 
@@ -124,9 +127,14 @@ def check(
     made = text(heard, own, code)
     if output is None:
         write(sys.stdout, made)
-    else:
+        return code
+    try:
         output.write_text(made, encoding="utf-8")
-        warn(f"{told.summary(heard)}; wrote {told.path(str(output))}")
+    except OSError as error:  # what was found is not lost with it
+        write(sys.stdout, made)
+        _warn_of_unwritten(output, error)
+        return FAILED
+    warn(f"{told.summary(heard)}; wrote {told.path(str(output))}")
     return code
 
 
@@ -199,6 +207,11 @@ def _writable(path: Path | None) -> Path | None:
     if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
         raise click.UsageError(f"{path} cannot be written: is its folder there, and yours?")
     return path
+
+
+def _warn_of_unwritten(path: Path, error: OSError) -> None:
+    """What nobody could know before the script ran: the disk is full, say, or the folder gone."""
+    warn(f"{told.path(str(path))} was not written: {error.strerror or error}")
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -186,4 +187,15 @@ def _security(authority: Path | None, certificate: Path | None, key: Path | None
 
 def main() -> None:
     """What ``triton-lab`` and ``python -m triton_lab`` run."""
+    _open_closed_streams()
     triton_lab_command(prog_name="triton-lab")
+
+
+def _open_closed_streams() -> None:
+    """Where a stream was closed when we were started (``>&-``), what would go there goes nowhere.
+
+    Else Python has None in its place, and the next file that a script opens would get its number.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):  # as they are numbered
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - to the end of the process

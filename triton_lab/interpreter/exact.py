@@ -60,7 +60,8 @@ def multiply_add(a: Array, b: Array, c: Array) -> Array:
         return to_odd(total, np.where(np.isfinite(error), error, 0.0))
     outer, rest, error = _three_parts(*two_product(a, b), c)
     result = outer + to_odd(rest, error)
-    result = np.where(np.isfinite(result), result, a * b + c)
+    # A product that is zero leaves nothing to round, and the sum of zeros has a sign.
+    result = np.where(np.isfinite(result) & (a != 0) & (b != 0), result, a * b + c)
     edge = _far_out(a) | _far_out(b) | (np.abs(a * b) < _SMALLEST_PRODUCT)
     if edge.any() and (edge := edge & np.isfinite(a) & np.isfinite(b) & np.isfinite(c) & (a != 0) & (b != 0)).any():
         result[edge] = _scaled_multiply_add(*(x[edge] for x in np.broadcast_arrays(a, b, c)))

@@ -121,6 +121,7 @@ def remade(
     from triton.runtime.jit import JITFunction
 
     from triton_lab.backend.compiler import TARGET, options_of
+    from triton_lab.backend.unheard import unheard
 
     kernel = source.fn
 
@@ -133,7 +134,7 @@ def remade(
     other.__globals__ = {**surroundings.restore(kernel), **(names or {})}
     made = ASTSource(other, source.signature, dict(source.constants), source.attrs)
     # What probes find while compiling is not in Triton's cache: compile in any case.
-    with triton.knobs.compilation.scope():
+    with triton.knobs.compilation.scope(), unheard():
         triton.knobs.compilation.always_compile = True
         compiled = triton.compile(made, target=TARGET, options=options_of(metadata))
     return made, Executable.of(parse_plan(compiled.asm["plan"].decode()))

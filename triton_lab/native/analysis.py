@@ -93,6 +93,38 @@ class Analysis:
             found.moved |= inner.moved or op.name in SHAPES
         return found
 
+    def beneath(self, value: int) -> set[int]:
+        """The values that elements of ``value`` are computed from where they are asked for, itself among them."""
+        found: set[int] = set()
+        todo = [value]
+        while todo:
+            value = self.one(todo.pop())
+            maker = self.maker.get(value)
+            if value not in found and maker is not None and maker.name in PURE:
+                todo += maker.operands
+            found.add(value)
+        return found
+
+    def is_renewed(self, argument: int, value: int, end: Op) -> bool:
+        """Whether a round of a loop, which ``end`` ends, reads each element of the block ``argument`` for nothing but
+        the same element of ``value``, which takes its place in the next round: then both can lie in one place."""
+        uses, maker = self.uses(argument), self.maker.get(value)
+        if uses.wide or uses.moved:
+            return False
+        if uses.sinks == {end}:
+            readers = [self.one(each) for each in end.operands if argument in self.beneath(each)]
+            return readers == [value] and not any(map(self._starts_again, self.beneath(value)))
+        if maker is None or maker.name != "tt.dot" or uses.sinks != {maker} or self._starts_again(value):
+            return False
+        return not any(argument in self.beneath(factor) for factor in maker.operands[:2])
+
+    def _starts_again(self, value: int) -> bool:
+        """Whether it is a product that may have to be computed once more from what it started with."""
+        maker = self.maker.get(value)
+        if maker is None or maker.name not in ("tt.dot", "tt.dot_scaled"):
+            return False
+        return maker.name == "tt.dot_scaled" or self.types[maker.operands[0]].element == "bf16"
+
     def cost(self, op: Op) -> int:
         """What an element takes by itself, in operations."""
         return COSTS.get(op.name, 0 if op.name in SHAPES or op.name == "arith.constant" else 1)

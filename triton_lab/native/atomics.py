@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 
 from triton_lab.ir import Op
 from triton_lab.ir.effects import Rmw, operands_of
+from triton_lab.native.access import Tally, access_of, asked, check
 from triton_lab.native.code import Code, Reg, bits_of
-from triton_lab.native.elements import Indices, at, lanes_of, mask_at, write
+from triton_lab.native.elements import Indices, lanes_of, write
 from triton_lab.native.elementwise import extreme
 from triton_lab.native.emitter import Emitter, emits
-from triton_lab.native.forms import Buffer
-from triton_lab.native.kinds import is_narrow, width_of
+from triton_lab.native.forms import Access, Buffer
+from triton_lab.native.kinds import is_narrow, kind_of, width_of
 from triton_lab.native.math.conversions import narrow, widen
-from triton_lab.native.memory import Tally, addresses, check_corners
 from triton_lab.native.nest import nest
 from triton_lab.native.shapes import in_rows
 
@@ -54,10 +54,27 @@ _OF_FLOATS: dict[int, Update] = {
 
 @emits("tt.atomic_rmw")
 def atomic_rmw(emitter: Emitter, op: Op) -> None:
+    _update(emitter, op, op.attributes["atomic_rmw_op"])
+
+
+# The kinds of `tt.descriptor_reduce` -> those of `tt.atomic_rmw`, for signed elements and floats, and unsigned ones.
+_KINDS = {1: Rmw.ADD, 2: Rmw.MIN, 3: Rmw.MAX, 6: Rmw.AND, 7: Rmw.OR, 8: Rmw.XOR}
+_UNSIGNED = {**_KINDS, 2: Rmw.UMIN, 3: Rmw.UMAX}
+
+
+@emits("tt.descriptor_reduce")
+def descriptor_reduce(emitter: Emitter, op: Op) -> None:
+    described = emitter.types[op.operands[operands_of(op).address]].pointee
+    assert described is not None
+    _update(emitter, op, (_UNSIGNED if described.element[0] == "u" else _KINDS)[op.attributes["kind"]])
+
+
+def _update(emitter: Emitter, op: Op, kind: int) -> None:
+    """Each lane in turn puts what ``kind`` says in the place of what it finds."""
     where, code = operands_of(op), emitter.code
     assert where.value is not None
     value = op.operands[where.value]
-    element, kind = emitter.element(value), op.attributes["atomic_rmw_op"]
+    element = emitter.element(value)
     floats = element[0] in "fb" and kind in _OF_FLOATS
     update = _OF_FLOATS[kind] if floats else _UPDATES[kind]
 
@@ -67,8 +84,7 @@ def atomic_rmw(emitter: Emitter, op: Op) -> None:
             return narrow(code, update(code, widen(code, old, element), widen(code, new, element)), element)
         return update(code, old, new)
 
-    mask = None if where.mask is None else op.operands[where.mask]
-    _in_turn(emitter, op, mask, [value], change)
+    _in_turn(emitter, op, [value], change)
 
 
 @emits("tt.atomic_cas")
@@ -82,69 +98,66 @@ def atomic_cas(emitter: Emitter, op: Op) -> None:
         same = code.compare("eq", code.cast("bitcast", old, bits), code.cast("bitcast", given[0], bits))
         return code.select(same, given[1], old)
 
-    _in_turn(emitter, op, None, [op.operands[where.expected], op.operands[where.value]], change)
+    _in_turn(emitter, op, [op.operands[where.expected], op.operands[where.value]], change)
 
 
-def _in_turn(
-    emitter: Emitter, op: Op, mask: int | None, values: Sequence[int], change: Callable[[Reg, Sequence[Reg]], Reg]
-) -> None:
-    """``memory = change(memory, values)`` lane by lane; the result is what each lane found."""
-    pointer, (result,) = op.operands[operands_of(op).address], op.results
-    type, element = emitter.types[result], emitter.element(result)
-    size = width_of(element)
-    if not type.shape:
-        form = addresses(emitter, pointer)
-        assert form is not None
-        check_corners(emitter, op, form, mask, size)
+def _in_turn(emitter: Emitter, op: Op, values: Sequence[int], change: Callable[[Reg, Sequence[Reg]], Reg]) -> None:
+    """``memory = change(memory, values)`` lane by lane; the result, if there is one, is what each lane found."""
+    access = access_of(emitter, op)
+    if not access.shape:
         if not emitter.rehearsal:
-            _one_lane(emitter, op, mask, values, change)
+            _one_lane(emitter, access, values, change)
         return
-    places = _checked_places(emitter, op, pointer, mask, size)
     if emitter.rehearsal:
+        check(emitter, access)
         return
+    places = _checked_places(emitter, access)
     given = [in_rows(emitter, value) for value in values]
-    used = bool(emitter.analysis.users.get(result))
-    found = emitter.take(result) if used else None
-    _lane_by_lane(emitter, places, given, found, emitter.kind(result), size, change)
+    asked_for = [result for result in op.results if emitter.analysis.users.get(result)]
+    found = emitter.take(asked_for[0]) if asked_for else None
+    _lane_by_lane(emitter, places, given, found, kind_of(access.element), width_of(access.element), change)
     if found is not None:
-        emitter.keep(result, found)
+        emitter.keep(asked_for[0], found)
 
 
 def _one_lane(
-    emitter: Emitter, op: Op, mask: int | None, values: Sequence[int], change: Callable[[Reg, Sequence[Reg]], Reg]
+    emitter: Emitter, access: Access, values: Sequence[int], change: Callable[[Reg, Sequence[Reg]], Reg]
 ) -> None:
     """A scalar; where the mask does not hold, zero of scratch is changed and found."""
-    code, (result,) = emitter.code, op.results
-    kind = emitter.kind(result)
-    place = code.cast("inttoptr", emitter.scalar(op.operands[operands_of(op).address]), "ptr")
-    if mask is not None:
+    code, kind, holds = emitter.code, kind_of(access.element), access.holds(())
+    place = code.cast("inttoptr", access.places(()), "ptr")
+    if holds is not True:
         spare = emitter.setting.scratch.start
         code.store(code.constant(kind, 0), spare)
-        place = code.select(emitter.scalar(mask), place, spare)
+        place = code.select(asked(code, holds), place, spare)
     old = code.load(kind, place)
     code.store(change(old, [emitter.scalar(value) for value in values]), place)
-    emitter.forms[result] = old
+    for result in access.op.results:
+        emitter.forms[result] = old
 
 
-def _checked_places(emitter: Emitter, op: Op, pointer: int, mask: int | None, size: int) -> Buffer:
+def _checked_places(emitter: Emitter, access: Access) -> Buffer:
     """The address of each lane, 0 for those that are masked out; a guard has seen that all are good."""
     code = emitter.code
-    buffer = emitter.setting.scratch.take(emitter.types[pointer].shape, "i64")
-    bad = Tally(emitter)
+    buffer = emitter.setting.scratch.take(access.shape, "i64")
+    bad = None if access.checked else Tally(emitter, access)
 
     def body(index: Indices) -> None:
-        lanes = max(1, lanes_of(index))
-        holds = mask_at(emitter, mask, index)
-        found = code.splat(at(emitter, pointer, index), lanes)
+        lanes, holds = max(1, lanes_of(index)), access.holds(index)
+        found = code.splat(access.places(index), lanes)
         if holds is False:
             found = code.like(found, 0)
-        else:
-            wanted = code.splat(code.constant("i1", 1) if holds is True else holds, lanes)
-            found = code.select(bad.inside(op, found, wanted, size), found, code.like(found, 0))
+        elif bad is not None or holds is not True:
+            wanted = asked(code, holds, lanes)
+            if bad is not None:
+                _, good = bad.inside(index, holds)
+                wanted = code.splat(good, lanes)
+            found = code.select(wanted, found, code.like(found, 0))
         write(emitter, buffer, index, found if lanes_of(index) else code.lane(found, 0))
 
-    nest(emitter, buffer.shape, [pointer, *([mask] if mask is not None else [])], body)
-    bad.require(op)
+    nest(emitter, buffer.shape, access.roots, body)
+    if bad is not None:
+        bad.require()
     return buffer
 
 

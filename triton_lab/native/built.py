@@ -7,6 +7,7 @@ import dataclasses
 import json
 import time
 from collections.abc import Iterator
+from threading import Event
 from typing import Any
 
 from triton_lab.ir import Plan
@@ -38,24 +39,28 @@ class Built:
         self._function = _FUNCTION(self._linked.address)
 
     def __call__(
-        self, arguments: bytes, first: int, end: int, grid: bytes, regions: bytes
-    ) -> tuple[int, tuple[int, int]]:
-        """Run programs ``first`` to ``end - 1``: up to which it came, and why no further (see `program`).
+        self, arguments: bytes, grid: bytes, regions: bytes, first: int, end: int, halt: Event | None = None
+    ) -> tuple[int, tuple[int, int, int]]:
+        """Run programs ``first`` to ``end - 1``: up to which it came, and why no further (see `program`): the guard,
+        when it failed, and an address.
 
-        Raises what a signal's handler raises meanwhile: KeyboardInterrupt, mostly.
+        Where ``halt`` is set meanwhile, it stops. Raises what a signal's handler raises meanwhile, KeyboardInterrupt
+        mostly; its ``kernel_at`` says which program ran, and which loop.
         """
         try:
             room = _rooms.pop()
         except IndexError:
             room = _Room()
-        room.begin()
+        room.begin(halt)
         scratch, numbers = room.scratch(self.made.scratch), room.numbers
         came = self._function(arguments, first, end, grid, regions, scratch, ctypes.addressof(numbers))
-        guard, when, error = numbers[0], numbers[1], room.error
+        guard, when, where, error = numbers[0], numbers[1], numbers[4], room.error
         _rooms.append(room)
-        if came < end and guard == STOPPED:
-            raise error or KeyboardInterrupt
-        return came, (guard, when)
+        if came < end and guard == STOPPED and (error is not None or halt is None or not halt.is_set()):
+            error = error or KeyboardInterrupt()
+            error.kernel_at = came, when  # type: ignore[attr-defined]
+            raise error
+        return came, (guard, when, where)
 
 
 class _Room:
@@ -68,13 +73,14 @@ class _Room:
         answers = self._answers()
         self._rounds = next(answers)
         self._ask = ctypes.CFUNCTYPE(ctypes.c_int64)(answers.__next__)
-        self.numbers = (ctypes.c_int64 * 4)(0, 0, 0, ctypes.cast(self._ask, ctypes.c_void_p).value or 0)
+        self.numbers = (ctypes.c_int64 * 5)(0, 0, 0, ctypes.cast(self._ask, ctypes.c_void_p).value or 0)
         self.error: BaseException | None = None
+        self._halt: Event | None = None
         self._since = 0.0
         self._bytes = ctypes.create_string_buffer(_ALIGNED)
 
-    def begin(self) -> None:
-        self.error = None
+    def begin(self, halt: Event | None) -> None:
+        self.error, self._halt = None, halt
         self._since = time.perf_counter()
         self._rounds = self.numbers[2] = _FIRST_ROUNDS
 
@@ -95,7 +101,7 @@ class _Room:
                     self._rounds *= 4
                 elif seconds > _ASK_SECONDS:
                     self._rounds = max(1, self._rounds // 2)
-                answer = self._rounds
+                answer = 0 if self._halt is not None and self._halt.is_set() else self._rounds
             except GeneratorExit:
                 return
             except BaseException as error:
@@ -106,14 +112,14 @@ class _Room:
 _rooms: list[_Room] = []
 
 
-def host_signature(groups: tuple[tuple[int, int], ...]) -> Signature:
+def host_signature(groups: tuple[tuple[int, tuple[int, ...]], ...]) -> Signature:
     """What functions for this processor are specialised on."""
     target = jit.host()
     if target.arm:
         return Signature(groups, 16, 32)
     if target.has("avx512f"):
         return Signature(groups, 64, 32)
-    return Signature(groups, 32 if target.has("avx2") else 16, 16)
+    return Signature(groups, 32 if target.has("avx2") else 16, 16, fused=target.has("fma"))
 
 
 def build(plan: Plan, signature: Signature) -> Built:

@@ -1,63 +1,23 @@
-"""LLVM IR as text that is being written: registers, operations, blocks.
+"""LLVM IR as text that is being written: blocks, and operations on registers.
 
 Everything is explicit: vectors have a fixed number of lanes, and nothing is left to LLVM's vectorizers. No LLVM is
 needed to write it. Pure operations are written once in a block (`Code` keeps what it has), and those whose operands
 are literals of 64 bits are computed here.
-
-Kinds are LLVM's scalar types as text: ``i1``, ``i8``, ``i16``, ``i32``, ``i64``, ``half``, ``float``, ``double``,
-``ptr``. How Triton's types are kept in them is said in `kinds`.
 """
 
 from __future__ import annotations
 
-import math
-import operator
 import re
-import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-_BYTES = {"i1": 1, "i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4, "i64": 8, "double": 8, "ptr": 8, "i128": 16}
+from triton_lab.native.literals import compared, text_of, text_of_bits
+from triton_lab.native.registers import Reg, bits_of, bytes_of
+
+__all__ = ["Block", "Code", "Phi", "Reg", "bits_of", "bytes_of"]
+
 _MANGLED = {"half": "f16", "float": "f32", "double": "f64", "ptr": "p0"}
-
-
-def bytes_of(kind: str) -> int:
-    """Bytes that an element of ``kind`` takes in memory."""
-    return _BYTES[kind]
-
-
-def bits_of(kind: str) -> int:
-    """Bits of an element of ``kind``."""
-    return 1 if kind == "i1" else 8 * _BYTES[kind]
-
-
-@dataclass(frozen=True, slots=True)
-class Reg:
-    """A value in the text: a register or a literal. ``lanes`` is 0 for a scalar."""
-
-    name: str
-    kind: str
-    lanes: int = 0
-
-    @property
-    def type(self) -> str:
-        """LLVM's type: ``float``, ``<16 x float>``."""
-        return f"<{self.lanes} x {self.kind}>" if self.lanes else self.kind
-
-    @property
-    def is_float(self) -> bool:
-        return self.kind in ("half", "float", "double")
-
-    @property
-    def literal(self) -> int | None:
-        """The value of a scalar integer that is written in the text; of ``i1``, 0 or 1."""
-        if self.lanes or self.name[0] == "%" or self.is_float or self.kind == "ptr":
-            return None
-        return {"true": 1, "false": 0}[self.name] if self.kind == "i1" else int(self.name)
-
-    def __str__(self) -> str:
-        return f"{self.type} {self.name}"
 
 
 @dataclass(slots=True, eq=False)
@@ -165,7 +125,7 @@ class Code:
         """``slt``, ``ult``, ``eq`` of integers and pointers; ``olt``, ``une``, ``uno`` of floats: i1."""
         a, b = self.alike(a, b)
         if a.literal is not None and b.literal is not None:
-            return self.constant("i1", _compared(predicate, a.literal, b.literal, bits_of(a.kind)))
+            return self.constant("i1", compared(predicate, a.literal, b.literal, bits_of(a.kind)))
         name = "fcmp" if a.is_float else "icmp"
         return self.let(f"{name} {predicate} {a}, {b.name}", "i1", a.lanes)
 
@@ -207,19 +167,19 @@ class Code:
 
     def constant(self, kind: str, value: float, lanes: int = 0) -> Reg:
         """A literal; integers are taken modulo their width, floats rounded to their kind."""
-        name = _literal(kind, value)
+        name = text_of(kind, value)
         if not lanes:
             return Reg(name, kind)
         return Reg(f"splat ({kind} {name})", kind, lanes)
 
     def pattern(self, kind: str, bits: int, lanes: int = 0) -> Reg:
         """A float literal given by its bits."""
-        name = _float_text(kind, bits)
+        name = text_of_bits(kind, bits)
         return Reg(f"splat ({kind} {name})" if lanes else name, kind, lanes)
 
     def literals(self, kind: str, values: Sequence[float]) -> Reg:
         """A vector of literals, lane by lane."""
-        inner = ", ".join(f"{kind} {_literal(kind, value)}" for value in values)
+        inner = ", ".join(f"{kind} {text_of(kind, value)}" for value in values)
         return Reg(f"<{inner}>", kind, len(values))
 
     def like(self, x: Reg, value: float) -> Reg:
@@ -304,47 +264,6 @@ class Code:
         self.declare(f"void @{function}({', '.join(x.type for x in operands)})", function)
         self.do(f"call void @{function}({', '.join(map(str, operands))})")
 
-    # Loops.
-
-    def counted(
-        self,
-        first: Reg,
-        end: Reg,
-        step: int,
-        body: Callable[[Reg, list[Reg]], Sequence[Reg]],
-        carried: Sequence[Reg] = (),
-    ) -> list[Reg]:
-        """``for i in range(first, end, step): carried = body(i, carried)`` on i64; what was carried last.
-
-        While ``body`` writes, the block before the loop is still open: what does not change in the loop can be
-        written there (`at`).
-        """
-        head, leave = self.new_block("loop"), self.new_block("done")
-        before, self.block = self.block, head
-        i = self.phi("i64")
-        i.come(first, before)
-        phis = [self.phi(x.kind, x.lanes) for x in carried]
-        for phi, x in zip(phis, carried, strict=True):
-            phi.come(x, before)
-        found = list(body(i.reg, [phi.reg for phi in phis]))
-        following = self.op("add", i.reg, self.constant("i64", step))
-        for phi, x in zip([i, *phis], [following, *found], strict=True):
-            phi.come(x, self.block)
-        last = self.block
-        self.branch(self.compare("slt", following, end), head, leave)
-        self.block = before
-        if first.literal is not None and end.literal is not None and first.literal < end.literal:
-            self.jump(head)
-            self.block = leave
-            return found
-        self.branch(self.compare("slt", first, end), head, leave)
-        self.block = leave
-        results = [self.phi(x.kind, x.lanes) for x in carried]
-        for result, at_first, at_last in zip(results, carried, found, strict=True):
-            result.come(at_first, before)
-            result.come(at_last, last)
-        return [result.reg for result in results]
-
     # The text.
 
     def text(self) -> str:
@@ -367,55 +286,3 @@ def _argument(argument: Reg) -> str:
 
 def _mangled(x: Reg) -> str:
     return (f"v{x.lanes}" if x.lanes else "") + _MANGLED.get(x.kind, x.kind)
-
-
-def _literal(kind: str, value: float) -> str:
-    if kind == "ptr":
-        return "null"
-    if kind == "i1":
-        return "true" if value else "false"
-    if kind[0] == "i":
-        bits = bits_of(kind)
-        return str((int(value) + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1))
-    return _float_text(kind, _bits_of_float(kind, value))
-
-
-_PREDICATES = {
-    "eq": operator.eq,
-    "ne": operator.ne,
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
-}
-
-
-def _compared(predicate: str, a: int, b: int, bits: int) -> bool:
-    if predicate[0] == "u":
-        a, b = a % (1 << bits), b % (1 << bits)
-    return bool(_PREDICATES[predicate[-2:]](a, b))
-
-
-_FORMATS = {"half": ("<e", "<H"), "float": ("<f", "<I"), "double": ("<d", "<Q")}
-
-
-def _bits_of_float(kind: str, value: float) -> int:
-    to, of = _FORMATS[kind]
-    try:
-        packed = struct.pack(to, value)
-    except OverflowError:
-        packed = struct.pack(to, math.copysign(math.inf, value))
-    return int(struct.unpack(of, packed)[0])
-
-
-def _float_text(kind: str, bits: int) -> str:
-    """LLVM writes a float's literal as the bits of the same number in a double, and a half's as its own."""
-    if kind == "half":
-        return f"0xH{bits:04X}"
-    if kind == "double":
-        return f"0x{bits:016X}"
-    sign, exponent, fraction = bits >> 31, bits >> 23 & 0xFF, bits & 0x7FFFFF
-    if exponent == 0xFF:
-        return f"0x{sign << 63 | 0x7FF << 52 | fraction << 29:016X}"
-    number = struct.unpack("<f", struct.pack("<I", bits))[0]
-    return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"

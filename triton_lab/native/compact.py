@@ -249,10 +249,15 @@ _FAR = 61
 
 
 def is_bounded(emitter: Emitter, op: Op, form: Affine) -> bool:
-    """Whether the elements are far from where 64 bits end; a guard sees to it that the base is."""
+    """Whether the elements are far from where 64 bits end; a guard sees to it that the base is.
+
+    There are guards for what addresses depend on alone: behind a write others would come too late.
+    """
     if form.reach_bits > _FAR:
         return False
     if form.base_bits > _FAR:
+        if emitter.analysis.one(op.results[0]) not in emitter.analysis.addressing:
+            return False
         code = emitter.code
         shifted = code.op("add", terms.register(code, form.base), code.constant("i64", 1 << _FAR))
         emitter.guards.require(code.compare("ult", shifted, code.constant("i64", 2 << _FAR)), op, "wraps")
@@ -271,7 +276,7 @@ def _kept(emitter: Emitter, op: Op, form: Affine) -> Affine | None:
     for x, predicate, bound in ((low, "sge", -limit), (high, "slt", limit)):
         ok = code.compare(predicate, terms.register(code, x), code.constant("i64", bound))
         emitter.guards.require(ok, op, "wraps")
-    return replace(form, base_bits=bits - 1, reach_bits=bits)
+    return replace(form, base_bits=min(form.base_bits, bits - 1), reach_bits=min(form.reach_bits, bits))
 
 
 @_forms("arith.andi")

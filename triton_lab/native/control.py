@@ -1,7 +1,8 @@
-"""Loops and conditions.
+"""Loops.
 
 What a loop carries is a phi: of a scalar, of the base of an affine block, or of the pointers to two buffers that change
-places, so that a round reads the old block while it writes the new one.
+places, so that a round reads the old block while it writes the new one. A block whose elements a round needs only for
+the same elements of the new one stays in one buffer.
 """
 
 from __future__ import annotations
@@ -15,9 +16,8 @@ from triton_lab.native import code as text
 from triton_lab.native import terms
 from triton_lab.native.code import Code, Phi, Reg
 from triton_lab.native.emitter import Emitter, Retry, emits
-from triton_lab.native.forms import Affine, Buffer, Form
+from triton_lab.native.forms import Affine, Buffer, Described, Form
 from triton_lab.native.materials import materialise
-from triton_lab.native.unsupported import Unsupported
 from triton_lab.native.walk import walk
 
 
@@ -27,7 +27,7 @@ class Carried:
 
     argument: int
     phis: tuple[Phi, ...]
-    form: Affine | Buffer | Reg
+    form: Affine | Buffer | Described | Reg
 
 
 @emits(
@@ -46,7 +46,7 @@ def scf_for(emitter: Emitter, op: Op) -> None:
     counter, arguments = body.arguments[0], body.arguments[1:]
     # Rounds are counted, so that a counter near the end of its type does not come round to the start.
     rounds = _rounds(emitter, op, low, high, step, unsigned)
-    starts = _prepared(emitter, arguments, op.operands[3:])
+    starts = _prepared(emitter, arguments, op.operands[3:], op.results, body.ops[-1])
     before, head, inside, after = code.block, *(code.new_block(name) for name in ("for", "body", "after"))
     code.jump(head)
     code.block = head
@@ -58,7 +58,7 @@ def scf_for(emitter: Emitter, op: Op) -> None:
     code.block = inside
     forms, costs = dict(emitter.forms), dict(emitter.costs)
     emitter.forms[counter] = i.reg
-    _turn(emitter, body, carried, arguments)
+    _turn(emitter, op, body, carried, arguments)
     number.come(code.op("add", number.reg, code.constant("i64", 1)), code.block)
     i.come(code.op("add", i.reg, step), code.block)
     code.jump(head)
@@ -98,22 +98,29 @@ def _wide(code: Code, x: Reg, unsigned: bool) -> Reg:
 Start = tuple[int, Form | tuple[Buffer, Buffer]]
 
 
-def _prepared(emitter: Emitter, arguments: Sequence[int], values: Sequence[int]) -> list[Start]:
-    """How each carried value begins; blocks that are not affine are written down."""
+def _prepared(
+    emitter: Emitter, arguments: Sequence[int], values: Sequence[int], last: Sequence[int], end: Op | None = None
+) -> list[Start]:
+    """How each carried value begins; blocks that are not affine are written down.
+
+    ``last`` are the values that stand for the carried ones behind the last round: of a value that no round reads, a
+    guard may look at nothing but that. ``end``: what yields the next values, where nothing but the body reads the old
+    ones.
+    """
     found: list[Start] = []
-    for argument, value in zip(arguments, values, strict=True):
-        if emitter.rehearsal and not emitter.order.is_needed(argument):
+    for at, (argument, value, after) in enumerate(zip(arguments, values, last, strict=True)):
+        if emitter.rehearsal and not (emitter.order.is_needed(argument) or emitter.order.is_needed(after)):
             continue
-        type = emitter.types[argument]
         form = emitter.form(value)
-        if isinstance(form, Reg) or (isinstance(form, Affine) and argument not in emitter.crooked):
+        if isinstance(form, (Reg, Described)) or (isinstance(form, Affine) and argument not in emitter.crooked):
             found.append((argument, form))
             continue
-        if type.is_descriptor:
-            raise Unsupported("a loop that carries a descriptor")
-        first, second = emitter.take(argument), emitter.take(argument)
+        first = emitter.take(argument)
         materialise(emitter, value, first)
-        found.append((argument, (first, second)))
+        if end is not None and emitter.analysis.is_renewed(argument, emitter.analysis.one(end.operands[at]), end):
+            found.append((argument, first))
+        else:
+            found.append((argument, (first, emitter.take(argument))))
     return found
 
 
@@ -127,6 +134,12 @@ def _carry(emitter: Emitter, starts: Sequence[Start], before: text.Block) -> lis
             phi.come(start, before)
             carried.append(Carried(argument, (phi,), phi.reg))
             emitter.forms[argument] = phi.reg
+        elif isinstance(start, Described):
+            phis = tuple(code.phi(reg.kind) for reg in start.registers)
+            for phi, reg in zip(phis, start.registers, strict=True):
+                phi.come(reg, before)
+            emitter.forms[argument] = described = Described.of([phi.reg for phi in phis])
+            carried.append(Carried(argument, phis, described))
         elif isinstance(start, Affine):
             phi = code.phi("i64")
             phi.come(terms.register(code, start.base), before)
@@ -134,6 +147,9 @@ def _carry(emitter: Emitter, starts: Sequence[Start], before: text.Block) -> lis
             form = replace(start, base=phi.reg, base_bits=bits if bits == 64 else bits - 1)
             carried.append(Carried(argument, (phi,), form))
             emitter.forms[argument] = form
+        elif isinstance(start, Buffer):
+            carried.append(Carried(argument, (), start))
+            emitter.forms[argument] = start
         else:
             assert isinstance(start, tuple)
             now, then = code.phi("ptr"), code.phi("ptr")
@@ -146,15 +162,15 @@ def _carry(emitter: Emitter, starts: Sequence[Start], before: text.Block) -> lis
     return carried
 
 
-def _turn(emitter: Emitter, body: Block, carried: Sequence[Carried], arguments: Sequence[int]) -> None:
-    """One round: the body, and what it yields for the next one."""
+def _turn(emitter: Emitter, op: Op, body: Block, carried: Sequence[Carried], arguments: Sequence[int]) -> None:
+    """One round of the loop ``op``: the body, and what it yields for the next one."""
     yields = dict(zip(arguments, body.ops[-1].operands, strict=True))
     wanted = dict(emitter.wanted)
     for each in carried:
         value = emitter.analysis.one(yields[each.argument])
         if isinstance(each.form, Buffer) and value not in emitter.forms and value not in emitter.wanted:
             emitter.wanted[value] = _other(each)
-    emitter.guards.ask()
+    emitter.guards.ask(op)
     walk(emitter, body)
     _hand_back(emitter, carried, yields)
     emitter.wanted = wanted
@@ -163,6 +179,8 @@ def _turn(emitter: Emitter, body: Block, carried: Sequence[Carried], arguments: 
 def _other(each: Carried) -> Buffer:
     """The buffer that the next round will read."""
     assert isinstance(each.form, Buffer)
+    if not each.phis:
+        return each.form
     return Buffer(each.phis[1].reg, each.form.shape, each.form.strides, each.form.kind, each.form.widened)
 
 
@@ -176,18 +194,20 @@ def _hand_back(emitter: Emitter, carried: Sequence[Carried], yields: dict[int, i
         if isinstance(each.form, Reg):
             assert isinstance(form, Reg)
             following.append((form,))
+        elif isinstance(each.form, Described):
+            assert isinstance(form, Described)
+            following.append(form.registers)
         elif isinstance(each.form, Affine):
             if not isinstance(form, Affine) or form.strides != each.form.strides or form.grain < each.form.grain:
                 raise Retry(each.argument)
             following.append((terms.register(code, form.base),))
+        elif value == each.argument:
+            following.append(tuple(phi.reg for phi in each.phis))
         else:
-            now, then = each.phis
-            if value == each.argument:
-                following.append((now.reg, then.reg))
-                continue
-            if not (isinstance(form, Buffer) and form.pointer == then.reg):
-                materialise(emitter, value, _other(each))
-            following.append((then.reg, now.reg))
+            other = _other(each)
+            if not (isinstance(form, Buffer) and form.pointer == other.pointer):
+                materialise(emitter, value, other)
+            following.append(tuple(phi.reg for phi in reversed(each.phis)))
     for each, regs in zip(carried, following, strict=True):
         for phi, reg in zip(each.phis, regs, strict=True):
             phi.come(reg, code.block)
@@ -206,7 +226,7 @@ def _results(emitter: Emitter, op: Op, carried: Sequence[Carried]) -> None:
 def scf_while(emitter: Emitter, op: Op) -> None:
     code = emitter.code
     (condition,), (body,) = (region.blocks for region in op.regions)
-    starts = _prepared(emitter, condition.arguments, op.operands)
+    starts = _prepared(emitter, condition.arguments, op.operands, condition.arguments)
     before, head, inside, after = code.block, *(code.new_block(name) for name in ("while", "do", "after"))
     code.jump(head)
     code.block = head
@@ -221,7 +241,7 @@ def scf_while(emitter: Emitter, op: Op) -> None:
     middle = dict(emitter.forms), dict(emitter.costs)
     code.block = inside
     _hand_on(emitter, body.arguments, passed)
-    _turn(emitter, body, carried, condition.arguments)
+    _turn(emitter, op, body, carried, condition.arguments)
     code.jump(head)
     emitter.forms, emitter.costs = middle
     code.block = after
@@ -235,37 +255,3 @@ def _hand_on(emitter: Emitter, targets: Sequence[int], values: Sequence[int]) ->
         if value in emitter.forms:
             emitter.forms[target] = emitter.forms[value]
             emitter.costs[target] = 1
-
-
-@emits("scf.if")
-def scf_if(emitter: Emitter, op: Op) -> None:
-    code = emitter.code
-    needed = [v for v in op.results if not emitter.rehearsal or emitter.order.is_needed(v)]
-    buffers = {value: emitter.take(value) for value in needed if emitter.types[value].shape}
-    then, otherwise, after = (code.new_block(name) for name in ("then", "else", "join"))
-    code.branch(emitter.scalar(op.operands[0]), then, otherwise)
-    ways = []
-    for number, block in enumerate((then, otherwise)):
-        code.block = block
-        forms, costs = dict(emitter.forms), dict(emitter.costs)
-        found: dict[int, Reg] = {}
-        if number < len(op.regions) and op.regions[number].blocks:
-            (body,) = op.regions[number].blocks
-            yields = dict(zip(op.results, walk(emitter, body).operands, strict=True))
-            for value in needed:
-                if value in buffers:
-                    materialise(emitter, yields[value], buffers[value])
-                else:
-                    found[value] = emitter.scalar(yields[value])
-        ways.append((found, code.block))
-        code.jump(after)
-        emitter.forms, emitter.costs = forms, costs
-    code.block = after
-    for value in needed:
-        if value in buffers:
-            emitter.keep(value, buffers[value])
-        else:
-            phi = code.phi(emitter.kind(value))
-            for found, block in ways:
-                phi.come(found[value], block)
-            emitter.forms[value] = phi.reg

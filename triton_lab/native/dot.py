@@ -45,17 +45,17 @@ def multiplied(emitter: Emitter, left: Buffer, right: Buffer, start: int, result
     emitter.afresh()
 
     def plane(at: Indices) -> None:
-        x, y, total = (_plane(emitter, buffer, at) for buffer in (left, right, out))
+        x, y, total = (plane_of(emitter, buffer, at) for buffer in (left, right, out))
         _multiply(emitter, x, y, start, total, element, at)
         if given == "bf16":
             _put_right(emitter, x, y, start, total, element, at)
 
-    _each_plane(emitter, emitter.types[result].shape, plane)
+    each_plane(emitter, emitter.types[result].shape, plane)
     emitter.afresh()
     emitter.keep(result, out)
 
 
-def _each_plane(emitter: Emitter, shape: Sequence[int], body: Callable[[Indices], None]) -> None:
+def each_plane(emitter: Emitter, shape: Sequence[int], body: Callable[[Indices], None]) -> None:
     """``body`` at each position of the axes before the last two, of which there is none or one."""
     if len(shape) == 2:
         body(())
@@ -68,7 +68,7 @@ def _each_plane(emitter: Emitter, shape: Sequence[int], body: Callable[[Indices]
     emitter.counted(emitter.code.constant("i64", 0), emitter.code.constant("i64", shape[0]), 1, along)
 
 
-def _plane(emitter: Emitter, buffer: Buffer, at: Indices) -> Buffer:
+def plane_of(emitter: Emitter, buffer: Buffer, at: Indices) -> Buffer:
     """The last two axes of a buffer, at a position of those before."""
     if not at:
         return buffer
@@ -168,6 +168,8 @@ def _multiply(emitter: Emitter, a: Buffer, b: Buffer, start: int, out: Buffer, e
 def _added_product(emitter: Emitter, a: Reg, b: Reg, total: Reg) -> Reg:
     if a.kind[0] == "i":
         return emitter.code.op("add", total, emitter.code.op("mul", a, b))
+    if not emitter.signature.fused:  # a function would be called for each lane
+        return emitter.code.op("fadd", total, emitter.code.op("fmul", a, b))
     return emitter.code.intrinsic("llvm.fma", a, b, total)
 
 

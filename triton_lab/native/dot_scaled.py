@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from triton_lab.ir import Op
 from triton_lab.native.code import Code, Reg
-from triton_lab.native.dot import multiplied
+from triton_lab.native.dot import each_plane, multiplied, plane_of
+from triton_lab.native.elements import Indices
 from triton_lab.native.emitter import Emitter, emits
 from triton_lab.native.forms import Buffer
 from triton_lab.native.kinds import is_narrow
@@ -27,7 +28,7 @@ _NAN_SCALE = 0xFF
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """An operand: what it is made of, the format of the computation, and the axis of the sum (0 or 1).
+    """An operand: what it is made of, the format of the computation, and the axis of the sum (0 or 1) in its planes.
 
     ``packed`` is the axis along which a byte has two numbers of four bits, the lower half first; None if it has one.
     """
@@ -44,8 +45,8 @@ class _Side:
 def dot_scaled(emitter: Emitter, op: Op) -> None:
     a, b, start, *scales = op.operands
     attributes = op.attributes
-    if len(emitter.types[a].shape) != 2 or emitter.element(op.results[0]) not in ("f32", "f16", "bf16"):
-        raise Unsupported("a scaled dot of several planes, or into float64")
+    if emitter.element(op.results[0]) not in ("f32", "f16", "bf16"):
+        raise Unsupported(f"a scaled dot into {emitter.element(op.results[0])}")
     has_a, has_b = attributes["operandSegmentSizes"][3:]
     formats = attributes["a_elem_type"], attributes["b_elem_type"]
     compute = "f16" if _FP16 in formats else "bf16"
@@ -73,21 +74,32 @@ def dot_scaled(emitter: Emitter, op: Op) -> None:
 
 def _written(emitter: Emitter, side: _Side) -> Buffer:
     """The operand as numbers of the computation's format, which a float32 holds."""
-    code = emitter.code
     given = _copied(emitter, side.value)
-    shape = list(emitter.types[side.value].shape)
+    *planes, rows, columns = emitter.types[side.value].shape
+    extents = [rows, columns]
     if side.packed is not None:
-        shape[side.packed] *= 2
+        extents[side.packed] *= 2
     scales = _copied(emitter, side.scale) if side.scale is not None else None
-    out = emitter.setting.scratch.take(shape, "float", widened=True)
-    rows, columns = shape
+    out = emitter.setting.scratch.take([*planes, *extents], "float", widened=True)
     emitter.afresh()
+
+    def plane(at: Indices) -> None:
+        factors = None if scales is None else plane_of(emitter, scales, at)
+        _write_plane(emitter, side, plane_of(emitter, given, at), factors, plane_of(emitter, out, at))
+
+    each_plane(emitter, out.shape, plane)
+    emitter.afresh()
+    return out
+
+
+def _write_plane(emitter: Emitter, side: _Side, given: Buffer, scales: Buffer | None, out: Buffer) -> None:
+    code, (rows, columns) = emitter.code, out.shape
 
     def at_row(i: Reg, _: list[Reg]) -> Sequence[Reg]:
         def at_column(j: Reg, _: list[Reg]) -> Sequence[Reg]:
             found = _number(emitter, side, given, i, j)
             if scales is not None:
-                found = _scaled(emitter, side, found, scales, shape, i, j)
+                found = _scaled(emitter, side, found, scales, out.shape, i, j)
             where = code.op("add", code.op("mul", i, code.constant("i64", columns)), j)
             code.store(found, code.offset(out.pointer, where, "float"))
             return ()
@@ -96,8 +108,6 @@ def _written(emitter: Emitter, side: _Side) -> Buffer:
         return ()
 
     emitter.counted(code.constant("i64", 0), code.constant("i64", rows), 1, at_row)
-    emitter.afresh()
-    return out
 
 
 def _copied(emitter: Emitter, value: int) -> Buffer:

@@ -12,18 +12,23 @@ from dataclasses import dataclass, field
 
 from triton_lab.ir import Op
 from triton_lab.native import code as text
+from triton_lab.native import terms
 from triton_lab.native.analysis import Analysis
 from triton_lab.native.code import Code, Reg, bytes_of
-from triton_lab.native.forms import Affine, Box, Buffer, Form, Index
+from triton_lab.native.forms import Access, Affine, Box, Buffer, Form, Index
 from triton_lab.native.guards import Guards
 from triton_lab.native.kinds import kind_of
+from triton_lab.native.loops import counted
 from triton_lab.native.order import Order
 from triton_lab.native.program import Signature, Slot
+from triton_lab.native.terms import Term
 
 Element = Callable[["Emitter", Op, tuple[Index, ...]], Reg]
 Emit = Callable[["Emitter", Op], None]
 # What one round of a loop makes of its counter and of what is carried.
 Round = Callable[[Reg, list[Reg]], Sequence[Reg]]
+# What one region, its start and its stop, makes of what is carried.
+OneRegion = Callable[[tuple[Reg, Reg], list[Reg]], Sequence[Reg]]
 EMITS: dict[str, Emit] = {}
 ELEMENTS: dict[str, Element] = {}
 
@@ -116,6 +121,8 @@ class Emitter:
         self.types = analysis.types
         self.forms: dict[int, Form] = {}
         self.costs: dict[int, int] = {}
+        # What loads touch whose elements are read where they are asked for.
+        self.accesses: dict[Op, Access] = {}
         # Where loops want what their bodies yield.
         self.wanted: dict[int, Buffer] = {}
         # Operations that were done together with an earlier one.
@@ -193,7 +200,7 @@ class Emitter:
         return memo[key]
 
     def counted(self, first: Reg, end: Reg, step: int, body: Round, carried: Sequence[Reg] = ()) -> list[Reg]:
-        """A loop (see `Code.counted`), in which what does not depend on its counter is computed before it."""
+        """A loop (see `loops.counted`), in which what does not depend on its counter is computed before it."""
 
         def inside(i: Reg, now: list[Reg]) -> Sequence[Reg]:
             self._memo.append({})
@@ -205,7 +212,7 @@ class Emitter:
 
         before = self.code.block
         # Axes of one element have no lanes, and are gone through one by one.
-        return self.code.counted(first, end, max(1, step), inside, carried)
+        return counted(self.code, first, end, max(1, step), inside, carried)
 
     def afresh(self) -> None:
         """Forget elements computed outside of loops: memory may have changed, or control has come together."""
@@ -227,14 +234,41 @@ class Emitter:
         self.forms[value] = buffer
         self.costs[value] = 1
 
+    def has_one_region(self, op: Op) -> bool:
+        """Whether an access may touch one region only, whatever the launch."""
+        return len(self.order.group[op.index]) == 1
+
     def region(self, op: Op, *, writes: bool) -> tuple[Reg, Reg]:
-        """Where the memory of an access starts and stops (i64)."""
+        """Where the memory of an access starts and stops (i64), if that is one region."""
+        first, second = self._table_entry(self._slot(op, writes))
+        return first, second
+
+    def each_region(
+        self,
+        op: Op,
+        body: Callable[[tuple[Reg, Reg], list[Reg]], Sequence[Reg]],
+        carried: Sequence[Reg],
+        *,
+        writes: bool,
+    ) -> list[Reg]:
+        """``carried = body((start, stop), carried)`` for all regions that an access may touch; what it was last."""
+        first, count = self._table_entry(self._slot(op, writes))
+        code = self.code
+
+        def inside(k: Reg, now: list[Reg]) -> Sequence[Reg]:
+            return body(self._table_entry(terms.add(code, first, terms.multiply(code, k, 2))), now)
+
+        return counted(code, code.constant("i64", 0), count, 1, inside, carried)
+
+    def _slot(self, op: Op, writes: bool) -> int:
         slot = Slot(op.index, writes)
         if slot not in self.setting.slots:
             self.setting.slots.append(slot)
-        at, code = 2 * self.setting.slots.index(slot), self.code
-        start, stop = (
-            code.load("i64", code.offset(self.setting.regions, code.constant("i64", k), "i64"), constant=True)
-            for k in (at, at + 1)
-        )
-        return start, stop
+        return 2 * self.setting.slots.index(slot)
+
+    def _table_entry(self, at: Term) -> tuple[Reg, Reg]:
+        """Two numbers of the table of regions, from the one numbered ``at`` on."""
+        code, table = self.code, self.setting.regions
+        numbers = (terms.register(code, terms.add(code, at, k)) for k in (0, 1))
+        first, second = (code.load("i64", code.offset(table, number, "i64"), constant=True) for number in numbers)
+        return first, second

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import threading
@@ -18,16 +19,17 @@ from triton_lab.native import pool
 if TYPE_CHECKING:
     from triton_lab.interpreter.executable import Executable
     from triton_lab.interpreter.machine import Machine
-    from triton_lab.interpreter.memory import Region
     from triton_lab.native.built import Built
+    from triton_lab.native.footprint import Footprints
+    from triton_lab.native.running import Regions
 
-# What "auto" means: whether kernels that are hot turn native.
-AUTO_TURNS_NATIVE = False
-# A kernel is looked for in the cache once it has cost NumPy so many seconds in this process, and compiled after more.
+# Under "auto" a kernel is looked for in the cache once it has cost NumPy so many seconds in this process, if others are
+# native already, and compiled after more.
 WARM_SECONDS, HOT_SECONDS = 0.005, 0.05
 # A variant whose guards stop programs in so many launches one after the other is left to NumPy.
 _MOST_HANDED = 8
 _KEPT = 1000
+_COLD = "it is not hot yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +65,28 @@ def checked(engine: str, where: str = "engine=") -> Engine:
 def chosen(machine: Machine, trial: bool = False) -> Callable[[], None]:
     """What runs a launch that is ready, on the engine that its limits ask for; it is to be called once.
 
-    Under "native" a kernel is compiled now. ``trial``: an autotuner measures how long it takes, once.
+    Under "native" a kernel is compiled now; under "auto" beside the launches, once it has cost NumPy enough.
+    ``trial``: an autotuner measures how long it takes, once.
     """
     engine = machine.limits.engine
-    if engine == "numpy" or (engine == "auto" and not AUTO_TURNS_NATIVE):
+    if engine == "numpy":
         return machine.run
     kernel = _kernel_of(machine.executable)
-    found = _unfit(machine, kernel) or _variant_of(machine, kernel)
+    why = _unfit(machine, kernel)
+    if not why and engine == "auto":
+        why = "an autotuner tries it" if trial else _COLD if kernel.seconds < WARM_SECONDS else ""
+    found = why or _variant_of(machine, kernel)
     if isinstance(found, str):
-        return functools.partial(_on_numpy, machine, found)
+        return functools.partial(_on_numpy, machine, found, kernel if found is _COLD else None)
     variant, regions = found
     if engine == "native":
         variant.make_ready(machine.executable)
-    elif not trial:
+    else:
         variant.ask(machine.executable, kernel.seconds)
     built = variant.built
-    if built is not None and not (trial and engine == "auto"):
+    if built is not None:
         return functools.partial(_on_native, machine, variant, built, regions)
-    why = "an autotuner tries it" if trial else variant.why
-    return functools.partial(_on_numpy, machine, why, None if trial else kernel)
+    return functools.partial(_on_numpy, machine, variant.why, kernel)
 
 
 def _on_numpy(machine: Machine, why: str, kernel: _Kernel | None = None) -> None:
@@ -94,12 +99,12 @@ def _on_numpy(machine: Machine, why: str, kernel: _Kernel | None = None) -> None
         _note(machine, "numpy", why)
 
 
-def _on_native(machine: Machine, variant: _Variant, built: Built, regions: dict[int, Region | None]) -> None:
+def _on_native(machine: Machine, variant: _Variant, built: Built, regions: Regions) -> None:
     from triton_lab.native import running
 
     handed = 0
     try:
-        handed = running.run(machine, built, regions)
+        handed = running.run(machine, built, regions, functools.partial(variant.is_apart, machine, regions))
     except KernelError:
         handed = machine.grid[0] * machine.grid[1] * machine.grid[2] - machine.ended
         raise
@@ -121,6 +126,8 @@ def _unfit(machine: Machine, kernel: _Kernel) -> str:
         return "its lines are counted"
     if machine.limits.steps is not None:
         return "its steps are limited"
+    if machine.limits.batch is not None and machine.limits.engine == "auto":
+        return "so many of its programs shall run together"
     return kernel.why
 
 
@@ -130,41 +137,50 @@ class _Kernel:
 
     def __init__(self, executable: Executable) -> None:
         self.seconds = 0.0
-        self.variants: dict[tuple[tuple[int, int], ...], _Variant] = {}
+        self.variants: dict[tuple[tuple[int, tuple[int, ...]], ...], _Variant] = {}
         self.why = _never(executable)
 
 
 class _Variant:
     """A kernel for launches of one pattern of aliasing: ready to run once ``built`` is there, else ``why`` not."""
 
-    def __init__(self, groups: tuple[tuple[int, int], ...]) -> None:
+    def __init__(self, groups: tuple[tuple[int, tuple[int, ...]], ...]) -> None:
         self.groups = groups
         self.built: Built | None = None
-        self.why = "it is not hot yet"
+        self.why = _COLD
         self._stages: Iterator[tuple[float, Callable[[Executable], None]]] = iter(
             ((WARM_SECONDS, self._look), (HOT_SECONDS, self.make_ready))
         )
         self._next = next(self._stages, None)
         self._final = False
         self._handed = 0
-        self._lock = threading.Lock()
+        self._footprints: Footprints | None = None
+        self._asking, self._lock = threading.Lock(), threading.Lock()
 
     def ask(self, executable: Executable, seconds: float) -> None:
         """Begin in the background what such a cost is worth."""
-        if self._next is None or seconds < self._next[0]:
+        if self._next is None or seconds < self._next[0] or not self._asking.acquire(blocking=False):
             return
-        with self._lock:
+        try:
             while self._next is not None and seconds >= self._next[0]:
                 job = functools.partial(self._next[1], executable)
                 self._next = next(self._stages, None) if pool.background.submit(job) else None
+        finally:
+            self._asking.release()
 
     def make_ready(self, executable: Executable) -> None:
         """Have it built, or know why it cannot be."""
         from triton_lab.native import built, jit
 
-        with self._lock:
+        if self._final:
+            return
+        if pool.background.closed:  # before any lock: who holds it may be gone
+            self.why = "nothing is compiled any more: the process ends, or was forked while a kernel was compiled"
+            return
+        with pool.compiling(), self._lock:
             if self._final:
                 return
+            self.why = "it is being compiled"
             try:
                 self.built = built.build(executable.plan, built.host_signature(self.groups))
             except (Unsupported, jit.CannotCompile) as error:
@@ -172,18 +188,31 @@ class _Variant:
             except Exception as error:
                 self.why = f"a fault of triton-lab's: {type(error).__name__}: {error}"
                 if os.environ.get("TRITON_LAB_RAISE"):
+                    self._final = True
                     raise
-            finally:
-                self._final = True
+            except BaseException:  # interrupted
+                self.why = _COLD
+                raise
+            self._final = True
 
     def _look(self, executable: Executable) -> None:
+        """Take what the cache has, if the compiler is here: for a kernel that is warm it is not imported."""
         from triton_lab.native import built, jit
 
-        try:
-            self.built = built.kept(executable.plan, built.host_signature(self.groups))
-            self._final = self.built is not None
-        except jit.CannotCompile:
+        if self._final or not jit.is_imported():
             return
+        with pool.compiling(), self._lock, contextlib.suppress(jit.CannotCompile):
+            if not self._final:
+                self.built = built.kept(executable.plan, built.host_signature(self.groups))
+                self._final = self.built is not None
+
+    def is_apart(self, machine: Machine, regions: Regions) -> bool:
+        """Whether no program of the launch touches what another one writes; False where that cannot be told."""
+        from triton_lab.native.footprint import Footprints
+
+        if self._footprints is None:
+            self._footprints = Footprints(machine.executable.plan, self.groups)
+        return self._footprints.are_apart(machine, regions)
 
     def ended(self, handed: int, engine: Engine) -> None:
         """A launch is over, of which NumPy ran so many programs."""
@@ -209,7 +238,7 @@ def _kernel_of(executable: Executable) -> _Kernel:
     return kernel
 
 
-def _variant_of(machine: Machine, kernel: _Kernel) -> tuple[_Variant, dict[int, Region | None]] | str:
+def _variant_of(machine: Machine, kernel: _Kernel) -> tuple[_Variant, Regions] | str:
     from triton_lab.native.running import groups_of, regions_of
 
     regions = regions_of(machine, machine.executable.roots)

@@ -6,6 +6,7 @@ else `Lazy`: nothing but its operation, which computes an element, or some in a 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from triton_lab.ir import Op
@@ -70,7 +71,30 @@ class Lazy:
     op: Op
 
 
-Form = Reg | Affine | Box | Buffer | Lazy
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A tensor descriptor: the address of its first element, extents and strides (i64, elements), and whether it reads
+    as NaN what lies outside (i1)."""
+
+    base: Reg
+    padding: Reg
+    extents: tuple[Reg, ...]
+    strides: tuple[Reg, ...]
+
+    @property
+    def registers(self) -> tuple[Reg, ...]:
+        """All that it is, number by number."""
+        return (self.base, self.padding, *self.extents, *self.strides)
+
+    @classmethod
+    def of(cls, registers: Sequence[Reg]) -> Described:
+        """What has these ``registers``."""
+        base, padding, *numbers = registers
+        rank = len(numbers) // 2
+        return cls(base, padding, tuple(numbers[:rank]), tuple(numbers[rank:]))
+
+
+Form = Reg | Affine | Box | Buffer | Lazy | Described
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,3 +111,29 @@ class Index:
 
 
 ORIGIN = Index(Reg("0", "i64"))
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What one operation touches: a block of ``shape`` of elements of ``element`` in memory.
+
+    ``places`` has the addresses of its lanes (i64), and ``holds`` says which lanes count; both are computed from the
+    blocks ``roots``. ``form`` are the addresses where they are affine, ``box`` is the mask where it is one; without a
+    ``form`` it may hold for more lanes than count. ``masked``: not all lanes count, as far as is known now.
+    ``in_rows``: where they are not affine, they follow each other along the last axis, if none comes round.
+    ``padding`` is read where they do not, if that is not zero or an operand. ``checked``: a guard has seen that all
+    lanes that count may be touched.
+    """
+
+    op: Op
+    shape: tuple[int, ...]
+    element: str
+    places: Callable[[tuple[Index, ...]], Reg]
+    holds: Callable[[tuple[Index, ...]], bool | Reg]
+    roots: tuple[int, ...]
+    form: Affine | None
+    box: Box | None
+    masked: bool
+    in_rows: bool = False
+    padding: Reg | None = None
+    checked: bool = False

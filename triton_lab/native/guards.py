@@ -26,10 +26,11 @@ class Guards:
         with code.at(self._stop):
             self._site: Phi = code.phi("i64")
             self._when: Phi = code.phi("i64")
+            self._where: Phi = code.phi("i64")
         self._used = False
 
-    def require(self, ok: Reg, op: Op, what: str) -> None:
-        """Go on only if ``ok``."""
+    def require(self, ok: Reg, op: Op, what: str, where: Reg | None = None) -> None:
+        """Go on only if ``ok``; ``where`` is an address that is in question."""
         if ok.literal == 1:
             return
         code = self.code
@@ -39,16 +40,14 @@ class Guards:
             self.has_otherwise = True
             code.branch(ok, on, self.otherwise, likely=True)
         else:
-            self._site.come(code.constant("i64", self._number(Guard(op.index, what))), code.block)
-            self._when.come(code.constant("i64", LATE if self.late else EARLY), code.block)
-            self._used = True
+            self._stops(self._number(Guard(op.index, what)), LATE if self.late else EARLY, where)
             code.branch(ok, on, self._stop, likely=True)
         # What was computed before is there behind the guard, too.
         on.known = known
         code.block = on
 
-    def ask(self) -> None:
-        """Once a round of a loop: now and then the caller says whether to go on, and when to ask again."""
+    def ask(self, loop: Op) -> None:
+        """Once a round of ``loop``: now and then the caller says whether to go on, and when to ask again."""
         code = self.code
         place = code.offset(self._fault, code.constant("i64", 2), "i64")
         left = code.op("sub", code.load("i64", place), code.constant("i64", 1))
@@ -59,15 +58,21 @@ class Guards:
         code.block = ask
         asked = code.load("ptr", code.offset(self._fault, code.constant("i64", 3), "i64"))
         rounds = code.let(f"call i64 {asked.name}()", "i64", pure=False)
-        self._site.come(code.constant("i64", STOPPED), ask)
-        self._when.come(code.constant("i64", LATE), ask)
-        self._used = True
+        self._stops(STOPPED, loop.index)
         code.branch(code.compare("sgt", rounds, code.constant("i64", 0)), more, self._stop)
         code.block = more
         code.store(rounds, place)
         code.jump(on)
         on.known = known
         code.block = on
+
+    def _stops(self, site: int, when: int, where: Reg | None = None) -> None:
+        """The function may end from the current block."""
+        code = self.code
+        self._site.come(code.constant("i64", site), code.block)
+        self._when.come(code.constant("i64", when), code.block)
+        self._where.come(where or code.constant("i64", 0), code.block)
+        self._used = True
 
     def _number(self, guard: Guard) -> int:
         if guard not in self._numbers:
@@ -84,4 +89,5 @@ class Guards:
         with code.at(self._stop):
             code.store(self._site.reg, self._fault)
             code.store(self._when.reg, code.offset(self._fault, code.constant("i64", 1), "i64"))
+            code.store(self._where.reg, code.offset(self._fault, code.constant("i64", 4), "i64"))
             code.leave(program)

@@ -5,17 +5,21 @@ llvmlite lets one thread in at a time: whoever is here may have to wait for a co
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib.util
 import itertools
+import sys
 import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.native import elf
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# How hard LLVM tries. The generator writes vectors itself, so what is left is plain: folding, and code selection.
+# How hard LLVM tries to select instructions.
 _EFFORT = 2
 _numbers = itertools.count()
 _once = threading.Lock()
@@ -56,6 +60,11 @@ def missing() -> str:
     return "" if importlib.util.find_spec("llvmlite") is not None else "llvmlite is not installed"
 
 
+def is_imported() -> bool:
+    """Whether the compiler is in this process already."""
+    return "llvmlite.binding" in sys.modules
+
+
 @functools.cache
 def version() -> str:
     """llvmlite's version and LLVM's."""
@@ -84,10 +93,7 @@ def object_code(text: str, target: Target) -> bytes:
             module.triple = target.triple
             module.data_layout = str(machine.target_data)
             module.verify()
-            options = llvm.create_pipeline_tuning_options(speed_level=_EFFORT)
-            options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
-            builder = llvm.create_pass_builder(machine, options)
-            builder.getModulePassManager().run(module, builder)
+            _simplify(llvm, module, machine)
             made: bytes = machine.emit_object(module)
             module.close()
             return made
@@ -95,14 +101,24 @@ def object_code(text: str, target: Target) -> bytes:
         raise CannotCompile(str(error)) from error
 
 
+def _simplify(llvm: Any, module: Any, machine: Any) -> None:
+    """What the generator leaves to do before instructions are selected: it writes the vectors and loops itself, and no
+    two equal operations in a block. All of LLVM's passes take as long again, and gain one part in a hundred."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+
+
+# A table that whoever links object code makes.
+_OFFSETS = "_GLOBAL_OFFSET_TABLE_"
 # What an ELF file calls the processor that it is for, by what LLVM calls it.
 _MACHINES = {"x86_64": 62, "aarch64": 183}
 
 
 def made_for(code: bytes, target: Target) -> bool:
     """Whether object code is of the kind that ``target`` runs, by its header alone."""
-    machine = _MACHINES.get(target.triple.split("-")[0])
-    return code[:4] == b"\x7fELF" and int.from_bytes(code[18:20], "little") == machine
+    return elf.machine_of(code) == _MACHINES.get(target.triple.split("-")[0], -1)
 
 
 class Linked:
@@ -113,6 +129,14 @@ class Linked:
         _, llvm = _llvm()
         if not made_for(code, host()):
             raise CannotCompile("the object code is for another processor")
+        try:
+            wanted = sorted(elf.undefined(code) - {_OFFSETS})
+        except ValueError as error:
+            raise CannotCompile(str(error)) from error
+        # What this processor has no instruction for LLVM has a library do, which may not be here.
+        lacking = [name for name in wanted if not hasattr(ctypes.CDLL(None), name)]
+        if lacking:
+            raise CannotCompile(f"this processor has no instructions for what {' and '.join(lacking)} would do")
         try:
             # The C library has memcpy and memset, which LLVM may call for loops that do their work.
             library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol(symbol)

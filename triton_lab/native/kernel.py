@@ -6,8 +6,11 @@ from triton_lab.ir import Plan, Type
 
 # They register what they know.
 from triton_lab.native import (  # noqa: F401
+    asserts,
     atomics,
+    conditions,
     control,
+    descriptors,
     dot,
     dot_scaled,
     elementwise,
@@ -23,6 +26,7 @@ from triton_lab.native.branches import run_body
 from triton_lab.native.code import Code, Reg, bits_of
 from triton_lab.native.emitter import Emitter, Retry, Scratch, Setting
 from triton_lab.native.flat import flattened
+from triton_lab.native.forms import Form
 from triton_lab.native.guards import Guards
 from triton_lab.native.kinds import kind_of
 from triton_lab.native.order import Order
@@ -98,8 +102,11 @@ def _number(code: Code, table: Reg, at: int) -> Reg:
     return code.load("i64", code.offset(table, code.constant("i64", at), "i64"), constant=True)
 
 
-def _argument(code: Code, table: Reg, at: int, type: Type) -> Reg:
+def _argument(code: Code, table: Reg, at: int, type: Type) -> Form:
     """An argument as its kind: the lowest bits of its slot."""
+    if type.is_descriptor:
+        assert type.pointee is not None
+        return descriptors.handed(code, table, at, len(type.pointee.shape))
     raw = _number(code, table, at)
     kind = kind_of(type.element)
     bits = bits_of(kind)

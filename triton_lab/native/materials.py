@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from triton_lab.native.code import Code, Reg
 from triton_lab.native.elements import Indices, element_for, write
@@ -31,43 +32,64 @@ def materialise(emitter: Emitter, value: int, into: Buffer | None = None, *, wid
 
 def _write_down(emitter: Emitter, value: int, buffer: Buffer) -> None:
     shape = emitter.types[value].shape
-    axis = runs_along(emitter, [value], shape)
+    read, written = runs_along(emitter, [value], shape), _lies_along(buffer)
 
     def body(index: Indices) -> None:
         write(emitter, buffer, index, element_for(emitter, buffer, value, index))
 
-    if axis != len(shape) - 1 and len(shape) == 2 and not shape[0] % _TURNED and not shape[1] % _TURNED:
-        _turned(emitter, value, buffer)
+    if read != written and can_be_turned(shape):
+        _turned(emitter, value, buffer, read)
     else:
-        nest(emitter, shape, [value], body)
+        nest(emitter, shape, [value], body, vector=written)
 
 
-def _turned(emitter: Emitter, value: int, buffer: Buffer) -> None:
-    """Read along the first axis, written along the second: squares are turned round in registers."""
-    code, (rows, columns) = emitter.code, buffer.shape
+def _lies_along(buffer: Buffer) -> int:
+    """The axis along which the elements of a buffer lie in a row."""
+    last = len(buffer.shape) - 1
+    return next((axis for axis in range(last) if buffer.strides[axis] == 1 < buffer.shape[axis]), last)
+
+
+def can_be_turned(shape: Sequence[int]) -> bool:
+    """Whether a block can be cut into squares that are turned round."""
+    return len(shape) == 2 and not any(extent % _TURNED for extent in shape)
+
+
+def column_major(emitter: Emitter, value: int) -> Buffer:
+    """A new buffer for a block of two axes, in which the first one's elements lie in a row."""
+    found = emitter.setting.scratch.take(emitter.types[value].shape, emitter.kind(value))
+    return replace(found, strides=(1, found.shape[0]))
+
+
+def _turned(emitter: Emitter, value: int, buffer: Buffer, read: int) -> None:
+    """Read along one of two axes, written along the other: squares are turned round in registers."""
+    code = emitter.code
     emitter.afresh()
 
-    def square(row: Index, column_start: Reg) -> None:
+    def index(along: Index, across: Index) -> Indices:
+        return (along, across) if read == 0 else (across, along)
+
+    def moved(start: Reg, k: int) -> Index:
+        return Index(code.op("add", start, code.constant("i64", k)), emitter.depth)
+
+    def square(i: Reg, j: Reg) -> None:
         vectors = []
         for k in range(_TURNED):
-            column = Index(code.op("add", column_start, code.constant("i64", k)), emitter.depth)
-            found = element_for(emitter, buffer, value, (row, column))
+            found = element_for(emitter, buffer, value, index(Index(i, emitter.depth, _TURNED), moved(j, k)))
             if found.kind == "i1":
                 found = code.cast("zext", found, "i8")
             vectors.append(code.splat(found, _TURNED))
         for k, vector in enumerate(_transposed(code, vectors)):
-            row_index = Index(code.op("add", row.value, code.constant("i64", k)), emitter.depth)
-            write(emitter, buffer, (row_index, Index(column_start, emitter.depth, _TURNED)), vector)
+            write(emitter, buffer, index(moved(i, k), Index(j, emitter.depth, _TURNED)), vector)
 
-    def along_columns(j: Reg, _: list[Reg]) -> Sequence[Reg]:
-        def along_rows(i: Reg, _: list[Reg]) -> Sequence[Reg]:
-            square(Index(i, emitter.depth, _TURNED), j)
+    def across(j: Reg, _: list[Reg]) -> Sequence[Reg]:
+        def along(i: Reg, _: list[Reg]) -> Sequence[Reg]:
+            square(i, j)
             return ()
 
-        emitter.counted(code.constant("i64", 0), code.constant("i64", rows), _TURNED, along_rows)
+        emitter.counted(code.constant("i64", 0), code.constant("i64", buffer.shape[read]), _TURNED, along)
         return ()
 
-    emitter.counted(code.constant("i64", 0), code.constant("i64", columns), _TURNED, along_columns)
+    emitter.counted(code.constant("i64", 0), code.constant("i64", buffer.shape[1 - read]), _TURNED, across)
     emitter.afresh()
 
 

@@ -1,129 +1,69 @@
-"""Loads and stores.
+"""Loads and stores, by pointers and by descriptors.
 
-An access by affine addresses is checked once, before it: where its corners lie in the region, all of it does. Its loads
-stay lazy unless memory may change before they are needed. Others are checked lane by lane, all of them before
-any is written.
+Loads by affine addresses stay lazy unless memory may change before they are needed. Others are read at once.
 """
 
 from __future__ import annotations
 
 from triton_lab.ir import Op
-from triton_lab.ir.effects import Operands, operands_of
+from triton_lab.ir.effects import operands_of
 from triton_lab.native import terms
+from triton_lab.native.access import Tally, access_of, asked, check, is_row, lane_of
 from triton_lab.native.code import Code, Reg
-from triton_lab.native.compact import splat_of
-from triton_lab.native.elements import Indices, at, lanes_of, mask_at, position, write
+from triton_lab.native.elements import Indices, at, lanes_of, position, write
 from triton_lab.native.emitter import Emitter, elements_of, emits
-from triton_lab.native.forms import Affine, Box, Index, Lazy
-from triton_lab.native.kinds import width_of
-from triton_lab.native.materials import materialise, settle
-from triton_lab.native.nest import nest
-from triton_lab.native.unsupported import Unsupported
+from triton_lab.native.forms import ORIGIN, Access, Affine, Lazy
+from triton_lab.native.kinds import kind_of, width_of
+from triton_lab.native.materials import can_be_turned, column_major, materialise, settle
+from triton_lab.native.nest import nest, runs_along
 
+# Lanes that are computed at once: see `nest.lanes_for`.
+_MOST_LANES = 32
+_ADDRESSED = 4
 
-def addresses(emitter: Emitter, value: int) -> Affine | None:
-    """The affine form of an access's addresses, which of a scalar is one number."""
-    if not emitter.types[value].shape:
-        return splat_of(emitter, value, ())
-    return emitter.affine(value)
-
-
-def check_corners(emitter: Emitter, op: Op, form: Affine, mask: int | None, size: int) -> bool:
-    """A guard that all lanes lie in the region and on multiples of their size; False if that cannot be asked so."""
-    code = emitter.code
-    box = None if mask is None else _box(emitter, mask)
-    if form.reach_bits > 60 or (mask is not None and box is None):
-        return False
-    start, stop = emitter.region(op, writes=op.name != "tt.load")
-    low = high = form.base
-    nothing: Reg | None = None
-    for axis, (stride, extent) in enumerate(zip(form.strides, form.shape, strict=True)):
-        bounds = box.ranges[axis] if box is not None else None
-        first, last = (0, extent - 1) if bounds is None else (bounds.low, terms.subtract(code, bounds.high, 1))
-        if bounds is not None:
-            empty = code.compare("sgt", terms.register(code, first), terms.register(code, last))
-            nothing = empty if nothing is None else code.op("or", nothing, empty)
-        ends = terms.multiply(code, first, stride), terms.multiply(code, last, stride)
-        low = terms.add(code, low, terms.least(code, *ends))
-        high = terms.add(code, high, terms.greatest(code, *ends))
-    if mask is not None and not form.shape:
-        held = emitter.scalar(mask)
-        nothing = code.op("xor", held, code.constant("i1", 1))
-    ok = code.op("and", code.compare("uge", terms.register(code, low), start), _ends(emitter, high, size, stop))
-    # Addresses that come round past the end of memory are none of the region's.
-    ok = code.op("and", ok, code.compare("ule", terms.register(code, low), terms.register(code, high)))
-    if size > 1:
-        ok = code.op("and", ok, _aligned(emitter, form, size))
-    if nothing is not None:
-        ok = code.op("or", ok, nothing)
-    emitter.guards.require(ok, op, "bounds")
-    return True
-
-
-def _box(emitter: Emitter, mask: int) -> Box | None:
-    return emitter.box(mask) if emitter.types[mask].shape else Box(())
-
-
-def _ends(emitter: Emitter, high: terms.Term, size: int, stop: Reg) -> Reg:
-    code = emitter.code
-    return code.compare("ule", terms.register(code, terms.add(code, high, size)), stop)
-
-
-def _aligned(emitter: Emitter, form: Affine, size: int) -> Reg:
-    """Whether the addresses are multiples of ``size``, a power of two."""
-    code = emitter.code
-    together = terms.register(code, form.base)
-    if form.grain % size:
-        for stride in form.strides:
-            together = code.op("or", together, terms.register(code, stride))
-    return code.compare("eq", code.op("and", together, code.constant("i64", size - 1)), code.constant("i64", 0))
+LOADS = ("tt.load", "tt.atomic_load", "tt.descriptor_load", "tt.descriptor_gather")
+STORES = ("tt.store", "tt.atomic_store", "tt.descriptor_store", "tt.descriptor_scatter")
 
 
 # Loads.
 
 
-@emits("tt.load")
+@emits(*LOADS)
 def load(emitter: Emitter, op: Op) -> None:
-    where, value = operands_of(op), op.results[0]
-    type = emitter.types[value]
-    if type.element == "i1":
-        raise Unsupported("loads of booleans")
-    mask = None if where.mask is None else op.operands[where.mask]
-    form = addresses(emitter, op.operands[where.address])
-    checked = form is not None and check_corners(emitter, op, form, mask, width_of(type.element))
+    (value,), access = op.results, access_of(emitter, op)
     if emitter.rehearsal and not emitter.order.is_needed(value):
-        if not checked:
-            _check_lanes(emitter, op, mask, width_of(type.element))
+        check(emitter, access)
         return
-    if not type.shape:
+    emitter.accesses[op] = access
+    if not emitter.types[value].shape:
         emitter.forms[value] = load_element(emitter, op, ())
         return
     emitter.forms[value], emitter.costs[value] = Lazy(op), 2
-    if not checked:
-        _gather(emitter, op, value, where)
-    elif _must_be_read_now(emitter, op):
+    if not access.checked:
+        _gather(emitter, access)
+    elif _must_be_read_now(emitter, access):
         materialise(emitter, value)
     else:
         settle(emitter, value)
 
 
-def _asked(code: Code, holds: bool | Reg) -> Reg:
-    """A mask as a register."""
-    return code.constant("i1", holds) if isinstance(holds, bool) else holds
-
-
-def _must_be_read_now(emitter: Emitter, op: Op) -> bool:
+def _must_be_read_now(emitter: Emitter, access: Access) -> bool:
     """Whether memory may change before what is loaded is needed.
 
     A store may change what it reads itself: to each place, once, what was computed from what lay there.
     """
-    analysis, conflicts = emitter.analysis, emitter.order.conflicts(op)
-    uses, place = analysis.uses(op.results[0]), analysis.one(op.operands[0])
-    form = emitter.affine(place)
+    op, analysis = access.op, emitter.analysis
+    uses, conflicts = analysis.uses(op.results[0]), emitter.order.conflicts(op)
     itself = None
-    if form is not None and not (uses.moved or uses.wide) and is_apart(form, width_of(emitter.element(op.results[0]))):
-        itself = next((write for write in conflicts if analysis.one(write.operands[0]) == place), None)
+    if not (uses.moved or uses.wide) and access.form is not None and is_apart(access.form, width_of(access.element)):
+        itself = next((write for write in conflicts if _place(emitter, write) == _place(emitter, op)), None)
     return analysis.changes_between(op, conflicts, but=itself)
+
+
+def _place(emitter: Emitter, op: Op) -> tuple[int, ...]:
+    """The values that say where an access goes, without its mask."""
+    where = operands_of(op)
+    return tuple(emitter.analysis.one(op.operands[k]) for k in (where.address, *where.coordinates))
 
 
 def is_apart(form: Affine, size: int) -> bool:
@@ -139,33 +79,67 @@ def is_apart(form: Affine, size: int) -> bool:
     return True
 
 
-@elements_of("tt.load")
+@elements_of(*LOADS)
 def load_element(emitter: Emitter, op: Op, index: Indices) -> Reg:
     """Elements of a load whose addresses are affine and have been checked."""
-    where, value, code = operands_of(op), op.results[0], emitter.code
-    element, kind = emitter.element(value), emitter.kind(value)
-    size = width_of(element)
-    mask = None if where.mask is None else op.operands[where.mask]
-    holds = mask_at(emitter, mask, index)
-    other = code.constant(kind, 0)
-    if where.other is not None:
-        other = at(emitter, op.operands[where.other], index)
+    access, code = emitter.accesses[op], emitter.code
+    index = _in_block(access, emitter.types[op.results[0]].shape, index)
+    holds, other = access.holds(index), _other(emitter, access, index)
     if holds is False:
         return other
-    form = addresses(emitter, op.operands[where.address])
+    kind = _in_memory(access)
+    return _loaded(code, access, _read(emitter, access, index, kind, holds, _stored(code, other)))
+
+
+def _read(emitter: Emitter, access: Access, index: Indices, kind: str, holds: bool | Reg, other: Reg) -> Reg:
+    form, code, size = access.form, emitter.code, width_of(access.element)
     assert form is not None
     axis = next((k for k, i in enumerate(index) if i.lanes), None)
     stride = 0 if axis is None else form.strides[axis]
     lanes = lanes_of(index)
     if stride not in (0, size):
-        return _strided(emitter, position(emitter, form, index), kind, size, holds, other)
-    first = position(emitter, form, tuple(Index(i.value, i.level) if i.lanes else i for i in index))
+        return _strided(emitter, form, index, kind, size, holds, other)
+    first = position(emitter, form, lane_of(code, index))
     if stride == 0:
         return _single(emitter, first, kind, size, holds, other)
     pointer = code.cast("inttoptr", first, "ptr")
     if holds is True:
         return code.load(kind, pointer, lanes, size)
-    return code.masked_load(kind, pointer, code.splat(_asked(code, holds), lanes), code.splat(other, lanes), size)
+    return code.masked_load(kind, pointer, asked(code, holds, lanes), code.splat(other, lanes), size)
+
+
+def _in_block(access: Access, shape: tuple[int, ...], index: Indices) -> Indices:
+    """An index in a value of ``shape`` as one in the block that a descriptor describes, which may have more axes of
+    one element."""
+    if shape == access.shape:
+        return index
+    long = iter(i for i, extent in zip(index, shape, strict=True) if extent > 1)
+    return tuple(ORIGIN if extent == 1 else next(long) for extent in access.shape)
+
+
+def _other(emitter: Emitter, access: Access, index: Indices) -> Reg:
+    """What a load gives where its mask does not hold."""
+    where, code = operands_of(access.op), emitter.code
+    if access.padding is not None:
+        return access.padding
+    if where.other is not None:
+        return at(emitter, access.op.operands[where.other], index)
+    return code.constant(kind_of(access.element), 0)
+
+
+def _in_memory(access: Access) -> str:
+    """The kind that memory holds: a byte for a boolean."""
+    return "i8" if access.element == "i1" else kind_of(access.element)
+
+
+def _stored(code: Code, x: Reg) -> Reg:
+    """Elements as memory holds them."""
+    return code.cast("zext", x, "i8") if x.kind == "i1" else x
+
+
+def _loaded(code: Code, access: Access, x: Reg) -> Reg:
+    """Elements from memory; any byte but 0 is true."""
+    return code.compare("ne", x, code.like(x, 0)) if access.element == "i1" else x
 
 
 def _single(emitter: Emitter, address: Reg, kind: str, size: int, holds: bool | Reg, other: Reg) -> Reg:
@@ -178,150 +152,129 @@ def _single(emitter: Emitter, address: Reg, kind: str, size: int, holds: bool | 
     return code.select(holds, code.load(kind, pointer, 0, size), other)
 
 
-def _strided(emitter: Emitter, places: Reg, kind: str, size: int, holds: bool | Reg, other: Reg) -> Reg:
-    code, lanes = emitter.code, places.lanes
-    if holds is True and lanes <= 16:
-        found = code.undefined(kind, lanes)
-        for lane in range(lanes):
-            pointer = code.cast("inttoptr", code.lane(places, lane), "ptr")
-            found = code.insert(found, code.load(kind, pointer, 0, size), lane)
-        return found
-    mask = code.splat(_asked(code, holds), lanes)
-    return code.masked_load(kind, code.cast("inttoptr", places, "ptr"), mask, code.splat(other, lanes), size)
+def _strided(
+    emitter: Emitter, form: Affine, index: Indices, kind: str, size: int, holds: bool | Reg, other: Reg
+) -> Reg:
+    """Lanes that lie a stride apart: one by one, or gathered where a mask may leave out some."""
+    code, lanes = emitter.code, lanes_of(index)
+    if holds is not True:
+        pointers = code.cast("inttoptr", position(emitter, form, index), "ptr")
+        return code.masked_load(kind, pointers, asked(code, holds, lanes), code.splat(other, lanes), size)
+    (stride,) = (stride for i, stride in zip(index, form.strides, strict=True) if i.lanes)
+    first: terms.Term = position(emitter, form, lane_of(code, index))
+    found = code.undefined(kind, lanes)
+    for lane in range(lanes):
+        # From one of four to the next: what stands in an instruction's address is not computed beside it.
+        near = terms.add(code, first, terms.multiply(code, stride, lane % _ADDRESSED))
+        pointer = code.cast("inttoptr", terms.register(code, near), "ptr")
+        found = code.insert(found, code.load(kind, pointer, 0, size), lane)
+        if lane % _ADDRESSED == _ADDRESSED - 1:
+            first = terms.add(code, first, terms.multiply(code, stride, _ADDRESSED))
+    return found
 
 
-def _gather(emitter: Emitter, op: Op, value: int, where: Operands) -> None:
+def _gather(emitter: Emitter, access: Access) -> None:
     """A load lane by lane, written down now: all lanes are checked, and those that are wrong are not read."""
-    code, buffer = emitter.code, emitter.take(value)
-    mask = None if where.mask is None else op.operands[where.mask]
-    other = None if where.other is None else op.operands[where.other]
-    roots = [op.operands[where.address], *(v for v in (mask, other) if v is not None)]
-    bad = Tally(emitter)
-    size = width_of(emitter.element(value))
+    (value,), code = access.op.results, emitter.code
+    buffer, shape = emitter.take(value), emitter.types[value].shape
+    roots = [*access.roots, *_others(access)]
+    kind, size = _in_memory(access), width_of(access.element)
+    bad, spare = Tally(emitter, access), emitter.setting.scratch.take((_MOST_LANES,), kind).pointer
 
     def body(index: Indices) -> None:
+        within = _in_block(access, shape, index)
         lanes = max(1, lanes_of(index))
-        holds = mask_at(emitter, mask, index)
-        found = code.constant(buffer.kind, 0) if other is None else at(emitter, other, index)
+        holds, found = access.holds(within), _other(emitter, access, within)
         if holds is not False:
-            places = code.splat(at(emitter, op.operands[where.address], index), lanes)
-            wanted = code.splat(_asked(code, holds), lanes)
-            wanted = bad.inside(op, places, wanted, size)
-            pointers = code.cast("inttoptr", places, "ptr")
-            found = code.masked_load(buffer.kind, pointers, wanted, code.splat(found, lanes), size)
-        write(emitter, buffer, index, found if lanes_of(index) else code.lane(found, 0) if found.lanes else found)
+            places, wanted = bad.inside(within, holds)
+            others, pointers = code.splat(_stored(code, found), lanes), code.cast("inttoptr", places, "ptr")
+            if wanted.lanes:
+                found = code.masked_load(kind, pointers, wanted, others, size)
+            else:
+                # All in a row or none: something in scratch is read instead.
+                read = code.load(kind, code.select(wanted, pointers, spare), lanes, size)
+                found = read if holds is True else code.select(wanted, read, others)
+            found = _loaded(code, access, found)
+        write(emitter, buffer, index, found if lanes_of(index) else code.lane(found, 0))
 
-    nest(emitter, emitter.types[value].shape, roots, body)
-    bad.require(op)
+    nest(emitter, shape, roots, body)
+    bad.require()
     emitter.keep(value, buffer)
 
 
-class Tally:
-    """Whether any lane so far was one that may not be touched."""
-
-    def __init__(self, emitter: Emitter) -> None:
-        self.emitter, self.code = emitter, emitter.code
-        self.flag = emitter.setting.scratch.take((), "i8").pointer
-        self.code.store(self.code.constant("i8", 0), self.flag)
-
-    def inside(self, op: Op, places: Reg, wanted: Reg, size: int) -> Reg:
-        """``wanted`` without the lanes outside of the region or not on a multiple of ``size``; these are noted."""
-        code = self.code
-        start, stop = self.emitter.region(op, writes=op.name != "tt.load")
-        lanes = wanted.lanes
-        # Of a region that holds no element, nothing is inside.
-        room = code.op("sub", code.op("sub", stop, start), code.constant("i64", size))
-        offsets = code.op("sub", places, code.splat(start, lanes))
-        good = code.compare("ule", offsets, code.splat(room, lanes))
-        good = code.op("and", good, code.splat(code.compare("sge", room, code.constant("i64", 0)), lanes))
-        if size > 1:
-            low = code.op("and", places, code.like(places, size - 1))
-            good = code.op("and", good, code.compare("eq", low, code.like(low, 0)))
-        wrong = code.op("and", wanted, code.op("xor", good, code.like(good, 1)))
-        some = code.intrinsic("llvm.vector.reduce.or", wrong, scalar=True)
-        noted = code.op("or", code.load("i8", self.flag), code.cast("zext", some, "i8"))
-        code.store(noted, self.flag)
-        return code.op("and", wanted, good)
-
-    def require(self, op: Op) -> None:
-        """A guard that there was none."""
-        code = self.code
-        none = code.compare("eq", code.load("i8", self.flag), code.constant("i8", 0))
-        self.emitter.guards.require(none, op, "bounds")
+def _others(access: Access) -> list[int]:
+    other = operands_of(access.op).other
+    return [] if other is None else [access.op.operands[other]]
 
 
 # Stores.
 
 
-@emits("tt.store")
+@emits(*STORES)
 def store(emitter: Emitter, op: Op) -> None:
-    where = operands_of(op)
-    assert where.value is not None
-    value = op.operands[where.value]
-    type = emitter.types[value]
-    if type.element == "i1":
-        raise Unsupported("stores of booleans")
-    mask = None if where.mask is None else op.operands[where.mask]
-    form = addresses(emitter, op.operands[where.address])
-    checked = form is not None and check_corners(emitter, op, form, mask, width_of(type.element))
-    if not checked:
-        _check_lanes(emitter, op, mask, width_of(type.element))
+    access = access_of(emitter, op)
+    check(emitter, access)
     if emitter.rehearsal:
         return
-    if not type.shape:
-        _store_one(emitter, op, value, mask)
+    position = operands_of(op).value
+    assert position is not None
+    value = op.operands[position]
+    if not emitter.types[value].shape:
+        _store_one(emitter, access, value)
         return
-    roots = [value, *([op.operands[where.address]] if not checked else []), *([mask] if mask is not None else [])]
+    shape = emitter.types[value].shape
+    vector = _vector_axis(access, shape)
+    number = emitter.analysis.one(value)
+    before = emitter.forms[number]
+    # What would be read one by one along the axis of the vectors is turned round first.
+    turned = runs_along(emitter, [value], shape) != vector and can_be_turned(shape)
+    if turned and vector == 1:
+        materialise(emitter, value)
+    elif turned:
+        emitter.forms[number] = materialise(emitter, value, column_major(emitter, value))
 
     def body(index: Indices) -> None:
-        holds = mask_at(emitter, mask, index)
+        within = _in_block(access, shape, index)
+        holds = access.holds(within)
         if holds is not False:
-            _store_elements(emitter, op, form if checked else None, index, holds, at(emitter, value, index))
+            _store_elements(emitter, access, within, holds, _stored(emitter.code, at(emitter, value, index)))
 
-    nest(emitter, type.shape, roots, body, only=mask)
+    box = access.box if shape == access.shape else None
+    nest(emitter, shape, [value, *access.roots], body, only=box, vector=vector)
+    if turned and vector == 0:
+        emitter.forms[number] = before
 
 
-def _store_one(emitter: Emitter, op: Op, value: int, mask: int | None) -> None:
+def _vector_axis(access: Access, shape: tuple[int, ...]) -> int:
+    """The axis of a block along which it is stored: the first one only where that alone lies in a row."""
+    last, size = len(shape) - 1, width_of(access.element)
+    if not access.checked or access.form is None or access.shape != shape or len(shape) != 2:
+        return last
+    strides = access.form.strides
+    return 0 if strides[0] == size != strides[last] and shape[0] >= 4 else last
+
+
+def _store_one(emitter: Emitter, access: Access, value: int) -> None:
     """A scalar; where the mask does not hold, it goes to scratch."""
     code = emitter.code
-    pointer = code.cast("inttoptr", emitter.scalar(op.operands[0]), "ptr")
-    if mask is not None:
-        pointer = code.select(emitter.scalar(mask), pointer, emitter.setting.scratch.start)
-    code.store(emitter.scalar(value), pointer)
+    pointer, holds = code.cast("inttoptr", access.places(()), "ptr"), access.holds(())
+    if holds is not True:
+        pointer = code.select(asked(code, holds), pointer, emitter.setting.scratch.start)
+    code.store(_stored(code, emitter.scalar(value)), pointer)
 
 
-def _store_elements(
-    emitter: Emitter, op: Op, form: Affine | None, index: Indices, holds: bool | Reg, found: Reg
-) -> None:
+def _store_elements(emitter: Emitter, access: Access, index: Indices, holds: bool | Reg, found: Reg) -> None:
     code, lanes = emitter.code, max(1, lanes_of(index))
-    size = width_of(emitter.element(op.operands[operands_of(op).value or 0]))
+    form, size = access.form if access.checked else None, width_of(access.element)
     axis = next((k for k, i in enumerate(index) if i.lanes), None)
     found = code.splat(found, lanes)
-    if form is not None and (axis is None or form.strides[axis] == size):
-        first = position(emitter, form, tuple(Index(i.value, i.level) if i.lanes else i for i in index))
-        pointer = code.cast("inttoptr", first, "ptr")
+    in_a_row = form is not None and (axis is None or form.strides[axis] == size)
+    if in_a_row or (not access.checked and is_row(access, index)):
+        pointer = code.cast("inttoptr", access.places(lane_of(code, index)), "ptr")
         if holds is True:
             code.store(found, pointer, size)
         else:
-            code.masked_store(found, pointer, code.splat(_asked(code, holds), lanes), size)
+            code.masked_store(found, pointer, asked(code, holds, lanes), size)
         return
-    places = code.splat(at(emitter, op.operands[operands_of(op).address], index), lanes)
-    mask = code.splat(_asked(code, holds), lanes)
-    code.masked_store(found, code.cast("inttoptr", places, "ptr"), mask, size)
-
-
-def _check_lanes(emitter: Emitter, op: Op, mask: int | None, size: int) -> None:
-    """A guard that no lane leaves the region, before any is touched."""
-    code, place = emitter.code, op.operands[operands_of(op).address]
-    bad = Tally(emitter)
-
-    def body(index: Indices) -> None:
-        holds = mask_at(emitter, mask, index)
-        if holds is not False:
-            lanes = max(1, lanes_of(index))
-            places = code.splat(at(emitter, place, index), lanes)
-            bad.inside(op, places, code.splat(_asked(code, holds), lanes), size)
-
-    shape = emitter.types[place].shape
-    nest(emitter, shape, [place, *([mask] if mask is not None else [])], body, only=mask)
-    bad.require(op)
+    places = code.splat(access.places(index), lanes)
+    code.masked_store(found, code.cast("inttoptr", places, "ptr"), asked(code, holds, lanes), size)

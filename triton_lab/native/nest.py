@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from triton_lab.ir.effects import operands_of
 from triton_lab.native import terms
 from triton_lab.native.code import Reg
 from triton_lab.native.emitter import Emitter, Round
-from triton_lab.native.forms import ORIGIN, Affine, Box, Buffer, Index, Lazy, Range
+from triton_lab.native.forms import ORIGIN, Box, Buffer, Index, Lazy, Range
 from triton_lab.native.terms import Term
 
 Indices = tuple[Index, ...]
@@ -38,7 +37,9 @@ def ranges(emitter: Emitter, roots: Iterable[int], shape: Sequence[int]) -> list
     """For each axis of ``shape``, a range that masks in the trees of ``roots`` have there and that starts at 0."""
     found: list[Range | None] = [None] * len(shape)
     for value in tree(emitter, roots):
-        box = emitter.forms.get(value)
+        form = emitter.forms.get(value)
+        access = emitter.accesses.get(form.op) if isinstance(form, Lazy) else None
+        box = form if access is None else access.box
         if isinstance(box, Box) and emitter.types[value].shape == tuple(shape):
             note(found, box)
     return found
@@ -62,7 +63,7 @@ def nest(
     roots: Iterable[int],
     body: Callable[[Indices], None],
     *,
-    only: int | None = None,
+    only: Box | None = None,
     vector: int | None = None,
 ) -> None:
     """Run ``body`` at all positions of ``shape``, lanes along the axis ``vector``, by default the last one.
@@ -71,13 +72,12 @@ def nest(
     run.
     """
     emitter.afresh()
-    limit = None if only is None else emitter.box(only)
     cuts: list[Range | None] = [None] * len(shape)
-    if limit is not None:
-        note(cuts, limit)
+    if only is not None:
+        note(cuts, only)
     for axis, bounds in enumerate(ranges(emitter, roots, shape)):
         cuts[axis] = cuts[axis] or bounds
-    skips = [limit is not None and cut is not None and limit.ranges[axis] is cut for axis, cut in enumerate(cuts)]
+    skips = [only is not None and cut is not None and only.ranges[axis] is cut for axis, cut in enumerate(cuts)]
     last = len(shape) - 1 if vector is None else vector
     order = [axis for axis in range(len(shape)) if axis != last] + [last] * bool(shape)
     index = [ORIGIN] * len(shape)
@@ -180,19 +180,36 @@ def runs_along(emitter: Emitter, roots: Iterable[int], shape: Sequence[int]) -> 
     """The axis along which what ``roots`` are computed from lies in a row in memory: the vectors' one."""
     last = len(shape) - 1
     votes = [0] * len(shape)
-    for value in tree(emitter, roots):
+    for value, axes in _laid(emitter, roots, len(shape)):
         form, type = emitter.forms.get(value), emitter.types[value]
-        if type.shape != tuple(shape):
+        if type.shape != tuple(shape[axis] for axis in axes):
             continue
         strides: Sequence[Term] = ()
         size = 1
-        if isinstance(form, Lazy) and form.op.name == "tt.load":
-            pointer = emitter.affine(form.op.operands[operands_of(form.op).address])
-            if isinstance(pointer, Affine):
-                strides, size = pointer.strides, max(1, type.bits // 8)
+        access = emitter.accesses.get(form.op) if isinstance(form, Lazy) else None
+        if access is not None and access.form is not None and access.shape == type.shape:
+            strides, size = access.form.strides, max(1, type.bits // 8)
         elif isinstance(form, Buffer):
             strides = form.strides
-        for axis, stride in enumerate(strides):
+        for axis, stride in zip(axes, strides, strict=False):
             votes[axis] += stride == size
     best = max(range(len(shape)), key=lambda axis: (votes[axis], axis == last))
     return best if shape and votes[best] > votes[last] and shape[best] >= 4 else last
+
+
+def _laid(emitter: Emitter, roots: Iterable[int], rank: int) -> Iterable[tuple[int, tuple[int, ...]]]:
+    """The blocks of ``rank`` axes behind ``roots``; along which of their axes each one's axes lie."""
+    found: dict[tuple[int, tuple[int, ...]], None] = {}
+    todo = [(emitter.analysis.one(value), tuple(range(rank))) for value in roots]
+    while todo:
+        value, axes = todo.pop()
+        form = emitter.forms.get(value)
+        if (value, axes) in found or isinstance(form, Reg) or len(emitter.types[value].shape) != rank:
+            continue
+        found[value, axes] = None
+        if isinstance(form, Lazy):
+            if form.op.name == "tt.trans":
+                order = form.op.attributes["order"]
+                axes = tuple(axes[order.index(axis)] for axis in range(rank))
+            todo += [(emitter.analysis.one(operand), axes) for operand in form.op.operands]
+    return found

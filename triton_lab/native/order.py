@@ -33,12 +33,16 @@ class Order:
 
     def conflicts(self, op: Op) -> list[Op]:
         """The writes that may change what the access ``op`` reads."""
-        group = self.group[op.index]
-        return [write for write in self.analysis.writes if self.group[write.index] == group]
+        return [write for write in self.analysis.writes if self._may_meet(op, write)]
+
+    def _may_meet(self, one: Op, other: Op) -> bool:
+        """Whether two accesses may touch the same memory. What goes anywhere is kept from what others have."""
+        here, there = self.group[one.index], self.group[other.index]
+        return not set(here).isdisjoint(there) or not (here or there)
 
     def is_rehearsed(self, op: Op) -> bool:
         """Whether a rehearsal has to do ``op``: a guard is in it, or depends on it."""
-        if is_access(op) or any(value in self._rehearsed for value in op.results):
+        if is_access(op) or op.name == "tt.assert" or any(value in self._rehearsed for value in op.results):
             return True
         return any(self.is_rehearsed(inner) for region in op.regions for block in region.blocks for inner in block.ops)
 
@@ -56,7 +60,7 @@ class Order:
         return any(place.position > first and self._may_guard(op) for op, place in places.items())
 
     def _may_guard(self, op: Op) -> bool:
-        if is_access(op) or op.name == "scf.for":
+        if is_access(op) or op.name in ("scf.for", "tt.assert"):
             return True
         result = op.results[0] if op.results else None
         if op.name not in PURE or result is None or not self.analysis.types[result].shape:
@@ -66,18 +70,31 @@ class Order:
     def _behind_guards(self) -> set[int]:
         """The values that guards depend on. Raises Unsupported if what the kernel writes is among them."""
         function = self.analysis.function
-        flow = Flow.of(Plan({function.name: function}))
+        asserted = {value for op in function.walk() if op.name == "tt.assert" for value in op.operands}
+        addressed = self._behind(self._addressed())
+        behind = addressed | self._behind(asserted)
+        for op in function.walk():
+            if brings_in(op) and behind.intersection(op.results) and (updates(op) or self.conflicts(op)):
+                what = "where the kernel reads or writes" if addressed.intersection(op.results) else "what it asserts"
+                raise Unsupported(f"{what} depends on memory that it has written itself")
+        return behind
+
+    def _addressed(self) -> set[int]:
+        """The values that decide whether an access is good, and whether it comes to it."""
+        function = self.analysis.function
         start = set(self.analysis.addressing)
         for op in function.walk():
             start.update(decisive(op))
             if is_access(op):
                 at = operands_of(op)
-                start.update(op.operands[k] for k in (at.address, at.mask) if k is not None)
+                start.update(op.operands[k] for k in (at.address, at.mask, *at.coordinates) if k is not None)
             if op.name in LOOPS and op.name != "scf.for":
                 start.update(op.regions[0].blocks[0].ops[-1].operands[:1])
+        return start
+
+    def _behind(self, start: set[int]) -> set[int]:
+        """All values that ``start`` are computed from."""
+        function = self.analysis.function
+        flow = Flow.of(Plan({function.name: function}))
         behind = {value.number for value in flow.behind(Value(function.name, number) for number in start)}
-        behind |= {self.analysis.one(value) for value in behind}
-        for op in function.walk():
-            if brings_in(op) and behind.intersection(op.results) and (updates(op) or self.conflicts(op)):
-                raise Unsupported("where the kernel reads or writes depends on memory that it has written itself")
-        return behind
+        return behind | {self.analysis.one(value) for value in behind}

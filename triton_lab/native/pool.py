@@ -1,4 +1,8 @@
-"""The thread that compiles while launches go on: one, of low priority, that ends with the process's work."""
+"""Threads beside the launches: the one that compiles, which ends with the process's work, and those that help.
+
+The first has the priority of all others: a thread of a lower one, put off by the system while it holds Python's lock,
+would hold up those that it is to stay behind.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,9 @@ import atexit
 import contextlib
 import os
 import queue
+import sys
 import threading
-from collections.abc import Callable
-
-# What the system gives the thread of a processor that others want, too: 19 is the least.
-_NICENESS = 10
+from collections.abc import Callable, Iterator
 
 
 class Background:
@@ -51,24 +53,69 @@ class Background:
             done.wait()
 
     def _work(self) -> None:
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
         while (job := self._jobs.get()) is not None and not self.closed:
             self.busy = True
             try:
                 job()
+            except Exception:  # a fault of ours, which ends that job alone
+                threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), self._thread)))
             finally:
                 self.busy = False
 
 
+class Helpers:
+    """Threads that help with launches: as many as were ever asked for at once. They wait for the next one."""
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._count = 0
+
+    def ask(self, count: int, job: Callable[[], None]) -> None:
+        """Have up to ``count`` threads do ``job``, which raises nothing, as soon as they have time."""
+        with self._lock:
+            while self._count < count:
+                threading.Thread(target=self._work, name="triton-lab helper", daemon=True).start()
+                self._count += 1
+        for _ in range(count):
+            self._jobs.put(job)
+
+    def _work(self) -> None:
+        while True:
+            self._jobs.get()()
+
+
+def processors() -> int:
+    """How many threads may run a launch: what torch is set to, or the environment, or what this process may use."""
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "get_num_threads"):
+        return int(torch.get_num_threads())
+    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(asked) if asked.isdecimal() and int(asked) else len(os.sched_getaffinity(0))
+
+
+helpers = Helpers()
 background = Background()
 atexit.register(lambda: background.close())
+_compiling: set[int] = set()
+
+
+@contextlib.contextmanager
+def compiling() -> Iterator[None]:
+    """Inside, this thread compiles, under locks that nobody would open in the child of a fork."""
+    here = threading.get_ident()
+    _compiling.add(here)
+    try:
+        yield
+    finally:
+        _compiling.discard(here)
 
 
 def _after_fork() -> None:
-    """In a child there is no such thread. If it was inside LLVM, that is locked here for ever: nothing is compiled."""
-    global background
-    closed = background.busy or background.closed
+    """In a child there are no other threads. If one was inside LLVM, that is locked for ever: nothing is compiled."""
+    global background, helpers
+    helpers = Helpers()
+    closed = background.busy or background.closed or bool(_compiling - {threading.get_ident()})
     background = Background()
     background.closed = closed
 

@@ -5,22 +5,27 @@
     int64 run(int64 *arguments, int64 first, int64 end, int64 *grid, int64 *regions, char *scratch, int64 *fault)
 
 ``arguments``  a slot of 8 bytes for each of the kernel's arguments, its bits in the lowest bytes (what is above them
-               is not read), in the order of ``plan.kernel.arguments``.
+               is not read), in the order of ``plan.kernel.arguments``. The slot of a tensor descriptor says how many
+               bytes behind ``arguments`` its numbers are: the base's address, 1 if it is padded with NaN, extents and
+               strides in elements, of 8 bytes each.
 ``first, end`` the numbers of the programs to run; x counts fastest.
 ``grid``       its three extents.
-``regions``    two addresses, start and stop, for each entry of ``Generated.regions``: the memory that this access may
-               touch. Nothing outside is read or written. The bytes of the regions must not change their owner while
-               the function runs.
+``regions``    two numbers for each entry of ``Generated.regions``, of the memory that this access may touch: where it
+               starts and stops. Of an access that may touch several regions, or any: where in ``regions`` the first
+               one's start and stop are, counted in numbers, and how many regions there are. Nothing outside is read
+               or written. The bytes of the regions must not change their owner while the function runs.
 ``scratch``    ``Generated.scratch`` bytes, aligned to 64, the caller's own; what they hold does not matter.
-``fault``      four numbers. The function writes the first two when it stops early: a guard (an entry of
-               ``Generated.guards``), and whether it failed ``LATE``. The third is how many rounds of loops may pass
+``fault``      five numbers. The function writes the first two when it stops early: a guard (an entry of
+               ``Generated.guards``), and whether it failed ``LATE``; and the last: an address that may not be touched,
+               0 if it knows none. The third is how many rounds of loops may pass
                until it calls the fourth, the address of an ``int64 ask()``: that says how many may until the next
-               time, or 0: then the function stops where it is, with `STOPPED` for the guard.
+               time, or 0: then the function stops where it is, with `STOPPED` for the guard, and in the second place
+               the operation, by its index, that is the loop.
 
 It returns ``end`` when all programs ran. Otherwise it returns the number of a program that a guard stopped: the
 programs before it have run, and it has not changed any memory, so that NumPy may run it from its start; then the
-function can be called again for those after it. Only if ``fault[1]`` is `LATE` has it changed some: the kernel's memory
-was changed by someone else while it ran, and nobody can tell what it would have done.
+function can be called again for those after it. Only if it was `STOPPED`, or if ``fault[1]`` is `LATE`, has it changed
+some: the kernel's memory was changed by someone else while it ran, and nobody can tell what it would have done.
 
 The function holds no state of its own: threads may run it at once, with scratch and faults of their own.
 """
@@ -43,17 +48,20 @@ STOPPED = -1
 class Signature:
     """What a function is specialised on, beside the plan (which has the arguments' types).
 
-    ``groups`` has a number for the region of each access, by the operation's index: accesses of one number touch
-    the same memory, those of different numbers never do. Every access of the plan must be in it.
+    ``groups`` has numbers for the regions that each access may touch, by the operation's index: accesses that share
+    no number never touch the same memory. Every access of the plan must be in it. With no number an access may touch
+    any memory but that of accesses with numbers, if one of the two writes.
     ``vector`` is the width of the processor's vectors in bytes: 16, 32 or 64. ``registers`` is how many there are.
+    ``fused``: it multiplies and adds in one instruction.
     """
 
-    groups: tuple[tuple[int, int], ...]
+    groups: tuple[tuple[int, tuple[int, ...]], ...]
     vector: int = 64
     registers: int = 32
+    fused: bool = True
 
     @property
-    def group(self) -> Mapping[int, int]:
+    def group(self) -> Mapping[int, tuple[int, ...]]:
         return dict(self.groups)
 
 
@@ -70,7 +78,8 @@ class Guard:
     """A place where a program may be handed to NumPy: the operation, and what did not hold.
 
     ``what`` is "bounds" (an access leaves its region or is not aligned), "wraps" (integers of an address left their
-    type), "within" (a remainder that would have changed its operand), or "step" (of a loop that does not count up).
+    type), "within" (a remainder that would have changed its operand, a corner before a tensor's start), "step" (of a
+    loop that does not count up), "strides" (of a descriptor, which are not as they should be), or "asserts".
     """
 
     op: int

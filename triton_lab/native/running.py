@@ -2,87 +2,154 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.values import Descriptor, Value
+from triton_lab.native import pool
 from triton_lab.native.built import Built
-from triton_lab.native.program import LATE
+from triton_lab.native.shares import Left, check, shared, tell_where
 
 if TYPE_CHECKING:
     from triton_lab.interpreter.machine import Machine
     from triton_lab.interpreter.memory import Region
 
+# The regions that each access may touch; None: any memory, which is looked up where the access goes.
+Regions: TypeAlias = "Mapping[int, tuple[Region, ...] | None]"
+
 # Python hears of an interrupt, and tells of progress, between calls of so many seconds.
 _CALL_SECONDS = 0.05
+# What is left is shared among threads where it takes one so long, as a call of so many seconds tells.
+_WORTH_SECONDS, _TELLING_SECONDS = 2e-3, 1e-4
 
 
-def regions_of(machine: Machine, accesses: Mapping[int, object]) -> dict[int, Region | None] | str:
-    """The one region that each access may touch, None for no memory at all; or why there is no such thing."""
-    found: dict[int, Region | None] = {}
+def regions_of(machine: Machine, accesses: Iterable[int]) -> Regions | str:
+    """The regions that each access may touch; or why no machine code should."""
+    found: dict[int, tuple[Region, ...] | None] = {}
     for op in accesses:
         allowed = machine.allowed(op)
-        if allowed is None:
-            return "it reaches memory that none of its arguments vouches for"
-        if len(allowed) > 1:
-            return "one access may reach the memory of several arguments"
-        region = next(iter(allowed), None)
-        if region is not None and region.data.ctypes.data != region.start:
+        if allowed is not None and not all(map(_is_in_place, allowed)):
             return "its memory is a copy of another device's"
-        found[op] = region
+        found[op] = None if allowed is None else tuple(sorted(allowed, key=lambda region: region.start))
     return found
 
 
-def groups_of(regions: Mapping[int, Region | None]) -> tuple[tuple[int, int], ...]:
-    """A number for the memory of each access, by operation: the same for the same memory."""
+def _is_in_place(region: Region) -> bool:
+    """Whether a kernel that goes to an address of ``region`` comes to its bytes."""
+    return bool(region.data.ctypes.data == region.start)
+
+
+def groups_of(regions: Regions) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Numbers for the regions of each access, by operation; none for any memory. One without memory shares nothing."""
     numbers: dict[int, int] = {}
-    return tuple((op, numbers.setdefault(id(region), len(numbers))) for op, region in regions.items())
+
+    def number(region: Region) -> int:
+        return numbers.setdefault(region.start, len(numbers))
+
+    return tuple((op, () if own is None else tuple(map(number, own)) or (-1 - op,)) for op, own in regions.items())
 
 
-def run(machine: Machine, built: Built, regions: Mapping[int, Region | None]) -> int:
+def run(machine: Machine, built: Built, regions: Regions, is_apart: Callable[[], bool]) -> int:
     """Run all programs of the grid; how many of them NumPy ran, since a guard stopped them. Raises KernelError.
 
-    NumPy runs the rest of the batch in which a guard failed, as it would have run it: so the error, the programs in
-    it and the order of what is stored are its own.
+    Several threads share them where that is worth it and ``is_apart`` says that no program touches what another one
+    writes. NumPy runs what is left of the batch in which a guard failed, as it would have run it: so the error and the
+    programs in it are its own.
     """
     total = machine.grid[0] * machine.grid[1] * machine.grid[2]
-    arguments = b"".join(value.tobytes().ljust(8, b"\0") for value in machine.arguments)  # type: ignore[union-attr]
+    arguments = _packed(machine.arguments)
     grid = b"".join(extent.to_bytes(8, "little") for extent in machine.grid)
-    table = _table(built, regions)
-    batch = machine.batch_size()
+    call = functools.partial(built, arguments, grid, _table(machine, built, regions))
     told, machine.progress = machine.progress, None
-    at = handed = 0
-    step = 1
-    while at < total:
-        end = min(total, at + step)
+    left = Left(((0, total),))
+    handed, step, may_share = 0, 1, True
+    while left:
+        at, until = left.first
+        end = min(until, at + step)
         start = time.perf_counter()
-        came, (_, late) = built(arguments, at, end, grid, table)
+        try:
+            came, (guard, late, where) = call(at, end)
+        except KeyboardInterrupt as error:
+            tell_where(error, at)
+            raise
         seconds = time.perf_counter() - start
+        left.drop(came)
         if came < end:
-            if late == LATE:
-                raise KernelError("the kernel's memory was changed by somebody else while it ran")
-            stop = min(total, (came // batch + 1) * batch)
-            machine.ended = came
-            machine.run(range(came, stop))
-            handed += stop - came
-            came = stop
+            check(late)
+            machine.ended = total - left.count
+            if where and regions[built.made.guards[guard].op] is None and _is_met(machine, where):
+                call = functools.partial(built, arguments, grid, _table(machine, built, regions))
+                continue
+            may_share = False
+            handed += _on_numpy(machine, left, came)
         elif seconds < _CALL_SECONDS / 2:
             step *= 2 if seconds > _CALL_SECONDS / 16 else 16
         elif seconds > 2 * _CALL_SECONDS:
             step = max(1, step // 2)
-        at = machine.ended = came
+        if may_share and seconds > _TELLING_SECONDS and left.count > 1:
+            each = seconds / (came - at)
+            if each * left.count > _WORTH_SECONDS:
+                may_share = False
+                threads = min(pool.processors(), left.count)
+                if threads > 1 and is_apart():
+                    left = shared(call, left.first, max(1, int(_CALL_SECONDS / each)), threads)
+        machine.ended = total - left.count
         if told is not None:
-            told(at, total)
+            told(machine.ended, total)
     return handed
 
 
-def _table(built: Built, regions: Mapping[int, Region | None]) -> bytes:
-    """Start and stop of the memory that each access may touch; none where it would write what only may be read."""
-    parts: list[bytes] = []
+def _on_numpy(machine: Machine, left: Left, first: int) -> int:
+    """Run those that are left of the batch of program ``first``; how many these are."""
+    batch = machine.batch_size()
+    numbers = left.take(first, (first // batch + 1) * batch)
+    machine.run(numbers)
+    return len(numbers)
+
+
+def _packed(values: Sequence[Value]) -> bytes:
+    """The kernel's arguments (see `program`)."""
+    slots: list[bytes] = []
+    behind = b""
+    for value in values:
+        if isinstance(value, Descriptor):
+            slots.append((8 * len(values) + len(behind)).to_bytes(8, "little"))
+            numbers = (value.base[0], value.padding_nan, *(n[0] for n in (*value.shape, *value.strides)))
+            behind += b"".join(int(number).to_bytes(8, "little", signed=True) for number in numbers)
+        else:
+            slots.append(value.tobytes().ljust(8, b"\0"))  # type: ignore[union-attr]
+    return b"".join(slots) + behind
+
+
+def _is_met(machine: Machine, address: int) -> bool:
+    """Whether a tensor lies there that nobody has come upon in this launch so far."""
+    if machine.memory.holding(address) is not None:
+        return False
+    region = machine.memory.find(address, address + 1)
+    return region is not None and region.verified and _is_in_place(region)
+
+
+def _table(machine: Machine, built: Built, regions: Regions) -> bytes:
+    """The memory that each access may touch (see `program`); none where it would write what only may be read."""
+    slots: list[int] = []
+    behind: list[int] = []
     for slot in built.made.regions:
-        region = regions[slot.op]
-        usable = region is not None and (region.writable or not slot.writes)
-        start, stop = (region.start, region.stop) if region is not None and usable else (0, 0)
-        parts += (start.to_bytes(8, "little"), stop.to_bytes(8, "little"))
-    return b"".join(parts)
+        own = regions[slot.op]
+        if own is None:
+            own = _anywhere(machine, built, regions, slot.writes)
+        usable = [region for region in own if region.writable or not slot.writes]
+        if regions[slot.op] is not None and len(own) <= 1:
+            slots += (usable[0].start, usable[0].stop) if usable else (0, 0)
+        else:
+            slots += (2 * len(built.made.regions) + len(behind), len(usable))
+            behind += [end for region in usable for end in (region.start, region.stop)]
+    return b"".join(number.to_bytes(8, "little") for number in slots + behind)
+
+
+def _anywhere(machine: Machine, built: Built, regions: Regions, writes: bool) -> tuple[Region, ...]:
+    """The tensors that an access to any memory may touch: not those that others write, nor, if it writes, read."""
+    kept = {region for slot in built.made.regions if slot.writes or writes for region in regions[slot.op] or ()}
+    known = (region for region in machine.memory.regions if region.verified and _is_in_place(region))
+    return tuple(region for region in known if region not in kept)

@@ -15,7 +15,7 @@ from triton_lab.words import count, number
 def choice(chosen: Engine) -> str:
     """What runs launches on the CPU target, in a line."""
     lacking = jit.missing()
-    if chosen == "numpy" or (chosen == "auto" and not engine.AUTO_TURNS_NATIVE):
+    if chosen == "numpy":
         other = "" if lacking else '; lab.limits(engine="native") compiles kernels to machine code'
         return f"{chosen}: NumPy runs all launches{other}"
     if lacking:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from triton_lab.ir import Op
 from triton_lab.ir.plan import Block
 from triton_lab.native.compact import compact
+from triton_lab.native.descriptors import chosen
 from triton_lab.native.emitter import ELEMENTS, EMITS, Emitter
 from triton_lab.native.forms import Lazy
 from triton_lab.native.materials import settle
@@ -31,7 +32,8 @@ def _define(emitter: Emitter, op: Op) -> None:
     if not emitter.types[value].shape:
         if emitter.rehearsal and any(emitter.analysis.one(operand) not in emitter.forms for operand in op.operands):
             return
-        emitter.forms[value] = ELEMENTS[op.name](emitter, op, ())
+        is_descriptor = emitter.types[value].is_descriptor
+        emitter.forms[value] = chosen(emitter, op) if is_descriptor else ELEMENTS[op.name](emitter, op, ())
         return
     if emitter.rehearsal and not emitter.order.is_needed(value):
         return

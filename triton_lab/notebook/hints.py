@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import difflib
+import linecache
 import re
+import sys
 import traceback
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +18,8 @@ from triton_lab.words import a, count
 
 def hint_for(error: BaseException) -> str:
     """A sentence on how to mend what ``error``, raised by a launch, is about; empty if we know none."""
+    if "triton" not in sys.modules:
+        return ""
     return next((hint for hint in (rule(error) for rule in _RULES) if hint), "")
 
 
@@ -112,6 +119,55 @@ def _grid(error: BaseException) -> str:
     return ""
 
 
+def _grid_of_another_name(error: BaseException) -> str:
+    """``meta["BLOCK_SIZE"]`` where the kernel says ``BLOCK``."""
+    if not isinstance(error, KeyError) or len(error.args) != 1 or not isinstance(error.args[0], str):
+        return ""
+    for _, given, grid in _launches(error):
+        function = getattr(grid, "__code__", None)
+        frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
+        asked = f"{function.co_varnames[0]}[" if function is not None and function.co_varnames else None
+        if asked and frame.f_code is function and asked in linecache.getline(function.co_filename, line):
+            return f"the grid's function gets the arguments of the launch by name: {', '.join(given)}"
+    return ""
+
+
+def _no_kernel(error: BaseException) -> str:
+    """``f[grid](...)`` of what is no kernel: a plain function, or a tensor that has taken the kernel's name."""
+    import torch
+
+    name, value = _indexed(error)
+    if isinstance(value, types.FunctionType):
+        return f"{name} is a plain Python function: a kernel has @triton.jit above its `def`"
+    if isinstance(value, torch.Tensor):
+        return f"{name} is a tensor here, no kernel: another cell or line may have used the kernel's name for it"
+    return ""
+
+
+def _indexed(error: BaseException) -> tuple[str, Any]:
+    """``f`` of the call ``f[...](...)`` that the innermost frame failed at: what is written, and what it is."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    if not isinstance(error, (TypeError, IndexError)) or not frames:
+        return "", None
+    frame, line = frames[-1]
+    known = {**frame.f_globals, **frame.f_locals}
+    with contextlib.suppress(SyntaxError):
+        tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Subscript(value=ast.Name(id=name)), lineno=first, end_lineno=last):
+                    if first <= line <= (last or first) and name in known:
+                        return name, known[name]
+    return "", None
+
+
+def _no_gpu(error: BaseException) -> str:
+    """Tensors of the GPU on a machine that has none."""
+    if "Torch not compiled with CUDA" not in str(error) and "Found no NVIDIA driver" not in str(error):
+        return ""
+    return 'there is no GPU here, and kernels run on the CPU\'s tensors: leave device="cuda" and .cuda() out'
+
+
 def _changed_global(error: BaseException) -> str:
     """Triton refuses kernels from elsewhere alone; those of the notebook are compiled anew."""
     if not isinstance(error, RuntimeError) or not str(error).startswith("Global variable "):
@@ -132,6 +188,9 @@ _RULES: tuple[Callable[[BaseException], str], ...] = (
     _not_launched,
     _strange_argument,
     _grid,
+    _grid_of_another_name,
+    _no_kernel,
+    _no_gpu,
     _changed_global,
 )
 

@@ -11,10 +11,13 @@ import os
 import re
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
 from typing import IO, Any
 
+from triton_lab import words
 from triton_lab.backend import compiler
+from triton_lab.backend.source import is_tritons
 
 # How MLIR says what is wrong; what it prints besides belongs to somebody else.
 _DIAGNOSTIC = re.compile(r"^.*:\d+:\d+: (?:error|note|remark): .*\n?", re.MULTILINE)
@@ -40,6 +43,7 @@ class Hushed:
         held, self._held = self._held, None
         if held is not None:
             text = held.end()
+            held.warn()
             if not compiled:
                 self.kept += _DIAGNOSTIC.findall(text)
                 text = _DIAGNOSTIC.sub("", text)
@@ -53,11 +57,16 @@ class Hushed:
 
 
 class Held:
-    """Standard output in Python, as far as Triton prints a module, and standard error of the process, in all."""
+    """Standard output in Python, as far as Triton prints a module, and standard error of the process, in all.
+
+    And what Python's warnings say: Triton gives one for each operand, with the file that a cell is for Python.
+    """
 
     def __init__(self, modules: list[str]) -> None:
         self._stdout = _WithoutModules(sys.stdout, modules)
         sys.stdout = self._stdout
+        self._catching = warnings.catch_warnings(record=True)
+        self._warnings: Any = self._catching.__enter__()
         self._file: IO[bytes] | None = None
         with contextlib.suppress(OSError):  # a process without standard error
             self._before = os.dup(2)
@@ -66,6 +75,7 @@ class Held:
 
     def end(self) -> str:
         """All is as it was; gives what was written to standard error."""
+        self._catching.__exit__(None, None, None)
         if sys.stdout is self._stdout:
             sys.stdout = self._stdout.stream
         if self._file is None:
@@ -75,6 +85,16 @@ class Held:
         with self._file as file:
             file.seek(0)
             return file.read().decode(errors="replace")
+
+    def warn(self) -> None:
+        """Give the warnings that were held back, each once, and those about the notebook's lines at these."""
+        for one in {(str(each.message), each.filename, each.lineno): each for each in self._warnings}.values():
+            if words.cell(one.filename):
+                sys.stderr.write(f"{words.place(one.filename, one.lineno)}: {one.message}\n")
+            elif is_tritons(one.filename):  # where it stands is nothing that the user wrote
+                sys.stderr.write(f"Triton says: {one.message}\n")
+            else:
+                warnings.showwarning(one.message, one.category, one.filename, one.lineno, one.file, one.line)
 
 
 class _WithoutModules:

@@ -17,6 +17,7 @@ _NAMES = (
     Rule(r"AttributeError: '(tensor|pointer)' object has no attribute '?(\w+)'?", wrong_names.attribute),
     Rule(r"TypeError: must be real number, not tensor", wrong_names.foreign_call),
     Rule(r"TypeError: 'int' object is not callable", wrong_names.called_number),
+    Rule(r"TypeError: unhashable type: 'tensor'|TypeError: '\w+' object is not callable", wrong_names.called_value),
     Rule(r"RuntimeError: Unsupported function referenced: (.*)", wrong_names.not_compiled),
 )
 
@@ -130,11 +131,14 @@ _CONSTANTS = (
     ),
 )
 
+_NONE = r"'NoneType' object has no attribute|cannot convert None of type|unsupported operand .*'NoneType'"
+
 _FORMS = (
     Rule(r"Boolean value of Tensor with more than one value is ambiguous", wrong_forms.block_condition),
     Rule(r"RuntimeError: error encountered during parsing", wrong_forms.late_block_condition),
     Rule(r"unsupported tensor index", wrong_forms.index),
     Rule(r"`_semantic` argument must be provided outside of JIT functions", wrong_forms.index_pointer),
+    Rule(r"EndlessRecursion: |KeyError: '.*\.(\w+)__", wrong_forms.recursion),
     Rule(r"__setitem__ is not supported", wrong_forms.assign_item),
     Rule(r"Cannot have `return` statements inside `while` or `for`", wrong_forms.return_in_loop),
     Rule(r"unsupported AST node type: (\w+)", wrong_forms.syntax),
@@ -195,8 +199,9 @@ _FORMS = (
         "`{code}`: one side is a tuple, and a number or a block is expected",
         "Where a shape was passed, take its sizes one by one: pass x.shape[0], or write shape[0] in the kernel.",
     ),
+    Rule(_NONE, wrong_forms.nothing_returned),
     says(
-        r"'NoneType' object has no attribute|cannot convert None of type",
+        f"(?:{_NONE})",
         "`{code}`: one side is None, and a number or a block is expected",
         "Pass a number or a tensor, or ask first: `if x is not None:`.",
     ),

@@ -175,8 +175,9 @@ Examples:
   %%triton cpu --limit 10000          stop a loop that does not end
   %%triton cpu --compile sm_90        and what the compiler for an H100 makes of the kernels
 
-%triton alone, anywhere in a cell, tells what is installed and which target is active. %triton engine native has the
-CPU target compile kernels to machine code, %triton engine numpy takes that back, and %triton engine tells what ran.
+%triton alone, anywhere in a cell, tells what is installed and which target is active. On the CPU target kernels that
+cost much are compiled to machine code; %triton engine native does so from a kernel's first launch on, %triton engine
+numpy never, %triton engine auto is as at the start, and %triton engine tells what ran.
 """
 
 USAGE = usage()

@@ -89,6 +89,10 @@ def refusal_of(error: BaseException) -> Refusal | None:
     """What ``error`` says of a kernel that does not compile; None where it is about something else."""
     from triton.compiler.errors import CompilationError
 
+    from triton_lab.backend.compiler import EndlessRecursion
+
+    if isinstance(error, EndlessRecursion):
+        return _last_call(error)
     links: list[CompilationError] = []
     current: BaseException | None = error
     while isinstance(current, CompilationError):
@@ -119,6 +123,16 @@ def refusal_of(error: BaseException) -> Refusal | None:
         _operands(link.node, generators),
         tuple((_compiled(caller), at.node) for at, caller in reversed(own[:-1]) if hasattr(at.node, "lineno")),
     )
+
+
+def _last_call(error: BaseException) -> Refusal | None:
+    """The call that Triton was following when it was stopped."""
+    for frame in reversed(list(_frames(error))):
+        generator: Any = frame.f_locals.get("self")
+        node = frame.f_locals.get("node")
+        if _is_generator(generator) and isinstance(node, ast.Call) and not is_tritons(generator.file_name):
+            return Refusal(type(error).__name__, "", _compiled(generator), node)
+    return None
 
 
 def _frames(error: BaseException) -> Iterator[FrameType]:

@@ -9,6 +9,7 @@ import ast
 import linecache
 import os
 import re
+import sys
 import textwrap
 import traceback
 from collections.abc import Sequence
@@ -23,33 +24,30 @@ if TYPE_CHECKING:
     from triton_lab.notebook.told import Told
 
 _SAYS_NOTHING = "error encountered during parsing"
+_PYTHON = os.path.dirname(ast.__file__) + os.sep
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def own_frames(trace: TracebackType | None, filename: str) -> list[tuple[FrameType, int]]:
-    """The frames of ``trace`` that are not Triton's, torch's, NumPy's or ours, with their lines; the cell's first."""
-    import numpy
-    import triton
-
-    hidden = tuple(
-        os.path.dirname(os.path.abspath(path)) + os.sep
-        for path in (triton.__file__, os.path.dirname(__file__), numpy.__file__, _torch_file())
-    )
+    """The frames of ``trace`` with their lines, the cell's first; none of Python, Triton, torch, NumPy and the lab."""
+    packages = [
+        sys.modules[name].__file__ for name in ("triton", "torch", "numpy", "triton_lab") if name in sys.modules
+    ]
+    hidden = tuple(os.path.dirname(os.path.abspath(path)) + os.sep for path in packages if path)
     frames = []
     started = False
     for frame, line in traceback.walk_tb(trace):
         name = frame.f_code.co_filename
         started = started or name == filename
         # Triton generates some of its own code, which has no file.
-        if started and not name.startswith(hidden) and name != "<string>":
+        if started and not name.startswith(hidden) and not _of_python(name) and name != "<string>":
             frames.append((frame, line))
     return frames
 
 
-def _torch_file() -> str:
-    import torch
-
-    return torch.__file__
+def _of_python(file: str) -> bool:
+    """Whether it is a module of Python's own: Triton walks a kernel's tree with one, and the lab opens files."""
+    return file.startswith(_PYTHON) and "site-packages" not in file
 
 
 class CellSyntaxError(Exception):
@@ -194,8 +192,11 @@ def _compilation_text(error: BaseException, filename: str) -> str | None:
 
 def refused(error: BaseException) -> tuple[Refusal, Told] | None:
     """Why a kernel does not compile, and how that is told; None for any other error."""
+    if "triton" not in sys.modules:
+        return None
     from triton.compiler.errors import CompilationError
 
+    from triton_lab.backend.compiler import EndlessRecursion
     from triton_lab.notebook.mistakes import explained
     from triton_lab.notebook.refusal import refusal_of
     from triton_lab.notebook.told import Told
@@ -205,7 +206,7 @@ def refused(error: BaseException) -> tuple[Refusal, Told] | None:
         told = explained(refusal) if refusal is not None else None
     except Exception:  # whatever goes wrong in explaining: the error itself is shown
         return None
-    if refusal is None or (told is None and not isinstance(error, CompilationError)):
+    if refusal is None or (told is None and not isinstance(error, (CompilationError, EndlessRecursion))):
         return None
     return refusal, told or Told(" ".join(refusal.text.split()) or refusal.kind)
 

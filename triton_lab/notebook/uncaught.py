@@ -1,7 +1,12 @@
-"""Kernels' errors in cells without the magic: shown with the user's own lines, as in cells with it."""
+"""Errors of cells without the magic: shown with the user's own lines, as in cells with it.
+
+That is for kernels' errors, for what the lab itself refuses, and for launches whose remedy we know. All others are
+IPython's to show.
+"""
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 import traceback
@@ -9,44 +14,59 @@ from types import TracebackType
 from typing import Any
 
 from triton_lab import words
-from triton_lab.notebook import trouble
-from triton_lab.notebook.marking import mark
 
 _HERE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_ALL = (BaseException,)
 
 
 def tell(shell: Any) -> None:
     """From now on a notebook's cells show such errors so; a handler of the user's stays, and so does a terminal."""
     if getattr(shell, "kernel", None) is None or shell.custom_exceptions:
         return
-    shell.set_custom_exc(_told(), _show)
+    shell.set_custom_exc(_ALL, _show)
 
 
 def forget(shell: Any) -> None:
     """Leave these errors to IPython again."""
-    if "triton" in sys.modules and shell.custom_exceptions == _told():
+    if shell.custom_exceptions == _ALL:
         shell.set_custom_exc((), None)
-
-
-def _told() -> tuple[type[BaseException], ...]:
-    from triton.compiler.errors import CompilationError
-
-    from triton_lab.interpreter.errors import KernelError
-
-    return KernelError, CompilationError, KeyboardInterrupt
 
 
 def _show(
     shell: Any, kind: type[BaseException], error: BaseException, trace: TracebackType, tb_offset: int | None = None
 ) -> None:
-    """What IPython calls for such an error: it is shown as any other, but that it shows itself."""
-    files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(trace)]
-    cell = next(filter(words.cell, files), None)
-    # An interrupt of the user's own code is IPython's to tell.
-    ours = not isinstance(error, KeyboardInterrupt) or any(file.startswith(_HERE) for file in files)
-    if cell is not None and ours and not hasattr(error, "_render_traceback_"):
+    """What IPython calls for an error: it is shown as any other, but that some show themselves."""
+    cell = next((frame.f_code.co_filename for frame, _ in traceback.walk_tb(trace) if _is_cell(frame)), None)
+    if cell is not None and not hasattr(error, "_render_traceback_") and _is_to_be_told(error):
+        from triton_lab.notebook import trouble
+        from triton_lab.notebook.marking import mark
+
         trouble.clear(error, cell)
         if isinstance(error, KeyboardInterrupt):
             trouble.interrupted(error, cell)
         mark(error, cell)
-    shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+    shell.showtraceback((kind, error, trace), tb_offset=tb_offset, running_compiled_code=True)
+
+
+def _is_cell(frame: Any) -> bool:
+    return bool(words.cell(frame.f_code.co_filename))
+
+
+def _is_to_be_told(error: BaseException) -> bool:
+    """Whether what led to ``error`` inside of Triton and of the lab is of no use to the user."""
+    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    # An interrupt of the user's own code is IPython's to tell.
+    if isinstance(error, KeyboardInterrupt):
+        return any(file.startswith(_HERE) for file, _ in frames)
+    last, line = frames[-1]
+    if isinstance(error, OSError):  # a file that the user has named
+        return any(file.startswith(_HERE) for file, _ in frames)
+    if last.startswith(_HERE):
+        return linecache.getline(last, line).lstrip().startswith("raise ")
+    if "triton" not in sys.modules:
+        return False
+    from triton_lab.interpreter.errors import KernelError
+    from triton_lab.notebook.hints import hint_for
+    from triton_lab.notebook.trouble import refused
+
+    return isinstance(error, KernelError) or bool(hint_for(error)) or refused(error) is not None

@@ -62,6 +62,13 @@ def arange_of_variables(refusal: Refusal, found: re.Match[str]) -> Told:
     """``tl.arange`` with an end that is only known while the kernel runs."""
     moving = [each for each in refusal.operands if is_runtime(each.value)]
     strange = [each for each in refusal.operands if shape_of(each.value) != []]
+    floats = [each for each in refusal.operands if isinstance(getattr(each.value, "value", each.value), float)]
+    if floats:
+        given = " and ".join(f"`{written(each.node)}` is {value_told(each.value)}" for each in floats)
+        return Told(
+            f"the ends of tl.arange are whole numbers, and {given}",
+            "Divide with `//` instead of `/`, in the launch too; triton.cdiv rounds up.",
+        )
     if strange and not moving:
         told = f"`{written(strange[0].node)}` is {value_told(strange[0].value)}"
         return Told(f"the ends of tl.arange are whole numbers, and {told}", "Pass a number for it.")
@@ -225,6 +232,40 @@ def assign_item(refusal: Refusal, found: re.Match[str]) -> Told | None:
     else:
         how = "Make a new block with tl.where(condition, new, old); to write into memory use tl.store(pointer, value)."
     return Told(f"`{written(target)}` cannot be assigned: a block's lanes do not change one by one", how)
+
+
+def recursion(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """A function that calls itself, or one that calls it."""
+    if not isinstance(refusal.node, ast.Call):
+        return None
+    name, inside = written(refusal.node.func), refusal.kernel.name
+    if refusal.kind == "KeyError" and name not in {inside, *(kernel.name for kernel, _ in refusal.callers)}:
+        return None
+    return Told(
+        f"`{name}` calls itself" + ("" if name == inside else f" by way of `{inside}`"),
+        "Write a loop. Triton follows each call when it compiles the kernel, and stops only where a constant decides: "
+        "`if` of a `tl.constexpr`, with the call under its `else`.",
+    )
+
+
+def nothing_returned(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """A helper of the user's that computes something and does not return it."""
+    body = refusal.kernel.tree.body
+    parts: list[ast.AST] = [] if refusal.node is None else list(ast.walk(refusal.node))
+    born = [reaching(body, each.id, refusal.node or each) for each in parts if isinstance(each, ast.Name)]
+    called = [*parts, *(each.value for each in born if isinstance(each, ast.Assign))]
+    for each in called:
+        if not isinstance(each, ast.Call) or not isinstance(each.func, ast.Name):
+            continue
+        source = getattr(refusal.kernel.globals.get(each.func.id), "src", "")
+        if source and not any(isinstance(part, ast.Return) and part.value for part in ast.walk(ast.parse(source))):
+            name = written(each.func)
+            return Told(
+                f"`{name}` returns nothing, and a number or a block is expected",
+                f"End `{name}` with `return` and the value.",
+                (each,),
+            )
+    return None
 
 
 def dot_operands(refusal: Refusal, found: re.Match[str]) -> Told | None:

@@ -11,7 +11,7 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
-from triton_lab.notebook.assigned import around, bindings, bound_names, holds
+from triton_lab.notebook.assigned import around, bindings, bound_names, holds, reaching
 from triton_lab.notebook.refusal import Kernel, Refusal, written
 from triton_lab.notebook.told import Told
 from triton_lab.notebook.types_told import value_told
@@ -134,6 +134,8 @@ def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if owner == "tensor":
         import triton.language as tl
 
+        if isinstance(node.value, ast.Name) and (hidden := _hidden_module(node.value.id, name, refusal)):
+            return hidden
         instead = _INSTEAD.get(name, "")
         near = "" if instead else _near(name, [each for each in dir(tl.tensor) if not each.startswith("_")])
         whose = f"`{written(node.value)}`"
@@ -143,6 +145,39 @@ def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
             return Told(f"{whose} has no `.{name}`: did you mean `.{near}`?")
         return Told(f"{whose} has no `.{name}`", _sentence(instead) or _MEMBERS)
     return None
+
+
+def _hidden_module(name: str, member: str, refusal: Refusal) -> Told | None:
+    """A module that the kernel cannot reach, because a variable or an argument of the kernel's has its name."""
+    module = refusal.kernel.globals.get(name)
+    if not isinstance(module, types.ModuleType) or not hasattr(module, member):
+        return None
+    what, where = _own(name, refusal)
+    return Told(
+        f"`{name}` is {what} here ({where}), and hides the module {module.__name__}",
+        f"Give the {what.split()[1]} another name.",
+    )
+
+
+def _own(name: str, refusal: Refusal) -> tuple[str, str]:
+    """What in the kernel has given ``name`` a value, and on which line."""
+    kernel = refusal.kernel
+    born = reaching(kernel.tree.body, name, refusal.node or kernel.tree)
+    argument = next((each for each in kernel.arguments if each.arg == name), kernel.tree)
+    return "a variable" if born is not None else "an argument", f"line {kernel.line(born or argument)}"
+
+
+def called_value(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """``max(a, b)`` after ``max = ...``: a value is called, which hides a function or is none."""
+    node = refusal.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in refusal.scope:
+        return None
+    name = node.func.id
+    what, where = _own(name, refusal)
+    return Told(
+        f"`{name}` is {what} here ({where}), {value_told(refusal.scope[name])}, and no function to call",
+        f"Where a function `{name}` is meant, give the {what.split()[1]} another name.",
+    )
 
 
 def foreign_call(refusal: Refusal, found: re.Match[str]) -> Told | None:

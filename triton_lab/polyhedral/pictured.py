@@ -30,9 +30,11 @@ class Pictured:
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
+        from triton_lab.views.output import bundle
+
         try:
             self._refuse_many()
-            return self.plot()._repr_mimebundle_(include, exclude)
+            return bundle(self.plot())
         except ValueError as reason:
             words = self._in_words()
             return {**words, "text/plain": f"{words['text/plain']}\nnot drawn: {reason}"}, {}

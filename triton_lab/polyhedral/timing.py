@@ -43,11 +43,14 @@ class Timing:
 
 def ranks(rows: Ints, among: Ints) -> Ints:
     """For each of ``rows`` how many different ones of ``among`` (where it is) come before it, lexicographically."""
-    if not len(rows):
-        return np.zeros(0, dtype=np.int64)
-    both, place = np.unique(np.concatenate([among, rows]), axis=0, return_inverse=True)
-    del both
-    return place.reshape(-1)[len(among) :].astype(np.int64)
+    both = rows if rows is among else np.concatenate([among, rows])
+    if not both.size:
+        return np.zeros(len(rows), dtype=np.int64)
+    # Sorted column by column: NumPy's own `unique` of rows compares them as records, which takes ten times as long.
+    order = np.lexsort(both.T[::-1])
+    place = np.zeros(len(both), dtype=np.int64)
+    place[order[1:]] = np.cumsum((both[order[1:]] != both[order[:-1]]).any(axis=1))
+    return place[len(both) - len(rows) :]
 
 
 def timing(schedule: Schedule) -> Timing:

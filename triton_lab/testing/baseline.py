@@ -41,8 +41,11 @@ def load(path: Path) -> dict[str, Known]:
         found = [Known(**{name: str(each.get(name) or "") for name in _TOLD}) for each in held["findings"]]
     except BaselineError:
         raise
-    except (LookupError, TypeError, AttributeError, ValueError, OSError) as error:
-        raise BaselineError(f"{path} is no baseline of triton-lab's ({error!r}): write it anew") from None
+    except OSError as error:
+        raise BaselineError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        lacks = "it is no JSON" if isinstance(error, ValueError) else "it has no list of findings"
+        raise BaselineError(f"{path} is no baseline of triton-lab's: {lacks}. Delete it, and write it anew") from None
     return {each.fingerprint: each for each in found}
 
 

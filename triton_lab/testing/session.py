@@ -23,6 +23,7 @@ from triton_lab.testing import baseline
 from triton_lab.testing.expected import fails, missing, wishes
 from triton_lab.testing.options import LEVELS, MARKER, option
 from triton_lab.testing.summary import Summary
+from triton_lab.testing.tuning import first_that_runs
 from triton_lab.words import count
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class Session:
         self.summary = Summary()
         self.known: dict[str, baseline.Known] = {}
         self.severities: frozenset[str] = frozenset()
+        self._unclear = ""  # what is wrong with the markers of the test that runs
         self._seen = 0
         self._notes: list[str] = []
         self._baseline: Path | None = None
@@ -81,6 +83,7 @@ class Session:
         if os.environ.pop("TRITON_INTERPRET", "0") != "0":
             self._notes.append("TRITON_INTERPRET is set aside")
         self._open.enter_context(target("cpu"))
+        self._open.enter_context(first_that_runs())
         if torch.cuda.is_available():
             self._notes.append("tensors of the GPU are copied to the CPU and back")
         else:
@@ -112,12 +115,23 @@ class Session:
         self._updating = bool(self.config.getoption("--triton-lab-update-baseline"))
         if self._updating and (not named or self.mode != "check"):
             raise pytest.UsageError("--triton-lab-update-baseline needs --triton-lab=check and --triton-lab-baseline")
+        for written in (named if self._updating else "", option(self.config, "--triton-lab-json")):
+            if written:
+                self._make_room_for(written)
         if named:
             self._baseline = Path(self.config.rootpath, named)
             try:
                 self.known = baseline.load(self._baseline)
             except baseline.BaselineError as error:
                 raise pytest.UsageError(str(error)) from None
+
+    def _make_room_for(self, name: str) -> None:
+        """Make the folder of a file that is written at the end. Raises UsageError."""
+        path = Path(self.config.rootpath, name)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise pytest.UsageError(f"{path} cannot be written: {error.strerror}: {error.filename}") from None
 
     def pytest_report_header(self) -> str:
         import triton
@@ -131,6 +145,11 @@ class Session:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         if self.mode != "check" or item.get_closest_marker("triton_unchecked") is not None:
             return (yield)
+        self._unclear = ""
+        try:
+            wishes(item)
+        except pytest.UsageError as error:
+            self._unclear = str(error)
         with record() as self.launches:
             self._seen = 0
             try:
@@ -140,6 +159,8 @@ class Session:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, object, object]:
+        if self.launches is not None and self._unclear:
+            pytest.fail(self._unclear, pytrace=False)
         with self._cut():
             return (yield)
 
@@ -187,7 +208,7 @@ class Session:
         if self.launches is None:
             return [], []
         fresh, self._seen = self.launches[self._seen :], len(self.launches)
-        wanted = wishes(item)
+        wanted = [] if self._unclear else wishes(item)  # by now a fixture may have added some
         pairs = [(launch, each) for launch in fresh for each in launch.findings]
         failing = {
             id(each)
@@ -299,6 +320,8 @@ class Session:
             came, went = baseline.update(self._baseline, self.known, self.summary, found)
             write(f"baseline {name}: {count(came, 'finding')} added, {count(went, 'finding')} removed")
             return
+        if not self._baseline.exists():
+            write(f"baseline {name} is not there: --triton-lab-update-baseline writes it")
         gone = baseline.gone(self.known, self.summary)
         if gone:
             what = count(len(gone), "known finding")

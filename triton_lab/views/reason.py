@@ -12,10 +12,15 @@ from triton_lab.views.scenes import WordsScene
 T = TypeVar("T")
 
 
+def is_for_readers(error: Exception) -> bool:
+    """Whether what ``error`` says was written for whoever asked for the picture."""
+    # Their subclasses (KeyError, IndexError, UnicodeError) are Python's, and tell a reader nothing.
+    return type(error) in (LookupError, ValueError) or isinstance(error, CannotReplay)
+
+
 def reason(error: Exception) -> str:
     """What ``error`` says, where it was written for the reader; else that the fault is ours."""
-    # Their subclasses (KeyError, IndexError, UnicodeError) are Python's, and tell a reader nothing.
-    if type(error) in (LookupError, ValueError) or isinstance(error, CannotReplay):
+    if is_for_readers(error):
         return str(error.args[0] if error.args else error)
     return f"This could not be made: {excuse(error)}"
 

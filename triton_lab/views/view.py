@@ -109,7 +109,16 @@ class View(ABC):
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The scene, PNG and text, and a widget where one is needed: see `output`."""
-        from triton_lab.views.output import bundle
+        """The scene, PNG and text, and a widget where one is needed: see `output`.
 
-        return bundle(self)
+        What cannot be drawn says why: IPython would show an error here twice, with all that led to it in the lab.
+        """
+        from triton_lab.views.output import bundle
+        from triton_lab.views.reason import is_for_readers, reason
+
+        try:
+            return bundle(self)
+        except Exception as error:
+            if not is_for_readers(error):
+                raise
+            return {"text/plain": f"not drawn: {reason(error)}"}, {}

@@ -8,11 +8,11 @@ import { Compartment } from '@codemirror/state';
 import type { Extension } from '@codemirror/state';
 import { EditorView, ViewPlugin } from '@codemirror/view';
 import type { ICodeCellModel } from '@jupyterlab/cells';
-import type { CellList } from '@jupyterlab/notebook';
 import { Signal } from '@lumino/signaling';
 
 import type { Mistake } from '../../../triton_lab/views/front/scenes.d.ts';
-import { isCodeCell } from '../cell.ts';
+import { cellWith, followOutputs, saidUnder } from '../cells.ts';
+import type { ICells } from '../cells.ts';
 import { MISTAKE, mistakeOf, placeIn } from './mistake.ts';
 
 /** What is wrong in one cell, told by its own outputs or by those of cells that launched its kernels. */
@@ -30,31 +30,14 @@ function mistakesIn(cell: object): Mistakes {
 }
 
 /** Keep what the outputs of a notebook's cells say up to date. */
-export function keepMistakes(cells: CellList): void {
-  const followed = new WeakSet<object>();
-  let due = false;
-  const later = () => {
-    if (!due) {
-      due = true;
-      queueMicrotask(refresh);
-    }
-  };
-  const refresh = () => {
-    due = false;
-    const code = [...cells].filter((cell): cell is ICodeCellModel => isCodeCell(cell as never));
+export function keepMistakes(cells: ICells): void {
+  followOutputs(cells, code => {
     const found = new Map<ICodeCellModel, Mistake[]>(code.map(cell => [cell, []]));
-    for (const cell of code) {
-      if (!followed.has(cell)) {
-        followed.add(cell);
-        cell.outputs.changed.connect(later);
-      }
-      for (let index = 0; index < cell.outputs.length; index++) {
-        const mistake = mistakeOf(cell.outputs.get(index).data[MISTAKE]);
-        const home =
-          mistake?.execution === null ? cell : code.find(one => one.executionCount === mistake?.execution);
-        if (mistake && home) {
-          found.get(home)?.push(mistake);
-        }
+    for (const { cell, data } of saidUnder(MISTAKE, code)) {
+      const mistake = mistakeOf(data);
+      const home = mistake && homeOf(mistake, cell, code);
+      if (mistake && home) {
+        found.get(home)?.push(mistake);
       }
     }
     for (const [cell, list] of found) {
@@ -64,9 +47,12 @@ export function keepMistakes(cells: CellList): void {
         mine.changed.emit();
       }
     }
-  };
-  cells.changed.connect(later);
-  later();
+  });
+}
+
+/** The cell that a mistake is in: the one that says so, or that of a kernel which it launched. */
+function homeOf({ execution, line, text }: Mistake, cell: ICodeCellModel, code: readonly ICodeCellModel[]) {
+  return execution === null ? cell : cellWith(execution, { first: line, lines: [text] }, code);
 }
 
 function diagnostics(view: EditorView, mistakes: readonly Mistake[]): Diagnostic[] {

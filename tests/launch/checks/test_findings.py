@@ -251,6 +251,43 @@ def test_programs_of_a_grid_of_several_axes_are_named_by_their_coordinates() -> 
     assert found.programs.tolist() == [11]
 
 
+@pytest.mark.parametrize(
+    ("below", "prints", "mend"),
+    [(4, False, "A smaller grid would do"), (0, False, "false for all programs"), (0, True, None)],
+)
+def test_a_smaller_grid_is_no_advice_where_no_program_does_anything(below: int, prints: bool, mend: str | None) -> None:
+    with triton_lab.record() as launches:
+        masked_kernel[(8,)](torch.zeros(4), below, PRINTS=prints)
+    told = [each.hint for each in launches[0].findings if each.kind == "idle-program"]
+    assert len(told) == (mend is not None) and all(mend in text for text in told if mend)
+
+
+@pytest.mark.parametrize(("elements", "told"), [(4, True), (0, False)])
+def test_a_grid_of_no_programs_is_told_unless_there_is_nothing_to_do(elements: int, told: bool) -> None:
+    with triton_lab.record() as launches:
+        masked_kernel[(elements // 8,)](torch.zeros(elements), elements, PRINTS=False)
+    assert [each.message for each in launches[0].findings] == ["the grid has no programs: nothing ran"] * told
+
+
+def test_a_kernel_without_an_access_is_told_that_its_results_are_lost() -> None:
+    with triton_lab.record() as launches:
+        returning_kernel[(1,)](torch.zeros(4))
+    assert "what a kernel computes or returns is lost" in only(launches[0], "idle-program").hint
+
+
+@triton.jit
+def masked_kernel(out_ptr, below, PRINTS: tl.constexpr):
+    place = tl.program_id(0)
+    if PRINTS:
+        tl.device_print("place", place)
+    tl.store(out_ptr + place, place, mask=place < below)
+
+
+@triton.jit
+def returning_kernel(x_ptr):
+    return tl.program_id(0) + 1
+
+
 @triton.jit
 def corner_kernel(out_ptr):
     place = tl.program_id(1) * 3 + tl.program_id(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from triton_lab.launch.argument import Argument
 from triton_lab.views.drawing.words import (
     bytes_text,
     nobody,
@@ -11,6 +12,7 @@ from triton_lab.views.drawing.words import (
     panel_names,
     shape_text,
     some_of,
+    step_names,
 )
 from triton_lab.words import seconds_text
 
@@ -65,3 +67,19 @@ def test_shapes_and_slices() -> None:
     assert (some_of(None, 9), some_of(105, 1221)) == ("", ", 105 of 1,221 programs shown")
     assert some_of(0, 1) == ", 0 of 1 program shown"
     assert (nobody(None), nobody(0)) == ("touched by nobody", "touched by none of these")
+
+
+@pytest.mark.parametrize(
+    ("shape", "told"),
+    [
+        ((4, 6), ("→ +1", "↓ +6")),
+        ((1, 6), ("→ +1", "")),
+        ((4, 1), ("", "↓ +6")),
+        ((1, 1), ("", "")),
+        ((0, 6), ("→ +1", "")),
+    ],
+)
+def test_a_step_is_named_where_there_is_somewhere_to_go(shape: tuple[int, int], told: tuple[str, str]) -> None:
+    tensor = Argument("x", "tensor", shape=shape, strides=(6, 1))
+    assert step_names(tensor, wrapped=False) == told
+    assert step_names(tensor, wrapped=True) == (told[0], "")

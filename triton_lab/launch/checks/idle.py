@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from triton_lab import words
 from triton_lab.interpreter.box import Box
+from triton_lab.ir import effects
 from triton_lab.launch.access import Event
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.words import LISTED, finding, programs
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from triton_lab.launch.recorded import Recorded
 
 _MEND = "A smaller grid would do: triton.cdiv of the number of elements by the size of a block."
+_EMPTY = "n // BLOCK is 0 where n is less than a block: triton.cdiv(n, BLOCK) rounds up."
+# Where no program does anything, fewer of them would do no more.
+_HELD_BACK = "Look at the masks, and at the conditions around loads and stores: they are false for all programs."
+_NO_ACCESS = "It has no tl.load and no tl.store: what a kernel computes or returns is lost, unless it is stored."
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
@@ -39,15 +45,23 @@ def idle(evidence: Evidence) -> Ints:
 
 
 def told(launch: Recorded, numbers: Ints) -> Iterator[Finding]:
-    """What to say of these programs; nothing of none."""
+    """What to say of these programs, or of a grid without any; nothing where all do something."""
+    if not launch.programs and all(math.prod(argument.shape) for argument in launch.arguments):
+        yield finding(launch, "idle-program", "the grid has no programs: nothing ran", _EMPTY)
     if not len(numbers):
         return
+    mend = _MEND
+    if len(numbers) == launch.programs:
+        operations = list(launch.executable.plan.walk())
+        if any(op.name == "tt.print" for op in operations):  # that is what it is for
+            return
+        mend = _HELD_BACK if any(map(effects.is_access, operations)) else _NO_ACCESS
     verb = words.noun(len(numbers), "touches", "touch")
     yield finding(
         launch,
         "idle-program",
         f"{programs(launch, numbers)} {verb} no memory, of {words.number(launch.programs)} in the grid",
-        _MEND,
+        mend,
         count=len(numbers),
         programs=numbers[:LISTED],
     )

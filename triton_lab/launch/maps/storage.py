@@ -65,8 +65,8 @@ def stored(tensor: torch.Tensor, name: str) -> Stored:
     import torch
 
     if not isinstance(tensor, torch.Tensor):
-        kind = type(tensor).__name__
-        raise TypeError(f"{name} is a {kind}, not a torch tensor; torch.as_tensor({name}) makes one")
+        kind = words.a(type(tensor).__name__)
+        raise TypeError(f"{name} is {kind}, not a torch tensor; torch.as_tensor({name}) makes one")
     if tensor.layout is not torch.strided:
         raise TypeError(f"{name} is {str(tensor.layout).removeprefix('torch.')}: only dense tensors have strides")
     storage = tensor.untyped_storage()

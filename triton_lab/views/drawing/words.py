@@ -25,8 +25,8 @@ def panel_names(drawn: Sequence[int], origin: Sequence[int], panels: int) -> lis
 
 def step_names(tensor: Any, wrapped: bool) -> tuple[str, str]:
     """What a step right and a step down mean in storage; "" where there is no such step."""
-    right = f"→ {tensor.strides[-1]:+d}" if tensor.strides else ""
-    return right, "" if wrapped else f"↓ {tensor.strides[-2]:+d}"
+    right = f"→ {tensor.strides[-1]:+d}" if tensor.strides and tensor.shape[-1] > 1 else ""
+    return right, f"↓ {tensor.strides[-2]:+d}" if not wrapped and tensor.shape[-2] > 1 else ""
 
 
 def number_text(value: Any) -> str:

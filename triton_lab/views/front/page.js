@@ -1,15 +1,13 @@
 /** A page that stands alone: draws the scenes that it carries, one that is folded away when it is opened. */
 
-import { decoded, unzipped } from "./packed.js";
+import { carriedBy } from "./carried.js";
 import { createSelection } from "./selection.js";
 import { show } from "./view.js";
 
-const MOST = 1 << 30; // bytes: the page is our own
-
 /** @param {Element} carried */
 async function drawCarried(carried) {
-  const scene = decoded(await unzipped(carried.textContent ?? "", MOST));
-  if (carried.parentElement) show(/** @type {import("./scenes.js").Scene} */ (scene), carried.parentElement, createSelection({}));
+  const scene = await carriedBy(carried);
+  if (carried.parentElement) show(scene, carried.parentElement, createSelection({}));
 }
 
 for (const carried of document.querySelectorAll('main script[type="application/gzip"]')) {

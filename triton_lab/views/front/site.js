@@ -1,17 +1,16 @@
 /** A site's page: draws each scene that it carries when somebody comes near it. */
 
-import { decoded, unzipped } from "./packed.js";
+import { carriedBy } from "./carried.js";
 import { createSelection } from "./selection.js";
 import { show } from "./view.js";
 
-const MOST_CARRIED = 1 << 30; // bytes: the site is our own
 const NEAR = "600px";
 
 /** @param {Element} place */
 async function drawIn(place) {
-  const scene = decoded(await unzipped(place.querySelector("script")?.textContent ?? "", MOST_CARRIED));
+  const scene = await carriedBy(place.querySelector("script"));
   const drawn = document.createElement("div");
-  show(/** @type {import("./scenes.js").Scene} */ (scene), drawn, createSelection({}), null, true);
+  show(scene, drawn, createSelection({}), null, true);
   place.replaceChildren(drawn);
 }
 

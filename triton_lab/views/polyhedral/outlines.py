@@ -33,7 +33,7 @@ def outlines(schedule: Schedule, statement: str, instances: Ints, places: Ints) 
 
 def hull(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """The corners of the convex hull of (count, 2) points, around it (Andrew's monotone chain)."""
-    ordered = sorted({(float(x), float(y)) for x, y in points})
+    ordered = sorted({(x, y) for x, y in points.astype(np.float64).tolist()})
     if len(ordered) < 3:
         return np.array(ordered).reshape(-1, 2)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
 
 from triton_lab.polyhedral import Schedule
@@ -73,25 +74,26 @@ class WaysView(View):
             parts.append("\n".join([way.title, textwrap.indent(way.program, "    "), *said]))
         return "\n\n".join(parts)
 
-    def drawable(self, way: Way) -> _Drawable:
-        """The picture of a way: its domain in the order of its schedule, or the ragged rows."""
+    @cached_property
+    def drawn(self) -> tuple[tuple[Way, _Drawable, str], ...]:
+        """Each way with its picture, and its title, with the parameters drawn where they are not those measured."""
+        return tuple((way, *self._drawn(way)) for way in self.ways.every)
+
+    def _drawn(self, way: Way) -> tuple[_Drawable, str]:
+        """The domain of a way in the order of its schedule, or the ragged rows; and what stands above."""
         if way.schedule is None:
-            return RaggedView(PAGE_RAGGED, cell=24.0)
+            return RaggedView(PAGE_RAGGED, cell=24.0), way.title
         deepest = max(way.schedule.scop.statements, key=lambda s: len(s.iterators))
         flat = len(way.schedule.scop.statements) > 1 and way is not self.ways.polyhedral
         dims = deepest.iterators[: 2 if flat else 3]
         schedule = way.schedule if flat else small(way.schedule)
         shown = picture(schedule, dims, violations=False, statements=[deepest.name])
-        return Plot(shown, True, COLUMN, PICTURE) if flat else Space(shown, True, width=COLUMN - 40, height=PICTURE)
-
-    def drawn_at(self, way: Way) -> str:
-        """For which parameters the picture is drawn, where they are not those of the measurement."""
-        drawable = self.drawable(way)
-        if way.schedule is None or not isinstance(drawable, Space):
-            return ""
-        values = small(way.schedule).scop.values
-        shown = ", ".join(f"{p} = {v}" for p, v in values.items())
-        return f", drawn for {shown}" if values != way.schedule.scop.values else ""
+        if flat:
+            return Plot(shown, True, COLUMN, PICTURE), way.title
+        values = schedule.scop.values
+        told = ", ".join(f"{p} = {v}" for p, v in values.items())
+        title = f"{way.title}, drawn for {told}" if values != way.schedule.scop.values else way.title
+        return Space(shown, True, width=COLUMN - 40, height=PICTURE), title
 
     def figure(self) -> Figure:
         programs = [_wrapped(way.program) for way in self.ways.every]
@@ -100,10 +102,10 @@ class WaysView(View):
         height = MARGIN + 58 + PICTURE + 20 + tall + 16 * max(map(len, lists)) + 2 * MARGIN
         canvas = Canvas(2 * MARGIN + 3 * COLUMN + 2 * GAP, height)
         canvas.text(MARGIN, MARGIN + 6, self.title(), 12.0, bold=True)
-        for k, way in enumerate(self.ways.every):
+        for k, (_, drawable, title) in enumerate(self.drawn):
             x, y = MARGIN + k * (COLUMN + GAP), MARGIN + 30
-            canvas.text(x, y + 9, way.title + self.drawn_at(way), 10.5, bold=True)
-            self.drawable(way).draw(canvas, x, y + 28)
+            canvas.text(x, y + 9, title, 10.5, bold=True)
+            drawable.draw(canvas, x, y + 28)
             y += 28 + PICTURE + 20
             draw_program(canvas, programs[k], x, y, 7.0)
             y += tall + 12
@@ -114,12 +116,11 @@ class WaysView(View):
 
     def scene(self) -> ColumnsScene:
         columns: list[ColumnScene] = []
-        for way in self.ways.every:
-            drawable = self.drawable(way)
+        for way, drawable, title in self.drawn:
             width, height = max(drawable.size[0], 40) + 8, max(drawable.size[1], 40) + 8
             columns.append(
                 {
-                    "title": way.title + self.drawn_at(way),
+                    "title": title,
                     "picture": _painted(drawable, width, height, LIGHT),
                     "dark": _painted(drawable, width, height, DARK),
                     "width": round(width),

@@ -1,0 +1,232 @@
+"""Which launches several threads may share: held against all that their programs touch."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import triton_lab as lab
+from tests.interpreter.support import kernel_from
+from triton_lab.examples import Example, all_examples
+from triton_lab.interpreter.affine import Affine
+from triton_lab.interpreter.box import Box
+from triton_lab.interpreter.machine import Machine
+from triton_lab.ir.effects import is_access, writes
+from triton_lab.native import engine
+from triton_lab.native.footprint import Footprints
+from triton_lab.native.running import groups_of, regions_of
+
+
+class Touches:
+    """An observer that keeps the bytes that each program reads and writes."""
+
+    def __init__(self) -> None:
+        self.read: dict[int, set[int]] = defaultdict(set)
+        self.written: dict[int, set[int]] = defaultdict(set)
+
+    def access(self, frame: Any, op: Any, kind: str, pointer: Any, mask: Any, values: Any) -> None:
+        addresses = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, Affine) else pointer
+        on = (
+            mask.elements() if isinstance(mask, Box) else np.ones((1,) * addresses.ndim, bool) if mask is None else mask
+        )
+        whole, on = np.broadcast_arrays(addresses, on)
+        type = frame.type(op.operands[0])
+        size = {"f32": 4, "i32": 4, "f16": 2, "i64": 8, "bf16": 2, "i8": 1, "i16": 2}[type.pointee.element]
+        for row, program in enumerate(frame.programs):
+            row = row if whole.shape[0] > 1 else 0
+            for address in whole[row][on[row]].reshape(-1).tolist():
+                (self.written if writes(op) else self.read)[int(program)].update(range(address, address + size))
+
+    def are_apart(self) -> bool:
+        for one, other in itertools.permutations({*self.written, *self.read}, 2):
+            if self.written[one] & (self.written[other] | self.read[other]):
+                return False
+        return True
+
+
+@pytest.fixture
+def told() -> Iterator[list[tuple[bool, bool]]]:
+    """Of each launch, whether its programs are said to keep apart, and whether they do."""
+    with before_launches(told_and_true) as found:
+        yield found
+
+
+@contextmanager
+def before_launches(ask: Callable[[Machine], Any]) -> Iterator[list[Any]]:
+    """What ``ask`` says of each launch before it runs, on NumPy."""
+    found: list[Any] = []
+    chosen = engine.chosen
+
+    def asking(machine: Machine, trial: bool = False) -> Callable[[], None]:
+        found.append(ask(machine))
+        return chosen(machine, trial)
+
+    with pytest.MonkeyPatch.context() as patch, lab.limits(engine="numpy"):
+        patch.setattr(engine, "chosen", asking)
+        yield found
+
+
+def told_and_true(machine: Machine) -> tuple[bool, bool]:
+    """Whether the programs of a launch are said to keep apart, and whether they do, for it is run once to see that."""
+    regions = regions_of(machine, machine.executable.roots)
+    assert not isinstance(regions, str)
+    footprints = Footprints(machine.executable.plan, groups_of(regions))
+    told = footprints.are_apart(machine, regions)
+    touches = Touches()
+    watched = Machine(machine.executable, machine.arguments, machine.grid, machine.memory, access_observer=touches)  # type: ignore[arg-type]
+    watched.run()
+    return told, touches.are_apart()
+
+
+SOURCE = """
+@triton.jit
+def kernel(x, out, m, n, pitch, H: tl.constexpr, W: tl.constexpr):
+    p = tl.program_id(0)
+    across = tl.cdiv(n, W)
+    {place}
+    i = top + tl.arange(0, H)[:, None]
+    j = left + tl.arange(0, W)[None, :]
+    {body}
+"""
+PLACES = [
+    "top = p // across * H; left = p % across * W",
+    "top = p % across * H; left = p // across * W",
+    "q = p ^ 1; top = q // across * H; left = q % across * W",
+    "top = p * H; left = 0",
+    "top = p // 2 * H; left = 0",
+    "top = (p // across) * (H - 1); left = p % across * W",
+    "g = p // (2 * across); r = tl.minimum(m // H - 2 * g, 2); r = tl.maximum(r, 1); "
+    "top = (2 * g + p % r) * H; left = p % (2 * across) // r * W",
+]
+MASKS = ["(i < m) & (j < n)", "(i < m)", "(i + j < n)", "(i < m) & (j < n) & (tl.load(x + i) > 0)"]
+BODIES = [
+    "tl.store(out + i * pitch + j, p, mask={mask})",
+    "v = tl.load(out + i * pitch + j, mask={mask}); tl.store(out + i * pitch + j, v + 1, mask={mask})",
+    "v = tl.load(out + j * pitch + i, mask={mask}); tl.store(out + i * pitch + j, v, mask={mask})",
+    "for k in range(0, 3):\n        tl.store(out + i * pitch + j + k * W, p, mask={mask})",
+    "for k in range(left, n, W):\n        c = k + j - left\n        tl.store(out + i * pitch + c, p, mask=c < n)",
+    "if p % 2 == 0:\n        tl.store(out + i * pitch + j, p, mask={mask})",
+    "if tl.load(x + p) > 0:\n        tl.store(out + i * pitch + j, p, mask={mask})",
+    "tl.store(out + tl.load(x + i) + j, p, mask={mask})",
+    "tl.atomic_add(out + i * pitch + j, 1, mask={mask})",
+]
+
+
+@st.composite
+def _launches(draw: st.DrawFn) -> tuple[str, tuple[int, int, int], int]:
+    body = draw(st.sampled_from(BODIES)).replace("{mask}", draw(st.sampled_from(MASKS)))
+    source = SOURCE.replace("{place}", draw(st.sampled_from(PLACES))).replace("{body}", body)
+    n = draw(st.integers(3, 14))
+    return source, (draw(st.integers(3, 14)), n, n + draw(st.integers(-2, 3))), draw(st.integers(1, 9))
+
+
+@settings(max_examples=40, deadline=None)
+@given(_launches())
+def test_no_launch_is_said_to_keep_apart_that_does_not(launch: tuple[str, tuple[int, int, int], int]) -> None:
+    source, sizes, programs = launch
+    kernel = kernel_from(source)
+    x, out = torch.arange(100, dtype=torch.int32), torch.zeros(4000, dtype=torch.int32)
+    with before_launches(told_and_true) as found:
+        kernel[(programs,)](x, out, *sizes, H=4, W=4)
+    (told, true), *_ = found
+    assert true or not told
+
+
+@pytest.mark.parametrize(
+    ("place", "body", "mask", "expected"),
+    [
+        (0, 0, 0, True),
+        (1, 0, 0, True),
+        (2, 0, 0, True),
+        (4, 0, 0, False),  # two programs a tile
+        (5, 0, 0, False),  # tiles overlap by a row
+        (6, 0, 0, True),  # in groups, as products of matrices go
+        (0, 0, 1, False),  # beyond the row, into the next one
+        (0, 1, 0, True),  # in place
+        (0, 2, 0, False),  # transposed in place: it reads what others write
+        (3, 4, 0, True),  # a loop over tiles of a row
+        (0, 5, 0, True),
+        (0, 6, 0, False),  # what memory holds decides
+        (0, 7, 0, False),
+        (0, 8, 0, False),  # atomics
+        (0, 0, 3, False),  # a mask that comes from memory counts for none, and the tile reaches beyond its row
+    ],
+)
+def test_what_kernels_do_is_seen(place, body, mask, expected, told: list[tuple[bool, bool]]) -> None:
+    source = SOURCE.replace("{place}", PLACES[place]).replace("{body}", BODIES[body].replace("{mask}", MASKS[mask]))
+    x, out = torch.arange(100, dtype=torch.int32), torch.zeros(4000, dtype=torch.int32)
+    kernel_from(source)[(9,)](x, out, 11, 11, 11, H=4, W=4)
+    ((said, true),) = told
+    assert said == expected and (true or not said)
+
+
+APART = {
+    "vector_add",
+    "softmax",
+    "softmax_backward",
+    "matmul",
+    "layer_norm",
+    "attention",
+    "attention_causal",
+    "rms_norm",
+    "dropout",
+}
+
+
+@pytest.mark.parametrize("each", [each for each in all_examples() if each.name in APART], ids=lambda each: each.name)
+def test_programs_of_examples_are_seen_to_keep_apart(each: Example, told: list[tuple[bool, bool]]) -> None:
+    each.run(**each.inputs("small", 0, "cpu"))
+    assert set(told) == {(True, True)}
+
+
+def test_where_tensors_lie_and_what_does_not_matter_is_not_asked_again(monkeypatch) -> None:
+    from triton_lab.native import footprint
+
+    asked: list[Machine] = []
+    are_apart = footprint._are_apart
+    monkeypatch.setattr(footprint, "_are_apart", lambda of, machine: asked.append(machine) or are_apart(of, machine))
+    kernel = kernel_from(SCALED)
+    known: list[Footprints] = []
+
+    def ask(machine: Machine) -> bool:
+        regions = regions_of(machine, machine.executable.roots)
+        known.append(known[0] if known else Footprints(machine.executable.plan, groups_of(regions)))
+        return known[0].are_apart(machine, regions)
+
+    x, held = torch.zeros(1000), []
+    with before_launches(ask) as found:
+        for factor, count in ((2.5, 99), (3.5, 99), (3.5, 98), (2.5, 98)):
+            held.append(torch.zeros(1000))
+            kernel[(7,)](held[-1], x, factor, count, B=16)
+    assert found == [True] * 4 and len(asked) == 2
+
+
+SCALED = """
+@triton.jit
+def scaled(out, x, factor, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(out + i, tl.load(x + i, mask=i < n) * factor, mask=i < n)
+"""
+
+
+def test_an_access_of_each_kind_is_known_to_the_outline() -> None:
+    """The marks stand for accesses alone: an outline has none that touches memory."""
+    from triton_lab.native.outline import outline
+
+    def ask(machine: Machine) -> Any:
+        return outline(machine.executable.plan, groups_of(regions_of(machine, machine.executable.roots)))
+
+    with before_launches(ask) as asked:
+        kernel_from(SCALED)[(7,)](torch.zeros(1000), torch.zeros(1000), 2.5, 99, B=16)
+    (found,) = asked
+    assert found is not None and not any(is_access(op) for op in found.executable.plan.walk())
+    assert [touching.writes for touching in found.accesses.values()] == [True] and found.arguments == (0, 3)

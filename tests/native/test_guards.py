@@ -1,0 +1,120 @@
+"""Every guard fails once: what a program had begun is done by NumPy from its start, and nobody sees it."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab.native
+from tests.native.harness import forcing
+from tests.native.launches import on_both, rounds, wrapping
+from triton_lab.backend import launcher
+from triton_lab.native.guards import Guards
+
+Launch = tuple[Callable[[], object], torch.Tensor]
+
+
+@triton.jit
+def everywhere(x, at, out, bins, n, far, first, step, width, ROW: tl.constexpr):
+    p = tl.program_id(0)
+    i = tl.arange(0, ROW)
+    places = tl.load(at + i)
+    rows = tl.make_tensor_descriptor(x, shape=[4, 20], strides=[width, 1], block_shape=[1, ROW])
+    total = tl.load(x + (p * ROW + i) % n)
+    total += tl.load(x + (i + first).to(tl.uint32).to(tl.int64), mask=i < 20)
+    total += tl.load(x + i * first, mask=far + i < n, other=0)
+    for j in range(0, n, step):
+        total += tl.load(x + j + i, mask=j + i < n, other=0)
+    for k in range(far, far + 3):
+        total += k.to(tl.int32)
+    total += tl.load(x + places) + tl.reshape(rows.load([p, p * 2]), (ROW,))
+    total += tl.gather(total, places, 0)
+    tl.atomic_add(bins + places, total)
+    tl.store(out + p * ROW + places, total)
+
+
+def _everywhere() -> Launch:
+    x, at = torch.arange(100, dtype=torch.int32), torch.randperm(16, generator=torch.Generator().manual_seed(0)).int()
+    out = torch.zeros(64 + 16, dtype=torch.int32)
+    return lambda: everywhere[(4,)](x, at, out, out[64:], 100, -(2**40), 2, 37, 20, ROW=16), out
+
+
+@triton.jit(debug=True)
+def asserted(x, out, ROW: tl.constexpr):
+    found = tl.load(x + tl.arange(0, ROW))
+    tl.device_assert(found >= 0, "none is negative")
+    tl.store(out + tl.program_id(0) * ROW + tl.arange(0, ROW), found)
+
+
+def _asserted() -> Launch:
+    x, out = torch.arange(16), torch.zeros(64, dtype=torch.int64)
+    return lambda: asserted[(4,)](x, out, ROW=16), out
+
+
+def _rounds() -> Launch:
+    x, out = torch.rand(100), torch.zeros(3 * 4 * 64)
+    return lambda: rounds[(3,)](x, out, 100, 4, BLOCK=64), out
+
+
+def _wrapped() -> Launch:
+    x, out = torch.rand(1024), torch.zeros(1024)
+    return lambda: wrapping[(1,)](x, out, 1, BLOCK=1024), out
+
+
+CASES = {"asserted": _asserted, "rounds": _rounds, "wrapping": _wrapped, "everywhere": _everywhere}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_wherever_a_guard_fails_the_program_is_run_from_its_start_by_somebody_else(name: str, monkeypatch) -> None:
+    monkeypatch.setattr(launcher.limits, "batch", 1)
+    launch, out = CASES[name]()
+    with forcing() as forced:
+        error, ran = on_both(launch, out)
+        assert not error and ran.engine == "native" and not ran.handed and forced.sites
+        for site in forced.sites:
+            for times in (0, 2):
+                forced.fail(site, times)
+                error, ran = on_both(launch, out)
+                # For a remainder that is one the function has another way.
+                handed = 1 if forced.has_failed(site) and site.what != "within" else 0
+                assert not error and ran.handed == handed, site
+            forced.fail(site)
+            on_both(launch, out)
+            assert forced.has_failed(site)
+
+
+def test_these_kernels_have_guards_at_every_place_where_one_is_written(monkeypatch) -> None:
+    seen = set()
+    with forcing():
+        require = Guards.require
+
+        def noting(self, ok, op, what, *where):
+            frame = sys._getframe(1)
+            seen.add(frame.f_code.co_name)
+            if frame.f_code.co_name == "require":  # of all lanes of an access
+                seen.add(sys._getframe(2).f_code.co_name)
+            require(self, ok, op, what, *where)
+
+        monkeypatch.setattr(Guards, "require", noting)
+        for launch, out in (_asserted(), _everywhere()):
+            assert not on_both(launch, out)[0]
+    assert seen == set(_places())
+
+
+def _places() -> list[str]:
+    """The functions of the room in which a guard is written."""
+    found = []
+    for file in Path(triton_lab.native.__file__).parent.rglob("*.py"):
+        for function in ast.walk(ast.parse(file.read_text())):
+            if isinstance(function, ast.FunctionDef):
+                calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
+                if any(isinstance(call, ast.Attribute) and call.attr == "require" for call in calls):
+                    found.append(function.name)
+    return found

@@ -1,0 +1,259 @@
+"""What an access touches, and that it may: alike for loads, stores and atomics, by pointers and by descriptors.
+
+An access by affine addresses under a box is checked once, before it: where its corners lie in the region, all of it
+does. Others are checked lane by lane, all of them before any is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from triton_lab.ir import Op
+from triton_lab.ir.effects import by_descriptor, operands_of, writes
+from triton_lab.native import terms
+from triton_lab.native.code import Code, Reg
+from triton_lab.native.compact import splat_of
+from triton_lab.native.descriptors import by_its_descriptor
+from triton_lab.native.elements import Indices, at, lanes_of, mask_at
+from triton_lab.native.emitter import Emitter
+from triton_lab.native.forms import Access, Affine, Box, Index
+from triton_lab.native.kinds import width_of
+from triton_lab.native.nest import nest
+from triton_lab.native.rows import step_along
+
+
+def access_of(emitter: Emitter, op: Op) -> Access:
+    """What ``op`` touches, once its corners have been checked if they can be."""
+    access = by_its_descriptor(emitter, op) if by_descriptor(op) else _by_pointer(emitter, op)
+    return replace(access, checked=_check_corners(emitter, access))
+
+
+def _by_pointer(emitter: Emitter, op: Op) -> Access:
+    where = operands_of(op)
+    address = op.operands[where.address]
+    mask = None if where.mask is None else op.operands[where.mask]
+    type = emitter.types[address]
+    assert type.pointee is not None
+    form, box = emitter.affine(address), None if mask is None else emitter.box(mask)
+    in_rows = False
+    if not type.shape:
+        form, box = splat_of(emitter, address, ()), None if mask is None else Box(())
+    elif form is None or (mask is not None and box is None):
+        in_rows = step_along(emitter, address, len(type.shape) - 1) == width_of(type.pointee.element)
+    return Access(
+        op,
+        type.shape,
+        type.pointee.element,
+        lambda index: at(emitter, address, index),
+        lambda index: mask_at(emitter, mask, index),
+        (address,) if mask is None else (address, mask),
+        form,
+        box,
+        mask is not None,
+        in_rows,
+    )
+
+
+def check(emitter: Emitter, access: Access) -> None:
+    """A guard that no lane may not be touched, before any is, unless there was one."""
+    if access.checked:
+        return
+    bad = Tally(emitter, access)
+
+    def body(index: Indices) -> None:
+        holds = access.holds(index)
+        if holds is not False:
+            bad.inside(index, holds)
+
+    nest(emitter, access.shape, access.roots, body, only=access.box)
+    bad.require()
+
+
+def bits_in(code: Code, mask: Reg) -> Reg:
+    """The lanes of a mask as bits of a number (i64), the first one lowest."""
+    return code.cast("zext", code.let(f"bitcast {mask} to i{mask.lanes}", f"i{mask.lanes}"), "i64")
+
+
+def _zeros(code: Code, name: str, bits: Reg) -> Reg:
+    """How many zeros there are before the first bit (``cttz``), or behind the last one (``ctlz``)."""
+    return code.call(f"llvm.{name}.i64", "i64", 0, bits, code.constant("i1", 0))
+
+
+def is_row(access: Access, index: Indices) -> bool:
+    """Whether the lanes of ``index`` follow each other in memory, which is seen to where they are checked."""
+    return access.in_rows and index[-1].lanes > 1
+
+
+def lane_of(code: Code, index: Indices, lane: int = 0) -> Indices:
+    """One of the lanes."""
+
+    def one(i: Index) -> Index:
+        return Index(terms.register(code, terms.add(code, i.value, lane)), i.level) if i.lanes else i
+
+    return tuple(map(one, index))
+
+
+def asked(code: Code, holds: bool | Reg, lanes: int = 0) -> Reg:
+    """A mask as a register."""
+    return code.splat(code.constant("i1", holds) if isinstance(holds, bool) else holds, lanes)
+
+
+# Blocks.
+
+
+def _check_corners(emitter: Emitter, access: Access) -> bool:
+    """A guard that all lanes lie in the region and on multiples of their size; False if that cannot be asked so."""
+    code, form, box = emitter.code, access.form, access.box
+    if form is None or form.reach_bits > 60 or (access.masked and box is None):
+        return False
+    size = width_of(access.element)
+    low = high = form.base
+    nothing: Reg | None = None
+    for axis, (stride, extent) in enumerate(zip(form.strides, form.shape, strict=True)):
+        bounds = box.ranges[axis] if box is not None else None
+        first, last = (0, extent - 1) if bounds is None else (bounds.low, terms.subtract(code, bounds.high, 1))
+        if bounds is not None:
+            empty = code.compare("sgt", terms.register(code, first), terms.register(code, last))
+            nothing = empty if nothing is None else code.op("or", nothing, empty)
+        ends = terms.multiply(code, first, stride), terms.multiply(code, last, stride)
+        low = terms.add(code, low, terms.least(code, *ends))
+        high = terms.add(code, high, terms.greatest(code, *ends))
+    if access.masked and not form.shape:
+        nothing = code.op("xor", asked(code, access.holds(())), code.constant("i1", 1))
+    bottom, top = terms.register(code, low), terms.register(code, high)
+    start, stop = _around(emitter, access.op, bottom)
+    end = code.op("add", top, code.constant("i64", size))
+    ok = code.op("and", code.compare("uge", bottom, start), code.compare("ule", end, stop))
+    # Addresses that come round past the end of memory are none of the region's.
+    ok = code.op("and", ok, code.compare("ule", bottom, top))
+    if size > 1:
+        ok = code.op("and", ok, _aligned(emitter, form, size))
+    if nothing is not None:
+        ok = code.op("or", ok, nothing)
+    emitter.guards.require(ok, access.op, "bounds", bottom)
+    return True
+
+
+def _aligned(emitter: Emitter, form: Affine, size: int) -> Reg:
+    """Whether the addresses are multiples of ``size``, a power of two."""
+    code = emitter.code
+    together = terms.register(code, form.base)
+    if form.grain % size:
+        for stride in form.strides:
+            together = code.op("or", together, terms.register(code, stride))
+    return code.compare("eq", code.op("and", together, code.constant("i64", size - 1)), code.constant("i64", 0))
+
+
+# Regions.
+
+
+def _around(emitter: Emitter, op: Op, address: Reg) -> tuple[Reg, Reg]:
+    """The region of an access that ``address`` lies in, if it lies in one: start and stop."""
+    code = emitter.code
+    if emitter.has_one_region(op):
+        return emitter.region(op, writes=writes(op))
+
+    def body(pair: tuple[Reg, Reg], found: list[Reg]) -> Sequence[Reg]:
+        start, stop = pair
+        here = code.op("and", code.compare("uge", address, start), code.compare("ult", address, stop))
+        return [code.select(here, x, before) for x, before in zip(pair, found, strict=True)]
+
+    nowhere = code.constant("i64", 0)
+    start, stop = emitter.each_region(op, body, (nowhere, nowhere), writes=writes(op))
+    return start, stop
+
+
+class Tally:
+    """Whether any lane so far was one that may not be touched, and where one of them lies."""
+
+    def __init__(self, emitter: Emitter, access: Access) -> None:
+        self.emitter, self.code, self.access = emitter, emitter.code, access
+        self.size = width_of(access.element)
+        self.flags, self.stray = (emitter.setting.scratch.take((), "i64").pointer for _ in range(2))
+        for place in (self.flags, self.stray):
+            self.code.store(self.code.constant("i64", 0), place)
+
+    def inside(self, index: Indices, holds: bool | Reg) -> tuple[Reg, Reg]:
+        """Addresses, and ``holds`` without the lanes outside of the regions or not on a multiple of their size.
+
+        These are noted. Of lanes in a row, the address is the first one's, and all or none are good.
+        """
+        code, lanes = self.code, max(1, lanes_of(index))
+        if is_row(self.access, index):
+            return self._row(index, holds, lanes)
+        places = code.splat(self.access.places(index), lanes)
+        wanted, good = asked(code, holds, lanes), self._good(places)
+        if self.size > 1:
+            low = code.op("and", places, code.like(places, self.size - 1))
+            good = code.op("and", good, code.compare("eq", low, code.like(low, 0)))
+        wrong = code.op("and", wanted, code.op("xor", good, code.like(good, 1)))
+        self._note(bits_in(code, wrong))
+        if not self.emitter.has_one_region(self.access.op):
+            strays = code.select(wrong, places, code.like(places, 0))
+            self._note_stray(code.intrinsic("llvm.vector.reduce.umax", strays, scalar=True))
+        return places, code.op("and", wanted, good)
+
+    def _good(self, places: Reg) -> Reg:
+        """Which of ``places`` lie in a region."""
+        code, emitter, op = self.code, self.emitter, self.access.op
+        if emitter.has_one_region(op):
+            return self._within(places, *emitter.region(op, writes=writes(op)))
+        (good,) = emitter.each_region(
+            op,
+            lambda pair, found: [code.op("or", found[0], self._within(places, *pair))],
+            (code.constant("i1", 0, places.lanes),),
+            writes=writes(op),
+        )
+        return good
+
+    def _row(self, index: Indices, holds: bool | Reg, lanes: int) -> tuple[Reg, Reg]:
+        """The same for lanes in a row: the first one and the last one that count decide."""
+        code, access, size = self.code, self.access, self.size
+        first = access.places(lane_of(code, index))
+        last = access.places(lane_of(code, index, lanes - 1))
+        low, high = first, code.op("add", first, code.constant("i64", lanes * size))
+        none = code.constant("i1", 0)
+        if isinstance(holds, Reg) and not holds.lanes:
+            none = code.op("xor", holds, code.constant("i1", 1))
+        elif isinstance(holds, Reg):
+            bits = bits_in(code, holds)
+            none = code.compare("eq", bits, code.constant("i64", 0))
+            before, behind = (_zeros(code, name, bits) for name in ("cttz", "ctlz"))
+            low = code.op("add", first, code.op("mul", before, code.constant("i64", size)))
+            behind = code.op("sub", behind, code.constant("i64", 64 - lanes))
+            high = code.op("sub", high, code.op("mul", behind, code.constant("i64", size)))
+        start, stop = _around(self.emitter, access.op, low)
+        good = code.op("and", code.compare("uge", low, start), code.compare("ule", high, stop))
+        good = code.op("and", good, code.compare("ult", low, high))
+        good = code.op(
+            "and", good, code.compare("eq", code.op("sub", last, first), code.constant("i64", (lanes - 1) * size))
+        )
+        aligned = code.op("and", first, code.constant("i64", size - 1))
+        good = code.op("and", good, code.compare("eq", aligned, code.constant("i64", 0)))
+        good = code.op("or", good, none)
+        wrong = code.op("xor", good, code.constant("i1", 1))
+        self._note(code.cast("zext", wrong, "i64"))
+        if not self.emitter.has_one_region(access.op):
+            self._note_stray(code.select(wrong, low, code.constant("i64", 0)))
+        return first, code.op("and", holds, good) if isinstance(holds, Reg) else good
+
+    def _note(self, flags: Reg) -> None:
+        self.code.store(self.code.op("or", self.code.load("i64", self.flags), flags), self.flags)
+
+    def _note_stray(self, address: Reg) -> None:
+        self.code.store(self.code.intrinsic("llvm.umax", address, self.code.load("i64", self.stray)), self.stray)
+
+    def _within(self, places: Reg, start: Reg, stop: Reg) -> Reg:
+        code, lanes = self.code, places.lanes
+        # Of a region that holds no element, nothing is inside.
+        room = code.op("sub", code.op("sub", stop, start), code.constant("i64", self.size))
+        offsets = code.op("sub", places, code.splat(start, lanes))
+        good = code.compare("ule", offsets, code.splat(room, lanes))
+        return code.op("and", good, code.splat(code.compare("sge", room, code.constant("i64", 0)), lanes))
+
+    def require(self) -> None:
+        """A guard that there was none."""
+        code = self.code
+        none = code.compare("eq", code.load("i64", self.flags), code.constant("i64", 0))
+        self.emitter.guards.require(none, self.access.op, "bounds", code.load("i64", self.stray))

@@ -1,0 +1,34 @@
+"""Object code as a file in ELF, of 64 bits and little-endian: what it is for, and whom it calls."""
+
+from __future__ import annotations
+
+import struct
+
+_MAGIC = b"\x7fELF\x02\x01"
+_SYMBOLS, _UNDEFINED = 2, 0
+
+
+def machine_of(code: bytes) -> int | None:
+    """The number of the processor that it is for: 62 is x86-64, 183 is arm64; None where this is no such file."""
+    return int.from_bytes(code[18:20], "little") if code[:6] == _MAGIC and len(code) >= 64 else None
+
+
+def undefined(code: bytes) -> set[str]:
+    """The names of the functions and data that it wants of others. Raises ValueError where it is damaged."""
+    if machine_of(code) is None:
+        raise ValueError("no object code")
+    try:
+        table, size, count = struct.unpack_from("<Q", code, 40)[0], *struct.unpack_from("<HH", code, 58)
+        sections = [struct.unpack_from("<IIQQQQIIQQ", code, table + number * size) for number in range(count)]
+        found: set[str] = set()
+        for _, kind, _, _, start, length, link, _, _, each in sections:
+            if kind != _SYMBOLS:
+                continue
+            names = sections[link][4]
+            for at in range(start, start + length, each):
+                name, _, _, section = struct.unpack_from("<IBBH", code, at)
+                if name and section == _UNDEFINED:
+                    found.add(code[names + name : code.index(b"\0", names + name)].decode())
+        return found
+    except (struct.error, IndexError) as error:
+        raise ValueError("damaged object code") from error

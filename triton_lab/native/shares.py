@@ -1,0 +1,151 @@
+"""Programs of a launch, shared among threads: each takes the next few until none is left or one has failed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.errors import KernelError
+from triton_lab.native import pool
+from triton_lab.native.program import LATE, STOPPED
+
+# Runs programs from a number to another one, unless the event is set: see `Built`.
+Call = Callable[[int, int, threading.Event], tuple[int, tuple[int, int, int]]]
+
+
+class Left:
+    """The programs that have not run yet: ranges of their numbers, ascending."""
+
+    def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
+        self._ranges = sorted(each for each in ranges if each[0] < each[1])
+        self.count = sum(end - first for first, end in self._ranges)
+
+    def __bool__(self) -> bool:
+        return bool(self._ranges)
+
+    @property
+    def first(self) -> tuple[int, int]:
+        """The range of the lowest ones."""
+        return self._ranges[0]
+
+    def drop(self, end: int) -> None:
+        """Those of the first range below ``end`` have run."""
+        first, last = self._ranges[0]
+        self._ranges[:1] = [(end, last)] if end < last else []
+        self.count -= end - first
+
+    def take(self, first: int, end: int) -> range | NDArray[Any]:
+        """Those from ``first`` to ``end - 1``, which are left no longer."""
+        taken = [range(max(a, first), min(b, end)) for a, b in self._ranges if max(a, first) < min(b, end)]
+        pieces = [piece for a, b in self._ranges for piece in ((a, min(b, first)), (max(a, end), b))]
+        self.__init__(pieces)  # type: ignore[misc]
+        return taken[0] if len(taken) == 1 else np.concatenate([np.arange(r.start, r.stop) for r in taken])
+
+
+def check(when: int) -> None:
+    """Raises KernelError where a guard failed too late."""
+    if when == LATE:
+        raise KernelError("the kernel's memory was changed by somebody else while it ran")
+
+
+def tell_where(error: BaseException, program: int) -> None:
+    """Have ``error`` say that this program ran, or one soon after it, if it does not know better."""
+    error.kernel_at = getattr(error, "kernel_at", (program, None))  # type: ignore[attr-defined]
+
+
+def shared(call: Call, programs: tuple[int, int], most: int, threads: int) -> Left:
+    """Run ``programs``, at most ``most`` in a call, on so many threads, this one included; those that have not run.
+
+    There are such where a guard failed: those before its program have run then, and some of those behind it.
+    Raises KernelError, and what a signal's handler raises; no other thread is at work any more by then.
+    """
+    work = _Work(call, programs, most, threads)
+    try:
+        pool.helpers.ask(threads - 1, work.help)
+        work.run()
+    except BaseException:
+        work.halt.set()
+        raise
+    finally:
+        work.finish()
+    if work.error is not None:
+        raise work.error
+    return Left(work.left)
+
+
+class _Work:
+    def __init__(self, call: Call, programs: tuple[int, int], most: int, threads: int) -> None:
+        self._call, self._most, self._threads = call, most, threads
+        self._next, self._end = programs
+        self._changed = threading.Condition()
+        self._helping, self._is_over = 0, False
+        self._failed: list[tuple[int, int]] = []
+        self.halt = threading.Event()
+        self.error: BaseException | None = None
+
+    @property
+    def left(self) -> list[tuple[int, int]]:
+        """What has not run."""
+        return [*self._failed, (self._next, self._end)]
+
+    def run(self) -> None:
+        """Take programs and run them until there are none."""
+        while (taken := self._take()) is not None:
+            try:
+                came, (guard, when, _) = self._call(*taken, self.halt)
+            except KeyboardInterrupt as error:
+                tell_where(error, taken[0])
+                raise
+            if came < taken[1]:
+                with self._changed:
+                    self._is_over = True
+                    self._failed.append((came, taken[1]))
+                if guard != STOPPED:
+                    check(when)
+
+    def help(self) -> None:
+        """The same on another thread, if it comes in time."""
+        with self._changed:
+            if self._is_over:
+                return
+            self._helping += 1
+        try:
+            self.run()
+        except BaseException as error:
+            self.error = self.error or error
+            self.halt.set()
+        finally:
+            with self._changed:
+                self._helping -= 1
+                self._changed.notify_all()
+
+    def finish(self) -> None:
+        """Wait for all who help, whatever happens meanwhile: they work in the launch's memory."""
+        interrupt: BaseException | None = None
+        while True:
+            try:
+                with self._changed:
+                    self._is_over = True
+                    while self._helping:
+                        self._changed.wait()
+                break
+            except BaseException as error:
+                self.halt.set()
+                interrupt = error
+        if interrupt is not None:
+            tell_where(interrupt, self._next)
+            raise interrupt
+
+    def _take(self) -> tuple[int, int] | None:
+        with self._changed:
+            if self._is_over or self._next >= self._end or self.halt.is_set():
+                return None
+            # Fewer and fewer, so that all end at about the same time.
+            count = min(self._most, -(-(self._end - self._next) // (4 * self._threads)))
+            first = self._next
+            self._next += count
+            return first, self._next

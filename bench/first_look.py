@@ -213,13 +213,13 @@ def time_launch(name: str) -> dict[str, float]:
 
     def unchecked() -> None:
         card = Card(not_yet_checked(launch))
-        card.scene(), card.text()
+        card.scene(), card.brief()
         found["card"] = time.process_time() - start
 
     with waiting(time.monotonic() + PATIENCE, unchecked):
         timed("findings", lambda: launch.findings)
     card = Card(launch)
-    timed("scene", lambda: (card.scene(), card.text()))
+    timed("scene", lambda: (card.scene(), card.brief()))
     timed("picture", lambda: png(card.figure()))
     found.setdefault("card", found["findings"] + found["scene"])
     fresh_card = Card(launch)  # which has drawn nothing yet

@@ -44,7 +44,10 @@ LIBRARIES = (
         "0.8.5",
         tuple(
             f"test/transformers/test_{name}.py"
-            for name in ("softmax", "swiglu", "kl_div", "tvd", "jsd", "layer_norm", "group_norm", "embedding", "dyt")
+            for name in (
+                *("relu_squared", "sparsemax", "selective_log_softmax_strides", "poly_norm", "rms_norm", "geglu"),
+                *("softmax", "swiglu", "kl_div", "tvd", "jsd", "layer_norm", "group_norm", "embedding", "dyt"),
+            )
         ),
         "src",
         ("transformers",),

@@ -83,7 +83,5 @@ def time_threads(name: str, counts: list[int], budget: float) -> dict[str, objec
         page.check_on(**inputs)  # a wrong result would be no result
         running.shared = shared
         seconds = medians_in_turns(runs, budget=budget * len(runs))
-    told = (
-        f"{times} launches shared" if times else "on one thread: it is small, or its programs may meet"
-    )
+    told = f"{times} launches shared" if times else "on one thread: it is small, or its programs may meet"
     return {"seconds": seconds, "shared": told}

@@ -83,6 +83,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     machine.show_gpu(on_gpu)
 
 
+# What nbformat comes by: a check of internationalized addresses that nobody asks for, whose 38 grammars take 1.4 s.
+# jsonschema does without where it is not installed.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 # What a shell starts in the background ignores interrupts, and so does what it starts in turn.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

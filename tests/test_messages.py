@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 import re
@@ -69,8 +70,13 @@ SENT = re.compile(r"(?<![\w./`])(" + "|".join(OBJECTS) + r")(?:\[\d\])?\.([a-z]\
 ADVISED = re.compile(r"\b(?:use|call|see|ask for|allow more:) ([a-z]\w*)\((?:\.\.\., )?(?:(\w+)=)?")
 
 
-def messages() -> Iterator[tuple[Path, int, str]]:
+@functools.cache
+def messages() -> tuple[tuple[Path, int, str], ...]:
     """All texts but docstrings, and what the front end says."""
+    return tuple(_messages())
+
+
+def _messages() -> Iterator[tuple[Path, int, str]]:
     for file in sorted(PACKAGE.rglob("*.py")):
         tree = ast.parse(file.read_text())
         documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -22,7 +23,12 @@ INSIDE = {
     for row in TABLE
     if (found := re.match(r"\| in `(\w+)/`", row))
 }
-EDGES = every_import()
+
+
+@functools.cache
+def edges() -> list[Import]:
+    """All files of the package are read for it: not while tests are collected."""
+    return every_import()
 
 
 def room_of(module: str) -> str:
@@ -53,7 +59,7 @@ def test_every_folder_of_a_room_has_its_place_inside_it() -> None:
 def test_a_room_imports_from_rooms_above_it_alone(room: str) -> None:
     wrong = [
         edge
-        for edge in EDGES
+        for edge in edges()
         if room_of(edge.by) == room and edge.kind == "module" and edge.of != "." and RANK[room_of(edge.of)] > RANK[room]
     ]
     assert not wrong, "\n".join(map(str, wrong))
@@ -63,7 +69,7 @@ def test_a_room_imports_from_rooms_above_it_alone(room: str) -> None:
 def test_a_sub_room_imports_from_those_before_it_alone(room: str) -> None:
     wrong = [
         edge
-        for edge in EDGES
+        for edge in edges()
         if room_of(edge.by) == room_of(edge.of) == room
         and edge.kind == "module"
         and edge.by != room  # the door opens on all
@@ -79,7 +85,7 @@ def names_its_view(edge: Import) -> bool:
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     print(table())
-    assert circles(edge for edge in EDGES if edge.kind != "call" and not names_its_view(edge)) == []
+    assert circles(edge for edge in edges() if edge.kind != "call" and not names_its_view(edge)) == []
 
 
 def test_every_package_says_what_it_is_for() -> None:

@@ -3,6 +3,7 @@
 To import torch takes some two seconds of work, most of what a small script or a notebook's kernel does. ``command`` is
 what to start in the place of Python itself: a small process that asks for a fork, hands it its arguments, environment,
 folder and standard streams, passes signals on, and ends as the fork does. When that process is killed, so is the fork.
+``modules`` may name a function of a module, ``module:function``, that is called once.
 Tests of what a process imports, or of how it begins, start a Python as everybody does.
 """
 
@@ -27,6 +28,7 @@ TORCH = ("torch",)
 KERNEL = (
     *("ipykernel.kernelapp", "torch"),
     *("matplotlib.figure", "matplotlib.backends.backend_agg", "islpy", "ipywidgets", "anywidget"),
+    "triton_lab.notebook.fingerprint:begin",  # a hash of Triton's 500 MB: once for all kernels
 )
 
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -217,10 +219,17 @@ def main() -> None:
         sys.exit(code)
     import gc
     import importlib
+    import threading
 
     del sys.path[0]  # the folder of this file, whose modules are of the package `tests`
     for name in rest:
-        importlib.import_module(name)
+        module, _, function = name.partition(":")
+        imported = importlib.import_module(module)
+        if function:
+            getattr(imported, function)()
+    for thread in threading.enumerate():  # forks would leave behind what is not done yet
+        if thread is not threading.current_thread():
+            thread.join(60)
     gc.collect()
     gc.freeze()  # what is collected in forks need not touch, and so copy, all of it
     run(serve(int(where)))

@@ -79,6 +79,48 @@ _OPENED = """async ([path, mode]) => {
 }"""
 
 
+# The contrast of what stands in the gutter, words and signs, where the bar of the share is behind it. (CodeMirror hides
+# gutters from screen readers, and so from axe.)
+_CONTRASTS = """() => {
+  const brush = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const paint = (colour, opacity = 1) => {
+    brush.globalAlpha = opacity;
+    brush.fillStyle = colour;
+    brush.fillRect(0, 0, 1, 1);
+  };
+  const luminance = () => {
+    const part = [...brush.getImageData(0, 0, 1, 1).data].map(value => value / 255);
+    const [r, g, b] = part.map(one => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const upwards = node => (node ? [node, ...upwards(node.parentElement)] : []);
+  const signs = '[data-severity]:not([data-severity=""])';
+  return [...document.querySelectorAll(`.triton-lab-note-of-line, .triton-lab-note-of-line ${signs}`)].map(node => {
+    const { backgroundImage } = getComputedStyle(node.closest('.triton-lab-note-of-line'));
+    const [bar] = backgroundImage.match(/(color|rgba?)\\([^)]*\\)/);
+    const around = upwards(node);
+    around.reverse().forEach(each => paint(getComputedStyle(each).backgroundColor));
+    paint(bar);
+    const behind = luminance();
+    paint(getComputedStyle(node).color, around.reduce((all, each) => all * getComputedStyle(each).opacity, 1));
+    const [dark, light] = [behind, luminance()].sort((a, b) => a - b);
+    return (light + 0.05) / (dark + 0.05);
+  });
+}"""
+
+# Ends the kernel's process from within.
+_DIE = """() => {
+  const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
+  kernel.requestExecute({ code: 'import os; os._exit(1)' }).done.catch(() => undefined);
+}"""
+
+
+# Resolves once the kernel answers.
+_ANSWERS = """async () => {
+  await window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestKernelInfo();
+}"""
+
+
 # Restarts the kernel and does not wait until it answers: `window.restarted` does.
 _RESTARTING = """() => {
   const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
@@ -132,6 +174,17 @@ def source(notebook: Notebook, index: int) -> str:
 
 def away(lab: Lab) -> None:
     lab.page.mouse.move(4, 4)
+
+
+def readable_in_both_themes(lab: Lab) -> None:
+    """What stands in the gutter can be read in both themes."""
+    for theme in ("Dark", "Light"):
+        change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
+        lab.page.evaluate(change, f"JupyterLab {theme}")
+        expect(lab.page.locator("#jupyterlab-splash")).to_have_count(0)
+        lab.screenshot(f"linked-gutter-{theme.lower()}")
+        contrasts = lab.page.evaluate(_CONTRASTS)
+        assert contrasts and min(contrasts) >= 4.5, (theme, contrasts)
 
 
 def test_a_line_lights_up_what_it_touches_and_an_element_its_line(lab: Lab) -> None:
@@ -244,6 +297,7 @@ def test_notes_and_findings_stand_beside_the_lines_and_a_fix_edits_the_cell(lab:
     found.hover(position={"x": 40, "y": 8})
     expect(message).to_contain_text("There is no mask.")
     lab.screenshot("linked-finding")
+    assert min(lab.page.evaluate(_CONTRASTS)) >= 4.5
     assert violations(lab.page, ".triton-lab-gutter, .cm-tooltip") == []  # what stands around is JupyterLab's own
     message.get_by_role("button", name="Fix: x = tl.load").click()
     assert FIXED in source(notebook, 1)
@@ -283,6 +337,11 @@ def test_notes_and_findings_stand_beside_the_lines_and_a_fix_edits_the_cell(lab:
     notebook.run_all()
     expect(found).to_have_count(0)
     expect(cell.locator(NOTE)).to_have_text(["50%", "50%"])
+    readable_in_both_themes(lab)
+    code(cell, "add[(4,)]").click()
+    lab.page.keyboard.insert_text(" ")
+    expect(cell.locator(".triton-lab-aged")).to_have_count(1)
+    readable_in_both_themes(lab)
 
     # They are saved with the output, and gone with it.
     lab.page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-cell-output')")
@@ -353,6 +412,22 @@ def test_all_stays_calm_when_comm_kernel_or_extension_is_gone(lab: Lab, jupyter_
     pick(3)
     expect(value).to_contain_text("program (3, 0, 0), iteration 2 of 3")
 
+    # The file gets another name: all stays as it is, and values come.
+    lab.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.rename('renamed.ipynb')")
+    linked()
+    pick(2)
+    expect(value).to_contain_text("program (2, 0, 0), iteration 2 of 3")
+
+    # The kernel dies by itself, and JupyterLab starts another.
+    lab.page.evaluate(_DIE)
+    died = lab.page.locator(".jp-Dialog", has_text="appears to have died")
+    expect(died).to_be_visible()
+    died.get_by_role("button", name="Ok").click()
+    lab.page.evaluate(_ANSWERS)
+    linked()
+    pick(1)
+    expect(value).to_have_count(0)
+
     # Restarted while somebody asks, then idle again: of what nobody knows any more nothing is said.
     lab.page.evaluate(_RESTARTING)
     pick(4)
@@ -376,10 +451,18 @@ def test_all_stays_calm_when_comm_kernel_or_extension_is_gone(lab: Lab, jupyter_
     lab.screenshot("linked-no-kernel")
     lab.close_all()
 
-    # Without the extension: the picture that was saved, then what its run shows.
+    # Without the extension: the picture that was saved, else its words; then what its run shows.
+    saved = nbformat.read(lab.folder / "renamed.ipynb", as_version=4)
+    for cell_output in saved.cells[1].outputs:
+        cell_output.data.pop("image/png", None)
+    nbformat.write(saved, lab.folder / "words.ipynb")
     with jupyter_server.extension_disabled():
         lab.load()
-        notebook = lab.show("linked.ipynb")
+        notebook = lab.show("words.ipynb")
+        output = shown(notebook, 1).locator(".jp-OutputArea-output")
+        expect(output.locator("pre")).to_contain_text("sums[6, 1, 1]")
+        lab.screenshot("linked-disabled-words")
+        notebook = lab.show("renamed.ipynb")
         output = shown(notebook, 1).locator(".jp-OutputArea-output")
         expect(output.locator("img")).to_be_visible()
         lab.screenshot("linked-disabled-saved")

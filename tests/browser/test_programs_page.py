@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from playwright.sync_api import Page, expect
 
 import triton_lab as lab
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
+from triton_lab.interpreter.errors import KernelError
 from triton_lab.launch.probes import Variable as Place
 from triton_lab.launch.values import Assignment, Values
 from triton_lab.views.drawing import style
@@ -185,3 +187,30 @@ def test_one_program_alone_has_no_control(show: Open) -> None:
     page = show(Tiling(launch((1, 1, 1)), "x_ptr"))
     expect(page.locator(".tl-plot")).to_be_visible()
     assert page.locator("input[type=range], input[type=text]").count() == 0
+
+
+@triton.jit
+def copy_all(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at), mask=at < n)
+
+
+def test_what_stopped_a_launch_is_red_beside_its_grid_too(show: Open) -> None:
+    with lab.record() as launches, contextlib.suppress(KernelError):
+        copy_all[(8,)](torch.ones(200), torch.zeros(200), 200, BLOCK=32)
+    view = launches[0].plot.grid()
+    page = show(view)
+    seen = view.heatmaps[1].frame
+    of_cell = """(canvas, [column, row, wide, high, left, top, ...red]) => {
+      const { data } = canvas.getContext('2d').getImageData(left + column * wide, top + row * high, wide, high);
+      const places = Array.from({ length: wide * high }, (_, k) => 4 * k);
+      return places.filter(at => red.every((part, c) => part === data[at + c])).length;
+    }"""
+    red = style.palette()[style.ERROR].tolist()
+    reds = [
+        page.locator(".tl-cells")
+        .nth(1)
+        .evaluate(of_cell, [k % 32, k // 32, seen.cell_width, seen.cell_height, LEFT, TOP, *red])
+        for k in (0, 199, 200, 224, 255)
+    ]
+    assert [count > 10 for count in reds] == [False, False, True, True, True]

@@ -219,3 +219,25 @@ def test_what_is_wider_than_a_narrow_page_scrolls_and_says_so(show: Open) -> Non
     assert formulas.evaluate("box => [...box.querySelectorAll('math')].some(one => one.textContent.startsWith('='))")
     page.set_viewport_size({"width": 330, "height": 800})
     expect(page.get_by_text("The formula goes on to the right")).to_be_visible()
+
+
+def test_a_picture_of_a_few_columns_fits_a_narrow_page(show: Open) -> None:
+    argument = FakeArgument("x_ptr", (256,), (1,))
+    store = tile(argument, "store", 3, (8, 1, 1), (32,), lambda px, py, pz, i: (32 * px,))
+    page = show(Tiling(FakeLaunch((8, 1, 1), (argument,), [store]), "x_ptr"))
+    overlay, cut = page.locator(".tl-overlay"), page.locator(".tl-goes-on")
+
+    def last_of_row(row: int, size: int) -> None:
+        expect(overlay).to_have_css("width", f"{46 + 32 * size + 14 + 7 * len('→ +1')}px")
+        overlay.hover(position={"x": 46 + 31.5 * size, "y": 18 + (row + 0.5) * size})
+        expect(page.locator(".tl-status")).to_contain_text(f"x_ptr[{32 * row + 31}]")
+
+    last_of_row(7, 20)
+    page.set_viewport_size({"width": 600, "height": 900})
+    last_of_row(6, 14)
+    expect(cut).to_be_hidden()
+    page.set_viewport_size({"width": 380, "height": 900})  # smaller ones would tell little
+    expect(cut).to_have_text("The picture goes on to the right: scroll it, or use the arrow keys.")
+    page.set_viewport_size({"width": 900, "height": 900})
+    last_of_row(5, 20)
+    expect(cut).to_be_hidden()

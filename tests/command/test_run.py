@@ -10,20 +10,23 @@ import re
 import signal
 import struct
 import subprocess
-import sys
 import termios
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from tests import warm
 from tests.command.conftest import Call
 from tests.command.scripts import BEYOND, FINE, HEAD, UNWRITTEN, written
 from triton_lab.command import heard
 from triton_lab.command.table import table
 
-PROCESS = [sys.executable, "-m", "triton_lab"]
 PLAIN = {**os.environ, "NO_COLOR": "1"}
+
+
+def started() -> list[str]:
+    return warm.command("-m", "triton_lab")
 
 
 def test_a_table_has_the_launches_and_standard_output_is_the_scripts(folder: Path, call: Call) -> None:
@@ -124,7 +127,7 @@ def test_processes_of_the_script_run_it_as_python_lets_them(folder: Path) -> Non
         "    print(os.waitstatus_to_exitcode(os.wait()[1]))\n",
     )
     done = subprocess.run(
-        [*PROCESS, "run", "script.py", "x"], capture_output=True, text=True, check=False, env=PLAIN, cwd=folder
+        [*started(), "run", "script.py", "x"], capture_output=True, text=True, check=False, env=PLAIN, cwd=folder
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
@@ -139,7 +142,7 @@ def test_processes_of_the_script_run_it_as_python_lets_them(folder: Path) -> Non
 def test_ctrl_c_ends_the_script_and_what_was_heard_is_told(folder: Path) -> None:
     written(folder, FINE + "print('ready', flush=True)\nwhile True:\n    launch(torch.ones(1000))\n")
     process = subprocess.Popen(
-        [*PROCESS, "run", "script.py"],
+        [*started(), "run", "script.py"],
         **{"cwd": folder, "env": PLAIN, "text": True},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -159,7 +162,7 @@ def on_a_terminal(*words: str, cwd: Path, columns: int = 80) -> str:
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     env = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS")}
     process = subprocess.Popen(
-        [*PROCESS, *words], cwd=cwd, stdin=theirs, stdout=theirs, stderr=theirs, env={**env, "TERM": "xterm"}
+        [*started(), *words], cwd=cwd, stdin=theirs, stdout=theirs, stderr=theirs, env={**env, "TERM": "xterm"}
     )
     os.close(theirs)
     told = b""

@@ -6,12 +6,12 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import warm
 from tests.course.chapters import FOLDER, chapter_files, notebook
 from triton_lab.course.edition import checked, marked, source_of, stripped
 from triton_lab.course.registry import exercise, exercises
@@ -38,7 +38,7 @@ def handed_out(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[
     folder = tmp_path_factory.mktemp("handed-out")
     environment = os.environ | {"TRITON_LAB_PROGRESS": str(folder / "progress.json")}
     run = subprocess.run(
-        [sys.executable, "-m", "tests.course.handed_out"],
+        warm.command("-m", "tests.course.handed_out"),
         cwd=FOLDER.parent,
         env=environment,
         capture_output=True,

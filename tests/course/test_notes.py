@@ -66,3 +66,9 @@ def test_what_is_shown_is_escaped_and_says_how_far(file: Path) -> None:
     assert "Solved:" in exercise("idle_lanes").check(24)._repr_html_()
     assert 'aria-label="chapter 00"' in progress("00")._repr_html_()
     assert "a &lt; b" in Hint("a < b", 1, 2)._repr_html_()
+
+
+def test_an_exercise_that_is_looked_at_gives_no_hint_away() -> None:
+    for one in exercises():
+        assert repr(one) == f"{one.title}: exercise({one.name!r}).check({one.name}) judges your answer, .hint() helps"
+        assert not any(hint in repr(one) for hint in one.hints)

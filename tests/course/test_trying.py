@@ -55,6 +55,7 @@ def spoiling(x: Any) -> Any:
     [
         ("relu", lambda x: relu(x).unknown, "It raised AttributeError."),
         ("relu", lambda x: (relu(x), 1), "It returns 2 values, and must return 1 tensor."),
+        ("relu", lambda x: None, "It returns nothing, and must return a tensor: end it with `return`."),
         ("relu", lambda x: 1, "It returns int, and must return a tensor."),
         ("relu", lambda x: relu(x)[:1], "The result has shape (1,), and must have (96,)."),
         ("relu", lambda x: relu(x).double(), "The result is float64, and must be float32."),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import subprocess
-import sys
 import textwrap
 import warnings
 
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from tests import warm
 from tests.interpreter.support import evaluate
 from triton_lab.interpreter import special
 from triton_lab.interpreter.convert import float_to_float, widen
@@ -269,9 +269,7 @@ def test_torchs_operators_may_be_the_kernels_themselves(tmp_path):
     """As a library does that brings Triton kernels for torch's own operators."""
     script = tmp_path / "overridden.py"
     script.write_text(textwrap.dedent(OVERRIDDEN))
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(script)], capture_output=True, text=True, timeout=120, check=False
-    )
+    done = subprocess.run(warm.command(str(script)), capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.strip() == "all right", done.stdout + done.stderr
 
 

@@ -27,10 +27,11 @@ class FakeArgument:
     storage_bytes: int = 1 << 20
     kind: str = "tensor"
     value: object = None
+    address: int = -1
 
-    @property
-    def address(self) -> int:
-        return self.storage_address + self.offset * self.itemsize
+    def __post_init__(self) -> None:
+        if self.address < 0:
+            object.__setattr__(self, "address", self.storage_address + self.offset * self.itemsize)
 
 
 @dataclass(frozen=True)

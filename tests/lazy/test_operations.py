@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests import warm
 from triton_lab import lazy
 
 FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
@@ -265,5 +265,5 @@ def test_a_first_step_imports_no_tracer_of_torchs() -> None:
         "a.fill_(2.0)\n"
         "print((a ** 2 < b).tolist(), 'torch._dynamo' in sys.modules)"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(warm.command("-c", code), capture_output=True, text=True, check=True).stdout
     assert said.split("] ")[-1].strip() == "False"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
@@ -48,6 +49,15 @@ def goes_wrong(program: Program) -> bool:
     return False
 
 
+@pytest.fixture
+def little_to_collect() -> Iterator[None]:
+    """What a whole session has made is not gone through again after each program: that takes a second."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("little_to_collect")
 def test_without_donors_in_the_hash_a_program_goes_wrong() -> None:
     search = settings(max_examples=3000, deadline=None, phases=[Phase.generate], database=None)
     with lazy.hash_includes_donors(False):

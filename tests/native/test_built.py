@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
 
 import triton_lab as lab
+from tests import warm
 from tests.native.launches import add, on_both
 from triton_lab.native import built, cache, engine, jit
 
@@ -56,7 +56,7 @@ print(ended(child(lambda: launched("native"))))
 
 
 def run(script: str) -> str:
-    command = [sys.executable, "-W", "ignore", "-c", START + script]
+    command = warm.command("-c", START + script)
     environment = os.environ | {"TRITON_DEFAULT_BACKEND": "triton_lab", "TRITON_LAB_RAISE": "1"}
     root = Path(__file__).parents[2]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, cwd=root, check=False)

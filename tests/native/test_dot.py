@@ -7,6 +7,7 @@ import pytest
 import torch
 import triton
 import triton.language as tl
+from triton.compiler.errors import CompilationError
 
 from tests.interpreter.support import tensor
 from tests.interpreter.test_dot import operand, scaled
@@ -139,7 +140,12 @@ def test_scaled_planes_are_each_a_product_of_its_own(formats):
         scaled_planes[(1,)](*given, left, right, a.shape[2], b.shape[1], m, n, 2, planes)
         return out
 
-    expected, found, _ = both(launch)
+    try:
+        expected, found, _ = both(launch)
+    except CompilationError as error:
+        if "must be a tensor of shape [32, 2]" not in str(error):
+            raise
+        pytest.skip("this Triton takes scales of two axes alone")
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
     for plane in range(planes):
         alone = torch.zeros(m, n)

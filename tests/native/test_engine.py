@@ -17,7 +17,7 @@ from tests.backend.process import finished
 from tests.interpreter.support import kernel_from
 from tests.native.launches import add, chased, counted, gather, on_both, outcome, shifted, wrapping
 from triton_lab.backend import launcher
-from triton_lab.native import engine, pool
+from triton_lab.native import built, engine, pool
 
 
 @pytest.fixture(autouse=True)
@@ -198,7 +198,7 @@ def test_without_llvmlite_numpy_runs_everything_and_the_doctor_says_so() -> None
 def test_an_interrupt_ends_a_native_launch_within_a_second(programs: int) -> None:
     out = torch.zeros(1, dtype=torch.int64)
     with lab.limits(engine="native"):
-        counted[(1,)](out, 10)
+        counted[(0,)](out, 10**12)  # all is compiled
         began: list[float] = []
 
         def interrupt() -> None:
@@ -207,11 +207,39 @@ def test_an_interrupt_ends_a_native_launch_within_a_second(programs: int) -> Non
 
         timer = threading.Timer(0.2, interrupt)
         timer.start()
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt) as raised:
             counted[(programs,)](out, 10**12)
         assert time.monotonic() - began[0] < 1
+        where, code, *_ = str(raised.value).splitlines()
+        assert "launches.py, line " in where and where.endswith("in kernel counted, program (0, 0, 0)")
+        assert code.strip() == "while i < n:" and raised.value.kernel_line == where
         counted[(1,)](out, 11)
     assert out.item() == 11
+
+
+def test_an_interrupt_between_programs_tells_the_kernel_and_how_far_it_came(monkeypatch) -> None:
+    x, out = torch.rand(4096), torch.zeros(4096)
+    with lab.limits(engine="native"):
+        add[(4,)](x, x, out, 4096, BLOCK=1024)
+        monkeypatch.setattr(built.Built, "__call__", lambda *_: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt) as raised:
+            add[(4,)](x, x, out, 4096, BLOCK=1024)
+    assert "def add(" in str(raised.value) and "in kernel add, program (0, 0, 0)" in str(raised.value)
+
+
+def test_a_compilation_that_is_interrupted_is_begun_again(monkeypatch) -> None:
+    kernel, out = kernel_from(COUNTS + "# interrupted\n"), torch.zeros(64, dtype=torch.int32)
+
+    def interrupted(*_) -> None:
+        raise KeyboardInterrupt
+
+    with lab.limits(engine="native"):
+        with monkeypatch.context() as patch:
+            patch.setattr(built, "build", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                kernel[(1,)](out, 7, B=64)
+        kernel[(1,)](out, 7, B=64)
+    assert engine.lately[-1].engine == "native"
 
 
 def test_several_threads_launch_one_kernel_at_once() -> None:
@@ -245,6 +273,49 @@ def test_a_kernel_turns_native_once_it_has_cost_enough_and_not_before(monkeypatc
         told.append(engine.lately[-1].why)
         pool.background.wait()
     assert told == ["it is not hot yet"] * 2 + [""] * 3
+
+
+def test_nothing_is_compiled_for_a_kernel_that_runs_once(monkeypatch) -> None:
+    monkeypatch.setattr(pool.background, "submit", pytest.fail)
+    kernel, out = kernel_from(COUNTS + "# once\n"), torch.zeros(64, dtype=torch.int32)
+    with lab.limits(engine="auto"):
+        kernel[(1,)](out, 7, B=64)
+    assert (engine.lately[-1].engine, engine.lately[-1].why) == ("numpy", "it is not hot yet")
+
+
+def test_a_kernel_that_cannot_be_compiled_is_tried_once_and_says_why(monkeypatch) -> None:
+    monkeypatch.setattr(engine, "WARM_SECONDS", 0.0)
+    monkeypatch.setattr(engine, "HOT_SECONDS", 0.0)
+    tried: list[int] = []
+
+    def refused(*_) -> None:
+        tried.append(1)
+        raise engine.Unsupported("there is a moon in it")
+
+    monkeypatch.setattr(built, "build", refused)
+    monkeypatch.setattr(built, "kept", lambda *_: None)
+    kernel, out = kernel_from(COUNTS + "# refused\n"), torch.zeros(64, dtype=torch.int32)
+    with lab.limits(engine="auto"):
+        for _ in range(3):
+            kernel[(1,)](out, 7, B=64)
+            pool.background.wait()
+    assert len(tried) == 1 and engine.lately[-1].why == "there is a moon in it"
+
+
+def test_under_auto_what_is_watched_or_cut_into_batches_stays_numpys(monkeypatch) -> None:
+    monkeypatch.setattr(engine, "WARM_SECONDS", 0.0)
+    launch, _ = sums()
+    with lab.limits(engine="native"):
+        launch()
+    with lab.limits(engine="auto"):
+        launch()
+        assert engine.lately[-1].engine == "native"
+        with lab.record():
+            launch()
+        assert engine.lately[-1].engine == "numpy"
+        monkeypatch.setattr(launcher.limits, "batch", 3)
+        launch()
+    assert engine.lately[-1].engine == "numpy"
 
 
 COUNTS = """

@@ -230,3 +230,27 @@ def test_an_access_of_each_kind_is_known_to_the_outline() -> None:
     (found,) = asked
     assert found is not None and not any(is_access(op) for op in found.executable.plan.walk())
     assert [touching.writes for touching in found.accesses.values()] == [True] and found.arguments == (0, 3)
+
+
+def test_a_kernel_that_writes_nothing_or_returns_early_has_an_outline(told: list[tuple[bool, bool]]) -> None:
+    x, out = torch.arange(100, dtype=torch.int32), torch.zeros(100, dtype=torch.int32)
+    for source in (READS, RETURNS):
+        kernel_from(source)[(6,)](x, out, 50, B=16)
+    assert told == [(True, True), (True, True)]
+
+
+READS = """
+@triton.jit
+def reads(x, out, n, B: tl.constexpr):
+    if tl.program_id(0) * B >= n:
+        return
+    tl.device_assert(tl.max(tl.load(x + tl.arange(0, B))) < 1000)
+"""
+RETURNS = """
+@triton.jit
+def returns(x, out, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    if tl.program_id(0) * B >= n:
+        return
+    tl.store(out + i, tl.load(x + i))
+"""

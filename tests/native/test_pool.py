@@ -34,6 +34,23 @@ def test_a_job_that_fails_is_told_and_the_others_are_done(monkeypatch: pytest.Mo
     background.close()
 
 
+def test_threads_take_short_turns_while_there_is_a_job_and_nobodys_choice_is_undone() -> None:
+    before = sys.getswitchinterval()
+    background = pool.Background()
+    seen: list[float] = []
+    try:
+        background.submit(lambda: seen.append(sys.getswitchinterval()))
+        background.wait()
+        background.submit(lambda: None)
+        background.wait()
+        background.submit(lambda: sys.setswitchinterval(0.002))
+        background.wait()
+        background.close()
+        assert seen[0] < 0.001 and abs(sys.getswitchinterval() - 0.002) < 1e-6
+    finally:
+        sys.setswitchinterval(before)
+
+
 def test_after_the_end_nothing_is_begun() -> None:
     background = pool.Background()
     begun = threading.Event()

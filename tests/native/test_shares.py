@@ -12,8 +12,9 @@ import torch
 
 import triton_lab as lab
 from tests.native.launches import add, gather, on_both, shifted
+from triton_lab.backend import launcher
 from triton_lab.examples import Example, all_examples
-from triton_lab.native import pool, running, shares
+from triton_lab.native import engine, guards, pool, running, shares
 from triton_lab.native.shares import Left
 
 
@@ -26,7 +27,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
     found: list[set[str]] = []
     share = shares.shared
 
-    def sharing(call, programs, most, threads):
+    def sharing(call, programs, most, threads, told):
         names: set[str] = set()
         found.append(names)
 
@@ -35,7 +36,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
             time.sleep(1e-4)  # time for others to come
             return call(first, end, halt)
 
-        return share(named, programs, 1, threads)
+        return share(named, programs, 1, threads, told)
 
     monkeypatch.setattr(running, "shared", sharing)
     return found
@@ -65,6 +66,18 @@ def test_a_launch_is_shared_where_its_programs_keep_apart(shared) -> None:
     assert not error and ran.engine == "native" and "triton-lab helper" in shared[0]
 
 
+def test_progress_is_told_by_the_thread_that_launches(shared, monkeypatch) -> None:
+    told: list[tuple[int, int, str]] = []
+    who = threading.current_thread
+    monkeypatch.setattr(launcher, "progress", lambda done, total: told.append((done, total, who().name)))
+    x, out = torch.rand(6400), torch.zeros(6400)
+    with lab.limits(engine="native"):
+        add[(100,)](x, x, out, 6400, BLOCK=64)
+    counts = [done for done, _, _ in told]
+    assert counts == sorted(counts) and counts[-1] == 100 and len(shared) == 1
+    assert {each[1:] for each in told} == {(100, who().name)}
+
+
 def test_in_place_each_program_may_read_what_it_writes_and_no_other(shared) -> None:
     x = torch.arange(4096.0)
     on_both(lambda: add[(64,)](x, x, x, 4000, BLOCK=64), x)
@@ -88,8 +101,6 @@ def test_programs_that_fail_are_told_as_on_one_thread(programs: tuple[int, ...],
 
 def test_programs_that_a_guard_stops_for_nothing_run_once(shared, monkeypatch) -> None:
     """In place, so that a program that ran twice would show."""
-    from triton_lab.native import engine, guards
-
     require = guards.Guards.require
 
     def failing(self, ok, op, what, *where):
@@ -107,8 +118,6 @@ def test_programs_that_a_guard_stops_for_nothing_run_once(shared, monkeypatch) -
     monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
     monkeypatch.setattr("triton_lab.native.cache.find", lambda name: None)
     monkeypatch.setattr("triton_lab.native.cache.keep", lambda *all: None)
-    from triton_lab.backend import launcher
-
     for batch in (1, 5, None):
         failing.done = False
         monkeypatch.setattr(launcher.limits, "batch", batch)
@@ -121,7 +130,7 @@ def test_an_interrupt_stops_all_threads_and_tells_the_loop(shared) -> None:
     out = torch.zeros(64, dtype=torch.int64)
     with lab.limits(engine="native"):
         own = each_counts()
-        own[(64,)](out, 10)
+        own[(0,)](out, 10**12)  # all is compiled
         began: list[float] = []
 
         def interrupt() -> None:

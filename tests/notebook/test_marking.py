@@ -69,3 +69,16 @@ def test_it_is_published_where_somebody_marks_it_alone(monkeypatch: pytest.Monke
     marking.mark(error, CELL)
     (data,) = shown
     assert data[MISTAKE]["line"] == 4 and data["text/plain"].startswith("Line 4, column 5: ")
+
+
+def test_one_problem_is_marked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = (
+        "@triton.jit\ndef k(x_ptr):\n    a = tl.arange(0, 4)\n    b = tl.arange(0, 8)\n    tl.store(x_ptr + a, a + b)\n"
+    )
+    error = failing(kernel, monkeypatch)
+    assert [one["line"] for one in marking.mistakes(error, CELL)] == [6, 4, 5]
+    shown: list[Any] = []
+    monkeypatch.setattr("IPython.display.publish_display_data", shown.append)
+    monkeypatch.setattr(onlooker, "_announced", True)
+    marking.mark(error, CELL)
+    assert [data[MISTAKE]["line"] for data in shown] == [6]

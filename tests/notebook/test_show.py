@@ -21,6 +21,7 @@ from triton_lab.notebook.options import parse
 from triton_lab.notebook.progress import Sign
 from triton_lab.notebook.unchecked import ENDED, STILL, not_yet_checked
 from triton_lab.views import answering, onlooker, output
+from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.plot import COMPILED_TABS, TABS
 from triton_lab.views.output import SCENE
 
@@ -191,6 +192,16 @@ def test_garbage_is_looked_for_after_the_first_picture_and_not_before(
     noted("with_picture")
     show.show_launches(launches(), parse(""), sign())
     assert ("at_once", False) in seen and seen[-1] == ("with_picture", True)
+
+
+def test_the_words_of_pictures_come_with_the_png() -> None:
+    (launch,) = launches(1)
+    view = Card(launch)
+    data, metadata = output.at_once(view)
+    assert data["text/plain"] == view.brief() and "which program" not in view.brief()
+    whole, _ = output.with_picture(data, metadata, view)
+    assert whole["text/plain"] == view.text() and view.text().startswith(view.brief())
+    assert "which program" in view.text()
 
 
 def test_a_first_picture_imports_no_other_and_nothing_that_explains_errors() -> None:

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from triton_lab.backend.regions import extent_of
+from triton_lab.backend.arguments import Leaf
+from triton_lab.backend.mirror import Mirrors
+from triton_lab.backend.regions import extent_of, regions_of
 from triton_lab.testing.cuda import in_place_of_a_gpu
 
 pytestmark = pytest.mark.skipif(torch.version.cuda is not None, reason="this torch has GPUs of its own")
@@ -110,6 +112,9 @@ def test_the_package_itself_sees_the_memory_that_there_is() -> None:
     # Whoever launches must not take it for another device's, and mirror it.
     x = torch.zeros(3, device="cuda")
     assert extent_of(x) == (x.data_ptr(), x.data_ptr() + 12)
+    with torch.device("cuda"):  # another mode stands between
+        (region,) = regions_of([Leaf("x", "pointer", "*fp32", x, ())], Mirrors())
+    assert region.data.ctypes.data == region.start == x.data_ptr()
 
 
 def test_all_is_as_it_was_behind_it() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from typing import Any
 
 import pytest
@@ -77,3 +79,15 @@ def test_what_a_launch_tells_of_its_choice_calls_none_of_the_others_failed() -> 
     (recorded,) = launches
     assert recorded.tuning is not None
     assert [bool(one.failed) for one in recorded.tuning.tried] == [True, False, False, False]
+
+
+def test_nothing_of_it_is_kept_on_disk_or_read_there() -> None:
+    configs = [triton.Config({"BLOCK": block}) for block in (128, 256)]
+    times = []
+    with lab.target("cpu"):
+        for choosing in (first_that_runs(), contextlib.nullcontext(), first_that_runs()):
+            kernel = tuned(configs, cache_results=True)
+            with choosing:
+                launch(kernel, 300)
+            times.append([math.isfinite(three[0]) for three in kernel.configs_timings.values()])
+    assert times == [[True, False], [True, True], [True, False]]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import warm
 from triton_lab.views import assembly, widget
 from triton_lab.views.assembly import FRONT
 from triton_lab.views.scenes import WordsScene
@@ -26,7 +26,7 @@ def test_views_are_found_late_and_leave_pyplot_alone() -> None:
         "import torch\nx = torch.zeros(3)\ntriton_lab.storage(x)._repr_mimebundle_()\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    subprocess.run(warm.command("-c", program), check=True)
 
 
 def test_another_style_sheet_is_another_name_to_the_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -36,6 +36,13 @@ def raised(error: Exception, on: str) -> Fault:
     return Fault(stub, untouched=True) if stub else Fault(f"It raised {type(error).__name__}: {error}", on)
 
 
+def returned(value: Any, want: str) -> str:
+    """What is wrong with a function that returns ``value`` where ``want`` is asked for."""
+    if value is None:
+        return f"It returns nothing, and must return {want}: end it with `return`."
+    return f"It returns {type(value).__name__}, and must return {want}."
+
+
 def missing(answer: Any, wanted: str) -> Fault:
     """What is said where there is no answer yet, or not of the kind that is asked for."""
     if answer is ... or answer is None:

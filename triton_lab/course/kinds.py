@@ -16,7 +16,7 @@ from triton_lab.course.trying import tried
 from triton_lab.course.work import Requirement
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Exercise(ABC):
     """One exercise of the course; ``exercise("add_constant")`` gives it.
 
@@ -33,6 +33,9 @@ class Exercise(ABC):
     hints: tuple[str, ...]
     points: int = field(default=1, kw_only=True)
     chapter: str = field(default="", kw_only=True)
+
+    def __repr__(self) -> str:
+        return f"{self.title}: exercise({self.name!r}).check({self.name}) judges your answer, .hint() helps"
 
     @abstractmethod
     def judge(self, answer: Any) -> Fault | None:
@@ -68,7 +71,7 @@ class Exercise(ABC):
         return Hint(self.hints[given - 1], given, len(self.hints))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Task(Exercise):
     """A function to write, which launches a kernel. It is tried on every case and held to the reference.
 
@@ -92,7 +95,7 @@ class Task(Exercise):
         return tried(answer, self.cases, self.reference, self.changes, self.tolerance, self.work, self.allowed)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Program(Exercise):
     """A function to write that works on lazy tensors. ``wrong`` runs it on the arguments of each case (`stepping`), and
     says what is wrong with its numbers or its steps, "" if nothing is."""
@@ -115,7 +118,7 @@ class Program(Exercise):
         return None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Question(Exercise):
     """A value to find: a number, a name, a tuple of them. ``right`` computes it; ``tell`` says of a wrong one why."""
 
@@ -133,7 +136,7 @@ class Question(Exercise):
         return None if same else Fault(f"{answer!r} is not it. {self.tell(answer, right)}")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Choice(Exercise):
     """Something to choose for which there are many right answers: ``wrong`` says what is wrong with one, "" if nothing
     is."""

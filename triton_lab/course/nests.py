@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_lab import words
 from triton_lab.course.cases import told
-from triton_lab.course.fault import TO_DO, Fault, missing, raised
+from triton_lab.course.fault import TO_DO, Fault, missing, raised, returned
 from triton_lab.course.kinds import Exercise
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Property = Callable[["Schedule"], str]
 _SIZES = range(1, 7)  # of the parameters, where something wrong is looked for to be shown
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Nest(Exercise):
     """Loops to write, as a Python function or as text: they must write each element that ``reference`` (a text) writes
     once, and no other, and the same must go into it. Only then are both run, and their numbers compared."""
@@ -46,7 +46,7 @@ class Nest(Exercise):
         return _unlike(found, scop(self.reference))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Order(Exercise):
     """A function to write, which makes of a nest's schedule another one. It must be legal, whatever the size, and have
     each ``asked`` property at ``values``."""
@@ -67,7 +67,7 @@ class Order(Exercise):
         except Exception as error:  # an answer may do anything
             return raised(error, on)
         if not isinstance(made, Schedule):
-            return Fault(f"It returns {type(made).__name__}, and must return a schedule.", on)
+            return Fault(returned(made, "a schedule"), on)
         if made.scop is not given.scop:
             return Fault("That is no order of the nest that was given: begin with `order`, and cut nothing.", on)
         try:

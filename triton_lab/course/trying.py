@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_lab import words
 from triton_lab.course.cases import Case, told
-from triton_lab.course.fault import Fault, stub_of
+from triton_lab.course.fault import Fault, returned, stub_of
 from triton_lab.course.luck import line_of_luck
 from triton_lab.course.work import Requirement, arguments_of
 from triton_lab.launch.finding import ERROR, Finding
@@ -105,7 +105,7 @@ def _unlike_in_kind(
         return Fault(f"It returns {words.count(len(results), 'value')}, and must return {want}.", on)
     for result, wanted in zip(results, expected, strict=True):
         if not isinstance(result, torch.Tensor):
-            return Fault(f"It returns {type(result).__name__}, and must return a tensor.", on)
+            return Fault(returned(result, "a tensor"), on)
         if result.shape != wanted.shape:
             return Fault(f"The result has shape {tuple(result.shape)}, and must have {tuple(wanted.shape)}.", on)
         if result.dtype != wanted.dtype:

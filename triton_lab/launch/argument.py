@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Argument:
     """One argument of a launch, under the name it has in the kernel.
 
@@ -20,6 +20,8 @@ class Argument:
     ('tensor', (1000,), (1,), 'float32', 0, 4)
     >>> launch.argument("BLOCK").value
     128
+    >>> launch.arguments[:2]
+    (<x_ptr: tensor of float32, shape (1000,), strides (1,), offset 0>, ...
     """
 
     name: str
@@ -33,6 +35,12 @@ class Argument:
     address: int = 0
     storage_address: int = 0
     storage_bytes: int = 0
+
+    def __repr__(self) -> str:
+        if self.kind in ("scalar", "constexpr"):
+            return f"<{self.name}: {self.kind} {self.value!r}>"
+        where = f"shape {self.shape}, strides {self.strides}, offset {self.offset}"
+        return f"<{self.name}: {self.kind} of {self.dtype}, {where}>"
 
     @property
     def is_contiguous(self) -> bool:

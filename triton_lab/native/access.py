@@ -12,8 +12,8 @@ from dataclasses import replace
 from triton_lab.ir import Op
 from triton_lab.ir.effects import by_descriptor, operands_of, writes
 from triton_lab.native import terms
+from triton_lab.native.affine import splat_of
 from triton_lab.native.code import Code, Reg
-from triton_lab.native.compact import splat_of
 from triton_lab.native.descriptors import by_its_descriptor
 from triton_lab.native.elements import Indices, at, lanes_of, mask_at
 from triton_lab.native.emitter import Emitter
@@ -170,6 +170,8 @@ class Tally:
     def __init__(self, emitter: Emitter, access: Access) -> None:
         self.emitter, self.code, self.access = emitter, emitter.code, access
         self.size = width_of(access.element)
+        # What is the same for all lanes is read before the loops over them.
+        self.one = emitter.region(access.op, writes=writes(access.op)) if emitter.has_one_region(access.op) else None
         self.flags, self.stray = (emitter.setting.scratch.take((), "i64").pointer for _ in range(2))
         for place in (self.flags, self.stray):
             self.code.store(self.code.constant("i64", 0), place)
@@ -189,17 +191,17 @@ class Tally:
             good = code.op("and", good, code.compare("eq", low, code.like(low, 0)))
         wrong = code.op("and", wanted, code.op("xor", good, code.like(good, 1)))
         self._note(bits_in(code, wrong))
-        if not self.emitter.has_one_region(self.access.op):
+        if self.one is None:
             strays = code.select(wrong, places, code.like(places, 0))
             self._note_stray(code.intrinsic("llvm.vector.reduce.umax", strays, scalar=True))
         return places, code.op("and", wanted, good)
 
     def _good(self, places: Reg) -> Reg:
         """Which of ``places`` lie in a region."""
-        code, emitter, op = self.code, self.emitter, self.access.op
-        if emitter.has_one_region(op):
-            return self._within(places, *emitter.region(op, writes=writes(op)))
-        (good,) = emitter.each_region(
+        code, op = self.code, self.access.op
+        if self.one is not None:
+            return self._within(places, *self.one)
+        (good,) = self.emitter.each_region(
             op,
             lambda pair, found: [code.op("or", found[0], self._within(places, *pair))],
             (code.constant("i1", 0, places.lanes),),
@@ -223,7 +225,7 @@ class Tally:
             low = code.op("add", first, code.op("mul", before, code.constant("i64", size)))
             behind = code.op("sub", behind, code.constant("i64", 64 - lanes))
             high = code.op("sub", high, code.op("mul", behind, code.constant("i64", size)))
-        start, stop = _around(self.emitter, access.op, low)
+        start, stop = self.one or _around(self.emitter, access.op, low)
         good = code.op("and", code.compare("uge", low, start), code.compare("ule", high, stop))
         good = code.op("and", good, code.compare("ult", low, high))
         good = code.op(
@@ -234,7 +236,7 @@ class Tally:
         good = code.op("or", good, none)
         wrong = code.op("xor", good, code.constant("i1", 1))
         self._note(code.cast("zext", wrong, "i64"))
-        if not self.emitter.has_one_region(access.op):
+        if self.one is None:
             self._note_stray(code.select(wrong, low, code.constant("i64", 0)))
         return first, code.op("and", holds, good) if isinstance(holds, Reg) else good
 
@@ -245,12 +247,16 @@ class Tally:
         self.code.store(self.code.intrinsic("llvm.umax", address, self.code.load("i64", self.stray)), self.stray)
 
     def _within(self, places: Reg, start: Reg, stop: Reg) -> Reg:
-        code, lanes = self.code, places.lanes
-        # Of a region that holds no element, nothing is inside.
+        code = self.code
+        room, fits = self._room(start, stop)
+        offsets = code.op("sub", places, code.splat(start, places.lanes))
+        return code.op("and", code.compare("ule", offsets, room), code.splat(fits, places.lanes))
+
+    def _room(self, start: Reg, stop: Reg) -> tuple[Reg, Reg]:
+        """How far behind a region's start its last element may be, and whether there is room for one at all."""
+        code = self.code
         room = code.op("sub", code.op("sub", stop, start), code.constant("i64", self.size))
-        offsets = code.op("sub", places, code.splat(start, lanes))
-        good = code.compare("ule", offsets, code.splat(room, lanes))
-        return code.op("and", good, code.splat(code.compare("sge", room, code.constant("i64", 0)), lanes))
+        return room, code.compare("sge", room, code.constant("i64", 0))
 
     def require(self) -> None:
         """A guard that there was none."""

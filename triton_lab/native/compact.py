@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from triton_lab.ir import Dense, Op
 from triton_lab.native import terms
-from triton_lab.native.code import Reg
+from triton_lab.native.affine import bits_of, combined, extent_of, is_bounded, kept, scaled, splat_of
+from triton_lab.native.boxes import compared, narrower, stretched
 from triton_lab.native.emitter import Emitter
 from triton_lab.native.forms import Affine, Box, Form, Range
 from triton_lab.native.kinds import width_of
-from triton_lab.native.terms import Term
 
 _FORMS: dict[str, Callable[[Emitter, Op], Form | None]] = {}
 
@@ -37,19 +37,6 @@ def compact(emitter: Emitter, op: Op) -> Form | None:
     if type.element != "i1" and value not in emitter.analysis.addressing:
         return None
     return _FORMS[op.name](emitter, op)
-
-
-def bits_of(x: Term) -> int:
-    """A power of two that bounds a number of 64 bits."""
-    return x.bit_length() if isinstance(x, int) else 64
-
-
-def splat_of(emitter: Emitter, value: int, shape: tuple[int, ...]) -> Affine:
-    """A scalar everywhere."""
-    x = emitter.scalar(value)
-    wide = terms.known(emitter.code.cast("sext", x, "i64") if x.literal is None else x)
-    bits = bits_of(wide) if isinstance(wide, int) else emitter.bits_of(value)
-    return Affine(wide, (0,) * len(shape), shape, bits, 0)
 
 
 @_forms("arith.constant")
@@ -102,21 +89,11 @@ def _broadcast(emitter: Emitter, op: Op) -> Form | None:
     before, shape = emitter.types[source].shape, emitter.types[op.results[0]].shape
     if (box := emitter.box(source)) is not None:
         pairs = zip(box.ranges, before, shape, strict=True)
-        return Box(tuple(bounds if old == new else _stretched(emitter, bounds, new) for bounds, old, new in pairs))
+        return Box(tuple(bounds if old == new else stretched(emitter, bounds, new) for bounds, old, new in pairs))
     if (form := emitter.affine(source)) is not None:
         strides = tuple(0 if old == 1 else stride for stride, old in zip(form.strides, before, strict=True))
         return replace(form, strides=strides, shape=shape)
     return None
-
-
-def _stretched(emitter: Emitter, bounds: Range | None, extent: int) -> Range | None:
-    """All of an axis of ``extent`` where the one element of ``bounds`` is in, else nothing."""
-    if bounds is None:
-        return None
-    code = emitter.code
-    low, high = terms.register(code, bounds.low), terms.register(code, bounds.high)
-    held = code.op("and", code.compare("slt", low, code.constant("i64", 1)), code.compare("sgt", high, low))
-    return Range(0, code.select(held, code.constant("i64", extent), code.constant("i64", 0)))
 
 
 @_forms("tt.trans")
@@ -142,19 +119,7 @@ def _sum(emitter: Emitter, op: Op) -> Form | None:
     if a is None or b is None or emitter.element(op.results[0]) == "i1":
         return None
     function = terms.add if op.name == "arith.addi" else terms.subtract
-    return _kept(emitter, op, _combined(emitter, function, a, b))
-
-
-def _combined(emitter: Emitter, function: Callable[..., Term], a: Affine, b: Affine) -> Affine:
-    code = emitter.code
-    return Affine(
-        function(code, a.base, b.base),
-        tuple(function(code, p, q) for p, q in zip(a.strides, b.strides, strict=True)),
-        a.shape,
-        max(a.base_bits, b.base_bits) + 1,
-        max(a.reach_bits, b.reach_bits) + 1,
-        min(a.grain, b.grain),
-    )
+    return kept(emitter, op, combined(emitter, function, a, b))
 
 
 @_forms("arith.muli", "arith.shli")
@@ -169,15 +134,7 @@ def _product(emitter: Emitter, op: Op) -> Form | None:
         b = replace(b, base=1 << b.base, base_bits=b.base + 1)
     elif not b.is_constant:
         a, b = b, a
-    return _kept(emitter, op, _scaled(emitter, a, b)) if b.is_constant else None
-
-
-def _scaled(emitter: Emitter, a: Affine, b: Affine) -> Affine:
-    """``a`` times the one number in ``b``."""
-    code = emitter.code
-    strides = tuple(terms.multiply(code, stride, b.base) for stride in a.strides)
-    base, reach = a.base_bits + b.base_bits, a.reach_bits + b.base_bits if a.reach_bits else 0
-    return Affine(terms.multiply(code, a.base, b.base), strides, a.shape, base, reach)
+    return kept(emitter, op, scaled(emitter, a, b)) if b.is_constant else None
 
 
 @_forms("tt.addptr")
@@ -188,10 +145,10 @@ def _addptr(emitter: Emitter, op: Op) -> Form | None:
         return None
     size = width_of(pointee.element)
     count = Affine(size, (0,) * len(offset.shape), offset.shape, size.bit_length(), 0)
-    scaled = replace(_scaled(emitter, offset, count), grain=size if not offset.is_constant else 1 << 12)
+    moved = replace(scaled(emitter, offset, count), grain=size if not offset.is_constant else 1 << 12)
     if pointer.is_constant:
         pointer = replace(pointer, grain=1 << 12)
-    return _combined(emitter, terms.add, pointer, scaled)
+    return combined(emitter, terms.add, pointer, moved)
 
 
 @_forms("arith.extsi", "arith.trunci")
@@ -199,7 +156,7 @@ def _resized(emitter: Emitter, op: Op) -> Form | None:
     form = emitter.affine(op.operands[0])
     if form is None or emitter.element(op.results[0]) == "i1":
         return None
-    return form if op.name == "arith.extsi" else _kept(emitter, op, form)
+    return form if op.name == "arith.extsi" else kept(emitter, op, form)
 
 
 @_forms("arith.extui")
@@ -209,7 +166,9 @@ def _without_sign(emitter: Emitter, op: Op) -> Form | None:
     if form is None or not is_bounded(emitter, op, form):
         return None
     low, _ = extent_of(emitter, form)
-    emitter.guards.require(emitter.code.compare("sge", terms.register(emitter.code, low), _zero(emitter)), op, "wraps")
+    emitter.guards.require(
+        emitter.code.compare("sge", terms.register(emitter.code, low), emitter.code.constant("i64", 0)), op, "wraps"
+    )
     return form
 
 
@@ -224,59 +183,9 @@ def _remainder(emitter: Emitter, op: Op) -> Form | None:
     code = emitter.code
     low, high = (terms.register(code, x) for x in extent_of(emitter, a))
     below = code.compare("slt", high, terms.register(code, b.base))
-    inside = code.op("and", code.compare("sge", low, _zero(emitter)), below)
+    inside = code.op("and", code.compare("sge", low, code.constant("i64", 0)), below)
     emitter.guards.require(inside, op, "within")
     return a
-
-
-def _zero(emitter: Emitter) -> Reg:
-    return emitter.code.constant("i64", 0)
-
-
-def extent_of(emitter: Emitter, form: Affine) -> tuple[Term, Term]:
-    """The least and the greatest element."""
-    code = emitter.code
-    low = high = form.base
-    for stride, extent in zip(form.strides, form.shape, strict=True):
-        reach = terms.multiply(code, stride, extent - 1)
-        low = terms.add(code, low, terms.least(code, reach, 0))
-        high = terms.add(code, high, terms.greatest(code, reach, 0))
-    return low, high
-
-
-# Numbers below 2 ** 61 can be added and compared without a thought of 64 bits' end.
-_FAR = 61
-
-
-def is_bounded(emitter: Emitter, op: Op, form: Affine) -> bool:
-    """Whether the elements are far from where 64 bits end; a guard sees to it that the base is.
-
-    There are guards for what addresses depend on alone: behind a write others would come too late.
-    """
-    if form.reach_bits > _FAR:
-        return False
-    if form.base_bits > _FAR:
-        if emitter.analysis.one(op.results[0]) not in emitter.analysis.addressing:
-            return False
-        code = emitter.code
-        shifted = code.op("add", terms.register(code, form.base), code.constant("i64", 1 << _FAR))
-        emitter.guards.require(code.compare("ult", shifted, code.constant("i64", 2 << _FAR)), op, "wraps")
-    return True
-
-
-def _kept(emitter: Emitter, op: Op, form: Affine) -> Affine | None:
-    """``form``, once a guard has seen that no element leaves the result's type; None if that cannot be seen."""
-    bits = emitter.types[op.results[0]].bits
-    if bits < 64 and form.reach_bits > _FAR + 1:
-        return None
-    if bits >= 64 or max(form.base_bits, form.reach_bits) < bits - 1:
-        return replace(form, base_bits=min(form.base_bits, 64), reach_bits=min(form.reach_bits, 64))
-    code, limit = emitter.code, 1 << bits - 1
-    low, high = extent_of(emitter, form)
-    for x, predicate, bound in ((low, "sge", -limit), (high, "slt", limit)):
-        ok = code.compare(predicate, terms.register(code, x), code.constant("i64", bound))
-        emitter.guards.require(ok, op, "wraps")
-    return replace(form, base_bits=min(form.base_bits, bits - 1), reach_bits=min(form.reach_bits, bits))
 
 
 @_forms("arith.andi")
@@ -284,18 +193,10 @@ def _both(emitter: Emitter, op: Op) -> Form | None:
     a, b = (emitter.box(value) for value in op.operands)
     if a is None or b is None:
         return None
-    return Box(tuple(_narrower(emitter, p, q) for p, q in zip(a.ranges, b.ranges, strict=True)))
-
-
-def _narrower(emitter: Emitter, a: Range | None, b: Range | None) -> Range | None:
-    if a is None or b is None or a is b:
-        return b if a is None else a
-    code = emitter.code
-    return Range(terms.greatest(code, a.low, b.low), terms.least(code, a.high, b.high))
+    return Box(tuple(narrower(emitter, p, q) for p, q in zip(a.ranges, b.ranges, strict=True)))
 
 
 _SIGNED = ("eq", "ne", "lt", "le", "gt", "ge")
-_TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
 
 @_forms("arith.cmpi")
@@ -305,28 +206,6 @@ def _compared(emitter: Emitter, op: Op) -> Form | None:
     predicate = op.attributes["predicate"]
     if a is None or b is None or not 2 <= predicate < 6:
         return None
-    code, name = emitter.code, _SIGNED[predicate]
     if not (is_bounded(emitter, op, a) and is_bounded(emitter, op, b)):
         return None
-    difference = _combined(emitter, terms.subtract, a, b)
-    axes = [k for k, stride in enumerate(difference.strides) if stride != 0 and difference.shape[k] > 1]
-    if len(axes) > 1 or (axes and difference.strides[axes[0]] not in (1, -1)):
-        return None
-    base = difference.base
-    whole: list[Range | None] = [None] * len(a.shape)
-    if not axes:
-        held = code.compare(f"s{name}", terms.register(code, base), _zero(emitter))
-        extent = code.select(held, code.constant("i64", a.shape[0]), code.constant("i64", 0))
-        whole[0] = Range(0, terms.known(extent))
-        return Box(tuple(whole))
-    axis = axes[0]
-    if difference.strides[axis] == -1:
-        base, name = terms.subtract(code, 0, base), _TURNED[name]
-    # base + i < 0, and so on.
-    edge = terms.subtract(code, 0, base)
-    if name in ("le", "gt"):
-        edge = terms.add(code, edge, 1)
-    length = a.shape[axis]
-    edge = terms.greatest(code, terms.least(code, edge, length), 0)
-    whole[axis] = Range(0, edge) if name in ("lt", "le") else Range(edge, length)
-    return Box(tuple(whole))
+    return compared(emitter, combined(emitter, terms.subtract, a, b), _SIGNED[predicate])

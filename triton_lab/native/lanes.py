@@ -8,12 +8,18 @@ from triton_lab.ir import Op
 from triton_lab.native.code import Reg
 from triton_lab.native.elements import Indices, at, lanes_of, write
 from triton_lab.native.emitter import Emitter, elements_of, emits
+from triton_lab.native.forms import Buffer
 from triton_lab.native.kinds import is_narrow
+from triton_lab.native.math.conversions import narrow
 from triton_lab.native.math.library import library
 from triton_lab.native.nest import nest
-from triton_lab.native.reduce import combined
+from triton_lab.native.pure import PURE
+from triton_lab.native.reduce import applied, combined
 from triton_lab.native.shapes import in_rows
 from triton_lab.native.unsupported import Unsupported
+
+# What a function of one lane may do that has no effects, and that lanes cannot do side by side.
+_BRANCHING = frozenset({"scf.if", "scf.while", "scf.yield", "scf.condition"})
 
 
 @elements_of("tt.extern_elementwise")
@@ -58,9 +64,20 @@ def histogram(emitter: Emitter, op: Op) -> None:
 
 @emits("tt.map_elementwise")
 def map_elementwise(emitter: Emitter, op: Op) -> None:
-    """A scalar function on each lane."""
-    if op.attributes["pack"] != 1:
-        raise Unsupported("map_elementwise of several lanes at once")
+    """A scalar function on each lane, or on ``pack`` neighbours at once."""
+    if emitter.rehearsal and not any(map(emitter.order.is_needed, op.results)):
+        return
+    blocks = op.regions[0].blocks
+    names = {inner.name for block in blocks for one in block.ops[:-1] for inner in one.walk()}
+    if len(blocks) == 1 and names <= PURE and op.attributes["pack"] == 1:
+        _on_vectors(emitter, op)
+    elif len(blocks) == 1 and names <= PURE | _BRANCHING:
+        _one_by_one(emitter, op)
+    else:
+        raise Unsupported(f"{', '.join(sorted(names - PURE - _BRANCHING)) or 'an early return'} in {op.name}")
+
+
+def _on_vectors(emitter: Emitter, op: Op) -> None:
     outs = [emitter.take(result) for result in op.results]
 
     def body(index: Indices) -> None:
@@ -70,5 +87,37 @@ def map_elementwise(emitter: Emitter, op: Op) -> None:
             write(emitter, out, index, found)
 
     nest(emitter, emitter.types[op.results[0]].shape, op.operands, body)
+    for result, out in zip(op.results, outs, strict=True):
+        emitter.keep(result, out)
+
+
+def _one_by_one(emitter: Emitter, op: Op) -> None:
+    """Each lane, or each group of them, goes its own way. Neighbours are those of the last axis."""
+    code, pack, (body,) = emitter.code, op.attributes["pack"], op.regions[0].blocks
+    sources = [in_rows(emitter, value) for value in op.operands]
+    outs = [emitter.setting.scratch.take(emitter.types[value].shape, emitter.kind(value)) for value in op.results]
+    emitter.afresh()
+
+    def place(buffer: Buffer, k: Reg, further: int) -> Reg:
+        return code.offset(buffer.pointer, code.op("add", k, code.constant("i64", further)), buffer.kind)
+
+    def group(k: Reg, _: list[Reg]) -> Sequence[Reg]:
+        given = []
+        for value, source in zip(op.operands, sources, strict=True):
+            for further in range(pack):
+                found = code.load(source.kind, place(source, k, further))
+                element = emitter.element(value)
+                found = narrow(code, found, element) if source.widened else found
+                given.append(code.cast("trunc", found, "i1") if element == "i1" else found)
+        results = applied(emitter, body, given)
+        for number, found in enumerate(results):
+            out = outs[number // pack]
+            found = code.cast("zext", found, "i8") if found.kind == "i1" else found
+            code.store(found, place(out, k, number % pack))
+        return ()
+
+    size = emitter.types[op.operands[0]].size
+    emitter.counted(code.constant("i64", 0), code.constant("i64", size), pack, group)
+    emitter.afresh()
     for result, out in zip(op.results, outs, strict=True):
         emitter.keep(result, out)

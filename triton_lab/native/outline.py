@@ -113,11 +113,13 @@ class _Outlining:
 
     def _need(self, values: Iterable[int]) -> None:
         """Add ``values``, what they are computed from, and what decides where control goes. Raises _Unknown."""
-        todo = set(values)
-        while not todo <= self.needed:
-            self.needed |= {value.number for value in self.flow.behind(Value(self.function.name, v) for v in todo)}
-            todo = {value for op in self.function.walk() if self._is_kept(op) for value in decisive(op)}
-            todo |= {value for op in self.function.walk() if self._is_kept(op) for value in _conditions(op)}
+        todo, name = set(values), self.function.name
+        while True:
+            self.needed |= {value.number for value in self.flow.behind(Value(name, number) for number in todo)}
+            kept = [op for op in self.function.walk() if self._is_kept(op)]
+            todo = {value for op in kept for value in (*decisive(op), *_conditions(op))}
+            if todo <= self.needed:
+                break
         for op in self.function.walk():
             if self.needed.intersection(op.results) and op.name not in _CONTROL and _is_opaque(op):
                 raise _Unknown

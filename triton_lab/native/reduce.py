@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from triton_lab.ir import Op
+from triton_lab.ir.plan import Block
 from triton_lab.native import terms
 from triton_lab.native.code import Code, Reg, bits_of
 from triton_lab.native.elements import widened_at, write
@@ -79,12 +80,18 @@ def combined(emitter: Emitter, op: Op, left: Sequence[Reg], right: Sequence[Reg]
     (body,) = op.regions[0].blocks
     if any(inner.name not in PURE for inner in body.ops[:-1]):
         raise Unsupported(f"{next(i.name for i in body.ops if i.name not in PURE)} in {op.name}")
-    forms = dict(emitter.forms)
-    emitter.forms.update(zip(body.arguments, (*left, *right), strict=True))
+    return [emitter.code.splat(x, left[0].lanes) for x in applied(emitter, body, (*left, *right))]
+
+
+def applied(emitter: Emitter, body: Block, given: Sequence[Reg]) -> list[Reg]:
+    """What a function without effects, whose text is ``body``, gives for registers."""
+    forms, rehearsal = dict(emitter.forms), emitter.rehearsal
+    emitter.forms.update(zip(body.arguments, given, strict=True))
+    emitter.rehearsal = False  # what is asked for is needed, and all of it
     end = walk(emitter, body)
     found = [emitter.scalar(value) for value in end.operands]
-    emitter.forms = forms
-    return [emitter.code.splat(x, left[0].lanes) for x in found]
+    emitter.forms, emitter.rehearsal = forms, rehearsal
+    return found
 
 
 @emits("tt.reduce")

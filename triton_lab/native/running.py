@@ -22,7 +22,7 @@ Regions: TypeAlias = "Mapping[int, tuple[Region, ...] | None]"
 # Python hears of an interrupt, and tells of progress, between calls of so many seconds.
 _CALL_SECONDS = 0.05
 # What is left is shared among threads where it takes one so long, as a call of so many seconds tells.
-_WORTH_SECONDS, _TELLING_SECONDS = 2e-3, 1e-4
+_WORTH_SECONDS, _TELLING_SECONDS = 1e-3, 1e-4
 
 
 def regions_of(machine: Machine, accesses: Iterable[int]) -> Regions | str:
@@ -88,17 +88,23 @@ def run(machine: Machine, built: Built, regions: Regions, is_apart: Callable[[],
             step *= 2 if seconds > _CALL_SECONDS / 16 else 16
         elif seconds > 2 * _CALL_SECONDS:
             step = max(1, step // 2)
-        if may_share and seconds > _TELLING_SECONDS and left.count > 1:
-            each = seconds / (came - at)
-            if each * left.count > _WORTH_SECONDS:
-                may_share = False
-                threads = min(pool.processors(), left.count)
-                if threads > 1 and is_apart():
-                    left = shared(call, left.first, max(1, int(_CALL_SECONDS / each)), threads)
-        machine.ended = total - left.count
-        if told is not None:
-            told(machine.ended, total)
+        _tell(told, machine, total, total - left.count)
+        each = seconds / max(1, came - at)
+        if may_share and seconds > _TELLING_SECONDS and left.count > 1 and each * left.count > _WORTH_SECONDS:
+            may_share = False
+            threads = min(pool.processors(), left.count)
+            if threads > 1 and is_apart():
+                tell = functools.partial(_tell, told, machine, total)
+                left = shared(call, left.first, max(1, int(_CALL_SECONDS / each)), threads, tell)
+                tell(total - left.count)
     return handed
+
+
+def _tell(told: Callable[[int, int], None] | None, machine: Machine, total: int, count: int) -> None:
+    """So many programs have run."""
+    machine.ended = count
+    if told is not None:
+        told(count, total)
 
 
 def _on_numpy(machine: Machine, left: Left, first: int) -> int:

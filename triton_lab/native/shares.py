@@ -57,16 +57,19 @@ def tell_where(error: BaseException, program: int) -> None:
     error.kernel_at = getattr(error, "kernel_at", (program, None))  # type: ignore[attr-defined]
 
 
-def shared(call: Call, programs: tuple[int, int], most: int, threads: int) -> Left:
+def shared(
+    call: Call, programs: tuple[int, int], most: int, threads: int, told: Callable[[int], None] = lambda count: None
+) -> Left:
     """Run ``programs``, at most ``most`` in a call, on so many threads, this one included; those that have not run.
 
-    There are such where a guard failed: those before its program have run then, and some of those behind it.
-    Raises KernelError, and what a signal's handler raises; no other thread is at work any more by then.
+    There are such where a guard failed: those before its program have run then, and some of those behind it. ``told``
+    hears on this thread how many have run. Raises KernelError, and what a signal's handler raises; no other thread is
+    at work any more by then.
     """
     work = _Work(call, programs, most, threads)
     try:
         pool.helpers.ask(threads - 1, work.help)
-        work.run()
+        work.run(told)
     except BaseException:
         work.halt.set()
         raise
@@ -81,6 +84,7 @@ class _Work:
     def __init__(self, call: Call, programs: tuple[int, int], most: int, threads: int) -> None:
         self._call, self._most, self._threads = call, most, threads
         self._next, self._end = programs
+        self._done = programs[0]
         self._changed = threading.Condition()
         self._helping, self._is_over = 0, False
         self._failed: list[tuple[int, int]] = []
@@ -92,20 +96,22 @@ class _Work:
         """What has not run."""
         return [*self._failed, (self._next, self._end)]
 
-    def run(self) -> None:
-        """Take programs and run them until there are none."""
+    def run(self, told: Callable[[int], None] = lambda count: None) -> None:
+        """Take programs and run them until there are none; ``told`` hears how many have run on all threads."""
         while (taken := self._take()) is not None:
             try:
                 came, (guard, when, _) = self._call(*taken, self.halt)
             except KeyboardInterrupt as error:
                 tell_where(error, taken[0])
                 raise
-            if came < taken[1]:
-                with self._changed:
+            with self._changed:
+                self._done += came - taken[0]
+                if came < taken[1]:
                     self._is_over = True
                     self._failed.append((came, taken[1]))
-                if guard != STOPPED:
-                    check(when)
+            if came < taken[1] and guard != STOPPED:
+                check(when)
+            told(self._done)
 
     def help(self) -> None:
         """The same on another thread, if it comes in time."""

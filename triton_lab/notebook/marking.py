@@ -11,16 +11,16 @@ from triton_lab.views.onlooker import announced
 
 
 def mark(error: BaseException, filename: str) -> None:
-    """Publish the places of ``error`` in the cell ``filename`` or one before, if a front end listens that marks them.
+    """Publish the place of ``error`` in the cell ``filename`` or one before, if a front end listens that marks it.
 
-    They stand in an output of their own above the error, since an error has no room for them; what shows no such
-    records shows one line of text.
+    It stands in an output of its own above the error, since an error has no room for it; what shows no such records
+    shows one line of text. Other lines that the error is about, where a shape was born, are in its own text alone.
     """
     if not announced():
         return
     from IPython.display import publish_display_data
 
-    for mistake in mistakes(error, filename):
+    for mistake in mistakes(error, filename)[:1]:
         text = f"Line {mistake['line']}, column {mistake['start'] + 1}: {mistake['message']}"
         publish_display_data({MISTAKE: mistake, "text/plain": text})  # type: ignore[no-untyped-call]
 

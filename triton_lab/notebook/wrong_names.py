@@ -15,6 +15,7 @@ from triton_lab.notebook.assigned import around, bindings, bound_names, holds, r
 from triton_lab.notebook.refusal import Kernel, Refusal, written
 from triton_lab.notebook.told import Told
 from triton_lab.notebook.types_told import value_told
+from triton_lab.words import a
 
 # What replaces functions of Python's and of other libraries, where Triton has another name for it.
 _INSTEAD = {
@@ -152,10 +153,10 @@ def _hidden_module(name: str, member: str, refusal: Refusal) -> Told | None:
     module = refusal.kernel.globals.get(name)
     if not isinstance(module, types.ModuleType) or not hasattr(module, member):
         return None
-    what, where = _own(name, refusal)
+    noun, where = _own(name, refusal)
     return Told(
-        f"`{name}` is {what} here ({where}), and hides the module {module.__name__}",
-        f"Give the {what.split()[1]} another name.",
+        f"`{name}` is {a(noun)} here ({where}), and hides the module {module.__name__}",
+        f"Give the {noun} another name.",
     )
 
 
@@ -164,7 +165,7 @@ def _own(name: str, refusal: Refusal) -> tuple[str, str]:
     kernel = refusal.kernel
     born = reaching(kernel.tree.body, name, refusal.node or kernel.tree)
     argument = next((each for each in kernel.arguments if each.arg == name), kernel.tree)
-    return "a variable" if born is not None else "an argument", f"line {kernel.line(born or argument)}"
+    return "variable" if born is not None else "argument", f"line {kernel.line(born or argument)}"
 
 
 def called_value(refusal: Refusal, found: re.Match[str]) -> Told | None:
@@ -173,10 +174,10 @@ def called_value(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in refusal.scope:
         return None
     name = node.func.id
-    what, where = _own(name, refusal)
+    noun, where = _own(name, refusal)
     return Told(
-        f"`{name}` is {what} here ({where}), {value_told(refusal.scope[name])}, and no function to call",
-        f"Where a function `{name}` is meant, give the {what.split()[1]} another name.",
+        f"`{name}` is {a(noun)} here ({where}), {value_told(refusal.scope[name])}, and no function to call",
+        f"Where a function `{name}` is meant, give the {noun} another name.",
     )
 
 

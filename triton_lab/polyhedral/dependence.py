@@ -24,7 +24,7 @@ _KINDS: dict[tuple[str, str], Kind] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dependence:
     """``relation`` maps each instance of ``source`` to the later instances of ``target`` that depend on it.
 
@@ -93,7 +93,17 @@ class Dependence:
     def __str__(self) -> str:
         vector = ", ".join(str(c) for c in self.vector)
         apart = f"distance ({vector})" if self.common else "no loop in common"
-        return f"{self.kind} {self.source} → {self.target} on {self.array}, {apart}"
+        return f"{self._what}, {apart}"
+
+    def __repr__(self) -> str:
+        try:
+            return f"<{self}>"
+        except TooHard:  # the distance is for isl to find
+            return f"<{self._what}>"
+
+    @property
+    def _what(self) -> str:
+        return f"{self.kind} {self.source} → {self.target} on {self.array}"
 
 
 def _distance(deltas: isl.Set, position: int) -> int | str:

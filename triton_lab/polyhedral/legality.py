@@ -11,14 +11,14 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.polyhedral.core.effort import answered
+from triton_lab.polyhedral.core.effort import TooHard, answered
 from triton_lab.polyhedral.core.loop_tree import Tree, path, time_text
 from triton_lab.polyhedral.core.points import relation_points
 from triton_lab.polyhedral.core.static_part import StaticPart
 from triton_lab.polyhedral.dependence import Dependence
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Violation:
     """Pairs of a dependence that the schedule breaks.
 
@@ -49,8 +49,11 @@ class Violation:
         }[self.kind]
         return f"{self.dependence}: {how}"
 
+    def __repr__(self) -> str:
+        return f"<{self.dependence!r} {self.kind}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Legality:
     """The verdict, for all values of the parameters."""
 
@@ -68,6 +71,12 @@ class Legality:
         if self.is_legal:
             return "legal: every dependence is kept"
         return "\n".join(["illegal:", *(f"  {violation}" for violation in self.violations)])
+
+    def __repr__(self) -> str:
+        try:
+            return str(self)
+        except TooHard:
+            return f"<{'legal' if self else 'illegal'}: {list(self.violations)}>"
 
 
 def legality(scop: StaticPart, dependences: Iterable[Dependence], tree: Tree) -> Legality:

@@ -29,8 +29,8 @@ def bundle(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def at_once(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a front end needs that draws scenes by itself: without the pictures behind tabs that are not open yet, and
-    without the PNG, which takes longest to make.
+    """What a front end needs that draws scenes by itself: without the pictures behind tabs that are not open yet, the
+    PNG, which takes longest to make, and with no more words than cost nothing.
     """
     data: dict[str, Any] = {SCENE: saved(view, view.scene() if view.grows else None)}
     metadata: dict[str, Any] = {}
@@ -39,7 +39,7 @@ def at_once(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
         data[WIDGET] = {"version_major": 2, "version_minor": 0, "model_id": model}
         # Colab shows a widget only where the output says which of its widget managers does.
         metadata |= (view.widget._repr_mimebundle_() or ({}, {}))[1]
-    return data | {"text/plain": view.text()}, metadata
+    return data | {"text/plain": view.brief()}, metadata
 
 
 def with_rest(data: Mapping[str, Any], view: View) -> dict[str, Any]:
@@ -50,14 +50,14 @@ def with_rest(data: Mapping[str, Any], view: View) -> dict[str, Any]:
 def with_picture(
     data: Mapping[str, Any], metadata: Mapping[str, Any], view: View
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is shown `at_once`, with the PNG and its size."""
+    """What is shown `at_once`, with the PNG and its size, and all words."""
     from triton_lab.views.drawing.png import png
 
     figure = view.figure()
     width, height = (round(inches * 96) for inches in figure.get_size_inches())
     # Words stay last: what knows no better takes the first that it can show.
     shown = {kind: value for kind, value in data.items() if kind != "text/plain"}
-    shown |= {"image/png": png(figure), "text/plain": data["text/plain"]}
+    shown |= {"image/png": png(figure), "text/plain": view.text()}
     return shown, {"image/png": {"width": width, "height": height}, **metadata}
 
 

@@ -81,6 +81,10 @@ class View(ABC):
     def text(self) -> str:
         """The picture in words, for terminals and screen readers."""
 
+    def brief(self) -> str:
+        """What of `text` costs little, shown until the rest is made."""
+        return self.text()
+
     has_panel: ClassVar[bool] = False
 
     def panel_id(self) -> str | None:

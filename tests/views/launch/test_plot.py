@@ -23,6 +23,7 @@ from triton_lab.notebook.options import USAGE, VIEWS
 from triton_lab.views.launch.accessor import LaunchPlot
 from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.plot import SHOWN, TABS
+from triton_lab.views.launch.tab import listed
 from triton_lab.views.output import SCENE
 from triton_lab.views.view import View
 
@@ -238,3 +239,9 @@ def test_tabs_open_on_what_matters(launch: Launch) -> None:
     steps = card.part("steps@0")
     assert steps["step"] == in_body(launch) and steps["steps"][steps["step"] - 1]["name"] == "BLOCK"
     assert launch.plot.origins().element == 36 // 2
+
+
+def test_what_a_plot_lists_of_itself_stands_in_columns() -> None:
+    told = listed("Pictures:", "all", TABS).split("\n")
+    starts = {line.index(tab.help, line.index(")") + 1) for line, tab in zip(told[2:], TABS, strict=True) if tab.help}
+    assert starts == {told[1].index("all", 10)} and min(starts) > max(line.rindex(")") for line in told[1:]) + 1

@@ -116,9 +116,9 @@ class Layout:
         """All places of an element, ``layout.owner(i, j)``: more than one where the layout holds copies."""
         self._inside(coordinate)
         return [
-            Place(tuple(self._padded(place).items()))
-            for place in self.linear.places(coordinate)
-            if not self.linear.inputs(place) & self._empty
+            Place(tuple(self._padded(self.linear.place(packed)).items()))
+            for packed in self.linear.packed_places(coordinate)
+            if not packed & self._empty
         ]
 
     def elements(self, **parts: int) -> list[Basis]:

@@ -65,7 +65,7 @@ class Linear:
         """How many places an input tells apart."""
         return 1 << len(self.bases(name))
 
-    @property
+    @cached_property
     def sizes(self) -> dict[str, int]:
         return {name: 1 << len(each) for name, each in self.ins}
 
@@ -122,11 +122,12 @@ class Linear:
 
     def places(self, coordinate: Sequence[int]) -> list[dict[str, int]]:
         """All places that lead to a coordinate, the lowest first."""
+        return [self.place(inputs) for inputs in self.packed_places(coordinate)]
+
+    def packed_places(self, coordinate: Sequence[int]) -> list[int]:
+        """As `places`, each as packed bits."""
         found = self.echelon.solve(self.pack(coordinate))
-        if found is None:
-            return []
-        every = sorted(found ^ other for other in gf2.span(self.echelon.kernel))
-        return [self.place(inputs) for inputs in every]
+        return [] if found is None else sorted(found ^ other for other in gf2.span(self.echelon.kernel))
 
     def table(self) -> Ints:
         """The row-major position of the element at each place, by packed input: ``(2**bits,)``."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from triton_lab.interpreter.box import Box
+from triton_lab.ir import effects
 from triton_lab.ir.masks import constant_masks, mask_operand
 from triton_lab.launch.access import Event
 from triton_lab.launch.checks.evidence import Evidence
@@ -28,10 +29,11 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             continue
         if all(_is_full(event) for event in events):
             argument = evidence.owner(op)
+            access = effects.ACCESSES[op.name].kind + (f" of {argument.name}" if argument is not None else "")
             yield finding(
                 launch,
                 "always-true-mask",
-                "the mask was true in every lane of every program that came here",
+                f"the mask of this {access} was true in every lane of every program that came here",
                 _MEND,
                 op=op,
                 argument=argument,
@@ -44,6 +46,3 @@ def _is_full(event: Event) -> bool:
     if mask is None:
         return True
     return mask.is_full() if isinstance(mask, Box) else bool(mask.all())
-
-
-__all__ = ["check", "mask_operand"]

@@ -23,7 +23,7 @@ class Array:
     local: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Statement:
     """One assignment of the source and all its instances (or, after a cut, those on one side of it).
 
@@ -39,6 +39,10 @@ class Statement:
     span: Span = field(default=Span(0, 0, 0), compare=False)
     body: Assign | None = field(default=None, compare=False)
     part_of: str = field(default="", compare=False)  # after a cut: the statement of the source
+
+    def __repr__(self) -> str:
+        loops = f" in {', '.join(self.iterators)}" if self.iterators else ""
+        return f"<{self.name}: {self.text}{loops}>"
 
     @property
     def whole(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from triton_lab.views.launch.plot import COMPILED_TABS
+from triton_lab.views.launch.tab import listed
 
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
@@ -103,6 +104,5 @@ class CompiledPlot:
         return PassesView(self._compiled)
 
     def __repr__(self) -> str:
-        rows = [f"  .plot.{tab.name}(...)".ljust(22) + tab.help for tab in COMPILED_TABS]
         head = f"Pictures of {self._compiled.kernel} for {self._compiled.target}:"
-        return "\n".join([head, "  .plot()".ljust(22) + "all of them", *rows])
+        return listed(head, "all of them", COMPILED_TABS)

@@ -1,5 +1,16 @@
 /** Scenes as text: base64 of gzip of JSON, in which bytes are base64 once more. See `packing.py`. */
 
+const MOST_CARRIED = 1 << 30; // bytes: such a page is our own
+
+/**
+ * The scene that an element of a page carries as its text.
+ * @param {Element | null} carrier
+ * @returns {Promise<import("./scenes.js").Scene>}
+ */
+export async function carriedBy(carrier) {
+  return /** @type {import("./scenes.js").Scene} */ (decoded(await unzipped(carrier?.textContent ?? "", MOST_CARRIED)));
+}
+
 /**
  * What was packed; bytes are still `{base64: text}`. Rejects what is not such a text, or is larger than it may be.
  * @param {string} text

@@ -1,6 +1,6 @@
 /** A page that stands alone: draws the scenes that it carries, one that is folded away when it is opened. */
 
-import { carriedBy } from "./carried.js";
+import { carriedBy } from "./packed.js";
 import { createSelection } from "./selection.js";
 import { show } from "./view.js";
 

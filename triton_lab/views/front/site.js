@@ -1,6 +1,6 @@
 /** A site's page: draws each scene that it carries when somebody comes near it. */
 
-import { carriedBy } from "./carried.js";
+import { carriedBy } from "./packed.js";
 import { createSelection } from "./selection.js";
 import { show } from "./view.js";
 

@@ -288,6 +288,11 @@ class Card(Panels, View):
         }
 
     def text(self) -> str:
+        pictures = [line for _, panel in self.printed for line in _told(panel)]
+        return "\n".join([self.brief(), *(f"  {line}" for line in pictures)])
+
+    def brief(self) -> str:
+        """All but the pictures: what is known of a launch, and what is wrong with it."""
         rows = [self.HEADINGS, *self.table()]
         widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
         lines = [" · ".join([self.title(), *self.facts()])]
@@ -305,8 +310,6 @@ class Card(Panels, View):
             lines += [f"    {line}" for line in one["excerpt"] if one["stopped"]] + [f"      {one['hint']}"]
             lines += [f"      {line}" for line in fix_lines(one["fix"])]
         lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
-        pictures = [line for _, panel in self.printed for line in _told(panel)]
-        lines += [f"  {line}" for line in pictures]
         return "\n".join(lines)
 
     def figure(self) -> Figure:

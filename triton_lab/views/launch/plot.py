@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triton_lab.views.launch.tab import Tab
+from triton_lab.views.launch.tab import Tab, listed
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
@@ -290,5 +290,4 @@ class Pictures:
         return Autotune(self._launch)
 
     def __repr__(self) -> str:
-        rows = [f"  .plot.{tab.name}(...)".ljust(22) + tab.help for tab in TABS if tab.help and tab.home]
-        return "\n".join([f"Pictures of {self._launch.kernel}:", "  .plot()".ljust(22) + "the card", *rows])
+        return listed(f"Pictures of {self._launch.kernel}:", "the card", [tab for tab in TABS if tab.help and tab.home])

@@ -45,6 +45,14 @@ class Tab:
         return made
 
 
+def listed(head: str, whole: str, tabs: Sequence[Tab]) -> str:
+    """What a ``.plot`` shows of itself: its methods, and ``whole``, which it gives when it is called."""
+    calls = [".plot()", *(f".plot.{tab.name}(...)" for tab in tabs)]
+    width = max(map(len, calls))
+    told = zip(calls, [whole, *(tab.help for tab in tabs)], strict=True)
+    return "\n".join([head, *(f"  {call.ljust(width)} {what}" for call, what in told)])
+
+
 class Tabbed:
     """What has ``tabs``: the card of a launch, or of what was compiled, perhaps without one."""
 

@@ -8,6 +8,7 @@ import { explanationOf, wordOf } from "./explained.js";
 import { cellOf, cornerOf, frameOf, indexOf } from "./frame.js";
 import { legendOf } from "./legend.js";
 import { boxOf, covers, isWhole, positionAt, showing, wholeLens } from "./lens.js";
+import { fitted } from "./labels.js";
 import { drawMagnified } from "./magnified.js";
 import { paint } from "./raster.js";
 import { readoutOf } from "./readout.js";
@@ -30,7 +31,8 @@ export class Heatmap {
     this.scene = scene;
     /** @type {Layout} */
     this.layout = scene.layout;
-    this.frame = frameOf(scene.layout, scene.room);
+    /** as large as it may be; it is smaller on a page that is too narrow */
+    this.largest = this.frame = frameOf(scene.layout, scene.room);
     this.lens = wholeLens(this.frame);
     /** @type {Detail[]} single positions that are known, where cells have several */
     this.details = [];
@@ -60,8 +62,9 @@ export class Heatmap {
     /** @type {(cell: Cell) => string} what stands in a cell that is large enough */
     this.onword = () => "";
     this.top = TOP + (scene.panelNames.length ? 18 : 0);
-    this.width = LEFT + this.frame.width + (scene.right ? 14 + scene.right.length * 7 : 2);
-    this.height = this.top + this.frame.height + (scene.down ? 22 : 4);
+    const [width, height] = this._measured();
+    this.width = width;
+    this.height = height;
     this.canvas = this.sheet({ class: "tl-cells" });
     this.overlay = this.sheet({
       class: "tl-overlay", tabindex: 0, role: "img",
@@ -78,11 +81,15 @@ export class Heatmap {
       onkeydown: (/** @type {KeyboardEvent} */ event) => this._key(event),
       onblur: () => this._point(null),
     });
-    const plot = make("div", { class: "tl-plot", style: `width:${this.width}px;height:${this.height}px` });
-    plot.append(this.canvas, this.overlay, ...stepWords(scene, this.frame, this.top));
+    this.steps = stepWords(scene, this.frame, this.top);
+    this.plot = make("div", { class: "tl-plot", style: `width:${this.width}px;height:${this.height}px` });
+    this.plot.append(this.canvas, this.overlay, ...this.steps);
     this.node = make("div", { class: "tl-heatmap" });
     if (scene.title) this.node.append(make("div", { class: "tl-title" }, scene.title));
-    this.box = make("div", { class: "tl-scroll" }, plot);
+    this.box = make("div", { class: "tl-scroll" }, this.plot);
+    // Not at once: what an observer changes of its own box is not observed.
+    const resized = () => this.canvas.isConnected && this._fits() && this.draw();
+    new ResizeObserver(() => requestAnimationFrame(resized)).observe(this.box);
     this.node.append(this.box, goesOn(this.box, "The picture"));
     this.legend = legendOf(scene);
     this.readout = readoutOf(() => (this.cursor ? this._boxOf(this.cursor) : null));
@@ -90,6 +97,34 @@ export class Heatmap {
     const wrapped = wrappedWords(scene.layout, scene.noun);
     const told = wrapped ? make("div", { class: "tl-wrapped" }, wordOf(wrapped, explanationOf("wrapped"))) : "";
     this.node.append(make("div", { class: "tl-foot" }, this.zoom.node, told), this.legend.node, this.readout.node);
+  }
+
+  /** How wide and high all of it is. @returns {[number, number]} */
+  _measured() {
+    const { frame, scene, top } = this;
+    return [LEFT + frame.width + (scene.right ? 14 + scene.right.length * 7 : 2), top + frame.height + (scene.down ? 22 : 4)];
+  }
+
+  /** Take the size that has room in the page, or that a lens was made for; whether it is another. */
+  _fits() {
+    const { frame, largest, lens, scene, box } = this;
+    const room = (box.clientWidth || Infinity) - (this.width - frame.width);
+    const next = isWhole(lens) ? fitted(largest, scene.room, scene.labels, room) : lens.frame;
+    if (isWhole(lens) && lens.frame !== next) this.lens = wholeLens(next);
+    this.frame = next;
+    if (next.width === frame.width && next.height === frame.height) return false;
+    [this.width, this.height] = this._measured();
+    const size = { width: `${this.width}px`, height: `${this.height}px` };
+    const ratio = window.devicePixelRatio || 1;
+    for (const canvas of [this.canvas, this.overlay]) {
+      Object.assign(canvas, { width: Math.ceil(this.width * ratio), height: Math.ceil(this.height * ratio) });
+      Object.assign(canvas.style, size);
+    }
+    Object.assign(this.plot.style, size);
+    for (const word of this.steps) word.remove();
+    this.steps = stepWords(scene, next, this.top);
+    this.plot.append(...this.steps);
+    return true;
   }
 
   /** @param {import("./dom.js").Attributes} attributes */
@@ -146,6 +181,7 @@ export class Heatmap {
 
   /** Draw everything anew, for instance after a change of theme. */
   draw() {
+    this._fits();
     this.theme = themeOf(this.node);
     const ratio = window.devicePixelRatio || 1;
     const context = penOf(this.canvas);

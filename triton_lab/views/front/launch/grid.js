@@ -86,10 +86,10 @@ export function gridOf(scene, selection, context) {
       const base = numbers(accesses.layers.program.levels);
       /** @type {[number[], string][]} */
       const keys = accesses.layers.program.legend;
-      // What is no program's has a pattern.
+      // What is no program's, or lies outside the argument, has a pattern.
       const patterned = keys.filter(([look]) => look[3] !== STYLE.pattern.plain);
-      const theirs = Uint8Array.from(first, (program, k) => (program ? level(now[program - 1]) : base[k]));
-      const told = Float64Array.from(first, (program, k) => (program ? numbered[program] : base[k]));
+      const theirs = Uint8Array.from(first, (program, k) => (program && base[k] >= FIRST_LEVEL ? level(now[program - 1]) : base[k]));
+      const told = Float64Array.from(first, (program, k) => (program && base[k] >= FIRST_LEVEL ? numbered[program] : base[k]));
       heatmaps.push(new Heatmap({
         ...accesses.heatmap, ...dress, ...regionsOf(accesses.heatmap, told), legend: [...dress.legend, ...patterned], ramp: null, levels: packed(theirs), title: accesses.title,
       }));
@@ -104,7 +104,7 @@ export function gridOf(scene, selection, context) {
         const own = new TouchedArgument(answer);
         const least = Float64Array.from({ length: own.starts.length - 1 }, (_, k) => own.members(k).active[0] ?? -1);
         const bare = numbers(answer.layers.program.levels);
-        const levelled = Uint8Array.from(least, (program, k) => (program < 0 ? bare[k] : level(now[program])));
+        const levelled = Uint8Array.from(least, (program, k) => (program < 0 || bare[k] < FIRST_LEVEL ? bare[k] : level(now[program])));
         const looks = { styles, levels: packed(levelled), groups: null };
         const detail = detailOf(answer.window, answer.heatmap.cells, looks, [0, 0], 1, own);
         const { program } = selection.get();

@@ -59,7 +59,7 @@ def really_apart(accesses: list[Blocks]) -> bool:
     )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(accesses())
 def test_programs_that_are_said_to_keep_apart_do(found: list[Blocks]) -> None:
     if apart(found):

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from triton_lab.compiled.layouts.refusal import LayoutError as LayoutError
     from triton_lab.compiled.several import CompiledList as CompiledList
     from triton_lab.interpreter.errors import Deadlock as Deadlock
+    from triton_lab.interpreter.errors import EndlessRecursion as EndlessRecursion
     from triton_lab.interpreter.errors import KernelError as KernelError
     from triton_lab.interpreter.errors import StepLimit as StepLimit
     from triton_lab.interpreter.errors import Unsupported as Unsupported
@@ -97,6 +98,7 @@ _PUBLIC: dict[str, str | None] = {
     "CompiledList": "triton_lab.compiled.several",
     "Conversion": "triton_lab.compiled.layouts",
     "Deadlock": "triton_lab.interpreter.errors",
+    "EndlessRecursion": "triton_lab.interpreter.errors",
     "Finding": "triton_lab.launch.finding",
     "KernelError": "triton_lab.interpreter.errors",
     "Launch": "triton_lab.launch.launch",
@@ -152,6 +154,7 @@ __all__ = [
     "CompiledList",
     "Conversion",
     "Deadlock",
+    "EndlessRecursion",
     "Finding",
     "KernelError",
     "Launch",

@@ -58,6 +58,7 @@ GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "CheckIncomplete",
             "CompileError",
             "Deadlock",
+            "EndlessRecursion",
             "LaunchNotRecorded",
             "LayoutError",
             "NotCompilable",

@@ -16,7 +16,7 @@ import triton.language as tl
 from triton.compiler.errors import CompilationError
 
 from tests.notebook import mistaken
-from triton_lab.backend.compiler import EndlessRecursion
+from triton_lab.interpreter.errors import EndlessRecursion
 from triton_lab.notebook import wrong_names, wrong_types
 from triton_lab.notebook.assigned import reaching
 from triton_lab.notebook.mistakes import RULES

@@ -16,6 +16,8 @@ from typing import Any, Protocol
 
 from triton.backends.compiler import BaseBackend, GPUTarget, Language
 
+from triton_lab.interpreter.errors import EndlessRecursion
+
 TARGET = GPUTarget("cpu", 90, 32)
 _MODEL = GPUTarget("cuda", 90, 32)
 
@@ -57,14 +59,6 @@ _MEANINGFUL = (
 def options_of(metadata: Any) -> dict[str, Any]:
     """The options under which a kernel was compiled, for compiling it again for this target."""
     return {name: getattr(metadata, name) for name in _MEANINGFUL if hasattr(metadata, name)}
-
-
-class EndlessRecursion(BaseException):
-    """Functions of a kernel call each other until Python's stack is full.
-
-    Triton puts an Exception into another at each call on its way out, and then walks over these in a time that doubles
-    with each; that takes longer than anybody waits.
-    """
 
 
 # The stack that a call in a kernel is sure to find, in frames, and the largest that we wait for.

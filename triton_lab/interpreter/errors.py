@@ -124,3 +124,11 @@ def _handlers() -> Iterator[CodeType]:
             code = getattr(getattr(function, "__func__", function), "__code__", None)
             if isinstance(code, CodeType):
                 yield code
+
+
+class EndlessRecursion(BaseException):
+    """Functions of a kernel call each other until Python's stack is full.
+
+    Triton puts an Exception into another at each call on its way out, and then walks over these in a time that doubles
+    with each; that takes longer than anybody waits.
+    """

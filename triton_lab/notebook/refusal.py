@@ -89,7 +89,7 @@ def refusal_of(error: BaseException) -> Refusal | None:
     """What ``error`` says of a kernel that does not compile; None where it is about something else."""
     from triton.compiler.errors import CompilationError
 
-    from triton_lab.backend.compiler import EndlessRecursion
+    from triton_lab.interpreter.errors import EndlessRecursion
 
     if isinstance(error, EndlessRecursion):
         return _last_call(error)

@@ -196,7 +196,7 @@ def refused(error: BaseException) -> tuple[Refusal, Told] | None:
         return None
     from triton.compiler.errors import CompilationError
 
-    from triton_lab.backend.compiler import EndlessRecursion
+    from triton_lab.interpreter.errors import EndlessRecursion
     from triton_lab.notebook.mistakes import explained
     from triton_lab.notebook.refusal import refusal_of
     from triton_lab.notebook.told import Told

@@ -27,7 +27,6 @@ INSIDE = {
     "CannotCompile": "no llvmlite, or what LLVM refuses: NumPy runs the kernel",
     "CannotAssemble": "a module of `front/` that cannot be joined with others: a bug of ours, told to who writes it",
     "CellSyntaxError": "how `%%triton` shows a SyntaxError",
-    "EndlessRecursion": "what a RecursionError would be, if Triton let it through: a kernel is mended, not caught",
     "InvalidPlan": "a plan of ours that breaks the IR's rules: asked for in tests alone",
     "ParseError": "a module that Triton printed and we cannot read: a bug of ours",
     "Retry": "the generator's own: a loop is written again, with less taken for granted",

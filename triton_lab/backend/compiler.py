@@ -16,8 +16,6 @@ from typing import Any, Protocol
 
 from triton.backends.compiler import BaseBackend, GPUTarget, Language
 
-from triton_lab.interpreter.errors import EndlessRecursion
-
 TARGET = GPUTarget("cpu", 90, 32)
 _MODEL = GPUTarget("cuda", 90, 32)
 
@@ -67,12 +65,19 @@ _DEEPEST = 3000
 
 
 class _Modules(dict[str, ModuleType]):
-    """What stands for which module, which Triton asks as often as it begins to read a function."""
+    """What stands for which module, which Triton asks as often as it begins to read a function.
+
+    ``endless`` is raised when the stack is nearly full.
+    """
+
+    def __init__(self, known: dict[str, ModuleType], endless: type[BaseException]) -> None:
+        super().__init__(known)
+        self._endless = endless
 
     def get(self, name: str, default: Any = None) -> Any:
         with contextlib.suppress(ValueError):  # the stack is not that deep
             sys._getframe(min(sys.getrecursionlimit(), _DEEPEST) - _ROOM)
-            raise EndlessRecursion("functions of the kernel call each other without end")
+            raise self._endless("functions of the kernel call each other without end")
         return super().get(name, default)
 
 
@@ -113,9 +118,11 @@ class CPUBackend(BaseBackend):
         return functions | {"convert_custom_types": convert_custom_types}
 
     def get_module_map(self) -> dict[str, ModuleType]:
+        from triton_lab.interpreter.errors import EndlessRecursion
+
         if reading is not None:  # this is what Triton asks for last
             reading.begin()
-        return _Modules(self._model.get_module_map())
+        return _Modules(self._model.get_module_map(), EndlessRecursion)
 
     def load_dialects(self, context: Any) -> None:
         self._model.load_dialects(context)

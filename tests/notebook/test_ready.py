@@ -180,12 +180,14 @@ def test_a_fresh_kernel_shows_its_first_scene_before_it_imports_matplotlib(kerne
     )
     shown = [one for one in kernel.run(KERNEL) if one["msg_type"] in ("display_data", "update_display_data")]
     assert [one["msg_type"] for one in shown] == ["display_data", "update_display_data", "update_display_data"]
-    # The open tab, then the others too, then the PNG.
+    # The open tab, then the others too, then the PNG, and the words that its picture has.
     first, whole, complete = (one["content"] for one in shown)
     assert [*first["data"]] == [SCENE, "text/plain"], "no widget for a front end that draws scenes"
     assert len(str(whole["data"][SCENE])) > len(str(first["data"][SCENE]))
     assert whole["data"] | {SCENE: None} == first["data"] | {SCENE: None}
-    assert complete["data"] == whole["data"] | {"image/png": complete["data"]["image/png"]}, "nothing is drawn anew"
+    late = {kind: complete["data"][kind] for kind in ("image/png", "text/plain")}
+    assert complete["data"] == whole["data"] | late, "nothing is drawn anew"
+    assert late["text/plain"].startswith(whole["data"]["text/plain"] + "\n")
     assert first["transient"] == whole["transient"] == complete["transient"]
     assert first["metadata"] == whole["metadata"] == {"triton_lab": {"target": "cpu"}}
     assert "image/png" in complete["metadata"]

@@ -27,7 +27,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
     found: list[set[str]] = []
     share = shares.shared
 
-    def sharing(call, programs, most, threads, told):
+    def sharing(call, programs, sizes, threads, told):
         names: set[str] = set()
         found.append(names)
 
@@ -36,7 +36,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
             time.sleep(1e-4)  # time for others to come
             return call(first, end, halt)
 
-        return share(named, programs, 1, threads, told)
+        return share(named, programs, (1, 1), threads, told)
 
     monkeypatch.setattr(running, "shared", sharing)
     return found
@@ -185,4 +185,4 @@ def test_a_fault_on_another_thread_is_told_here(monkeypatch) -> None:
         return first, (-1, 0, 0)
 
     with pytest.raises(MemoryError, match="there"):
-        shares.shared(call, (0, 100), 50, 2)
+        shares.shared(call, (0, 100), (1, 50), 2)

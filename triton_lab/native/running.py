@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
@@ -21,8 +22,9 @@ Regions: TypeAlias = "Mapping[int, tuple[Region, ...] | None]"
 
 # Python hears of an interrupt, and tells of progress, between calls of so many seconds.
 _CALL_SECONDS = 0.05
-# What is left is shared among threads where it takes one so long, as a call of so many seconds tells.
-_WORTH_SECONDS, _TELLING_SECONDS = 1e-3, 1e-4
+# What is left is shared among threads where it takes one so long, as a call of so many seconds tells. A thread takes
+# programs for so many seconds at least: taking costs some tens of microseconds, since Python's lock goes round.
+_WORTH_SECONDS, _TELLING_SECONDS, _TAKEN_SECONDS = 3e-4, 3e-5, 1e-4
 
 
 def regions_of(machine: Machine, accesses: Iterable[int]) -> Regions | str:
@@ -85,7 +87,7 @@ def run(machine: Machine, built: Built, regions: Regions, is_apart: Callable[[],
             may_share = False
             handed += _on_numpy(machine, left, came)
         elif seconds < _CALL_SECONDS / 2:
-            step *= 2 if seconds > _CALL_SECONDS / 16 else 16
+            step *= 2 if seconds > _CALL_SECONDS / 16 else 16 if seconds > _TELLING_SECONDS or not may_share else 4
         elif seconds > 2 * _CALL_SECONDS:
             step = max(1, step // 2)
         _tell(told, machine, total, total - left.count)
@@ -95,7 +97,8 @@ def run(machine: Machine, built: Built, regions: Regions, is_apart: Callable[[],
             threads = min(pool.processors(), left.count)
             if threads > 1 and is_apart():
                 tell = functools.partial(_tell, told, machine, total)
-                left = shared(call, left.first, max(1, int(_CALL_SECONDS / each)), threads, tell)
+                sizes = (math.ceil(_TAKEN_SECONDS / each), max(1, int(_CALL_SECONDS / each)))
+                left = shared(call, left.first, sizes, threads, tell)
                 tell(total - left.count)
     return handed
 

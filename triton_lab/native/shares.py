@@ -58,15 +58,21 @@ def tell_where(error: BaseException, program: int) -> None:
 
 
 def shared(
-    call: Call, programs: tuple[int, int], most: int, threads: int, told: Callable[[int], None] = lambda count: None
+    call: Call,
+    programs: tuple[int, int],
+    sizes: tuple[int, int],
+    threads: int,
+    told: Callable[[int], None] = lambda count: None,
 ) -> Left:
-    """Run ``programs``, at most ``most`` in a call, on so many threads, this one included; those that have not run.
+    """Run ``programs`` on so many threads, this one included; those that have not run.
 
-    There are such where a guard failed: those before its program have run then, and some of those behind it. ``told``
+    ``sizes``: how many a call runs at least, if there are so many, and at most.
+
+    Some have not where a guard failed: those before its program have run then, and some of those behind it. ``told``
     hears on this thread how many have run. Raises KernelError, and what a signal's handler raises; no other thread is
     at work any more by then.
     """
-    work = _Work(call, programs, most, threads)
+    work = _Work(call, programs, sizes, threads)
     try:
         pool.helpers.ask(threads - 1, work.help)
         work.run(told)
@@ -81,8 +87,9 @@ def shared(
 
 
 class _Work:
-    def __init__(self, call: Call, programs: tuple[int, int], most: int, threads: int) -> None:
-        self._call, self._most, self._threads = call, most, threads
+    def __init__(self, call: Call, programs: tuple[int, int], sizes: tuple[int, int], threads: int) -> None:
+        self._call, self._threads = call, threads
+        self._least, self._most = sizes
         self._next, self._end = programs
         self._done = programs[0]
         self._changed = threading.Condition()
@@ -151,7 +158,7 @@ class _Work:
             if self._is_over or self._next >= self._end or self.halt.is_set():
                 return None
             # Fewer and fewer, so that all end at about the same time.
-            count = min(self._most, -(-(self._end - self._next) // (4 * self._threads)))
+            count = min(self._most, max(self._least, -(-(self._end - self._next) // (4 * self._threads))))
             first = self._next
-            self._next += count
+            self._next = min(self._end, first + count)
             return first, self._next

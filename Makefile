@@ -129,15 +129,22 @@ labextension/.front: $(shell find triton_lab/views/front -name '*.js' -o -name '
 # A stamp each for `.[lab]` and `.[test]`; the second includes the first.
 $(VENV)/.lab: $(INSTALLED) | $(VENV)/bin/python
 	$(call pip-install,.[lab])
-	@touch $@
+	@$(call stamp,$@)
 
 $(VENV)/.test: $(INSTALLED) | $(VENV)/bin/python
 	$(call pip-install,.[test])
-	@touch $@ $(VENV)/.lab
+	@$(call stamp,$@ $(VENV)/.lab)
 
 define pip-install
 $(if $(PINS),$(BIN)/python -m pip install $(PINS))
 $(BIN)/python -m pip install --editable '$(1)'
+endef
+
+# pip says nothing where the npm packages could not be had. Without a stamp the next make tries again.
+define stamp
+if [ -e triton_lab/labextension/package.json ]; then touch $(1); else \
+	echo "The JupyterLab extension was not built, since the npm packages could not be had: saved notebooks will show"; \
+	echo "no live pictures. Make this again when the npm registry answers."; fi
 endef
 
 $(VENV)/bin/python: | platform

@@ -77,6 +77,17 @@ class Heat:
         return Space(self.shape, self.origin, self.drawn).inside()
 
     @cached_property
+    def leaves(self) -> bool:
+        """Whether active lanes touch what is no element of the argument."""
+        if self.active_elsewhere or self.strays is not None:
+            return True
+        if self.drawn == self.shape:
+            return False
+        if self.tiles.edges is not None and len(self.tiles.edges) == len(self.shape):
+            return bool((self.tile_counts[~self.tiles.within(self.origin, self.shape)] > 0).any())
+        return bool((self.counts[~self.inside] > 0).any())
+
+    @cached_property
     def own_tiles(self) -> tuple[Tiles, Ints] | None:
         """The tiles that are elements of the argument, and the class of each; None where tiles are not known."""
         if self.tiles.edges is None:

@@ -301,7 +301,7 @@ class Storage(View):
             return found
         for number, heat in enumerate(self.touching.heats[: len(self.tensors)]):
             own, place = self.named[number], self.place(number)
-            if not own.itemsize or (heat.drawn == heat.shape and not heat.active_elsewhere):
+            if not own.itemsize or not heat.leaves:
                 continue
             units = self._cover_of(number).units
             before = place.base // place.wide

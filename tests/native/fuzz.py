@@ -58,17 +58,21 @@ def ran(case: Case, kernel: Any, arguments: Arguments, on: str) -> Result:
     return told, list(arguments.held())
 
 
+def on_numpy(case: Case) -> tuple[Any, Arguments, Result]:
+    """A case's kernel and its arguments, and what NumPy makes of them. Raises Refused."""
+    kernel, arguments = kernel_from(case.source), Arguments(case)
+    try:
+        return kernel, arguments, ran(case, kernel, arguments, "numpy")
+    except (CompilationError, NotCompilable) as refusal:
+        raise Refused from refusal
+
+
 def check(case: Case) -> str:
     """Run ``case`` on both engines; how the native one ran it. Raises AssertionError where they differ, or Refused.
 
     After an error memory may differ: NumPy stores for a batch of programs what native code stores for one.
     """
-    kernel = kernel_from(case.source)
-    arguments = Arguments(case)
-    try:
-        error, expected = ran(case, kernel, arguments, "numpy")
-    except (CompilationError, NotCompilable) as refusal:
-        raise Refused from refusal
+    kernel, arguments, (error, expected) = on_numpy(case)
     engine.lately.clear()
     with contextlib.ExitStack() as patched:
         patched.enter_context(patch.object(engine, "_kernel_of", engine._Kernel))  # compiled anew: a fault comes again
@@ -90,12 +94,7 @@ def check_guards(case: Case) -> str:
 
     Nobody may see it: NumPy runs the programs in question from their start.
     """
-    kernel = kernel_from(case.source)
-    arguments = Arguments(case)
-    try:
-        error, expected = ran(case, kernel, arguments, "numpy")
-    except (CompilationError, NotCompilable) as refusal:
-        raise Refused from refusal
+    kernel, arguments, (error, expected) = on_numpy(case)
     if error:
         return "an error"
     failed = False

@@ -50,15 +50,21 @@ def run(name: str) -> None:
         page.check_on(**page.inputs("small", 0, "cpu"))
 
 
-@pytest.mark.parametrize("features", NARROWER)
-@pytest.mark.parametrize("name", NAMES)
-def test_an_example_runs_with_narrower_vectors(name: str, features: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def run_without(lacking: tuple[str, ...], name: str, monkeypatch: pytest.MonkeyPatch) -> jit.Target:
+    """Run an example with code for a processor that lacks these features."""
     if jit.host().arm:
         pytest.skip("this processor has others")
-    target = dataclasses.replace(jit.host().without(NARROWER[features]), cpu="x86-64")
+    target = dataclasses.replace(jit.host().without(lacking), cpu="x86-64")
     monkeypatch.setattr(jit, "host", lambda: target)
     monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
     run(name)
+    return target
+
+
+@pytest.mark.parametrize("features", NARROWER)
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_runs_with_narrower_vectors(name: str, features: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_without(NARROWER[features], name, monkeypatch)
     # What converts fp16 has come with AVX: without it LLVM calls a library that is not here.
     lacking = features == "sse" and name in HALVES
     assert {ran.engine for ran in engine.lately} == {"numpy" if lacking else "native"}
@@ -69,12 +75,7 @@ def test_an_example_runs_with_narrower_vectors(name: str, features: str, monkeyp
 @pytest.mark.parametrize("features", EARLY)
 @pytest.mark.parametrize("name", ["softmax", "histogram", "matmul_float32"])
 def test_an_example_runs_on_early_processors(name: str, features: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if jit.host().arm:
-        pytest.skip("this processor has others")
-    target = dataclasses.replace(jit.host().without(EARLY[features]), cpu="x86-64")
-    monkeypatch.setattr(jit, "host", lambda: target)
-    monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
-    run(name)
+    target = run_without(EARLY[features], name, monkeypatch)
     assert {(ran.engine, ran.why) for ran in engine.lately} == {("native", "")}
     assert built.host_signature(()).fused == target.has("fma")
 

@@ -77,7 +77,7 @@ def check(case: Case) -> str:
     with contextlib.ExitStack() as patched:
         patched.enter_context(patch.object(engine, "_kernel_of", engine._Kernel))  # compiled anew: a fault comes again
         if case.seed % 2:  # on several threads, as soon as the programs may
-            for seconds in ("_WORTH_SECONDS", "_TELLING_SECONDS", "_TAKEN_SECONDS"):
+            for seconds in ("_WORTH_SECONDS", "_TELLING_SECONDS", "_TAKEN_SECONDS", "_FINDING_SECONDS"):
                 patched.enter_context(patch.object(running, seconds, 0.0))
         found, actual = ran(case, kernel, arguments, "native")
     assert found == error, f"error {found}\ninstead of\n{error}\n{shown(case)}"

@@ -210,6 +210,21 @@ def test_where_tensors_lie_and_what_does_not_matter_is_not_asked_again(monkeypat
     assert found == [True] * 4 and len(asked) == 2
 
 
+def test_a_short_launch_is_looked_into_when_one_like_it_comes_again() -> None:
+    known: list[Footprints] = []
+
+    def ask(machine: Machine) -> bool:
+        regions = regions_of(machine, machine.executable.roots)
+        known.append(known[0] if known else Footprints(machine.executable.plan, groups_of(regions)))
+        return known[0].are_apart(machine, regions, at_once=False)
+
+    x, out, kernel = torch.zeros(1000), torch.zeros(1000), kernel_from(SCALED)
+    with before_launches(ask) as found:
+        for count in (99, 98, 99, 97, 98, 99):
+            kernel[(7,)](out, x, 2.5, count, B=16)
+    assert found == [False, False, True, False, True, True]
+
+
 SCALED = """
 @triton.jit
 def scaled(out, x, factor, n, B: tl.constexpr):

@@ -23,6 +23,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
     """Launches are shared among four threads however small they are; which threads ran programs, by launch."""
     monkeypatch.setattr(running, "_WORTH_SECONDS", 0.0)
     monkeypatch.setattr(running, "_TELLING_SECONDS", 0.0)
+    monkeypatch.setattr(running, "_FINDING_SECONDS", 0.0)
     monkeypatch.setattr(pool, "processors", lambda: 4)
     found: list[set[str]] = []
     share = shares.shared

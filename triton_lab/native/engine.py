@@ -206,14 +206,17 @@ class _Variant:
                 self.built = built.kept(executable.plan, built.host_signature(self.groups))
                 self._final = self.built is not None
 
-    def is_apart(self, machine: Machine, regions: Regions) -> bool:
-        """Whether no program of the launch touches what another one writes; False where that cannot be told."""
+    def is_apart(self, machine: Machine, regions: Regions, at_once: bool) -> bool:
+        """Whether no program of the launch touches what another one writes; False where that cannot be told.
+
+        See `Footprints.are_apart`.
+        """
         from triton_lab.native.footprint import Footprints
 
         try:
             if self._footprints is None:
                 self._footprints = Footprints(machine.executable.plan, self.groups)
-            return self._footprints.are_apart(machine, regions)
+            return self._footprints.are_apart(machine, regions, at_once)
         except Exception:  # a fault of ours, which is no reason to stop: one thread does it, too
             if os.environ.get("TRITON_LAB_RAISE"):
                 raise

@@ -67,10 +67,14 @@ class Footprints:
 
     def __init__(self, plan: Plan, groups: Groups) -> None:
         self._outline = outline(plan, groups)
-        self._known: dict[object, bool] = {}
+        # None: asked once.
+        self._known: dict[object, bool | None] = {}
 
-    def are_apart(self, machine: Machine, regions: Regions) -> bool:
-        """Whether no program of the launch touches what another one writes. False where that cannot be told."""
+    def are_apart(self, machine: Machine, regions: Regions, at_once: bool = True) -> bool:
+        """Whether no program of the launch touches what another one writes. False where that cannot be told.
+
+        ``at_once``: find it out when a launch like this is met for the first time, else only then for the second.
+        """
         if self._outline is None:
             return False
         key = machine.grid, _place(self._outline, machine, regions)
@@ -78,8 +82,9 @@ class Footprints:
         if found is None:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            found = self._known[key] = _are_apart(self._outline, machine)
-        return found
+            find = at_once or key in self._known
+            found = self._known[key] = _are_apart(self._outline, machine) if find else None
+        return bool(found)
 
 
 def _place(of: Outline, machine: Machine, regions: Regions) -> tuple[int, ...]:

@@ -25,6 +25,8 @@ _CALL_SECONDS = 0.05
 # What is left is shared among threads where it takes one so long, as a call of so many seconds tells. A thread takes
 # programs for so many seconds at least: taking costs some tens of microseconds, since Python's lock goes round.
 _WORTH_SECONDS, _TELLING_SECONDS, _TAKEN_SECONDS = 3e-4, 3e-5, 1e-4
+# Finding out whether programs keep apart takes so long: for less it waits for a launch like it.
+_FINDING_SECONDS = 2e-3
 
 
 def regions_of(machine: Machine, accesses: Iterable[int]) -> Regions | str:
@@ -53,12 +55,12 @@ def groups_of(regions: Regions) -> tuple[tuple[int, tuple[int, ...]], ...]:
     return tuple((op, () if own is None else tuple(map(number, own)) or (-1 - op,)) for op, own in regions.items())
 
 
-def run(machine: Machine, built: Built, regions: Regions, is_apart: Callable[[], bool]) -> int:
+def run(machine: Machine, built: Built, regions: Regions, is_apart: Callable[[bool], bool]) -> int:
     """Run all programs of the grid; how many of them NumPy ran, since a guard stopped them. Raises KernelError.
 
     Several threads share them where that is worth it and ``is_apart`` says that no program touches what another one
-    writes. NumPy runs what is left of the batch in which a guard failed, as it would have run it: so the error and the
-    programs in it are its own.
+    writes; it is told whether finding that out is worth it the first time. NumPy runs what is left of the batch in
+    which a guard failed, as it would have run it: so the error and the programs in it are its own.
     """
     total = machine.grid[0] * machine.grid[1] * machine.grid[2]
     arguments = _packed(machine.arguments)
@@ -95,7 +97,7 @@ def run(machine: Machine, built: Built, regions: Regions, is_apart: Callable[[],
         if may_share and seconds > _TELLING_SECONDS and left.count > 1 and each * left.count > _WORTH_SECONDS:
             may_share = False
             threads = min(pool.processors(), left.count)
-            if threads > 1 and is_apart():
+            if threads > 1 and is_apart(each * left.count >= _FINDING_SECONDS):
                 tell = functools.partial(_tell, told, machine, total)
                 sizes = (math.ceil(_TAKEN_SECONDS / each), max(1, int(_CALL_SECONDS / each)))
                 left = shared(call, left.first, sizes, threads, tell)

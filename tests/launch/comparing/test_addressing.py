@@ -71,7 +71,7 @@ def test_what_rounding_leaves_is_no_reason_to_look_further() -> None:
     wide = torch.exp(x.double()).float()
     found = lab.compare(launch, torch.nextafter(wide, torch.zeros(()))).causes()
     assert found.cause.startswith("the stride of x_ptr on line ") and found.experiments[-1].explains
-    assert "a stride of 50 and not 49 covers 400 of 400 elements" in found.cause
+    assert "a stride of 50 and not 49 on exponential_rows (CPU) 400 of 400 elements are as near as " in found.cause
 
 
 def test_where_the_addresses_are_right_nothing_is_found() -> None:

@@ -217,3 +217,19 @@ def test_a_launch_that_was_stopped_is_compared_as_far_as_it_got() -> None:
 def test_two_sides_differ_where_both_are_known_and_not_the_same_number_or_both_none(a: float, b: float | None) -> None:
     same = b is not None and np.array_equal([a], [b], equal_nan=True)
     assert Lead("x", 1, a, b).differs == (b is not None and not same)
+
+
+def test_a_record_of_one_launch_stands_for_it() -> None:
+    x = torch.arange(64.0)
+    with lab.record() as launches:
+        assert len(launches) == 0
+    with pytest.raises(ValueError, match="has none: was the kernel launched inside"):
+        lab.compare(launches, x)
+    with lab.record() as launches:
+        exponential[(1,)](x, torch.zeros(64), BLOCK=64)
+    assert lab.compare(launches, launches).verdict == "bit-equal"
+    with lab.record() as launches:
+        exponential[(1,)](x, torch.zeros(64), BLOCK=64)
+        exponential[(1,)](x, torch.zeros(64), BLOCK=64)
+    with pytest.raises(ValueError, match=r"several: say which, as in compare\(launches\[0\], ...\)"):
+        lab.compare(launches, x)

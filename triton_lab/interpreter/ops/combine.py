@@ -45,20 +45,25 @@ _ON_BITS: dict[str, np.ufunc] = {
 }
 
 
-def folded(code: Code, array: Array, fold: Fold) -> Array | None:
-    """``fold(ufunc, array)`` if the region of ``code`` is just an operation that a ufunc does; else None.
-
-    Sums of narrow floats are carried on in float32 and rounded once.
-    """
+def folding(code: Code) -> Folding | None:
+    """What does the same as the region of ``code``, if that is just one operation; else None."""
     if len(code.steps) != 1:
         return None
     step = code.steps[0]
     if set(step.operands) != set(code.arguments) or code.terminator.operands != step.results:
         return None
-    name = step.op.name
-    ufunc = _UFUNCS.get(name)
+    return _UFUNCS.get(step.op.name)
+
+
+def folded(code: Code, array: Array, fold: Fold) -> Array | None:
+    """``fold(ufunc, array)`` if the region of ``code`` is just an operation that a ufunc does; else None.
+
+    Sums of narrow floats are carried on in float32 and rounded once.
+    """
+    ufunc = folding(code)
     if ufunc is None:
         return None
+    name = code.steps[0].op.name
     if array.dtype == np.bool_:
         return fold(_ON_BITS.get(name, ufunc), array)
     if name in ("arith.maxui", "arith.minui"):

@@ -54,7 +54,7 @@ def addresses(launch: Launch, other: Launch | None) -> Iterator[Switch]:
 _Known = tuple["Access", Op, "Argument"]
 
 
-def _instead(changes: Mapping[int, _Change]) -> Table:
+def redirected(changes: Mapping[int, _Change]) -> Table:
     """Loads and stores, some of them (by the index of the operation) elsewhere or under other masks."""
 
     def changed(frame: Frame, op: Op, operands: Sequence[Value]) -> tuple[access.Pointer, access.Mask]:
@@ -89,7 +89,7 @@ def _masks(known: Sequence[_Known]) -> Iterator[Switch]:
         for rows, name in ((True, "every lane inside its row"), (False, "every lane inside its tensor")):
             apart = not rows or any(len(argument.shape) > 1 for _, _, argument in group)
             if apart and any(_differs(each, rows) for each in group):
-                table = _instead({op.index: _masked(argument, rows) for _, op, argument in group})
+                table = redirected({op.index: _masked(argument, rows) for _, op, argument in group})
                 yield Switch(name, f"the mask {_on_lines(group)}", table)
 
 
@@ -145,7 +145,7 @@ def _strides(known: Sequence[_Known], other: Launch | None) -> Iterator[Switch]:
     for (stride, instead), group in found.items():
         parts = [[each] for each in group] + ([group] if len(group) > 1 else [])
         for part in parts:
-            table = _instead({op.index: _restrided(argument, stride, instead) for _, op, argument in part})
+            table = redirected({op.index: _restrided(argument, stride, instead) for _, op, argument in part})
             names = " and ".join(dict.fromkeys(argument.name for _, _, argument in part))
             yield Switch(
                 f"a stride of {instead} and not {stride}", f"the stride of {names} {_on_lines(part)}", table

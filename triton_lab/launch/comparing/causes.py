@@ -17,8 +17,8 @@ class Experiment:
 
     Of ``total`` elements that were written ``before`` were bit-equal without the switch and ``equal`` with it;
     ``rows`` say the same of rows ``(equal, of)`` where the argument has several. ``ulps`` is the largest error left.
-    ``failed`` says why it could not be tried. Of a function whose bits are not documented but its error is, ``within``
-    says how many elements are as near as that error allows; None for others.
+    ``failed`` says why it could not be tried. ``within`` says how many elements are as near as is allowed, by rounding
+    or, of a function whose bits are not documented but its error is, by ``documented``; None where that was not asked.
     """
 
     name: str
@@ -32,10 +32,11 @@ class Experiment:
     ulps_before: float = field(repr=False)
     failed: str = ""
     within: int | None = None
+    documented: bool = False
 
     @property
     def explains(self) -> bool:
-        """Whether all that is left of the difference is as near as a documented error allows."""
+        """Whether all that is left of the difference is as near as is allowed."""
         return not self.failed and self.within == self.total
 
     @property
@@ -64,11 +65,11 @@ class Experiment:
         if self.failed:
             return f"{self.name} on {self.side} could not be tried: {self.failed}"
         if self.within is not None:
-            every = words.count(self.total, "element")
-            return (
-                f"{self.name} covers {words.number(self.within)} of {every} on {self.side}, "
-                f"of which {words.number(self.equal)} {words.noun(self.equal, 'is', 'are')} bit-equal"
-            )
+            every = f"{words.number(self.within)} of {words.count(self.total, 'element')}"
+            bits = f"{words.number(self.equal)} {words.noun(self.equal, 'is', 'are')} bit-equal"
+            if self.documented:
+                return f"{self.name} covers {every} on {self.side}, of which {bits}"
+            return f"with {self.name} on {self.side} {every} are as near as rounding explains, of which {bits}"
         equal, of, what = (*self.rows, "row") if self.rows else (self.equal, self.total, "element")
         left = "" if self.removes else f", and {words.significant(self.ulps)} ulp are left"
         return (

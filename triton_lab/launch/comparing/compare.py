@@ -13,6 +13,7 @@ from triton_lab.launch.comparing.compared import Compared
 from triton_lab.launch.comparing.comparison import Comparison
 from triton_lab.launch.comparing.formats import unit_roundoff, wide
 from triton_lab.launch.comparing.results import Results, before, expected, of_launch
+from triton_lab.launch.launches import Launches
 from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.snapshot import CannotReplay
 
@@ -23,9 +24,12 @@ Array = NDArray[Any]
 
 
 def compare(
-    a: Launch, b: Launch | Callable[..., Any] | Mapping[str, Any] | Any = None, *, seconds: float | None = None
+    a: Launch | Launches,
+    b: Launch | Launches | Callable[..., Any] | Mapping[str, Any] | Any = None,
+    *,
+    seconds: float | None = None,
 ) -> Comparison:
-    """What launch ``a`` made of its tensors, beside what ``b`` did.
+    """What launch ``a`` made of its tensors, beside what ``b`` did. A record of one launch stands for that.
 
     ``b`` is another launch (of another kernel, configuration, dtype or target), a function of torch's, or what was
     expected: a tensor or a tuple of them for the arguments that were written, in order, or a dict by name. A function
@@ -45,6 +49,7 @@ def compare(
     >>> comparison.first.line, comparison.first.program, comparison.first.index
     (23, 0, (1,))
     """
+    a, b = _only(a), _only(b) if isinstance(b, Launches) else b
     if not isinstance(a, Recorded):
         raise TypeError(f"compare takes a launch first, as record() gives it, and not {type(a).__name__}")
     if b is None:
@@ -56,6 +61,19 @@ def compare(
     mine = of_launch(a)
     theirs = expected(a, b, mine.written)
     return _compared(a, None, mine, theirs, {name: name for name in theirs.arrays}, (), False, seconds)
+
+
+def _only(given: Any) -> Any:
+    """The launch of a record that has just one."""
+    if not isinstance(given, Launches):
+        return given
+    if len(given) != 1:
+        which = (
+            "none: was the kernel launched inside `with lab.record()`?" if not given else "several: say which, as in"
+        )
+        example = "" if not given else " compare(launches[0], ...)"
+        raise ValueError(f"compare takes one launch, and this record has {which}{example}")
+    return given[0]
 
 
 def _of_launches(a: Launch, b: Any, seconds: float | None) -> Comparison:

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from triton_lab.launch.comparing.compared import EQUAL, VERDICTS, Compared
+from triton_lab.launch.comparing.compared import DIFFERENT, EQUAL, VERDICTS, Compared
 from triton_lab.launch.comparing.first import FirstStore, first_store
+from triton_lab.launch.comparing.relations import relations
+from triton_lab.launch.comparing.results import before
+from triton_lab.launch.snapshot import CannotReplay
 
 if TYPE_CHECKING:
     from triton_lab.launch.comparing.causes import Causes
@@ -64,6 +67,27 @@ class Comparison:
         return first_store(self.launch, [one for one in self.arguments if one.written], self.other)
 
     @cached_property
+    def relations(self) -> tuple[str, ...]:
+        """How what is different hangs together with what it is compared with, in sentences.
+
+        They say which part of an argument differs, if slices name it, and what it is instead: so many times what was
+        expected, transposed, some elements further on, or as it was before the launch. Each holds for every element
+        that it speaks of, but for rounding; where nothing can be said there are none.
+
+        >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: 2 * (x_ptr + y_ptr)).relations
+        ('out_ptr is what was expected times 0.5',)
+        """
+        if self.verdict != DIFFERENT:
+            return ()
+        try:
+            held = before(self.launch)
+        except CannotReplay:
+            held = {}
+        return tuple(
+            text for one in self.arguments if one.written for text in relations(one, self.launch, held.get(one.name))
+        )
+
+    @cached_property
     def _causes(self) -> Causes:
         from triton_lab.launch.comparing.trying import causes
 
@@ -73,12 +97,14 @@ class Comparison:
         """Why the two differ, by experiment: the launches are replayed with one thing changed each time.
 
         Tried are what a GPU does otherwise (tf32, fused multiply-add, approximate functions, dots as tensor cores make
-        them), other orders of summation and float64; on a machine with a GPU its options, too. Where that explains
-        nothing, other masks and strides are. Races, reads of unwritten memory and atomics of floats are named where
-        they were found.
+        them), other orders of summation and float64; on a machine with a GPU its options, too. Where rounding does not
+        explain the difference, slips are tried first: other masks and strides, other values in masked-off lanes, the
+        other axis, program ids exchanged, an iteration more, ``<=`` for ``<`` and the like. Races, reads of unwritten
+        memory and atomics of floats are named where they were found.
 
         >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr).causes())
         no cause was found: nothing that was tried removes the difference
+          <= and not < (line 20) on add_kernel (CPU) could not be tried: a load on line 21 would go where it may not
           with all in float64 on add_kernel (CPU) 1 of 1,000 elements is bit-equal, and 8.38e+06 ulp are left
         """
         return self._causes
@@ -118,6 +144,7 @@ class Comparison:
         """
         lines = [f"{self.titles[0]} and {self.titles[1]}: {self.verdict}"]
         lines += [f"  {one.told()}" for one in self.arguments if one.written or one.count]
+        lines += [f"  {text}" for text in self.relations]
         if self.first is not None:
             lines.append(f"  {self.first.told(self.titles)}")
         reasons = {one.reason for one in self.arguments if one.count and one.reason}

@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab import words
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.launch.comparing.addressing import addresses
 from triton_lab.launch.comparing.bounds import bounds
 from triton_lab.launch.comparing.causes import Causes, Experiment
 from triton_lab.launch.comparing.compared import DIFFERENT, EQUAL, Compared
 from triton_lab.launch.comparing.experiments import Switch, documented, exact, in_threads, switches, together
+from triton_lab.launch.comparing.meant import meanings
 from triton_lab.launch.comparing.results import read
 from triton_lab.launch.replay import replay
 from triton_lab.launch.snapshot import CannotReplay
@@ -40,9 +43,13 @@ def causes(comparison: Comparison) -> Causes:
     if comparison.verdict == EQUAL:
         return Causes((), (), True)
     named = tuple(_named(comparison))
-    found = tuple(_experiments(comparison))
-    if comparison.verdict == DIFFERENT and not named and not any(one.removes for one in found):
-        found += tuple(_on_addresses(comparison))
+    slips = comparison.verdict == DIFFERENT and not named
+    # Where rounding is known not to explain it, other roundings are tried last.
+    bounded = all(one.bound is not None for one in comparison if one.count and one.written)
+    found: tuple[Experiment, ...] = ()
+    for tried in (_on_slips, _experiments) if bounded else (_experiments, _on_slips):
+        if (slips or tried is _experiments) and not any(one.removes or one.explains for one in found):
+            found += tuple(tried(comparison))
     return Causes(found, named)
 
 
@@ -163,13 +170,14 @@ def _experiments(comparison: Comparison) -> Iterator[Experiment]:
         yield from gpu_experiments(comparison, _measured)
 
 
-def _on_addresses(comparison: Comparison) -> Iterator[Experiment]:
-    """Other masks and strides, on either launch, run on the CPU wherever it ran; up to the first that is the cause."""
+def _on_slips(comparison: Comparison) -> Iterator[Experiment]:
+    """Other masks and strides and what else may have been meant, on either launch, run on the CPU wherever it ran; up
+    to the first that is the cause."""
     written = [one for one in comparison if one.written]
     names = dict(zip((one.name for one in written), comparison.names, strict=False))
     here, there = comparison.launch, comparison.other
     if there is here:
-        return  # the same kernel with the same addresses
+        return  # the same kernel
     runs = [(_Side(f"{here.kernel} (CPU)", here, {one.name: one.b for one in written}), there)]
     if there is not None:
         runs.append((_Side(f"{there.kernel} (CPU)", there, {names[one.name]: one.a for one in written}), here))
@@ -178,16 +186,16 @@ def _on_addresses(comparison: Comparison) -> Iterator[Experiment]:
             plain = _against(side, replay(side.launch))
         except CannotReplay:
             continue
-        for switch in addresses(side.launch, other):
+        for switch in chain(addresses(side.launch, other), meanings(side.launch)):
             done = _try(side, switch, plain)
-            if not done.failed and not done.removes:
-                done = _as_near(side, switch, plain, done)
+            if not done.failed and not done.removes and done.ulps < done.ulps_before:
+                done = _as_near(side, switch, done)
             yield done
             if done.removes or done.explains:
                 return
 
 
-def _as_near(side: _Side, switch: Switch, plain: Sequence[Compared], done: Experiment) -> Experiment:
+def _as_near(side: _Side, switch: Switch, done: Experiment) -> Experiment:
     """With how many elements are as near as rounding explains."""
     executable = switch.executable(side.launch.executable.plan)
     try:
@@ -204,8 +212,17 @@ def _try(side: _Side, switch: Switch, plain: Sequence[Compared]) -> Experiment:
     try:
         memory = replay(side.launch, executable=switch.executable(side.launch.executable.plan), strict=True)
     except (KernelError, CannotReplay) as error:
-        return _measured(switch.name, switch.cause, side.title, plain, None, str(error).split("\n", 1)[0])
+        return _measured(switch.name, switch.cause, side.title, plain, None, _refused(side.launch, error))
     return _measured(switch.name, switch.cause, side.title, plain, _against(side, memory))
+
+
+def _refused(launch: Launch, error: KernelError | CannotReplay) -> str:
+    """Why a run came to no end, in a clause; where it would leave its tensors the error itself has no words for it."""
+    if not isinstance(error, KernelError) or error.fault is None:
+        return str(error).split("\n", 1)[0] or type(error).__name__
+    line = None if error.op is None else launch.lines.get(error.op.index)
+    where = "" if line is None else f" on line {line.line}"
+    return f"{words.a(error.fault.access)}{where} would go where it may not"
 
 
 def _documented(side: _Side, threads: Sequence[Switch], plain: Sequence[Compared]) -> Iterator[Experiment]:
@@ -230,7 +247,7 @@ def _documented(side: _Side, threads: Sequence[Switch], plain: Sequence[Compared
             if base.name:
                 name, cause = f"{base.name}, {name}", f"{base.cause}, and {cause}"
             within = sum(int(np.count_nonzero(where)) for where in near)
-            done = replace(made, name=name, cause=cause, within=within)
+            done = replace(made, name=name, cause=cause, within=within, documented=True)
             yield done
             if done.explains:
                 return

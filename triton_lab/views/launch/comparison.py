@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from triton_lab.views.scenes import Scene
 
 MOST = 6  # arguments that have heatmaps
-_SOON = 0.1  # seconds that the CPU takes for a launch: its causes are looked for when the comparison is shown
+_SOON = 0.05  # seconds that the CPU takes for a launch: its causes are looked for when the comparison is shown
 PATIENCE = 2.0  # seconds that a card waits for how far rounding may take a launch's results
 NOT_TRIED = "Nothing was tried to find out why."
 
@@ -127,9 +127,11 @@ class ComparisonView(View):
         ]
 
     def lines(self) -> list[str]:
-        """Where it went wrong first, why, and what was not compared."""
+        """What went wrong, where it did first, why, and what was not compared."""
         comparison = self.comparison
-        first = [] if comparison.first is None else [comparison.first.told(comparison.titles)]
+        first = list(comparison.relations)
+        if comparison.first is not None:
+            first.append(comparison.first.told(comparison.titles))
         if self.tried and comparison.verdict != EQUAL:
             first.append(CausesView(comparison).title())
         reasons = sorted({one.reason for one in comparison if one.count and one.reason})

@@ -8,6 +8,7 @@ import torch
 
 import triton_lab as lab
 from tests.launch.comparing.kernels import added_up, copied, exponential, recorded
+from tests.launch.comparing.slips import SLIPS
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
 from triton_lab.views.launch.comparison import ComparisonView
@@ -72,3 +73,15 @@ def test_it_shows_itself_in_every_form(size: int) -> None:
     bundle = comparison._repr_mimebundle_()[0]
     assert bundle["image/png"] and bundle["text/plain"].startswith("copied (CPU) and expected: different")
     assert comparison.plot().scene()["kind"] == "comparison"
+
+
+def test_the_cause_stands_first_and_what_it_is_instead_among_the_lines() -> None:
+    """In the scene, in the picture's pieces, and once in words."""
+    slip = next(slip for slip in SLIPS if slip.kind == "divisor")
+    view = lab.compare(recorded(slip.run), slip.right).plot()
+    scene = view.scene()
+    assert scene["cause"].startswith("cause: what is divided by: with n and not BLOCK as divisor (line ")
+    assert not any("divided by" in line for line in scene["lines"])
+    assert view.text().count("what is divided by") == 1
+    other = lab.compare(recorded(slip.run), slip.right * 2 + 1).plot().scene()
+    assert "cause" not in other and any(line.startswith("no cause was found") for line in other["lines"])

@@ -92,6 +92,16 @@ class Causes:
     equal: bool = False
 
     @property
+    def known(self) -> bool:
+        """Whether `cause` names one, or most of one.
+
+        >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr).causes().known
+        False
+        """
+        found = any(one.removes or one.explains or (one.helps and one.within is None) for one in self.experiments)
+        return not self.equal and (found or bool(self.named))
+
+    @property
     def cause(self) -> str:
         """What it is, in a sentence; that nothing was found is said, too."""
         if self.equal:

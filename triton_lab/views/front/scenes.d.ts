@@ -207,7 +207,7 @@ export interface ComparedScene {
   worst: Buffer;
 }
 
-/** ``open``: the argument that is shown first; ``later``: the part with the causes, where they are not yet known. */
+/** ``open``: the argument that is shown first; ``later``: the part with the causes, where they are not yet known; ``cause``: what made the difference, where that was found. */
 export interface ComparisonScene {
   kind: "comparison";
   title: string;
@@ -221,6 +221,7 @@ export interface ComparisonScene {
   grid: number[];
   open: number;
   later?: string;
+  cause?: string;
 }
 
 export interface CompilationScene {

@@ -50,9 +50,12 @@ class _ComparisonScene(TypedDict):
 
 
 class ComparisonScene(_ComparisonScene, total=False):
-    """``open``: the argument that is shown first; ``later``: the part with the causes, where they are not yet known."""
+    """``open``: the argument that is shown first; ``later``: the part with the causes, where they are not yet known;
+    ``cause``: what made the difference, where that was found."""
 
-    later: str  # not in notebooks that were saved earlier
+    # Neither is in notebooks that were saved earlier.
+    later: str
+    cause: str  # what it is, where that was found
 
 
 class CausesView(View):
@@ -63,7 +66,7 @@ class CausesView(View):
 
     def title(self) -> str:
         cause = self.comparison.cause
-        return cause if cause.startswith(("no cause", "there is no")) else f"cause: {cause}"
+        return f"cause: {cause}" if self.comparison.causes().known else cause
 
     def text(self) -> str:
         return str(self.comparison.causes())
@@ -126,13 +129,19 @@ class ComparisonView(View):
             row(one) for one in self.comparison
         ]
 
+    def cause(self) -> str:
+        """What made the difference, where that is known: ``cause: ...``."""
+        if not self.tried or self.comparison.verdict == EQUAL or not self.comparison.causes().known:
+            return ""
+        return CausesView(self.comparison).title()
+
     def lines(self) -> list[str]:
-        """What went wrong, where it did first, why, and what was not compared."""
+        """What went wrong, where it did first, that no cause was found, and what was not compared."""
         comparison = self.comparison
         first = list(comparison.relations)
         if comparison.first is not None:
             first.append(comparison.first.told(comparison.titles))
-        if self.tried and comparison.verdict != EQUAL:
+        if self.tried and comparison.verdict != EQUAL and not self.cause():
             first.append(CausesView(comparison).title())
         reasons = sorted({one.reason for one in comparison if one.count and one.reason})
         return [*first, *reasons, *comparison.remarks]
@@ -170,6 +179,8 @@ class ComparisonView(View):
         }
         if not self.tried and self.comparison.verdict != EQUAL:
             found["later"] = self._later
+        if self.cause():
+            found["cause"] = self.cause()
         return found
 
     def part(self, name: str) -> Scene:
@@ -177,13 +188,15 @@ class ComparisonView(View):
 
     def pieces(self) -> list[Piece]:
         """The table, what is said, and the heatmaps of the argument that is open."""
+        from triton_lab.views.drawing import style
         from triton_lab.views.drawing.pieces import lines, one_row, side_by_side, table, title
 
         pieces = [title(self.title()), table([HEADINGS, *self.table()])]
         later = [] if self.tried or self.comparison.verdict == EQUAL else [self._not_yet]
-        said = [part for line in (*self.lines(), *later) for part in _wrapped(line)]
-        if said:
-            pieces.append(lines([(part, _faint()) for part in said]))
+        cause = [(part, style.LIGHT.ink) for part in _wrapped(self.cause())]
+        said = [(part, style.LIGHT.faint) for line in (*self.lines(), *later) for part in _wrapped(line)]
+        if cause or said:
+            pieces.append(lines([*cause, *said]))
         if self.causes():
             pieces.append(table([TRIED, *self.causes()]))
         if self.pictures:

@@ -25,6 +25,7 @@ export function comparisonOf(scene, selection, context) {
     "div", {},
     make("div", { class: "tl-title" }, scene.title),
     make("div", { class: "tl-scroll" }, tableOf(scene.headings, scene.table)),
+    scene.cause ? make("div", { class: "tl-cause" }, scene.cause) : "",
     ...scene.lines.map((line) => make("div", { class: "tl-note" }, line)),
     // What came of it stands in the lines above.
     ...(scene.causes.length ? [foldedTable(`What was tried: ${countOf(scene.causes.length, "experiment")}`, scene.tried, scene.causes)] : []),

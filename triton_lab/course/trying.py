@@ -231,7 +231,8 @@ def _picture(launch: Launch | None, argument: str | None, program: int | None, w
         from triton_lab.launch.comparing.compare import compare
 
         try:
-            return compare(launch, {argument: wanted}, seconds=1.0)
+            # The cause is what the exercise asks for: it is told to those who press the button.
+            return compare(launch, {argument: wanted}, seconds=1.0).plot(tries=False)
         except Exception:  # the picture is an extra: the words have told what is wrong
             return launch
     return launch.plot.tiling(argument, program)

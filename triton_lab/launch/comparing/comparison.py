@@ -118,8 +118,10 @@ class Comparison:
         """
         return self._causes.cause
 
-    def plot(self, argument: str | None = None) -> ComparisonView:
+    def plot(self, argument: str | None = None, *, tries: bool = True) -> ComparisonView:
         """Both results and the error, over elements and over programs, beside the verdict; the argument that is worst.
+
+        Causes are looked for at once where that takes no time, and otherwise, or if not ``tries``, when asked.
 
         >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
         >>> comparison.plot("out_ptr").title()
@@ -127,7 +129,7 @@ class Comparison:
         """
         from triton_lab.views.launch.comparison import ComparisonView
 
-        return ComparisonView(self, argument)
+        return ComparisonView(self, argument, tries=tries)
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None

@@ -98,11 +98,14 @@ class CausesView(View):
 class ComparisonView(View):
     """A `Comparison`; ``argument`` is the one shown first, the worst by default. Raises KeyError where it has none.
 
-    ``causes`` is the name of the part that looks for causes, where that takes long.
+    ``causes`` is the name of the part that looks for causes, where that takes long, or where it is not to be done
+    unasked: ``tries`` is False.
     """
 
-    def __init__(self, comparison: Comparison, argument: str | None = None, causes: str = "causes") -> None:
-        self.comparison, self._later = comparison, causes
+    def __init__(
+        self, comparison: Comparison, argument: str | None = None, causes: str = "causes", tries: bool = True
+    ) -> None:
+        self.comparison, self._later, self._tries = comparison, causes, tries
         asked = None if argument is None else comparison[argument]
         told = [one for one in comparison if one.written or one.count or one is asked]
         ranked = sorted(told, key=lambda one: (one is not asked, not one.written, -VERDICTS.index(one.verdict)))
@@ -152,7 +155,7 @@ class ComparisonView(View):
         comparison = self.comparison
         sides = [one for one in (comparison.launch, comparison.other) if one is not None]
         return "_causes" in vars(comparison) or (
-            all(one.interpreted < _SOON for one in sides) and not _compiles_again(sides)
+            self._tries and all(one.interpreted < _SOON for one in sides) and not _compiles_again(sides)
         )
 
     @property

@@ -17,6 +17,7 @@ from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import machine
 
@@ -115,6 +116,10 @@ def _write_to_memory(folder: str = "/dev/shm", least: int = 4 << 30) -> None:
 
 
 _write_to_memory()
+
+# How long examples take to make says how busy the machine is.
+settings.register_profile("triton-lab", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("triton-lab")
 
 # The machine's own Chromium, told not to speak to anybody but the page under test.
 CHROMIUM_ARGUMENTS = [

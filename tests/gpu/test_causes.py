@@ -1,4 +1,4 @@
-"""The trial of planted differences: eighteen kinds of causes, and that at least 95 % of them are named right."""
+"""The trial of planted differences: nine kinds of causes, and that at least 95 % of them are named right."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from collections import Counter
 import pytest
 
 from tests.gpu.causes import CASES, SAID, Case, Outcome, table, tried
-from tests.launch.comparing.slips import SLIPS
 
 
-def test_there_are_a_hundred_and_at_least_six_for_each_cause() -> None:
+def test_there_are_sixty_and_at_least_six_for_each_cause() -> None:
     counts = Counter(case.cause for case in CASES)
-    assert len(CASES) >= 100 and set(counts) == set(SAID) and min(counts.values()) >= 6
+    assert len(CASES) >= 60 and set(counts) == set(SAID) and min(counts.values()) >= 6
 
 
-# Slips have a test each, one by one.
-@pytest.mark.parametrize("cause", sorted(set(SAID) - {slip.kind for slip in SLIPS}))
+@pytest.mark.parametrize("cause", SAID)
 def test_planted_differences_are_named_with_the_interpreter_in_the_gpus_place(cause: str) -> None:
     outcomes = [tried(case, "cpu") for case in CASES if case.cause == cause]
     wrong = [(one.case.name, one.verdict, one.said) for one in outcomes if not one.right]

@@ -23,6 +23,7 @@ def test_the_slip_is_named(slip: Slip) -> None:
     causes = lab.compare(launch, slip.right).causes()
     named = causes.experiments[-1]
     assert named.removes or named.explains, causes
+    assert causes.table()[-1][-1] in ("removes the difference", "yes, but for rounding")
     assert slip.cause in causes.cause and slip.switch in causes.cause
     assert re.search(r"\(lines? \d", causes.cause)
 

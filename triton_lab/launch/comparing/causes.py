@@ -57,7 +57,7 @@ class Experiment:
         if self.removes:
             return "removes the difference"
         if self.within is not None:
-            return "explains what is left" if self.explains else "no"
+            return ("explains what is left" if self.documented else "yes, but for rounding") if self.explains else "no"
         return "most of it" if self.helps else "no"
 
     def told(self) -> str:

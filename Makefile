@@ -27,7 +27,8 @@ INSTALLED := pyproject.toml $(EXTENSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest test-gpu test-native coverage mutation lint format hooks check-extension notebooks course-student course-zh \
+.PHONY: help lab test pytest test-gpu test-native coverage mutation lint format hooks check-extension check-lab check-views notebooks \
+	course-student course-zh \
 	translations gallery mistakes \
 	site bench upstream wheel \
 	install clean platform
@@ -39,8 +40,10 @@ lab: $(VENV)/.lab ## Open the first notebook in JupyterLab, its kernels running 
 	TRITON_DEFAULT_BACKEND=triton_lab $(BIN)/python -m jupyterlab $(ALLOW_ROOT) --ServerApp.root_dir=notebooks \
 		--LabApp.default_url=/lab/tree/00_first_kernel.ipynb $(LAB_ARGS)
 
-# Lint and types stop the rest: a second make, so that this holds for `make -j` and `make -k` too.
-test: lint check-extension ## Lint, type-check and run all tests
+# Lint and types stop the rest: makes of their own, so that this holds for `make -j` and `make -k` too. mypy takes one
+# core, and what checks TypeScript another.
+test: $(VENV)/.test ## Lint, type-check and run all tests
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint check-extension
 	@$(MAKE) --no-print-directory pytest
 
 pytest: $(VENV)/.test ## Run all tests
@@ -69,12 +72,15 @@ format: $(VENV)/.test ## Put the Python files into the form that lint asks for
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-hooks: $(VENV)/.test ## Lint before each commit, type-check before each push (pre-commit)
-	cd labextension && { test -d node_modules || jlpm install --immutable; }
+hooks: $(VENV)/.test labextension/node_modules ## Lint before each commit, type-check before each push (pre-commit)
 	$(BIN)/pre-commit install
 
-check-extension: $(VENV)/.test ## Type-check and test the JupyterLab extension and the views' scripts
-	cd labextension && { test -d node_modules || jlpm install --immutable; } && jlpm check && jlpm test
+check-extension: check-lab check-views ## Type-check and test the JupyterLab extension and the views' scripts
+
+check-lab: $(VENV)/.test labextension/node_modules
+	cd labextension && jlpm check && jlpm test
+
+check-views: $(VENV)/.test labextension/node_modules
 	labextension/node_modules/.bin/tsc -p triton_lab/views/front/jsconfig.json
 	labextension/node_modules/.bin/tsc -p tests/views/front
 	node --test 'tests/views/front/*.test.ts'
@@ -121,6 +127,10 @@ clean: ## Remove the virtual environment and all that was built
 
 # JupyterLab refuses to run as root unless told; in a container one often is.
 ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
+
+# The build of the extension installs what it needs, if it could be had then.
+labextension/node_modules: | $(VENV)/.test
+	cd labextension && jlpm install --immutable
 
 # The extension bundles the views' scripts, and its build looks at nothing but the times in its own folder.
 labextension/.front: $(shell find triton_lab/views/front -name '*.js' -o -name '*.css')

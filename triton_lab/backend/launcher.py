@@ -118,7 +118,12 @@ class Recorders:
         alone = getattr(self._here, "alone", None)
         if alone is not None:
             return [alone]
-        return [] if getattr(self._here, "unrecorded", False) else list(self._all)
+        return [] if self.ours else list(self._all)
+
+    @property
+    def ours(self) -> bool:
+        """Whether the launches that this thread makes now are ours, and not the user's."""
+        return bool(getattr(self._here, "unrecorded", False))
 
     @contextlib.contextmanager
     def alone(self, recorder: Recorder) -> Iterator[None]:
@@ -191,16 +196,23 @@ class Launcher:
         call = prepared(self.source, self.metadata, function, grid, objects, mirrors)
         hearing = recorders.hearing()
         watches = [recorder.before(call) for recorder in hearing]
+        said = ""
         try:
             instead = watches[0].instead if len(watches) == 1 else None
             if instead is None or not instead(functools.partial(self.apart, call)):
                 interpret(call, watches)
             mirrors.write_back()
         except BaseException as error:
+            said = str(error)
             if hearing:  # else nobody asks, and an error that is known to the call keeps all of it alive
                 call.error = error
             raise
         finally:
+            if not hearing and not function.looked_at and not recorders.ours:
+                from triton_lab.backend import precedence
+
+                function.looked_at = True
+                precedence.warn(call.written, said)
             for recorder in hearing:
                 recorder.after(call)
             # The finder knows the memory in turn: without this both would wait for the garbage collector.

@@ -174,11 +174,7 @@ _FORMS = (
         "`{code}` asks for a number of Python's, and the value is known only while the kernel runs",
         "Cast with x.to(tl.float32) or x.to(tl.int32); sizes of blocks are constants (x.shape[0]).",
     ),
-    says(
-        r"simultaneous multiple comparison is not supported",
-        "`{code}` compares twice in one go",
-        "Write (a < b) & (b < c), with parentheses: `&` binds more tightly than `<`.",
-    ),
+    Rule(r"simultaneous multiple comparison is not supported", wrong_forms.several_comparisons),
     says(
         r"operator 'MatMult'|'MatMult' object",
         "`@` does not multiply blocks in a kernel",

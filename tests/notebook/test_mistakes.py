@@ -31,6 +31,11 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 X = torch.arange(128.0)
 # Kernel -> what is wrong, and what to do about it, as regular expressions. `{here}` and `{born}` are marked lines.
 TOLD = {
+    "printed_alone": ("`print(v)` prints a text before the values, and there is none", 'print("x = ", x)'),
+    "dot_of_integers": ("multiplies blocks of floats, or of int8, and one of these is int64", "a.to(tl.float32)"),
+    "zeros_of_a_number": ("`tl.zeros(BLOCK, tl.float32)`: the shape of a block is a tuple", "Write (BLOCK,)."),
+    "infinity": ("`inf` is not defined", 'Write float("inf").'),
+    "torchs_axis": ("v.sum has no argument `dim`: did you mean `axis`?", ""),
     "misspelt": ("`ofs` is not defined: did you mean `offs`?", ""),
     "misspelt_argument": ("`n_row` is not defined: did you mean `n_rows`?", ""),
     "misspelt_function": ("tl has no `laod`: did you mean `tl.load`?", ""),

@@ -65,6 +65,11 @@ _TYPES = (
         "tl.sum(a[:, :, None] * b[None, :, :], 1).",
     ),
     says(
+        r"Unsupported (?:lhs|rhs) dtype (u?int\d+)",
+        "`{code}` multiplies blocks of floats, or of int8, and one of these is {0}",
+        "Turn both into floats first: a.to(tl.float32).",
+    ),
+    says(
         r"Expected dtype \[.*\] but got (u?int\w+)",
         "`{code}` works on floats, and its argument is {0}",
         "Turn it into floats first: x.to(tl.float32).",
@@ -77,6 +82,7 @@ _TYPES = (
 )
 
 _CONSTANTS = (
+    Rule(r"^\w+: '(?:int|constexpr)' object is not iterable$", wrong_types.shape_of_a_number),
     says(
         r"arange's range must be a power of 2",
         "`{code}` makes a block whose size is no power of 2, and Triton has only those",
@@ -163,6 +169,11 @@ _FORMS = (
         r"For (lower bound|upper bound|step) must be a scalar, got",
         "the {0} of `range` is one number, and here it is a block",
         "Reduce the block (tl.max(x, 0)), or use the number itself.",
+    ),
+    says(
+        r"\] is not string|CompilationError: .*tensor.* is not string",
+        "`{code}` prints a text before the values, and there is none",
+        'Write print("x = ", x), or tl.device_print("x = ", x).',
     ),
     says(
         r"Cannot evaluate f-string containing non-constexpr",

@@ -61,6 +61,8 @@ def undefined(refusal: Refusal, found: re.Match[str]) -> Told | None:
     builtin = __builtins__ if isinstance(__builtins__, dict) else vars(__builtins__)
     if name in builtin:
         return _of_python(name)
+    if name in ("inf", "nan"):
+        return Told(f"`{name}` is not defined", f'Write float("{name}").')
     near = _near(name, _reachable(refusal))
     message = f"`{name}` is not defined" + (f": did you mean `{near}`?" if near else "")
     advice = "" if near else "Give it a value above this line, or pass it as an argument of the kernel."
@@ -198,6 +200,10 @@ def called_number(refusal: Refusal, found: re.Match[str]) -> Told | None:
     return Told(message, _sentence(_INSTEAD.get(name, "")) or "Leave the parentheses out.")
 
 
+# What torch calls arguments of functions that are in Triton too.
+_TORCHS = {"dim": "axis", "keepdim": "keep_dims"}
+
+
 def keyword(refusal: Refusal, found: re.Match[str]) -> Told | None:
     """A keyword that the called function does not have."""
     if not isinstance(refusal.node, ast.Call):
@@ -208,7 +214,7 @@ def keyword(refusal: Refusal, found: re.Match[str]) -> Told | None:
     with contextlib.suppress(TypeError, ValueError):
         known = list(inspect.signature(getattr(value, "fn", value)).parameters)
     known = [each for each in known if not each.startswith("_")]
-    near = _near(name, known)
+    near = _TORCHS.get(name) or _near(name, known)
     message = f"{written(function)} has no argument `{name}`" + (f": did you mean `{near}`?" if near else "")
     return Told(message, f"Its arguments are {', '.join(known)}." if known else "")
 

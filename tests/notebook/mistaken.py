@@ -694,3 +694,14 @@ def infinity(x_ptr, n, BLOCK: tl.constexpr):
 def torchs_axis(x_ptr, n, BLOCK: tl.constexpr):
     v = tl.load(x_ptr + tl.arange(0, BLOCK))
     tl.store(x_ptr, v.sum(dim=0))  # here
+
+
+@triton.jit
+def helped_too_much(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr, _hidden(n, 2))  # here
+
+
+@triton.jit
+def torchs_relu(x_ptr, n, BLOCK: tl.constexpr):
+    v = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(x_ptr + tl.arange(0, BLOCK), tl.relu(v))  # here

@@ -222,6 +222,7 @@ _FORMS = (
         "`{code}` does not give {0}",
         "Pass it too.",
     ),
+    Rule(r"TypeError: (?:too many positional arg|\w+\(\) takes \d+ positional arguments? but)", wrong_names.too_many),
     Rule(r"TypeError: .*got an unexpected keyword argument '(\w+)'", wrong_names.keyword),
     says(
         r"CompileTimeAssertionFailure: (.*)",

@@ -45,6 +45,7 @@ _INSTEAD = {
     "transpose": "use tl.trans(x)",
     "item": "reduce it: tl.sum(x)",
     "mean": "use tl.sum(x, axis) / n",
+    "relu": "use tl.maximum(x, 0)",
     "data_ptr": "the argument is the pointer itself: add offsets to it",
 }
 
@@ -131,9 +132,10 @@ def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
         module, _ = _resolved(node.value, refusal.kernel)
         short = written(node.value)
         near = _near(name, [each for each in dir(module) if not each.startswith("_")]) if module is not None else ""
-        if near:
+        instead = _INSTEAD.get(name, "")
+        if near and (not instead or "x.to(" in instead):  # that may be a type
             return Told(f"{short} has no `{name}`: did you mean `{short}.{near}`?")
-        return Told(f"{short} has no `{name}`", _sentence(_INSTEAD.get(name, "")))
+        return Told(f"{short} has no `{name}`", _sentence(instead))
     if owner == "tensor":
         import triton.language as tl
 
@@ -209,14 +211,27 @@ def keyword(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if not isinstance(refusal.node, ast.Call):
         return None
     function, name = refusal.node.func, found[1]
-    value, _ = _resolved(function, refusal.kernel)
-    known: list[str] = []
-    with contextlib.suppress(TypeError, ValueError):
-        known = list(inspect.signature(getattr(value, "fn", value)).parameters)
-    known = [each for each in known if not each.startswith("_")]
+    known = _parameters(function, refusal.kernel)
     near = _TORCHS.get(name) or _near(name, known)
     message = f"{written(function)} has no argument `{name}`" + (f": did you mean `{near}`?" if near else "")
     return Told(message, f"Its arguments are {', '.join(known)}." if known else "")
+
+
+def too_many(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """A call of a helper that gives it more than it takes."""
+    if not isinstance(refusal.node, ast.Call):
+        return None
+    known = _parameters(refusal.node.func, refusal.kernel)
+    takes = f"{written(refusal.node.func)} takes {len(known)}: {', '.join(known)}"
+    return Told(f"the call gives {len(refusal.node.args)} arguments, and {takes.rstrip(': ')}", "Leave the others out.")
+
+
+def _parameters(function: ast.expr, kernel: Kernel) -> list[str]:
+    """The names of what a function takes that is called in a kernel, but for what Triton gives it."""
+    value, _ = _resolved(function, kernel)
+    with contextlib.suppress(TypeError, ValueError):
+        return [name for name in inspect.signature(getattr(value, "fn", value)).parameters if name[0] != "_"]
+    return []
 
 
 def not_compiled(refusal: Refusal, found: re.Match[str]) -> Told | None:

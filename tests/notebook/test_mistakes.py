@@ -35,7 +35,7 @@ TOLD = {
     "dot_of_integers": ("multiplies blocks of floats, or of int8, and one of these is int64", "a.to(tl.float32)"),
     "zeros_of_a_number": ("`tl.zeros(BLOCK, tl.float32)`: the shape of a block is a tuple", "Write (BLOCK,)."),
     "infinity": ("`inf` is not defined", 'Write float("inf").'),
-    "helped_too_much": ("the call gives 2 arguments, and _hidden takes 1: v", "Leave the others out."),
+    "helped_too_much": ("the call gives 2 arguments, and _hidden takes v", "Leave the others out."),
     "torchs_relu": ("tl has no `relu`", "Use tl.maximum(x, 0)."),
     "torchs_axis": ("v.sum has no argument `dim`: did you mean `axis`?", ""),
     "misspelt": ("`ofs` is not defined: did you mean `offs`?", ""),

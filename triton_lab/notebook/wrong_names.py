@@ -15,7 +15,7 @@ from triton_lab.notebook.assigned import around, bindings, bound_names, holds, r
 from triton_lab.notebook.refusal import Kernel, Refusal, written
 from triton_lab.notebook.told import Told
 from triton_lab.notebook.types_told import value_told
-from triton_lab.words import a
+from triton_lab.words import a, count
 
 # What replaces functions of Python's and of other libraries, where Triton has another name for it.
 _INSTEAD = {
@@ -222,8 +222,8 @@ def too_many(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if not isinstance(refusal.node, ast.Call):
         return None
     known = _parameters(refusal.node.func, refusal.kernel)
-    takes = f"{written(refusal.node.func)} takes {len(known)}: {', '.join(known)}"
-    return Told(f"the call gives {len(refusal.node.args)} arguments, and {takes.rstrip(': ')}", "Leave the others out.")
+    takes = f"{written(refusal.node.func)} takes {', '.join(known) or 'none'}"
+    return Told(f"the call gives {count(len(refusal.node.args), 'argument')}, and {takes}", "Leave the others out.")
 
 
 def _parameters(function: ast.expr, kernel: Kernel) -> list[str]:

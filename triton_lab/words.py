@@ -300,13 +300,15 @@ class Guard:
     """What should hold the lanes of an access back: ``kind`` is ``mask``, ``descriptor`` or nothing.
 
     In the kernel's own names, "" where they are not known: ``offset`` is what is added to the tensor, ``asked`` what
-    the mask asks of that offset, and ``size`` the argument that counts the tensor's elements.
+    the mask asks of that offset, and ``size`` the argument that counts the tensor's elements. ``misread`` says what
+    Python reads otherwise in the mask than it looks.
     """
 
     kind: str
     offset: str = ""
     asked: str = ""
     size: str = ""
+    misread: str = ""
 
 
 @dataclass(frozen=True)
@@ -365,6 +367,8 @@ class Stray:
     def _of_the_mask(self, owner: Tensor) -> str:
         """There is a mask, and these lanes pass it: its bound is wrong, or it asks for something else."""
         guard, before = self.guard, self.address < owner.address
+        if guard.misread:
+            return f"The mask is not what it looks like: {guard.misread}"
         if guard.asked and before:
             return (
                 f"The mask asks for {guard.asked} alone, and these lanes lie before {owner.name}: "

@@ -11,7 +11,8 @@ import triton.language as tl
 import triton.testing
 
 import triton_lab as lab
-from triton_lab.backend import launcher, timing
+from triton_lab.backend import timing
+from triton_lab.backend.recorders import Call, Recorder, Watch, recorders
 
 
 @triton.jit
@@ -45,18 +46,18 @@ def grid(meta):
 
 
 @pytest.fixture
-def calls() -> Iterator[list[launcher.Call]]:
+def calls() -> Iterator[list[Call]]:
     """All launches of the test, trials too."""
-    heard: list[launcher.Call] = []
+    heard: list[Call] = []
 
-    class Listener(launcher.Recorder):
+    class Listener(Recorder):
         def before(self, call):
-            return launcher.Watch()
+            return Watch()
 
         def after(self, call):
             heard.append(call)
 
-    with launcher.recorders.listening(Listener()):
+    with recorders.listening(Listener()):
         yield heard
 
 

@@ -664,3 +664,44 @@ def countdown(n):
 @triton.jit
 def recursion_of_constants(x_ptr, n, BLOCK: tl.constexpr):
     tl.store(x_ptr, countdown(BLOCK))
+
+
+@triton.jit
+def printed_alone(x_ptr, n, BLOCK: tl.constexpr):
+    v = tl.load(x_ptr + tl.arange(0, BLOCK))
+    print(v)  # here
+
+
+@triton.jit
+def dot_of_integers(x_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, 16).to(tl.int64)
+    tl.store(x_ptr, tl.sum(tl.dot(i[:, None] + i, i[:, None] + i)))  # here
+
+
+@triton.jit
+def zeros_of_a_number(x_ptr, n, BLOCK: tl.constexpr):
+    acc = tl.zeros(BLOCK, tl.float32)  # here
+    tl.store(x_ptr + tl.arange(0, BLOCK), acc)
+
+
+@triton.jit
+def infinity(x_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    tl.store(x_ptr + offs, tl.load(x_ptr + offs, mask=offs < n, other=-inf))  # here
+
+
+@triton.jit
+def torchs_axis(x_ptr, n, BLOCK: tl.constexpr):
+    v = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(x_ptr, v.sum(dim=0))  # here
+
+
+@triton.jit
+def helped_too_much(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr, _hidden(n, 2))  # here
+
+
+@triton.jit
+def torchs_relu(x_ptr, n, BLOCK: tl.constexpr):
+    v = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(x_ptr + tl.arange(0, BLOCK), tl.relu(v))  # here

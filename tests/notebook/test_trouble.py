@@ -141,6 +141,14 @@ def filled(x_ptr, BLOCK: tl.constexpr):
     tl.store(x_ptr + tl.arange(0, BLOCK), 1.0)
 
 
+tuned = triton.autotune([triton.Config({"BLOCK": 4}), triton.Config({"BLOCK": 8})], key=[])(filled)
+misnamed = triton.heuristics({"BLOCK": lambda args: args["SIZE"]})(filled)
+
+
+def _of_nothing() -> tuple[int]:
+    return (1,)
+
+
 def _of_the_launch(meta: dict[str, Any]) -> tuple[int]:
     return (meta["SIZE"],)
 
@@ -159,13 +167,21 @@ def _plain(x_ptr: torch.Tensor, BLOCK: int) -> None:
     [
         (lambda x: filled[_of_the_launch](x, BLOCK=4), "the arguments of the launch by name: x_ptr, BLOCK"),
         (lambda x: filled[_of_the_user](x, BLOCK=4), ""),
+        (lambda x: filled[(1,)](x, SIZE=4), "filled(x_ptr, BLOCK): it has no SIZE; pass BLOCK too"),
+        (lambda x: filled[(1,)](x, BLOCKS=4), "it has no BLOCKS; did you mean BLOCK?"),
+        (lambda x: filled[(1,)](x, num_warps=4), "the kernel is filled(x_ptr, BLOCK): pass BLOCK too"),
+        (lambda x: filled[_of_nothing](x, BLOCK=4), "given the arguments of the launch by name: lambda meta: (...,)"),
+        (lambda x: filled[()](x, BLOCK=4), "the grid is empty: one program is kernel[(1,)](...)"),
+        (lambda x: tuned[(1,)](x, BLOCK=4), "the autotuner chooses BLOCK: leave it out of the launch"),
+        (lambda x: misnamed[(1,)](x), "@triton.heuristics gets the kernel's arguments by name: x_ptr, BLOCK"),
+        (lambda x: triton.autotune([triton.Config({"BLOCK": 4})], key=[])(_plain), "stand above @triton.jit"),
         (lambda x: _plain[(4,)](x, BLOCK=4), "_plain is a plain Python function: a kernel has @triton.jit above"),
         (lambda x: x[(8,)](x, BLOCK=4), "x is a tensor here, no kernel"),
         (lambda x: x.storage_offset[(8,)](x), ""),
     ],
 )  # fmt: skip
 def test_what_keeps_a_launch_from_beginning_is_told_with_a_remedy(launch: Any, hint: str) -> None:
-    with pytest.raises((KeyError, TypeError, IndexError)) as raised:
+    with pytest.raises((KeyError, TypeError, IndexError, ValueError, AttributeError)) as raised:
         launch(torch.zeros(4))
     assert hint in hint_for(raised.value) and bool(hint) == bool(hint_for(raised.value))
 

@@ -22,6 +22,8 @@ class Loaded:
     def __init__(self, kernel: bytes) -> None:
         self._kernel = kernel
         self._executable: Executable | None = None
+        # Whether what is certain to be wrong in its source has been told, to a user who records nothing.
+        self.looked_at = False
 
     def executable(self, source: Any, metadata: Any) -> Executable:
         """What runs. Raises Unsupported, in the words for the kernel's author."""

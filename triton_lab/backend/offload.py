@@ -14,9 +14,10 @@ from typing import Any
 from triton.backends.driver import DriverBase
 
 from triton_lab.backend.arguments import ArgumentError, tensor_of
-from triton_lab.backend.launcher import checked_grid, recorders
+from triton_lab.backend.launcher import checked_grid
 from triton_lab.backend.mirror import joined
 from triton_lab.backend.preview import follows_pointers
+from triton_lab.backend.recorders import recorders
 from triton_lab.backend.regions import extent_of, own_memory
 from triton_lab.backend.timing import is_trial
 from triton_lab.backend.tuning import heard

@@ -17,11 +17,12 @@ import numpy as np
 
 from triton_lab.backend.arguments import ArgumentError, tensor_of
 from triton_lab.backend.compiler import TARGET, options_of
-from triton_lab.backend.launcher import Call, interpret, prepared, recorders
+from triton_lab.backend.launcher import interpret, prepared
 from triton_lab.backend.loading import Loaded
 from triton_lab.backend.mirror import Mirrors
 from triton_lab.backend.offload import DeviceCopies, is_in_reach, tensors_of
 from triton_lab.backend.preview import follows_pointers
+from triton_lab.backend.recorders import Call, recorders
 from triton_lab.backend.regions import extent_of
 from triton_lab.backend.stopwatch import Time, Watched, device_name, measured
 from triton_lab.interpreter.errors import KernelError, Unsupported

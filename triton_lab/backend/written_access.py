@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
+from triton_lab.backend.precedence import misread
 from triton_lab.words import Guard
 
 # Where the mask stands among the arguments of what touches memory.
@@ -92,12 +93,27 @@ def guard_at(
     tree = ast.parse(kernel.src)
     access = access_at(tree, kernel, line, column)
     offset = None if access is None else offset_of(access.args[0], argument)
+    mask = None if access is None else mask_of(access)
+    made = [] if access is None or mask is None else _made_of(tree, mask, access)
+    wrong = next((str(one) for one in misread(tree, kernel.src) if one.node in made), "")
     if access is None or offset is None:
-        return Guard(kind)
+        return Guard(kind, misread=wrong)
     count = next((name for name, value in arguments.items() if type(value) is int and value == elements), "")
-    mask = mask_of(access)
     asked = "" if mask is None else _bound(written(tree, mask, access), offset)
-    return Guard(kind, side(offset), asked, count if count.isidentifier() else "")
+    return Guard(kind, side(offset), asked, count if count.isidentifier() else "", wrong)
+
+
+def _made_of(tree: ast.Module, mask: ast.expr, access: ast.Call) -> list[ast.AST]:
+    """All pieces of a mask, and of what was assigned to the names in it."""
+    found: list[ast.AST] = []
+    todo, seen = [mask], set[str]()
+    while todo:
+        inner = list(ast.walk(todo.pop()))
+        found += inner
+        for name in (one for one in inner if isinstance(one, ast.Name) and one.id not in seen):
+            seen.add(name.id)
+            todo.append(written(tree, name, access))
+    return found
 
 
 def _bound(mask: ast.expr, offset: ast.expr) -> str:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from triton_lab import words
-from triton_lab.backend.launcher import Call, Recorder, Watch, recorders
+from triton_lab.backend.recorders import Call, Recorder, Watch, recorders
 from triton_lab.launch.finding import ERROR, Finding, gravest, place_of
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.launches import Launches

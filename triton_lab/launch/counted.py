@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from triton_lab.backend.launcher import Call, Recorder, Watch, recorders
+from triton_lab.backend.recorders import Call, Recorder, Watch, recorders
 from triton_lab.backend.targets import target
 from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Op, effects

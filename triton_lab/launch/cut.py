@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from triton_lab import words
 from triton_lab.backend import launcher, timing
-from triton_lab.backend.launcher import Call
+from triton_lab.backend.recorders import Call
 from triton_lab.backend.report import described
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.memory import Memory

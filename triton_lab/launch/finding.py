@@ -33,6 +33,7 @@ SEVERITY = {
     "overflow": WARNING,
     "non-finite": WARNING,
     "lost-precision": WARNING,
+    "precedence": WARNING,
     "outside-view": NOTE,
     "alias": NOTE,
     "idle-program": NOTE,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.backend import launcher
-from triton_lab.backend.launcher import Call, Recorder, Watch
+from triton_lab.backend.recorders import Call, Recorder, Watch, recorders
 from triton_lab.backend.stopwatch import Clock
 from triton_lab.backend.tuning import tuning_of
 from triton_lab.interpreter.observers import together
@@ -286,5 +286,5 @@ def record(
     with refused(), FreshMemory(min(max_bytes, POISONED)) as fresh:
         clock = Clock() if time else None
         recorder = _Record(launches, max_bytes, max(max_bytes, max_total_bytes), fresh, clock, parts)
-        with clock or contextlib.nullcontext(), launcher.recorders.listening(recorder):
+        with clock or contextlib.nullcontext(), recorders.listening(recorder):
             yield launches

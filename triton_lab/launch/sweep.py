@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from triton_lab.backend.launcher import recorders
+from triton_lab.backend.recorders import recorders
 from triton_lab.backend.stopwatch import SECONDS, Time, device_name, measured
 from triton_lab.backend.targets import TargetError, current
 from triton_lab.launch.counted import PATIENCE, bytes_of

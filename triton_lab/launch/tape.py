@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.backend.launcher import Call
+from triton_lab.backend.recorders import Call
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.dtypes import user_name
 from triton_lab.interpreter.errors import Fault, KernelError

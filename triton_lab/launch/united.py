@@ -12,7 +12,7 @@ from triton_lab import words
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.ir import effects
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.checks import OTHERS, fault, idle, in_order, unwritten
+from triton_lab.launch.checks import MISREAD, OTHERS, fault, idle, in_order, misread, unwritten
 from triton_lab.launch.checks.evidence import Lanes
 from triton_lab.launch.checks.words import LISTED, listed
 from triton_lab.launch.finding import Finding
@@ -22,7 +22,7 @@ from triton_lab.launch.ranges import Bounds, Ints, Ranges
 from triton_lab.launch.verdict import Gathering, Verdict
 
 # Of these a part knows nothing: they are about all of the launch.
-_OF_ALL = ("idle-program", "unwritten")
+_OF_ALL = ("idle-program", "unwritten", "precedence")
 _ALWAYS_TRUE = "always-true-mask"
 # What messages count at their end, each told by its first.
 _COUNTED = ("lane", "program")
@@ -36,6 +36,7 @@ def verdict(launch: Launch, whole: Whole, done: Sequence[Done]) -> Verdict:
     if isinstance(launch.error, KernelError):
         gathering.run(OTHERS, lambda: fault.check(launch, errors[1:]))
     gathering.findings += united(done)
+    gathering.run(MISREAD, lambda: misread.check(launch, gathering.findings))
     if launch.error is None:
         gathering.run("idle programs", lambda: idle.told(launch, _numbers(one.idle for one in done)))
         gathering.run("elements of outputs that nobody stores to", lambda: _unwritten(launch, whole, done))

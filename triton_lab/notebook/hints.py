@@ -42,6 +42,24 @@ def _no_memory(error: BaseException) -> str:
     return ""
 
 
+# What a launch takes beside the kernel's own arguments.
+_LAUNCH_OPTIONS = (
+    "num_warps",
+    "num_stages",
+    "num_ctas",
+    "maxnreg",
+    "enable_fp_fusion",
+    "debug",
+    "warmup",
+    "grid",
+    "ir_override",
+    "pre_hook",
+    "launch_pdl",
+    "launch_cooperative_grid",
+    "instrumentation_mode",
+)
+
+
 def _missing(error: BaseException) -> str:
     """Python speaks of Triton's generated function; the user knows the kernel."""
     if not isinstance(error, TypeError) or not str(error).startswith("dynamic_func() missing"):
@@ -52,7 +70,9 @@ def _missing(error: BaseException) -> str:
             meant = difflib.get_close_matches(name, missing, n=1) if name not in kernel.arg_names else []
             if meant:
                 return f"{_signature(kernel)}: it has no {name}; did you mean {meant[0]}?"
-        return f"{_signature(kernel)}: pass {', '.join(missing)} too"
+        strange = [name for name in given if name not in kernel.arg_names and name not in _LAUNCH_OPTIONS]
+        has_no = f"it has no {', '.join(strange)}; " if strange else ""
+        return f"{_signature(kernel)}: {has_no}pass {', '.join(missing)} too"
     return ""
 
 
@@ -69,10 +89,6 @@ def _too_many(error: BaseException) -> str:
             return f"{_signature(kernel)}: it takes {count(int(found[1]), 'argument')}, and the launch gives {found[2]}"
         return f"{_signature(kernel)}: the launch gives an argument twice, by its place and by its name"
     return ""
-
-
-# What a launch takes beside the kernel's own arguments.
-_LAUNCH_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "debug", "warmup")
 
 
 def _unknown_keyword(error: BaseException) -> str:
@@ -116,20 +132,54 @@ def _grid(error: BaseException) -> str:
     for _, _, grid in _launches(error):
         if isinstance(grid, int):
             return f"a grid is a tuple of one to three numbers of programs: kernel[({grid},)](...)"
+        if grid == () and isinstance(error, IndexError):
+            return "the grid is empty: one program is kernel[(1,)](...)"
+        wrong = isinstance(error, TypeError) and re.search(r"takes 0 positional arguments but 1 was given", str(error))
+        if wrong and callable(grid) and f"{grid.__name__}()" in str(error):
+            return "the grid's function is given the arguments of the launch by name: lambda meta: (...,)"
     return ""
 
 
-def _grid_of_another_name(error: BaseException) -> str:
-    """``meta["BLOCK_SIZE"]`` where the kernel says ``BLOCK``."""
+def _asked_by_another_name(error: BaseException) -> str:
+    """``meta["BLOCK_SIZE"]`` where the kernel says ``BLOCK``, in a grid's function or in that of a heuristic."""
     if not isinstance(error, KeyError) or len(error.args) != 1 or not isinstance(error.args[0], str):
         return ""
+    frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
+    code = frame.f_code
+
+    def asked(function: Any) -> bool:
+        inner = getattr(function, "__code__", None)
+        names = code.co_varnames[:1]
+        return inner is code and bool(names) and f"{names[0]}[" in linecache.getline(code.co_filename, line)
+
     for _, given, grid in _launches(error):
-        function = getattr(grid, "__code__", None)
-        frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
-        asked = f"{function.co_varnames[0]}[" if function is not None and function.co_varnames else None
-        if asked and frame.f_code is function and asked in linecache.getline(function.co_filename, line):
+        if asked(grid):
             return f"the grid's function gets the arguments of the launch by name: {', '.join(given)}"
+    for tuner in _around(error):
+        if any(map(asked, getattr(tuner, "values", {}).values())):
+            return (
+                f"the function of @triton.heuristics gets the kernel's arguments by name: {', '.join(tuner.arg_names)}"
+            )
     return ""
+
+
+def _tuned(error: BaseException) -> str:
+    """An argument that both the launch and the autotuner give, or a tuner below the kernel's own decorator."""
+    found = re.match(r"Conflicting meta-parameters: ([\w, ]+)\.", str(error))
+    if isinstance(error, ValueError) and found is not None:
+        return f"the autotuner chooses {found[1]}: leave it out of the launch"
+    if isinstance(error, AttributeError) and str(error) == "'function' object has no attribute 'arg_names'":
+        return "@triton.autotune and @triton.heuristics stand above @triton.jit, which makes the kernel"
+    return ""
+
+
+def _around(error: BaseException) -> Iterator[Any]:
+    """What Triton wraps kernels in, of those that the error went through."""
+    from triton.runtime.jit import KernelInterface
+
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if isinstance(frame.f_locals.get("self"), KernelInterface):
+            yield frame.f_locals["self"]
 
 
 def _no_kernel(error: BaseException) -> str:
@@ -188,7 +238,8 @@ _RULES: tuple[Callable[[BaseException], str], ...] = (
     _not_launched,
     _strange_argument,
     _grid,
-    _grid_of_another_name,
+    _asked_by_another_name,
+    _tuned,
     _no_kernel,
     _no_gpu,
     _changed_global,

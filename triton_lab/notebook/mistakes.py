@@ -65,6 +65,11 @@ _TYPES = (
         "tl.sum(a[:, :, None] * b[None, :, :], 1).",
     ),
     says(
+        r"Unsupported (?:lhs|rhs) dtype (u?int\d+)",
+        "`{code}` multiplies blocks of floats, or of int8, and one of these is {0}",
+        "Turn both into floats first: a.to(tl.float32).",
+    ),
+    says(
         r"Expected dtype \[.*\] but got (u?int\w+)",
         "`{code}` works on floats, and its argument is {0}",
         "Turn it into floats first: x.to(tl.float32).",
@@ -77,6 +82,7 @@ _TYPES = (
 )
 
 _CONSTANTS = (
+    Rule(r"^\w+: '(?:int|constexpr)' object is not iterable$", wrong_types.shape_of_a_number),
     says(
         r"arange's range must be a power of 2",
         "`{code}` makes a block whose size is no power of 2, and Triton has only those",
@@ -165,6 +171,11 @@ _FORMS = (
         "Reduce the block (tl.max(x, 0)), or use the number itself.",
     ),
     says(
+        r"\] is not string|CompilationError: .*tensor.* is not string",
+        "`{code}` prints a text before the values, and there is none",
+        'Write print("x = ", x), or tl.device_print("x = ", x).',
+    ),
+    says(
         r"Cannot evaluate f-string containing non-constexpr",
         "an f-string is made when the kernel is compiled, and the values in it are known only while it runs",
         'Write tl.device_print("x = ", x).',
@@ -174,11 +185,7 @@ _FORMS = (
         "`{code}` asks for a number of Python's, and the value is known only while the kernel runs",
         "Cast with x.to(tl.float32) or x.to(tl.int32); sizes of blocks are constants (x.shape[0]).",
     ),
-    says(
-        r"simultaneous multiple comparison is not supported",
-        "`{code}` compares twice in one go",
-        "Write (a < b) & (b < c), with parentheses: `&` binds more tightly than `<`.",
-    ),
+    Rule(r"simultaneous multiple comparison is not supported", wrong_forms.several_comparisons),
     says(
         r"operator 'MatMult'|'MatMult' object",
         "`@` does not multiply blocks in a kernel",
@@ -215,6 +222,7 @@ _FORMS = (
         "`{code}` does not give {0}",
         "Pass it too.",
     ),
+    Rule(r"TypeError: (?:too many positional arg|\w+\(\) takes \d+ positional arguments? but)", wrong_names.too_many),
     Rule(r"TypeError: .*got an unexpected keyword argument '(\w+)'", wrong_names.keyword),
     says(
         r"CompileTimeAssertionFailure: (.*)",

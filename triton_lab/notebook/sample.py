@@ -24,7 +24,8 @@ def double(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 def harmless() -> bool:
     """Whether a launch touches nothing of the user's: no GPU, no interpreter of Triton's, and nobody who is told."""
     from triton_lab.backend.gpu import gpu_driver_class
-    from triton_lab.backend.launcher import progress, recorders
+    from triton_lab.backend.launcher import progress
+    from triton_lab.backend.recorders import recorders
 
     told = [getattr(found, "calls", found) for found in map(_knob, _HOOKS)]
     return gpu_driver_class() is None and not (knobs.runtime.interpret or progress or recorders.hearing() or any(told))

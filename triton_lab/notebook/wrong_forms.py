@@ -6,6 +6,7 @@ import ast
 import re
 from dataclasses import replace
 
+from triton_lab.backend.precedence import misread
 from triton_lab.notebook.assigned import around, bound_names, reaching
 from triton_lab.notebook.refusal import Operand, Refusal, written
 from triton_lab.notebook.told import Told
@@ -35,6 +36,17 @@ _SYNTAX = {
     "AsyncFunctionDef": ("`async`", "A kernel's calls all end before the next begins."),
     "Match": ("`match`", "Use `if` and `elif`."),
 }
+
+
+def several_comparisons(refusal: Refusal, found: re.Match[str]) -> Told:
+    """A chain of comparisons, which older Tritons do not compile: it was meant as one, or Python has misread it."""
+    for one in misread(refusal.kernel.tree, refusal.kernel.source):
+        if ast.unparse(one.node) == ast.unparse(refusal.node or one.node):
+            return Told(one.message, one.hint)
+    return Told(
+        f"`{refusal.code}` compares twice in one go",
+        "Write (a < b) & (b < c), with parentheses: `&` binds more tightly than `<`.",
+    )
 
 
 def syntax(refusal: Refusal, found: re.Match[str]) -> Told:

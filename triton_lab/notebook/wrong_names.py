@@ -15,7 +15,7 @@ from triton_lab.notebook.assigned import around, bindings, bound_names, holds, r
 from triton_lab.notebook.refusal import Kernel, Refusal, written
 from triton_lab.notebook.told import Told
 from triton_lab.notebook.types_told import value_told
-from triton_lab.words import a
+from triton_lab.words import a, count
 
 # What replaces functions of Python's and of other libraries, where Triton has another name for it.
 _INSTEAD = {
@@ -45,6 +45,7 @@ _INSTEAD = {
     "transpose": "use tl.trans(x)",
     "item": "reduce it: tl.sum(x)",
     "mean": "use tl.sum(x, axis) / n",
+    "relu": "use tl.maximum(x, 0)",
     "data_ptr": "the argument is the pointer itself: add offsets to it",
 }
 
@@ -61,6 +62,8 @@ def undefined(refusal: Refusal, found: re.Match[str]) -> Told | None:
     builtin = __builtins__ if isinstance(__builtins__, dict) else vars(__builtins__)
     if name in builtin:
         return _of_python(name)
+    if name in ("inf", "nan"):
+        return Told(f"`{name}` is not defined", f'Write float("{name}").')
     near = _near(name, _reachable(refusal))
     message = f"`{name}` is not defined" + (f": did you mean `{near}`?" if near else "")
     advice = "" if near else "Give it a value above this line, or pass it as an argument of the kernel."
@@ -129,9 +132,10 @@ def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
         module, _ = _resolved(node.value, refusal.kernel)
         short = written(node.value)
         near = _near(name, [each for each in dir(module) if not each.startswith("_")]) if module is not None else ""
-        if near:
+        instead = _INSTEAD.get(name, "")
+        if near and (not instead or "x.to(" in instead):  # that may be a type
             return Told(f"{short} has no `{name}`: did you mean `{short}.{near}`?")
-        return Told(f"{short} has no `{name}`", _sentence(_INSTEAD.get(name, "")))
+        return Told(f"{short} has no `{name}`", _sentence(instead))
     if owner == "tensor":
         import triton.language as tl
 
@@ -198,19 +202,36 @@ def called_number(refusal: Refusal, found: re.Match[str]) -> Told | None:
     return Told(message, _sentence(_INSTEAD.get(name, "")) or "Leave the parentheses out.")
 
 
+# What torch calls arguments of functions that are in Triton too.
+_TORCHS = {"dim": "axis", "keepdim": "keep_dims"}
+
+
 def keyword(refusal: Refusal, found: re.Match[str]) -> Told | None:
     """A keyword that the called function does not have."""
     if not isinstance(refusal.node, ast.Call):
         return None
     function, name = refusal.node.func, found[1]
-    value, _ = _resolved(function, refusal.kernel)
-    known: list[str] = []
-    with contextlib.suppress(TypeError, ValueError):
-        known = list(inspect.signature(getattr(value, "fn", value)).parameters)
-    known = [each for each in known if not each.startswith("_")]
-    near = _near(name, known)
+    known = _parameters(function, refusal.kernel)
+    near = _TORCHS.get(name) or _near(name, known)
     message = f"{written(function)} has no argument `{name}`" + (f": did you mean `{near}`?" if near else "")
     return Told(message, f"Its arguments are {', '.join(known)}." if known else "")
+
+
+def too_many(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """A call of a helper that gives it more than it takes."""
+    if not isinstance(refusal.node, ast.Call):
+        return None
+    known = _parameters(refusal.node.func, refusal.kernel)
+    takes = f"{written(refusal.node.func)} takes {', '.join(known) or 'none'}"
+    return Told(f"the call gives {count(len(refusal.node.args), 'argument')}, and {takes}", "Leave the others out.")
+
+
+def _parameters(function: ast.expr, kernel: Kernel) -> list[str]:
+    """The names of what a function takes that is called in a kernel, but for what Triton gives it."""
+    value, _ = _resolved(function, kernel)
+    with contextlib.suppress(TypeError, ValueError):
+        return [name for name in inspect.signature(getattr(value, "fn", value)).parameters if name[0] != "_"]
+    return []
 
 
 def not_compiled(refusal: Refusal, found: re.Match[str]) -> Told | None:

@@ -268,3 +268,14 @@ def operands(refusal: Refusal, found: re.Match[str]) -> Told | None:
         "`&`, `|`, `^`, `<<` and `>>` take whole numbers and masks: compare first, or cast with .to(tl.int32).",
         _with_birth(refusal, *refusal.operands),
     )
+
+
+def shape_of_a_number(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """``tl.zeros(BLOCK, ...)``: NumPy and torch take a number for a shape."""
+    node = refusal.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+        return None
+    if node.func.attr not in ("zeros", "full"):
+        return None
+    shape = written(node.args[0])
+    return Told(f"`{refusal.code}`: the shape of a block is a tuple, also where it has one axis", f"Write ({shape},).")

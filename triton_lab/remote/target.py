@@ -15,11 +15,12 @@ from triton_lab.backend import launcher, timing
 from triton_lab.backend.arguments import ArgumentError, leaves, tensor_of
 from triton_lab.backend.driver import CPUDriver
 from triton_lab.backend.identity import DEVICE
-from triton_lab.backend.launcher import Call, Launcher, prepared, recorders
+from triton_lab.backend.launcher import Launcher, prepared
 from triton_lab.backend.loading import Loaded
 from triton_lab.backend.mirror import Mirrors
 from triton_lab.backend.preview import follows_pointers
 from triton_lab.backend.progress import bar
+from triton_lab.backend.recorders import Call, recorders
 from triton_lab.backend.regions import regions_of
 from triton_lab.backend.stopwatch import Time
 from triton_lab.interpreter.memory import Region

@@ -12,8 +12,7 @@ from unittest import mock
 
 import pytest
 
-from triton_lab.backend import launcher
-from triton_lab.backend.launcher import Call, Recorder, Watch
+from triton_lab.backend.recorders import Call, Recorder, Watch, recorders
 from triton_lab.backend.source import python_function
 from triton_lab.launch.finding import SEVERITIES, Finding, place_of
 from triton_lab.launch.launch import Launch
@@ -91,7 +90,7 @@ class Session:
 
             self._open.enter_context(in_place_of_a_gpu())
             self._notes.append("device 'cuda' means the CPU's memory")
-        self._open.enter_context(launcher.recorders.listening(Tally(self.summary)))
+        self._open.enter_context(recorders.listening(Tally(self.summary)))
 
     def _trace(self) -> Following:
         """From now on, follow which lines of kernels run."""

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 
+import numpy as np
 import pytest
 import torch
 import triton
@@ -128,9 +129,53 @@ def test_a_choice_that_fails_is_told_and_the_picture_stays() -> None:
     assert view.trouble in view.text() and view.figure()
 
 
+def test_two_numbers_are_a_slider_as_in_ipywidgets() -> None:
+    ipywidgets = pytest.importorskip("ipywidgets")
+    for wish in ((1, 100), (0, 100, 5), (-3, 3)):
+        theirs = ipywidgets.interactive(lambda n: None, n=wish).children[0]
+        view = lab.interact(lambda n: run(16), n=wish)
+        (slider, *_) = view.panel().children
+        assert isinstance(slider, type(theirs))
+        assert (slider.min, slider.max, slider.step) == (theirs.min, theirs.max, theirs.step)
+    for wish in ((0.0, 1.0), (0, 1, 0.25), (0.5, 2)):
+        theirs = ipywidgets.interactive(lambda n: None, n=wish).children[0]
+        offered = lab.interact(lambda n: run(16), n=wish).choices["n"]
+        assert (offered[0], offered[-1]) == (theirs.min, theirs.max)
+        assert np.diff(offered) == pytest.approx(theirs.step)
+
+
+def test_a_slider_of_numbers_runs_the_launch_with_each() -> None:
+    view = lab.interact(lambda n=90: run(16, n), draw=lambda launch: Tiling(launch, "out_ptr"), n=(1, 100))
+    (slider, *_) = view.panel().children
+    assert view.chosen == {"n": 90} and view.shown.scene()["grid"] == [6, 1, 1]
+    slider.value = 33
+    assert view.shown.scene()["grid"] == [3, 1, 1]
+    view.choose(n=100)
+    with pytest.raises(ValueError, match="n is 1 to 100, not 101"):
+        view.choose(n=101)
+    with pytest.raises(ValueError, match="n is 0 to 90 in steps of 15, not 4"):
+        lab.interact(lambda n: run(16), n=(0, 100, 15)).choose(n=4)
+    # Millions cost nothing.
+    assert len(lab.interact(lambda n: run(16), n=(1, 1 << 24)).choices["n"]) == 1 << 24
+
+
+def test_lists_and_other_tuples_are_choices() -> None:
+    assert list(lab.interact(lambda n: run(16), n=[1, 100]).choices["n"]) == [1, 100]
+    assert list(lab.interact(lambda n: run(16), n=(1, 2, 4, 8)).choices["n"]) == [1, 2, 4, 8]
+    assert list(lab.interact(lambda n: run(16), n=("a", "b")).choices["n"]) == ["a", "b"]
+    assert list(lab.interact(lambda n: run(16), n=(False, True)).choices["n"]) == [False, True]
+
+
 def test_bad_requests_say_what_is_wanted() -> None:
     with pytest.raises(TypeError, match="BLOCK needs a list of values to choose from"):
         lab.interact(run, BLOCK=16)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"a list offers single ones, BLOCK=\[16, 32, 64\]"):
+        lab.interact(run, BLOCK=(16, 32, 64))
+    for wish in ((100, 1), (0, 1, 0), (0.0, float("inf"))):
+        with pytest.raises(ValueError, match="which has not two values"):
+            lab.interact(run, n=wish)
+    with pytest.raises(ValueError, match="10,000,001 values, and a slider no more than 10,000"):
+        lab.interact(run, n=(0.0, 1e6))
     with pytest.raises(ValueError, match="<lambda> launched no kernel"):
         lab.interact(lambda BLOCK: None, BLOCK=[16])
     with pytest.raises(ValueError, match="BLOCK is one of 16, 32, 64, not 8"):

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from triton_lab.compiled.layouts.banks import BANKS, WORD, wavefronts
 from triton_lab.compiled.transactions.ptx import Chain, Instruction, Ptx
-from triton_lab.compiled.transactions.registers import Known, evaluated, operand
+from triton_lab.compiled.transactions.registers import evaluated, operand
+from triton_lab.compiled.transactions.rules import Known
 
 Ints: TypeAlias = NDArray[np.int64]
 _LANES = 32

@@ -17,6 +17,7 @@ from triton_lab.launch.checks import (
     fault,
     idle,
     lane_order,
+    misread,
     narrow,
     non_finite,
     outside_view,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _RACES, _UNINITIALISED = "races", "reads of uninitialised memory"
 OTHERS = "other programs that fail"
+MISREAD = "comparisons that Python reads otherwise than they look"
 _THREADS = "lanes of one program that meet in memory"
 # What each looks for, as the reader is told who hears that it was not checked.
 _ALONE: tuple[tuple[str, Callable[[Evidence], Iterator[Finding]]], ...] = (
@@ -63,6 +65,7 @@ def check(launch: Recorded, faults: bool = True) -> Verdict:
         gathering.run(OTHERS, lambda: fault.check(launch))
     if launch.tape is not None:
         _recorded(gathering, Evidence(launch, launch.tape))
+    gathering.run(MISREAD, lambda: misread.check(launch, gathering.findings))
     findings = gathering.findings
     try:
         findings = with_orders(launch, with_values(launch, findings))

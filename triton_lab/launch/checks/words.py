@@ -131,9 +131,9 @@ def _ranks(lanes: Lanes) -> tuple[Ints, Ints]:
     return np.cumsum(heads), index - np.maximum.accumulate(np.where(heads, index, 0))
 
 
-def _to_be_named(file: str, launch: Recorded) -> bool:
-    """Whether a line alone would not do: it is of a notebook's cell, or of another file than the kernel."""
-    return bool(file) and (file != launch.file or bool(words.cell(file)))
+def named_file(launch: Recorded, file: str) -> str:
+    """``file`` where a line alone would not do, in a notebook's cell or in another file than the kernel; else ""."""
+    return file if file and (file != launch.file or words.cell(file)) else ""
 
 
 def finding(
@@ -165,7 +165,7 @@ def finding(
         argument=None if argument is None else argument.name,
         count=count or 0,
         kernel=launch.kernel,
-        file=place.file if place is not None and _to_be_named(place.file, launch) else "",
+        file="" if place is None else named_file(launch, place.file),
         op=None if op is None else op.index,
         **more,
     )

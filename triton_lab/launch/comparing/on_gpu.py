@@ -48,7 +48,7 @@ def gpu_experiments(comparison: Comparison, measured: Callable[..., Experiment])
 def _again(launch: Launch, options: dict[str, Any]) -> dict[str, Any]:
     """What the launch makes on the GPU of its tensors as they were, with other options, unrecorded."""
     from triton_lab.backend.compiler import options_of
-    from triton_lab.backend.launcher import recorders
+    from triton_lab.backend.recorders import recorders
     from triton_lab.backend.targets import target
 
     kernel, metadata = launch.compiled[0].fn, launch.compiled[1]

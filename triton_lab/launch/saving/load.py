@@ -5,10 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import time as clock
-from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -32,13 +31,13 @@ from triton_lab.launch.probes import Surroundings, Twin, Variable
 from triton_lab.launch.replay import replay
 from triton_lab.launch.saving import FORMAT, NAME
 from triton_lab.launch.saving.archive import Reader, SavedLaunchError
+from triton_lab.launch.saving.fields import hold, ints, maybe, of, real
 from triton_lab.launch.saving.save import FINDING_ARRAYS, FINDING_TEXTS
 from triton_lab.launch.snapshot import Held, Snapshot
 from triton_lab.launch.tape import Tape
 from triton_lab.launch.verdict import Unchecked, Verdict
 
 Array = NDArray[Any]
-T = TypeVar("T")
 
 MAX_BYTES = 1 << 30
 # What a launch from a file may be, before it is run: elements of a block, programs, loop iterations, bytes of values.
@@ -90,38 +89,38 @@ def _launch(reader: Reader) -> Launch:
     head = reader.head
     if head.get("format") != NAME:
         raise SavedLaunchError("it is no launch of triton-lab")
-    version = _of(int, head["version"])
+    version = of(int, head["version"])
     if not 1 <= version <= FORMAT:
         raise SavedLaunchError(f"it has version {version} of the format, and this triton-lab reads up to {FORMAT}")
-    executable = _executable(_of(str, head["plan"]))
-    x, y, z = (_of(int, extent) for extent in head["grid"])
-    _hold(min(x, y, z) >= 1 and x * y * z <= _PROGRAMS, f"a grid of {words.count(x * y * z, 'program')}")
-    batch, memory = _maybe(int, head["batch"]), _maybe(int, head["memory"])
+    executable = _executable(of(str, head["plan"]))
+    x, y, z = (of(int, extent) for extent in head["grid"])
+    hold(min(x, y, z) >= 1 and x * y * z <= _PROGRAMS, f"a grid of {words.count(x * y * z, 'program')}")
+    batch, memory = maybe(int, head["batch"]), maybe(int, head["memory"])
     limits = Limits(batch=batch, steps=_STEPS, memory=min(memory or _MEMORY, _MEMORY))
-    _hold(batch is None or batch >= 1, "the batch")
-    error = _maybe(str, head["error"])
+    hold(batch is None or batch >= 1, "the batch")
+    error = maybe(str, head["error"])
     launch = Launch(
-        kernel=_of(str, head["kernel"]),
+        kernel=of(str, head["kernel"]),
         grid=(x, y, z),
         arguments=tuple(_argument(one) for one in head["arguments"]),
-        target=_of(str, head["target"]),
-        source=_of(str, head["source"]),
-        first_line=_of(int, head["first_line"]),
-        file=_of(str, head["file"]),
+        target=of(str, head["target"]),
+        source=of(str, head["source"]),
+        first_line=of(int, head["first_line"]),
+        file=of(str, head["file"]),
         executable=executable,
         compiled=(None, None),
         surroundings=Surroundings({}, ()),
         lines=_lines(head["lines"]),
         snapshot=_snapshot(reader),
-        thread=_of(str, head["thread"]),
-        seconds=_number(head["seconds"]),
+        thread=of(str, head["thread"]),
+        seconds=real(head["seconds"]),
         time=_time(head.get("time")),  # not in files of before
         tuning=_tuning(head.get("tuning")),
         error=None if error is None else KernelError(error),
-        configs=[(_of(str, text), _number(seconds)) for text, seconds in head["configs"]],
-        printed=_of(str, head["printed"]),
-        dropped=_of(str, head["dropped"]),
-        remark=_of(str, head["remark"]),
+        configs=[(of(str, text), real(seconds)) for text, seconds in head["configs"]],
+        printed=of(str, head["printed"]),
+        dropped=of(str, head["dropped"]),
+        remark=of(str, head["remark"]),
         outputs=[_output(reader, *one) for one in head["outputs"]],
     )
     if head.get("compilations"):  # not in files of before
@@ -130,7 +129,7 @@ def _launch(reader: Reader) -> Launch:
         launch.compilations += filed.read(head["compilations"], reader.array, launch)
     vars(launch)["verdict"] = Verdict(
         [_finding(reader, one) for one in head["findings"]],
-        [Unchecked(_of(str, what), _of(str, why)) for what, why in head["unchecked"]],
+        [Unchecked(of(str, what), of(str, why)) for what, why in head["unchecked"]],
     )
     if head["twin"] is not None:
         vars(launch)["twin"] = _twin(head["twin"])
@@ -165,21 +164,21 @@ def _executable(text: str) -> Executable:
 def _bounded(plan: Plan) -> None:
     for function in plan.functions.values():
         most = max((math.prod(type.shape) for type in function.types), default=0)
-        _hold(most <= _BLOCK, f"a block of {words.count(most, 'element')}")
+        hold(most <= _BLOCK, f"a block of {words.count(most, 'element')}")
 
 
 def _twin(given: Any) -> Twin:
-    variables = tuple(Variable(_of(int, n), _of(str, name), _of(int, line)) for n, name, line in given["variables"])
-    _hold([one.number for one in variables] == list(range(len(variables))), "the variables")
-    fixed = {int(number): Shown(_of(str, text)) for number, text in given["fixed"].items()}
-    return Twin(_executable(_of(str, given["plan"])), variables, fixed)
+    variables = tuple(Variable(of(int, n), of(str, name), of(int, line)) for n, name, line in given["variables"])
+    hold([one.number for one in variables] == list(range(len(variables))), "the variables")
+    fixed = {int(number): Shown(of(str, text)) for number, text in given["fixed"].items()}
+    return Twin(_executable(of(str, given["plan"])), variables, fixed)
 
 
 def _lines(given: Any) -> dict[int, Line | None]:
     found: dict[int, Line | None] = {}
     for index, line, column, excerpt, file in given:
-        shown = tuple(_of(str, one) for one in excerpt)
-        found[_of(int, index)] = Line(_of(int, line), _of(int, column), shown, _of(str, file))
+        shown = tuple(of(str, one) for one in excerpt)
+        found[of(int, index)] = Line(of(int, line), of(int, column), shown, of(str, file))
     return found
 
 
@@ -187,8 +186,8 @@ def _time(given: Any) -> Time | None:
     if given is None:
         return None
     median, low, high, runs, compiling, device = given
-    compiled = None if compiling is None else _number(compiling)
-    return Time(_number(median), _number(low), _number(high), _of(int, runs), compiled, _of(str, device)[:200])
+    compiled = None if compiling is None else real(compiling)
+    return Time(real(median), real(low), real(high), of(int, runs), compiled, of(str, device)[:200])
 
 
 def _tuning(given: Any) -> Tuning | None:
@@ -196,30 +195,30 @@ def _tuning(given: Any) -> Tuning | None:
         return None
     tried = []
     for config, times, failed in given["tried"]:
-        seconds, low, high = (_number(one) for one in times)
-        plain = {_of(str, name): value for name, value in config.items()}
-        _hold(all(one is None or isinstance(one, bool | int | float | str) for one in plain.values()), "a parameter")
-        tried.append(Tried(plain, seconds, low, high, _of(str, failed)))
-    chose = _of(int, given["chose"])
-    _hold(0 <= chose < len(tried), "what an autotuner chose")
-    key = tuple(_of(str, one) for one in given["key"])
-    names = _of(str, given["kernel"]), _of(str, given["target"])
-    return Tuning(*names, tuple(tried), chose, key, _of(bool, given["earlier"]), _of(int, given["left_out"]))
+        seconds, low, high = (real(one) for one in times)
+        plain = {of(str, name): value for name, value in config.items()}
+        hold(all(one is None or isinstance(one, bool | int | float | str) for one in plain.values()), "a parameter")
+        tried.append(Tried(plain, seconds, low, high, of(str, failed)))
+    chose = of(int, given["chose"])
+    hold(0 <= chose < len(tried), "what an autotuner chose")
+    key = tuple(of(str, one) for one in given["key"])
+    names = of(str, given["kernel"]), of(str, given["target"])
+    return Tuning(*names, tuple(tried), chose, key, of(bool, given["earlier"]), of(int, given["left_out"]))
 
 
 def _argument(given: Any) -> Argument:
     value = given["value"]
     if isinstance(value, dict):
-        value = Shown(_of(str, value["shown"]))
-    _hold(value is None or isinstance(value, bool | int | float | str | Shown), "an argument's value")
-    numbers: dict[str, Any] = {name: _of(int, given[name]) for name in _NUMBERS}
-    shape, strides = _ints(given["shape"]), _ints(given["strides"])
-    _hold(len(shape) == len(strides) <= _AXES and min(shape, default=0) >= 0, "a tensor's shape")
-    texts: dict[str, Any] = {name: _of(str, given[name]) for name in ("name", "kind", "dtype")}
+        value = Shown(of(str, value["shown"]))
+    hold(value is None or isinstance(value, bool | int | float | str | Shown), "an argument's value")
+    numbers: dict[str, Any] = {name: of(int, given[name]) for name in _NUMBERS}
+    shape, strides = ints(given["shape"]), ints(given["strides"])
+    hold(len(shape) == len(strides) <= _AXES and min(shape, default=0) >= 0, "a tensor's shape")
+    texts: dict[str, Any] = {name: of(str, given[name]) for name in ("name", "kind", "dtype")}
     if texts["kind"] in ("tensor", "descriptor"):
-        _hold(numbers["itemsize"] == numpy_type(texts["dtype"]).itemsize, "an element's size")
-        _hold(math.prod(shape) * numbers["itemsize"] <= MAX_BYTES, "a tensor's size")
-        _hold(all(stride >= 0 for stride in strides), "a tensor's strides")
+        hold(numbers["itemsize"] == numpy_type(texts["dtype"]).itemsize, "an element's size")
+        hold(math.prod(shape) * numbers["itemsize"] <= MAX_BYTES, "a tensor's size")
+        hold(all(stride >= 0 for stride in strides), "a tensor's strides")
     return Argument(value=value, shape=shape, strides=strides, **texts, **numbers)
 
 
@@ -228,96 +227,68 @@ def _snapshot(reader: Reader) -> Snapshot:
     regions = []
     for start, number, verified, writable in head["regions"]:
         data = reader.array(number)
-        _hold(data.dtype == np.uint8 and data.ndim == 1, "a region")
-        _hold(_of(int, start) >= 0 and start + len(data) < _ADDRESSES, "a region's address")
-        regions.append(Held(start, data, _of(bool, verified), _of(bool, writable), len(data)))
+        hold(data.dtype == np.uint8 and data.ndim == 1, "a region")
+        hold(of(int, start) >= 0 and start + len(data) < _ADDRESSES, "a region's address")
+        regions.append(Held(start, data, of(bool, verified), of(bool, writable), len(data)))
     regions.sort(key=lambda held: held.start)
     apart = all(a.start + len(a.data) <= b.start for a, b in itertools.pairwise(regions))
-    _hold(apart, "regions that overlap")
+    hold(apart, "regions that overlap")
     starts = {held.start for held in regions}
-    owners = tuple(None if at is None else tuple(_of(int, one) for one in at) for at in head["owners"])
-    _hold(all(at is None or set(at) <= starts for at in owners), "the owners")
+    owners = tuple(None if at is None else tuple(of(int, one) for one in at) for at in head["owners"])
+    hold(all(at is None or set(at) <= starts for at in owners), "the owners")
     return Snapshot(tuple(_value(reader, one) for one in head["values"]), tuple(regions), owners)
 
 
 def _value(reader: Reader, given: Any) -> Value:
     if "base" in given:
         parts = [tuple(_row(reader, one) for one in given[name]) for name in ("shape", "strides")]
-        return Descriptor(_row(reader, given["base"]), parts[0], parts[1], _of(bool, given["padding_nan"]))
+        return Descriptor(_row(reader, given["base"]), parts[0], parts[1], of(bool, given["padding_nan"]))
     array = reader.array(given["array"])
     dtype = _dtype(given["dtype"])
-    _hold(dtype.itemsize == array.dtype.itemsize and array.ndim == 1 and array.size == 1, "an argument's number")
+    hold(dtype.itemsize == array.dtype.itemsize and array.ndim == 1 and array.size == 1, "an argument's number")
     return np.array(array).view(dtype)
 
 
 def _row(reader: Reader, number: Any) -> Array:
     array = np.array(reader.array(number))
-    _hold(array.ndim == 1 and array.size == 1 and array.dtype.kind == "i", "a descriptor")
+    hold(array.ndim == 1 and array.size == 1 and array.dtype.kind == "i", "a descriptor")
     return array
 
 
 def _dtype(name: Any) -> np.dtype[Any]:
     found = np.dtype(getattr(ml_dtypes, name, name) if isinstance(name, str) else "V")
-    _hold(not found.hasobject and found.kind in "biufV" and 0 < found.itemsize <= 8, "a dtype")
+    hold(not found.hasobject and found.kind in "biufV" and 0 < found.itemsize <= 8, "a dtype")
     return found
 
 
 def _output(reader: Reader, name: Any, dtype: Any, *sides: Any) -> tuple[str, Any, Any]:
     import torch
 
-    kind = getattr(torch, _of(str, dtype))
-    _hold(isinstance(kind, torch.dtype), "a dtype")
+    kind = getattr(torch, of(str, dtype))
+    hold(isinstance(kind, torch.dtype), "a dtype")
     theirs, ours = (reader.array(one) for one in sides)
-    _hold(theirs.shape == ours.shape and theirs.dtype.itemsize == kind.itemsize == ours.dtype.itemsize, "an output")
+    hold(theirs.shape == ours.shape and theirs.dtype.itemsize == kind.itemsize == ours.dtype.itemsize, "an output")
 
     def tensor(array: Array) -> Any:
         raw = np.array(array).reshape(-1).view(np.uint8)
         return torch.from_numpy(raw).view(kind).reshape(array.shape)
 
-    return _of(str, name), tensor(theirs), tensor(ours)
+    return of(str, name), tensor(theirs), tensor(ours)
 
 
 def _finding(reader: Reader, given: Any) -> Finding:
-    texts: dict[str, Any] = {name: _of(str, given[name]) for name in FINDING_TEXTS}
+    texts: dict[str, Any] = {name: of(str, given[name]) for name in FINDING_TEXTS}
     arrays: dict[str, Any] = {name: reader.array(given[name]) for name in FINDING_ARRAYS}
-    _hold(texts["kind"] in SEVERITY, "a finding's kind")
+    hold(texts["kind"] in SEVERITY, "a finding's kind")
     return Finding(
         **texts,
-        line=_maybe(int, given["line"]),
-        column=_maybe(int, given["column"]),
-        argument=_maybe(str, given["argument"]),
-        count=_of(int, given["count"]),
-        stopped=_of(bool, given["stopped"]),
-        excerpt=tuple(_of(str, one) for one in given["excerpt"]),
-        orders=tuple(_of(str, one) for one in given["orders"]),
-        ends=tuple((_of(str, name), reader.array(elements)) for name, elements in given.get("ends", ())),
+        line=maybe(int, given["line"]),
+        column=maybe(int, given["column"]),
+        argument=maybe(str, given["argument"]),
+        count=of(int, given["count"]),
+        stopped=of(bool, given["stopped"]),
+        excerpt=tuple(of(str, one) for one in given["excerpt"]),
+        orders=tuple(of(str, one) for one in given["orders"]),
+        ends=tuple((of(str, name), reader.array(elements)) for name, elements in given.get("ends", ())),
         **arrays,
     )
-
-
-# --- Fields ---------------------------------------------------------------------------------------
-
-
-def _hold(condition: bool, what: str) -> None:
-    if not condition:
-        raise SavedLaunchError(f"{what} cannot be right")
-
-
-def _of(kind: type[T], value: Any) -> T:
-    """``value``, if it is of that very type."""
-    _hold(type(value) is kind, f"a {type(value).__name__} where {kind.__name__} belongs")
-    return value  # type: ignore[no-any-return]
-
-
-def _maybe(kind: type[T], value: Any) -> T | None:
-    return None if value is None else _of(kind, value)
-
-
-def _number(value: Any) -> float:
-    _hold(type(value) in (int, float), "a number")
-    return float(value)
-
-
-def _ints(values: Sequence[Any]) -> tuple[int, ...]:
-    check: Callable[[Any], int] = lambda value: _of(int, value)  # noqa: E731
-    return tuple(map(check, values))

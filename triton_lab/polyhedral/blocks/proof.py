@@ -108,7 +108,7 @@ def _run(
     """The arrays after the kernel has run on them with other strides."""
     import torch
 
-    from triton_lab.backend.launcher import recorders
+    from triton_lab.backend.recorders import recorders
     from triton_lab.backend.targets import target
 
     holders: dict[str, torch.Tensor] = {}

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from triton_lab.backend import launcher
+from triton_lab.backend.recorders import recorders
 from triton_lab.testing.coverage.covered import Coverage, covered
 from triton_lab.testing.coverage.tracing import Tracer, Traces
 from triton_lab.testing.coverage.weaving import marked
@@ -30,7 +30,7 @@ class Following(contextlib.ExitStack):
     def __enter__(self) -> Following:
         super().__enter__()
         self.enter_context(marked())
-        self.enter_context(launcher.recorders.listening(Tracer(self._traces)))
+        self.enter_context(recorders.listening(Tracer(self._traces)))
         return self
 
     def write(self, worker: str = "") -> None:

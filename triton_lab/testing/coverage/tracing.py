@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.backend.launcher import Call, Recorder, Watch
+from triton_lab.backend.recorders import Call, Recorder, Watch
 from triton_lab.backend.source import reachable
 from triton_lab.interpreter.box import Box
 from triton_lab.interpreter.executable import Executable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import math
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -77,16 +78,13 @@ def _interruptible() -> Iterator[None]:
 class Interact(View):
     """``run(**choices)`` launches a kernel; the picture is of the last launch it made.
 
-    ``choices`` gives the values that each argument may take. It starts with the function's own default, or with the
-    first value where that is not among them.
+    ``choices`` gives the values that each argument may take, as `interact` says. It starts with the function's own
+    default, or with the first value where that is not among them.
     """
 
     def __init__(self, run: Callable[..., Any], choices: Mapping[str, Sequence[Any]], draw: Draw = Card) -> None:
-        for name, values in choices.items():
-            if isinstance(values, str) or not isinstance(values, Sequence) or not len(values):
-                raise TypeError(f"{name} needs a list of values to choose from, such as [16, 32, 64], not {values!r}")
         self.run, self.draw = run, draw
-        self.choices = {name: list(values) for name, values in choices.items()}
+        self.choices = {name: _values(name, values) for name, values in choices.items()}
         defaults = _defaults(run)
         self.chosen = {
             name: defaults[name] if name in defaults and defaults[name] in values else values[0]
@@ -120,7 +118,7 @@ class Interact(View):
                     f"there is no argument {name!r} to choose; there is {', '.join(self.choices) or 'none'}"
                 )
             if value not in self.choices[name]:
-                raise ValueError(f"{name} is one of {', '.join(map(str, self.choices[name]))}, not {value!r}")
+                raise ValueError(f"{name} is {_told(self.choices[name])}, not {value!r}")
         self.chosen.update(chosen)
         made = self._made()
         if made is not None:
@@ -151,9 +149,11 @@ class Interact(View):
         newest = _Newest(grant)
         sliders = []
         for name, values in self.choices.items():
-            slider = ipywidgets.SelectionSlider(
-                options=[(str(value), value) for value in values], value=self.chosen[name], description=name
-            )
+            if isinstance(values, range):
+                slider = ipywidgets.IntSlider(self.chosen[name], values[0], values[-1], values.step, description=name)
+            else:
+                options = [(str(value), value) for value in values]
+                slider = ipywidgets.SelectionSlider(options=options, value=self.chosen[name], description=name)
 
             def changed(change: Mapping[str, Any], name: str = name) -> None:
                 newest.wish(**{name: change["new"]})
@@ -206,6 +206,42 @@ class Interact(View):
         return self.saved()  # of the last launch, whenever it is shown
 
 
+# So many positions a slider of floats may have: each is sent to the browser.
+_MOST = 10_000
+
+
+def _values(name: str, wish: Any) -> Sequence[Any]:
+    """What an argument may be. Raises TypeError, and ValueError for a range that holds no two values."""
+    numbers = isinstance(wish, tuple) and all(type(each) in (int, float) for each in wish)
+    if not numbers or len(wish) not in (2, 3):
+        if isinstance(wish, (str, bytes)) or not isinstance(wish, Sequence) or not len(wish):
+            raise TypeError(
+                f"{name} needs a list of values to choose from, such as [16, 32, 64], or the least and the greatest, "
+                f"such as (1, 100), not {wish!r}"
+            )
+        return wish if isinstance(wish, range) and wish.step > 0 else list(wish)
+    whole = all(type(each) is int for each in wish)
+    low, high, step = (*wish, 1 if whole else 0.1)[:3]
+    count = math.floor((high - low) / step + 1e-9) + 1 if step > 0 and math.isfinite(high - low) else 0
+    if count < 2:
+        raise ValueError(
+            f"{name}={wish} is a slider from {low} to {high} in steps of {step}, which has not two values: "
+            f"a list offers single ones, {name}={list(wish)}"
+        )
+    if whole:
+        return range(low, high + 1, step)
+    if count > _MOST:
+        raise ValueError(f"{name}={wish} has {count:,} values, and a slider no more than {_MOST:,}: take larger steps")
+    return [round(low + k * step, 12) for k in range(count)]
+
+
+def _told(values: Sequence[Any]) -> str:
+    """``one of 16, 32, 64``, or ``1 to 100``."""
+    if not isinstance(values, range):
+        return f"one of {', '.join(map(str, values))}"
+    return f"{values[0]} to {values[-1]}" + (f" in steps of {values.step}" if values.step > 1 else "")
+
+
 def _defaults(run: Callable[..., Any]) -> dict[str, Any]:
     """The plain values that ``run`` takes by itself."""
     try:
@@ -218,8 +254,11 @@ def _defaults(run: Callable[..., Any]) -> dict[str, Any]:
 def interact(run: Callable[..., Any], *, draw: Draw = Card, **choices: Sequence[Any]) -> Interact:
     """Run ``run`` now, and again while a slider is dragged: ``lab.interact(launch, BLOCK=[16, 32, 64])``.
 
-    ``run`` gets one value of each of ``choices`` by name and launches a kernel. ``draw`` makes the
-    picture of its last launch, by itself the launch's card.
+    ``run`` gets one value of each of ``choices`` by name and launches a kernel. As in ipywidgets, a list has the
+    values themselves, and a tuple of two or three numbers is a slider: ``n=(1, 100)`` from the least to the greatest,
+    both included, ``n=(0, 100, 5)`` in steps of 5. Without steps integers go by 1 and floats by 0.1. ``draw`` makes the
+    picture of the last launch, by itself the launch's card. Raises TypeError for choices that are none of these, and
+    ValueError for a slider with fewer than two values, or where ``run`` fails or launches nothing at once.
 
     >>> picture = lab.interact(lambda BLOCK: add(x, y, block=BLOCK), BLOCK=[128, 256])
     >>> picture.title()

@@ -27,19 +27,33 @@ class Keeping:
         """``value`` will be stored at the addresses ``places``: one, one for each lane, or the first of all lanes."""
         if not self.needed:
             return
-        held = self.keep(places, holds, value.lanes)
-        self.note(held, value, holds)
+        self.keep(places, holds, value.lanes)
+        if self._changed:
+            self.note(self._lanes(holds, value.lanes).load(places), value, holds)
 
-    def keep(self, places: Reg, holds: bool | Reg, lanes: int = 0) -> Reg:
-        """Keep what lies there; its bits, anything where ``holds`` does not."""
-        code, size = self.code, self.size
-        at = _Lanes(code, holds, lanes, f"i{8 * size}", size, self._spare)
+    def keep(self, places: Reg, holds: bool | Reg, lanes: int = 0) -> None:
+        """Keep what lies there, unless it is kept: mostly nothing of it is, or all."""
+        code, at = self.code, self._lanes(holds, lanes)
         behind = [code.op("add", places, delta) for delta in (self._held, self._seen)]
-        now, before, seen = (at.load(address) for address in (places, *behind))
+        seen = at.load(behind[1], other=-1)
+        all_seen = code.compare("eq", seen, code.like(seen, -1))
+        if lanes:
+            all_seen = code.intrinsic("llvm.vector.reduce.and", all_seen, scalar=True)
+        known = code.block.known
+        first, on = code.new_block("keep"), code.new_block("kept")
+        code.branch(all_seen, on, first)
+        code.block = first
+        now, before = at.load(places), at.load(behind[0])
         new = code.op("and", now, code.op("xor", seen, code.like(seen, -1)))
         at.store(code.op("or", code.op("and", before, seen), new), behind[0])
         at.store(code.like(seen, -1), behind[1])
-        return now
+        code.jump(on)
+        # What was computed before is there behind the branch, too.
+        on.known = known
+        code.block = on
+
+    def _lanes(self, holds: bool | Reg, lanes: int) -> _Lanes:
+        return _Lanes(self.code, holds, lanes, f"i{8 * self.size}", self.size, self._spare)
 
     def note(self, held: Reg, value: Reg, holds: bool | Reg) -> None:
         """Where ``held`` was, ``value`` is now: loops in which a program may wait are told if these differ."""
@@ -61,11 +75,12 @@ class _Lanes:
     def __init__(self, code: Code, holds: bool | Reg, lanes: int, kind: str, size: int, spare: Reg) -> None:
         self.code, self.holds, self.lanes, self.kind, self.size, self.spare = code, holds, lanes, kind, size, spare
 
-    def load(self, address: Reg) -> Reg:
+    def load(self, address: Reg, other: int = 0) -> Reg:
+        """Anything where ``holds`` does not, of lanes ``other``."""
         code, pointer = self.code, self._pointer(address)
         if self._is_plain(pointer):
             return code.load(self.kind, pointer, self.lanes, self.size)
-        nothing = code.constant(self.kind, 0, self.lanes)
+        nothing = code.constant(self.kind, other, self.lanes)
         return code.masked_load(self.kind, pointer, asked(code, self.holds, self.lanes), nothing, self.size)
 
     def store(self, value: Reg, address: Reg) -> None:

@@ -261,6 +261,8 @@ def scf_while(emitter: Emitter, op: Op) -> None:
     code.branch(emitter.scalar(end.operands[0]), inside, after)
     middle = dict(emitter.forms), dict(emitter.costs)
     code.block = inside
+    if rounds is not None:
+        rounds.go_on()
     _hand_on(emitter, body.arguments, passed)
     _turn(emitter, op, body, carried, condition.arguments, rounds)
     code.jump(head)

@@ -1,4 +1,4 @@
-"""What sees to it that a loop in which a program may wait is left: guards that its rounds achieve something.
+"""What sees to it that a loop in which a program may wait is left: a guard that its rounds achieve something.
 
 Programs run one after the other, so what a program waits for in vain will never come about. It is NumPy's then, which
 runs all of them side by side.
@@ -30,20 +30,27 @@ class Handed:
 
 
 class Rounds:
-    """The rounds of ``loop``, which is about to begin."""
+    """The rounds of ``loop``, which is about to begin. One that is idle may be the last one; none may follow it."""
 
     def __init__(self, emitter: Emitter, loop: Op, waiting: Waiting) -> None:
         self.emitter, self.loop, self.waiting = emitter, loop, waiting
         code, take = emitter.code, emitter.setting.scratch.take
-        self._count, self._changed = (take((), "i64").pointer for _ in range(2))
-        code.store(code.constant("i64", 0), self._count)
+        self._count, self._idle, self._changed = (take((), "i64").pointer for _ in range(3))
+        for place in (self._count, self._idle):
+            code.store(code.constant("i64", 0), place)
         if waiting.shared:
             emitter.changed[loop] = self._changed
 
     def begin(self) -> None:
-        """A round begins."""
+        """A round begins: its condition is next."""
         if self.waiting.shared:
             self.emitter.code.store(self.emitter.code.constant("i64", 0), self._changed)
+
+    def go_on(self) -> None:
+        """The condition holds."""
+        code = self.emitter.code
+        goes_on = code.compare("eq", code.load("i64", self._idle), code.constant("i64", 0))
+        self.emitter.guards.require(goes_on, self.loop, "waits")
 
     def end(self, carried: Sequence[Handed]) -> None:
         """A round has ended, and hands on ``carried`` to the next one."""
@@ -65,7 +72,8 @@ class Rounds:
             code.store(rounds, self._count)
             few = code.compare("ult", rounds, code.constant("i64", _MOST_ROUNDS))
             gets_on = code.op("and", gets_on, few)
-        self.emitter.guards.require(gets_on, self.loop, "waits")
+        idle = code.op("xor", gets_on, code.constant("i1", 1))
+        code.store(code.cast("zext", idle, "i64"), self._idle)
 
 
 def _differ(code: Code, a: Reg, b: Reg) -> Reg:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.native.writing import ELEMENTS, RARER, Var, Writer
 from tests.native.writing_blocks import BLOCKS
 from tests.native.writing_memory import MEMORY
+from tests.native.writing_waits import WAITS
 
 # What stands in loops within loops is small.
 _DEEPEST = 3
@@ -15,6 +16,8 @@ def statements(w: Writer, count: int) -> None:
         kinds = [*ELEMENTS, *ELEMENTS, *MEMORY, *MEMORY]
         if w.indent < _DEEPEST:
             kinds += [*BLOCKS, *RARER, control, control, control]
+        if w.waits:
+            kinds += WAITS
         kind = kinds[w.number(0, len(kinds) - 1)]
         kind(w)
 

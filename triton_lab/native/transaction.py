@@ -21,6 +21,9 @@ _MOST_FALLS, _MOST_GRIDS = 2, 1000
 
 Grid = tuple[int, int, int]
 
+WAITED = "a program waited for a later one"
+FAILED = "a check failed that depends on what was written"
+
 
 class Fell(Exception):
     """A launch was not run, and has changed nothing; ``str`` of it says why."""
@@ -77,6 +80,4 @@ def _room(make: Callable[[int, type[np.uint8]], NDArray[np.uint8]], region: Regi
 
 def reason(guard: Guard) -> str:
     """Why a launch in which ``guard`` failed was not native."""
-    if guard.what == "waits":
-        return "a program waited for a later one"
-    return "a check failed that depends on what was written"
+    return WAITED if guard.what == "waits" else FAILED

@@ -151,6 +151,14 @@ def test_several_threads_launch_one_kernel_on_parts_of_one_storage() -> None:
     assert (storage[:, 1] == 20 * x.view(20, 16).sum(0)).all() and not storage[:, 0].any()
 
 
+@pytest.mark.parametrize("room", [260, 258])
+def test_blocks_that_are_named_by_their_corners_are_put_back_too(room: int) -> None:
+    lock, x, out = whole(), torch.arange(256, dtype=torch.int32), torch.arange(room, dtype=torch.int32)
+    rows = torch.tensor([7, 0, 3, 1, 6, 2, 9, 5], dtype=torch.int32)
+    error, ran = on_both(lambda: waits.described[(4,)](lock, x, out, rows), lock, out)
+    assert bool(error) == (room < 260) and ran.engine == ("numpy" if error else "native")
+
+
 # Every guard fails.
 
 

@@ -9,7 +9,6 @@ import time
 
 import pytest
 import torch
-import triton.language as tl
 
 import triton_lab as lab
 from tests.native import waits
@@ -76,13 +75,10 @@ def test_tickets_are_served_in_their_order() -> None:
     natively(lambda: waits.ticketed[(30,)](tickets, serving, order), tickets, serving, order)
 
 
-HOW = ["volatile", "break", "times out"] + [name for name in ("atomic_load", "atomic_poll") if hasattr(tl, name)]
-
-
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("how", waits.FLAGGED)
 def test_a_flag_that_a_lower_program_sets_is_there(how: str) -> None:
     flags, out = whole(12), whole(12)
-    natively(lambda: waits.flagged[(12,)](flags, out, HOW=how, BACKWARDS=False), flags, out)
+    natively(lambda: waits.FLAGGED[how][(12,)](flags, out, HOW=how, BACKWARDS=False), flags, out)
 
 
 def test_who_takes_the_next_tile_until_there_is_none_does_not_wait() -> None:
@@ -98,10 +94,10 @@ def test_who_looks_for_a_place_in_a_table_does_not_wait() -> None:
 # Somebody has to.
 
 
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("how", waits.FLAGGED)
 def test_a_flag_that_a_later_program_sets_is_waited_for(how: str) -> None:
     flags, out = whole(12), whole(12)
-    assert not by_numpy(lambda: waits.flagged[(12,)](flags, out, HOW=how, BACKWARDS=True), flags, out)
+    assert not by_numpy(lambda: waits.FLAGGED[how][(12,)](flags, out, HOW=how, BACKWARDS=True), flags, out)
 
 
 def test_what_falls_twice_is_left_to_numpy_for_its_grid_alone(monkeypatch) -> None:

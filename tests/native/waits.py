@@ -65,11 +65,6 @@ def flagged(flags, out, HOW: tl.constexpr, BACKWARDS: tl.constexpr):
         if HOW == "volatile":
             while tl.load(flag, volatile=True) == 0:
                 pass
-        elif HOW == "atomic_load":
-            while tl.atomic_load(flag) == 0:
-                pass
-        elif HOW == "atomic_poll":
-            tl.atomic_poll(flag, 1)
         elif HOW == "break":
             waits, looked = True, 0
             while waits:
@@ -85,6 +80,29 @@ def flagged(flags, out, HOW: tl.constexpr, BACKWARDS: tl.constexpr):
     tl.store(out + place, before * 3 + place)
     tl.debug_barrier()
     tl.atomic_xchg(flags + place, 1)
+
+
+@triton.jit
+def polled(flags, out, HOW: tl.constexpr, BACKWARDS: tl.constexpr):
+    """The same, for what Triton has since 3.7."""
+    p, last = tl.program_id(0), tl.num_programs(0) - 1
+    place = last - p if BACKWARDS else p
+    before = 0
+    if place > 0:
+        if HOW == "atomic_load":
+            while tl.atomic_load(flags + place - 1) == 0:
+                pass
+        else:
+            tl.atomic_poll(flags + place - 1, 1)
+        before = tl.load(out + place - 1)
+    tl.store(out + place, before * 3 + place)
+    tl.debug_barrier()
+    tl.atomic_xchg(flags + place, 1)
+
+
+FLAGGED = dict.fromkeys(("volatile", "break", "times out"), flagged)
+FLAGGED |= {name: polled for name in ("atomic_load", "atomic_poll") if hasattr(tl, name)}
+"""The ways to wait for a flag that there are, and the kernel that knows each."""
 
 
 @triton.jit
@@ -192,6 +210,23 @@ def long_under_a_lock(lock, out, n):
     tl.store(out, i)
     tl.debug_barrier()
     tl.atomic_xchg(lock, 0)
+
+
+@triton.jit
+def described(lock, x, out, rows):
+    """Under a lock, blocks that are named by their corners: stored, added to, and scattered."""
+    while tl.atomic_cas(lock, 0, 1) == 1:
+        pass
+    given = tl.make_tensor_descriptor(x, [8, 32], [32, 1], [4, 16])
+    taken = tl.make_tensor_descriptor(out, [8, 20], [32, 1], [4, 16])
+    single = tl.make_tensor_descriptor(out, [8, 20], [32, 1], [1, 16])
+    p = tl.program_id(0)
+    taken.store([p * 2, p], given.load([p, 1]) + taken.load([p, 0]))
+    taken.atomic_add([1, p * 3], given.load([0, p]))
+    single.scatter(tl.load(x + tl.arange(0, 8)[:, None] * 16 + tl.arange(0, 16)), tl.load(rows + tl.arange(0, 8)), 2)
+    tl.debug_barrier()
+    tl.atomic_xchg(lock, 0)
+    tl.store(out + tl.load(out + 6 * 32) * 0 + (256 + p), p)
 
 
 @triton.jit

@@ -31,6 +31,7 @@ def control(w: Writer) -> None:
     turns = None
     if head == "while":
         turns = w.let(f"({w.operand(limit, 'int32', '')} & 7)", "int32", "")
+        w.shown.remove(turns)  # who gives it another value may go round for ever
         more = "" if w.often(2) else f" and {w.operand(w.var(ints=True, axes=''), 'int32', '')} < {w.number(0, 90)}"
         w.line(f"while {turns.name} > 0{more}:")
     elif head == "for":

@@ -50,7 +50,9 @@ def time_engines(name: str, budget: float, threads: int, numpy: bool) -> dict[st
     with lab.limits(engine="native"):
         page.check_on(**inputs)  # a wrong result would be no result
     told = sorted({_told(ran) for ran in engine.lately})
-    whole = any("wait" in ran.why for ran in engine.lately)
+    with lab.record() as launches:
+        page.run(**{**page.inputs("small", 0, "cpu"), **case.options})
+    whole = any(launch.executable.waiting_loops for launch in launches)
     return {"seconds": _in_turns(runs, budget), "ran": "; ".join(told), "whole": whole}
 
 

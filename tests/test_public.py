@@ -27,6 +27,7 @@ INSIDE = {
     "CannotCompile": "no llvmlite, or what LLVM refuses: NumPy runs the kernel",
     "CannotAssemble": "a module of `front/` that cannot be joined with others: a bug of ours, told to who writes it",
     "CellSyntaxError": "how `%%triton` shows a SyntaxError",
+    "Fell": "a native launch that was put back: NumPy runs it",
     "InvalidPlan": "a plan of ours that breaks the IR's rules: asked for in tests alone",
     "ParseError": "a module that Triton printed and we cannot read: a bug of ours",
     "Retry": "the generator's own: a loop is written again, with less taken for granted",

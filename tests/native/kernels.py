@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.native.writing import FLOATS, FP8, INTS, Var, Writer
 from tests.native.writing_control import leaving, statements
 from tests.native.writing_memory import load, store
+from tests.native.writing_waits import waiting
 
 _TORCH = {name: getattr(torch, name) for name in (*INTS, *FLOATS)} | {"int1": torch.bool}
 _TORCH |= {"float8e5": torch.float8_e5m2, "float8e4nv": torch.float8_e4m3fn}
@@ -66,12 +67,15 @@ def cases(draw: st.DrawFn) -> Case:
     if draw(st.integers(0, 3)) == 0:  # one program: what several would read of it rests on their order
         grid = (1, 1)
         shared = (draw(st.integers(0, len(inputs) - 1)), draw(st.integers(0, 40)))
-    writer = Writer(draw, rows, cols, inputs, alone=grid == (1, 1))
+    writer = Writer(draw, rows, cols, inputs, alone=grid == (1, 1), waits=draw(st.sampled_from((False, False, True))))
     writer.shown += [Var(name, "int32", "") for name in "pns"] + [Var("b", "int64", ""), Var("f", "float32", "")]
     writer.shown += [Var("r", "int32", "r"), Var("c", "int32", "c")]
     given = len(writer.shown)
     load(writer)
     statements(writer, draw(st.integers(2, 10)))
+    if writer.waits:
+        waiting(writer)
+        statements(writer, draw(st.integers(0, 3)))
     if writer.often(8):
         leaving(writer)
         statements(writer, draw(st.integers(1, 3)))

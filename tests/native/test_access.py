@@ -286,7 +286,9 @@ def asserting_late(x, BLOCK: tl.constexpr):
     tl.device_assert(tl.load(x + BLOCK - 1 - i) > 0, "all are positive now")
 
 
-def test_an_assertion_about_what_was_written_is_numpys():
+def test_an_assertion_about_what_was_written_is_seen_to_and_all_is_put_back_where_it_fails():
     x = torch.arange(64)
+    natively(lambda: asserting_late[(1,)](x, BLOCK=64), x)
+    x[5] = -2
     error, ran = on_both(lambda: asserting_late[(1,)](x, BLOCK=64), x)
-    assert not error and ran.why == "what it asserts depends on memory that it has written itself"
+    assert "all are positive now" in error and ran.why == "a check failed that depends on what was written"

@@ -38,6 +38,7 @@ class Writer:
     cols: int
     inputs: Sequence[tuple[str, int, int]]
     alone: bool  # one program in the grid
+    waits: bool = False  # programs may wait for one another
     lines: list[str] = field(default_factory=list)
     indent: int = 1
     shown: list[Var] = field(default_factory=list)
@@ -49,6 +50,9 @@ class Writer:
 
     def pick(self, options: Sequence[str]) -> str:
         return self.draw(st.sampled_from(options))
+
+    def draw_from(self, numbers: Sequence[int]) -> int:
+        return self.draw(st.sampled_from(numbers))
 
     def often(self, of: int) -> bool:
         """Once in so many times."""

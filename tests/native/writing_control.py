@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.native.writing import ELEMENTS, RARER, Var, Writer
 from tests.native.writing_blocks import BLOCKS
 from tests.native.writing_memory import MEMORY
+from tests.native.writing_waits import WAITS
 
 # What stands in loops within loops is small.
 _DEEPEST = 3
@@ -15,6 +16,8 @@ def statements(w: Writer, count: int) -> None:
         kinds = [*ELEMENTS, *ELEMENTS, *MEMORY, *MEMORY]
         if w.indent < _DEEPEST:
             kinds += [*BLOCKS, *RARER, control, control, control]
+        if w.waits:
+            kinds += WAITS
         kind = kinds[w.number(0, len(kinds) - 1)]
         kind(w)
 
@@ -28,6 +31,7 @@ def control(w: Writer) -> None:
     turns = None
     if head == "while":
         turns = w.let(f"({w.operand(limit, 'int32', '')} & 7)", "int32", "")
+        w.shown.remove(turns)  # who gives it another value may go round for ever
         more = "" if w.often(2) else f" and {w.operand(w.var(ints=True, axes=''), 'int32', '')} < {w.number(0, 90)}"
         w.line(f"while {turns.name} > 0{more}:")
     elif head == "for":

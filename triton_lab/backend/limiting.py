@@ -28,8 +28,8 @@ def limits(
 
     ``max_steps``: so many loop iterations at most in a launch, each counted once for all programs that run
     it together; a launch that wants more fails with StepLimit. None, as at the start: no limit.
-    ``max_bytes``: so many bytes at most, over the tensors' own, for what the running programs compute;
-    1 GiB at the start. Fewer programs run at once where they are large.
+    ``max_bytes``: so many bytes at most, over the tensors' own, for what the running programs compute, or
+    for what may have to be put back; 1 GiB at the start. Fewer programs run at once where they are large.
     ``engine``: "numpy", which is the meaning of every kernel; "native", which compiles a kernel to machine code when
     it is first launched and leaves to NumPy what it cannot do; "auto", as at the start unless the environment variable
     TRITON_LAB_ENGINE says otherwise: NumPy, until a kernel has cost some 50 ms and is compiled beside the launches. So

@@ -9,8 +9,8 @@ from triton_lab.interpreter import ops
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.errors import Unsupported
 from triton_lab.interpreter.registry import CHECKS, REGISTRY, Implementation
-from triton_lab.ir import Block, Function, Op, Plan, Type, effects
-from triton_lab.ir.edges import TERMINATORS, Value, decisive, edges, endings, taken
+from triton_lab.ir import Block, Function, Op, Plan, Type
+from triton_lab.ir.edges import TERMINATORS, taken
 
 _NOTHING: Mapping[str, Implementation] = {}
 
@@ -59,23 +59,6 @@ def compile_plan(plan: Plan, instead: Mapping[str, Implementation] = _NOTHING) -
     return {name: _routine(function, instead) for name, function in plan.functions.items()}
 
 
-def waiting_loops(plan: Plan) -> frozenset[int]:
-    """The loops that go on or not depending on what memory holds (and polls): programs may wait there.
-
-    The indices of their operations.
-    """
-    handed: dict[Value, set[int]] = {}
-    for source, target in edges(plan):
-        if source.function == target.function:
-            handed.setdefault(target, set()).add(source.number)
-    return frozenset(
-        op.index
-        for function in plan.functions.values()
-        for op in function.walk()
-        if effects.waits(op) or (op.name == "scf.while" and _condition_reads_memory(function, op, handed))
-    )
-
-
 def waits(plan: Plan, loops: frozenset[int]) -> frozenset[int]:
     """The operations in which programs may wait: ``loops``, and all that have one of them inside or call it."""
     found: set[int] = set()
@@ -89,29 +72,6 @@ def waits(plan: Plan, loops: frozenset[int]) -> frozenset[int]:
                     callees.add(function.name)
         if len(found) == before:
             return frozenset(found)
-
-
-def _condition_reads_memory(function: Function, loop: Op, handed: Mapping[Value, set[int]]) -> bool:
-    """Whether the loop's condition depends on a value read from memory inside the loop.
-
-    ``handed`` are the values that a value may be, within its function.
-    """
-    inside = list(loop.walk())[1:]
-    makers = {result: op for op in inside for result in op.results}
-    blocks = [block for op in (loop, *inside) for region in op.regions for block in region.blocks]
-    arguments = {number for block in blocks for number in block.arguments}
-    todo, seen = [number for end in endings(loop.regions[0]) for number in decisive(end)], set()
-    while todo:
-        value = todo.pop()
-        if value in seen or not (value in makers or value in arguments):
-            continue  # looked at already, or from outside the loop
-        seen.add(value)
-        todo.extend(handed.get(Value(function.name, value), ()))
-        for op in makers[value].walk() if value in makers else ():
-            if op.name == "tt.call" or effects.brings_in(op) or effects.waits(op):
-                return True
-            todo.extend(op.operands)
-    return False
 
 
 def _routine(function: Function, instead: Mapping[str, Implementation]) -> Routine:

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from triton_lab.interpreter.code import Routine, compile_plan, waiting_loops, waits
+from triton_lab.interpreter.code import Routine, compile_plan, waits
 from triton_lab.interpreter.memory import Region
 from triton_lab.interpreter.registry import Implementation
 from triton_lab.ir import Plan
 from triton_lab.ir.provenance import Roots, pointer_roots
+from triton_lab.ir.waiting import waiting_loops
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,6 +16,7 @@ from triton_lab.native.elements import Indices, lanes_of, write
 from triton_lab.native.elementwise import extreme
 from triton_lab.native.emitter import Emitter, emits
 from triton_lab.native.forms import Access, Buffer
+from triton_lab.native.keeping import Keeping
 from triton_lab.native.kinds import is_narrow, kind_of, width_of
 from triton_lab.native.math.conversions import narrow, widen
 from triton_lab.native.nest import nest
@@ -115,7 +116,8 @@ def _in_turn(emitter: Emitter, op: Op, values: Sequence[int], change: Callable[[
     given = [in_rows(emitter, value) for value in values]
     asked_for = [result for result in op.results if emitter.analysis.users.get(result)]
     found = emitter.take(asked_for[0]) if asked_for else None
-    _lane_by_lane(emitter, places, given, found, kind_of(access.element), width_of(access.element), change)
+    keeping = Keeping(emitter, op, width_of(access.element))
+    _lane_by_lane(emitter, places, given, found, kind_of(access.element), keeping, change)
     if found is not None:
         emitter.keep(asked_for[0], found)
 
@@ -125,13 +127,18 @@ def _one_lane(
 ) -> None:
     """A scalar; where the mask does not hold, zero of scratch is changed and found."""
     code, kind, holds = emitter.code, kind_of(access.element), access.holds(())
-    place = code.cast("inttoptr", access.places(()), "ptr")
+    keeping, address = Keeping(emitter, access.op, width_of(access.element)), access.places(())
+    if keeping.needed:
+        keeping.keep(address, holds)
+    place = code.cast("inttoptr", address, "ptr")
     if holds is not True:
         spare = emitter.setting.scratch.start
         code.store(code.constant(kind, 0), spare)
         place = code.select(asked(code, holds), place, spare)
     old = code.load(kind, place)
-    code.store(change(old, [emitter.scalar(value) for value in values]), place)
+    new = change(old, [emitter.scalar(value) for value in values])
+    code.store(new, place)
+    keeping.note(old, new, holds)
     for result in access.op.results:
         emitter.forms[result] = old
 
@@ -167,10 +174,10 @@ def _lane_by_lane(
     given: Sequence[Buffer],
     found: Buffer | None,
     kind: str,
-    size: int,
+    keeping: Keeping,
     change: Callable[[Reg, Sequence[Reg]], Reg],
 ) -> None:
-    code = emitter.code
+    code, size = emitter.code, keeping.size
     count = code.constant("i64", math.prod(places.shape))
     spare = emitter.setting.scratch.start
 
@@ -178,10 +185,15 @@ def _lane_by_lane(
         address = code.load("i64", code.offset(places.pointer, k, "i64"))
         code.store(code.constant(kind, 0), spare)
         none = code.compare("eq", address, code.constant("i64", 0))
+        some = code.op("xor", none, code.constant("i1", 1)) if keeping.needed else True
+        if keeping.needed:
+            keeping.keep(address, some)
         place = code.select(none, spare, code.cast("inttoptr", address, "ptr"))
         old = code.load(kind, place, 0, size)
         news = [code.load(kind, code.offset(buffer.pointer, k, kind)) for buffer in given]
-        code.store(change(old, news), place, size)
+        new = change(old, news)
+        code.store(new, place, size)
+        keeping.note(old, new, some)
         if found is not None:
             code.store(old, code.offset(found.pointer, k, kind))
         return ()

@@ -18,6 +18,7 @@ from triton_lab.native.code import Code, Phi, Reg
 from triton_lab.native.emitter import Emitter, Retry, emits
 from triton_lab.native.forms import Affine, Buffer, Described, Form
 from triton_lab.native.materials import materialise
+from triton_lab.native.rounds import Handed, Rounds
 from triton_lab.native.walk import walk
 
 
@@ -162,7 +163,14 @@ def _carry(emitter: Emitter, starts: Sequence[Start], before: text.Block) -> lis
     return carried
 
 
-def _turn(emitter: Emitter, op: Op, body: Block, carried: Sequence[Carried], arguments: Sequence[int]) -> None:
+def _turn(
+    emitter: Emitter,
+    op: Op,
+    body: Block,
+    carried: Sequence[Carried],
+    arguments: Sequence[int],
+    rounds: Rounds | None = None,
+) -> None:
     """One round of the loop ``op``: the body, and what it yields for the next one."""
     yields = dict(zip(arguments, body.ops[-1].operands, strict=True))
     wanted = dict(emitter.wanted)
@@ -172,7 +180,7 @@ def _turn(emitter: Emitter, op: Op, body: Block, carried: Sequence[Carried], arg
             emitter.wanted[value] = _other(each)
     emitter.guards.ask(op)
     walk(emitter, body)
-    _hand_back(emitter, carried, yields)
+    _hand_back(emitter, carried, yields, rounds)
     emitter.wanted = wanted
 
 
@@ -184,7 +192,7 @@ def _other(each: Carried) -> Buffer:
     return Buffer(each.phis[1].reg, each.form.shape, each.form.strides, each.form.kind, each.form.widened)
 
 
-def _hand_back(emitter: Emitter, carried: Sequence[Carried], yields: dict[int, int]) -> None:
+def _hand_back(emitter: Emitter, carried: Sequence[Carried], yields: dict[int, int], rounds: Rounds | None) -> None:
     """What the next round begins with; all of it is computed before any phi changes."""
     code = emitter.code
     following: list[tuple[Reg, ...]] = []
@@ -208,9 +216,18 @@ def _hand_back(emitter: Emitter, carried: Sequence[Carried], yields: dict[int, i
             if not (isinstance(form, Buffer) and form.pointer == other.pointer):
                 materialise(emitter, value, other)
             following.append(tuple(phi.reg for phi in reversed(each.phis)))
+    if rounds is not None:
+        rounds.end([_handed(emitter, each, regs, yields) for each, regs in zip(carried, following, strict=True)])
     for each, regs in zip(carried, following, strict=True):
         for phi, reg in zip(each.phis, regs, strict=True):
             phi.come(reg, code.block)
+
+
+def _handed(emitter: Emitter, each: Carried, after: Sequence[Reg], yields: dict[int, int]) -> Handed:
+    if isinstance(each.form, Buffer):
+        is_other = emitter.analysis.one(yields[each.argument]) != each.argument
+        return Handed(each.argument, (), (), is_other)
+    return Handed(each.argument, [phi.reg for phi in each.phis], after, False)
 
 
 def _results(emitter: Emitter, op: Op, carried: Sequence[Carried]) -> None:
@@ -227,10 +244,14 @@ def scf_while(emitter: Emitter, op: Op) -> None:
     code = emitter.code
     (condition,), (body,) = (region.blocks for region in op.regions)
     starts = _prepared(emitter, condition.arguments, op.operands, condition.arguments)
+    waiting = emitter.order.waits.get(op)
+    rounds = None if waiting is None else Rounds(emitter, op, waiting)
     before, head, inside, after = code.block, *(code.new_block(name) for name in ("while", "do", "after"))
     code.jump(head)
     code.block = head
     carried = _carry(emitter, starts, before)
+    if rounds is not None:
+        rounds.begin()
     forms, costs = dict(emitter.forms), dict(emitter.costs)
     end = walk(emitter, condition)
     passed = [emitter.analysis.one(value) for value in end.operands[1:]]
@@ -240,8 +261,10 @@ def scf_while(emitter: Emitter, op: Op) -> None:
     code.branch(emitter.scalar(end.operands[0]), inside, after)
     middle = dict(emitter.forms), dict(emitter.costs)
     code.block = inside
+    if rounds is not None:
+        rounds.go_on()
     _hand_on(emitter, body.arguments, passed)
-    _turn(emitter, op, body, carried, condition.arguments)
+    _turn(emitter, op, body, carried, condition.arguments, rounds)
     code.jump(head)
     emitter.forms, emitter.costs = middle
     code.block = after

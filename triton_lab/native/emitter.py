@@ -127,6 +127,8 @@ class Emitter:
         self.accesses: dict[Op, Access] = {}
         # Where loops want what their bodies yield.
         self.wanted: dict[int, Buffer] = {}
+        # Where loops in which a program may wait note that memory has changed.
+        self.changed: dict[Op, Reg] = {}
         # Operations that were done together with an earlier one.
         self.done: set[Op] = set()
         self._outer: list[text.Block] = []
@@ -270,8 +272,13 @@ class Emitter:
 
         return counted(code, code.constant("i64", 0), count, 1, inside, carried)
 
-    def _slot(self, op: Op, writes: bool) -> int:
-        slot = Slot(op.index, writes)
+    def kept(self, op: Op) -> tuple[Reg, Reg]:
+        """How far behind what a write touches it is kept what that was, and whether it is kept (i64, bytes)."""
+        first, second = self._table_entry(self._slot(op, True, keeps=True))
+        return first, second
+
+    def _slot(self, op: Op, writes: bool, *, keeps: bool = False) -> int:
+        slot = Slot(op.index, writes, keeps)
         if slot not in self.setting.slots:
             self.setting.slots.append(slot)
         return 2 * self.setting.slots.index(slot)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from triton_lab.interpreter.errors import KernelError, Unsupported
 from triton_lab.interpreter.machine import Engine
 from triton_lab.native import pool
+from triton_lab.native.transaction import Falls, Fell
 
 if TYPE_CHECKING:
     from triton_lab.interpreter.executable import Executable
@@ -83,10 +84,10 @@ def chosen(machine: Machine, trial: bool = False) -> Callable[[], None]:
         variant.make_ready(machine.executable)
     else:
         variant.ask(machine.executable, kernel.seconds)
-    built = variant.built
-    if built is not None:
-        return functools.partial(_on_native, machine, variant, built, regions)
-    return functools.partial(_on_numpy, machine, variant.why, kernel)
+    built, fallen = variant.built, variant.falls.why(machine.grid)
+    if built is None or fallen:
+        return functools.partial(_on_numpy, machine, fallen or variant.why, kernel)
+    return functools.partial(_on_native, machine, kernel, variant, built, regions)
 
 
 def _on_numpy(machine: Machine, why: str, kernel: _Kernel | None = None) -> None:
@@ -99,18 +100,24 @@ def _on_numpy(machine: Machine, why: str, kernel: _Kernel | None = None) -> None
         _note(machine, "numpy", why)
 
 
-def _on_native(machine: Machine, variant: _Variant, built: Built, regions: Regions) -> None:
+def _on_native(machine: Machine, kernel: _Kernel, variant: _Variant, built: Built, regions: Regions) -> None:
     from triton_lab.native import running
 
-    handed = 0
+    handed, fell = 0, ""
     try:
         handed = running.run(machine, built, regions, functools.partial(variant.is_apart, machine, regions))
+    except Fell as why:
+        fell = str(why)
     except KernelError:
         handed = machine.grid[0] * machine.grid[1] * machine.grid[2] - machine.ended
         raise
     finally:
         variant.ended(handed, machine.limits.engine)
-        _note(machine, "native", "", handed)
+        variant.falls.ended(machine.grid, fell)
+        if not fell:
+            _note(machine, "native", "", handed)
+    if fell:
+        _on_numpy(machine, fell, kernel)
 
 
 def _note(machine: Machine, engine: Literal["numpy", "native"], why: str, handed: int = 0) -> None:
@@ -154,6 +161,7 @@ class _Variant:
         self._next = next(self._stages, None)
         self._final = False
         self._handed = 0
+        self.falls = Falls()
         self._footprints: Footprints | None = None
         self._asking, self._lock = threading.Lock(), threading.Lock()
 
@@ -232,8 +240,6 @@ class _Variant:
 
 def _never(executable: Executable) -> str:
     """Why no launch of a kernel is native; empty where nothing is known against it."""
-    if executable.waiting_loops:
-        return "its programs wait for one another"
     if any(op.name == "tt.print" for op in executable.plan.walk()):
         return "it prints"
     return ""

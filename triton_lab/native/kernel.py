@@ -17,6 +17,7 @@ from triton_lab.native import (  # noqa: F401
     integers,
     lanes,
     memory,
+    polling,
     reduce,
     scan,
     shapes,
@@ -95,7 +96,8 @@ def _written(analysis: Analysis, order: Order, signature: Signature, crooked: fr
     code.block = leave
     code.leave(given["end"])
     guards.finish(number.reg)
-    return Generated(code.text(), SYMBOL, setting.scratch.size, tuple(setting.slots), tuple(guards.sites))
+    slots, sites = tuple(setting.slots), tuple(guards.sites)
+    return Generated(code.text(), SYMBOL, setting.scratch.size, slots, sites, order.is_transaction)
 
 
 def _number(code: Code, table: Reg, at: int) -> Reg:

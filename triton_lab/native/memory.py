@@ -13,6 +13,7 @@ from triton_lab.native.code import Code, Reg
 from triton_lab.native.elements import Indices, at, lanes_of, position, write
 from triton_lab.native.emitter import Emitter, elements_of, emits
 from triton_lab.native.forms import ORIGIN, Access, Affine, Lazy
+from triton_lab.native.keeping import Keeping
 from triton_lab.native.kinds import kind_of, width_of
 from triton_lab.native.materials import can_be_turned, column_major, materialise, settle
 from triton_lab.native.nest import nest, runs_along
@@ -237,9 +238,10 @@ def store(emitter: Emitter, op: Op) -> None:
         within = _in_block(access, shape, index)
         holds = access.holds(within)
         if holds is not False:
-            _store_elements(emitter, access, within, holds, _stored(emitter.code, at(emitter, value, index)))
+            found = _stored(emitter.code, at(emitter, value, index))
+            _store_elements(emitter, access, within, holds, found, keeping)
 
-    box = access.box if shape == access.shape else None
+    box, keeping = access.box if shape == access.shape else None, Keeping(emitter, op, width_of(access.element))
     nest(emitter, shape, [value, *access.roots], body, only=box, vector=vector)
     if turned and vector == 0:
         emitter.forms[number] = before
@@ -256,25 +258,31 @@ def _vector_axis(access: Access, shape: tuple[int, ...]) -> int:
 
 def _store_one(emitter: Emitter, access: Access, value: int) -> None:
     """A scalar; where the mask does not hold, it goes to scratch."""
-    code = emitter.code
-    pointer, holds = code.cast("inttoptr", access.places(()), "ptr"), access.holds(())
+    code, place, found = emitter.code, access.places(()), _stored(emitter.code, emitter.scalar(value))
+    pointer, holds = code.cast("inttoptr", place, "ptr"), access.holds(())
+    Keeping(emitter, access.op, width_of(access.element)).before(place, found, holds)
     if holds is not True:
         pointer = code.select(asked(code, holds), pointer, emitter.setting.scratch.start)
-    code.store(_stored(code, emitter.scalar(value)), pointer)
+    code.store(found, pointer)
 
 
-def _store_elements(emitter: Emitter, access: Access, index: Indices, holds: bool | Reg, found: Reg) -> None:
+def _store_elements(
+    emitter: Emitter, access: Access, index: Indices, holds: bool | Reg, found: Reg, keeping: Keeping
+) -> None:
     code, lanes = emitter.code, max(1, lanes_of(index))
     form, size = access.form if access.checked else None, width_of(access.element)
     axis = next((k for k, i in enumerate(index) if i.lanes), None)
     found = code.splat(found, lanes)
     in_a_row = form is not None and (axis is None or form.strides[axis] == size)
     if in_a_row or (not access.checked and is_row(access, index)):
-        pointer = code.cast("inttoptr", access.places(lane_of(code, index)), "ptr")
+        first = access.places(lane_of(code, index))
+        pointer = code.cast("inttoptr", first, "ptr")
+        keeping.before(first, found, holds)
         if holds is True:
             code.store(found, pointer, size)
         else:
             code.masked_store(found, pointer, asked(code, holds, lanes), size)
         return
     places = code.splat(access.places(index), lanes)
+    keeping.before(places, found, holds)
     code.masked_store(found, code.cast("inttoptr", places, "ptr"), asked(code, holds, lanes), size)

@@ -2,7 +2,8 @@
 
 A guard that fails hands its program to NumPy, which is right only while the program has changed nothing. Where guards
 come after writes, the program is *rehearsed*: it is run once for its guards alone, with all that they depend on and
-without its writes, and then in earnest.
+without its writes, and then in earnest. Where they depend on what programs write, that cannot be done: then the launch
+is a *transaction*, in which what is written is kept, and put back if a guard fails.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from triton_lab.native.analysis import LOOPS, Analysis
 from triton_lab.native.program import Signature
 from triton_lab.native.pure import PURE
 from triton_lab.native.unsupported import Unsupported
+from triton_lab.native.waiting import waiting
 
 
 class Order:
@@ -26,10 +28,30 @@ class Order:
         for op in analysis.places:
             if is_access(op) and op.index not in self.group:
                 raise Unsupported(f"{op.name} of memory that is not known before the launch")
-        self.needs_rehearsal = self._needs_rehearsal()
+        self.waits = waiting(analysis.function, self.conflicts)
+        self.needs_rehearsal = self.is_transaction = False
+        # Of a transaction: what writes, and what has such a thing inside.
+        self.writing: frozenset[Op] = frozenset()
         self._rehearsed: set[int] = set()
-        if self.needs_rehearsal:
-            self._rehearsed = self._behind_guards()
+        why = "its programs wait for one another" if any(each.shared for each in self.waits.values()) else ""
+        if not why and self._needs_rehearsal():
+            try:
+                self._rehearsed = self._behind_guards()
+                self.needs_rehearsal = True
+            except Unsupported as unsupported:
+                why = str(unsupported)
+        if why:
+            self._keep_writes(why)
+
+    def _keep_writes(self, why: str) -> None:
+        """It is a transaction, for the reason ``why``. Raises Unsupported where it is not known what it writes."""
+        places, writes = self.analysis.places, self.analysis.writes
+        if not all(map(self.group.__getitem__, (op.index for op in places if is_access(op)))) or any(
+            len(self.group[op.index]) > 1 for op in writes
+        ):
+            raise Unsupported(why)
+        self.is_transaction = True
+        self.writing = frozenset(op for op in places if not set(writes).isdisjoint(op.walk()))
 
     def conflicts(self, op: Op) -> list[Op]:
         """The writes that may change what the access ``op`` reads."""

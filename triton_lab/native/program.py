@@ -12,8 +12,9 @@
 ``grid``       its three extents.
 ``regions``    two numbers for each entry of ``Generated.regions``, of the memory that this access may touch: where it
                starts and stops. Of an access that may touch several regions, or any: where in ``regions`` the first
-               one's start and stop are, counted in numbers, and how many regions there are. Nothing outside is read
-               or written. The bytes of the regions must not change their owner while the function runs.
+               one's start and stop are, counted in numbers, and how many regions there are. Of one that ``keeps`` (see
+               below): how far behind its region the two others lie. Nothing outside is read or written. The bytes of
+               the regions must not change their owner while the function runs.
 ``scratch``    ``Generated.scratch`` bytes, aligned to 64, the caller's own; what they hold does not matter.
 ``fault``      five numbers. The function writes the first two when it stops early: a guard (an entry of
                ``Generated.guards``), and whether it failed ``LATE``; and the last: an address that may not be touched,
@@ -26,6 +27,12 @@ It returns ``end`` when all programs ran. Otherwise it returns the number of a p
 programs before it have run, and it has not changed any memory, so that NumPy may run it from its start; then the
 function can be called again for those after it. Only if it was `STOPPED`, or if ``fault[1]`` is `LATE`, has it changed
 some: the kernel's memory was changed by someone else while it ran, and nobody can tell what it would have done.
+
+**A transaction** (``Generated.transaction``) is a launch whose programs may wait for one another, or whose guards
+depend on what they have written: a guard that fails, fails for the launch. The programs before it have run, and its own
+may have changed memory, too. Before a byte is changed for the first time, what it was is kept at the same place of a
+second region, and 255 is put there in a third one, which is 0 before: so the caller can put back what there was, and
+have NumPy run the launch from its start. Only one thread at a time may run its programs, in ascending order.
 
 The function holds no state of its own: threads may run it at once, with scratch and faults of their own.
 """
@@ -67,10 +74,12 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Memory that a function asks for: the region of one access. ``writes``: it must be writable."""
+    """Memory that a function asks for: the region of one access. ``writes``: it must be writable. ``keeps``: where what
+    the access changes is kept, in a transaction."""
 
     op: int
     writes: bool
+    keeps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +88,8 @@ class Guard:
 
     ``what`` is "bounds" (an access leaves its region or is not aligned), "wraps" (integers of an address left their
     type), "within" (a remainder that would have changed its operand, a corner before a tensor's start), "step" (of a
-    loop that does not count up), "strides" (of a descriptor, which are not as they should be), or "asserts".
+    loop that does not count up), "strides" (of a descriptor, which are not as they should be), "asserts", or "waits" (a
+    round of a loop has achieved nothing).
     """
 
     op: int
@@ -95,6 +105,7 @@ class Generated:
     scratch: int
     regions: tuple[Slot, ...]
     guards: tuple[Guard, ...] = field(repr=False)
+    transaction: bool = False
 
 
 def generate(plan: Plan, signature: Signature) -> Generated:

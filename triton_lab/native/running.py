@@ -12,6 +12,7 @@ from triton_lab.interpreter.values import Descriptor, Value
 from triton_lab.native import pool
 from triton_lab.native.built import Built
 from triton_lab.native.shares import Left, check, shared, tell_where
+from triton_lab.native.transaction import Fell, Kept, reason
 
 if TYPE_CHECKING:
     from triton_lab.interpreter.machine import Machine
@@ -61,14 +62,17 @@ def run(machine: Machine, built: Built, regions: Regions, is_apart: Callable[[bo
     Several threads share them where that is worth it and ``is_apart`` says that no program touches what another one
     writes; it is told whether finding that out is worth it the first time. NumPy runs what is left of the batch in
     which a guard failed, as it would have run it: so the error and the programs in it are its own.
+
+    A transaction raises Fell where it does not come to its end: then nothing has happened.
     """
     total = machine.grid[0] * machine.grid[1] * machine.grid[2]
     arguments = _packed(machine.arguments)
     grid = b"".join(extent.to_bytes(8, "little") for extent in machine.grid)
-    call = functools.partial(built, arguments, grid, _table(machine, built, regions))
+    kept = _kept(machine, built, regions) if built.made.transaction else None
+    call = functools.partial(built, arguments, grid, _table(machine, built, regions, kept))
     told, machine.progress = machine.progress, None
     left = Left(((0, total),))
-    handed, step, may_share = 0, 1, True
+    handed, step, may_share = 0, 1, kept is None
     while left:
         at, until = left.first
         end = min(until, at + step)
@@ -80,6 +84,10 @@ def run(machine: Machine, built: Built, regions: Regions, is_apart: Callable[[bo
             raise
         seconds = time.perf_counter() - start
         left.drop(came)
+        if came < end and kept is not None:
+            kept.put_back()
+            machine.ended, machine.progress = 0, told
+            raise Fell(reason(built.made.guards[guard]))
         if came < end:
             check(late)
             machine.ended = total - left.count
@@ -113,8 +121,12 @@ def _tell(told: Callable[[int, int], None] | None, machine: Machine, total: int,
 
 
 def _on_numpy(machine: Machine, left: Left, first: int) -> int:
-    """Run those that are left of the batch of program ``first``; how many these are."""
-    batch = machine.batch_size()
+    """Run those that are left of the batch of program ``first``; how many these are.
+
+    Of a kernel whose programs may wait all that are left: those that wait in vain are told together.
+    """
+    total = machine.grid[0] * machine.grid[1] * machine.grid[2]
+    batch = total if machine.executable.waiting_loops else machine.batch_size()
     numbers = left.take(first, (first // batch + 1) * batch)
     machine.run(numbers)
     return len(numbers)
@@ -142,7 +154,12 @@ def _is_met(machine: Machine, address: int) -> bool:
     return region is not None and region.verified and _is_in_place(region)
 
 
-def _table(machine: Machine, built: Built, regions: Regions) -> bytes:
+def _kept(machine: Machine, built: Built, regions: Regions) -> Kept:
+    own = (regions[slot.op] or () for slot in built.made.regions if slot.keeps)
+    return Kept((region for each in own for region in each if region.writable), machine.limits.memory)
+
+
+def _table(machine: Machine, built: Built, regions: Regions, kept: Kept | None = None) -> bytes:
     """The memory that each access may touch (see `program`); none where it would write what only may be read."""
     slots: list[int] = []
     behind: list[int] = []
@@ -151,7 +168,9 @@ def _table(machine: Machine, built: Built, regions: Regions) -> bytes:
         if own is None:
             own = _anywhere(machine, built, regions, slot.writes)
         usable = [region for region in own if region.writable or not slot.writes]
-        if regions[slot.op] is not None and len(own) <= 1:
+        if slot.keeps and kept is not None:
+            slots += (number % (1 << 64) for number in kept.behind(usable[0])) if usable else (0, 0)
+        elif regions[slot.op] is not None and len(own) <= 1:
             slots += (usable[0].start, usable[0].stop) if usable else (0, 0)
         else:
             slots += (2 * len(built.made.regions) + len(behind), len(usable))

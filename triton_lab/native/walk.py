@@ -18,6 +18,9 @@ def walk(emitter: Emitter, block: Block) -> Op:
     for op in block.ops[:-1]:
         if emitter.analysis.repeats(op) or op in emitter.done:
             continue
+        if op in emitter.order.writing:
+            # From here on the program could not begin again on the other way.
+            emitter.within = False
         if op.name in PURE:
             _define(emitter, op)
         elif op.name not in EMITS:

@@ -14,7 +14,7 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from triton_lab.native import elf
+from triton_lab.native import elf, pool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,6 +144,11 @@ class Linked:
         except (RuntimeError, AttributeError) as error:
             raise CannotCompile(str(error)) from error
         self.address: int = self._tracker[symbol]
+
+    def __del__(self) -> None:
+        # Where compilations are, no interrupt leaves LLVM's lock taken.
+        if hasattr(self, "_tracker"):
+            pool.background.clear_away(self._tracker.close)
 
 
 @functools.cache

@@ -68,6 +68,31 @@ def test_after_the_end_nothing_is_begun() -> None:
     assert not late and not background.submit(lambda: late.append(2))
 
 
+def test_who_waits_for_a_job_hears_what_it_raised() -> None:
+    background = pool.Background()
+    with pytest.raises(ZeroDivisionError):
+        background.finish(lambda: 1 // 0)
+    seen: list[str] = []
+    assert background.finish(lambda: seen.append(threading.current_thread().name)) and seen == ["triton-lab native"]
+    background.close()
+    assert not background.finish(lambda: seen.append("late")) and len(seen) == 1
+
+
+def test_a_second_thread_does_nothing() -> None:
+    """An interrupt may come when a thread has begun and nobody knows yet."""
+    background = pool.Background()
+    background._has_begun = False
+    for _ in range(3):
+        background.wait()
+        background._has_begun = False
+    threads: set[int] = set()
+    for _ in range(20):
+        background.submit(lambda: threads.add(threading.get_ident()))
+    background.wait()
+    background.close()
+    assert len(threads) == 1
+
+
 def test_a_process_ends_while_a_job_runs_and_others_wait() -> None:
     program = """
 import time

@@ -1,0 +1,99 @@
+"""What a kernel reads, writes and counts comes out as if its operations ran one by one, and nothing were put off."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+from tests.native.launches import on_both
+
+
+def natively(launch, *tensors: torch.Tensor) -> None:
+    error, ran = on_both(launch, *tensors)
+    assert not error and ran.engine == "native", (error, ran)
+
+
+@triton.jit
+def turned(x, N: tl.constexpr, HOW: tl.constexpr):
+    at = x + tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
+    v = tl.load(at)
+    if HOW == 0:
+        v = tl.trans(v)
+    elif HOW == 1:
+        v = v + tl.trans(v)
+    else:
+        v = tl.where(v > 40, v, tl.trans(v + 1) * 2)
+    tl.store(at, v)
+
+
+def test_a_block_may_be_turned_round_in_place() -> None:
+    for size in (2, 4, 8, 16, 32):
+        for how in range(3):
+            x = torch.arange(size * size, dtype=torch.int32)
+            natively(lambda: turned[(1,)](x, N=size, HOW=how), x)  # noqa: B023
+
+
+@triton.jit
+def two_large(x, few, out, FACTOR: tl.constexpr, START: tl.constexpr, B: tl.constexpr):
+    """Where few[0] is large, the sum with one of them fits, and with both leaves 32 bits within the block."""
+    i = tl.arange(0, B)
+    s = tl.load(few).to(tl.int32) * FACTOR
+    off = (tl.arange(START, START + B) + s) + s
+    tl.store(out + i, tl.load(x + i, mask=off < 0, other=-1))
+
+
+@triton.jit
+def two_wide(x, few, out, FACTOR: tl.constexpr, B: tl.constexpr):
+    """The same with strides: of both together no element but the first ones fits."""
+    i = tl.arange(0, B)
+    far = tl.arange(0, B) * FACTOR
+    off = far * tl.load(few).to(tl.int32)
+    tl.store(out + i, tl.load(x + i, mask=(off + tl.load(few)) - far < 9, other=-1))
+
+
+def test_sums_of_large_blocks_wrap_as_they_should() -> None:
+    x, out = torch.arange(1024, dtype=torch.int32), torch.zeros(1024, dtype=torch.int32)
+
+    def launch(few: int) -> None:
+        two_large[(1,)](x, torch.tensor([few], dtype=torch.int16), out, FACTOR=32767, START=130560, B=1024)
+
+    for few in (32767, -32767, -32768, 16384, 5):
+        error, _ = on_both(lambda: launch(few), out)  # noqa: B023
+        assert not error
+    launch(32767)
+    assert out[0] == -1 and out[-1] == 1023  # it does come round
+
+
+def test_strides_of_blocks_may_leave_their_type_as_they_should() -> None:
+    x, out = torch.arange(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
+    for few in (1, 2, 3, 64, 127, -128, 0):
+        number = torch.tensor([few], dtype=torch.int8)
+        error, _ = on_both(lambda: two_wide[(1,)](x, number, out, FACTOR=2**20, B=64), out)  # noqa: B023
+        assert not error
+
+
+@triton.jit
+def counted_once(total, x, out, B: tl.constexpr):
+    """An atomic of one element before what a guard is asked for."""
+    p = tl.program_id(0)
+    tl.atomic_add(total, 1)
+    i = tl.arange(0, B)
+    for j in range(0, 3):
+        tl.store(out + (p * 3 + j) * B + i, tl.load(x + j + i))
+
+
+@triton.jit
+def counted_by_some(total, x, out, B: tl.constexpr):
+    p = tl.program_id(0)
+    tl.atomic_add(total + p % 2, p + 1, mask=p % 3 != 1)
+    i = tl.arange(0, B)
+    for j in range(0, 3):
+        tl.store(out + (p * 3 + j) * B + i, tl.load(x + j + i))
+
+
+def test_an_atomic_of_one_element_counts_once_where_a_program_is_rehearsed() -> None:
+    x = torch.arange(20, dtype=torch.int32)
+    for kernel in (counted_once, counted_by_some):
+        total, out = torch.zeros(2, dtype=torch.int32), torch.zeros(5 * 3 * 16, dtype=torch.int32)
+        natively(lambda: kernel[(5,)](total, x, out, B=16), total, out)  # noqa: B023

@@ -97,3 +97,34 @@ def test_an_atomic_of_one_element_counts_once_where_a_program_is_rehearsed() -> 
     for kernel in (counted_once, counted_by_some):
         total, out = torch.zeros(2, dtype=torch.int32), torch.zeros(5 * 3 * 16, dtype=torch.int32)
         natively(lambda: kernel[(5,)](total, x, out, B=16), total, out)  # noqa: B023
+
+
+@triton.jit
+def far_apart(x, out, step, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + i, tl.load(x + i * step))
+
+
+def test_lanes_astray_between_two_that_are_not_are_told_in_the_same_words() -> None:
+    """Three steps of this size come round to the next element; one of them leads nowhere."""
+    x, out = torch.arange(16, dtype=torch.int32), torch.zeros(4, dtype=torch.int32)
+    for step in (pow(3, -1, 2**62), 5 * pow(3, -1, 2**62) % 2**62):
+        error, _ = on_both(lambda: far_apart[(1,)](x, out, step, B=4), out)  # noqa: B023
+        assert "out of bounds" in error or "OutOfBounds" in error or "outside" in error, error
+
+
+@triton.jit
+def larger_than_itself(x, out, B: tl.constexpr):
+    i = tl.arange(0, B)
+    v = tl.load(x + i)
+    tl.store(out + i, (v + 1 > v).to(tl.int32) + 2 * (v - 1 < v).to(tl.int32) + 4 * (v * 2 // 2 == v).to(tl.int32))
+
+
+def test_integers_wrap_where_they_are_compared_with_themselves() -> None:
+    for dtype in (torch.int8, torch.int16, torch.int32, torch.int64):
+        info = torch.iinfo(dtype)
+        x = torch.tensor(
+            [info.min, info.max, 0, 1, -1, info.max // 2 + 1, info.min // 2, info.min // 2 - 1], dtype=dtype
+        )
+        out = torch.zeros(8, dtype=torch.int32)
+        natively(lambda: larger_than_itself[(1,)](x, out, B=8), out)  # noqa: B023

@@ -43,15 +43,6 @@ def two_large(x, few, out, FACTOR: tl.constexpr, START: tl.constexpr, B: tl.cons
     tl.store(out + i, tl.load(x + i, mask=off < 0, other=-1))
 
 
-@triton.jit
-def two_wide(x, few, out, FACTOR: tl.constexpr, B: tl.constexpr):
-    """The same with strides: of both together no element but the first ones fits."""
-    i = tl.arange(0, B)
-    far = tl.arange(0, B) * FACTOR
-    off = far * tl.load(few).to(tl.int32)
-    tl.store(out + i, tl.load(x + i, mask=(off + tl.load(few)) - far < 9, other=-1))
-
-
 def test_sums_of_large_blocks_wrap_as_they_should() -> None:
     x, out = torch.arange(1024, dtype=torch.int32), torch.zeros(1024, dtype=torch.int32)
 
@@ -63,14 +54,6 @@ def test_sums_of_large_blocks_wrap_as_they_should() -> None:
         assert not error
     launch(32767)
     assert out[0] == -1 and out[-1] == 1023  # it does come round
-
-
-def test_strides_of_blocks_may_leave_their_type_as_they_should() -> None:
-    x, out = torch.arange(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
-    for few in (1, 2, 3, 64, 127, -128, 0):
-        number = torch.tensor([few], dtype=torch.int8)
-        error, _ = on_both(lambda: two_wide[(1,)](x, number, out, FACTOR=2**20, B=64), out)  # noqa: B023
-        assert not error
 
 
 @triton.jit
@@ -128,3 +111,31 @@ def test_integers_wrap_where_they_are_compared_with_themselves() -> None:
         )
         out = torch.zeros(8, dtype=torch.int32)
         natively(lambda: larger_than_itself[(1,)](x, out, B=8), out)  # noqa: B023
+
+
+@triton.jit
+def overlapping(x, PITCH: tl.constexpr, B: tl.constexpr):
+    at = x + tl.arange(0, B)[:, None] * PITCH + tl.arange(0, B)[None, :]
+    tl.store(at, tl.load(at) + 1)
+
+
+def test_elements_of_a_block_that_share_a_place_are_all_read_before_one_is_written() -> None:
+    for pitch in range(6):
+        x = torch.arange(32, dtype=torch.int8)
+        natively(lambda: overlapping[(1,)](x, PITCH=pitch, B=4), x)  # noqa: B023
+
+
+@triton.jit
+def decided_by_itself(flag, x, out, far, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(flag, 1)
+    if tl.load(flag) > 0:
+        tl.store(out + i, tl.load(x + far + i))
+
+
+def test_a_branch_that_the_kernels_own_writes_decide_is_numpys() -> None:
+    x, out = torch.arange(16, dtype=torch.int32), torch.zeros(8, dtype=torch.int32)
+    for far in (3, 100):
+        flag = torch.zeros(1, dtype=torch.int32)
+        error, ran = on_both(lambda: decided_by_itself[(1,)](flag, x, out, far, B=8), flag, out)  # noqa: B023
+        assert bool(error) == (far > 8) and ran.engine == "numpy"

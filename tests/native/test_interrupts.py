@@ -246,8 +246,8 @@ def test_a_signal_that_comes_just_before_a_wait_ends_it(monkeypatch: pytest.Monk
             if threading.current_thread() is not threading.main_thread():
                 return super().get(*given, **named)
             # What another thread gets wakes nobody.
-            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
             try:
+                signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
                 if not sent:
                     sent.append(1)
                     threading.Timer(0.2, signal.pthread_kill, (other, signal.SIGINT)).start()
@@ -267,4 +267,4 @@ def test_a_signal_that_comes_just_before_a_wait_ends_it(monkeypatch: pytest.Monk
     finally:
         release.set()
         background.close()
-    assert sent
+    assert sent and signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import subprocess
 import sys
+import threading
 
 import llvmlite.binding as llvm
 import pytest
 
-from triton_lab.native import jit
+from triton_lab.native import jit, pool
 
 DOUBLE = """
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
@@ -51,6 +53,33 @@ def test_a_target_without_features_uses_none_of_their_registers() -> None:
     assert "zmm" not in registers(jit.host().without(NO_AVX512))
 
 
+def test_code_that_nobody_holds_is_given_back_once_on_the_thread_that_compiles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where Python clears away what refers to itself, it would end an object and all that this holds, in any thread."""
+    monkeypatch.setattr(pool, "background", pool.Background())
+    gone: list[str] = []
+    dispose = llvm.orcjit.ResourceTracker._dispose
+
+    def disposed(self) -> None:
+        gone.append(threading.current_thread().name)
+        dispose(self)
+
+    monkeypatch.setattr(llvm.orcjit.ResourceTracker, "_dispose", disposed)
+    gc.collect()
+    gone.clear()
+    code = jit.object_code(DOUBLE, jit.host())
+    for _ in range(5):
+        around = [jit.Linked(code, "run")]
+        around.append(around)
+    del around
+    gc.collect()
+    assert not gone  # nobody is there to do it
+    pool.background.wait()
+    pool.background.close()
+    assert gone == ["triton-lab native"] * 5
+
+
 def test_code_for_arm64_is_made_and_never_run_elsewhere() -> None:
     code = jit.object_code(DOUBLE, jit.ARM64)
     instructions = [each.size() for each in llvm.ObjectFileRef.from_data(code).sections() if each.is_text()]
@@ -86,7 +115,7 @@ def test_without_llvmlite_that_is_said_and_nothing_else_happens() -> None:
     program = """
 import sys
 sys.modules["llvmlite"] = None
-from triton_lab.native import jit
+from triton_lab.native import jit, pool
 try:
     jit.host()
 except jit.CannotCompile as error:

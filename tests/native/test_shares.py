@@ -178,11 +178,12 @@ def test_what_is_left_is_taken_once() -> None:
 def test_a_fault_on_another_thread_is_told_here(monkeypatch) -> None:
     together = threading.Barrier(2)
 
-    def call(first: int, end: int, halt: threading.Event):
+    def call(first: int, end: int, halt: pool.Halt):
         together.wait()
         if threading.current_thread().name == "triton-lab helper":
             raise MemoryError("there")
-        halt.wait()
+        while not halt.is_set():
+            time.sleep(1e-3)
         return first, (-1, 0, 0)
 
     with pytest.raises(MemoryError, match="there"):

@@ -30,10 +30,11 @@ def control(w: Writer) -> None:
     limit = w.var(ints=True, axes="")
     turns = None
     if head == "while":
-        turns = w.let(f"({w.operand(limit, 'int32', '')} & 7)", "int32", "")
-        w.shown.remove(turns)  # who gives it another value may go round for ever
+        # Not among the variables, which statements inside may change: such a loop need not end.
+        turns = w.name()
+        w.line(f"{turns} = ({w.operand(limit, 'int32', '')} & 7)")
         more = "" if w.often(2) else f" and {w.operand(w.var(ints=True, axes=''), 'int32', '')} < {w.number(0, 90)}"
-        w.line(f"while {turns.name} > 0{more}:")
+        w.line(f"while {turns} > 0{more}:")
     elif head == "for":
         stop = w.pick(("4", "n % 5", f"({w.operand(limit, 'int32', '')} & 3)", "p", "n"))
         start = w.pick(("0", "1", "p", "-2"))
@@ -57,10 +58,12 @@ def control(w: Writer) -> None:
 _GIVEN = ("p", "n", "s", "b", "f", "r", "c")
 
 
-def body(w: Writer, carried: list[Var], head: str, turns: Var | None) -> None:
+def body(w: Writer, carried: list[Var], head: str, turns: str | None) -> None:
     """The lines of a loop or of one side of a branch; what it shows is gone behind it."""
     outside = len(w.shown)
     w.indent += 1
+    if turns is not None:
+        w.let(f"{turns} + 0", "int32", "")
     if head == "for":
         w.let(f"(j{w.indent - 1} + 0).to(tl.int32)", "int32", "")
     statements(w, w.number(1, 4))
@@ -70,7 +73,7 @@ def body(w: Writer, carried: list[Var], head: str, turns: Var | None) -> None:
             value = w.var(axes=each.axes if w.often(2) else "")
         assigned(w, each, value)
     if turns is not None:
-        w.line(f"{turns.name} -= 1")
+        w.line(f"{turns} -= 1")
     w.indent -= 1
     del w.shown[outside:]
 

@@ -6,12 +6,12 @@ import ctypes
 import dataclasses
 import json
 import time
-from collections.abc import Iterator
-from threading import Event
+from collections.abc import Generator
 from typing import Any
 
 from triton_lab.ir import Plan
 from triton_lab.native import cache, jit
+from triton_lab.native.pool import Halt
 from triton_lab.native.program import STOPPED, Generated, Guard, Signature, Slot, generate
 
 _FUNCTION = ctypes.CFUNCTYPE(
@@ -39,7 +39,7 @@ class Built:
         self._function = _FUNCTION(self._linked.address)
 
     def __call__(
-        self, arguments: bytes, grid: bytes, regions: bytes, first: int, end: int, halt: Event | None = None
+        self, arguments: bytes, grid: bytes, regions: bytes, first: int, end: int, halt: Halt | None = None
     ) -> tuple[int, tuple[int, int, int]]:
         """Run programs ``first`` to ``end - 1``: up to which it came, and why no further (see `program`): the guard,
         when it failed, and an address.
@@ -55,11 +55,12 @@ class Built:
         scratch, numbers = room.scratch(self.made.scratch), room.numbers
         came = self._function(arguments, first, end, grid, regions, scratch, ctypes.addressof(numbers))
         guard, when, where, error = numbers[0], numbers[1], numbers[4], room.error
-        _rooms.append(room)
         if came < end and guard == STOPPED and (error is not None or halt is None or not halt.is_set()):
+            # A second interrupt may have ended who answers in this room: nobody works there again.
             error = error or KeyboardInterrupt()
             error.kernel_at = came, when  # type: ignore[attr-defined]
             raise error
+        _rooms.append(room)
         return came, (guard, when, where)
 
 
@@ -68,18 +69,19 @@ class _Room:
     on, so that Python sees to its signals."""
 
     def __init__(self) -> None:
-        # A generator's next, for where it waits is inside its `try`: a signal that came is met there, and in a function
-        # it would be met on the way in, out of which nothing can be raised into machine code.
+        # A generator, for where it waits is inside its `try`: a signal that came is met there, and in a function it
+        # would be met on the way in, out of which nothing can be raised into machine code.
         answers = self._answers()
-        self._rounds = next(answers)
-        self._ask = ctypes.CFUNCTYPE(ctypes.c_int64)(answers.__next__)
+        next(answers)
+        self._ask = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(answers.send)
         self.numbers = (ctypes.c_int64 * 5)(0, 0, 0, ctypes.cast(self._ask, ctypes.c_void_p).value or 0)
         self.error: BaseException | None = None
-        self._halt: Event | None = None
+        self._halt: Halt | None = None
+        self._rounds = _FIRST_ROUNDS
         self._since = 0.0
         self._bytes = ctypes.create_string_buffer(_ALIGNED)
 
-    def begin(self, halt: Event | None) -> None:
+    def begin(self, halt: Halt | None) -> None:
         self.error, self._halt = None, halt
         self._since = time.perf_counter()
         self._rounds = self.numbers[2] = _FIRST_ROUNDS
@@ -90,22 +92,22 @@ class _Room:
             self._bytes = ctypes.create_string_buffer(size + _ALIGNED)
         return -(-ctypes.addressof(self._bytes) // _ALIGNED) * _ALIGNED
 
-    def _answers(self) -> Iterator[int]:
-        answer = _FIRST_ROUNDS
+    def _answers(self) -> Generator[None, int, None]:
         while True:
             try:
-                yield answer
-                now = time.perf_counter()
-                seconds, self._since = now - self._since, now
-                if seconds < _ASK_SECONDS / 4:
-                    self._rounds *= 4
-                elif seconds > _ASK_SECONDS:
-                    self._rounds = max(1, self._rounds // 2)
-                answer = 0 if self._halt is not None and self._halt.is_set() else self._rounds
+                while True:  # inside `try`: signals are met where a loop goes round, too
+                    yield
+                    now = time.perf_counter()
+                    seconds, self._since = now - self._since, now
+                    if seconds < _ASK_SECONDS / 4:
+                        self._rounds *= 4
+                    elif seconds > _ASK_SECONDS:
+                        self._rounds = max(1, self._rounds // 2)
+                    self.numbers[2] = 0 if self._halt is not None and self._halt.is_set() else self._rounds
             except GeneratorExit:
                 return
             except BaseException as error:
-                self.error, answer = error, 0
+                self.error, self.numbers[2] = error, 0
 
 
 # Rooms that nobody works in: each is one thread's at a time, and one call's, should a signal's handler call again.

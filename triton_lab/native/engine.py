@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -155,37 +155,35 @@ class _Variant:
         self.groups = groups
         self.built: Built | None = None
         self.why = _COLD
-        self._stages: Iterator[tuple[float, Callable[[Executable], None]]] = iter(
-            ((WARM_SECONDS, self._look), (HOT_SECONDS, self.make_ready))
-        )
-        self._next = next(self._stages, None)
+        self._stages = (WARM_SECONDS, self._look), (HOT_SECONDS, self._make)
+        self._stage = 0
         self._final = False
         self._handed = 0
         self.falls = Falls()
         self._footprints: Footprints | None = None
-        self._asking, self._lock = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
 
     def ask(self, executable: Executable, seconds: float) -> None:
         """Begin in the background what such a cost is worth."""
-        if self._next is None or seconds < self._next[0] or not self._asking.acquire(blocking=False):
-            return
-        try:
-            while self._next is not None and seconds >= self._next[0]:
-                job = functools.partial(self._next[1], executable)
-                self._next = next(self._stages, None) if pool.background.submit(job) else None
-        finally:
-            self._asking.release()
+        # Other threads may do so, or an interrupt may come in between: a stage that is begun twice is done once.
+        for stage, (least, work) in enumerate(self._stages[self._stage :], self._stage):
+            if seconds < least:
+                break
+            pool.background.submit(functools.partial(work, executable))
+            self._stage = stage + 1
 
     def make_ready(self, executable: Executable) -> None:
-        """Have it built, or know why it cannot be."""
+        """Have it built, or know why it cannot be.
+
+        The thread that compiles does it, for there no interrupt leaves LLVM's lock taken: one ends the waiting alone.
+        """
+        if not self._final and not pool.background.finish(functools.partial(self._make, executable)):
+            self.why = "nothing is compiled any more: the process ends, or was forked while a kernel was compiled"
+
+    def _make(self, executable: Executable) -> None:
         from triton_lab.native import built, jit
 
-        if self._final:
-            return
-        if pool.background.closed:  # before any lock: who holds it may be gone
-            self.why = "nothing is compiled any more: the process ends, or was forked while a kernel was compiled"
-            return
-        with pool.compiling(), self._lock:
+        with self._lock:
             if self._final:
                 return
             self.why = "it is being compiled"
@@ -198,9 +196,6 @@ class _Variant:
                 if os.environ.get("TRITON_LAB_RAISE"):
                     self._final = True
                     raise
-            except BaseException:  # interrupted
-                self.why = _COLD
-                raise
             self._final = True
 
     def _look(self, executable: Executable) -> None:
@@ -209,7 +204,7 @@ class _Variant:
 
         if self._final or not jit.is_imported():
             return
-        with pool.compiling(), self._lock, contextlib.suppress(jit.CannotCompile):
+        with self._lock, contextlib.suppress(jit.CannotCompile):
             if not self._final:
                 self.built = built.kept(executable.plan, built.host_signature(self.groups))
                 self._final = self.built is not None
@@ -234,7 +229,7 @@ class _Variant:
         """A launch is over, of which NumPy ran so many programs."""
         self._handed = self._handed + 1 if handed else 0
         if engine == "auto" and self._handed == _MOST_HANDED:
-            self.built, self._next = None, None
+            self.built, self._stage = None, len(self._stages)
             self.why = "its checks hand programs to NumPy in every launch"
 
 

@@ -53,16 +53,15 @@ class Guards:
         left = code.op("sub", code.load("i64", place), code.constant("i64", 1))
         code.store(left, place)
         known = code.block.known
-        ask, more, on = code.new_block("ask"), code.new_block("more"), code.new_block("on")
+        ask, on = code.new_block("ask"), code.new_block("on")
         code.branch(code.compare("sgt", left, code.constant("i64", 0)), on, ask, likely=True)
         code.block = ask
         asked = code.load("ptr", code.offset(self._fault, code.constant("i64", 3), "i64"))
-        rounds = code.let(f"call i64 {asked.name}()", "i64", pure=False)
+        # An answer that does not come, since an interrupt met who gives it, leaves what is there: no more rounds.
+        code.do(f"call void {asked.name}({place})")
+        rounds = code.load("i64", place)
         self._stops(STOPPED, loop.index)
-        code.branch(code.compare("sgt", rounds, code.constant("i64", 0)), more, self._stop)
-        code.block = more
-        code.store(rounds, place)
-        code.jump(on)
+        code.branch(code.compare("sgt", rounds, code.constant("i64", 0)), on, self._stop)
         on.known = known
         code.block = on
 

@@ -11,10 +11,11 @@ import importlib.util
 import itertools
 import sys
 import threading
+import weakref
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from triton_lab.native import elf
+from triton_lab.native import elf, pool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 # How hard LLVM tries to select instructions.
 _EFFORT = 2
 _numbers = itertools.count()
+# What keeps linked code where it is, by its number.
+_linked: dict[int, Any] = {}
 _once = threading.Lock()
 
 
@@ -140,10 +143,18 @@ class Linked:
         try:
             # The C library has memcpy and memset, which LLVM may call for loops that do their work.
             library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol(symbol)
-            self._tracker = library.link(_linker(), f"kernel{next(_numbers)}")
+            number = next(_numbers)
+            _linked[number] = tracker = library.link(_linker(), f"kernel{number}")
         except (RuntimeError, AttributeError) as error:
             raise CannotCompile(str(error)) from error
-        self.address: int = self._tracker[symbol]
+        weakref.finalize(self, _forget, number).atexit = False
+        self.address: int = tracker[symbol]
+
+
+def _forget(number: int) -> None:
+    # What is linked is no part of what Python clears away: it ends on the thread that compiles, where no interrupt
+    # leaves LLVM's lock taken.
+    pool.background.clear_away(functools.partial(_linked.pop, number))
 
 
 @functools.cache

@@ -19,9 +19,9 @@
 ``fault``      five numbers. The function writes the first two when it stops early: a guard (an entry of
                ``Generated.guards``), and whether it failed ``LATE``; and the last: an address that may not be touched,
                0 if it knows none. The third is how many rounds of loops may pass
-               until it calls the fourth, the address of an ``int64 ask()``: that says how many may until the next
-               time, or 0: then the function stops where it is, with `STOPPED` for the guard, and in the second place
-               the operation, by its index, that is the loop.
+               until it calls the fourth, the address of a ``void ask(int64 *rounds)``: that writes how many may until
+               the next time. If it writes nothing, or 0, the function stops where it is, with `STOPPED` for the guard,
+               and in the second place the operation, by its index, that is the loop.
 
 It returns ``end`` when all programs ran. Otherwise it returns the number of a program that a guard stopped: the
 programs before it have run, and it has not changed any memory, so that NumPy may run it from its start; then the

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import queue
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -13,8 +15,8 @@ from triton_lab.interpreter.errors import KernelError
 from triton_lab.native import pool
 from triton_lab.native.program import LATE, STOPPED
 
-# Runs programs from a number to another one, unless the event is set: see `Built`.
-Call = Callable[[int, int, threading.Event], tuple[int, tuple[int, int, int]]]
+# Runs programs from a number to another one, unless it shall halt: see `Built`.
+Call = Callable[[int, int, pool.Halt], tuple[int, tuple[int, int, int]]]
 
 
 class Left:
@@ -87,15 +89,20 @@ def shared(
 
 
 class _Work:
+    """What threads share. Locks are plain ones, since an interrupt may leave others taken, conditions and events among
+    them; helpers meet no interrupt."""
+
     def __init__(self, call: Call, programs: tuple[int, int], sizes: tuple[int, int], threads: int) -> None:
         self._call, self._threads = call, threads
         self._least, self._most = sizes
         self._next, self._end = programs
         self._done = programs[0]
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
         self._helping, self._is_over = 0, False
+        # Something for each helper that ended.
+        self._ended: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._failed: list[tuple[int, int]] = []
-        self.halt = threading.Event()
+        self.halt = pool.Halt()
         self.error: BaseException | None = None
 
     @property
@@ -111,7 +118,7 @@ class _Work:
             except KeyboardInterrupt as error:
                 tell_where(error, taken[0])
                 raise
-            with self._changed:
+            with self._lock:
                 self._done += came - taken[0]
                 if came < taken[1]:
                     self._is_over = True
@@ -122,7 +129,7 @@ class _Work:
 
     def help(self) -> None:
         """The same on another thread, if it comes in time."""
-        with self._changed:
+        with self._lock:
             if self._is_over:
                 return
             self._helping += 1
@@ -132,19 +139,21 @@ class _Work:
             self.error = self.error or error
             self.halt.set()
         finally:
-            with self._changed:
+            with self._lock:
                 self._helping -= 1
-                self._changed.notify_all()
+            self._ended.put(None)
 
     def finish(self) -> None:
         """Wait for all who help, whatever happens meanwhile: they work in the launch's memory."""
         interrupt: BaseException | None = None
         while True:
             try:
-                with self._changed:
+                with self._lock:
                     self._is_over = True
-                    while self._helping:
-                        self._changed.wait()
+                # What an interrupt took from the queue is not missed: who ended is no helper any more.
+                while self._helping:
+                    with contextlib.suppress(queue.Empty):
+                        self._ended.get(timeout=pool.LOOK_SECONDS)
                 break
             except BaseException as error:
                 self.halt.set()
@@ -154,7 +163,7 @@ class _Work:
             raise interrupt
 
     def _take(self) -> tuple[int, int] | None:
-        with self._changed:
+        with self._lock:
             if self._is_over or self._next >= self._end or self.halt.is_set():
                 return None
             # Fewer and fewer, so that all end at about the same time.

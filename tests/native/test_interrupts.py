@@ -1,0 +1,271 @@
+"""An interrupt at any point of a launch is told, and the next launch is as if there had been none."""
+
+from __future__ import annotations
+
+import faulthandler
+import queue
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+
+import triton_lab as lab
+from tests.interpreter.support import kernel_from
+from tests.native.interrupts import Points, interrupted
+from tests.native.launches import add, counted
+from triton_lab.native import built, engine, jit, pool, running
+
+# What is ours in a launch, and what of Python's it rests on.
+FILES = ("/native/", "threading.py", "queue.py", "contextlib.py")
+
+
+@pytest.fixture(autouse=True)
+def no_hanging() -> Iterator[None]:
+    """Where something waits for ever, the process says where, and ends."""
+    faulthandler.dump_traceback_later(300, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
+
+
+def at_every_point(act: Callable[[], object], check: Callable[[str], None], files: tuple[str, ...] = FILES) -> int:
+    """``act`` with an interrupt at each point in turn, and ``check`` after each; how many points there are."""
+    at = 0
+    while (found := interrupted(act, at, files))[0]:
+        where, told = found
+        assert told, f"an interrupt is lost at {where}"
+        check(where)
+        at += 1
+    return at
+
+
+def all_help() -> bool:
+    """Whether threads that help with launches still do so."""
+    count = pool.helpers._count
+    together = threading.Barrier(count + 1)
+    pool.helpers.ask(count, together.wait)
+    together.wait(20)
+    return count > 0
+
+
+@pytest.fixture
+def in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launches are shared among three threads however small they are."""
+    for seconds in ("_WORTH_SECONDS", "_TELLING_SECONDS", "_TAKEN_SECONDS", "_FINDING_SECONDS"):
+        monkeypatch.setattr(running, seconds, 0.0)
+    monkeypatch.setattr(running, "_CALL_SECONDS", 1e-5)
+    monkeypatch.setattr(pool, "processors", lambda: 3)
+    monkeypatch.setattr(pool, "helpers", pool.Helpers())
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_at_any_point_of_a_launch(shared: bool, request: pytest.FixtureRequest) -> None:
+    if shared:
+        request.getfixturevalue("in_pieces")
+    x, out = torch.rand(1024), torch.zeros(1024)
+
+    def launch() -> None:
+        add[(16,)](x, x, out, 1024, BLOCK=64)
+
+    def check(where: str) -> None:
+        out.zero_()
+        launch()
+        assert torch.equal(out, 2 * x) and engine.lately[-1].engine == "native", where
+        assert not shared or all_help(), where
+
+    with lab.limits(engine="native"):
+        launch()
+        launch()
+        assert at_every_point(launch, check) > 40
+
+
+def test_at_any_point_where_a_loop_asks_whether_to_go_on() -> None:
+    """Where the one that answers was ended, later launches ran for ever, or ended as if they were interrupted."""
+    out = torch.zeros(1, dtype=torch.int64)
+
+    def launch() -> None:
+        counted[(2,)](out, 10**5)
+
+    def check(where: str) -> None:
+        out.zero_()
+        launch()
+        assert out.item() == 10**5, where
+
+    with lab.limits(engine="native"):
+        launch()
+        with Points(files=("native/built.py",)) as points:
+            launch()
+        assert at_every_point(launch, check, ("native/built.py",)) == points.count > 20
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_that_meets_another_one_where_a_loop_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one comes while the first is written down."""
+    out = torch.zeros(1, dtype=torch.int64)
+    room_of = built._Room
+
+    class Room(room_of):
+        """Two interrupts at once, in the first call."""
+
+        told = 0
+
+        @property
+        def error(self) -> BaseException | None:
+            return self._error
+
+        @error.setter
+        def error(self, error: BaseException | None) -> None:
+            self._error = error
+            if error is not None:
+                raise KeyboardInterrupt
+
+        @property
+        def _halt(self) -> pool.Halt | None:
+            Room.told += 1
+            if Room.told == 1:
+                raise KeyboardInterrupt
+            return None
+
+        @_halt.setter
+        def _halt(self, halt: pool.Halt | None) -> None:
+            pass
+
+    monkeypatch.setattr(built, "_rooms", [])
+    with lab.limits(engine="native"):
+        counted[(0,)](out, 10**12)
+        monkeypatch.setattr(built, "_Room", Room)
+        with pytest.raises(KeyboardInterrupt):
+            counted[(1,)](out, 10**12)
+        counted[(1,)](out, 10**5 + 1)
+    assert out.item() == 10**5 + 1
+
+
+FRESH = """
+@triton.jit
+def fresh(out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + i, i * n + NUMBER)
+"""
+
+
+def llvm_is_free() -> bool:
+    """Whether another thread comes to LLVM."""
+    came = threading.Event()
+    threading.Thread(target=lambda: (jit.object_code("", jit.host()), came.set()), daemon=True).start()
+    return came.wait(20)
+
+
+def test_at_any_point_of_a_compilation_that_a_launch_waits_for() -> None:
+    """LLVM's lock stayed taken where one came as the launch had just taken it; no other thread compiled any more."""
+    out = torch.zeros(64, dtype=torch.int32)
+    waiting = ("native/engine.py", "native/pool.py", "llvmlite")
+    for at in range(1000):
+        kernel = kernel_from(FRESH.replace("NUMBER", str(at)))
+        with lab.limits(engine="numpy"):
+            kernel[(1,)](out, 7, B=64)
+        with lab.limits(engine="native"):
+            where, told = interrupted(lambda: kernel[(1,)](out, 7, B=64), at, waiting)  # noqa: B023
+            if not where:
+                break
+            assert told, f"an interrupt is lost at {where}"
+            assert llvm_is_free(), where
+            kernel[(1,)](out, 7, B=64)
+        assert (out == torch.arange(64) * 7 + at).all() and engine.lately[-1].engine == "native", where
+    assert at > 20
+
+
+def test_at_any_point_where_a_launch_has_a_kernel_compiled_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = torch.zeros(64, dtype=torch.int32)
+    monkeypatch.setattr(engine, "WARM_SECONDS", 0.0)
+    monkeypatch.setattr(engine, "HOT_SECONDS", 0.0)
+    for at in range(1000):
+        kernel = kernel_from(FRESH.replace("NUMBER", str(-1 - at)))
+        with lab.limits(engine="numpy"):
+            kernel[(1,)](out, 7, B=64)
+        monkeypatch.setattr(pool, "background", pool.Background())  # its thread has not begun
+        with lab.limits(engine="auto"):
+            where, told = interrupted(lambda: kernel[(1,)](out, 7, B=64), at, (*FILES, "llvmlite"))  # noqa: B023
+            for _ in range(2):
+                kernel[(1,)](out, 7, B=64)
+                pool.background.wait()
+        pool.background.close()
+        assert engine.lately[-1].engine == "native", where
+        if not where:
+            break
+        assert told, f"an interrupt is lost at {where}"
+    assert at > 20
+
+
+def test_no_thread_of_ours_is_at_work_once_an_interrupt_is_told(in_pieces: None) -> None:
+    """Two of them: the second while the first is waiting for the others."""
+    from triton_lab.native import shares
+
+    at = 0
+    while True:
+        inside: list[int] = []
+        where: list[str] = []
+
+        def call(first: int, end: int, halt: pool.Halt) -> tuple[int, tuple[int, int, int]]:
+            inside.append(first)  # noqa: B023
+            while not halt.is_set() and threading.current_thread().name == "triton-lab helper":
+                pass
+            inside.pop()  # noqa: B023
+            return (first, (-1, 0, 0)) if halt.is_set() else (end, (0, 0, 0))
+
+        def work(where: list[str] = where) -> None:
+            together = threading.Barrier(2)
+            pool.helpers.ask(1, together.wait)  # it has begun
+            together.wait()
+            with Points(at, ("native/shares.py",)) as points:  # noqa: B023
+                try:
+                    shares.shared(call, (0, 100), (1, 1), 2, told)
+                finally:
+                    where.append(points.where)
+
+        def told(count: int) -> None:
+            if count > 50:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        assert not inside and all_help(), where
+        if not where[0]:
+            break
+        at += 1
+    assert at > 100
+
+
+def test_a_signal_that_comes_just_before_a_wait_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python has looked for signals then, and the system has nobody to wake: it was met when the waiting was over."""
+    release = threading.Event()
+
+    class Late(queue.SimpleQueue):  # type: ignore[type-arg]
+        def get(self, *given: Any, **named: Any) -> Any:
+            if threading.current_thread() is not threading.main_thread():
+                return super().get(*given, **named)
+            # What another thread gets wakes nobody.
+            try:
+                signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+                if not sent:
+                    sent.append(1)
+                    threading.Timer(0.2, signal.pthread_kill, (other, signal.SIGINT)).start()
+                return super().get(*given, **named)
+            finally:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+
+    sent: list[int] = []
+    sleeper = threading.Thread(target=release.wait, daemon=True)
+    sleeper.start()
+    other = sleeper.ident
+    background = pool.Background()
+    monkeypatch.setattr(pool.queue, "SimpleQueue", Late)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            background.finish(release.wait)
+    finally:
+        release.set()
+        background.close()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # whatever the interrupt left undone above
+    assert sent

@@ -20,6 +20,7 @@ from triton_lab.interpreter.memory import Region
 from triton_lab.native import engine
 
 if TYPE_CHECKING:
+    from triton_lab.native import running
     from triton_lab.native.built import Built
     from triton_lab.native.shares import Left
 
@@ -44,6 +45,9 @@ _SLOTS: Mapping[str, tuple[str, type]] = {
 }
 
 
+_MOST_PACES = 1000
+
+
 class Again:
     """What the launches of a kernel with these types of arguments have in common."""
 
@@ -56,6 +60,7 @@ class Again:
         self._takes: list[tuple[int, type | None]] = []
         self._pack: Callable[..., bytes] | None = None
         self.patterns: dict[tuple[int, ...], _Pattern | None] = {}
+        self._paces: dict[object, running.Pace] = {}
         slots = ["<"]
         for position, type in enumerate(signature.values()):
             if type == "constexpr":
@@ -138,6 +143,19 @@ class Again:
                 behind += mine
         chosen = (*slots, *behind)
         return _Pattern(variant, variant.built, chosen, tuple(constants), struct.Struct(f"<{len(chosen)}Q").pack)
+
+    def pace(self, grid: Grid, objects: Sequence[Any], runs: Sequence[Run]) -> running.Pace:
+        """How long programs took where the grid, the numbers and the sizes of memory were the same."""
+        numbers = tuple(objects[position] for position, kind in self._takes if kind)
+        key = grid, numbers, tuple(stop - start for start, stop in runs)
+        found = self._paces.get(key)
+        if found is None:
+            from triton_lab.native import running
+
+            if len(self._paces) >= _MOST_PACES:
+                self._paces.clear()
+            found = self._paces[key] = running.Pace()
+        return found
 
     def place(self, packed: bytes, runs: Sequence[Run], inside: Sequence[int]) -> Callable[[int], int]:
         """An argument as a number: see `Footprints.known`."""
@@ -222,7 +240,7 @@ def launched(
         return bool(found)
 
     left = shares.Left(((0, total),))
-    for _, late, _ in running.stops(call, total, left, tell, is_apart):
+    for _, late, _ in running.stops(call, total, left, tell, is_apart, again.pace(grid, objects, runs)):
         shares.check(late)
         return left
     variant.ended(0, limits.engine)

@@ -6,6 +6,7 @@ import math
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from triton_lab.interpreter.values import Descriptor, Value
@@ -29,6 +30,13 @@ _WORTH_SECONDS, _TELLING_SECONDS, _TAKEN_SECONDS = 3e-4, 3e-5, 1e-4
 _FINDING_SECONDS = 2e-3
 
 _GRID = struct.Struct("<3q").pack
+
+
+@dataclass(slots=True)
+class Pace:
+    """Seconds that a program takes on one thread; 0: not known."""
+
+    each: float = 0.0
 
 
 def regions_of(machine: Machine, accesses: Iterable[int]) -> Regions | str:
@@ -80,7 +88,7 @@ def run(
             told(count, total)
 
     handed, table = 0, _table(machine, built, regions)
-    for guard, late, where in stops(call, total, left, tell, is_apart):
+    for guard, late, where in stops(call, total, left, tell, is_apart, Pace()):
         check(late)
         machine.ended = total - left.count
         if where and regions[built.made.guards[guard].op] is None and _is_met(machine, where):
@@ -97,13 +105,22 @@ def stops(
     left: Left,
     tell: Callable[[int], None],
     is_apart: Callable[[bool], bool],
+    pace: Pace,
 ) -> Iterator[tuple[int, int, int]]:
     """Run the programs that are ``left`` of a ``total``; what `Built` says whenever a guard stops the first of them.
 
-    ``tell`` hears how many have run. From the first stop on they run on one thread.
+    ``tell`` hears how many have run. From the first stop on they run on one thread. ``pace`` is what is known of how
+    long they take, and then what this has shown.
     """
     step, may_share = 1, True
     while left:
+        if may_share and left.count > 1 and pace.each * left.count > _WORTH_SECONDS:
+            may_share = False
+            threads = min(pool.processors(), left.count)
+            if threads > 1 and is_apart(pace.each * left.count >= _FINDING_SECONDS):
+                _share(call, left, threads, tell, pace)
+                tell(total - left.count)
+                continue
         at, until = left.first
         end = min(until, at + step)
         start = time.perf_counter()
@@ -122,15 +139,17 @@ def stops(
             step *= 2 if seconds > _CALL_SECONDS / 16 else 16 if seconds > _TELLING_SECONDS or not may_share else 4
         elif seconds > 2 * _CALL_SECONDS:
             step = max(1, step // 2)
+        if seconds > _TELLING_SECONDS:
+            pace.each = seconds / (end - at)
         tell(total - left.count)
-        each = seconds / max(1, came - at)
-        if may_share and seconds > _TELLING_SECONDS and left.count > 1 and each * left.count > _WORTH_SECONDS:
-            may_share = False
-            threads = min(pool.processors(), left.count)
-            if threads > 1 and is_apart(each * left.count >= _FINDING_SECONDS):
-                sizes = (math.ceil(_TAKEN_SECONDS / each), max(1, int(_CALL_SECONDS / each)))
-                left.become(shared(call, left.first, sizes, threads, tell))
-                tell(total - left.count)
+
+
+def _share(call: Callable[..., Any], left: Left, threads: int, tell: Callable[[int], None], pace: Pace) -> None:
+    """Run what is ``left`` on so many threads."""
+    sizes = (math.ceil(_TAKEN_SECONDS / pace.each), max(1, int(_CALL_SECONDS / pace.each)))
+    start, count = time.perf_counter(), left.count
+    left.become(shared(call, left.first, sizes, threads, tell))
+    pace.each = (time.perf_counter() - start) * threads / max(1, count - left.count)
 
 
 def _on_numpy(machine: Machine, left: Left, first: int) -> int:

@@ -6,10 +6,11 @@ import argparse
 import json
 import math
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-from .figure import Figure, table
+from .figure import Figure, line
 from .machine import describe
 from .process import ProcessFailed
 
@@ -27,7 +28,7 @@ SUBJECTS = (
     "compiled",
     "keystroke",
 )
-"""Modules of this package with `measure(quick) -> list[Figure]`."""
+"""Modules of this package with `measure(quick) -> Iterable[Figure]`, each as soon as it is known."""
 
 
 def main() -> int:
@@ -41,16 +42,21 @@ def main() -> int:
     print(describe(), flush=True)
     figures: list[Figure] = []
     for subject in options.only or SUBJECTS:
-        try:
-            measured = import_module(f"bench.{subject}").measure(quick=options.quick)
-        except ProcessFailed as failure:  # the other subjects are still worth measuring
-            measured = [Figure(subject, math.nan, "", note=str(failure))]
-        print(f"\n{subject}\n{table(measured)}", flush=True)
-        figures += measured
+        print(f"\n{subject}", flush=True)
+        for figure in _measured(subject, options.quick):
+            print(line(figure), flush=True)
+            figures.append(figure)
     if options.json:
         rows = [each.as_row() for each in figures]
         options.json.write_text(json.dumps({"machine": describe(), "figures": rows}, indent=2) + "\n")
     return 0
+
+
+def _measured(subject: str, quick: bool) -> Iterator[Figure]:
+    try:
+        yield from import_module(f"bench.{subject}").measure(quick=quick)
+    except ProcessFailed as failure:  # the other subjects are still worth measuring
+        yield Figure(subject, math.nan, "", note=str(failure))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -62,18 +61,8 @@ class Figure:
         }
 
 
-def table(figures: Sequence[Figure]) -> str:
-    """The figures as aligned lines: name, value with unit, target, whether it is met, note."""
-    rows = [
-        (
-            each.name,
-            f"{each.value:.4g} {each.unit}".rstrip(),
-            str(each.target or ""),
-            {True: "ok", False: "MISSED", None: ""}[each.met],
-            each.note,
-        )
-        for each in figures
-    ]
-    widths = [max(map(len, column), default=0) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(line.rstrip() for line in lines)
+def line(figure: Figure) -> str:
+    """The figure on one line, in columns: name, value with unit, target, whether it is met, note."""
+    met = {True: "ok", False: "MISSED", None: ""}[figure.met]
+    value = f"{figure.value:.4g} {figure.unit}".rstrip()
+    return f"{figure.name:<72}  {value:<18}  {figure.target or ''!s:<8}  {met:<6}  {figure.note}".rstrip()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import compileall
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -130,24 +130,26 @@ LAUNCHES: dict[str, Callable[[], Callable[[], object]]] = {
 }
 
 
-def measure(quick: bool = False) -> list[Figure]:
+def measure(quick: bool = False) -> Iterable[Figure]:
     """Of a cell in a fresh kernel, idle before or not, and run again: seconds from Run to the first picture. Largest
     notebook, and a saved one opened. Per launch: seconds to its card with the first live picture, which comes before
     the findings where these take long, that over the launch's, and of tabs.
     """
-    figures = [*_from_run(), _largest_notebook(), *([] if quick else [_reopened()])]
+    yield from _from_run()
+    yield _largest_notebook()
+    if not quick:
+        yield _reopened()
     for name in QUICK if quick else LAUNCHES:
         seconds = fresh("first_look:time_launch", name, environment=OURS | ONE_THREAD)
         launch, card = seconds.pop("launch"), seconds.pop("card")
         parts = [f"{part} {seconds.pop(part):.2g} s" for part in ("findings", "scene", "picture")]  # the file's PNG
         note = f"launch {launch:.2g} s; {', '.join(parts)}"
-        figures.append(Figure(f"{name}: card with its first live picture", card, "s", AtMost(CARD), note))
-        figures.append(Figure(f"{name}: that over the recorded launch", card / launch, "times"))
+        yield Figure(f"{name}: card with its first live picture", card, "s", AtMost(CARD), note)
+        yield Figure(f"{name}: that over the recorded launch", card / launch, "times")
         slowest = max(seconds, key=lambda tab: seconds[tab])
         told = ", ".join(f"{tab} {each:.2g}" for tab, each in seconds.items())
         limit = SMALL_TAB if name in QUICK else TAB
-        figures.append(Figure(f"{name}: slowest tab, {slowest}", seconds[slowest], "s", AtMost(limit), told))
-    return figures
+        yield Figure(f"{name}: slowest tab, {slowest}", seconds[slowest], "s", AtMost(limit), told)
 
 
 def _from_run() -> list[Figure]:

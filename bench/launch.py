@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections.abc import Iterable
 
 import torch
 
@@ -16,16 +17,15 @@ from .process import OURS, fresh
 from .timing import median_seconds
 
 
-def measure(quick: bool = False) -> list[Figure]:
+def measure(quick: bool = False) -> Iterable[Figure]:
     """Milliseconds of a repeated small launch, seconds of first launches (the slowest and the median example)."""
     repeated = fresh("launch:time_repeated", 0.2 if quick else 2.0, environment=OURS)
-    figures = [Figure("repeated launch of a small kernel", repeated * 1e3, "ms", AtMost(3), "8 programs of 128")]
+    yield Figure("repeated launch of a small kernel", repeated * 1e3, "ms", AtMost(3), "8 programs of 128")
     with tempfile.TemporaryDirectory() as cache:  # empty: nothing compiled in an earlier run is found again
         first = fresh("launch:time_first", environment={**OURS, "TRITON_CACHE_DIR": cache})
     ranked = sorted((seconds, name) for name, seconds in first.items())
     for label, (seconds, name) in (("median", ranked[len(ranked) // 2]), ("slowest", ranked[-1])):
-        figures.append(Figure(f"first launch of a new kernel, {label} example", seconds, "s", AtMost(0.4), name))
-    return figures
+        yield Figure(f"first launch of a new kernel, {label} example", seconds, "s", AtMost(0.4), name)
 
 
 def time_repeated(budget: float) -> float:

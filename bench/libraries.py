@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -78,6 +79,28 @@ def fetched(library: Library, into: Path) -> Path:
         target = [sys.executable, "-m", "pip", "install", "-q", "--target", str(into / "needed")]
         subprocess.run([*target, *library.needs], check=True)
     return archive.with_name(archive.name.removesuffix(".tar.gz"))
+
+
+class NotHad(RuntimeError):
+    """A library could not be fetched; the message says why."""
+
+
+def unpacked(library: Library, into: Path) -> Path:
+    """A folder with the modules of the library's wheel, of the version named here and without what it needs.
+
+    Raises NotHad.
+    """
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "--no-input"]
+    named = f"{library.name}=={library.version}"
+    done = subprocess.run([*pip, named, "-d", str(into)], capture_output=True, text=True, check=False)
+    wheels = list(into.glob(f"{library.name.replace('-', '_')}-*.whl"))
+    if done.returncode or not wheels:
+        said = [line for line in done.stderr.splitlines() if line.strip() and "[notice]" not in line]
+        raise NotHad(f"the wheel of {named} could not be had: {said[-1] if said else 'pip says nothing of it'}")
+    folder = into / library.name
+    with zipfile.ZipFile(wheels[0]) as packed:
+        packed.extractall(folder)
+    return folder
 
 
 def run(library: Library, into: Path, seconds: int, more: Sequence[str]) -> None:

@@ -6,30 +6,32 @@ spread over a large grid, and its seconds are scaled to all of them: a note says
 to torch's of float32: its fp16 ones may use a unit of the processor for matrices, or none at all; both are printed.
 With each case stands which engine ran it, and if it was NumPy's, why; at the end kernels of public libraries.
 
-``python -m bench --only native`` takes six to seven minutes on a quiet machine, with ``--quick`` four. Libraries count
-where they are installed, or on PYTHONPATH: of the wheels of liger-kernel and late-interaction-kernels nothing but the
-files is needed.
+``python -m bench --only native`` takes six to seven minutes on a quiet machine, with ``--quick`` four. The libraries'
+wheels are fetched from the package index, of the versions that `bench.libraries` names, into a folder that goes again.
+Where they cannot be had, those that are installed count, and it is said.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import statistics
+import tempfile
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from .cases import CASES, every_case
 from .figure import AtLeast, AtMost, Figure
+from .libraries import LIBRARIES, Library, NotHad, unpacked
 from .process import OURS, UPSTREAM, ProcessFailed, fresh
 
-LIBRARIES = ("liger-kernel", "late-interaction-kernels")
 # The kernel that LLVM takes longest for.
 _LARGEST = "attention 4x1024x64, causal"
 
 
-def measure(quick: bool = False) -> list[Figure]:
+def measure(quick: bool = False) -> Iterable[Figure]:
     """Per case what the others take over the native engine; a small launch, making a kernel ready; libraries."""
-    figures: list[Figure] = []
     budget = 0.5 if quick else 2.0
     over_upstream: dict[str, float] = {}
     over_torch: dict[str, dict[str, float]] = {"one thread": {}, "one thread, fp16 as fp16": {}, "two threads": {}}
@@ -37,13 +39,17 @@ def measure(quick: bool = False) -> list[Figure]:
         try:
             took = fresh("engines:time_engines", name, budget, 1, name in CASES, environment=OURS | _threads(1))
             figure = _over_upstream(name, took["seconds"]["native"][0], budget, took)
-            figures.append(figure)
+            yield figure
             over_upstream[name] = figure.value
             if name in CASES:
-                figures += _of_the_seven(name, took["seconds"], budget, over_torch)
+                yield from _of_the_seven(name, took["seconds"], budget, over_torch)
         except ProcessFailed as failure:  # the other cases are still worth measuring
-            figures.append(Figure(name, math.nan, "", note=str(failure)))
-    return [*figures, *_summary(over_upstream, over_torch), *_small(budget), *_libraries()]
+            yield Figure(name, math.nan, "", note=str(failure))
+    yield from _summary(over_upstream, over_torch)
+    yield from _small(budget)
+    with tempfile.TemporaryDirectory() as folder:
+        for library in LIBRARIES:
+            yield from _library(library, Path(folder))
 
 
 def _of_the_seven(
@@ -119,23 +125,28 @@ def _small(budget: float) -> Iterable[Figure]:
     yield Figure("the first kernel of a process, with what it imports", ready["imported"], "s")
 
 
-def _libraries() -> Iterable[Figure]:
-    """Of each public library how many of its kernels ran native, and what the others say."""
-    for library in LIBRARIES:
-        alone = OURS | _threads(1) | {"CUDA_VISIBLE_DEVICES": ""}
-        try:
-            told = fresh("library_kernels:engines_of", library, environment=alone)
-        except ProcessFailed as failure:
-            told = {"missing": str(failure)}
-        title = f"{library}: kernels that ran native"
-        if "missing" in told:
-            yield Figure(title, math.nan, "", note=told["missing"])
-            continue
-        kernels, failed = told["kernels"], told["failed"]
-        native = sum(what == "native" for what in kernels.values())
-        yield Figure(title, native, f"of {len(kernels)}", None, ", ".join(kernels))
-        for name, what in kernels.items():
-            if what != "native":
-                yield Figure(f"{library}, {name}", math.nan, "", note=what)
-        for name, error in failed.items():
-            yield Figure(f"{library}, {name}", math.nan, "", note=f"raised {error}")
+def _library(library: Library, into: Path) -> Iterable[Figure]:
+    """How many kernels of a public library ran native, and what the others say."""
+    alone = OURS | _threads(1) | {"CUDA_VISIBLE_DEVICES": ""}
+    named, lacking = f"{library.name} {library.version}", ""
+    try:
+        paths = [str(unpacked(library, into)), os.environ.get("PYTHONPATH", "")]
+        alone |= {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    except NotHad as reason:
+        named, lacking = f"{library.name} as installed", f"{reason}; "
+    try:
+        told = fresh("library_kernels:engines_of", library.name, environment=alone)
+    except ProcessFailed as failure:
+        told = {"missing": str(failure)}
+    title = f"{named}: kernels that ran native"
+    if "missing" in told:
+        yield Figure(title, math.nan, "", note=f"{lacking}{told['missing']}")
+        return
+    kernels, failed = told["kernels"], told["failed"]
+    native = sum(what == "native" for what in kernels.values())
+    yield Figure(title, native, f"of {len(kernels)}", None, f"{lacking}{', '.join(kernels)}")
+    for name, what in kernels.items():
+        if what != "native":
+            yield Figure(f"{library.name}, {name}", math.nan, "", note=what)
+    for name, error in failed.items():
+        yield Figure(f"{library.name}, {name}", math.nan, "", note=f"raised {error}")

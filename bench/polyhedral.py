@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from triton_lab.polyhedral import scop
@@ -14,21 +14,16 @@ from triton_lab.views.polyhedral.iteration import iteration_view
 from .figure import AtMost, Figure
 
 
-def measure(quick: bool = False) -> list[Figure]:
+def measure(quick: bool = False) -> Iterable[Figure]:
     """Milliseconds, the best of several runs."""
     times = 3 if quick else 10
     nests = {"the page's nest": examples.PAGE, "wavefront": examples.WAVEFRONT, "matmul": examples.MATMUL}
-    figures = [
-        Figure(f"dependences and legality, {name}", _best(partial(_judge, text), times), "ms", AtMost(100))
-        for name, text in nests.items()
-    ]
+    for name, text in nests.items():
+        yield Figure(f"dependences and legality, {name}", _best(partial(_judge, text), times), "ms", AtMost(100))
     large = scop("for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) A[i][j] = 0;", n=316)
     name = f"domain of {large.count()} points drawn as PNG"
-    figures.append(Figure(name, _best(lambda: png(iteration_view(large).figure()), times), "ms", AtMost(500)))
-    figures.append(
-        Figure("the same as a scene for the browser", _best(lambda: iteration_view(large).scene(), times), "ms")
-    )
-    return figures
+    yield Figure(name, _best(lambda: png(iteration_view(large).figure()), times), "ms", AtMost(500))
+    yield Figure("the same as a scene for the browser", _best(lambda: iteration_view(large).scene(), times), "ms")
 
 
 def _judge(text: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import triton_lab
 from triton_lab.examples import example
 
@@ -11,15 +13,13 @@ from .process import NUMPY, OURS, fresh
 from .timing import medians_in_turns
 
 
-def measure(quick: bool = False) -> list[Figure]:
+def measure(quick: bool = False) -> Iterable[Figure]:
     """Per case: the time of a recorded run, and of one with all its findings, over NumPy's plain run."""
-    figures: list[Figure] = []
     for name in CASES:
         seconds = fresh("recording:time_case", name, 0.2 if quick else 2.0, environment=OURS | NUMPY)
         note = ", ".join(f"{label} {each * 1e3:.3g} ms" for label, each in seconds.items())
-        figures.append(Figure(f"{name}: recorded", seconds["recorded"] / seconds["plain"], "times", AtMost(3), note))
-        figures.append(Figure(f"{name}: all checks on", seconds["checked"] / seconds["plain"], "times", AtMost(5)))
-    return figures
+        yield Figure(f"{name}: recorded", seconds["recorded"] / seconds["plain"], "times", AtMost(3), note)
+        yield Figure(f"{name}: all checks on", seconds["checked"] / seconds["plain"], "times", AtMost(5))
 
 
 def time_case(name: str, budget: float) -> dict[str, float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 import time
+from collections.abc import Iterable
 
 import torch
 
@@ -22,9 +23,8 @@ GIGABYTE = 1e9
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
-def measure(quick: bool = False) -> list[Figure]:
+def measure(quick: bool = False) -> Iterable[Figure]:
     """Per case: seconds of ours, of the upstream interpreter and of torch, their ratios, and ours' peak memory."""
-    figures: list[Figure] = []
     ratios: list[float] = []
     cases = every_case()
     for name in cases:
@@ -35,19 +35,18 @@ def measure(quick: bool = False) -> list[Figure]:
         try:
             theirs = fresh("speed:time_kernel", name, budget, False, environment=UPSTREAM | ONE_THREAD)["seconds"]
         except ProcessFailed as failure:
-            figures.append(Figure(name, math.nan, "times faster", note=f"{times}; upstream: {failure}"))
+            yield Figure(name, math.nan, "times faster", note=f"{times}; upstream: {failure}")
         else:
             ratios.append(theirs / ours["seconds"])
             note = f"{times}, upstream {theirs * 1e3:.3g} ms"
-            figures.append(Figure(name, ratios[-1], "times faster", AtLeast(40), note))
-        figures.append(Figure(f"{name}: time over torch's", ours["seconds"] / torch_seconds, "times", AtMost(25)))
+            yield Figure(name, ratios[-1], "times faster", AtLeast(40), note)
+        yield Figure(f"{name}: time over torch's", ours["seconds"] / torch_seconds, "times", AtMost(25))
         memory = ours["bytes"] / GIGABYTE
-        figures.append(Figure(f"{name}: peak memory above the imports", memory, "GB", AtMost(1)))
+        yield Figure(f"{name}: peak memory above the imports", memory, "GB", AtMost(1))
     if ratios:
         mean = statistics.geometric_mean(ratios)
         note = f"over {len(ratios)} of {len(cases)} cases"
-        figures.append(Figure("geometric mean over the upstream interpreter", mean, "times", AtLeast(60), note))
-    return figures
+        yield Figure("geometric mean over the upstream interpreter", mean, "times", AtLeast(60), note)
 
 
 def _use_one_thread() -> None:

@@ -66,9 +66,9 @@ def before_launches(ask: Callable[[Machine], Any]) -> Iterator[list[Any]]:
     found: list[Any] = []
     chosen = engine.chosen
 
-    def asking(machine: Machine, trial: bool = False) -> Callable[[], None]:
+    def asking(machine: Machine, *how: Any) -> Callable[[], None]:
         found.append(ask(machine))
-        return chosen(machine, trial)
+        return chosen(machine, *how)
 
     with pytest.MonkeyPatch.context() as patch, lab.limits(engine="numpy"):
         patch.setattr(engine, "chosen", asking)

@@ -67,6 +67,23 @@ def test_a_launch_is_shared_where_its_programs_keep_apart(shared) -> None:
     assert not error and ran.engine == "native" and "triton-lab helper" in shared[0]
 
 
+def test_a_launch_like_one_that_took_long_is_shared_from_its_first_program_on(shared, monkeypatch) -> None:
+    first: list[int] = []
+    sharing = running.shared
+
+    def noted(call, programs, *how):
+        first.append(programs[0])
+        return sharing(call, programs, *how)
+
+    monkeypatch.setattr(running, "shared", noted)
+    x, y, out = torch.rand(50_000), torch.rand(50_000), torch.zeros(60_000)
+    with lab.limits(engine="native"):
+        for n in (48_000, 50_000, 50_000, 49_600, 49_600):
+            add[(782,)](x, y, out, n, BLOCK=64)
+            assert torch.equal(out[:n], (x + y)[:n])
+    assert [each > 0 for each in first[1:]] == [True, False, True, False]
+
+
 def test_progress_is_told_by_the_thread_that_launches(shared, monkeypatch) -> None:
     told: list[tuple[int, int, str]] = []
     who = threading.current_thread

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.backend import again, timing
 from triton_lab.backend import arguments as args
-from triton_lab.backend import timing
 from triton_lab.backend.loading import Loaded
 from triton_lab.backend.mirror import Mirrors
 from triton_lab.backend.progress import bar
@@ -24,7 +24,7 @@ from triton_lab.interpreter.printing import Printer
 from triton_lab.native import engine
 
 if TYPE_CHECKING:
-    pass
+    from triton_lab.native.shares import Left
 
 
 # Settings of the process, changed by the magics and by `lab.limits`.
@@ -61,15 +61,18 @@ class Launcher:
 
     def launch(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> None:
         """Run the kernel over ``grid``. Raises KernelError, ArgumentError."""
+        hearing = recorders.hearing()
+        left = None if hearing else self._again(function, grid, objects)
+        if left is not None and not left:
+            return
         mirrors = Mirrors()
         call = prepared(self.source, self.metadata, function, grid, objects, mirrors)
-        hearing = recorders.hearing()
         watches = [recorder.before(call) for recorder in hearing]
         said = ""
         try:
             instead = watches[0].instead if len(watches) == 1 else None
             if instead is None or not instead(functools.partial(self.apart, call)):
-                interpret(call, watches)
+                interpret(call, watches, left=left)
             mirrors.write_back()
         except BaseException as error:
             said = str(error)
@@ -86,6 +89,27 @@ class Launcher:
                 recorder.after(call)
             # The finder knows the memory in turn: without this both would wait for the garbage collector.
             call.memory.resolve = None
+
+    def _again(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> Left | None:
+        """Run a launch that is like one before; what is left of it. None where nothing was done."""
+
+        def call() -> Call:
+            return prepared(self.source, self.metadata, function, grid, objects, Mirrors())
+
+        executable = function.executable(self.source, self.metadata)
+        start = time.perf_counter()
+        try:
+            with bar(self.metadata.name, progress) as told:
+                return again.launched(
+                    executable, self.source.signature, grid, objects, limits, told, lambda: _machine(call(), (), None)
+                )
+        except KernelError as error:
+            raise _described(error, call()) from None
+        except KeyboardInterrupt as error:
+            _tell_where(error, call())
+            raise
+        finally:
+            timing.spend(time.perf_counter() - start)
 
     def apart(self, call: Call, work: Callable[[Any, Any], Any], whole: Any, parts: Sequence[Any]) -> list[Any]:
         """``work(whole, part)`` of each part of a launch, which need not know of each other: here one after another."""
@@ -130,27 +154,15 @@ def prepared(
     )
 
 
-def interpret(call: Call, watches: Sequence[Watch], quiet: bool = False) -> None:
-    """Run a prepared launch on the CPU; ``quiet`` keeps what it prints to itself.
+def interpret(call: Call, watches: Sequence[Watch], quiet: bool = False, left: Left | None = None) -> None:
+    """Run a prepared launch on the CPU, or what is ``left`` of it; ``quiet`` keeps what it prints to itself.
 
     Raises KernelError, in words for the kernel's author. An interrupt says which line of the kernel ran.
     """
     try:
         with bar(call.metadata.name, progress) as told:
-            machine = Machine(
-                call.executable,
-                [value for leaf in call.leaves for value in leaf.values],
-                call.grid,
-                call.memory,
-                observer=together([watch.operations for watch in watches]),
-                access_observer=together([watch.accesses for watch in watches]),
-                marks=next((watch.marks for watch in watches if watch.marks is not None), None),
-                limits=limits,
-                progress=told,
-                printer=None if call.trial or quiet else Printer(call.grid, limits.lines),
-            )
-            machine.allow(call.executable.reach(call.owners))
-            run = engine.chosen(machine, call.trial)
+            machine = _machine(call, watches, told, quiet)
+            run = engine.chosen(machine, call.trial, left)
             start = time.perf_counter()
             try:
                 run()
@@ -158,16 +170,44 @@ def interpret(call: Call, watches: Sequence[Watch], quiet: bool = False) -> None
                 call.seconds = call.interpreted = time.perf_counter() - start
                 timing.spend(call.seconds)
     except KernelError as error:
-        from triton_lab.backend.report import described
-
         # Only a fault of ours has a cause that is worth seeing.
         cause = None if error.__cause__ is error else error.__cause__
-        raise described(error, call).with_traceback(None) from cause
+        raise _described(error, call) from cause
     except KeyboardInterrupt as error:
-        from triton_lab.backend.report import told_where
-
-        told_where(error, call)
+        _tell_where(error, call)
         raise
+
+
+def _machine(
+    call: Call, watches: Sequence[Watch], told: Callable[[int, int], None] | None, quiet: bool = False
+) -> Machine:
+    """What runs a prepared launch."""
+    machine = Machine(
+        call.executable,
+        [value for leaf in call.leaves for value in leaf.values],
+        call.grid,
+        call.memory,
+        observer=together([watch.operations for watch in watches]),
+        access_observer=together([watch.accesses for watch in watches]),
+        marks=next((watch.marks for watch in watches if watch.marks is not None), None),
+        limits=limits,
+        progress=told,
+        printer=None if call.trial or quiet else Printer(call.grid, limits.lines),
+    )
+    machine.allow(call.executable.reach(call.owners))
+    return machine
+
+
+def _described(error: KernelError, call: Call) -> BaseException:
+    from triton_lab.backend.report import described
+
+    return described(error, call).with_traceback(None)
+
+
+def _tell_where(error: KeyboardInterrupt, call: Call) -> None:
+    from triton_lab.backend.report import told_where
+
+    told_where(error, call)
 
 
 # The greatest extents of a grid that CUDA takes.

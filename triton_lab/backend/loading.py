@@ -85,6 +85,7 @@ def _load_elsewhere(name: str, kernel: bytes, shared: int) -> tuple[Any, Any, in
 
 # What the launcher was made for that Triton asks for just before it loads the kernel, on the same thread.
 _next = threading.local()
+_KNOWN = "triton_lab_takes"
 
 
 def announce(source: Any, metadata: Any) -> None:
@@ -101,6 +102,10 @@ def _takes() -> tuple[Measured | int | None, Measured | int | None]:
     source, metadata = _next.__dict__.pop("kernel", (None, None))
     if source is None:
         return 0, 0
+    # Some of Triton's versions load a kernel without a module at each launch; a class that changes costs all of them.
+    known: tuple[Measured | int | None, Measured | int | None] | None = type(metadata).__dict__.get(_KNOWN)
+    if known is not None:
+        return known
 
     def resources() -> Resources:
         return resources_of(source, metadata)
@@ -109,9 +114,10 @@ def _takes() -> tuple[Measured | int | None, Measured | int | None]:
     # suffices, which here it does. Inductor asks for all three of every configuration and hardly ever looks at them.
     shared = Measured(lambda: resources().shared)
     type(metadata).shared = property(lambda _: 0 if "kernel" in _next.__dict__ else shared)
-    if inductor.wrote(source):
-        return None, None
-    return Measured(lambda: resources().registers), Measured(lambda: resources().spills)
+    takes = Measured(lambda: resources().registers), Measured(lambda: resources().spills)
+    known = (None, None) if inductor.wrote(source) else takes
+    setattr(type(metadata), _KNOWN, known)
+    return known
 
 
 class Utils:
@@ -125,7 +131,7 @@ class Utils:
         and spills are sm_90's, worked out when they are looked at.
         """
         if b'"builtin.module"' in kernel:
-            loaded = _loaded.setdefault(kernel, Loaded(kernel))
+            loaded = _loaded.get(kernel) or _loaded.setdefault(kernel, Loaded(kernel))
         elif not kernel.strip(b"\0 \n") or kernel.startswith(b"#loc"):
             loaded = Loaded(kernel)  # a plan that was emptied or cut; several may look alike
         else:

@@ -15,7 +15,7 @@ from triton_lab.ir.plan import Block
 from triton_lab.native import code as text
 from triton_lab.native import terms
 from triton_lab.native.code import Code, Phi, Reg
-from triton_lab.native.emitter import Emitter, Retry, emits
+from triton_lab.native.emitter import Emitter, Retry, Turn, emits
 from triton_lab.native.forms import Affine, Buffer, Described, Form
 from triton_lab.native.materials import materialise
 from triton_lab.native.rounds import Handed, Rounds
@@ -59,7 +59,9 @@ def scf_for(emitter: Emitter, op: Op) -> None:
     code.block = inside
     forms, costs = dict(emitter.forms), dict(emitter.costs)
     emitter.forms[counter] = i.reg
+    turn, emitter.turn = emitter.turn, Turn(op, number.reg, rounds)
     _turn(emitter, op, body, carried, arguments)
+    emitter.turn = turn
     number.come(code.op("add", number.reg, code.constant("i64", 1)), code.block)
     i.come(code.op("add", i.reg, step), code.block)
     code.jump(head)

@@ -1,4 +1,4 @@
-"""``tt.dot``: tiles of the product are kept in registers while the inner axis is gone through.
+"""``tt.dot``: what is multiplied, and what it is added to.
 
 Operands are written down as numbers of the type in which is summed up: float32 for floats of up to 32 bits, int32 for
 integers. A sum begins with the accumulator, where NumPy's engine adds it last: within the same bound.
@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from triton_lab.ir import Dense, Op
+from triton_lab.native import panels
 from triton_lab.native.code import Code, Reg
 from triton_lab.native.elements import Indices, read, widened_at, write
 from triton_lab.native.emitter import Emitter, emits
@@ -18,6 +19,7 @@ from triton_lab.native.kinds import is_narrow
 from triton_lab.native.materials import materialise
 from triton_lab.native.math.conversions import narrow, widen
 from triton_lab.native.nest import lanes_for, nest
+from triton_lab.native.tiles import multiply
 from triton_lab.native.unsupported import Unsupported
 
 _SUMS = {"f32": "float", "f16": "float", "bf16": "float", "f64": "double", "i32": "i32"}
@@ -35,6 +37,8 @@ def dot(emitter: Emitter, op: Op) -> None:
     if added is not None:
         result, start = added.results[0], next(v for v in added.operands if v != op.results[0])
         emitter.done.add(added)
+    if panels.put_off(emitter, op, start, result, kind):
+        return
     left, right = (_operand(emitter, value, kind) for value in (a, b))
     multiplied(emitter, left, right, start, result, emitter.element(a))
 
@@ -46,7 +50,7 @@ def multiplied(emitter: Emitter, left: Buffer, right: Buffer, start: int, result
 
     def plane(at: Indices) -> None:
         x, y, total = (plane_of(emitter, buffer, at) for buffer in (left, right, out))
-        _multiply(emitter, x, y, start, total, element, at)
+        multiply(emitter, x, y, start, total, element, at)
         if given == "bf16":
             _put_right(emitter, x, y, start, total, element, at)
 
@@ -119,58 +123,6 @@ def _operand(emitter: Emitter, value: int, kind: str) -> Buffer:
 
     nest(emitter, buffer.shape, [value], body)
     return buffer
-
-
-def _multiply(emitter: Emitter, a: Buffer, b: Buffer, start: int, out: Buffer, element: str, plane: Indices) -> None:
-    """``out = a @ b + start``, tile by tile: so many rows that their sums fill half of the registers."""
-    code, signature = emitter.code, emitter.signature
-    (rows, depth), columns, kind = a.shape, b.shape[1], a.kind
-    width = min(columns, 2 * signature.vector // (8 if kind == "double" else 4))
-    height = min(rows, 8 if signature.registers >= 32 else 4)
-
-    def tile(i: Reg, j: Index) -> None:
-        sums = []
-        for row in range(height):
-            where = Index(code.op("add", i, code.constant("i64", row)), emitter.depth)
-            sums.append(code.splat(widened_at(emitter, start, (*plane, where, j)), width))
-        first_a = code.offset(a.pointer, code.op("mul", i, code.constant("i64", a.strides[0])), kind)
-        first_b = code.offset(b.pointer, j.value, kind)
-
-        def step(k: Reg, now: list[Reg]) -> Sequence[Reg]:
-            row_b = code.offset(first_b, code.op("mul", k, code.constant("i64", b.strides[0])), kind)
-            factors = code.load(kind, row_b, width)
-            here = code.offset(first_a, k, kind)
-            following = []
-            for row, total in enumerate(now):
-                one = code.load(kind, code.offset(here, code.constant("i64", row * a.strides[0]), kind))
-                following.append(_added_product(emitter, code.splat(one, width), factors, total))
-            return following
-
-        found = emitter.counted(code.constant("i64", 0), code.constant("i64", depth), 1, step, sums)
-        for row, total in enumerate(found):
-            where = Index(code.op("add", i, code.constant("i64", row)), emitter.depth)
-            total = narrow(code, total, element) if is_narrow(element) and not out.widened else total
-            write(emitter, out, (where, j), total)
-
-    def along_columns(j: Reg, _: list[Reg]) -> Sequence[Reg]:
-        column = Index(j, emitter.depth, width)
-
-        def along_rows(i: Reg, _: list[Reg]) -> Sequence[Reg]:
-            tile(i, column)
-            return ()
-
-        emitter.counted(code.constant("i64", 0), code.constant("i64", rows), height, along_rows)
-        return ()
-
-    emitter.counted(code.constant("i64", 0), code.constant("i64", columns), width, along_columns)
-
-
-def _added_product(emitter: Emitter, a: Reg, b: Reg, total: Reg) -> Reg:
-    if a.kind[0] == "i":
-        return emitter.code.op("add", total, emitter.code.op("mul", a, b))
-    if not emitter.signature.fused:  # a function would be called for each lane
-        return emitter.code.op("fadd", total, emitter.code.op("fmul", a, b))
-    return emitter.code.intrinsic("llvm.fma", a, b, total)
 
 
 # Products of bfloat16 that are added up before one looks whether the sum is too great for float32: as the interpreter.

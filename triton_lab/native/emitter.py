@@ -90,6 +90,15 @@ class Setting:
     slots: list[Slot] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One round of the loop ``op``, which is the ``number``-th of ``count`` (i64, from 0)."""
+
+    op: Op
+    number: Reg
+    count: Reg
+
+
 class Retry(Exception):
     """A loop turned out to carry a block, its ``argument``, that is no affine one: again, with that known."""
 
@@ -129,6 +138,8 @@ class Emitter:
         self.wanted: dict[int, Buffer] = {}
         # Where loops in which a program may wait note that memory has changed.
         self.changed: dict[Op, Reg] = {}
+        # The round of the innermost counted loop.
+        self.turn: Turn | None = None
         # Operations that were done together with an earlier one.
         self.done: set[Op] = set()
         self._outer: list[text.Block] = []

@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from triton_lab.interpreter.errors import KernelError, Unsupported
 from triton_lab.interpreter.machine import Engine
@@ -19,10 +19,11 @@ from triton_lab.native.transaction import Falls, Fell
 
 if TYPE_CHECKING:
     from triton_lab.interpreter.executable import Executable
-    from triton_lab.interpreter.machine import Machine
+    from triton_lab.interpreter.machine import Limits, Machine
     from triton_lab.native.built import Built
     from triton_lab.native.footprint import Footprints
     from triton_lab.native.running import Regions
+    from triton_lab.native.shares import Left
 
 # Under "auto" a kernel is looked for in the cache once it has cost NumPy so many seconds in this process, if others are
 # native already, and compiled after more.
@@ -63,22 +64,23 @@ def checked(engine: str, where: str = "engine=") -> Engine:
     raise ValueError(f"{where}{engine!r}: there is {', '.join(map(repr, get_args(Engine)))}")
 
 
-def chosen(machine: Machine, trial: bool = False) -> Callable[[], None]:
-    """What runs a launch that is ready, on the engine that its limits ask for; it is to be called once.
+def chosen(machine: Machine, trial: bool = False, left: Left | None = None) -> Callable[[], None]:
+    """What runs a launch that is ready, or what is ``left`` of it, on the engine that its limits ask for; it is to be
+    called once.
 
     Under "native" a kernel is compiled now; under "auto" beside the launches, once it has cost NumPy enough.
     ``trial``: an autotuner measures how long it takes, once.
     """
     engine = machine.limits.engine
     if engine == "numpy":
-        return machine.run
+        return functools.partial(_rest, machine, left)
     kernel = _kernel_of(machine.executable)
     why = _unfit(machine, kernel)
     if not why and engine == "auto":
         why = "an autotuner tries it" if trial else _COLD if kernel.seconds < WARM_SECONDS else ""
     found = why or _variant_of(machine, kernel)
     if isinstance(found, str):
-        return functools.partial(_on_numpy, machine, found, kernel if found is _COLD else None)
+        return functools.partial(_on_numpy, machine, found, kernel if found is _COLD else None, left)
     variant, regions = found
     if engine == "native":
         variant.make_ready(machine.executable)
@@ -86,26 +88,32 @@ def chosen(machine: Machine, trial: bool = False) -> Callable[[], None]:
         variant.ask(machine.executable, kernel.seconds)
     built, fallen = variant.built, variant.falls.why(machine.grid)
     if built is None or fallen:
-        return functools.partial(_on_numpy, machine, fallen or variant.why, kernel)
-    return functools.partial(_on_native, machine, kernel, variant, built, regions)
+        return functools.partial(_on_numpy, machine, fallen or variant.why, kernel, left)
+    return functools.partial(_on_native, machine, kernel, variant, built, regions, left)
 
 
-def _on_numpy(machine: Machine, why: str, kernel: _Kernel | None = None) -> None:
+def _rest(machine: Machine, left: Left | None) -> None:
+    machine.run(None if left is None else left.take(0, machine.grid[0] * machine.grid[1] * machine.grid[2]))
+
+
+def _on_numpy(machine: Machine, why: str, kernel: _Kernel | None = None, left: Left | None = None) -> None:
     start = time.perf_counter()
     try:
-        machine.run()
+        _rest(machine, left)
     finally:
         if kernel is not None:
             kernel.seconds += time.perf_counter() - start
-        _note(machine, "numpy", why)
+        note(machine.executable, machine.grid, "numpy", why)
 
 
-def _on_native(machine: Machine, kernel: _Kernel, variant: _Variant, built: Built, regions: Regions) -> None:
+def _on_native(
+    machine: Machine, kernel: _Kernel, variant: _Variant, built: Built, regions: Regions, left: Left | None
+) -> None:
     from triton_lab.native import running
 
     handed, fell = 0, ""
     try:
-        handed = running.run(machine, built, regions, functools.partial(variant.is_apart, machine, regions))
+        handed = running.run(machine, built, regions, functools.partial(variant.is_apart, machine, regions), left)
     except Fell as why:
         fell = str(why)
     except KernelError:
@@ -115,14 +123,16 @@ def _on_native(machine: Machine, kernel: _Kernel, variant: _Variant, built: Buil
         variant.ended(handed, machine.limits.engine)
         variant.falls.ended(machine.grid, fell)
         if not fell:
-            _note(machine, "native", "", handed)
+            note(machine.executable, machine.grid, "native", "", handed)
     if fell:
-        _on_numpy(machine, fell, kernel)
+        _on_numpy(machine, fell, kernel)  # a transaction is whole: nobody has begun it
 
 
-def _note(machine: Machine, engine: Literal["numpy", "native"], why: str, handed: int = 0) -> None:
-    total = machine.grid[0] * machine.grid[1] * machine.grid[2]
-    lately.append(Ran(machine.executable.plan.kernel.name, engine, why, total, handed))
+def note(
+    executable: Executable, grid: tuple[int, int, int], engine: Literal["numpy", "native"], why: str, handed: int = 0
+) -> None:
+    """A launch has run: see `Ran`."""
+    lately.append(Ran(executable.plan.kernel.name, engine, why, grid[0] * grid[1] * grid[2], handed))
 
 
 def _unfit(machine: Machine, kernel: _Kernel) -> str:
@@ -131,11 +141,26 @@ def _unfit(machine: Machine, kernel: _Kernel) -> str:
         return "it is recorded"
     if machine.marks is not None:
         return "its lines are counted"
-    if machine.limits.steps is not None:
+    return _unfit_under(machine.limits) or kernel.why
+
+
+def _unfit_under(limits: Limits) -> str:
+    """The same of what the limits say."""
+    if limits.steps is not None:
         return "its steps are limited"
-    if machine.limits.batch is not None and machine.limits.engine == "auto":
+    if limits.batch is not None and limits.engine == "auto":
         return "so many of its programs shall run together"
-    return kernel.why
+    return ""
+
+
+def known(executable: Executable, limits: Limits) -> _Kernel | None:
+    """A kernel of which a launch that nobody watches would run native under these limits, as soon as it is built; None
+    where more has to be known."""
+    if limits.engine == "numpy":
+        return None
+    kernel = _kernel_of(executable)
+    cold = limits.engine == "auto" and kernel.seconds < WARM_SECONDS
+    return None if cold or kernel.why or _unfit_under(limits) else kernel
 
 
 class _Kernel:
@@ -145,6 +170,8 @@ class _Kernel:
     def __init__(self, executable: Executable) -> None:
         self.seconds = 0.0
         self.variants: dict[tuple[tuple[int, tuple[int, ...]], ...], _Variant] = {}
+        # What `triton_lab.backend.again` keeps here.
+        self.again: Any = None
         self.why = _never(executable)
 
 
@@ -224,6 +251,10 @@ class _Variant:
             if os.environ.get("TRITON_LAB_RAISE"):
                 raise
             return False
+
+    def was_apart(self, grid: tuple[int, int, int], place: Callable[[int], int]) -> bool | None:
+        """What `is_apart` has found for a launch like it; None: nothing yet. See `Footprints.known`."""
+        return None if self._footprints is None else self._footprints.known(grid, place)
 
     def ended(self, handed: int, engine: Engine) -> None:
         """A launch is over, of which NumPy ran so many programs."""

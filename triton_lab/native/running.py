@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import math
+import struct
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from triton_lab.interpreter.values import Descriptor, Value
 from triton_lab.native import pool
@@ -28,6 +29,15 @@ _CALL_SECONDS = 0.05
 _WORTH_SECONDS, _TELLING_SECONDS, _TAKEN_SECONDS = 3e-4, 3e-5, 1e-4
 # Finding out whether programs keep apart takes so long: for less it waits for a launch like it.
 _FINDING_SECONDS = 2e-3
+
+_GRID = struct.Struct("<3q").pack
+
+
+@dataclass(slots=True)
+class Pace:
+    """Seconds that a program takes on one thread; 0: not known."""
+
+    each: float = 0.0
 
 
 def regions_of(machine: Machine, accesses: Iterable[int]) -> Regions | str:
@@ -56,68 +66,103 @@ def groups_of(regions: Regions) -> tuple[tuple[int, tuple[int, ...]], ...]:
     return tuple((op, () if own is None else tuple(map(number, own)) or (-1 - op,)) for op, own in regions.items())
 
 
-def run(machine: Machine, built: Built, regions: Regions, is_apart: Callable[[bool], bool]) -> int:
-    """Run all programs of the grid; how many of them NumPy ran, since a guard stopped them. Raises KernelError.
+def run(
+    machine: Machine, built: Built, regions: Regions, is_apart: Callable[[bool], bool], left: Left | None = None
+) -> int:
+    """Run all programs of the grid, or those that are ``left``; how many of them NumPy ran, since a guard stopped them.
 
-    Several threads share them where that is worth it and ``is_apart`` says that no program touches what another one
-    writes; it is told whether finding that out is worth it the first time. NumPy runs what is left of the batch in
-    which a guard failed, as it would have run it: so the error and the programs in it are its own.
+    Raises KernelError. Several threads share them where that is worth it and ``is_apart`` says that no program touches
+    what another one writes; it is told whether finding that out is worth it the first time. NumPy runs what is left of
+    the batch in which a guard failed, as it would have run it: so the error and the programs in it are its own.
 
     A transaction raises Fell where it does not come to its end: then nothing has happened.
     """
     total = machine.grid[0] * machine.grid[1] * machine.grid[2]
-    arguments = _packed(machine.arguments)
-    grid = b"".join(extent.to_bytes(8, "little") for extent in machine.grid)
-    kept = _kept(machine, built, regions) if built.made.transaction else None
-    call = functools.partial(built, arguments, grid, _table(machine, built, regions, kept))
+    left = Left(((0, total),)) if left is None else left
     told, machine.progress = machine.progress, None
-    left = Left(((0, total),))
-    handed, step, may_share = 0, 1, kept is None
+    numbers = packed(machine.arguments), packed_grid(machine.grid)
+    kept = _kept(machine, built, regions) if built.made.transaction else None
+
+    def call(*programs: Any) -> tuple[int, tuple[int, int, int]]:
+        return built(*numbers, table, *programs)
+
+    def tell(count: int) -> None:
+        machine.ended = count
+        if told is not None:
+            told(count, total)
+
+    handed, table = 0, _table(machine, built, regions, kept)
+    for guard, late, where in stops(call, total, left, tell, is_apart if kept is None else _never, Pace()):
+        if kept is not None:
+            kept.put_back()
+            machine.ended, machine.progress = 0, told
+            raise Fell(reason(built.made.guards[guard]))
+        check(late)
+        machine.ended = total - left.count
+        if where and regions[built.made.guards[guard].op] is None and _is_met(machine, where):
+            table = _table(machine, built, regions)
+        else:
+            handed += _on_numpy(machine, left, left.first[0])
+            tell(total - left.count)
+    return handed
+
+
+def _never(at_once: bool) -> bool:
+    """Whether the programs of a transaction keep apart: one thread runs them."""
+    return False
+
+
+def stops(
+    call: Callable[..., tuple[int, tuple[int, int, int]]],
+    total: int,
+    left: Left,
+    tell: Callable[[int], None],
+    is_apart: Callable[[bool], bool],
+    pace: Pace,
+) -> Iterator[tuple[int, int, int]]:
+    """Run the programs that are ``left`` of a ``total``; what `Built` says whenever a guard stops the first of them.
+
+    ``tell`` hears how many have run. From the first stop on they run on one thread. ``pace`` is what is known of how
+    long they take, and then what this has shown.
+    """
+    step, may_share = 1, True
     while left:
+        if may_share and left.count > 1 and pace.each * left.count > _WORTH_SECONDS:
+            may_share = False
+            threads = min(pool.processors(), left.count)
+            if threads > 1 and is_apart(pace.each * left.count >= _FINDING_SECONDS):
+                _share(call, left, threads, tell, pace)
+                tell(total - left.count)
+                continue
         at, until = left.first
         end = min(until, at + step)
         start = time.perf_counter()
         try:
-            came, (guard, late, where) = call(at, end)
+            came, stopped = call(at, end)
         except KeyboardInterrupt as error:
             tell_where(error, at)
             raise
         seconds = time.perf_counter() - start
         left.drop(came)
-        if came < end and kept is not None:
-            kept.put_back()
-            machine.ended, machine.progress = 0, told
-            raise Fell(reason(built.made.guards[guard]))
         if came < end:
-            check(late)
-            machine.ended = total - left.count
-            if where and regions[built.made.guards[guard].op] is None and _is_met(machine, where):
-                call = functools.partial(built, arguments, grid, _table(machine, built, regions))
-                continue
             may_share = False
-            handed += _on_numpy(machine, left, came)
-        elif seconds < _CALL_SECONDS / 2:
+            yield stopped
+            continue
+        if seconds < _CALL_SECONDS / 2:
             step *= 2 if seconds > _CALL_SECONDS / 16 else 16 if seconds > _TELLING_SECONDS or not may_share else 4
         elif seconds > 2 * _CALL_SECONDS:
             step = max(1, step // 2)
-        _tell(told, machine, total, total - left.count)
-        each = seconds / max(1, came - at)
-        if may_share and seconds > _TELLING_SECONDS and left.count > 1 and each * left.count > _WORTH_SECONDS:
-            may_share = False
-            threads = min(pool.processors(), left.count)
-            if threads > 1 and is_apart(each * left.count >= _FINDING_SECONDS):
-                tell = functools.partial(_tell, told, machine, total)
-                sizes = (math.ceil(_TAKEN_SECONDS / each), max(1, int(_CALL_SECONDS / each)))
-                left = shared(call, left.first, sizes, threads, tell)
-                tell(total - left.count)
-    return handed
+        if seconds > _TELLING_SECONDS:
+            pace.each = seconds / (end - at)
+        tell(total - left.count)
 
 
-def _tell(told: Callable[[int, int], None] | None, machine: Machine, total: int, count: int) -> None:
-    """So many programs have run."""
-    machine.ended = count
-    if told is not None:
-        told(count, total)
+def _share(call: Callable[..., Any], left: Left, threads: int, tell: Callable[[int], None], pace: Pace) -> None:
+    """Run what is ``left`` on so many threads."""
+    sizes = (math.ceil(_TAKEN_SECONDS / pace.each), max(1, int(_CALL_SECONDS / pace.each)))
+    start, count = time.perf_counter(), left.count
+    left.become(shared(call, left.first, sizes, threads, tell))
+    pace.each = (time.perf_counter() - start) * threads / max(1, count - left.count)
 
 
 def _on_numpy(machine: Machine, left: Left, first: int) -> int:
@@ -132,7 +177,12 @@ def _on_numpy(machine: Machine, left: Left, first: int) -> int:
     return len(numbers)
 
 
-def _packed(values: Sequence[Value]) -> bytes:
+def packed_grid(grid: tuple[int, int, int]) -> bytes:
+    """The extents of a grid (see `program`)."""
+    return _GRID(*grid)
+
+
+def packed(values: Sequence[Value]) -> bytes:
     """The kernel's arguments (see `program`)."""
     slots: list[bytes] = []
     behind = b""

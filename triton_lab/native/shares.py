@@ -34,6 +34,10 @@ class Left:
         """The range of the lowest ones."""
         return self._ranges[0]
 
+    def become(self, other: Left) -> None:
+        """What is left is what is left of ``other``."""
+        self._ranges, self.count = other._ranges, other.count
+
     def drop(self, end: int) -> None:
         """Those of the first range below ``end`` have run."""
         first, last = self._ranges[0]

@@ -6,6 +6,7 @@ takes, or ``pytest`` and its arguments. Asks for ``qemu-aarch64`` and ``aarch64-
 ``qemu-user``, ``gcc-aarch64-linux-gnu`` and ``libc6-dev-arm64-cross``.
 
 Not covered: threads, since calls come one after the other; interrupts; and loading code, which the C library does here.
+Tests that call machine code by its address themselves, or look at processes, fail under ``pytest``.
 """
 
 from __future__ import annotations

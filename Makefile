@@ -27,7 +27,7 @@ INSTALLED := pyproject.toml $(EXTENSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest test-gpu test-native coverage mutation lint format hooks check-extension check-lab check-views notebooks \
+.PHONY: help lab test pytest test-gpu test-native test-arm64 coverage mutation lint format hooks check-extension check-lab check-views notebooks \
 	course-student course-zh \
 	translations gallery mistakes \
 	site bench upstream wheel \
@@ -59,6 +59,10 @@ test-gpu: $(VENV)/.test ## Run what needs an NVIDIA GPU: make test-gpu PINS= tak
 test-native: $(VENV)/.test ## Run the tests of kernels on the native engine, and 1,000 random kernels on both
 	TRITON_LAB_ENGINE=native $(BIN)/python -m pytest $(PYTEST_ARGS) tests/interpreter tests/examples tests/planted tests/native
 	$(BIN)/python -m tests.native.fuzz --examples 1000 --seed $(SEED)
+
+test-arm64: $(VENV)/.test ## Run random kernels as code for three arm64 processors, which QEMU emulates
+	for each in cortex-a72 neoverse-n1 neoverse-v1; do \
+		$(BIN)/python -m tests.native.emulated $$each fuzz --examples 300 --seed $(SEED) || exit 1; done
 
 mutation: $(VENV)/.test ## Measure the tests by changing the code: make mutation MUTATION_ARGS="--sample 300 --seed 1"
 	$(BIN)/python -m tests.mutation $(MUTATION_ARGS)

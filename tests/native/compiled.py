@@ -24,12 +24,13 @@ def kind_of(dtype):
     return {"f4": "float", "f8": "double"}.get(f"{dtype.kind}{dtype.itemsize}", f"i{8 * dtype.itemsize}")
 
 
-def compiled(build, inputs, output, lanes=8, features=None):
+def compiled(build, inputs, output, lanes=8, features=None, halves=True):
     """``build(code, *regs) -> reg`` as a function of arrays of the dtypes ``inputs``, which gives one of ``output``.
 
-    Lengths are multiples of ``lanes``; ``i1`` comes out as bytes. ``features`` limits the processor: ``-avx512f``.
+    Lengths are multiples of ``lanes``; ``i1`` comes out as bytes. ``features`` limits the processor: ``-avx512f``;
+    without ``halves`` it has no instructions that convert float16.
     """
-    code = code_of(build, [kind_of(dtype) for dtype in inputs], lanes)
+    code = code_of(build, [kind_of(dtype) for dtype in inputs], lanes, halves)
     run = linked(code.text(), "run", len(inputs) + 1, features)
 
     def call(*arrays):
@@ -46,11 +47,11 @@ def compiled(build, inputs, output, lanes=8, features=None):
     return call
 
 
-def code_of(build, kinds, lanes):
+def code_of(build, kinds, lanes, halves=True):
     """``build`` in a loop over arrays of registers of ``kinds``; the last pointer takes what it gives."""
     pointers = [Reg(f"%a{k}", "ptr") for k in range(len(kinds) + 1)]
     count = Reg("%n", "i64")
-    code = Code("run", [*pointers, count], "i64")
+    code = Code("run", [*pointers, count], "i64", halves)
 
     def body(i, _):
         regs = [

@@ -111,7 +111,7 @@ def test_what_was_damaged_is_compiled_anew(forgetting: list[str], damage: str) -
             path.write_bytes(path.read_bytes()[:-1])
         else:  # sound, and for a processor that is not here
             notes, _ = cache.find(path.stem)
-            other = jit.Target("aarch64-unknown-linux-gnu", "generic", "") if not jit.host().arm else jit.host()
+            other = jit.Target("x86_64-unknown-linux-gnu", "x86-64", "") if jit.host().arm else jit.ARM64
             cache.keep(path.stem, notes, jit.object_code("define i64 @run() {\n ret i64 0\n}", other))
         add[(1,)](x, x, out, 1000, BLOCK=1024)
         assert len(forgetting) == 2

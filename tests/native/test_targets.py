@@ -13,7 +13,6 @@ from triton_lab.native import built, elf, engine, jit
 from triton_lab.native.program import Signature, generate
 
 NAMES = ("vector_add", "attention_causal", "matmul_float16", "softmax", "histogram", "layer_norm", "prefix_sum")
-HALVES = ("attention_causal", "matmul_float16")
 # What has no AVX-512, and what has no AVX.
 NARROWER = {"avx2": ("avx512", "avx10", "amx"), "sse": ("avx", "amx", "fma", "f16c", "vaes", "vpclmul", "gfni", "xop")}
 _LATER = ("avx10", "amx", "f16c", "vaes", "vpclmul", "gfni", "xop")
@@ -65,19 +64,19 @@ def run_without(lacking: tuple[str, ...], name: str, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("name", NAMES)
 def test_an_example_runs_with_narrower_vectors(name: str, features: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run_without(NARROWER[features], name, monkeypatch)
-    # What converts fp16 has come with AVX: without it LLVM calls a library that is not here.
-    lacking = features == "sse" and name in HALVES
-    assert {ran.engine for ran in engine.lately} == {"numpy" if lacking else "native"}
-    assert all("no instructions for what __extendhfsf2" in ran.why for ran in engine.lately if lacking)
-    assert built.host_signature(()).vector == {"avx2": 32, "sse": 16}[features]
+    assert {(ran.engine, ran.why) for ran in engine.lately} == {("native", "")}
+    found = built.host_signature(())
+    # What converts fp16 has come with AVX.
+    assert (found.vector, found.halves) == {"avx2": (32, True), "sse": (16, False)}[features]
 
 
 @pytest.mark.parametrize("features", EARLY)
-@pytest.mark.parametrize("name", ["softmax", "histogram", "matmul_float32"])
+@pytest.mark.parametrize("name", ["softmax", "histogram", "matmul_float16", "matmul_float32"])
 def test_an_example_runs_on_early_processors(name: str, features: str, monkeypatch: pytest.MonkeyPatch) -> None:
     target = run_without(EARLY[features], name, monkeypatch)
     assert {(ran.engine, ran.why) for ran in engine.lately} == {("native", "")}
-    assert built.host_signature(()).fused == target.has("fma")
+    found = built.host_signature(())
+    assert (found.fused, found.halves) == (target.has("fma"), False)
 
 
 def test_a_product_calls_nobody_where_nothing_multiplies_and_adds_at_once(seen: list) -> None:

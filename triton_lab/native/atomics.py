@@ -1,6 +1,8 @@
 """Atomics: one thread runs a program's lanes in turn, in ascending order.
 
 All lanes are checked before the first one changes anything. What they find goes to scratch if somebody asks for it.
+No instruction is atomic, and none orders memory: a launch with atomics that others might meet stays on one thread (see
+`outline`), and threads that share another launch begin and end with a lock.
 """
 
 from __future__ import annotations

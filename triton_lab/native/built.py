@@ -119,9 +119,10 @@ def host_signature(groups: tuple[tuple[int, tuple[int, ...]], ...]) -> Signature
     target = jit.host()
     if target.arm:
         return Signature(groups, 16, 32)
+    halves = target.has("f16c")
     if target.has("avx512f"):
-        return Signature(groups, 64, 32)
-    return Signature(groups, 32 if target.has("avx2") else 16, 16, fused=target.has("fma"))
+        return Signature(groups, 64, 32, halves=halves)
+    return Signature(groups, 32 if target.has("avx2") else 16, 16, fused=target.has("fma"), halves=halves)
 
 
 def build(plan: Plan, signature: Signature) -> Built:

@@ -44,10 +44,13 @@ class Phi:
 
 
 class Code:
-    """One function being written. Operations go to the end of ``block``."""
+    """One function being written. Operations go to the end of ``block``.
 
-    def __init__(self, name: str, arguments: Sequence[Reg], result: str) -> None:
-        self.name, self.arguments, self.result = name, tuple(arguments), result
+    ``halves``: the processor converts ``half``; without it no such register is written.
+    """
+
+    def __init__(self, name: str, arguments: Sequence[Reg], result: str, halves: bool = True) -> None:
+        self.name, self.arguments, self.result, self.halves = name, tuple(arguments), result, halves
         self.blocks: list[Block] = []
         self._declared: dict[str, str] = {}
         self._count = 0

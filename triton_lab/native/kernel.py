@@ -54,7 +54,7 @@ def make(plan: Plan, signature: Signature) -> Generated:
 def _written(analysis: Analysis, order: Order, signature: Signature, crooked: frozenset[int]) -> Generated:
     function = analysis.function
     given = {name: Reg(f"%{name}", "ptr" if name in _POINTERS else "i64") for name in _ARGUMENTS}
-    code = Code(SYMBOL, tuple(given.values()), "i64")
+    code = Code(SYMBOL, tuple(given.values()), "i64", signature.halves)
     guards = Guards(code, given["fault"])
     scalars = [
         _argument(code, given["arguments"], at, function.types[value]) for at, value in enumerate(function.arguments)

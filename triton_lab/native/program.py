@@ -59,13 +59,14 @@ class Signature:
     no number never touch the same memory. Every access of the plan must be in it. With no number an access may touch
     any memory but that of accesses with numbers, if one of the two writes.
     ``vector`` is the width of the processor's vectors in bytes: 16, 32 or 64. ``registers`` is how many there are.
-    ``fused``: it multiplies and adds in one instruction.
+    ``fused``: it multiplies and adds in one instruction. ``halves``: it converts float16.
     """
 
     groups: tuple[tuple[int, tuple[int, ...]], ...]
     vector: int = 64
     registers: int = 32
     fused: bool = True
+    halves: bool = True
 
     @property
     def group(self) -> Mapping[int, tuple[int, ...]]:

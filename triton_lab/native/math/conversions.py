@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from triton_lab.native.code import Code, Reg, bits_of
+from triton_lab.native.math import halves
 from triton_lab.native.math.lanes import Lanes
 from triton_lab.native.unsupported import Unsupported
 
@@ -133,7 +134,7 @@ def _format(element: str) -> _Format:
 def _wide(x: Lanes, element: str) -> Lanes:
     format = _format(element)
     if element == "f16":
-        return x.cast("bitcast", "half").cast("fpext", "float")
+        return x.cast("bitcast", "half").cast("fpext", "float") if x.code.halves else halves.widen(x)
     if element == "bf16":
         return (x.resize("i32", signed=False) << 16).as_float()
     if element == "f8E5M2":  # the upper half of a float16
@@ -149,7 +150,7 @@ def _narrow(x: Lanes, element: str) -> Lanes:
     """Nearest even, of float32; what is too great is what the format has for it."""
     format = _format(element)
     if element == "f16":
-        return x.cast("fptrunc", "half").cast("bitcast", "i16")
+        return x.cast("fptrunc", "half").cast("bitcast", "i16") if x.code.halves else halves.narrow(x)
     if element == "bf16":
         bits = x.bits()
         odd = bits.unsigned_shift(16) & 1

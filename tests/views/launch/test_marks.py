@@ -293,6 +293,18 @@ def test_a_mark_is_drawn_as_an_outline_and_not_by_colour_alone() -> None:
     assert ink.sum(axis=0).max() >= 2 * int(tiling.heatmap.frame.cell_height) and before.size
 
 
+def test_words_are_cut_out_of_the_outlines_that_pass_below_them() -> None:
+    x = torch.ones(8, 20)[:, :13]
+    for lanes, marked in ((5, False), (128, True)):
+        launch = recorded(lambda n=lanes: total_kernel[(1,)](x, torch.zeros(5), BLOCK=1 << (n - 1).bit_length()))
+        view = launch.plot.storage()
+        strip = view.strips[0]
+        assert bool(strip.marks) is marked and [label.text for label in strip.labels] == [str(k) for k in range(160)]
+        # Unit 153 is no element of the view, and stands in the strip alone.
+        (own,) = (one for one in view.figure().texts if one.get_text() == "153")
+        assert bool(own.get_path_effects()) is marked
+
+
 def test_programs_that_do_nothing_are_outlined_in_the_grid() -> None:
     x = torch.arange(40.0) + 1
     launch = recorded(lambda: ratio_kernel[(5,)](x, torch.zeros(40), 40, BLOCK=16))

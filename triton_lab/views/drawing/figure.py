@@ -13,6 +13,7 @@ from matplotlib.artist import Artist
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.frame import Frame, ticks
@@ -25,6 +26,7 @@ from triton_lab.views.drawing.words import number_text
 MARGIN = 16.0
 LEFT = 46.0  # room for row numbers
 TOP = 18.0  # room for column numbers
+HALO = 2.2  # points around letters: three pixels
 
 
 class Sheet:
@@ -49,9 +51,13 @@ class Sheet:
         align: str = "left",
         bold: bool = False,
         mono: bool = False,
+        halo: str = "",
     ) -> None:
-        """One line of words, its middle at height y; dollars are dollars, not mathematics."""
-        self._figure.text(
+        """One line of words, its middle at height y; dollars are dollars, not mathematics.
+
+        ``halo`` is a colour around the letters, so that they can be read across a line.
+        """
+        written = self._figure.text(
             x / self.width,
             1 - y / self.height,
             words,
@@ -63,6 +69,8 @@ class Sheet:
             weight="bold" if bold else "normal",
             parse_math=False,
         )
+        if halo:
+            written.set_path_effects([withStroke(linewidth=HALO, foreground=halo)])
 
     def image(self, x: float, y: float, pixels: npt.NDArray[np.uint8]) -> None:
         """An RGB image at its own size, with a thin line around it."""
@@ -290,6 +298,7 @@ def _labels(
     sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float, emphasis: npt.NDArray[np.uint8] | None
 ) -> None:
     """Words in the middle of their rectangles."""
+    outlined = any(mark.runs for mark in heatmap.marks)
     for label in heatmap.labels:
         right, down = seen.corner(label.panel)
         middle = (label.column + label.columns / 2) * seen.cell_width, (label.row + label.rows / 2) * seen.cell_height
@@ -298,11 +307,15 @@ def _labels(
         colour = style.label_colour(look)
         if emphasis is not None and emphasis[heatmap.cells[cell]] == DIMMED:
             colour = style.LIGHT.faint
-        if look[3] in (style.CROSS, style.STRIPES):  # on which no word could be read
+        plain = "#{:02x}{:02x}{:02x}".format(*style.palette()[look[0]].tolist())
+        crossed = look[3] in (style.CROSS, style.STRIPES)  # on which no word could be read
+        if crossed:
             wide = len(label.text) * style.CHARACTER + 10
-            plain = "#{:02x}{:02x}{:02x}".format(*style.palette()[look[0]].tolist())
             sheet.rectangle(x + right + middle[0] - wide / 2, y + down + middle[1] - 6, wide, 12, plain)
-        sheet.text(x + right + middle[0], y + down + middle[1], label.text, style.SMALL, colour, "center")
+        # Cut out of an outline that passes below.
+        halo = plain if outlined and not crossed else ""
+        across, below = x + right + middle[0], y + down + middle[1]
+        sheet.text(across, below, label.text, style.SMALL, colour, "center", halo=halo)
 
 
 def _legend(sheet: Sheet, rows: Sequence[Sequence[Key]], x: float, y: float) -> None:

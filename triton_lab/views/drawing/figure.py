@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.fonts import family, letters, weight
 from triton_lab.views.drawing.frame import Frame, ticks
 from triton_lab.views.drawing.heatmap import Heatmap, Key
 from triton_lab.views.drawing.layout import layout
@@ -65,8 +66,8 @@ class Sheet:
             color=colour,
             ha=align,
             va="center_baseline",
-            family=style.MONO if mono else style.FONT,
-            weight="bold" if bold else "normal",
+            family=family(words, mono),
+            weight=weight(words, bold),
             parse_math=False,
         )
         if halo:
@@ -146,7 +147,7 @@ class _Backdrop(Artist):
 
 def text_width(words: str, size: float = style.TEXT, mono: bool = False) -> float:
     """About how many CSS pixels the words take (a little more than they do)."""
-    return len(words) * size * 4 / 3 * (0.62 if mono else 0.58)
+    return letters(words) * size * 4 / 3 * (0.62 if mono else 0.58)
 
 
 def _key_width(key: Key) -> float:

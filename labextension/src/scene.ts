@@ -12,6 +12,7 @@ import type { Link, Linked } from '../../triton_lab/views/front/linked.js';
 import type { Place } from '../../triton_lab/views/front/place.js';
 import type { Picked, Saved, Scene } from '../../triton_lab/views/front/scenes.d.ts';
 import type { Selection } from '../../triton_lab/views/front/selection.js';
+import { attempt, whyNot } from './attempt.ts';
 import { ViewChannel } from './channel.ts';
 import type { IKeeper } from './channel.ts';
 import { Keeping } from './keeping.ts';
@@ -30,7 +31,6 @@ const CLASS = 'triton-lab-scene';
 const TOO_LARGE = 'This picture was too large to be saved with the notebook: run the cell again to have it live.';
 const NO_SLIDERS = 'Run the cell again to move the sliders: the kernel that ran it is gone.';
 const NO_CHANGE = 'Run the cell again to change this picture: the kernel that ran it is gone.';
-const NOT_DRAWN = 'This output could not be drawn.';
 
 /** Renders one output. */
 export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
@@ -71,18 +71,16 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     if (WIDGET in model.data) {
       void this.#line().then(line => line?.announce());
     }
-    const drawing = await front();
-    try {
+    const why = await attempt(front, async drawing => {
       const saved = drawing.savedOf(model.data[SCENE]);
       const scene = saved.scene === undefined ? null : await drawing.sceneOf(saved.scene);
       if (isShown() && !(scene && drawn?.grow(saved, scene))) {
         this.#clear();
         this.#draw(model, saved, scene, drawing);
       }
-    } catch (error) {
-      if (isShown()) {
-        this.#fallBack(model, error instanceof drawing.CannotDraw ? error.message : NOT_DRAWN);
-      }
+    });
+    if (why !== null && isShown()) {
+      this.#fallBack(model, why);
     }
   }
 
@@ -158,7 +156,12 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
         }
         this.#note.textContent = '';
         this.#drawn = null;
-        show(scene);
+        try {
+          show(scene);
+        } catch (error) {
+          this.#fallBack(this.#model ?? model, whyNot(error, drawing));
+          return;
+        }
         keeping.keep(() => drawing.packedOf(scene));
       },
       unanswered: why => {
@@ -254,7 +257,8 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
   #fallBack(model: IRenderMime.IMimeModel, why: string): void {
     this.#clear();
     this.#picture(model);
-    this.#note.textContent = `${why} Run the cell again to have it live.`;
+    this.#note.textContent = why;
+    this.#shown = ''; // another time it may be drawn
   }
 
   #picture({ data, metadata }: IRenderMime.IMimeModel): void {

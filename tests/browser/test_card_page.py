@@ -156,7 +156,30 @@ def test_a_failed_launch_opens_on_the_guilty_argument_and_offers_the_fix(show: O
     # The first place past the end is outlined: a dark pixel where the picture has none.
     (heatmap,) = (tiling.heatmap for tiling in card.tilings if tiling.argument.name == "x_ptr")
     frame, (_, row, column, _, _) = heatmap.frame, heatmap.marks[0].runs[0]
-    overlay = seen(page, ".tl-tiling .tl-overlay").first
+    cells, overlay = (seen(page, f".tl-tiling .{name}").first for name in ("tl-cells", "tl-overlay"))
     at = LEFT + column * int(frame.cell_width) - 1, TOP + row * int(frame.cell_height) + int(frame.cell_height) // 2
-    assert pixel(overlay, *at)[:3] == list(style.rgb(style.LIGHT.ink))
+    assert pixel(cells, *at) == list(style.rgb(style.LIGHT.ink))
+    # Words are drawn over it, and what covers words is there for as long as somebody points.
+    ink = "c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(Boolean)"
+    assert not overlay.evaluate(ink)
+    overlay.hover(position={"x": LEFT + 5, "y": TOP + 5})
+    assert overlay.evaluate(ink)
     page.screenshot(path=screenshots / "card-fault.png")
+
+
+@triton.jit
+def first_half(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
+
+
+def test_how_many_notes_there_are_stands_above_the_pictures_and_leads_to_them(show: Open, screenshots: Path) -> None:
+    with lab.record() as launches:
+        first_half[(5,)](torch.ones(900), torch.empty(900), 300, BLOCK=128)
+    assert [one.severity for one in launches[0].findings] == ["note", "note"]
+    page = show(Card(launches[0]))
+    expect(page.locator(".tl-finding:visible")).to_have_count(0)
+    page.get_by_role("button", name="2 notes").click()
+    expect(page.get_by_role("tab", name="Findings (2)")).to_be_focused()
+    expect(page.locator(".tl-finding:visible")).to_have_count(2)
+    page.screenshot(path=screenshots / "card-notes.png")

@@ -227,6 +227,30 @@ def hostile() -> dict[str, Any]:
     }
 
 
+def test_a_picture_whose_script_cannot_be_loaded_is_the_one_that_was_saved(lab: Lab) -> None:
+    """As where the server is gone, or another version of the extension has been installed meanwhile."""
+    card = Card(launches_of(example("vector_add"))[0])
+    png = card._repr_mimebundle_()[0]["image/png"]
+    data = {SCENE: {"version": 1, "scene": packed(card.scene())}, "image/png": base64.b64encode(png).decode()}
+    output = new_output("display_data", data | {"text/plain": "the picture in words"})
+    name = written(lab, new_code_cell("1", outputs=[output]))
+    lab.load()
+    gone = "**/extensions/triton-lab/static/**"
+    lab.page.route(gone, lambda route: route.abort())
+    picture = lab.show(name).cell(0).locator(".triton-lab-scene")
+    expect(picture.locator("img")).to_have_attribute("alt", "the picture in words")
+    expect(picture.get_by_role("status")).to_have_text(
+        "What draws pictures could not be loaded. Reload the page to have it live."
+    )
+    lab.screenshot("saved-no-script", picture)
+    assert all("net::ERR_FAILED" in error for error in lab.console_errors), lab.console_errors
+    lab.page.unroute(gone)
+    lab.close_all()
+    # Once it is there again, the next picture is live.
+    picture = lab.show(name).cell(0).locator(".triton-lab-scene")
+    expect(picture.locator(".tl-card")).to_be_visible()
+
+
 def test_what_a_stranger_saved_is_harmless(lab: Lab) -> None:
     found = hostile()
     png = Card(launches_of(example("vector_add"))[0])._repr_mimebundle_()[0]["image/png"]

@@ -15,6 +15,8 @@ from triton_lab import words
 
 # So many different values a finding shows as text.
 SHOWN = 4
+# The extent of a finding has so many stretches at most: 16 MB.
+MOST_STRETCHES = 1 << 20
 
 # The gravest first.
 SEVERITIES = ERROR, WARNING, NOTE = "error", "warning", "note"
@@ -57,6 +59,10 @@ def _none() -> NDArray[Any]:
     return np.empty(0, np.int64)
 
 
+def _nowhere() -> NDArray[Any]:
+    return np.empty((0, 2), np.int64)
+
+
 @dataclass(frozen=True)
 class Edit:
     """A line of the kernel, as the editor counts, and what to write in its place."""
@@ -96,6 +102,9 @@ class Finding:
     before they are offered; None where nothing simple does. ``orders`` says what a race leaves, whoever comes last.
     ``ends``: of what is wrong with a number in no argument's memory, the arguments it was stored to, and in which of
     their elements, the first 100.
+    ``extent``, (stretches, 2): all elements of the argument that are concerned, not the first alone, counted as in
+    ``elements``: each stretch from its first number up to, and without, its second; they ascend and do not touch. It
+    has none where a check does not know them, or where there would be more than a million.
     ``file``: whose line ``line`` is, where that is a notebook's cell or another file than the kernel's.
 
     >>> with lab.record() as launches:
@@ -128,6 +137,7 @@ class Finding:
     orders: tuple[str, ...] = ()
     file: str = ""
     ends: tuple[tuple[str, NDArray[Any]], ...] = field(default=(), repr=False)
+    extent: NDArray[Any] = field(default_factory=_nowhere, repr=False)
     # The operation, by its number in the plan: two of them may stand at one place.
     op: int | None = field(default=None, repr=False)
 

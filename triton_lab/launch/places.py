@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -79,8 +80,20 @@ class Digits:
     first: int
     steps: tuple[tuple[int, int, int], ...]
 
+    @cached_property
+    def _plain(self) -> int | None:
+        """How many elements there are, where an offset is its element: without gaps, and in reading order."""
+        count = math.prod(extent for _, extent, _ in self.steps)
+        plain = self.low == 0 and tuple(stride for stride, _, _ in self.steps) == contiguous_strides(
+            tuple(extent for _, extent, _ in self.steps)
+        )
+        return count if plain and all(stride == weight for stride, _, weight in self.steps) else None
+
     def element(self, offset: Ints) -> Ints:
         """The element at each offset, -1 where the tensor has none. Keeps the shape."""
+        if self._plain is not None:
+            beside = (offset < 0) | (offset >= self._plain)
+            return np.where(beside, -1, offset) if beside.any() else offset
         rest = offset - self.low
         inside = rest >= 0
         element = np.full(offset.shape, self.first, dtype=np.int64)

@@ -14,7 +14,7 @@ from triton_lab.ir import effects
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.checks import MISREAD, OTHERS, fault, idle, in_order, misread, unwritten
 from triton_lab.launch.checks.evidence import Lanes
-from triton_lab.launch.checks.words import LISTED, listed
+from triton_lab.launch.checks.words import LISTED, listed, stretches
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.part import Done, Whole
@@ -85,6 +85,7 @@ def _united(parts: Sequence[Finding]) -> Finding:
         events=np.full(len(at), -1),
         orders=next((part.orders for part in parts if part.orders), ()),
         ends=tuple(_ends(parts)),
+        extent=_extent(parts),
     )
 
 
@@ -97,6 +98,13 @@ def _counted(parts: Sequence[Finding], count: int) -> str:
         return first.message  # it counts nothing
     noun = noun or ("program" if first.kind == "lost-precision" and first.argument is None else "lane")
     return first.message.removesuffix(words.in_all(first.count, noun)) + words.in_all(count, noun)
+
+
+def _extent(parts: Sequence[Finding]) -> Ints:
+    """What all parts concern; nothing where one does not know it."""
+    known = [part.extent for part in parts]
+    first, stop = np.concatenate(known if all(map(len, known)) else [known[0][:0]]).T
+    return stretches(first, stop)
 
 
 def _ends(parts: Sequence[Finding]) -> Iterator[tuple[str, Ints]]:

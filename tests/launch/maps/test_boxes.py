@@ -156,6 +156,17 @@ def test_tiles_that_hang_over_the_edge_are_boxes_beside_it(transposed: bool) -> 
     assert found.drawn == (48, 80) and int(found.counts.sum()) == 45 * 70
 
 
+def test_masked_lanes_ahead_of_a_line_are_counted_and_have_no_place() -> None:
+    argument = FakeArgument("x", (1000,), (1,), storage_address=START, storage_bytes=4000)
+    first = 999 - np.arange(0, 1024, 128)
+    mask = Box((np.zeros(8, np.int64),), (np.minimum(128, first + 1),), (128,))
+    event = Event(0, np.arange(8), Affine(argument.address + 4 * first, (-4,), (128,)), mask, (128,))
+    one = access(argument, 8, "load", 4, [event])
+    agrees_with_lanes(argument, [one], 8)
+    found = heat(argument, [one], 8)
+    assert (found.drawn, found.origin, found.masked_elsewhere) == ((1000,), (0,), 24)
+
+
 def test_a_flat_walk_over_a_matrix_is_a_stretch_of_its_elements() -> None:
     argument = FakeArgument("x", (30, 50), (50, 1), storage_address=START, storage_bytes=6000)
     first = np.arange(0, 1536, 128)

@@ -45,8 +45,8 @@ def test_the_last_lane_by_iteration_and_then_program_is_told() -> None:
                 element = program * 3 + turn * 2 + lane
                 if element < 11:
                     last[element] = program, lane, turn
-    told = np.stack([found.program, found.lane, found.iteration], axis=1).tolist()
-    assert told == [list(last.get(element, (-1, -1, -1))) for element in range(12)]
+    assert [found.last(element) for element in range(12)] == [last.get(element) for element in range(12)]
+    assert found.program.tolist() == [last.get(element, (-1,))[0] for element in range(12)]
     assert found.first.tolist() == [0, 3, 6]
 
 
@@ -71,10 +71,7 @@ def test_what_tiles_tell_of_a_store_is_what_its_lanes_tell(
     elements = np.arange(len(brute.program))
     assert found.there(elements).tolist() == (brute.program >= 0).tolist()
     assert [found.last(element) for element in elements.tolist()] == [
-        (program, lane, turn) if program >= 0 else None
-        for program, lane, turn in zip(
-            brute.program.tolist(), brute.lane.tolist(), brute.iteration.tolist(), strict=True
-        )
+        brute.last(element) for element in elements.tolist()
     ]
     assert found.middle() == brute.middle()
     shown = layout(argument.shape, room=room)

@@ -106,6 +106,26 @@ def test_a_flat_walk_over_a_matrix_does_not_hang_over_its_rows() -> None:
     assert found.masked_elsewhere == 1
 
 
+def test_a_line_begins_with_its_first_element_whoever_is_masked_ahead_of_it() -> None:
+    """As of a kernel that turns a line around: the last lanes of the last program point ahead of it."""
+    offsets = 9 - np.arange(16).reshape(2, 8)
+    backwards = FakeAccess(X, "load", 2, [(offsets, offsets >= 0)])
+    found = touches(X, [backwards], 2)
+    assert (found.drawn, found.origin, found.masked_elsewhere) == ((10,), (0,), 6)
+    assert [active(found, (element,)) for element in range(10)] == [{(9 - e) // 8} for e in range(10)]
+    # Whoever is not masked there is shown.
+    wrong = FakeAccess(X, "load", 2, [(offsets, offsets >= -2)])
+    found = touches(X, [wrong], 2)
+    assert (found.drawn, found.origin, found.masked_elsewhere) == ((12,), (2,), 4)
+    assert active(found, (-1,)) == {1}
+    # And so is a margin of a matrix: its rows and columns stay where they are.
+    matrix = FakeArgument("x", (4, 4), (4, 1))
+    row, column = np.ogrid[0:4, 0:4]
+    tile_back = FakeAccess(matrix, "load", 2, [((row * 4 + 2 - column)[None], (2 - column >= 0)[None] & (row >= 0))])
+    found = touches(matrix, [tile_back], 1)
+    assert (found.drawn, found.origin, found.masked_elsewhere) == ((4, 5), (0, 1), 0)
+
+
 def test_an_unmasked_lane_past_the_end_is_outside_and_active() -> None:
     access = tile(X, "store", 4, (3, 1, 1), (4,), lambda x, y, z, i: (x * 4,), masked=False)
     found = touches(X, [access], 3)

@@ -177,6 +177,48 @@ def test_a_race_is_outlined_at_its_element_and_told_in_both_orders() -> None:
 
 
 @triton.jit
+def every_kernel(x_ptr, out_ptr, n, step, BLOCK: tl.constexpr):
+    lane = tl.arange(0, BLOCK) * step
+    x = tl.load(x_ptr + lane, mask=lane < n, other=0.0)
+    tl.store(out_ptr + lane, x + tl.program_id(0), mask=lane < n)
+
+
+@pytest.mark.parametrize("shape", [(900,), (30, 30), (4, 15, 15)])
+def test_a_race_is_outlined_to_its_whole_extent_and_not_where_it_is_listed_alone(shape: tuple[int, ...]) -> None:
+    launch = recorded(lambda: every_kernel[(3,)](torch.ones(800), torch.zeros(shape), 800, 1, BLOCK=1024))
+    for tiling in (launch.plot.tiling("out_ptr"), launch.plot.accesses("out_ptr")):
+        heatmap = tiling.heatmap  # type: ignore[union-attr]
+        index = np.array(np.unravel_index(np.arange(800), shape)) + np.array(heatmap.layout.origin)[:, None]
+        cells = heatmap.layout.cells_at(np.ravel_multi_index(tuple(index), heatmap.layout.shape))
+        assert outlined(heatmap, "race: 800 elements") == set(cells.tolist())
+    scene = launch.plot.accesses("out_ptr").scene()
+    assert {layer["marks"][0][0] for layer in scene["layers"].values()} == {"race: 800 elements"}
+    (race,) = (one for one in launch.findings if one.kind == "race")
+    assert "2,400 lanes in all" in race.message and len(race.elements) == 100
+
+
+def test_a_mark_in_more_places_than_can_be_told_apart_is_drawn_around_all_of_them() -> None:
+    launch = recorded(lambda: every_kernel[(3,)](torch.ones(4096), torch.zeros(4096), 4096, 3, BLOCK=2048))
+    heatmap = launch.plot.tiling("out_ptr").heatmap
+    (mark,) = heatmap.marks
+    assert mark.text == "race: 1,366 elements, among those outlined" and len(mark.runs) <= heatmap.layout.rows
+    assert set(range(0, 4096, 3)) < outlined(heatmap, "race") <= set(range(4096))
+    few = recorded(lambda: every_kernel[(3,)](torch.ones(500), torch.zeros(500), 500, 2, BLOCK=256))
+    assert outlined(few.plot.tiling("out_ptr").heatmap, "race: 250 elements") == set(range(0, 500, 2))
+
+
+def test_a_window_has_the_part_of_a_mark_that_lies_in_it() -> None:
+    launch = recorded(lambda: every_kernel[(3,)](torch.ones(300), torch.zeros(2000, 2000), 300, 1, BLOCK=512))
+    tiling = launch.plot.tiling("out_ptr")
+    assert tiling.heatmap.layout.binned
+    scene = tiling.part("tiling/out_ptr/window/0.0.280.40.40")
+    ((told, found),) = scene["layers"][scene["layer"]]["marks"]
+    assert told == "race" and found == [(0, 0, 280, 1, 20)]
+    scene = launch.plot.accesses("out_ptr").part("accesses/out_ptr/window/0.0.280.40.40")
+    assert scene["kind"] == "accesses" and scene["layers"][scene["layer"]]["marks"] == [("race", found)]
+
+
+@triton.jit
 def shift_kernel(x_ptr, out_ptr, n, LOADS_FIRST: tl.constexpr, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     if LOADS_FIRST:
@@ -249,6 +291,18 @@ def test_a_mark_is_drawn_as_an_outline_and_not_by_colour_alone() -> None:
     ink = (drawn == style.rgb(style.LIGHT.ink)).all(axis=2)
     # The longest dark upright line is as high as a cell, at least.
     assert ink.sum(axis=0).max() >= 2 * int(tiling.heatmap.frame.cell_height) and before.size
+
+
+def test_words_are_cut_out_of_the_outlines_that_pass_below_them() -> None:
+    x = torch.ones(8, 20)[:, :13]
+    for lanes, marked in ((5, False), (128, True)):
+        launch = recorded(lambda n=lanes: total_kernel[(1,)](x, torch.zeros(5), BLOCK=1 << (n - 1).bit_length()))
+        view = launch.plot.storage()
+        strip = view.strips[0]
+        assert bool(strip.marks) is marked and [label.text for label in strip.labels] == [str(k) for k in range(160)]
+        # Unit 153 is no element of the view, and stands in the strip alone.
+        (own,) = (one for one in view.figure().texts if one.get_text() == "153")
+        assert bool(own.get_path_effects()) is marked
 
 
 def test_programs_that_do_nothing_are_outlined_in_the_grid() -> None:

@@ -221,7 +221,7 @@ def _described(evidence: Evidence, collisions: list[_Collision]) -> Finding:
     """What collides at one operation."""
     launch = evidence.launch
     lost = any(bool(each.lost.any()) for each in collisions)
-    found = Found()
+    found = Found(whole=True)
     for each in collisions:
         found.add(each.meeting.sight, _both(evidence, each.meeting.where(each.different | each.lost)))
     ((op, lanes, count),) = found
@@ -242,6 +242,7 @@ def _described(evidence: Evidence, collisions: list[_Collision]) -> Finding:
         argument=argument,
         lanes=lanes,
         count=count,
+        where=found.where(op),
     )
 
 

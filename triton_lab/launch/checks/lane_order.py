@@ -50,7 +50,7 @@ def check(evidence: Evidence, races: Races, told: Collection[tuple[int | None, i
         return
     plan = evidence.launch.executable.plan
     threads, barriers = Threads(plan), Barriers(evidence, results_used(plan))
-    found = Found()
+    found = Found(whole=True)
     first: dict[int, tuple[Sight, Lanes, int]] = {}
     for part in _together(evidence, writers):
         if not _may_meet(part, threads):
@@ -77,6 +77,7 @@ def check(evidence: Evidence, races: Races, told: Collection[tuple[int | None, i
             argument=evidence.owner(op),
             lanes=lanes,
             count=count,
+            where=found.where(op),
         )
 
 

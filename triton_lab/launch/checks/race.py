@@ -198,6 +198,7 @@ def _described(evidence: Evidence, races: Races, op: int, where: Ranges) -> Find
         argument=argument,
         lanes=listed(list(lanes.values())),
         count=count,
+        where=where,
     )
 
 

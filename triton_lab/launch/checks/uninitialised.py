@@ -30,7 +30,7 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
         return
     reads = _Reads(evidence, races)
     users = _users(evidence, reads)
-    found = Found()
+    found = Found(whole=True)
     for sight, left in reads:
         lanes = evidence.lanes(sight, left, whole=True)
         using = users.get(sight.op.index)
@@ -48,6 +48,7 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
             argument=argument,
             lanes=lanes,
             count=count,
+            where=found.where(op),
         )
     if any(True for _ in reads.of_unknown()):
         raise CannotReplay(

@@ -17,7 +17,7 @@ import numpy as np
 from triton_lab.ir import Op, effects
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.checks.evidence import Evidence
-from triton_lab.launch.checks.words import LISTED, element, finding
+from triton_lab.launch.checks.words import LISTED, element, finding, stretches
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.footprint import tensor_bytes
 from triton_lab.launch.fresh import still_poisoned
@@ -64,20 +64,23 @@ def told(launch: Recorded, unwritten: Ranges, writes: Sequence[Write]) -> Iterat
     """What to say of the bytes that were ``unwritten`` before the launch and are still; ``writes`` by operation."""
     for argument, op in _outputs(writes):
         left = _left(launch, unwritten, writes, argument)
-        numbers, count = _elements(left, argument)
+        first, counts = _elements(left, argument)
+        count = int(counts.sum())
         if not count:
             continue
-        first = element(argument, argument.address + int(numbers[0]) * argument.itemsize)
+        numbers = _listed(first, counts)
+        place = element(argument, argument.address + int(numbers[0]) * argument.itemsize)
         every = counted(math.prod(argument.shape), "element")
         yield finding(
             launch,
             "unwritten",
-            f"no program stored to {first}, and nobody before: {number(count)} of {every}",
+            f"no program stored to {place}, and nobody before: {number(count)} of {every}",
             _MEND,
             op=op,
             argument=argument,
             count=count,
             elements=numbers,
+            extent=stretches(first, first + counts),
         )
 
 
@@ -92,13 +95,16 @@ def _left(launch: Recorded, unwritten: Ranges, writes: Sequence[Write], argument
     return still_poisoned(left, launch.snapshot.held)
 
 
-def _elements(left: Ranges, argument: Argument) -> tuple[Ints, int]:
-    """The numbers of the first elements that are whole in ``left``, and how many there are in all."""
+def _elements(left: Ranges, argument: Argument) -> tuple[Ints, Ints]:
+    """The first element that is whole in each range, and how many are."""
     first = -((argument.address - left.start) // argument.itemsize)
-    counts = np.maximum(0, (left.stop - argument.address) // argument.itemsize - first)
+    return first, np.maximum(0, (left.stop - argument.address) // argument.itemsize - first)
+
+
+def _listed(first: Ints, counts: Ints) -> Ints:
+    """The numbers of the first of them."""
     some = np.flatnonzero(counts)[:LISTED]
-    numbers = [np.arange(first[k], first[k] + min(counts[k], LISTED)) for k in some]
-    return np.concatenate([np.empty(0, np.int64), *numbers])[:LISTED], int(counts.sum())
+    return np.concatenate([np.arange(first[k], first[k] + min(counts[k], LISTED)) for k in some])[:LISTED]
 
 
 def _outputs(writes: Sequence[Write]) -> list[tuple[Argument, Op]]:

@@ -13,8 +13,8 @@ from triton_lab.launch.access import elements_at
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.checks.evidence import Lanes, Sight
 from triton_lab.launch.classes import distinct, ordering
-from triton_lab.launch.finding import Finding
-from triton_lab.launch.ranges import Ints
+from triton_lab.launch.finding import MOST_STRETCHES, Finding
+from triton_lab.launch.ranges import NOTHING, Ints, Ranges
 
 if TYPE_CHECKING:
     from triton_lab.launch.recorded import Recorded
@@ -83,9 +83,11 @@ class Tally:
 
 
 class Found:
-    """The lanes that a check has found, by operation: how many, and the first of them."""
+    """The lanes that a check has found, by operation: how many, the first of them, and where they all are if asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, whole: bool = False) -> None:
+        self._whole = whole
+        self._where: dict[int, list[Ranges]] = {}
         self._ops: dict[int, Op] = {}
         self._parts: dict[int, list[Lanes]] = {}
         self._counts: dict[int, int] = {}
@@ -97,11 +99,26 @@ class Found:
             self._ops[index] = sight.op
             self._parts.setdefault(index, []).append(_may_be_listed(lanes))
             self._counts[index] = self._counts.get(index, 0) + len(lanes)
+            if self._whole:
+                where = self._where.setdefault(index, [])
+                where.append(Ranges.of(lanes.address, lanes.address + sight.itemsize))
+                if len(where) > LISTED:
+                    where[:] = [Ranges.joined(where)]
+
+    def where(self, op: Op) -> Ranges:
+        """The bytes that all lanes of an operation touch; nothing where nobody asked for them."""
+        return Ranges.joined(self._where.get(op.index, ()))
 
     def __iter__(self) -> Iterator[tuple[Op, Lanes, int]]:
         """Operations, the lanes to list, and how many there are in all."""
         for index in sorted(self._ops):
             yield self._ops[index], listed(self._parts[index]), self._counts[index]
+
+
+def stretches(first: Ints, stop: Ints) -> Ints:
+    """(stretches, 2) what lies in any of some stretches, as `Finding.extent` has it; none where there are too many."""
+    found = Ranges.of(first, stop)
+    return np.stack([found.start, found.stop], axis=1)[: len(found) if len(found) <= MOST_STRETCHES else 0]
 
 
 def listed(parts: Sequence[Lanes]) -> Lanes:
@@ -146,15 +163,22 @@ def finding(
     argument: Argument | None = None,
     lanes: Lanes | None = None,
     count: int | None = None,
+    where: Ranges = NOTHING,
     **more: Any,
 ) -> Finding:
-    """A `Finding` at ``op``'s line, with the lanes that are `listed`; ``count`` where there are more than these."""
+    """A `Finding` at ``op``'s line, with the lanes that are `listed`; ``count`` where there are more than these.
+
+    ``where`` has the bytes of all of them.
+    """
     place = None if op is None else launch.lines.get(op.index)
     if lanes is not None:
         more["programs"], more["lanes"], more["events"] = lanes.program, lanes.lane, lanes.time
         count = len(lanes) if count is None else count
         if argument is not None and argument.itemsize:
             more["elements"] = (lanes.address - argument.address) // argument.itemsize
+    if argument is not None and argument.itemsize and len(where):
+        first, last = where.start - argument.address, where.stop - 1 - argument.address
+        more["extent"] = stretches(first // argument.itemsize, last // argument.itemsize + 1)
     return Finding(
         kind,
         message,

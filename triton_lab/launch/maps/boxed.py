@@ -179,8 +179,11 @@ class _Shape:
             hanging |= overhang
             # Where even the first lane is lost, so are the others; none of them is active.
             kept = ~np.isin(masked.program, one.program[~found])
-            elsewhere += int(masked.positions[~kept].sum())
-            visits.append((active, masked.at(kept)))
+            there = masked.at(kept)
+            if len(self.shape) == 1:  # a line begins with its first element, as in `positions`
+                there = there.clipped(self.space.padded[0], self.space.before[0])
+            elsewhere += int(masked.positions.sum() - there.positions.sum())
+            visits.append((active, there))
         if not rows:
             return Boxed(self.shape, self.space.padded, self.space.before, tuple(visits), 0, elsewhere)
         if hanging or self.strides != contiguous_strides(self.shape):

@@ -39,9 +39,9 @@ class Boxes:
         """The boxes for which ``which`` (boxes,) is true."""
         return self if bool(which.all()) else Boxes(self.low[which], self.high[which], self.program[which])
 
-    def clipped(self, limit: int) -> Boxes:
-        """What lies in ``0 .. limit - 1``, of boxes of one dimension."""
-        low, high = np.maximum(self.low, 0), np.minimum(self.high, limit)
+    def clipped(self, limit: int, start: int = 0) -> Boxes:
+        """What lies in ``start .. limit - 1``, of boxes of one dimension."""
+        low, high = np.maximum(self.low, start), np.minimum(self.high, limit)
         return _some(Boxes(low, high, self.program))
 
 

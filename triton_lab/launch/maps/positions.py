@@ -126,6 +126,10 @@ class OverShape:
                 position = by_walk(offset, mask, steps, self.known, self.where, told, tile)
         if position is None:
             position = self._by_address(offset)
+        if len(self.shape) == 1 and self.where.before[0]:
+            # A line begins with its first element. Were there places ahead of it for who is masked, its rows would
+            # begin at any number, and it would look as if the line itself did.
+            position = np.where(mask | (position >= self.where.before[0]), position, -1)
         return program, position, mask
 
     def _by_address(self, offset: Ints) -> Ints:

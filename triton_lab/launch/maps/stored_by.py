@@ -35,28 +35,37 @@ class StoreLike(Protocol):
 
 @dataclass(frozen=True)
 class StoredBy:
-    """(elements,) each, -1 where the store did not come: of several lanes the last, by iteration, then program.
+    """``number`` (elements,) of the lane that stored to each element, -1 where the store did not come: of several
+    lanes the last. Lanes are numbered by iteration, then program, ``lanes`` in each of the ``first`` (programs,).
 
-    ``first`` (programs,) is the first element that a program stored to, lane by lane, -1 for none.
+    ``first`` is the first element that a program stored to, lane by lane, -1 for none.
     """
 
-    program: Ints
-    lane: Ints
-    iteration: Ints
+    number: Ints
     first: Ints
+    lanes: int
+
+    @property
+    def program(self) -> Ints:
+        """(elements,) -1 where the store did not come."""
+        return np.where(self.number < 0, -1, self.number // max(1, self.lanes) % max(1, len(self.first)))
 
     def there(self, elements: Ints) -> Flags:
         """Which of some elements were stored to."""
-        return np.asarray(self.program[elements] >= 0)
+        return np.asarray(self.number[elements] >= 0)
 
     def last(self, element: int) -> tuple[int, int, int] | None:
         """Program, lane and iteration of the last lane that stored to an element; None for an element without."""
-        found = [int(one[element]) for one in (self.program, self.lane, self.iteration)]
-        return (found[0], found[1], found[2]) if found[0] >= 0 else None
+        number = int(self.number[element])
+        if number < 0:
+            return None
+        rest, lane = divmod(number, self.lanes)
+        iteration, program = divmod(rest, len(self.first))
+        return program, lane, iteration
 
     def middle(self) -> int:
         """The element in the middle of all that were stored to; -1 where none was."""
-        stored = np.flatnonzero(self.program >= 0)
+        stored = np.flatnonzero(self.number >= 0)
         return int(stored[len(stored) // 2]) if len(stored) else -1
 
     def cells(self, along: Sequence[Along] | None, cells: int) -> Flags | None:
@@ -166,15 +175,19 @@ def _first(store: Access, argument: Argument, programs: int) -> Ints | None:
 
 def stored_by(store: StoreLike, shape: tuple[int, ...], programs: int) -> StoredBy:
     """Ask a store about each element of an argument of this ``shape``."""
-    program, lane, iteration = np.full((3, math.prod(shape)), -1, dtype=np.int64)
+    number = np.full(math.prod(shape), -1, dtype=np.int64)
     first = np.full(programs, -1, dtype=np.int64)
+    lanes = 0
     for turn in range(store.iterations):
         elements = store.element(iteration=turn).reshape(programs, -1)
         there = store.mask(turn).reshape(programs, -1) & (elements >= 0)
-        rows, lanes = np.nonzero(there)
-        at = elements[rows, lanes]
+        lanes = elements.shape[1]
         # Of several numbers for one place, NumPy keeps the last.
-        program[at], lane[at], iteration[at] = rows, lanes, turn
+        if there.all():
+            number[elements.reshape(-1)] = np.arange(turn * elements.size, (turn + 1) * elements.size)
+        else:
+            on = np.flatnonzero(there)
+            number[elements.reshape(-1)[on]] = on + turn * elements.size
         new = (first < 0) & there.any(axis=1)
         first[new] = elements[new, there[new].argmax(axis=1)]
-    return StoredBy(program, lane, iteration, first)
+    return StoredBy(number, first, lanes)

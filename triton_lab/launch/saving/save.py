@@ -147,5 +147,6 @@ def _finding(writer: Writer, finding: Finding) -> dict[str, Any]:
         array = np.asarray(getattr(finding, name))
         kept = array if array.dtype.kind in "biu" else array.astype(np.float64)
         found[name] = writer.array(kept)
+    found["extent"] = writer.array(finding.extent)
     found["ends"] = [[name, writer.array(elements)] for name, elements in finding.ends]
     return {**found, "excerpt": list(finding.excerpt), "orders": list(finding.orders)}

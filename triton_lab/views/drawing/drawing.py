@@ -159,6 +159,7 @@ class Drawing:
 
     def figure(self) -> Figure:
         """The drawing as a matplotlib figure of its size."""
+        from triton_lab.views.drawing.fonts import family, weight
         from triton_lab.views.drawing.png import blank
 
         figure = blank(self.width, self.height)
@@ -176,8 +177,8 @@ class Drawing:
                     color=colour(item.colour),
                     ha=item.align,
                     va="center_baseline",
-                    family=style.MONO if item.mono else style.FONT,
-                    weight="bold" if item.bold else "normal",
+                    family=family(item.text, item.mono),
+                    weight=weight(item.text, item.bold),
                     parse_math=False,
                     zorder=level,
                 )

@@ -13,8 +13,10 @@ from matplotlib.artist import Artist
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.fonts import family, letters, weight
 from triton_lab.views.drawing.frame import Frame, ticks
 from triton_lab.views.drawing.heatmap import Heatmap, Key
 from triton_lab.views.drawing.layout import layout
@@ -25,6 +27,7 @@ from triton_lab.views.drawing.words import number_text
 MARGIN = 16.0
 LEFT = 46.0  # room for row numbers
 TOP = 18.0  # room for column numbers
+HALO = 2.2  # points around letters: three pixels
 
 
 class Sheet:
@@ -49,9 +52,13 @@ class Sheet:
         align: str = "left",
         bold: bool = False,
         mono: bool = False,
+        halo: str = "",
     ) -> None:
-        """One line of words, its middle at height y; dollars are dollars, not mathematics."""
-        self._figure.text(
+        """One line of words, its middle at height y; dollars are dollars, not mathematics.
+
+        ``halo`` is a colour around the letters, so that they can be read across a line.
+        """
+        written = self._figure.text(
             x / self.width,
             1 - y / self.height,
             words,
@@ -59,10 +66,12 @@ class Sheet:
             color=colour,
             ha=align,
             va="center_baseline",
-            family=style.MONO if mono else style.FONT,
-            weight="bold" if bold else "normal",
+            family=family(words, mono),
+            weight=weight(words, bold),
             parse_math=False,
         )
+        if halo:
+            written.set_path_effects([withStroke(linewidth=HALO, foreground=halo)])
 
     def image(self, x: float, y: float, pixels: npt.NDArray[np.uint8]) -> None:
         """An RGB image at its own size, with a thin line around it."""
@@ -138,7 +147,7 @@ class _Backdrop(Artist):
 
 def text_width(words: str, size: float = style.TEXT, mono: bool = False) -> float:
     """About how many CSS pixels the words take (a little more than they do)."""
-    return len(words) * size * 4 / 3 * (0.62 if mono else 0.58)
+    return letters(words) * size * 4 / 3 * (0.62 if mono else 0.58)
 
 
 def _key_width(key: Key) -> float:
@@ -290,6 +299,7 @@ def _labels(
     sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float, emphasis: npt.NDArray[np.uint8] | None
 ) -> None:
     """Words in the middle of their rectangles."""
+    outlined = any(mark.runs for mark in heatmap.marks)
     for label in heatmap.labels:
         right, down = seen.corner(label.panel)
         middle = (label.column + label.columns / 2) * seen.cell_width, (label.row + label.rows / 2) * seen.cell_height
@@ -298,11 +308,15 @@ def _labels(
         colour = style.label_colour(look)
         if emphasis is not None and emphasis[heatmap.cells[cell]] == DIMMED:
             colour = style.LIGHT.faint
-        if look[3] in (style.CROSS, style.STRIPES):  # on which no word could be read
+        plain = "#{:02x}{:02x}{:02x}".format(*style.palette()[look[0]].tolist())
+        crossed = look[3] in (style.CROSS, style.STRIPES)  # on which no word could be read
+        if crossed:
             wide = len(label.text) * style.CHARACTER + 10
-            plain = "#{:02x}{:02x}{:02x}".format(*style.palette()[look[0]].tolist())
             sheet.rectangle(x + right + middle[0] - wide / 2, y + down + middle[1] - 6, wide, 12, plain)
-        sheet.text(x + right + middle[0], y + down + middle[1], label.text, style.SMALL, colour, "center")
+        # Cut out of an outline that passes below.
+        halo = plain if outlined and not crossed else ""
+        across, below = x + right + middle[0], y + down + middle[1]
+        sheet.text(across, below, label.text, style.SMALL, colour, "center", halo=halo)
 
 
 def _legend(sheet: Sheet, rows: Sequence[Sequence[Key]], x: float, y: float) -> None:

@@ -52,6 +52,9 @@ class Mark:
     text: str
     runs: Sequence[tuple[int, int, int, int, int]]
 
+    def as_scene(self) -> scenes.Marked:
+        return self.text, list(self.runs)
+
 
 @dataclass(frozen=True)
 class Heatmap:
@@ -132,7 +135,7 @@ class Heatmap:
             "rampName": self.ramp_name,
             "ticks": list(self.ticks),
             "groups": None if self.groups is None else buffer(narrow(self.groups)),
-            "marks": [(mark.text, list(mark.runs)) for mark in self.marks],
+            "marks": [mark.as_scene() for mark in self.marks],
         }
 
 

@@ -107,7 +107,7 @@ class Accesses(View):
         positions = window.positions(fine)
         there = np.flatnonzero(positions >= 0)
         heat = self.heat.at(positions[there])
-        found = marks(self.launch, self.argument, fine, self.heat.origin) if self.over == "shape" else []
+        found = marks(self.launch, self.argument, fine, self.heat.origin, window) if self.over == "shape" else []
         other.__dict__["heat"], other.__dict__["layout"] = heat, window.layout
         other.__dict__["cells"] = heat_cells(heat, there, window.rows * window.columns)
         other.__dict__["marks"] = in_window(found, window)
@@ -304,6 +304,7 @@ class Accesses(View):
         argument, found, members = self.argument, self.heat, self.cells.members
         several = max((moment.iteration for moment in found.moments), default=0) > 0
         layers = [by for by in BY if several or by != "iteration" or by == self.by]
+        marked = [mark.as_scene() for mark in self.marks]
         return {
             **finer_scene(self.finer, self.layout, self.window),
             "kind": "accesses",
@@ -324,7 +325,7 @@ class Accesses(View):
             "iteration": self.iteration,
             "layer": self.by,
             "heatmap": self.heatmap.cells_scene(),
-            "layers": {by: self.layer(by).as_scene() for by in layers},
+            "layers": {by: {**self.layer(by).as_scene(), "marks": marked} for by in layers},
             "counts": buffer(narrow(np.maximum(self.cells.by["count"], 0))),
             "starts": buffer(members.starts.astype(np.uint32)),
             "items": buffer(narrow(members.items)),

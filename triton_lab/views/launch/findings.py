@@ -20,6 +20,9 @@ COLOURS = {
     "note": f"var(--jp-brand-color1, {style.LIGHT.accent})",
 }
 
+# Never wrapped, as JupyterLab does by itself: what points at a place stands below it.
+_CODE = "margin: 4px 0; overflow-x: auto; white-space: pre"
+
 
 def findings_html(findings: Sequence[Finding]) -> str:
     """All of them, one below the other."""
@@ -43,10 +46,10 @@ def _one(finding: Finding) -> str:
         f'<div style="border-left: 3px solid {colour}; margin: 6px 0; padding: 2px 10px">'
         f'<div><span aria-hidden="true" style="color: {colour}">{icon}</span> <b>{finding.severity}:</b> '
         f"{html.escape(where + finding.message)}</div>"
-        + (f'<pre style="margin: 4px 0; overflow-x: auto">{html.escape(excerpt)}</pre>' if excerpt else "")
+        + (f'<pre style="{_CODE}">{html.escape(excerpt)}</pre>' if excerpt else "")
         + "".join(
             f'<div style="opacity: 0.75">{html.escape(line)}</div>' for line in [*told, *finding.orders, finding.hint]
         )
-        + (f'<pre style="margin: 4px 0; overflow-x: auto">{html.escape(fix)}</pre>' if fix else "")
+        + (f'<pre style="{_CODE}">{html.escape(fix)}</pre>' if fix else "")
         + "</div>"
     )

@@ -355,7 +355,7 @@ class Grid(View):
             "target": target,
         }
         if self.marks:
-            scene["marks"] = [(mark.text, list(mark.runs)) for mark in self.marks]
+            scene["marks"] = [mark.as_scene() for mark in self.marks]
         if self.stopped is not None:
             scene["stopped"] = {"states": buffer(self.stopped.states), "says": self.stopped.says}
         return scene

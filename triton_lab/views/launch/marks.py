@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,9 +13,13 @@ import numpy.typing as npt
 from triton_lab import words
 from triton_lab.launch.access import elements_at
 from triton_lab.launch.checks.words import LISTED
+from triton_lab.launch.classes import distinct
 from triton_lab.launch.finding import ERROR, WARNING
+from triton_lab.launch.places import offsets
+from triton_lab.launch.ranges import Flags, Ranges
 from triton_lab.views.drawing.heatmap import Mark
 from triton_lab.views.drawing.layout import Layout
+from triton_lab.views.drawing.window import Window
 
 if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
@@ -48,9 +53,12 @@ PROGRAMS = {
     "lost-precision": ("program that loses precision", "programs that lose precision"),
     "idle-program": ("program does nothing", "programs do nothing"),
 }
+_MOST_OUTLINES = 256  # of a mark
 _TOLD = 3  # programs that went astray
 # Findings of larger launches (lanes of all events) are worked out for a card alone, not for one picture.
 _LARGE = 1 << 20
+# In an argument of more elements those alone are marked that a finding lists: the others are looked for one by one.
+_MOST_LOOKED = 1 << 25
 
 
 def astray(launch: Launch, argument: Argument, drawn: int) -> list[str]:
@@ -106,19 +114,46 @@ def _places(offsets: Ints, argument: Argument) -> str:
     return ", ".join([told, " and ".join(where)] if where else [told])
 
 
-def marks(launch: Launch, argument: Argument, shown: Layout, origin: Sequence[int]) -> list[Mark]:
-    """The elements of ``argument`` that findings list, as cells of a picture over its shape; one mark for each kind."""
+def marks(
+    launch: Launch, argument: Argument, shown: Layout, origin: Sequence[int], window: Window | None = None
+) -> list[Mark]:
+    """The elements of ``argument`` that findings are about, as cells of a picture over its shape; one mark for each
+    kind. With a ``window`` those in it alone."""
     found = []
-    for kind, elements, whole in _by_kind(launch, argument):
-        cells = shown.cells_at(_positions(elements, shown.shape, argument.shape, origin))
-        told = words.count(len(elements), "element")
-        found.append(Mark(f"{SAYS[kind]}: {told if whole else f'the first {told}'}", runs(np.unique(cells), shown)))
+    for kind, places, whole in _by_kind(launch, argument):
+        if window is not None:
+            positions = window.positions(shown)
+            there = _covered(places, positions, argument, shown.shape, origin)
+            cells = distinct(shown.cells_at(positions[there]))
+            told = SAYS[kind]
+        else:
+            count, cells = _cells(places, argument, shown, origin)
+            if not count:
+                continue
+            told = words.count(count, "element")
+            told = f"{SAYS[kind]}: {told if whole or count == math.prod(argument.shape) else f'the first {told}'}"
+        found.append(outline(told, cells, shown))
     beside = [one.count for one in _findings(launch) if one.argument == argument.name and one.kind == "outside-view"]
     if beside:
         # They have no cell in a picture of the view.
         lanes = words.count(sum(beside), "lane reaches", "lanes reach")
         found.append(Mark(f"{lanes} between or beside the elements of this view: see Storage", []))
     return found
+
+
+def outline(told: str, cells: Ints, shown: Layout) -> Mark:
+    """Some cells (ascending) as a mark. Where they are in too many places to be outlined apart, stretches of cells are
+    outlined that have any of them, and the mark says that they are among these."""
+    outlined, wide = runs(cells, shown), 1
+    while len(outlined) > _MOST_OUTLINES and wide < shown.columns:
+        wide *= 2
+        coarse = replace(shown, columns=math.ceil(shown.columns / wide))
+        row, column = np.divmod(cells, shown.columns)
+        outlined = [
+            (panel, down, right * wide, rows, min(columns * wide, shown.columns - right * wide))
+            for panel, down, right, rows, columns in runs(distinct(row * coarse.columns + column // wide), coarse)
+        ]
+    return Mark(told if wide == 1 else f"{told}, among those outlined", outlined)
 
 
 def ghost(launch: Launch, argument: Argument, lanes: int, cells: Ints, shown: Layout) -> list[Mark]:
@@ -129,7 +164,7 @@ def ghost(launch: Launch, argument: Argument, lanes: int, cells: Ints, shown: La
     fixes = [one.fix for one in _findings(launch) if one.argument == argument.name and one.fix is not None]
     if not fixes or not fixes[0].condition or fixes[0].kept_out != lanes or not len(cells):
         return []
-    return [Mark(f"{fixes[0].condition} would keep these lanes out", runs(np.unique(cells), shown))]
+    return [outline(f"{fixes[0].condition} would keep these lanes out", np.unique(cells), shown)]
 
 
 def of_programs(launch: Launch, shown: Layout) -> list[Mark]:
@@ -144,7 +179,7 @@ def of_programs(launch: Launch, shown: Layout) -> list[Mark]:
         # Some list lanes, and the first alone.
         whole = all(one.count <= len(one.programs) for one in which)
         cells = np.unique(shown.cells_at(programs))
-        found.append(Mark(told if whole else f"the first {told}", runs(cells, shown)))
+        found.append(outline(told if whole else f"the first {told}", cells, shown))
     return found
 
 
@@ -158,26 +193,63 @@ def by_program(launch: Launch) -> bool:
     return first.kind in PROGRAMS and bool(len(first.programs))
 
 
-def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ints, bool]]:
-    """Kinds of findings, the gravest first, the elements (row-major) that they list, and whether those are all."""
+def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ranges, bool]]:
+    """Kinds of findings, the gravest first, where they are, in elements from the argument's first, and whether those
+    are all."""
     by_kind: dict[str, list[Ints]] = {}
     cut: set[str] = set()
+    look = math.prod(argument.shape) <= _MOST_LOOKED
     for one in _findings(launch):
-        if one.argument == argument.name and one.kind in SAYS and len(one.elements):
-            at = elements_at(one.elements * argument.itemsize, argument)
-            by_kind.setdefault(one.kind, []).append(at[at >= 0])
+        if one.kind not in SAYS:
+            continue
+        parts = by_kind.setdefault(one.kind, [])
+        if one.argument == argument.name and len(one.extent) and look:
+            parts.append(one.extent)
+        elif one.argument == argument.name and len(one.elements):
+            parts.append(_singly(one.elements))
             if one.count > len(one.elements):
                 cut.add(one.kind)
         for name, elements in one.ends:
-            if name == argument.name and one.kind in SAYS:
-                at = elements_at(elements * argument.itemsize, argument)
-                by_kind.setdefault(one.kind, []).append(at[at >= 0])
+            if name == argument.name:
+                parts.append(_singly(elements))
                 if len(elements) >= LISTED:
                     cut.add(one.kind)
     for kind, parts in by_kind.items():
-        elements = np.unique(np.concatenate(parts))
-        if len(elements):
-            yield kind, elements, kind not in cut or len(elements) == math.prod(argument.shape)
+        if parts:
+            first, stop = np.concatenate(parts).T
+            yield kind, Ranges.of(first, stop), kind not in cut
+
+
+def _singly(elements: Ints) -> Ints:
+    """Elements one by one, as the extent of a finding has them."""
+    return np.stack([elements, elements + 1], axis=1).astype(np.int64)
+
+
+def _cells(places: Ranges, argument: Argument, shown: Layout, origin: Sequence[int]) -> tuple[int, Ints]:
+    """How many elements lie at some places, and the cells that they are in, ascending."""
+    if math.prod(argument.shape) <= _MOST_LOOKED:
+        marked = places.covers(offsets(argument.shape, argument.strides))
+        drawn = np.zeros(shown.shape, np.bool_)
+        own = tuple(slice(start, start + size) for start, size in zip(origin, argument.shape, strict=True))
+        drawn[own] = marked.reshape(argument.shape)
+        return int(np.count_nonzero(marked)), distinct(shown.cells_at(np.flatnonzero(drawn)))
+    listed = np.concatenate(
+        [np.arange(*pair) for pair in zip(places.start.tolist(), places.stop.tolist(), strict=True)]
+    )
+    elements = elements_at(listed * argument.itemsize, argument)
+    elements = np.unique(elements[elements >= 0])
+    return len(elements), np.unique(shown.cells_at(_positions(elements, shown.shape, argument.shape, origin)))
+
+
+def _covered(places: Ranges, positions: Ints, argument: Argument, drawn: Sequence[int], origin: Sequence[int]) -> Flags:
+    """Whether each position of a picture that has margins, -1 for none, is an element at one of the places."""
+    there = positions >= 0
+    at = np.zeros(len(positions), np.int64)
+    index = np.unravel_index(np.where(there, positions, 0), tuple(drawn)) if drawn else ()
+    for own, start, size, stride in zip(index, origin, argument.shape, argument.strides, strict=True):
+        there = there & (own >= start) & (own < start + size)
+        at += (own - start) * stride
+    return there & places.covers(at)
 
 
 def _findings(launch: Launch) -> Sequence[Finding]:

@@ -39,7 +39,7 @@ from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.regions import MOST, cell_labels
 from triton_lab.views.drawing.words import nobody, panel_names, shape_text, some_of, step_names
 from triton_lab.views.launch.finer import finer_scene
-from triton_lab.views.launch.marks import runs
+from triton_lab.views.launch.marks import outline
 from triton_lab.views.launch.names import names_in
 from triton_lab.views.launch.scenes import Finer, StorageHeatmap, StorageScene, TouchedScene, WindowScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
@@ -334,7 +334,7 @@ class Storage(View):
             if len(units):
                 cells = distinct(((units[:, None] + np.arange(place.wide)) // shown.right).reshape(-1))
                 told = words.count(len(units), "element")
-                found.append(Mark(f"touched through {wide.name}, outside its view: {told}", runs(cells, shown)))
+                found.append(outline(f"touched through {wide.name}, outside its view: {told}", cells, shown))
         return found
 
     def _cover_of(self, number: int) -> Cover:

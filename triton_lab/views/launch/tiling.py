@@ -119,7 +119,7 @@ class Tiling(View):
         over = np.zeros(0, np.int64)
         if strays is not None:
             over = np.flatnonzero(strays | (~found.inside() & (found.active().counts > 0)[found.classes]))
-        other.__dict__["marks"] = in_window(self._marks(fine, over), window)
+        other.__dict__["marks"] = in_window(self._marks(fine, over, window), window)
         other.crowds, other.window = self.crowds, window
         return other
 
@@ -216,8 +216,8 @@ class Tiling(View):
         over = np.flatnonzero(np.isin(self.cells.state[self.cells.numbers], (ERROR_STATE, GHOST_STATE)))
         return self._marks(self.cells.layout, over)
 
-    def _marks(self, shown: Layout, over: Ints) -> list[Mark]:
-        found = marks(self.launch, self.argument, shown, self.cells.touches.origin)
+    def _marks(self, shown: Layout, over: Ints, window: Window | None = None) -> list[Mark]:
+        found = marks(self.launch, self.argument, shown, self.cells.touches.origin, window)
         if self.touches.strays is None:
             return found
         lanes = int((~self.touches.inside() & (self.touches.active().counts > 0)[self.touches.classes]).sum())

@@ -11,6 +11,7 @@ from matplotlib.patches import Polygon
 from numpy.typing import ArrayLike, NDArray
 
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.fonts import family, weight
 from triton_lab.views.drawing.png import blank
 from triton_lab.views.polyhedral.style import LIGHT, Look
 
@@ -134,7 +135,7 @@ class Canvas:
         box = {"facecolor": self.look.ground, "edgecolor": "none", "pad": 1.0, "alpha": 0.8} if ground else None
         self._axes.text(
             x, y, words, fontsize=size, color=colour or self.look.ink, ha=align, va="center_baseline", parse_math=False,
-            family=style.MONO if mono else style.FONT, weight="bold" if bold else "normal",
+            family=family(words, mono), weight=weight(words, bold),
             style="italic" if italic else "normal", zorder=self._above(), bbox=box,
         )  # fmt: skip
 

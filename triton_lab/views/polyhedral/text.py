@@ -9,7 +9,7 @@ from typing import Any, cast
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.font_manager import FontProperties
 
-from triton_lab.views.drawing import style
+from triton_lab.views.drawing.fonts import family
 from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.formulas import Block, Formula, Part
 
@@ -26,7 +26,7 @@ _measure: Any = cast(Any, RendererAgg)(1, 1, 96 * FINE)
 @cache
 def width_of(words: str, size: float = SIZE, mono: bool = False) -> float:
     """CSS pixels that ``words`` take."""
-    font = FontProperties(family=style.MONO if mono else style.FONT, size=size)
+    font = FontProperties(family=family(words, mono), size=size)
     width, _, _ = _measure.get_text_width_height_descent(words, font, ismath=False)
     return float(width) / FINE
 

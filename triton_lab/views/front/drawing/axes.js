@@ -189,6 +189,11 @@ function write(context, heatmap, cell, text, x, y) {
     context.fillStyle = ground;
     context.fillRect(x - wide / 2, y - 6.5, wide, 12);
   }
+  if (heatmap.isMarked && !crossed) {
+    // Cut out of an outline that passes below.
+    Object.assign(context, { lineWidth: 3, lineJoin: "round", strokeStyle: dimmed ? theme.ground : ground });
+    context.strokeText(text, x, y);
+  }
   // A dimmed cell is mixed with the ground; its label goes with the ground's ink.
   context.fillStyle = dimmed ? theme.faint : ink;
   context.fillText(text, x, y);

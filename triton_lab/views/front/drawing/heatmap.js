@@ -202,7 +202,8 @@ export class Heatmap {
         context.drawImage(sheet, LEFT + x, this.top + y, panelWidth, panelHeight);
       }
     }
-    drawWords(context, this);
+    this._outlines(context);
+    drawWords(context, this); // which no outline may cover
     markChanges(context, this);
     this.legend.draw(this.theme);
     this._overlay();
@@ -230,25 +231,44 @@ export class Heatmap {
     const context = penOf(this.overlay);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
+    this._within(context, () => {
+      for (const cell of this.marked) this._outline(context, this.stretchOf(cell));
+    });
+  }
+
+  /** Outlines of what the scene marks. @param {CanvasRenderingContext2D} context */
+  _outlines(context) {
+    const { down, right } = this.layout;
+    // Exact where single positions are known.
+    const known = isWhole(this.lens) ? [] : this.details;
+    this._within(context, () => {
+      for (const [, runs] of this.scene.marks ?? []) {
+        for (const [panel, row, column, rows, columns] of runs) {
+          const all = { panel, row: row * down, column: column * right, rows: rows * down, columns: columns * right };
+          if (!known.some(({ window }) => covers(window, all))) this._outline(context, all);
+        }
+      }
+      for (const { marks } of known) {
+        for (const [, runs] of marks ?? []) {
+          for (const [panel, row, column, rows, columns] of runs) this._outline(context, { panel, row, column, rows, columns });
+        }
+      }
+    });
+  }
+
+  /** Whether something is outlined for good, where words may stand. */
+  get isMarked() {
+    const drawn = [this.scene, ...this.details].flatMap(({ marks }) => marks ?? []);
+    return drawn.some(([, runs]) => runs.length > 0);
+  }
+
+  /** Draw on the cells alone, where a lens shows some of them. @param {CanvasRenderingContext2D} context @param {() => void} drawn */
+  _within(context, drawn) {
     context.save();
     context.beginPath();
     context.rect(LEFT, this.top, this.frame.width, this.frame.height);
     if (!isWhole(this.lens)) context.clip();
-    const { down, right } = this.layout;
-    // Exact where single positions are known.
-    const known = isWhole(this.lens) ? [] : this.details;
-    for (const [, runs] of this.scene.marks ?? []) {
-      for (const [panel, row, column, rows, columns] of runs) {
-        const all = { panel, row: row * down, column: column * right, rows: rows * down, columns: columns * right };
-        if (!known.some(({ window }) => covers(window, all))) this._outline(context, all);
-      }
-    }
-    for (const { marks } of known) {
-      for (const [, runs] of marks ?? []) {
-        for (const [panel, row, column, rows, columns] of runs) this._outline(context, { panel, row, column, rows, columns });
-      }
-    }
-    for (const cell of this.marked) this._outline(context, this.stretchOf(cell));
+    drawn();
     context.restore();
   }
 

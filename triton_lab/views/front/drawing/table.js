@@ -3,6 +3,8 @@
 import { make } from "./dom.js";
 import { explanationOf, wordOf } from "./explained.js";
 
+const SHORT = 20; // characters: numbers are not broken at their signs, sentences are wrapped
+
 /**
  * @param {string[]} headings
  * @param {string[][]} rows
@@ -10,7 +12,7 @@ import { explanationOf, wordOf } from "./explained.js";
 export function tableOf(headings, rows) {
   const head = make("tr", {}, ...headings.map((words) => make("th", { scope: "col" }, words && wordOf(words, explanationOf(words, "heading")))));
   const body = rows.map((row) =>
-    make("tr", {}, ...row.map((words, k) => (k ? make("td", {}, words) : make("th", { scope: "row" }, words)))),
+    make("tr", {}, ...row.map((words, k) => (k ? make("td", { class: words.length <= SHORT ? "tl-short" : "" }, words) : make("th", { scope: "row" }, words)))),
   );
   return make("table", { class: "tl-table" }, make("thead", {}, head), make("tbody", {}, ...body));
 }

@@ -3,7 +3,7 @@
 import { make, passage } from "../drawing/dom.js";
 import { tabsOf } from "../drawing/tabs.js";
 import { callProgram } from "../drawing/words.js";
-import { findingOf } from "./findings.js";
+import { countedOf, findingOf } from "./findings.js";
 import { pickedOf } from "./picked.js";
 import { sourceOf } from "./source.js";
 import { tableOf } from "../drawing/table.js";
@@ -76,6 +76,16 @@ function bodyOf(scene, selection, context, back = "") {
   const names = [...scene.tabs.map((tab) => tab.name), "findings"].slice(0, tabs.length);
   const before = names.indexOf(open.tab ?? "");
   const panel = tabsOf(tabs, "tl-tabs", before < 0 ? first : before, (number) => (open.tab = names[number]));
+  const toFindings = () => {
+    open.tab = "findings";
+    panel.show(tabs.length - 1);
+    /** @type {HTMLElement | null} */ (panel.node.querySelector("[role=tab][aria-selected=true]"))?.focus();
+  };
+  // The tab is the last of many, and does not say what it has.
+  const rest = scene.findings.filter((one) => !top.includes(one));
+  const more = scene.tabs.length && rest.length
+    ? make("div", { class: "tl-note" }, `${rest[0].icon} `, make("button", { type: "button", class: "tl-link", onclick: toFindings }, countedOf(rest, top)))
+    : "";
   const source = scene.tabs.length && scene.source.lines.length ? sectionOf(scene, selection, open, linked) : null;
   const raised = scene.failure && scene.told
     ? make("details", { class: "tl-section" }, make("summary", {}, "The error as it was raised"), passage({ class: "tl-failure" }, "the error", scene.failure))
@@ -92,6 +102,7 @@ function bodyOf(scene, selection, context, back = "") {
     scene.scalars.length ? make("div", { class: "tl-note" }, scene.scalars.join(" · ")) : "",
     scene.failure && !scene.told ? passage({ class: "tl-failure" }, "the error", scene.failure) : "",
     ...(scene.tabs.length ? top : scene.findings).map((one) => findingOf(one, selection, linked)),
+    more,
     ...scene.remarks.map((words) => make("div", { class: "tl-note" }, words)),
     raised || source ? make("div", { class: "tl-folded" }, source ? source.node : "", raised) : "",
     tabs.length ? panel.node : "",

@@ -1,6 +1,7 @@
 /** Findings: what is wrong with a launch; one that is picked shows its line and its first program. */
 
 import { make, passage } from "../drawing/dom.js";
+import { countOf } from "../drawing/words.js";
 
 /**
  * @param {import("../scenes.js").FindingScene} finding
@@ -33,6 +34,20 @@ export function findingOf(finding, selection, linked) {
       ...(finding.fix ?? []).map(fixOf),
     ),
   );
+}
+
+/**
+ * How many there are beside those that are `told`, the gravest first: `1 more error, 2 notes`.
+ * @param {{severity: string}[]} rest
+ * @param {{severity: string}[]} told
+ */
+export function countedOf(rest, told) {
+  const severities = ["error", "warning", "note"];
+  return severities.map((severity) => {
+    const number = rest.filter((one) => one.severity === severity).length;
+    const more = told.some((one) => one.severity === severity) ? "more " : "";
+    return number ? countOf(number, `${more}${severity}`) : "";
+  }).filter(Boolean).join(", ");
 }
 
 /**

@@ -1,0 +1,41 @@
+/**
+ * A picture is drawn, or it is told in a sentence why not: whoever shows outputs shows what else they have.
+ */
+
+const NOT_LOADED = 'What draws pictures could not be loaded. Reload the page to have it live.';
+const NOT_DRAWN = 'This output could not be drawn.';
+const AGAIN = 'Run the cell again to have it live.';
+
+/** What draws, and the errors that it throws on purpose: their words are for readers. */
+interface IDraws {
+  readonly CannotDraw: new (...words: never[]) => Error;
+}
+
+/** Load what draws, and draw with it; null, or why that was not possible and what to do. Never rejects. */
+export async function attempt<T extends IDraws>(
+  load: () => Promise<T>,
+  draw: (front: T) => Promise<void> | void
+): Promise<string | null> {
+  let front: T;
+  try {
+    front = await load();
+  } catch (error) {
+    console.warn('triton-lab:', error);
+    return NOT_LOADED;
+  }
+  try {
+    await draw(front);
+    return null;
+  } catch (error) {
+    return whyNot(error, front);
+  }
+}
+
+/** Why something could not be drawn, and what to do. */
+export function whyNot(error: unknown, { CannotDraw }: IDraws): string {
+  if (error instanceof CannotDraw) {
+    return `${error.message} ${AGAIN}`;
+  }
+  console.warn('triton-lab:', error);
+  return `${NOT_DRAWN} ${AGAIN}`;
+}

@@ -156,7 +156,7 @@ def test_a_wait_that_writes_meanwhile_is_left_in_the_end(monkeypatch) -> None:
     monkeypatch.setattr(rounds, "_MOST_ROUNDS", 1000)
     left: list[int] = []
     flag, spins = whole(), whole()
-    monkeypatch.setattr(Machine, "run", lambda machine: left.append(spins.item()))
+    monkeypatch.setattr(Machine, "run", lambda machine, programs=None: left.append(spins.item()))
     with lab.limits(engine="native"):
         waits.counting[(1,)](flag, spins)
     assert left == [0]

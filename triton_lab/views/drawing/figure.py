@@ -91,9 +91,11 @@ class Sheet:
         rows = np.rint(np.linspace(y, to_y, steps)).astype(np.int64)
         self._pixels[rows, columns] = style.rgb(colour)
 
-    def outline(self, x: float, y: float, width: float, height: float) -> None:
-        """An empty rectangle, dark within a light line, so that it stands out on any colour."""
-        for room, thick, colour in ((3, 4, style.LIGHT.ground), (2, 2, style.LIGHT.ink)):
+    def outline(self, x: float, y: float, width: float, height: float, thin: bool = False) -> None:
+        """An empty rectangle, dark within a light line, so that it stands out on any colour; ``thin`` is without."""
+        for room, thick, colour in ((0, 1, style.LIGHT.ink),) if thin else (
+            (3, 4, style.LIGHT.ground), (2, 2, style.LIGHT.ink)
+        ):  # fmt: skip
             left, top, right, bottom = x - room, y - room, x + width + room, y + height + room
             self.rectangle(left, top, right - left, thick, colour)
             self.rectangle(left, bottom - thick, right - left, thick, colour)
@@ -270,17 +272,20 @@ def draw(
 
 
 LEAST_MARK = 8.0  # a mark is at least this wide and high
+MOST_THICK = 12  # marks: of more, in rows that are lower than ROOMY, the lines are thin, or they would hide the cells
+ROOMY = 16.0
 
 
 def _marks(sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float) -> None:
     """Outlines around what is marked."""
+    thin = seen.cell_height < ROOMY and sum(len(mark.runs) for mark in heatmap.marks) > MOST_THICK
     for mark in heatmap.marks:
         for panel, row, column, rows, columns in mark.runs:
             right, down = seen.corner(panel)
             width, height = max(LEAST_MARK, columns * seen.cell_width), max(LEAST_MARK, rows * seen.cell_height)
             across = x + right + (column + columns / 2) * seen.cell_width
             below = y + down + (row + rows / 2) * seen.cell_height
-            sheet.outline(across - width / 2, below - height / 2, width, height)
+            sheet.outline(across - width / 2, below - height / 2, width, height, thin)
 
 
 def _numbers(sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float) -> None:

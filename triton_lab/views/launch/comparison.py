@@ -190,7 +190,7 @@ class ComparisonView(View):
         return CausesView(self.comparison).scene() if name == "causes" else super().part(name)
 
     def pieces(self) -> list[Piece]:
-        """The table, what is said, and the heatmaps of the argument that is open."""
+        """The table, what is said, the heatmaps of the argument that is open, and what was tried."""
         from triton_lab.views.drawing import style
         from triton_lab.views.drawing.pieces import lines, one_row, side_by_side, table, title
 
@@ -200,13 +200,13 @@ class ComparisonView(View):
         said = [(part, style.LIGHT.faint) for line in (*self.lines(), *later) for part in _wrapped(line)]
         if cause or said:
             pieces.append(lines([*cause, *said]))
-        if self.causes():
-            pieces.append(table([TRIED, *self.causes()]))
         if self.pictures:
             picture = self.pictures[self.open]
             pieces.append(one_row(picture.heatmaps, 8))
             if picture.by_program is not None:
                 pieces += side_by_side([picture.by_program])
+        if self.causes():
+            pieces.append(table([TRIED, *self.causes()]))
         return pieces
 
     def figure(self) -> Figure:

@@ -24,6 +24,8 @@ import { zoomOf } from "./zoom.js";
 /** @typedef {import("../scenes.js").HeatmapScene & {levels?: import("../scenes.js").Buffer | null}} Dressed as Python makes it */
 
 const LEAST_MARK = 8; // a mark is at least this wide and high
+const MOST_THICK = 12; // marks: of more, in rows that are lower than ROOMY, the lines are thin
+const ROOMY = 16;
 
 export class Heatmap {
   /** @param {Dressed} scene */
@@ -239,18 +241,22 @@ export class Heatmap {
   /** Outlines of what the scene marks. @param {CanvasRenderingContext2D} context */
   _outlines(context) {
     const { down, right } = this.layout;
+    const drawn = [this.scene, ...this.details].flatMap(({ marks }) => marks ?? []).flatMap(([, runs]) => runs);
+    const cell = boxOf(this.lens, { panel: 0, row: 0, column: 0, rows: down, columns: right });
+    // Thick lines would hide the cells.
+    const thin = drawn.length > MOST_THICK && cell.bottom - cell.top < ROOMY;
     // Exact where single positions are known.
     const known = isWhole(this.lens) ? [] : this.details;
     this._within(context, () => {
       for (const [, runs] of this.scene.marks ?? []) {
         for (const [panel, row, column, rows, columns] of runs) {
           const all = { panel, row: row * down, column: column * right, rows: rows * down, columns: columns * right };
-          if (!known.some(({ window }) => covers(window, all))) this._outline(context, all);
+          if (!known.some(({ window }) => covers(window, all))) this._outline(context, all, thin);
         }
       }
       for (const { marks } of known) {
         for (const [, runs] of marks ?? []) {
-          for (const [panel, row, column, rows, columns] of runs) this._outline(context, { panel, row, column, rows, columns });
+          for (const [panel, row, column, rows, columns] of runs) this._outline(context, { panel, row, column, rows, columns }, thin);
         }
       }
     });
@@ -279,15 +285,21 @@ export class Heatmap {
   }
 
   /**
-   * Dark within a light line, so that it stands out on any colour.
+   * Dark within a light line, so that it stands out on any colour; a thin one is without.
    * @param {CanvasRenderingContext2D} context @param {import("./lens.js").Window} stretch
    */
-  _outline(context, stretch) {
+  _outline(context, stretch, thin = false) {
     const { ink, ground } = STYLE.themes[this.theme ?? "light"];
     const box = boxOf(this.lens, stretch);
     const [width, height] = [Math.max(box.right - box.left, LEAST_MARK), Math.max(box.bottom - box.top, LEAST_MARK)];
     const left = LEFT + (box.left + box.right) / 2 - width / 2;
     const top = this.top + (box.top + box.bottom) / 2 - height / 2;
+    if (thin) {
+      context.lineWidth = 1;
+      context.strokeStyle = ink;
+      context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
+      return;
+    }
     context.lineWidth = 4;
     context.strokeStyle = ground;
     context.strokeRect(left - 1, top - 1, width + 2, height + 2);

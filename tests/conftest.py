@@ -137,8 +137,12 @@ def has_chromium() -> bool:
     return _chromium() is not None
 
 
+# The first has nothing of a browser around its pages, and takes a quarter less of the processor for the same tests.
+_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser")
+
+
 def _chromium() -> str | None:
-    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    found = os.environ.get("CHROMIUM") or next(filter(shutil.which, _NAMES), None)
     return found if found and shutil.which(found) else None
 
 
@@ -150,7 +154,7 @@ def chromium() -> str:
     reason = (
         f"CHROMIUM names {named!r}, which cannot be run"
         if named
-        else "no Chromium: install Debian's package `chromium`, or name a binary in CHROMIUM"
+        else "no Chromium: install Debian's package `chromium-headless-shell`, or name a binary in CHROMIUM"
     )
     if os.environ.get("CI"):
         pytest.fail(reason)

@@ -129,7 +129,7 @@ def test_an_error_leaves_earlier_stores_in_tensors_of_the_cpu_and_says_so():
 def test_interrupting_a_launch_writes_nothing_back(device: FakeDevice, monkeypatch: pytest.MonkeyPatch):
     from triton_lab.interpreter.machine import Machine
 
-    def interrupted(machine):
+    def interrupted(machine, programs=None):
         raise KeyboardInterrupt
 
     x = device.tensor(torch.zeros(4))

@@ -15,7 +15,7 @@ import torch
 
 import triton_lab as lab
 from bench.cases import CASES, Case, every_case
-from bench.figure import AtLeast, AtMost, Figure, table
+from bench.figure import AtLeast, AtMost, Figure, line
 from bench.process import OURS, ProcessFailed, fresh
 from bench.timing import median_seconds, resident_bytes
 from bench.views import within_reach
@@ -40,12 +40,18 @@ def test_what_could_not_be_measured_meets_no_target() -> None:
     assert not Figure("speed", math.nan, "times", AtLeast(3)).met
 
 
-def test_table_aligns_its_columns() -> None:
-    printed = table([Figure("a", 1.23456, "ms", AtMost(3)), Figure("longer", 2, "times", AtLeast(3), "a note")])
-    assert printed.splitlines() == [
-        "a       1.235 ms  <= 3  ok",
-        "longer  2 times   >= 3  MISSED  a note",
+def test_lines_stand_in_columns() -> None:
+    lines = [
+        line(Figure("a", 1.23456, "ms", AtMost(3))),
+        line(Figure("longer", 2, "times", AtLeast(3), "a note")),
+        line(Figure("none", 4, "GB")),
     ]
+    assert [each.split() for each in lines] == [
+        ["a", "1.235", "ms", "<=", "3", "ok"],
+        ["longer", "2", "times", ">=", "3", "MISSED", "a", "note"],
+        ["none", "4", "GB"],
+    ]
+    assert len({each.index(value) for each, value in zip(lines, ("1.235", "2 t", "4 G"), strict=True)}) == 1
 
 
 def test_nan_is_null_in_json() -> None:

@@ -133,9 +133,9 @@ def decided_by_itself(flag, x, out, far, B: tl.constexpr):
         tl.store(out + i, tl.load(x + far + i))
 
 
-def test_a_branch_that_the_kernels_own_writes_decide_is_numpys() -> None:
+def test_a_branch_that_the_kernels_own_writes_decide_is_put_back_where_its_access_fails() -> None:
     x, out = torch.arange(16, dtype=torch.int32), torch.zeros(8, dtype=torch.int32)
     for far in (3, 100):
         flag = torch.zeros(1, dtype=torch.int32)
         error, ran = on_both(lambda: decided_by_itself[(1,)](flag, x, out, far, B=8), flag, out)  # noqa: B023
-        assert bool(error) == (far > 8) and ran.engine == "numpy"
+        assert bool(error) == (far > 8) and ran.engine == ("numpy" if error else "native")

@@ -58,7 +58,7 @@ def mask_of(w: Writer, axes: str) -> str:
         if set(var.axes) <= set(axes):
             return w.at(var, axes)
     if kind == "scalar" or not axes:
-        return w.pick(("p < 2", "n > 7", "(p != 1)"))
+        return w.pick(("(p < 2)", "(n > 7)", "(p != 1)"))
     lane = LANES[axes]
     if kind == "parity":
         return f"(({lane}) % {w.number(2, 3)} == {w.number(0, 1)})"

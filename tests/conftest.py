@@ -142,7 +142,7 @@ _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser")
 
 
 def _chromium() -> str | None:
-    found = os.environ.get("CHROMIUM") or next(filter(shutil.which, _NAMES), None)
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
     return found if found and shutil.which(found) else None
 
 

@@ -59,8 +59,21 @@ def really_apart(accesses: list[Blocks]) -> bool:
     )
 
 
+def _few(programs: list[int], bases: list[int], extents: list[int], stride: int) -> Blocks:
+    """Lines of four-byte elements that are written."""
+    lines = np.array(extents, np.int64).reshape(-1, 1)
+    return Blocks(np.array(programs, np.int64), True, np.array(bases, np.int64), lines, (stride,), 4)
+
+
+# A line that goes down meets one below its first element; a run that ends a byte behind a row meets what begins there.
+DOWNWARDS = [_few([0], [1000], [2], -4), _few([1], [996], [1], 4)]
+BEHIND_ITS_ROW = [_few([0, 2], [1005, 1080], [1, 2], 8), _few([1, 3], [1008, 1000], [1, 1], 8)]
+
+
 @settings(max_examples=300, deadline=None)
 @given(accesses())
+@example(DOWNWARDS)
+@example(BEHIND_ITS_ROW)
 def test_programs_that_are_said_to_keep_apart_do(found: list[Blocks]) -> None:
     if apart(found):
         assert really_apart(found)

@@ -269,3 +269,42 @@ def returns(x, out, n, B: tl.constexpr):
         return
     tl.store(out + i, tl.load(x + i))
 """
+
+
+MEETING = {
+    "beyond what a mask leaves out ahead": "tl.store(out + 4 * p + i, p, mask=(i >= 4 - 4 * p) & (i < 8 - 4 * p))",
+    "after more rounds than are looked at": "for k in range(0, 300):\n        tl.store(out + i, k)",
+    "where a number is the mask": "tl.store(out + tl.where(p % 2 == 0, 0, p), p, mask=p % 2 == 0)",
+    "through either of two pointers": (
+        "q = out\n    if p == 0:\n        q = x\n    tl.store(q + 8 * p + i, p)\n"
+        "    if p == 0:\n        tl.store(out + 8 + i, p)\n    if p == 1:\n        tl.store(x + i, p)"
+    ),
+}
+
+
+@pytest.mark.parametrize("how", MEETING)
+def test_programs_that_meet_are_not_said_to_keep_apart(how: str, told: list[tuple[bool, bool]]) -> None:
+    source = (
+        f"@triton.jit\ndef kernel(x, out):\n    p = tl.program_id(0)\n    i = tl.arange(0, 8)\n    {MEETING[how]}\n"
+    )
+    kernel_from(source)[(3,)](torch.zeros(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32))
+    ((said, true),) = told
+    assert not true and not said
+
+
+def test_what_one_program_may_do_alone_two_may_not() -> None:
+    """The same arguments over another grid are another launch."""
+    kept: list[Footprints] = []
+
+    def ask(machine: Machine) -> bool:
+        regions = regions_of(machine, machine.executable.roots)
+        assert not isinstance(regions, str)
+        kept.append(kept[0] if kept else Footprints(machine.executable.plan, groups_of(regions)))
+        return kept[0].are_apart(machine, regions)
+
+    kernel = kernel_from("@triton.jit\ndef kernel(out):\n    tl.store(out + tl.arange(0, 8), 1)\n")
+    out = torch.zeros(8, dtype=torch.int32)
+    with before_launches(ask) as found:
+        for programs in (1, 2):
+            kernel[(programs,)](out)
+    assert found == [True, False]

@@ -15,6 +15,7 @@ import triton.language as tl
 from triton.compiler.errors import CompilationError
 
 import triton_lab as lab
+from triton_lab.backend import precedence
 from triton_lab.backend.precedence import misread
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.notebook.trouble import rendering
@@ -143,10 +144,12 @@ def heard(run: object) -> list[str]:
 
 def test_a_launch_that_nobody_records_warns_at_the_line_once() -> None:
     joined.device_caches.clear()
+    vars(joined.fn).pop(precedence._TOLD, None)
 
     def twice() -> None:
         for _ in range(2):
             joined[(1,)](torch.zeros(16), 10, BLOCK=16)
+        warnings.simplefilter("default")  # Python forgets what it has told
         joined[(1,)](torch.zeros(32), 10, BLOCK=32)  # another compilation of it
 
     (said,) = heard(twice)

@@ -19,6 +19,7 @@ from triton_lab import words
 from triton_lab.backend.kinds import Kinds
 from triton_lab.backend.source import Place, Written, is_tritons, python_function
 
+_TOLD = "__triton_lab_told__"
 _BITS: dict[type[ast.operator], str] = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _COMPARE = (*_ORDERS, ast.Eq, ast.NotEq)
@@ -83,16 +84,18 @@ def _in_function(source: str) -> tuple[tuple[Misread, int], ...]:
 
 
 def warn(written: Written, said: str = "") -> None:
-    """A SyntaxWarning of Python's for each that is not ``said`` already, at its line: once, as its own are.
+    """A SyntaxWarning of Python's for each that is not ``said`` already, at its line: once for a kernel.
 
     For launches that nobody looks at; of others it is a finding.
     """
+    # Python's own memory of warnings is forgotten whenever somebody changes a filter, as Triton's compiler may.
+    told = vars(python_function(written.kernel)).setdefault(_TOLD, set())
     for place, one in places(written):
-        if str(one) not in said:
+        if str(one) not in said and (place, str(one)) not in told:
+            told.add((place, str(one)))
             # The notebook's name of a cell tells more than the file that it is for Python.
             file = words.cell(place.file) or place.file
-            registry = python_function(written.kernel).__globals__.setdefault("__warningregistry__", {})
-            warnings.warn_explicit(str(one), SyntaxWarning, file, place.line, registry=registry)
+            warnings.warn_explicit(str(one), SyntaxWarning, file, place.line)
 
 
 # --- One comparison -------------------------------------------------------------------------------

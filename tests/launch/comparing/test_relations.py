@@ -47,6 +47,10 @@ matrix = randn(12, 20)
         (x * 4, "out_ptr is what was expected times 4"),
         (x / 300, "out_ptr is what was expected times 0.00333 (1 / n, where n is 300)"),
         (x * 8, "out_ptr is what was expected times 8 (sqrt(BLOCK), where BLOCK is 64)"),
+        (
+            x * 300 / 64,
+            "out_ptr is what was expected times 4.69 (n / BLOCK, where n is 300 and BLOCK is 64)",
+        ),
         (x * 5, "out_ptr is what was expected times 5 (the number of programs, where the number of programs is 5)"),
         (x * math.log(2), "out_ptr is what was expected times 0.693 (ln 2: a power or logarithm of the other base)"),
         (-x, "out_ptr is what was expected with the other sign"),

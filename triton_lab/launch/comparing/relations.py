@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,8 +112,9 @@ def _factor(one: Compared, launch: Launch) -> str | None:
 
 
 def _named(factor: float, launch: Launch, error: float) -> str:
-    """`` (1 / n)``: what the launch was given that makes up the factor."""
-    for name, value in _numbers(launch).items():
+    """`` (1 / n, where n is 300)``: what the launch was given that makes up the factor."""
+    known = _numbers(launch)
+    for name, value in known.items():
         if value > 0 and value != 1:
             forms = {
                 name: value,
@@ -123,6 +125,10 @@ def _named(factor: float, launch: Launch, error: float) -> str:
             for told, number in forms.items():
                 if abs(abs(factor) - number) <= error * number:
                     return f" ({'-' if factor < 0 else ''}{told}, where {name} is {words.significant(value)})"
+    for (name, value), (other, divisor) in permutations(known.items(), 2):
+        if value > 0 and divisor > 0 and abs(factor - value / divisor) <= error * factor:
+            where = f"where {name} is {words.significant(value)} and {other} is {words.significant(divisor)}"
+            return f" ({name} / {other}, {where})"
     for told, number in (("ln 2", math.log(2)), ("log2 of e", 1 / math.log(2))):
         if abs(factor - number) <= error * number:
             return f" ({told}: a power or logarithm of the other base)"

@@ -53,4 +53,6 @@ def test_example_agrees_with_torch_on_the_native_engine(each: Example) -> None:
     engine.lately.clear()
     with triton_lab.limits(engine="native"):
         each.check_on(**each.inputs("small", 0, "cpu"))
-    assert engine.lately and {ran.why for ran in engine.lately} <= {"", LEFT.get(each.name, "")}
+    # Launches of this grid in other tests may have been put back, too: then the reason says so.
+    left = LEFT.get(each.name)
+    assert engine.lately and all(not ran.why or (left and ran.why.startswith(left)) for ran in engine.lately)

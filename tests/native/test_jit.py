@@ -57,6 +57,8 @@ def test_code_that_nobody_holds_is_given_back_once_on_the_thread_that_compiles(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where Python clears away what refers to itself, it would end an object and all that this holds, in any thread."""
+    gc.collect()
+    pool.background.wait()  # what other tests have left
     monkeypatch.setattr(pool, "background", pool.Background())
     gone: list[str] = []
     dispose = llvm.orcjit.ResourceTracker._dispose
@@ -66,8 +68,6 @@ def test_code_that_nobody_holds_is_given_back_once_on_the_thread_that_compiles(
         dispose(self)
 
     monkeypatch.setattr(llvm.orcjit.ResourceTracker, "_dispose", disposed)
-    gc.collect()
-    gone.clear()
     code = jit.object_code(DOUBLE, jit.host())
     for _ in range(5):
         around = [jit.Linked(code, "run")]

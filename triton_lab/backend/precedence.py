@@ -89,7 +89,7 @@ def warn(written: Written, said: str = "") -> None:
     For launches that nobody looks at; of others it is a finding.
     """
     # Python's own memory of warnings is forgotten whenever somebody changes a filter, as Triton's compiler may.
-    told = vars(python_function(written.kernel)).setdefault(_TOLD, set())
+    told = getattr(python_function(written.kernel), "__dict__", {}).setdefault(_TOLD, set())
     for place, one in places(written):
         if str(one) not in said and (place, str(one)) not in told:
             told.add((place, str(one)))

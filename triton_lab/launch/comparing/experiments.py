@@ -103,7 +103,7 @@ def in_threads(launch: Launch) -> list[Switch]:
         raise RuntimeError(f"of {words.count(len(every), 'reduction')} Triton's compiler for sm_90 makes {made}")
     shares = {}
     for op, layout in zip(every, layouts, strict=True):
-        type = _types(plan, op, lambda one: one.operands)[0]
+        type = types_of(plan, op, lambda one: one.operands)[0]
         if layout is not None and layout.shape == type.shape:
             bases = [layout.bases(part) for part in ("register", "lane", "warp")]
             found = Shares.along(op.attributes["axis"], layout.shape, *bases)
@@ -126,7 +126,7 @@ def _summed_products(plan: Plan) -> frozenset[int]:
     """The products of float32 that are reduced."""
     products = {op.results[0] for op in plan.walk() if op.name == "arith.mulf"}
     sums = [op for op in plan.walk() if op.name == "tt.reduce" and len(op.operands) == 1]
-    reduced = {op.operands[0] for op in sums if _types(plan, op, lambda one: one.operands)[0].element == "f32"}
+    reduced = {op.operands[0] for op in sums if types_of(plan, op, lambda one: one.operands)[0].element == "f32"}
     return frozenset(products & reduced)
 
 
@@ -190,7 +190,7 @@ def exact(plan: Plan, threads: Sequence[Switch]) -> Iterator[Switch]:
 
 
 def _of_floats(plan: Plan, op: Op) -> bool:
-    return any(type.is_float for type in _types(plan, op, lambda one: one.results))
+    return any(type.is_float for type in types_of(plan, op, lambda one: one.results))
 
 
 def _of_dots(plan: Plan) -> str:
@@ -198,16 +198,17 @@ def _of_dots(plan: Plan) -> str:
     dots = [op for op in plan.walk() if op.name == "tt.dot" and _of_floats(plan, op)]
     if any(_in_tf32(plan, op) for op in dots):
         return "tf32 inputs of tl.dot, cut and added up as tensor cores do"
-    if any(_types(plan, op, lambda one: one.operands)[0].element != "f32" for op in dots):
+    if any(types_of(plan, op, lambda one: one.operands)[0].element != "f32" for op in dots):
         return "how tensor cores add up the products of tl.dot"
     return "the products of tl.dot, which a GPU fuses with their sum one after the other" if dots else ""
 
 
 def _in_tf32(plan: Plan, op: Op) -> bool:
-    first = _types(plan, op, lambda one: one.operands)[0]
+    first = types_of(plan, op, lambda one: one.operands)[0]
     return first.element == "f32" and op.attributes.get("inputPrecision", 0) == 0
 
 
-def _types(plan: Plan, op: Op, which: Callable[[Op], tuple[int, ...]]) -> list[Type]:
+def types_of(plan: Plan, op: Op, which: Callable[[Op], tuple[int, ...]]) -> list[Type]:
+    """The types of those values that ``op`` takes or gives which ``which`` picks."""
     function = next(one for one in plan.functions.values() if any(op is inner for inner in one.walk()))
     return [function.types[number] for number in which(op)]

@@ -30,7 +30,8 @@ from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.effects import operands_of
 from triton_lab.ir.plan import Dense, Function
 from triton_lab.launch.comparing.addressing import redirected
-from triton_lab.launch.comparing.experiments import Switch
+from triton_lab.launch.comparing.experiments import Switch, types_of
+from triton_lab.launch.comparing.relations import is_number, numbers
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
@@ -67,10 +68,11 @@ def _ops(launch: Launch, *names: str) -> list[Op]:
     return [op for op in launch.executable.plan.walk() if op.name in names]
 
 
-def _shape(launch: Launch, op: Op, number: int) -> tuple[int, ...]:
-    """The shape of value ``number``, which ``op`` takes or gives."""
-    function = next(one for one in launch.executable.plan.functions.values() if any(op is each for each in one.walk()))
-    return function.types[number].shape
+def _shape(launch: Launch, op: Op) -> tuple[int, ...]:
+    """The shape of what a load gives, or of what a reduction takes first."""
+    return types_of(launch.executable.plan, op, lambda one: one.results if one.name == "tt.load" else one.operands)[
+        0
+    ].shape
 
 
 # --- Lanes that a mask turns off ----------------------------------------------------------------------
@@ -82,12 +84,12 @@ def _masked(launch: Launch) -> list[tuple[Op, Access]]:
     flow = Flow.of(launch.executable.plan)
     mixed = [op for op in launch.executable.plan.walk() if op.name in ("tt.reduce", "tt.scan", "tt.dot")]
     behind = _behind(flow, [(op, number) for op in mixed for number in op.operands])
+    stores = [(store, operands_of(store)) for store in _ops(launch, "tt.store")]
     found = []
     for one in launch.done:
         if one.op in ops and any(not event.active().all() for event in one.events):
             op = ops[one.op]
             mask = op.operands[operands_of(op).mask or 0]
-            stores = [(store, operands_of(store)) for store in _ops(launch, "tt.store")]
             bare = [
                 (store, store.operands[1]) for store, at in stores if at.mask is None or store.operands[at.mask] != mask
             ]
@@ -158,8 +160,8 @@ def _left_out(launch: Launch, masked: Sequence[tuple[Op, Access]]) -> Iterator[S
     reductions = [op for op in _ops(launch, "tt.reduce") if len(op.operands) == 1]
     behind = {op.index: _behind(flow, [(op, op.operands[0])]) for op in reductions}
     for load, _ in masked:
-        value, shape = Value(flow.function_of[load.index], load.results[0]), _shape(launch, load, load.results[0])
-        fed = [op for op in reductions if value in behind[op.index] and _shape(launch, op, op.operands[0]) == shape]
+        value, shape = Value(flow.function_of[load.index], load.results[0]), _shape(launch, load)
+        fed = [op for op in reductions if value in behind[op.index] and _shape(launch, op) == shape]
         for group in [[op] for op in fed] + ([fed] if len(fed) > 1 else []):
             name = f"lanes masked off{_lines(launch, load)} left out{_lines(launch, *group)}"
             yield Switch(name, "masked-off lanes that take part in a reduction", _without(load, group))
@@ -201,7 +203,7 @@ def _as(value: float, dtype: np.dtype[Any]) -> Array:
 def _axes(launch: Launch) -> Iterator[Switch]:
     """Reductions of square blocks along the other axis."""
     for op in _ops(launch, "tt.reduce"):
-        shape = _shape(launch, op, op.operands[0])
+        shape = _shape(launch, op)
         if len(shape) == 2 and shape[0] == shape[1] > 1:
             axis = op.attributes["axis"]
             name = f"axis={1 - axis} and not {axis}{_lines(launch, op)}"
@@ -343,23 +345,15 @@ def _rebased(ops: Sequence[Op], base: str, meant: str) -> Table:
 
 def _divisors(launch: Launch) -> Iterator[Switch]:
     """Divisions by one of the launch's numbers, by another of them."""
-    numbers = {
-        argument.name: float(argument.value)
-        for argument in launch.arguments
-        if argument.kind in ("scalar", "constexpr") and _is_number(argument.value)
-    }
+    known = numbers(launch)
     for function in launch.executable.plan.functions.values():
         made = {number: op for op in function.walk() for number in op.results}
         for op in made.values():
-            name = _number_in(function, made, op.operands[1], numbers) if op.name == "arith.divf" else None
-            for other, meant in numbers.items() if name is not None else ():
-                if meant not in (0.0, numbers[str(name)]):
+            name = _number_in(function, made, op.operands[1], known) if op.name == "arith.divf" else None
+            for other, meant in known.items() if name is not None else ():
+                if meant not in (0.0, known[str(name)]):
                     title = f"{other} and not {name} as divisor{_lines(launch, op)}"
                     yield Switch(title, "what is divided by", _divided(op, meant))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 _HANDED_ON = frozenset(
@@ -377,7 +371,7 @@ def _number_in(function: Function, made: Mapping[int, Op], number: int, known: M
     value = made[number].attributes.get("value") if made[number].name == "arith.constant" else None
     if isinstance(value, Dense) and len(value.values) == 1:
         value = value.values[0]
-    return next((name for name, one in known.items() if _is_number(value) and one == value), None)
+    return next((name for name, one in known.items() if is_number(value) and one == value), None)
 
 
 def _divided(which: Op, meant: float) -> Table:

@@ -136,14 +136,21 @@ def _named(factor: float, launch: Launch, error: float) -> str:
 
 
 def _numbers(launch: Launch) -> Mapping[str, float]:
-    found = {
+    return {**numbers(launch), "the number of programs": float(math.prod(launch.grid))}
+
+
+def numbers(launch: Launch) -> Mapping[str, float]:
+    """The scalars and constexprs of a launch that are numbers, by name."""
+    return {
         argument.name: float(argument.value)
         for argument in launch.arguments
-        if argument.kind in ("scalar", "constexpr")
-        and isinstance(argument.value, (int, float))
-        and not isinstance(argument.value, bool)
+        if argument.kind in ("scalar", "constexpr") and is_number(argument.value)
     }
-    return {**found, "the number of programs": float(math.prod(launch.grid))}
+
+
+def is_number(value: object) -> bool:
+    """Whether it is one, and no truth value."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _shift_by(one: Compared) -> str | None:

@@ -49,7 +49,7 @@ def compare(
     >>> comparison.first.line, comparison.first.program, comparison.first.index
     (23, 0, (1,))
     """
-    a, b = _only(a), _only(b) if isinstance(b, Launches) else b
+    a, b = _only(a), _only(b)
     if not isinstance(a, Recorded):
         raise TypeError(f"compare takes a launch first, as record() gives it, and not {type(a).__name__}")
     if b is None:
@@ -67,12 +67,14 @@ def _only(given: Any) -> Any:
     """The launch of a record that has just one."""
     if not isinstance(given, Launches):
         return given
-    if len(given) != 1:
-        which = (
-            "none: was the kernel launched inside `with lab.record()`?" if not given else "several: say which, as in"
+    if not given:
+        raise ValueError(
+            "compare takes one launch, and this record has none: was the kernel launched inside `with lab.record()`?"
         )
-        example = "" if not given else " compare(launches[0], ...)"
-        raise ValueError(f"compare takes one launch, and this record has {which}{example}")
+    if len(given) > 1:
+        raise ValueError(
+            "compare takes one launch, and this record has several: say which, as in compare(launches[0], ...)"
+        )
     return given[0]
 
 

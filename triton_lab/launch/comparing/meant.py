@@ -48,13 +48,8 @@ def meanings(launch: Launch) -> Iterator[Switch]:
     masked = _masked(launch)
     yield from islice(_others(launch, masked), _MOST)
     yield from islice(_left_out(launch, masked), _MOST)
-    yield from islice(_axes(launch), _MOST)
-    yield from islice(_program_ids(launch), _MOST)
-    yield from islice(_across(launch), _MOST)
-    yield from islice(_loops(launch), _MOST)
-    yield from islice(_comparisons(launch), _MOST)
-    yield from islice(_functions(launch), _MOST)
-    yield from islice(_divisors(launch), _MOST)
+    for kind in (_axes, _program_ids, _across, _loops, _comparisons, _functions, _divisors):
+        yield from islice(kind(launch), _MOST)
 
 
 def _lines(launch: Launch, *ops: Op) -> str:

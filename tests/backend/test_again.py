@@ -20,7 +20,7 @@ from tests.native.launches import add, on_both, outcome
 from triton_lab.backend import again, launcher
 from triton_lab.backend.mirror import joined
 from triton_lab.examples import all_examples
-from triton_lab.native import engine, pool, running
+from triton_lab.native import engine, running, team
 from triton_lab.native.footprint import _place
 from triton_lab.native.shares import Left
 
@@ -166,7 +166,7 @@ def test_programs_before_a_stop_run_once_and_those_behind_it_too(batch: int | No
     with lab.limits(engine="native"):
         add_found[(n // 100,)](x, y, where, n, BLOCK=128)
     monkeypatch.setattr(launcher.limits, "batch", batch)
-    monkeypatch.setattr(pool, "processors", lambda: 1)  # on several, some behind the one that stops have run
+    monkeypatch.setattr(team, "size", lambda: 1)  # on several, some behind the one that stops have run
     where[1500] = n + 7
     with lab.limits(engine="native"):
         found = outcome(lambda: add_found[(n // 100,)](x, y, where, n, BLOCK=128), x)

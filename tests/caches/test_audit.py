@@ -45,6 +45,7 @@ AUDITED = {
     "native/jit.py:_machine": "the target alone",
     "native/jit.py:host": "the processor that the process runs on",
     "native/jit.py:version": "llvmlite's version, which a running process does not change",
+    "native/team.py:_linked": "the code as text; the processor stays",
     "views/drawing/fonts.py:_with_chinese": "fonts of this machine: the next process finds one that comes later",
     "views/drawing/style.py:palette": "constants",
     "views/polyhedral/text.py:width_of": "a text in a font of matplotlib's own",

@@ -28,7 +28,7 @@ from unittest.mock import patch
 
 import pytest
 
-from triton_lab.native import built, jit
+from triton_lab.native import built, jit, team
 
 _TRIPLE = "aarch64-unknown-linux-gnu"
 EMULATOR, COMPILER, _LIBRARIES = "qemu-aarch64", "aarch64-linux-gnu-gcc", "/usr/aarch64-linux-gnu"
@@ -165,6 +165,9 @@ def emulating(name: str) -> Iterator[Emulated]:
             with (
                 patch.object(jit, "host", lambda: target),
                 patch.object(jit, "Linked", Linked),
+                # Threads of this process cannot run it.
+                patch.object(team, "make_ready", lambda: None),
+                patch.object(team, "_ways", None),
                 patch.object(built, "_FUNCTION", lambda library: functools.partial(emulated.call, library)),
             ):
                 yield emulated

@@ -31,7 +31,7 @@ from tests.native.harness import forcing
 from tests.native.kernels import Arguments, Case, cases
 from triton_lab.backend import launcher
 from triton_lab.backend.sm90 import NotCompilable
-from triton_lab.native import engine, jit, running, transaction
+from triton_lab.native import engine, jit, running, shares, transaction
 
 Result = tuple[str, list[np.ndarray]]
 # Features that processors of narrower vectors lack.
@@ -77,8 +77,9 @@ def check(case: Case) -> str:
     with contextlib.ExitStack() as patched:
         patched.enter_context(patch.object(engine, "_kernel_of", engine._Kernel))  # compiled anew: a fault comes again
         if case.seed % 2:  # on several threads, as soon as the programs may
-            for seconds in ("_WORTH_SECONDS", "_TELLING_SECONDS", "_TAKEN_SECONDS", "_FINDING_SECONDS"):
+            for seconds in ("_WORTH_SECONDS", "_TELLING_SECONDS", "_FINDING_SECONDS"):
                 patched.enter_context(patch.object(running, seconds, 0.0))
+            patched.enter_context(patch.object(shares, "_TAKEN_SECONDS", 0.0))
         found, actual = ran(case, kernel, arguments, "native")
     assert found == error, f"error {found}\ninstead of\n{error}\n{shown(case)}"
     if not error:

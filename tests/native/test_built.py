@@ -64,18 +64,22 @@ def run(script: str) -> str:
     return done.stdout
 
 
+# What threads run around any kernel is kept beside it: a process's first kernel has it compiled.
+FOR_THREADS = 2
+
+
 def kept() -> list[str]:
     return [each.name for each in cache.folder().iterdir() if each.suffix == ".native"]
 
 
 def test_eight_processes_compile_one_kernel_at_once() -> None:
     assert run(EIGHT) == f"{[0] * 8}\n"
-    assert len(kept()) == 1
+    assert len(kept()) == 1 + FOR_THREADS
 
 
 def test_whoever_is_killed_while_it_compiles_leaves_all_in_order() -> None:
     assert run(KILLED) == "0\n"
-    assert len(kept()) == 1
+    assert len(kept()) == 1 + FOR_THREADS
 
 
 @pytest.fixture

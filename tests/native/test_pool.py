@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
 
 import pytest
-import torch
 
 from triton_lab.native import pool
 
@@ -129,28 +127,3 @@ print(idle, busy)
         [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout == "1 0\n"
-
-
-def test_threads_that_help_come_again_and_do_what_is_asked() -> None:
-    helpers = pool.Helpers()
-    names: list[str] = []
-    for _ in range(3):
-        together = threading.Barrier(3)
-        helpers.ask(2, lambda: (together.wait(), names.append(threading.current_thread().name)))  # noqa: B023
-        together.wait()
-    assert set(names) == {"triton-lab helper"} and helpers._count == 2
-
-
-def test_as_many_threads_are_taken_as_torch_is_set_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = torch.get_num_threads()
-    try:
-        for count in (1, 3):
-            torch.set_num_threads(count)
-            assert pool.processors() == count
-    finally:
-        torch.set_num_threads(before)
-    monkeypatch.delitem(sys.modules, "torch")
-    monkeypatch.setenv("OMP_NUM_THREADS", "5,2")
-    assert pool.processors() == 5
-    monkeypatch.setenv("OMP_NUM_THREADS", "many")
-    assert pool.processors() == len(os.sched_getaffinity(0))

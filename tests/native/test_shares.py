@@ -14,30 +14,24 @@ import triton_lab as lab
 from tests.native.launches import add, gather, on_both, shifted
 from triton_lab.backend import launcher
 from triton_lab.examples import Example, all_examples
-from triton_lab.native import engine, guards, pool, running, shares
+from triton_lab.native import engine, guards, running, shares, team
 from triton_lab.native.shares import Left
 
 
 @pytest.fixture
-def shared(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
-    """Launches are shared among four threads however small they are; which threads ran programs, by launch."""
-    monkeypatch.setattr(running, "_WORTH_SECONDS", 0.0)
-    monkeypatch.setattr(running, "_TELLING_SECONDS", 0.0)
-    monkeypatch.setattr(running, "_FINDING_SECONDS", 0.0)
-    monkeypatch.setattr(pool, "processors", lambda: 4)
-    found: list[set[str]] = []
+def shared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Launches are shared among four threads however small they are; by launch the first program that was shared."""
+    for seconds in ("_WORTH_SECONDS", "_TELLING_SECONDS", "_FINDING_SECONDS"):
+        monkeypatch.setattr(running, seconds, 0.0)
+    monkeypatch.setattr(shares, "_TAKEN_SECONDS", 0.0)
+    monkeypatch.setattr(shares, "_PARTS", 10**6)
+    monkeypatch.setattr(team, "size", lambda: 4)
+    found: list[int] = []
     share = shares.shared
 
-    def sharing(call, programs, sizes, threads, told):
-        names: set[str] = set()
-        found.append(names)
-
-        def named(first, end, halt):
-            names.add(threading.current_thread().name)
-            time.sleep(1e-4)  # time for others to come
-            return call(first, end, halt)
-
-        return share(named, programs, (1, 1), threads, told)
+    def sharing(call, programs, *how):
+        found.append(programs[0])
+        return share(call, programs, *how)
 
     monkeypatch.setattr(running, "shared", sharing)
     return found
@@ -56,7 +50,7 @@ EXAMPLES = {"softmax", "matmul_backward", "attention_causal", "prefix_sum", "spl
 def test_examples_have_equal_bits_on_any_number_of_threads(each: Example, shared, monkeypatch) -> None:
     with lab.limits(engine="native"):
         several = _results(each)
-        monkeypatch.setattr(pool, "processors", lambda: 1)
+        monkeypatch.setattr(team, "size", lambda: 1)
         one = _results(each)
     torch.testing.assert_close(several, one, rtol=0, atol=0, equal_nan=True)
 
@@ -64,24 +58,16 @@ def test_examples_have_equal_bits_on_any_number_of_threads(each: Example, shared
 def test_a_launch_is_shared_where_its_programs_keep_apart(shared) -> None:
     x, y, out = torch.rand(50_000), torch.rand(50_000), torch.zeros(50_000)
     error, ran = on_both(lambda: add[(782,)](x, y, out, 50_000, BLOCK=64), out)
-    assert not error and ran.engine == "native" and "triton-lab helper" in shared[0]
+    assert not error and ran.engine == "native" and len(shared) == 1
 
 
-def test_a_launch_like_one_that_took_long_is_shared_from_its_first_program_on(shared, monkeypatch) -> None:
-    first: list[int] = []
-    sharing = running.shared
-
-    def noted(call, programs, *how):
-        first.append(programs[0])
-        return sharing(call, programs, *how)
-
-    monkeypatch.setattr(running, "shared", noted)
+def test_a_launch_like_one_that_took_long_is_shared_from_its_first_program_on(shared) -> None:
     x, y, out = torch.rand(50_000), torch.rand(50_000), torch.zeros(60_000)
     with lab.limits(engine="native"):
         for n in (48_000, 50_000, 50_000, 49_600, 49_600):
             add[(782,)](x, y, out, n, BLOCK=64)
             assert torch.equal(out[:n], (x + y)[:n])
-    assert [each > 0 for each in first[1:]] == [True, False, True, False]
+    assert [each > 0 for each in shared[1:]] == [True, False, True, False]
 
 
 def test_progress_is_told_by_the_thread_that_launches(shared, monkeypatch) -> None:
@@ -144,26 +130,32 @@ def test_programs_that_a_guard_stops_for_nothing_run_once(shared, monkeypatch) -
         assert not error and ran.handed > 0 and (batch != 1 or ran.handed == 14)
 
 
-def test_an_interrupt_stops_all_threads_and_tells_the_loop(shared) -> None:
-    out = torch.zeros(64, dtype=torch.int64)
+@pytest.mark.parametrize("endless", [range(1, 64), range(20, 21)], ids=["all", "one"])
+def test_an_interrupt_stops_all_threads_and_tells_the_loop(endless: range, shared) -> None:
+    """Of one endless program among many the first thread has mostly nothing to do but to wait for another one."""
+    out, turns = torch.zeros(64, dtype=torch.int64), torch.full((64,), 11)
     with lab.limits(engine="native"):
         own = each_counts()
-        own[(0,)](out, 10**12)  # all is compiled
+        own[(64,)](out, turns)
+        assert (out == 11).all()
+        turns[endless.start : endless.stop] = 10**12
         began: list[float] = []
 
         def interrupt() -> None:
             began.append(time.monotonic())
             os.kill(os.getpid(), signal.SIGINT)
 
-        for _ in range(2):
+        for _ in range(3):
             threading.Timer(0.3, interrupt).start()
             with pytest.raises(KeyboardInterrupt) as raised:
-                own[(64,)](out, 10**12)
+                own[(64,)](out, turns)
             assert time.monotonic() - began[-1] < 1
             told = str(raised.value)
             assert "in kernel counts_each, program (" in told and "while i < n" in told
-        own[(64,)](out, 11)
-    assert (out == 11).all() and len(shared[-1]) > 1
+            assert len(endless) > 1 or f"program ({endless[0]}, 0, 0)" in told
+        turns.fill_(12)
+        own[(64,)](out, turns)
+    assert (out == 12).all() and len(shared) == 5
 
 
 def each_counts():
@@ -171,8 +163,9 @@ def each_counts():
 
     return kernel_from(
         "@triton.jit\n"
-        "def counts_each(out, n):\n"
+        "def counts_each(out, turns):\n"
         "    i = tl.full((), 0, tl.int64)\n"
+        "    n = tl.load(turns + tl.program_id(0))\n"
         "    while i < n:\n"
         "        i += 1\n"
         "    tl.store(out + tl.program_id(0), i)\n"
@@ -190,18 +183,3 @@ def test_what_is_left_is_taken_once() -> None:
     assert left.first == (25, 30) and left.count == 5
     left.drop(30)
     assert not left and left.count == 0
-
-
-def test_a_fault_on_another_thread_is_told_here(monkeypatch) -> None:
-    together = threading.Barrier(2)
-
-    def call(first: int, end: int, halt: pool.Halt):
-        together.wait()
-        if threading.current_thread().name == "triton-lab helper":
-            raise MemoryError("there")
-        while not halt.is_set():
-            time.sleep(1e-3)
-        return first, (-1, 0, 0)
-
-    with pytest.raises(MemoryError, match="there"):
-        shares.shared(call, (0, 100), (1, 50), 2)

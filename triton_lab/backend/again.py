@@ -225,7 +225,7 @@ def launched(
     total = grid[0] * grid[1] * grid[2]
     numbers = packed, running.packed_grid(grid), pattern.table(runs)
 
-    call = functools.partial(built, *numbers)
+    calls = functools.partial(built, *numbers), functools.partial(built.together, *numbers)
 
     def tell(count: int) -> None:
         if progress is not None:
@@ -240,7 +240,7 @@ def launched(
         return bool(found)
 
     left = shares.Left(((0, total),))
-    for _, late, _ in running.stops(call, total, left, tell, is_apart, again.pace(grid, objects, runs)):
+    for _, late, _ in running.stops(calls, total, left, tell, is_apart, again.pace(grid, objects, runs)):
         shares.check(late)
         return left
     variant.ended(0, limits.engine)

@@ -10,8 +10,7 @@ from collections.abc import Generator
 from typing import Any
 
 from triton_lab.ir import Plan
-from triton_lab.native import cache, jit
-from triton_lab.native.pool import Halt
+from triton_lab.native import cache, jit, team
 from triton_lab.native.program import STOPPED, Generated, Guard, Signature, Slot, generate
 
 _FUNCTION = ctypes.CFUNCTYPE(
@@ -37,31 +36,59 @@ class Built:
         self.made = made
         self._linked = jit.Linked(code, made.symbol)
         self._function = _FUNCTION(self._linked.address)
+        team.make_ready()
 
     def __call__(
-        self, arguments: bytes, grid: bytes, regions: bytes, first: int, end: int, halt: Halt | None = None
+        self, arguments: bytes, grid: bytes, regions: bytes, first: int, end: int
     ) -> tuple[int, tuple[int, int, int]]:
         """Run programs ``first`` to ``end - 1``: up to which it came, and why no further (see `program`): the guard,
         when it failed, and an address.
 
-        Where ``halt`` is set meanwhile, it stops. Raises what a signal's handler raises meanwhile, KeyboardInterrupt
-        mostly; its ``kernel_at`` says which program ran, and which loop.
+        Raises what a signal's handler raises meanwhile, KeyboardInterrupt mostly; its ``kernel_at`` says which program
+        ran, and which loop.
         """
-        try:
-            room = _rooms.pop()
-        except IndexError:
-            room = _Room()
-        room.begin(halt)
-        scratch, numbers = room.scratch(self.made.scratch), room.numbers
+        room = _room()
+        numbers = room.numbers
+        scratch = room.scratch(self.made.scratch)
         came = self._function(arguments, first, end, grid, regions, scratch, ctypes.addressof(numbers))
-        guard, when, where, error = numbers[0], numbers[1], numbers[4], room.error
-        if came < end and guard == STOPPED and (error is not None or halt is None or not halt.is_set()):
+        guard, when, where = numbers[0], numbers[1], numbers[4]
+        if came < end and guard == STOPPED:
             # A second interrupt may have ended who answers in this room: nobody works there again.
-            error = error or KeyboardInterrupt()
-            error.kernel_at = came, when  # type: ignore[attr-defined]
-            raise error
+            raise _at(room.error or KeyboardInterrupt(), came, when)
         _rooms.append(room)
         return came, (guard, when, where)
+
+    def together(
+        self, arguments: bytes, grid: bytes, regions: bytes, first: int, end: int, step: int, threads: int
+    ) -> tuple[int, list[team.Failed]]:
+        """The same on several threads, each of which takes ``step`` programs at a time: which is the first that nobody
+        has taken, and what of the others has failed."""
+        room = _room()
+        with team.borrowed(threads) as ours:
+            launch, numbers = (arguments, grid, regions), ctypes.addressof(room.numbers)
+            function, scratch = self._linked.address, self.made.scratch
+            following, failed = ours.run(function, launch, (first, end, step), scratch, numbers)
+        stopped = [each for each in failed if each.why[0] == STOPPED]
+        if stopped or room.error is not None:
+            came, when = (stopped[0].came, stopped[0].why[1]) if stopped else (first, None)
+            raise _at(room.error or KeyboardInterrupt(), came, when)
+        _rooms.append(room)
+        return following, failed
+
+
+def _at(error: BaseException, program: int, loop: int | None) -> BaseException:
+    """``error``, which knows now where it met the launch."""
+    error.kernel_at = program, loop  # type: ignore[attr-defined]
+    return error
+
+
+def _room() -> _Room:
+    try:
+        room = _rooms.pop()
+    except IndexError:
+        room = _Room()
+    room.begin()
+    return room
 
 
 class _Room:
@@ -76,13 +103,12 @@ class _Room:
         self._ask = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(answers.send)
         self.numbers = (ctypes.c_int64 * 5)(0, 0, 0, ctypes.cast(self._ask, ctypes.c_void_p).value or 0)
         self.error: BaseException | None = None
-        self._halt: Halt | None = None
         self._rounds = _FIRST_ROUNDS
         self._since = 0.0
         self._bytes = ctypes.create_string_buffer(_ALIGNED)
 
-    def begin(self, halt: Halt | None) -> None:
-        self.error, self._halt = None, halt
+    def begin(self) -> None:
+        self.error = None
         self._since = time.perf_counter()
         self._rounds = self.numbers[2] = _FIRST_ROUNDS
 
@@ -103,7 +129,7 @@ class _Room:
                         self._rounds *= 4
                     elif seconds > _ASK_SECONDS:
                         self._rounds = max(1, self._rounds // 2)
-                    self.numbers[2] = 0 if self._halt is not None and self._halt.is_set() else self._rounds
+                    self.numbers[2] = self._rounds
             except GeneratorExit:
                 return
             except BaseException as error:

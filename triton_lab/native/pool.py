@@ -1,7 +1,7 @@
-"""Threads beside the launches: the one that compiles, which ends with the process's work, and those that help.
+"""The thread beside the launches, which compiles, and ends with the process's work.
 
-The first has the priority of all others: a thread of a lower one, put off by the system while it holds Python's lock,
-would hold up those that it is to stay behind.
+It has the priority of all others: a thread of a lower one, put off by the system while it holds Python's lock, would
+hold up those that it is to stay behind.
 """
 
 from __future__ import annotations
@@ -46,19 +46,6 @@ def _begin(name: str, work: Callable[[], None]) -> None:
         work()
 
     _thread.start_new_thread(named, ())
-
-
-class Halt:
-    """Says that what is going on shall end. As an event for which nobody waits, it has no lock."""
-
-    def __init__(self) -> None:
-        self._is_set = False
-
-    def set(self) -> None:
-        self._is_set = True
-
-    def is_set(self) -> bool:
-        return self._is_set
 
 
 class Background:
@@ -146,46 +133,13 @@ class Background:
                 self.busy = False
 
 
-class Helpers:
-    """Threads that help with launches: as many as were ever asked for at once. They wait for the next one."""
-
-    def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._count = 0
-
-    def ask(self, count: int, job: Callable[[], None]) -> None:
-        """Have up to ``count`` threads do ``job``, which raises nothing, as soon as they have time."""
-        with self._lock:
-            while self._count < count:
-                _begin("triton-lab helper", self._work)
-                self._count += 1
-        for _ in range(count):
-            self._jobs.put(job)
-
-    def _work(self) -> None:
-        while True:
-            self._jobs.get()()
-
-
-def processors() -> int:
-    """How many threads may run a launch: what torch is set to, or the environment, or what this process may use."""
-    torch = sys.modules.get("torch")
-    if torch is not None and hasattr(torch, "get_num_threads"):
-        return int(torch.get_num_threads())
-    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return int(asked) if asked.isdecimal() and int(asked) else len(os.sched_getaffinity(0))
-
-
-helpers = Helpers()
 background = Background()
 atexit.register(lambda: background.close())
 
 
 def _after_fork() -> None:
     """In a child there are no other threads. If one was inside LLVM, that is locked for ever: nothing is compiled."""
-    global background, helpers
-    helpers = Helpers()
+    global background
     closed = background.busy or background.closed
     background = Background()
     background.closed = closed

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import math
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from triton_lab.interpreter.values import Descriptor, Value
-from triton_lab.native import pool
+from triton_lab.native import team
 from triton_lab.native.built import Built
-from triton_lab.native.shares import Left, check, shared, tell_where
+from triton_lab.native.shares import CALL_SECONDS, Left, Together, check, shared, tell_where
 from triton_lab.native.transaction import Fell, Kept, reason
 
 if TYPE_CHECKING:
     from triton_lab.interpreter.machine import Machine
     from triton_lab.interpreter.memory import Region
 
+# Runs programs from a number to another one: see `Built`.
+Call: TypeAlias = "Callable[[int, int], tuple[int, tuple[int, int, int]]]"
 # The regions that each access may touch; None: any memory, which is looked up where the access goes.
 Regions: TypeAlias = "Mapping[int, tuple[Region, ...] | None]"
 
-# Python hears of an interrupt, and tells of progress, between calls of so many seconds.
-_CALL_SECONDS = 0.05
-# What is left is shared among threads where it takes one so long, as a call of so many seconds tells. A thread takes
-# programs for so many seconds at least: taking costs some tens of microseconds, since Python's lock goes round.
-_WORTH_SECONDS, _TELLING_SECONDS, _TAKEN_SECONDS = 3e-4, 3e-5, 1e-4
+# What is left is shared among threads where it takes one so long, as a call of so many seconds tells.
+_WORTH_SECONDS, _TELLING_SECONDS = 1e-4, 3e-5
 # Finding out whether programs keep apart takes so long: for less it waits for a launch like it.
 _FINDING_SECONDS = 2e-3
 
@@ -83,8 +81,11 @@ def run(
     numbers = packed(machine.arguments), packed_grid(machine.grid)
     kept = _kept(machine, built, regions) if built.made.transaction else None
 
-    def call(*programs: Any) -> tuple[int, tuple[int, int, int]]:
-        return built(*numbers, table, *programs)
+    def call(first: int, end: int) -> tuple[int, tuple[int, int, int]]:
+        return built(*numbers, table, first, end)
+
+    def together(first: int, end: int, step: int, threads: int) -> tuple[int, list[team.Failed]]:
+        return built.together(*numbers, table, first, end, step, threads)
 
     def tell(count: int) -> None:
         machine.ended = count
@@ -92,7 +93,7 @@ def run(
             told(count, total)
 
     handed, table = 0, _table(machine, built, regions, kept)
-    for guard, late, where in stops(call, total, left, tell, is_apart if kept is None else _never, Pace()):
+    for guard, late, where in stops((call, together), total, left, tell, is_apart if kept is None else _never, Pace()):
         if kept is not None:
             kept.put_back()
             machine.ended, machine.progress = 0, told
@@ -113,7 +114,7 @@ def _never(at_once: bool) -> bool:
 
 
 def stops(
-    call: Callable[..., tuple[int, tuple[int, int, int]]],
+    calls: tuple[Call, Together],
     total: int,
     left: Left,
     tell: Callable[[int], None],
@@ -125,14 +126,15 @@ def stops(
     ``tell`` hears how many have run. From the first stop on they run on one thread. ``pace`` is what is known of how
     long they take, and then what this has shown.
     """
-    step, may_share = 1, True
+    (call, together), may_share = calls, True
+    step = max(1, int(CALL_SECONDS / 4 / pace.each)) if pace.each else 1
     while left:
         if may_share and left.count > 1 and pace.each * left.count > _WORTH_SECONDS:
             may_share = False
-            threads = min(pool.processors(), left.count)
+            threads = team.size()
             if threads > 1 and is_apart(pace.each * left.count >= _FINDING_SECONDS):
-                _share(call, left, threads, tell, pace)
-                tell(total - left.count)
+                still, pace.each = shared(together, left.first, pace.each, threads, tell)
+                left.become(still)
                 continue
         at, until = left.first
         end = min(until, at + step)
@@ -148,21 +150,13 @@ def stops(
             may_share = False
             yield stopped
             continue
-        if seconds < _CALL_SECONDS / 2:
-            step *= 2 if seconds > _CALL_SECONDS / 16 else 16 if seconds > _TELLING_SECONDS or not may_share else 4
-        elif seconds > 2 * _CALL_SECONDS:
+        if seconds < CALL_SECONDS / 2:
+            step *= 2 if seconds > CALL_SECONDS / 16 else 16 if seconds > _TELLING_SECONDS or not may_share else 4
+        elif seconds > 2 * CALL_SECONDS:
             step = max(1, step // 2)
         if seconds > _TELLING_SECONDS:
             pace.each = seconds / (end - at)
         tell(total - left.count)
-
-
-def _share(call: Callable[..., Any], left: Left, threads: int, tell: Callable[[int], None], pace: Pace) -> None:
-    """Run what is ``left`` on so many threads."""
-    sizes = (math.ceil(_TAKEN_SECONDS / pace.each), max(1, int(_CALL_SECONDS / pace.each)))
-    start, count = time.perf_counter(), left.count
-    left.become(shared(call, left.first, sizes, threads, tell))
-    pace.each = (time.perf_counter() - start) * threads / max(1, count - left.count)
 
 
 def _on_numpy(machine: Machine, left: Left, first: int) -> int:

@@ -1,10 +1,9 @@
-"""Programs of a launch, shared among threads: each takes the next few until none is left or one has failed."""
+"""Programs of a launch that have not run yet, and how several threads share them."""
 
 from __future__ import annotations
 
-import contextlib
-import queue
-import threading
+import math
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,11 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.errors import KernelError
-from triton_lab.native import pool
-from triton_lab.native.program import LATE, STOPPED
+from triton_lab.native.program import LATE
+from triton_lab.native.team import Failed
 
-# Runs programs from a number to another one, unless it shall halt: see `Built`.
-Call = Callable[[int, int, pool.Halt], tuple[int, tuple[int, int, int]]]
+# Runs programs from a number to another one, so many at a time, on so many threads: see `Built.together`.
+Together = Callable[[int, int, int, int], tuple[int, list[Failed]]]
+
+# Python hears of interrupts, and tells of progress, between calls of so many seconds.
+CALL_SECONDS = 0.05
+# A thread takes programs for so many seconds at least, since taking costs some tens of nanoseconds; and so small a part
+# of a call at most, so that all end at about the same time.
+_TAKEN_SECONDS, _PARTS = 5e-6, 32
 
 
 class Left:
@@ -64,114 +69,30 @@ def tell_where(error: BaseException, program: int) -> None:
 
 
 def shared(
-    call: Call,
+    call: Together,
     programs: tuple[int, int],
-    sizes: tuple[int, int],
+    each: float,
     threads: int,
     told: Callable[[int], None] = lambda count: None,
-) -> Left:
-    """Run ``programs`` on so many threads, this one included; those that have not run.
+) -> tuple[Left, float]:
+    """Run ``programs`` on so many threads, this one included; those that have not run, and what one took.
 
-    ``sizes``: how many a call runs at least, if there are so many, and at most.
-
-    Some have not where a guard failed: those before its program have run then, and some of those behind it. ``told``
-    hears on this thread how many have run. Raises KernelError, and what a signal's handler raises; no other thread is
-    at work any more by then.
+    ``each`` is how many seconds a program takes. Some have not run where a guard failed: those before its program have
+    run then, and some of those behind it. ``told`` hears how many have run, with those before the first of these.
+    Raises KernelError, and what a signal's handler raises; no other thread is at work any more by then.
     """
-    work = _Work(call, programs, sizes, threads)
-    try:
-        pool.helpers.ask(threads - 1, work.help)
-        work.run(told)
-    except BaseException:
-        work.halt.set()
-        raise
-    finally:
-        work.finish()
-    if work.error is not None:
-        raise work.error
-    return Left(work.left)
-
-
-class _Work:
-    """What threads share. Locks are plain ones, since an interrupt may leave others taken, conditions and events among
-    them; helpers meet no interrupt."""
-
-    def __init__(self, call: Call, programs: tuple[int, int], sizes: tuple[int, int], threads: int) -> None:
-        self._call, self._threads = call, threads
-        self._least, self._most = sizes
-        self._next, self._end = programs
-        self._done = programs[0]
-        self._lock = threading.Lock()
-        self._helping, self._is_over = 0, False
-        # Something for each helper that ended.
-        self._ended: queue.SimpleQueue[None] = queue.SimpleQueue()
-        self._failed: list[tuple[int, int]] = []
-        self.halt = pool.Halt()
-        self.error: BaseException | None = None
-
-    @property
-    def left(self) -> list[tuple[int, int]]:
-        """What has not run."""
-        return [*self._failed, (self._next, self._end)]
-
-    def run(self, told: Callable[[int], None] = lambda count: None) -> None:
-        """Take programs and run them until there are none; ``told`` hears how many have run on all threads."""
-        while (taken := self._take()) is not None:
-            try:
-                came, (guard, when, _) = self._call(*taken, self.halt)
-            except KeyboardInterrupt as error:
-                tell_where(error, taken[0])
-                raise
-            with self._lock:
-                self._done += came - taken[0]
-                if came < taken[1]:
-                    self._is_over = True
-                    self._failed.append((came, taken[1]))
-            if came < taken[1] and guard != STOPPED:
-                check(when)
-            told(self._done)
-
-    def help(self) -> None:
-        """The same on another thread, if it comes in time."""
-        with self._lock:
-            if self._is_over:
-                return
-            self._helping += 1
-        try:
-            self.run()
-        except BaseException as error:
-            self.error = self.error or error
-            self.halt.set()
-        finally:
-            with self._lock:
-                self._helping -= 1
-            self._ended.put(None)
-
-    def finish(self) -> None:
-        """Wait for all who help, whatever happens meanwhile: they work in the launch's memory."""
-        interrupt: BaseException | None = None
-        while True:
-            try:
-                with self._lock:
-                    self._is_over = True
-                # What an interrupt took from the queue is not missed: who ended is no helper any more.
-                while self._helping:
-                    with contextlib.suppress(queue.Empty):
-                        self._ended.get(timeout=pool.LOOK_SECONDS)
-                break
-            except BaseException as error:
-                self.halt.set()
-                interrupt = error
-        if interrupt is not None:
-            tell_where(interrupt, self._next)
-            raise interrupt
-
-    def _take(self) -> tuple[int, int] | None:
-        with self._lock:
-            if self._is_over or self._next >= self._end or self.halt.is_set():
-                return None
-            # Fewer and fewer, so that all end at about the same time.
-            count = min(self._most, max(self._least, -(-(self._end - self._next) // (4 * self._threads))))
-            first = self._next
-            self._next = min(self._end, first + count)
-            return first, self._next
+    first, end = programs
+    failed: list[Failed] = []
+    ran = first
+    while first < end and not failed:
+        until = min(end, first + max(threads, int(CALL_SECONDS * threads / each)))
+        step = max(1, math.ceil(_TAKEN_SECONDS / each), (until - first) // (_PARTS * threads))
+        start = time.perf_counter()
+        following, failed = call(first, until, step, threads)
+        for stopped in failed:
+            check(stopped.why[1])
+        count = following - first - sum(stopped.until - stopped.came for stopped in failed)
+        each = (time.perf_counter() - start) * threads / max(1, count)
+        first, ran = following, ran + count
+        told(ran)
+    return Left([*((stopped.came, stopped.until) for stopped in failed), (first, end)]), each

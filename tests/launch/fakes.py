@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.launch.access import Event
+from triton_lab.launch.event import Event
 
 Ints = npt.NDArray[np.int64]
 

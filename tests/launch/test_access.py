@@ -12,7 +12,8 @@ import triton_lab
 from tests.interpreter.support import kernel_from
 from triton_lab.interpreter import box
 from triton_lab.interpreter.affine import Affine
-from triton_lab.launch.access import Access, Event, _places
+from triton_lab.launch.access import Access, _places
+from triton_lab.launch.event import Event
 from triton_lab.launch.places import Digits, Places
 
 BLOCK = (4,)

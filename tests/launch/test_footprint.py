@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.box import Box
-from triton_lab.launch.access import Event
+from triton_lab.launch.event import Event
 from triton_lab.launch.footprint import hull, runs, tensor_bytes
 
 ITEMSIZE = 4

@@ -26,7 +26,8 @@ from triton_lab.views.drawing.heatmap import Mark
 from triton_lab.views.drawing.png import SCALE, png
 from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.marks import SAYS
-from triton_lab.views.launch.tiling import ERROR_STATE, STOPPED_STATE, Tiling
+from triton_lab.views.launch.tiled_cells import ERROR_STATE, STOPPED_STATE
+from triton_lab.views.launch.tiling import Tiling
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 Pixels = NDArray[np.uint8]

@@ -11,7 +11,7 @@ from triton_lab.backend.recorders import Call, Recorder, Watch, recorders
 from triton_lab.backend.targets import target
 from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Op, effects
-from triton_lab.launch.access import Event
+from triton_lab.launch.event import Event
 from triton_lab.launch.tape import block_shape
 from triton_lab.launch.watcher import Watcher
 

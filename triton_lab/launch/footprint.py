@@ -12,7 +12,7 @@ import numpy as np
 
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.box import Box
-from triton_lab.launch.access import Event
+from triton_lab.launch.event import Event
 from triton_lab.launch.ranges import NOTHING, Flags, Ints, Ranges
 
 

@@ -20,9 +20,9 @@ from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Plan, effects
 from triton_lab.launch import snapshot
-from triton_lab.launch.access import Event
 from triton_lab.launch.argument import arguments_of
 from triton_lab.launch.checks.live import watchers
+from triton_lab.launch.event import Event
 from triton_lab.launch.footprint import hull, runs
 from triton_lab.launch.fresh import POISONED, FreshMemory, still_poisoned
 from triton_lab.launch.launch import Launch

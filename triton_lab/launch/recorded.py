@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from triton_lab.interpreter.executable import Executable
-from triton_lab.launch.access import Event
 from triton_lab.launch.argument import Argument
+from triton_lab.launch.event import Event
 from triton_lab.launch.snapshot import CannotReplay, Snapshot
 
 if TYPE_CHECKING:

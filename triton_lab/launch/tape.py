@@ -15,7 +15,7 @@ from triton_lab.interpreter.errors import Fault, KernelError
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.machine import Limits
 from triton_lab.ir import Op, Plan, Type, effects
-from triton_lab.launch.access import Event
+from triton_lab.launch.event import Event
 from triton_lab.launch.finite import finite
 from triton_lab.launch.ranges import NOTHING, Ranges
 from triton_lab.launch.watcher import Watcher

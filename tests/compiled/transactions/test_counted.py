@@ -19,7 +19,8 @@ from triton_lab.examples import all_examples
 from triton_lab.examples.vector_add import add
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.box import Box
-from triton_lab.launch.access import Access, Event
+from triton_lab.launch.access import Access
+from triton_lab.launch.event import Event
 
 SMALL = {each.name: each for each in all_examples()}
 REQUESTS, SECTORS = (f"l1tex__t_{what}_pipe_lsu_mem_global_op_" for what in ("requests", "sectors"))

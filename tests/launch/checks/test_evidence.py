@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triton_lab.launch.access import Event
 from triton_lab.launch.checks.cells import Cells
 from triton_lab.launch.checks.evidence import Evidence, Lanes, Sight
+from triton_lab.launch.event import Event
 from triton_lab.launch.ranges import Ranges
 
 spans = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 6)), max_size=6)

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 import triton_lab as lab
 from triton_lab.ir import Op
-from triton_lab.launch.access import Event
 from triton_lab.launch.checks import order as module
 from triton_lab.launch.checks.barriers import Barriers, results_used
 from triton_lab.launch.checks.evidence import Sight
 from triton_lab.launch.checks.order import Order, hands_on, takes_over
+from triton_lab.launch.event import Event
 from triton_lab.launch.launch import Launch
 
 PROGRAMS, TIMES = 4, 12

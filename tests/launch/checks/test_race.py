@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from triton_lab.interpreter.machine import Limits
 from triton_lab.ir import Block, Function, Op, Plan, Region, Type
-from triton_lab.launch.access import Event
 from triton_lab.launch.checks import contest
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.race import Races
+from triton_lab.launch.event import Event
 from triton_lab.launch.tape import Tape
 
 RELAXED, ACQUIRE, RELEASE, BOTH = 1, 2, 3, 4

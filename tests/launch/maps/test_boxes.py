@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tests.launch.fakes import FakeArgument
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.box import Box
-from triton_lab.launch.access import Access, Event
+from triton_lab.launch.access import Access
+from triton_lab.launch.event import Event
 from triton_lab.launch.maps import boxed
 from triton_lab.launch.maps.boxes import Step, apart
 from triton_lab.launch.maps.heat import Heat, heat, heat_of_accesses

@@ -18,7 +18,7 @@ from triton_lab.launch.maps.heat import Heat, heat
 from triton_lab.launch.maps.tiles import Tiles
 from triton_lab.launch.maps.tiling import touches
 from triton_lab.views.drawing.layout import layout
-from triton_lab.views.launch.tiling import Cells
+from triton_lab.views.launch.tiled_cells import Cells
 
 ROOMS = st.sampled_from([(640.0, 480.0), (40.0, 30.0), (9.0, 11.0)])
 

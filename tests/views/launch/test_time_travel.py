@@ -13,7 +13,7 @@ import triton.language as tl
 import triton_lab as lab
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
-from triton_lab.views.launch.origins import STORED
+from triton_lab.views.launch.marked import STORED
 from triton_lab.views.launch.tiling import UNTOUCHED
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from triton_lab.compiled.layouts import Linear
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.box import Box
-from triton_lab.launch.access import Event
+from triton_lab.launch.event import Event
 from triton_lab.words import count
 
 Array: TypeAlias = NDArray[Any]

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from triton_lab.compiled.transactions.joined import Joined
 from triton_lab.compiled.transactions.sectors import SECTOR, Counter, Counts, Dealt, dealt
-from triton_lab.launch.access import Access, Event
+from triton_lab.launch.access import Access
+from triton_lab.launch.event import Event
 
 Array: TypeAlias = NDArray[Any]
 _WIDEST = 16  # bytes that a lane moves at once

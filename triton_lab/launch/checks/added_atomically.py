@@ -14,8 +14,8 @@ from triton_lab.interpreter.convert import widen
 from triton_lab.interpreter.dtypes import user_name
 from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Op, effects
-from triton_lab.launch.access import Event
 from triton_lab.launch.checks.carried_sums import COSTLY, FRACTION, MANY, Inexact
+from triton_lab.launch.event import Event
 from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.tape import block_shape, brought
 from triton_lab.launch.watcher import Watcher

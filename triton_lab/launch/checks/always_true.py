@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from triton_lab.interpreter.box import Box
 from triton_lab.ir import effects
 from triton_lab.ir.masks import constant_masks, mask_operand
-from triton_lab.launch.access import Event
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.words import finding
+from triton_lab.launch.event import Event
 from triton_lab.launch.finding import Finding
 
 _MEND = "Keep it if other sizes need it; if none does, the access is cheaper without."

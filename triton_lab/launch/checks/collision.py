@@ -19,12 +19,12 @@ from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Op, effects
 from triton_lab.ir.dataflow import Flow, Value
-from triton_lab.launch.access import Event
 from triton_lab.launch.checks.barriers import Barriers, results_used
 from triton_lab.launch.checks.evidence import Evidence, Lanes, Sight
 from triton_lab.launch.checks.race import Races
 from triton_lab.launch.checks.words import Found, element, finding, others, program
 from triton_lab.launch.classes import distinct, ordering
+from triton_lab.launch.event import Event
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.ranges import Flags, Ints
 from triton_lab.launch.replay import CannotReplay, replay

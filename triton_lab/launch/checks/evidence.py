@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from triton_lab.ir import Op
-from triton_lab.launch.access import Event
 from triton_lab.launch.argument import Argument
+from triton_lab.launch.event import Event
 from triton_lab.launch.footprint import Runs, hull, runs
 from triton_lab.launch.meanwhile import breathe
 from triton_lab.launch.ranges import Flags, Ints, Ranges

@@ -11,9 +11,9 @@ import numpy as np
 from triton_lab import words
 from triton_lab.interpreter.box import Box
 from triton_lab.ir import effects
-from triton_lab.launch.access import Event
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.words import LISTED, finding, programs
+from triton_lab.launch.event import Event
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.ranges import Flags, Ints
 

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from triton_lab import words
 from triton_lab.interpreter.affine import Affine
 from triton_lab.ir import effects
-from triton_lab.launch.access import Event
 from triton_lab.launch.checks.barriers import Barriers, results_used
 from triton_lab.launch.checks.evidence import Evidence, Lanes, Sight
 from triton_lab.launch.checks.lane_paths import never_meet
@@ -26,6 +25,7 @@ from triton_lab.launch.checks.shared_cells import cells_of, where_threads_meet
 from triton_lab.launch.checks.threads import Threads
 from triton_lab.launch.checks.words import Found, element, finding, line_of, others, program
 from triton_lab.launch.classes import distinct
+from triton_lab.launch.event import Event
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.ranges import Flags, Ints, Ranges
 

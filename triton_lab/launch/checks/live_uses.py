@@ -19,8 +19,8 @@ from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, dataflow, effects
 from triton_lab.ir.edges import HANDS_ON, TERMINATORS, decisive
 from triton_lab.ir.masks import mask_operand
-from triton_lab.launch.access import Event
 from triton_lab.launch.checks.marks import MOVES, Marks, inside_of_others, joined, passed_on
+from triton_lab.launch.event import Event
 from triton_lab.launch.ranges import Flags, Ranges
 from triton_lab.launch.tape import block_shape
 from triton_lab.launch.watcher import Watcher

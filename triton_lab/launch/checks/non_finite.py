@@ -17,10 +17,10 @@ from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, Plan, effects
-from triton_lab.launch.access import Event
 from triton_lab.launch.checks.births import CASTS, Birth, Births
 from triton_lab.launch.checks.evidence import Evidence, Lanes, Sight
 from triton_lab.launch.checks.words import Found, element, finding, others, program
+from triton_lab.launch.event import Event
 from triton_lab.launch.finding import Finding
 from triton_lab.launch.finite import finite
 from triton_lab.launch.recorded import Recorded

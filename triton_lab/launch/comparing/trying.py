@@ -24,8 +24,8 @@ from triton_lab.launch.replay import replay
 from triton_lab.launch.snapshot import CannotReplay
 
 if TYPE_CHECKING:
-    from triton_lab.launch.access import Event
     from triton_lab.launch.comparing.comparison import Comparison
+    from triton_lab.launch.event import Event
     from triton_lab.launch.launch import Launch
 
 Array = NDArray[Any]

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.affine import Affine
-from triton_lab.launch.access import Access, Event
+from triton_lab.launch.access import Access
 from triton_lab.launch.classes import distinct
+from triton_lab.launch.event import Event
 from triton_lab.launch.maps.positions import TimedAccess
 
 MOST_LANES = 1 << 17  # so many does a first picture look at one by one

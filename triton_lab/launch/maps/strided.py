@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from triton_lab.interpreter.affine import Affine
-from triton_lab.launch.access import Access, Event
+from triton_lab.launch.access import Access
+from triton_lab.launch.event import Event
 from triton_lab.launch.maps.positions import AccessLike
 from triton_lab.launch.places import Ints
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,24 +17,22 @@ import numpy.typing as npt
 from triton_lab import words
 from triton_lab.launch.maps.stored_by import StoredBy, StoredByTiles, stored_by, stored_in
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.heatmap import Heatmap, Key, buffer, narrow
-from triton_lab.views.drawing.layout import Layout, layout
+from triton_lab.views.drawing.heatmap import Heatmap, buffer, narrow
+from triton_lab.views.drawing.layout import layout
 from triton_lab.views.drawing.window import asked
-from triton_lab.views.drawing.words import panel_names, shape_text
+from triton_lab.views.drawing.words import shape_text
 from triton_lab.views.launch.accesses import access_words
-from triton_lab.views.launch.finer import finer_scene
+from triton_lab.views.launch.marked import LOOKS, ROOM, STORED_HERE, Marked
 from triton_lab.views.launch.scenes import (
     ItemScene,
     LoadedScene,
-    MarkedScene,
     OriginScene,
     OriginsScene,
     StoredScene,
-    WindowScene,
 )
 from triton_lab.views.launch.steps import StepsPanel
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
-from triton_lab.views.launch.tiling import UNTOUCHED, tensor_argument
+from triton_lab.views.launch.tiling import tensor_argument
 from triton_lab.views.reason import attempt
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
@@ -44,19 +41,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from triton_lab.launch.access import Access
-    from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.origin import Origin
     from triton_lab.views.drawing.pieces import Piece
 
 Ints = npt.NDArray[np.int64]
 
-ROOM = (300.0, 260.0)
 _AT_ONCE = 1 << 20  # elements that are looked at
-STORED = (style.tensor_colour(0, 3),) * 3 + (style.PLAIN,)
-NOT_NEEDED, STORED_HERE, FIRST = 1, 2, 3  # classes: after no cell; one for each of the ramp's levels follows
-LOOKS = ((0, 0, 0, 0), UNTOUCHED, STORED, *((style.SEQUENTIAL + k,) * 3 + (style.PLAIN,) for k in range(style.LEVELS)))
-ONE = FIRST + style.LEVELS // 2  # where there is one iteration alone
 
 
 class Origins(View):
@@ -286,91 +277,6 @@ class Origins(View):
                     if one.argument.name == argument:
                         return one.through(name, f"{self.name}/{element}/{argument}")
         return super().part(name)
-
-
-@dataclass(frozen=True)
-class Marked:
-    """An argument with some ``elements`` marked, ascending, each with a number: an iteration."""
-
-    argument: Argument
-    elements: Ints
-    first: Ints
-    title: str
-    word: str
-
-    @property
-    def layout(self) -> Layout:
-        return layout(self.argument.shape, room=ROOM)
-
-    @property
-    def most(self) -> int:
-        return int(self.first.max(initial=0))
-
-    def levels(self) -> Ints:
-        """The classes of the marked elements."""
-        if not self.most:
-            return np.full(len(self.elements), ONE)
-        return FIRST + (style.LEVELS - 1) * self.first // self.most
-
-    def legend(self) -> Sequence[Key]:
-        middle = style.SEQUENTIAL + style.LEVELS // 2
-        return [] if self.most or not self.word else [Key((middle, middle, middle, style.PLAIN), self.word)]
-
-    def heatmap(self, also: Ints | None = None) -> Heatmap:
-        """The marked elements; the cells ``also`` told from the rest."""
-        shown = self.layout
-        cells = np.zeros(shown.cells, dtype=np.uint8)
-        cells[shown.first_of_cell()[0]] = NOT_NEEDED
-        legend = list(self.legend())
-        if also is not None and len(also):
-            cells[also] = STORED_HERE
-            legend.append(Key(STORED, "stored by this line"))
-        np.maximum.at(cells, shown.cells_at(self.elements), self.levels().astype(np.uint8))
-        return Heatmap(
-            shown,
-            cells,
-            np.array(LOOKS, dtype=np.uint16),
-            title=self.title,
-            legend=legend,
-            ramp=(style.SEQUENTIAL, style.LEVELS, 0, self.most) if self.most else None,
-            ramp_name="iteration",
-            panel_names=panel_names(shown.shape, shown.origin, shown.panels),
-            room=ROOM,
-            groups=np.minimum(np.arange(len(LOOKS)), FIRST),
-        )
-
-    def through(self, name: str, finer: str, level: int | None = None) -> WindowScene:
-        """Single elements, where a cell stands for several; the marked ones of one ``level`` if it is given."""
-        window = asked(name, finer, self.layout)
-        positions = window.positions(self.layout.fine)
-        levels = np.append(self.levels() if level is None else np.full(len(self.elements), level), NOT_NEEDED)
-        at = np.searchsorted(self.elements, positions)
-        marked = np.append(self.elements, -1)[at] == positions
-        levels = np.where(marked, levels[at], NOT_NEEDED)
-        heatmap = Heatmap(
-            window.layout,
-            np.where(positions >= 0, levels, 0).astype(np.uint8),
-            np.array(LOOKS, dtype=np.uint16),
-            groups=np.minimum(np.arange(len(LOOKS)), FIRST),
-        )
-        within = finer_scene(finer, self.layout, window)
-        return {"kind": "window", "heatmap": {**heatmap.as_scene(), "levels": None, "touched": None, **within}}
-
-    def as_scene(self, finer: str) -> MarkedScene:
-        """The marked cells alone: a page holds many of these."""
-        shown = self.layout
-        return {
-            **finer_scene(finer, shown, None),
-            "layout": shown.as_scene(),
-            "room": ROOM,
-            "title": self.title,
-            "there": shown.there,
-            "cells": buffer(narrow(shown.cells_at(self.elements))),
-            "levels": buffer(self.levels().astype(np.uint8)),
-            "legend": [key.as_scene() for key in self.legend()],
-            "ramp": (style.SEQUENTIAL, style.LEVELS, 0, self.most) if self.most else None,
-            "panelNames": panel_names(shown.shape, shown.origin, shown.panels),
-        }
 
 
 class OriginsPanel(Panel):

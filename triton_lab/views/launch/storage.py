@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from triton_lab import words
 from triton_lab.launch.classes import distinct
@@ -30,18 +29,19 @@ from triton_lab.launch.maps.storage import (
     stored,
     traits,
 )
-from triton_lab.launch.maps.storage_touches import CellTouches, Place, StorageTouches
+from triton_lab.launch.maps.storage_touches import Place, StorageTouches
 from triton_lab.launch.maps.stretches import united
 from triton_lab.launch.places import Ints, offsets, offsets_at
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, Mark, buffer, narrow
+from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, Mark, narrow
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.regions import MOST, cell_labels
 from triton_lab.views.drawing.words import nobody, panel_names, shape_text, some_of, step_names
 from triton_lab.views.launch.finer import finer_scene
 from triton_lab.views.launch.marks import outline
 from triton_lab.views.launch.names import names_in
-from triton_lab.views.launch.scenes import Finer, StorageHeatmap, StorageScene, TouchedScene, WindowScene
+from triton_lab.views.launch.scenes import StorageHeatmap, StorageScene, TouchedScene, WindowScene
+from triton_lab.views.launch.storage_styles import BARE, grid_styles, look, plain, strip_styles, told_apart
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.launch.tiling import tensor_argument
 from triton_lab.views.scenes import Scene
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from triton_lab.views.drawing.pieces import Piece
 
 GRID_ROOM = (290.0, 240.0)  # for one tensor beside others
-BARE = (style.UNTOUCHED, style.UNTOUCHED, style.UNTOUCHED, style.DOTS)
 
 
 def storage(*tensors: torch.Tensor, names: Sequence[str] | None = None) -> Storage:
@@ -143,13 +142,13 @@ class Storage(View):
         return row if 2 <= longest <= 256 and 32 < found.units <= 100 * row else None
 
     def _legend(self, found: Cover, kinds: np.ndarray[Any, Any]) -> list[Key]:
-        keys = [Key(_look([t], False, 11), self.tensors[t].name) for t in found.tensors if elements(self.tensors[t])]
+        keys = [Key(look([t], False, 11), self.tensors[t].name) for t in found.tensors if elements(self.tensors[t])]
         if (np.bitwise_count(kinds >> 2) > 1).any():
-            keys.append(Key(_look(list(found.tensors[:3]), False, 11), "shared by several tensors"))
+            keys.append(Key(look(list(found.tensors[:3]), False, 11), "shared by several tensors"))
         if (kinds & 1).any():
-            keys.append(Key(_look([found.tensors[0]], True, 11), "several elements at one place"))
+            keys.append(Key(look([found.tensors[0]], True, 11), "several elements at one place"))
         if (kinds & 2).any():
-            keys.append(Key(_look([found.tensors[0]], False, 11, style.HATCH), "partly"))
+            keys.append(Key(look([found.tensors[0]], False, 11, style.HATCH), "partly"))
         if (kinds >> 2 == 0).any():
             keys.append(Key(BARE, "in none of them"))
         return keys
@@ -384,65 +383,6 @@ class Storage(View):
         from triton_lab.views.drawing.pieces import stack
 
         return stack(self.pieces())
-
-
-def plain(heatmap: Heatmap) -> StorageHeatmap:
-    return {**heatmap.as_scene(), **Finer(), "levels": None, "touched": None}
-
-
-def told_apart(heatmap: Heatmap, touched: CellTouches) -> StorageHeatmap:
-    """The heatmap's scene, its classes told apart by who touches their cells, so that some can stand out."""
-    sets = len(touched.table)
-    key = heatmap.cells.astype(np.int64) * sets + touched.classes
-    key[heatmap.cells == 0] = 0
-    present = np.bincount(key, minlength=1) > 0
-    present[0] = True  # class 0 is no cell
-    kept = np.flatnonzero(present)
-    look = kept // sets
-    table = touched.table
-    return {
-        **heatmap.as_scene(),
-        **Finer(),
-        "cells": buffer(narrow((np.cumsum(present) - 1)[key])),
-        "levels": buffer(narrow(look)),
-        "groups": None if heatmap.groups is None else buffer(narrow(heatmap.groups[look])),
-        "touched": {
-            "of": buffer(narrow(kept % sets)),
-            "starts": buffer(table.starts.astype(np.uint32)),
-            "items": buffer(narrow(table.items)),
-            "moments": [(moment.iteration, moment.line, moment.kind) for moment in touched.moments],
-        },
-    }
-
-
-def strip_styles(tensors: Sequence[int], kinds: npt.NDArray[Any]) -> list[tuple[int, int, int, int]]:
-    """Of the classes of a strip: none, and for each kind of place each level.
-
-    A kind has bit k + 2 for tensor k, 2 where only a part is covered, and 1 where several elements lie at one place.
-    """
-    styles = [(0, 0, 0, 0)]
-    for members in kinds.tolist():
-        mine = [tensors[k] for k in range(len(tensors)) if members >> (k + 2) & 1]
-        pattern = style.HATCH if members & 2 else style.PLAIN
-        styles += [_look(mine, bool(members & 1), step, pattern) for step in range(style.TENSOR_LEVELS)]
-    return styles
-
-
-def grid_styles(number: int) -> list[tuple[int, int, int, int]]:
-    """Of the classes of a tensor's picture: none, and each level."""
-    return [(0, 0, 0, 0), *(_look([number], False, step) for step in range(style.TENSOR_LEVELS))]
-
-
-def _look(tensors: Sequence[int], several: bool, level: int, pattern: int = style.PLAIN) -> tuple[int, int, int, int]:
-    """The style of a place that these tensors cover."""
-    if not tensors:
-        return BARE
-    colours = [style.tensor_colour(tensor, level) for tensor in tensors]
-    if len(colours) > 1:
-        return colours[0], colours[1], colours[-1], style.STRIPES
-    if several:
-        return colours[0], style.GROUND, style.GROUND, style.STRIPES
-    return colours[0], colours[0], colours[0], pattern
 
 
 def _numbers(shown: Layout, numbers: Callable[[], Ints], room: tuple[float, float]) -> list[Label]:

@@ -12,6 +12,7 @@ from triton_lab.views.drawing.heatmap import Heatmap, narrow
 from triton_lab.views.drawing.window import Window, asked
 from triton_lab.views.launch.finer import finer_scene, in_window
 from triton_lab.views.launch.scenes import StorageHeatmap, WindowScene
+from triton_lab.views.launch.storage_styles import grid_styles, plain, strip_styles, told_apart
 
 if TYPE_CHECKING:
     from triton_lab.views.launch.storage import Storage
@@ -34,8 +35,6 @@ def _window(heatmap: StorageHeatmap, window: Window) -> WindowScene:
 
 
 def _strip(view: Storage, which: int, window: Window) -> StorageHeatmap:
-    from triton_lab.views.launch.storage import plain, strip_styles, told_apart
-
     found, whole = view.covers[which], view.strips[which]
     positions = window.positions(whole.layout.fine)
     there = np.flatnonzero(positions >= 0)
@@ -59,8 +58,6 @@ def _strip(view: Storage, which: int, window: Window) -> StorageHeatmap:
 
 
 def _grid(view: Storage, number: int, window: Window) -> StorageHeatmap:
-    from triton_lab.views.launch.storage import grid_styles, plain, told_apart
-
     whole = view.grids[number]
     positions = window.positions(whole.layout.fine)
     which = next(k for k, memory in enumerate(view.memories) if number in memory.tensors)

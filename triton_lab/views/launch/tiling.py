@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from triton_lab.views.launch.marks import astray, ghost, marks
 from triton_lab.views.launch.program_scale import program_scale
 from triton_lab.views.launch.scenes import ItemScene, TilingScene
 from triton_lab.views.launch.tab import NUMBERS, Panel, item, unknown
+from triton_lab.views.launch.tiled_cells import ERROR_STATE, GHOST_STATE, INSIDE_STATE, STATES, STOPPED_STATE, Cells
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
@@ -46,10 +47,6 @@ OUTSIDE = (style.ERROR, style.ERROR, style.ERROR, style.CROSS)
 
 GHOST = (style.GHOST, style.GHOST, style.GHOST, style.HATCH)
 
-# Of a cell: elements; places over the edge; such that are touched; such that hold other elements' memory beside a
-# tile that stopped the launch; elements at which it was stopped.
-STATES = 5
-INSIDE_STATE, OUTSIDE_STATE, ERROR_STATE, GHOST_STATE, STOPPED_STATE = range(STATES)
 VERBS = {"loads": "loads", "stores": "stores", "both": "touches"}
 
 
@@ -351,68 +348,6 @@ class Tiling(View):
         if wrapped := wrapped_words(self.cells.layout):
             lines.append(wrapped)
         return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class Cells:
-    """A picture's cells: ``numbers`` (cells,) are classes of the heatmap; for each of those,
-    ``class_of`` is the class in ``touches``, and ``state`` whether it is inside the argument."""
-
-    touches: Touches
-    layout: Layout
-    numbers: npt.NDArray[Any]
-    class_of: Ints
-    state: Ints
-
-    @classmethod
-    def of(cls, found: Touches, shown: Layout) -> Cells:
-        """Bin the positions into cells, and keep apart what is inside, outside, and wrongly touched."""
-        touched = found.active().counts > 0
-        falls = found.tiles.falls(shown.along(), shown.cells)
-        if falls is None:
-            state = np.full(shown.cells, OUTSIDE_STATE)
-            inside, cell = found.inside(), shown.cell_of_position()
-            state[cell[inside]] = INSIDE_STATE
-            wrong = ~inside & touched[found.classes]
-            if found.strays is None:
-                state[cell[wrong]] = ERROR_STATE
-            else:
-                state[cell[wrong]] = GHOST_STATE
-                state[cell[found.strays]] = ERROR_STATE
-                state[cell[found.strays & inside]] = STOPPED_STATE
-            found = found.binned(cell, shown.cells)
-        else:
-            of_group = np.full(falls.groups, OUTSIDE_STATE)
-            inside = found.tiles.within(found.origin, found.shape)[falls.tile]
-            of_group[falls.group[inside]] = INSIDE_STATE
-            of_group[falls.group[~inside & touched[found.tile_classes[falls.tile]]]] = ERROR_STATE
-            state = falls.spread(of_group, OUTSIDE_STATE)
-            found = found.fallen(falls)
-        return cls._told(found, shown, found.classes, state)
-
-    @classmethod
-    def at(cls, found: Touches, positions: Ints, shown: Layout) -> Cells:
-        """A cell for each of some positions alone, none where a position is below 0."""
-        there = positions >= 0
-        classes = np.where(there, found.at(np.maximum(positions, 0)), 0)
-        inside = there & (True if found.drawn == found.shape else found.inside()[positions])
-        wrong = there & ~inside & (found.active().counts > 0)[classes]
-        state = np.where(inside, INSIDE_STATE, OUTSIDE_STATE)
-        state[wrong] = ERROR_STATE if found.strays is None else GHOST_STATE
-        if found.strays is not None:
-            stopped = there & found.strays[positions]
-            state[stopped] = np.where(inside[stopped], STOPPED_STATE, ERROR_STATE)
-        return cls._told(found, shown, classes, state)
-
-    @classmethod
-    def _told(cls, found: Touches, shown: Layout, classes: Ints, state: Ints) -> Cells:
-        key = classes * STATES + state
-        present = np.bincount(key, minlength=len(found.table) * STATES) > 0
-        present[OUTSIDE_STATE] = False  # class 0 outside the argument: no cell at all
-        numbers = np.where(present, np.cumsum(present), 0)[key]
-        kept = np.flatnonzero(present)
-        class_of, states = np.append(0, kept // STATES), np.append(OUTSIDE_STATE, kept % STATES)
-        return cls(found, shown, narrow(numbers), class_of, states)
 
 
 def _coloured(styles: npt.NDArray[np.uint16]) -> list[int]:

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab import words
-from triton_lab.launch.access import Event, elements_at
+from triton_lab.launch.access import elements_at
+from triton_lab.launch.event import Event
 from triton_lab.views.drawing.heatmap import Heatmap, buffer
 from triton_lab.views.drawing.layout import Layout
 from triton_lab.views.drawing.scenes import Buffer, HeatmapScene

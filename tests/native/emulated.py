@@ -21,14 +21,16 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 
+from tests.native.harness import BESIDE
 from triton_lab.native import built, jit, team
+from triton_lab.native.program import Generated, Slot
 
 _TRIPLE = "aarch64-unknown-linux-gnu"
 EMULATOR, COMPILER, _LIBRARIES = "qemu-aarch64", "aarch64-linux-gnu-gcc", "/usr/aarch64-linux-gnu"
@@ -97,11 +99,20 @@ class Emulated:
         return self._handles[library]
 
     def call(
-        self, library: str, arguments: bytes, first: int, end: int, grid: bytes, regions: bytes, _: int, fault: int
+        self,
+        kernel: tuple[str, Sequence[Slot]],
+        arguments: bytes,
+        first: int,
+        end: int,
+        grid: bytes,
+        regions: bytes,
+        _: int,
+        fault: int,
     ) -> int:
         """The generated function, as `program` describes it; scratch and ``fault``'s fourth number are QEMU's own."""
+        library, slots = kernel
         numbers = (ctypes.c_int64 * 5).from_address(fault)
-        ranges = _ranges(regions)
+        ranges = _ranges(regions, slots)
         with self._lock:
             for _ in range(5):
                 given = (arguments, grid, regions)
@@ -126,17 +137,29 @@ class Emulated:
         return came
 
 
-def _ranges(regions: bytes) -> list[tuple[int, int]]:
+def _ranges(regions: bytes, slots: Sequence[Slot]) -> list[tuple[int, int]]:
     """The memory that a function may touch: entries without those that say where others are, each byte once."""
     numbers = struct.unpack(f"<{len(regions) // 8}q", regions)
-    return _joined((a, b) for a, b in zip(numbers[::2], numbers[1::2], strict=True) if _PAGE <= a < b)
+    pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
+    found = [*BESIDE, *(pair for pair in pairs[len(slots) :] if _is_range(pair))]
+    own = {slot.op: pair for slot, pair in zip(slots, pairs, strict=False) if not slot.keeps}
+    for slot, pair in zip(slots, pairs, strict=False):
+        if _is_range(own[slot.op]):
+            start, stop = own[slot.op]
+            found += [(start + behind, stop + behind) for behind in (pair if slot.keeps else (0,))]
+    return _joined(found)
+
+
+def _is_range(pair: tuple[int, int]) -> bool:
+    """Whether it is memory, and does not say where in the table there is more of it."""
+    return _PAGE <= pair[0] < pair[1]
 
 
 def _pages(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return _joined((start // _PAGE * _PAGE, -(-stop // _PAGE) * _PAGE) for start, stop in ranges)
 
 
-def _joined(ranges: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
+def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for start, stop in sorted(ranges):
         if found and start <= found[-1][1]:
@@ -161,6 +184,11 @@ def emulating(name: str) -> Iterator[Emulated]:
                 assert symbol == "run" and jit.made_for(code, target)
                 self.address = emulated.linked(code)
 
+        class Built(built.Built):
+            def __init__(self, made: Generated, code: bytes) -> None:
+                super().__init__(made, code)
+                self._function = functools.partial(emulated.call, (self._function, made.regions))
+
         try:
             with (
                 patch.object(jit, "host", lambda: target),
@@ -168,7 +196,8 @@ def emulating(name: str) -> Iterator[Emulated]:
                 # Threads of this process cannot run it.
                 patch.object(team, "make_ready", lambda: None),
                 patch.object(team, "_ways", None),
-                patch.object(built, "_FUNCTION", lambda library: functools.partial(emulated.call, library)),
+                patch.object(built, "_FUNCTION", str),
+                patch.object(built, "Built", Built),
             ):
                 yield emulated
         finally:

@@ -14,6 +14,9 @@ import triton_lab as lab
 from triton_lab.native import cache, engine
 from triton_lab.native.guards import Guard, Guards
 
+# Where memory starts and stops that functions touch beside what a call hands them.
+BESIDE: list[tuple[int, int]] = []
+
 
 def both(launch: Callable[[], Any], *, why: str | None = None) -> tuple[Any, Any, int]:
     """What ``launch`` gives on NumPy's engine and on the native one, and the programs that this handed over.
@@ -48,6 +51,8 @@ class Forced:
     def __init__(self) -> None:
         self.sites: list[Guard] = []
         self._left = (ctypes.c_int64 * 1000)()
+        start = ctypes.addressof(self._left)
+        self.range = start, start + ctypes.sizeof(self._left)
         self.fail(None)
 
     def fail(self, site: Guard | None, times: int = 0) -> None:
@@ -91,4 +96,6 @@ def forcing() -> Iterator[Forced]:
         patch.object(cache, "find", lambda name: None),
         patch.object(cache, "keep", lambda name, notes, code: False),
     ):
+        BESIDE.append(forced.range)
         yield forced
+        BESIDE.remove(forced.range)

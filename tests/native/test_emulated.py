@@ -8,8 +8,10 @@ import pytest
 import torch
 
 from tests.native.emulated import COMPILER, EMULATOR, PROCESSORS, Emulated, emulating
-from tests.native.launches import add, gather, on_both
-from triton_lab.native import engine, jit
+from tests.native.harness import forcing
+from tests.native.launches import add, counted, gather, on_both
+from tests.native.waits import locked, met
+from triton_lab.native import engine, jit, pool
 
 HERE = shutil.which(EMULATOR) and shutil.which(COMPILER)
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not HERE, reason="no QEMU and compiler for arm64 are installed")]
@@ -42,6 +44,30 @@ def test_a_guard_that_fails_there_is_met_here(emulated: Emulated) -> None:
     error, _ = on_both(lambda: gather[(1,)](x, where, out, 4, BLOCK=4), out)
     assert "load out of bounds: lane 3 of program (0, 0, 0)" in error
     assert emulated.calls
+
+
+def test_a_loop_that_asks_whether_to_go_on_is_told_to(emulated: Emulated) -> None:
+    out = torch.zeros(1, dtype=torch.int64)
+    assert on_both(lambda: counted[(1,)](out, 1000), out)[1].engine == "native"
+    assert emulated.calls
+
+
+def test_a_transaction_is_kept_there_and_put_back_here(emulated: Emulated) -> None:
+    x, lock, total = torch.arange(128, dtype=torch.int32), *(torch.zeros(n, dtype=torch.int32) for n in (1, 16))
+    assert on_both(lambda: locked[(8,)](lock, total, x, 16, ROW=16), lock, total)[1].engine == "native"
+    before, flags, out = emulated.calls, torch.zeros(12, dtype=torch.int32), torch.zeros(12, dtype=torch.int32)
+    assert on_both(lambda: met[(12,)](flags, out), flags, out)[1].why == "a program waited for a later one"
+    assert emulated.calls > before
+
+
+def test_a_guard_that_is_forced_to_fail_does_so_there(emulated: Emulated, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "processors", lambda: 1)
+    x, out = torch.ones(64), torch.zeros(64)
+    with forcing() as forced:
+        on_both(lambda: add[(1,)](x, x, out, 64, BLOCK=64), out)
+        forced.fail(forced.sites[0])
+        assert on_both(lambda: add[(1,)](x, x, out, 64, BLOCK=64), out)[1].handed == 1
+        assert forced.has_failed(forced.sites[0])
 
 
 def test_a_wrong_instruction_would_be_seen(emulated: Emulated, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,6 +137,19 @@ def test_functions_of_two_with_the_interpreters_bits(name, dtype):
     assert_same(call(symbol, x, y, out=dtype), INTERPRETED[symbol](x, y), x, y)
 
 
+@pytest.mark.parametrize("name", ["fmod", "remainder"])
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
+def test_a_remainder_that_there_is_not_is_one_nan_and_a_zero_has_the_sign_of_the_dividend(name, dtype):
+    bits = f"u{dtype.itemsize}"
+    x, y = (grid.ravel() for grid in np.meshgrid(*[np.array([np.nan, -np.nan, *ENDS], dtype)] * 2))
+    x, y = x[: x.size // 16 * 16], y[: x.size // 16 * 16]
+    none = np.isnan(x) | np.isnan(y) | np.isinf(x) | (y == 0)
+    for found in (call(f"__nv_{name}", x, y, out=dtype), INTERPRETED[f"__nv_{name}"](x, y)):
+        assert (np.isnan(found) == none).all()
+        assert (found[none].view(bits) == np.array(np.nan, dtype).view(bits)).all()
+        assert (np.signbit(found) == np.signbit(x))[found == 0].all()
+
+
 @pytest.mark.parametrize("name", ["ldexp", "scalbn", "powi"])
 @pytest.mark.parametrize("dtype", [F32, F64], ids=str)
 def test_powers_of_two(name, dtype):

@@ -94,21 +94,43 @@ def test_one_thread_runs_it(monkeypatch) -> None:
 
 
 @triton.jit
-def anywhere(lock, places, out):
-    while tl.atomic_cas(lock, 0, 1) == 1:
-        pass
-    there = tl.load(places + tl.program_id(0)).to(tl.pointer_type(tl.int32))
-    tl.store(out + tl.program_id(0), tl.load(there))
+def anywhere(lock, places, out, HOW: tl.constexpr):
+    p = tl.program_id(0)
+    if HOW == "late":
+        tl.store(out + p, p)
+        tl.device_assert(tl.load(out + p) == p)
+    else:
+        while tl.atomic_cas(lock, 0, 1) == 1:
+            pass
+    if HOW == "chosen":
+        tl.store(out + p if tl.load(lock) == 2 else lock, 1)
+    else:
+        there = tl.load(places + p).to(tl.pointer_type(tl.int32))
+        if HOW == "reads":
+            tl.store(out + p, tl.load(there))
+        else:
+            tl.store(there, p)
     tl.debug_barrier()
     tl.atomic_xchg(lock, 0)
 
 
-def test_who_reads_through_a_loaded_address_is_numpys_if_it_waits() -> None:
+WAITS = "its programs wait for one another"
+LOADED = "and it goes through addresses that it has loaded, or made of integers"
+WHY = {
+    "reads": f"{WAITS}, {LOADED}",
+    "writes": f"{WAITS}, {LOADED}",
+    "late": f"what it asserts depends on memory that it has written itself, {LOADED}",
+    "chosen": f"{WAITS}, and it writes through a pointer that may lead to several tensors",
+}
+
+
+@pytest.mark.parametrize("how", WHY)
+def test_who_waits_or_is_checked_late_and_goes_where_nobody_knows_is_numpys_and_is_told_so(how: str) -> None:
     tensors = [whole(1, k) for k in range(4)]
     places = torch.tensor([each.data_ptr() for each in tensors])
     lock, out = whole(), whole(4)
-    error, ran = on_both(lambda: anywhere[(4,)](lock, places, out), lock, out)
-    assert not error and (ran.engine, ran.why) == ("numpy", "its programs wait for one another")
+    error, ran = on_both(lambda: anywhere[(4,)](lock, places, out, HOW=how, debug=True), lock, out, *tensors)
+    assert not error and (ran.engine, ran.why) == ("numpy", WHY[how])
 
 
 @triton.jit

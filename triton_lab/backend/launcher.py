@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from triton_lab.backend import again, timing
+from triton_lab.backend import again, serial, timing
 from triton_lab.backend import arguments as args
 from triton_lab.backend.loading import Loaded
 from triton_lab.backend.mirror import Mirrors
@@ -61,6 +61,10 @@ class Launcher:
 
     def launch(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> None:
         """Run the kernel over ``grid``. Raises KernelError, ArgumentError."""
+        with serial.turn(function.executable(self.source, self.metadata)):
+            self._launch(function, grid, objects)
+
+    def _launch(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> None:
         hearing = recorders.hearing()
         left = None if hearing else self._again(function, grid, objects)
         if left is not None and not left:

@@ -9,7 +9,7 @@ from typing import Any
 from triton_lab.interpreter.code import Routine, compile_plan, waits
 from triton_lab.interpreter.memory import Region
 from triton_lab.interpreter.registry import Implementation
-from triton_lab.ir import Plan
+from triton_lab.ir import Plan, effects
 from triton_lab.ir.provenance import Roots, pointer_roots
 from triton_lab.ir.waiting import waiting_loops
 
@@ -19,7 +19,8 @@ class Executable:
     """A plan, bound once and run many times.
 
     ``waiting_loops`` are the operations in which programs wait for others, ``waits`` those too that
-    have one of them inside. ``kept`` is what others keep with it, under their own names.
+    have one of them inside; ``updates`` says that it has atomics which write.
+    ``kept`` is what others keep with it, under their own names.
     """
 
     plan: Plan
@@ -27,6 +28,7 @@ class Executable:
     waiting_loops: frozenset[int]
     waits: frozenset[int]
     roots: Mapping[int, Roots]
+    updates: bool
     kept: dict[str, Any] = field(default_factory=dict)
 
     def reach(self, owners: Sequence[frozenset[Region] | None]) -> dict[int, frozenset[Region] | None]:
@@ -46,4 +48,5 @@ class Executable:
     def of(cls, plan: Plan, instead: Mapping[str, Implementation] | None = None) -> Executable:
         """``plan`` made ready; operations named in ``instead`` run what stands there: see `variants`."""
         loops = waiting_loops(plan)
-        return cls(plan, compile_plan(plan, instead or {}), loops, waits(plan, loops), pointer_roots(plan))
+        updates = any(effects.updates(op) for op in plan.walk())
+        return cls(plan, compile_plan(plan, instead or {}), loops, waits(plan, loops), pointer_roots(plan), updates)

@@ -19,8 +19,9 @@ from triton_lab.interpreter.error_functions import erf, erfc, erfcinv, erfcx, er
 Array = NDArray[Any]
 
 __all__ = [
-    "cospi", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "exp10", "i0", "i1", "j0", "j1", "jn", "lgamma", "norm",
-    "normcdf", "normcdfinv", "rcbrt", "remainder", "round_half_away", "rsqrt", "sinpi", "tgamma", "y0", "y1", "yn",
+    "cospi", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "exp10", "fmod", "i0", "i1", "j0", "j1", "jn", "lgamma",
+    "norm", "normcdf", "normcdfinv", "rcbrt", "remainder", "round_half_away", "rsqrt", "sinpi", "tgamma",
+    "y0", "y1", "yn",
 ]  # fmt: skip
 
 
@@ -133,9 +134,16 @@ def round_half_away(x: Array) -> Array:
     return result
 
 
+def fmod(x: Array, y: Array) -> Array:
+    """The exact remainder, with the sign of ``x``; where there is none, one NaN, whichever the C library has."""
+    rest: Array = np.fmod(x, y)
+    wrong = np.isnan(rest)
+    return np.where(wrong, rest.dtype.type(np.nan), rest) if wrong.any() else rest
+
+
 def remainder(x: Array, y: Array) -> Array:
     """IEEE remainder: what is left of the nearest multiple, ties to the even one."""
-    rest = np.fmod(x, y)
+    rest = fmod(x, y)
     size, left = np.abs(y), np.abs(rest)
     odd = np.fmod(np.abs(x), 2.0 * size) >= size
     over = (left > size - left) | ((left == size - left) & odd)

@@ -46,10 +46,10 @@ class Order:
     def _keep_writes(self, why: str) -> None:
         """It is a transaction, for the reason ``why``. Raises Unsupported where it is not known what it writes."""
         places, writes = self.analysis.places, self.analysis.writes
-        if not all(map(self.group.__getitem__, (op.index for op in places if is_access(op)))) or any(
-            len(self.group[op.index]) > 1 for op in writes
-        ):
-            raise Unsupported(why)
+        if not all(self.group[op.index] for op in places if is_access(op)):
+            raise Unsupported(f"{why}, and it goes through addresses that it has loaded, or made of integers")
+        if any(len(self.group[op.index]) > 1 for op in writes):
+            raise Unsupported(f"{why}, and it writes through a pointer that may lead to several tensors")
         self.is_transaction = True
         self.writing = frozenset(op for op in places if not set(writes).isdisjoint(op.walk()))
 

@@ -98,7 +98,7 @@ _BOTH: dict[str, Callable[..., Array]] = {
     "fdim": _positive_difference,
     "floor": _of_flushed(np.floor),
     "fma": _fused,
-    "fmod": np.fmod,
+    "fmod": special.fmod,
     "hypot": np.hypot,
     "ilogb": _ilogb,
     "j0": special.j0,

@@ -16,6 +16,7 @@ from triton_lab.interpreter.convert import widen
 from triton_lab.interpreter.extremes import fmax, fmin, maximum, minimum
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.registry import impl
+from triton_lab.interpreter.special import fmod
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
 
@@ -54,7 +55,7 @@ def divf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
 @impl("arith.remf")
 def remf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
     """The exact remainder, with the dividend's sign."""
-    return _elementwise(frame, op, np.fmod, a, b)
+    return _elementwise(frame, op, fmod, a, b)
 
 
 @impl("arith.negf")

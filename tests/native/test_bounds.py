@@ -43,6 +43,12 @@ WRAPPING = {
     "once of 16 bits": ("(z.to(tl.int16) + r).to(tl.int32) * (t + t) < 0", (-32768, -32768), 16, True),
     "from a start to a constant": ("tl.arange(1073741000, 1073741000 + B) + 1073741823 < 0", (0, 0), 2048, True),
     "a sum of nine numbers": (f"i + ({'s * 8192 + ' * 8}65530) < 0", (32767, 0), 16, True),
+    "from two starts": (
+        "tl.arange(1073741000, 1073741000 + B) + tl.arange(1073742000, 1073742000 + B) - i < 0",
+        (0, 0),
+        1024,
+        True,
+    ),
     "in 16 bits": ("i.to(tl.int16) + r < 0", (32760, 0), 16, True),
     "cut to 16 bits": ("(i + s).to(tl.int16) < 0", (32760, 0), 16, True),
     "shifted": ("((z + s) << 16) + i < 0", (32767, 0), 131072, True),
@@ -173,3 +179,41 @@ def test_elements_that_begin_at_any_byte_are_told_in_the_same_words() -> None:
     x, out = torch.zeros(64, dtype=torch.int8), torch.zeros(16, dtype=torch.int32)
     error, _ = on_both(lambda: of_bytes[(1,)](x, out, B=4), out)
     assert "aligned" in error
+
+
+@triton.jit
+def all_rows_or_none(x, out, n, B: tl.constexpr):
+    """A mask of one row, which is the same everywhere in it."""
+    i, j = tl.arange(0, B)[:, None], tl.arange(0, B)[None, :]
+    tl.store(out + i * B + j, tl.load(x + i * B + j, mask=j < j + n, other=-1))
+
+
+@pytest.mark.parametrize("n", [1, 0, -1])
+def test_a_mask_of_one_row_holds_for_all_rows_or_for_none(n: int) -> None:
+    x, out = torch.arange(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
+    error, _ = on_both(lambda: all_rows_or_none[(1,)](x, out, n, B=8), out)
+    with lab.limits(engine="native"):
+        all_rows_or_none[(1,)](x, out, n, B=8)
+    assert not error and torch.equal(out, x if n > 0 else torch.full_like(x, -1))
+
+
+@triton.jit
+def moved_axes(x, out, a, b, c):
+    i, j, k = tl.arange(0, 2)[:, None, None], tl.arange(0, 4)[None, :, None], tl.arange(0, 8)[None, None, :]
+    at = tl.trans(i * 32 + j * 8 + k, 1, 2, 0)
+    held = tl.trans((i < a) & (j < b) & (k < c), 1, 2, 0)
+    j, k, i = tl.arange(0, 4)[:, None, None], tl.arange(0, 8)[None, :, None], tl.arange(0, 2)[None, None, :]
+    tl.store(out + j * 16 + k * 2 + i, tl.load(x + at, mask=held, other=-1))
+
+
+@pytest.mark.parametrize("ends", [(2, 4, 8), (1, 3, 7), (2, 1, 5)])
+def test_axes_of_addresses_and_masks_move_as_pytorchs_do(ends: tuple[int, int, int]) -> None:
+    x, out = torch.arange(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
+    error, ran = on_both(lambda: moved_axes[(1,)](x, out, *ends), out)
+    with lab.limits(engine="native"):
+        moved_axes[(1,)](x, out, *ends)
+    a, b, c = ends
+    expected = torch.full((2, 4, 8), -1, dtype=torch.int32)
+    expected[:a, :b, :c] = x.view(2, 4, 8)[:a, :b, :c]
+    assert not error and ran.engine == "native" and not ran.handed
+    assert torch.equal(out, expected.permute(1, 2, 0).reshape(-1))

@@ -217,3 +217,30 @@ def test_axes_of_addresses_and_masks_move_as_pytorchs_do(ends: tuple[int, int, i
     expected[:a, :b, :c] = x.view(2, 4, 8)[:a, :b, :c]
     assert not error and ran.engine == "native" and not ran.handed
     assert torch.equal(out, expected.permute(1, 2, 0).reshape(-1))
+
+
+@triton.jit
+def masked_without_sign(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + i, tl.load(x + i, mask=(i + n).to(tl.uint32) < 8, other=-1))
+
+
+@pytest.mark.parametrize("n", [0, 3, -1, -5, -16])
+def test_in_a_mask_what_is_negative_is_large_without_its_sign(n: int) -> None:
+    x, out = torch.arange(16, dtype=torch.int32), torch.zeros(16, dtype=torch.int32)
+    error, _ = on_both(lambda: masked_without_sign[(1,)](x, out, n, B=16), out)
+    with lab.limits(engine="native"):
+        masked_without_sign[(1,)](x, out, n, B=16)
+    assert not error and torch.equal(out, torch.where((x.long() + n).remainder(2**32) < 8, x, -1))
+
+
+@triton.jit
+def squares(x, out, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + i, tl.load(x + i * i))
+
+
+def test_addresses_may_be_squares() -> None:
+    x, out = torch.arange(256, dtype=torch.int32), torch.zeros(16, dtype=torch.int32)
+    error, ran = on_both(lambda: squares[(1,)](x, out, B=16), out)
+    assert not error and ran.engine == "native" and not ran.handed

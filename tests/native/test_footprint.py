@@ -365,3 +365,25 @@ def test_what_one_program_may_do_alone_two_may_not() -> None:
         for programs in (1, 2):
             kernel[(programs,)](out)
     assert found == [True, False]
+
+
+def test_a_pointer_to_where_two_tensors_meet_counts_from_neither() -> None:
+    """It is the end of the one and the start of the other, of which the kernel may mean either."""
+    kept: list[Footprints] = []
+
+    def ask(machine: Machine) -> bool:
+        regions = regions_of(machine, machine.executable.roots)
+        assert not isinstance(regions, str)
+        kept.append(kept[0] if kept else Footprints(machine.executable.plan, groups_of(regions)))
+        return kept[0].are_apart(machine, regions)
+
+    kernel = kernel_from(
+        "@triton.jit\ndef kernel(x, a, b):\n    i = tl.arange(0, 8)\n    p = tl.program_id(0)\n"
+        "    v = tl.load(x + i)\n    tl.store(a + 8 * p + i, v)\n    tl.store(b + 8 * p + i, v)\n"
+    )
+    room = np.zeros(300, np.int32)
+    alone, behind = (torch.from_numpy(room[first : first + 150]) for first in (150, 100))
+    with before_launches(ask) as found:
+        kernel[(2,)](torch.zeros(100, dtype=torch.int32), alone[100:], alone[8:])
+        kernel[(2,)](torch.from_numpy(room[:100]), behind, behind[8:])
+    assert found == [True, False]

@@ -67,6 +67,11 @@ def _few(programs: list[int], bases: list[int], extents: list[int], stride: int)
 
 # A line that goes down meets one below its first element; a run that ends a byte behind a row meets what begins there.
 DOWNWARDS = [_few([0], [1000], [2], -4), _few([1], [996], [1], 4)]
+# A line that holds another one of its program, and reaches beyond that; an axis that moves as another one does.
+AROUND_ANOTHER = [_few([0, 0, 1], [1000, 1040, 1200], [100, 2, 2], 4)]
+TWICE = [
+    Blocks(np.arange(2), True, np.array([1000, 1012]), np.full((2, 2), 3), (4, 4), 4),
+]
 BEHIND_ITS_ROW = [_few([0, 2], [1005, 1080], [1, 2], 8), _few([1, 3], [1008, 1000], [1, 1], 8)]
 
 
@@ -74,6 +79,8 @@ BEHIND_ITS_ROW = [_few([0, 2], [1005, 1080], [1, 2], 8), _few([1, 3], [1008, 100
 @given(accesses())
 @example(DOWNWARDS)
 @example(BEHIND_ITS_ROW)
+@example(AROUND_ANOTHER)
+@example(TWICE)
 def test_programs_that_are_said_to_keep_apart_do(found: list[Blocks]) -> None:
     if apart(found):
         assert really_apart(found)

@@ -272,6 +272,14 @@ def returns(x, out, n, B: tl.constexpr):
 
 
 MEETING = {
+    "in a while loop": "k = 0\n    while k < p * 2:\n        tl.store(out + k, p)\n        k += 1",
+    "through a pointer that was loaded": (
+        "q = tl.load(at).to(tl.pointer_type(tl.int32))\n    tl.store(q + i, p)\n    tl.store(out + 8 * p + i, p)"
+    ),
+    "through one tensor that two pointers may be": (
+        "q = x\n    if p == 0:\n        q = out\n    tl.store(q + 8 * p + i, p)\n"
+        "    r = y\n    if p == 1:\n        r = out\n    tl.store(r + (p + 2) % 3 * 8 + i, p)"
+    ),
     "beyond what a mask leaves out ahead": "tl.store(out + 4 * p + i, p, mask=(i >= 4 - 4 * p) & (i < 8 - 4 * p))",
     "after more rounds than are looked at": "for k in range(0, 300):\n        tl.store(out + i, k)",
     "where a number is the mask": "tl.store(out + tl.where(p % 2 == 0, 0, p), p, mask=p % 2 == 0)",
@@ -285,11 +293,60 @@ MEETING = {
 @pytest.mark.parametrize("how", MEETING)
 def test_programs_that_meet_are_not_said_to_keep_apart(how: str, told: list[tuple[bool, bool]]) -> None:
     source = (
-        f"@triton.jit\ndef kernel(x, out):\n    p = tl.program_id(0)\n    i = tl.arange(0, 8)\n    {MEETING[how]}\n"
+        f"@triton.jit\ndef kernel(x, y, out, at):\n"
+        f"    p = tl.program_id(0)\n    i = tl.arange(0, 8)\n    {MEETING[how]}\n"
     )
-    kernel_from(source)[(3,)](torch.zeros(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32))
+    x, y, out = (torch.zeros(64, dtype=torch.int32) for _ in range(3))
+    kernel_from(source)[(3,)](x, y, out, torch.tensor([x.data_ptr()]))
     ((said, true),) = told
     assert not true and not said
+
+
+KEEPING_APART = {
+    "in a while loop": "k = p\n    while k < 50:\n        tl.store(out + k, p)\n        k += 3",
+    "where a loop ended": "at = i\n    for j in range(1, 4):\n        at = i + 8 * j * p\n    tl.store(out + at, p)",
+    "where a while loop ended": "k = 1\n    while k < 9:\n        k += p + 1\n    tl.store(out + 8 * p + k % 8, p)",
+}
+
+
+@pytest.mark.parametrize("how", KEEPING_APART)
+def test_programs_that_keep_apart_are_said_to(how: str, told: list[tuple[bool, bool]]) -> None:
+    source = (
+        f"@triton.jit\ndef kernel(out):\n    p = tl.program_id(0)\n    i = tl.arange(0, 8)\n    {KEEPING_APART[how]}\n"
+    )
+    kernel_from(source)[(3,)](torch.zeros(100, dtype=torch.int32))
+    assert told == [(True, True)]
+
+
+def test_what_depends_on_where_memory_lies_is_asked_for_each_launch() -> None:
+    """Programs meet where a tensor begins on an even line, and keep apart on an odd one."""
+    kept: list[Footprints] = []
+
+    def ask(machine: Machine) -> tuple[bool, bool]:
+        regions = regions_of(machine, machine.executable.roots)
+        assert not isinstance(regions, str)
+        kept.append(kept[0] if kept else Footprints(machine.executable.plan, groups_of(regions)))
+        touches = Touches()
+        Machine(
+            machine.executable,
+            machine.arguments,
+            machine.grid,
+            machine.memory,
+            access_observer=touches,  # type: ignore[arg-type]
+        ).run()
+        return kept[0].are_apart(machine, regions), touches.are_apart()
+
+    kernel = kernel_from(
+        "@triton.jit\ndef kernel(out):\n"
+        "    q = out.to(tl.int64) // 64 % 2 * 8 * tl.program_id(0)\n    tl.store(out + q + tl.arange(0, 8), 1)\n"
+    )
+    room = np.zeros(1000, np.int32)
+    even = -(room.ctypes.data // 4) % 32
+    with before_launches(ask) as found:
+        for first in (even + 16, even):
+            kernel[(2,)](torch.from_numpy(room[first : first + 100]))
+    assert [true for _, true in found] == [True, False]
+    assert all(true or not said for said, true in found)
 
 
 def test_what_one_program_may_do_alone_two_may_not() -> None:
@@ -307,4 +364,26 @@ def test_what_one_program_may_do_alone_two_may_not() -> None:
     with before_launches(ask) as found:
         for programs in (1, 2):
             kernel[(programs,)](out)
+    assert found == [True, False]
+
+
+def test_a_pointer_to_where_two_tensors_meet_counts_from_neither() -> None:
+    """It is the end of the one and the start of the other, of which the kernel may mean either."""
+    kept: list[Footprints] = []
+
+    def ask(machine: Machine) -> bool:
+        regions = regions_of(machine, machine.executable.roots)
+        assert not isinstance(regions, str)
+        kept.append(kept[0] if kept else Footprints(machine.executable.plan, groups_of(regions)))
+        return kept[0].are_apart(machine, regions)
+
+    kernel = kernel_from(
+        "@triton.jit\ndef kernel(x, a, b):\n    i = tl.arange(0, 8)\n    p = tl.program_id(0)\n"
+        "    v = tl.load(x + i)\n    tl.store(a + 8 * p + i, v)\n    tl.store(b + 8 * p + i, v)\n"
+    )
+    room = np.zeros(300, np.int32)
+    alone, behind = (torch.from_numpy(room[first : first + 150]) for first in (150, 100))
+    with before_launches(ask) as found:
+        kernel[(2,)](torch.zeros(100, dtype=torch.int32), alone[100:], alone[8:])
+        kernel[(2,)](torch.from_numpy(room[:100]), behind, behind[8:])
     assert found == [True, False]

@@ -12,12 +12,13 @@ import torch
 import triton
 import triton.language as tl
 
+import triton_lab as lab
 import triton_lab.native
 from tests.native.harness import forcing
 from tests.native.launches import on_both, rounds, wrapping
 from tests.native.waits import FLAGGED
 from triton_lab.backend import launcher
-from triton_lab.native import pool
+from triton_lab.native import running, team
 from triton_lab.native.guards import Guards
 
 Launch = tuple[Callable[[], object], torch.Tensor]
@@ -82,7 +83,7 @@ CASES = {"asserted": _asserted, "rounds": _rounds, "wrapping": _wrapped, "everyw
 def test_wherever_a_guard_fails_the_program_is_run_from_its_start_by_somebody_else(name: str, monkeypatch) -> None:
     monkeypatch.setattr(launcher.limits, "batch", 1)
     # Where calls are slow, programs are shared; one that a guard stops on a thread is tried again, and gets past it.
-    monkeypatch.setattr(pool, "processors", lambda: 1)
+    monkeypatch.setattr(team, "size", lambda: 1)
     launch, out = CASES[name]()
     with forcing() as forced:
         error, ran = on_both(launch, out)
@@ -127,3 +128,24 @@ def _places() -> list[str]:
                 if any(isinstance(call, ast.Attribute) and call.attr == "require" for call in calls):
                     found.append(function.name)
     return found
+
+
+@triton.jit
+def led_by_memory(at, out, n, WRAPPED: tl.constexpr):
+    i = tl.arange(0, 4)
+    for j in range(0, 3):
+        first = tl.load(at + j)
+        tl.store(out + ((first + i) % n if WRAPPED else first + i), 6)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_guard_that_fails_behind_a_write_says_that_somebody_changed_memory(monkeypatch, wrapped: bool) -> None:
+    """It cannot happen by the kernel's own writes; so here two arguments, said to be apart, are one tensor."""
+    groups_of = running.groups_of
+    monkeypatch.setattr(
+        running, "groups_of", lambda regions: tuple((op, (k,)) for k, (op, _) in enumerate(groups_of(regions)))
+    )
+    x = torch.zeros(9, dtype=torch.int32)
+    with lab.limits(engine="native"), pytest.raises(lab.KernelError, match="changed by somebody else while it ran"):
+        led_by_memory[(1,)](x, x, 9, WRAPPED=wrapped)
+    assert x.tolist() == [6] * 4 + [0] * 5

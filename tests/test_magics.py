@@ -146,6 +146,21 @@ def test_a_syntax_error_has_the_cells_line_and_a_caret(run: Callable[[str], Any]
     assert re.search(r"--> +3 def f\(:\n +\^", shell.error())
 
 
+@pytest.mark.parametrize("line", ["await later()", "value = await later()", "async with later():\n    pass"])
+def test_a_cell_that_awaits_is_told_what_to_do_and_runs_nothing(
+    line: str, run: Callable[[str], Any], shell: SimpleNamespace
+) -> None:
+    assert not run(f"%%triton cpu\nran = True\n{line}\n").success
+    assert "a %%triton cell cannot await: do so in a cell above it, and launch here" in shell.error()
+    assert "this cell, line 3" in shell.error() and line.split("\n")[0] in shell.error()
+    assert "ran" not in shell.names
+
+
+def test_another_word_in_the_wrong_place_is_pythons_to_tell(run: Callable[[str], Any], shell: SimpleNamespace) -> None:
+    assert not run("%%triton cpu\nreturn 3").success
+    assert "'return' outside function" in shell.error()
+
+
 @pytest.mark.parametrize(
     ("argument", "hint"),
     [

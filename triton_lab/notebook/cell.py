@@ -8,6 +8,8 @@ from typing import Any
 from triton_lab.notebook import prints
 from triton_lab.words import running_cell
 
+AWAITS = "a %%triton cell cannot await: do so in a cell above it, and launch here"
+
 
 class CellResult:
     """What became of a cell: the file name its code has, and the exception that ended it, if any."""
@@ -30,14 +32,30 @@ def run(shell: Any, body: str) -> CellResult:
         shown = isinstance(last, ast.Expr) and not body.rstrip().endswith(";")
         if not shown:
             statements.append(last)
-        exec(shell.compile(ast.Module(statements, []), filename, "exec"), shell.user_ns)
-        if isinstance(last, ast.Expr) and shown:
-            value = eval(shell.compile(ast.Expression(last.value), filename, "eval"), shell.user_ns)
+        # All of it before any of it runs: a mistake in the last line is one of the whole cell.
+        first = shell.compile(ast.Module(statements, []), filename, "exec")
+        asked = shell.compile(ast.Expression(last.value), filename, "eval") if isinstance(last, ast.Expr) else None
+        exec(first, shell.user_ns)
+        if asked is not None and shown:
+            value = eval(asked, shell.user_ns)
             if not _is_compiled_kernel(value):
                 shell.displayhook(value)
     except BaseException as error:
+        if isinstance(error, SyntaxError) and _awaits(source, error):
+            error.msg = AWAITS
         return CellResult(filename, error)
     return CellResult(filename, None)
+
+
+def _awaits(source: str, error: SyntaxError) -> bool:
+    """Whether all that is wrong with a cell is that it awaits, as other cells may and a cell magic cannot."""
+    if "outside" not in (error.msg or ""):
+        return False
+    try:
+        compile(source, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    except SyntaxError:
+        return False
+    return True
 
 
 def _above(shell: Any, body: str) -> int:

@@ -13,6 +13,7 @@ import triton.language as tl
 import triton_lab as lab
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.value_picture import summary
 from triton_lab.views.launch.marked import STORED
 from triton_lab.views.launch.tiling import UNTOUCHED
 
@@ -53,6 +54,28 @@ def test_a_step_knows_the_variables_alive_and_no_later_ones(launch: Launch) -> N
     scene = view.scene()
     assert [one["kind"] for one in scene["steps"]].count("load") == 1
     assert scene["steps"][-1]["mask"] is not None, "a row of the store is masked"
+
+
+def test_the_last_step_is_told_as_such(launch: Launch) -> None:
+    last = len(launch.steps().trace) - 1
+    assert launch.steps().title().endswith(f": step {last} of {last}")
+    assert launch.steps(step=0).title().endswith(f": step 0 of {last}")
+
+
+def test_what_a_store_is_told_as_leaves_out_the_lanes_that_are_off(launch: Launch) -> None:
+    view = launch.steps()
+    store = view.trace.steps[-1]
+    assert store.kind == "store" and float(store.values[3].max()) == 30, "a lane that is off has the greatest number"
+    assert view.text().splitlines()[1].endswith("store to out_ptr: 12 of 4×4 float32, 0 to 28")
+    assert list(view.scene()["steps"][-1]["ends"]) == [0, 28]
+
+
+def test_numbers_beside_infinities_are_not_everywhere() -> None:
+    assert summary(np.float32([np.inf, 0, np.inf, 0])) == "4 float32, 2 +∞, 0 elsewhere"
+    assert summary(np.float32([0, 0])) == "2 float32, 0 everywhere"
+    assert summary(np.float32([np.nan, 1, 2])) == "3 float32, 1 to 2, 1 NaN"
+    assert summary(np.float32([np.nan, 7]), np.array([True, False])) == "1 of 2 float32, 1 NaN"
+    assert summary(np.float32(7), np.array(False)) == "not touched (float32)"
 
 
 def test_the_origin_of_a_moved_element_is_marked_alone(launch: Launch) -> None:

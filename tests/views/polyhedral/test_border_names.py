@@ -148,3 +148,33 @@ def test_names_stand_on_the_side_that_is_left_out_clear_of_points_names_and_what
             assert x + wide <= left or x - wide >= right or y + high <= bottom or y - high >= top
         boxes.append((x - wide, y - high, x + wide, y + high))
         np.testing.assert_allclose(line.ends, clip(line.border, box))
+
+
+def test_names_stand_clear_of_the_tiles_around_the_points() -> None:
+    borders = [
+        Border("S0", 0, 0, (0.0, 1.0), 0.0, "j < 0"),
+        Border("S0", 0, 1, (0.0, -1.0), 5.0, "j > 5"),
+        Border("S0", 0, 2, (1.0, 0.0), 0.0, "i < 0"),
+        Border("S0", 0, 3, (-1.0, 0.0), 5.0, "i > 5"),
+    ]
+    points = np.array([(x, y) for x in range(6) for y in range(6)], dtype=float)
+    tiles = [
+        np.array([(low - 0.4, -0.4), (high + 0.4, -0.4), (high + 0.4, 5.4), (low - 0.4, 5.4)])
+        for low, high in ((0, 2), (3, 5))
+    ]
+    letter = (0.2, 0.4)
+    box, room = (-0.5, -0.5, 7.0, 7.0), (-2.0, -2.0, 8.0, 7.0)
+
+    def crossed(outlines: list[np.ndarray]) -> list[str]:
+        found = []
+        for line in place_lines(borders, box, room, points, letter, outlines=outlines):
+            (x, y), wide = line.label, len(line.border.excluded) * letter[0] / 2
+            for left, right in ((-0.4, 2.4), (2.6, 5.4)):
+                upright = any(abs(x - side) < wide for side in (left, right)) and y + 0.2 > -0.4 and y - 0.2 < 5.4
+                level = any(abs(y - side) < 0.2 for side in (-0.4, 5.4)) and left < x + wide and x - wide < right
+                if upright or level:
+                    found.append(line.border.excluded)
+        return found
+
+    assert crossed([]), "nobody told of the tiles"
+    assert crossed(tiles) == []

@@ -13,7 +13,7 @@ import pytest
 
 from triton_lab.polyhedral import scop
 from triton_lab.views.assembly import FRONT
-from triton_lab.views.polyhedral import style
+from triton_lab.views.polyhedral import plot, style
 from triton_lab.views.polyhedral.picture import picture
 from triton_lab.views.polyhedral.plot import Plot
 from triton_lab.views.polyhedral.scene import LIVE_HEIGHT, LIVE_WIDTH
@@ -168,3 +168,11 @@ def test_the_browser_draws_in_the_scale_in_which_names_were_placed(rows: int, co
     down = (numbers["PLOT_HEIGHT"] - numbers["MARGIN_BELOW"]) / (top - bottom)
     live = replace(plot, width=LIVE_WIDTH, height=LIVE_HEIGHT)
     assert live.unit == pytest.approx(min(style.UNIT, across, down))
+
+
+def test_an_axis_has_no_zero_below_zero() -> None:
+    assert [plot._number(float(place)) for place in np.ceil(np.array([-0.5, -10.5, 9.5]) / 10) * 10] == [
+        "0",
+        "-10",
+        "10",
+    ]

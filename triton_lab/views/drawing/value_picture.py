@@ -80,14 +80,21 @@ def ends(*blocks: npt.NDArray[Any]) -> tuple[float, float]:
     return low, high
 
 
-def summary(block: npt.NDArray[Any]) -> str:
-    """A block in a few words: its number, or shape, type and range."""
+def summary(block: npt.NDArray[Any], touched: npt.NDArray[np.bool_] | None = None) -> str:
+    """A block in a few words: its number, or shape, type and range; of the elements ``touched`` alone, if given."""
+    left_out = touched is not None and not touched.all()
     if block.shape == ():
-        return f"{number_text(as_float(block))} ({block.dtype})"
+        return f"{'not touched' if left_out else number_text(as_float(block))} ({block.dtype})"
     told = f"{shape_text(block.shape)} {block.dtype}"
+    if touched is not None and left_out:
+        told = f"{touched.sum()} of {told}"
+        block = block[touched]
     found: Histogram = histogram(block)
-    if found.finite:
-        low, high = finite_range(as_float(block))
-        told += f", {number_text(low)}" + (f" to {number_text(high)}" if high != low else " everywhere")
     odd = ((found.nan, "NaN"), (found.plus_infinity, "+∞"), (found.minus_infinity, "-∞"))
-    return ", ".join([told, *(f"{count} {name}" for count, name in odd if count)])
+    odd_told = [f"{count} {name}" for count, name in odd if count]
+    if not found.finite:
+        return ", ".join([told, *odd_told])
+    low, high = finite_range(as_float(block))
+    if high != low:
+        return ", ".join([told, f"{number_text(low)} to {number_text(high)}", *odd_told])
+    return ", ".join([told, *odd_told, f"{number_text(low)} {'elsewhere' if odd_told else 'everywhere'}"])

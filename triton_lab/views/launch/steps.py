@@ -119,24 +119,24 @@ class Steps(View):
         return self
 
     def title(self) -> str:
-        return f"{self._subject()}: step {self.step} of {len(self.trace)}"
+        return f"{self._subject()}: step {self.step} of {len(self.trace) - 1}"
 
     def _subject(self) -> str:
         return f"{self.launch.kernel}, {words.program(self.program, self.launch.grid)}"
 
     def _words(self, step: Step) -> str:
-        """What a step does: ``load from x_ptr``, ``acc =``."""
+        """What a step does, before its value: ``load from x_ptr:``, ``acc =``."""
         name = step.name or "memory"
-        return f"{name} =" if step.kind == "assign" else VERBS[step.kind] + name
+        return f"{name} =" if step.kind == "assign" else f"{VERBS[step.kind]}{name}:"
 
     def shown(self, step: Step) -> tuple[npt.NDArray[Any], str]:
-        """A step's block as it is drawn, and in words. Addresses become offsets in the argument's elements."""
+        """A step's block as it is drawn, and what it touched in words; addresses as offsets in elements."""
         values = step.values
         to = pointee(values, self.launch.arguments)
         if to is not None:
             offsets = offsets_in(to, values)
             return offsets, pointer_words(offsets, to.name)
-        return values, summary(values)
+        return values, summary(values, step.mask)
 
     def alive(self) -> list[tuple[str, str, str]]:
         """Name, line and value of each variable after the step."""
@@ -176,7 +176,9 @@ class Steps(View):
         if step.values.size > 1:
             where = "" if step.line is None else f"line {step.line}: "
             block = self.shown(step)[0]
-            drawn = block_heatmap(block, *ends(block), f"{where}{self._words(step)}", step.mask, ROOM)
+            drawn = block_heatmap(
+                block, *_ends(block, step), f"{where}{self._words(step).rstrip(':')}", step.mask, ROOM
+            )
             pieces.append(one_row([drawn]))
         return pieces
 
@@ -223,7 +225,7 @@ class Steps(View):
             kept = step.values.size <= left
             left -= step.values.size if kept else 0
             block, value = self.shown(step)
-            low, high = ends(block)
+            low, high = _ends(block, step)
             exact = block.dtype.itemsize > 4 or block.dtype.kind in "iu"
             steps.append(
                 {
@@ -253,6 +255,11 @@ class Steps(View):
             "painting": painting(),
             "step": self.step,
         }
+
+
+def _ends(block: npt.NDArray[Any], step: Step) -> tuple[float, float]:
+    """The ends of the ramp for what ``step`` touched: a lane that is turned off is not drawn."""
+    return ends(block if step.mask is None else block[step.mask])
 
 
 class StepsPanel(Panel):

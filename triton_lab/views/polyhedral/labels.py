@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from triton_lab.views.polyhedral.picture import Border
 
 Box = tuple[float, float, float, float]  # left, bottom, right, top
+NO_POINTS = np.zeros((0, 2))
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,17 @@ def place_lines(
     character: tuple[float, float],
     taken: Sequence[Box] = (),
     clear: float = 0.5,
+    outlines: Sequence[NDArray[np.float64]] = (),
 ) -> tuple[Line, ...]:
-    """The lines of ``borders`` clipped to ``box``; labels keep clear of points, lines and each other.
+    """The lines of ``borders`` clipped to ``box``; labels keep clear of points, lines, outlines and each other.
 
     ``points``: (count, 2) as x, y. ``character``: the width and height of a letter in the plot's units. ``labels``:
     where labels may stand; ``taken``: rectangles where they may not. ``clear``: how far off its line a label is
-    beyond an axis's numbers, in letters' heights.
+    beyond an axis's numbers, in letters' heights. ``outlines``: (corners, 2) each, as x, y: tiles around the points.
     """
+    strokes = _along(outlines, min(character) / 2)
+    # Half way to the next point at most a tile goes beyond a border: a label may stand beyond the tile.
+    gaps = (0.25, 0.5, clear, *((0.25 + 0.5 / character[1],) if outlines else ()))
     clipped = [(b, ends) for b in borders if (ends := clip(b, box)) is not None]
     found: list[Line] = []
     occupied = list(taken)
@@ -47,12 +52,12 @@ def place_lines(
         outward = outward / np.hypot(*outward)
         for share in np.linspace(0.06, 0.94, 23):
             on_line = ends[0] + (ends[1] - ends[0]) * share
-            for gap in (0.25, 0.5, clear):
+            for gap in gaps:
                 # Half the label's extent along the normal, so that its nearest corner keeps the gap.
                 reach = abs(outward[0]) * size[0] / 2 + abs(outward[1]) * size[1] / 2
                 centre = on_line + outward * (reach + gap * character[1])
                 rectangle = _around(centre, size)
-                cost = _cost(rectangle, labels, points, [e for b, e in clipped if b is not border], occupied)
+                cost = _cost(rectangle, labels, points, [e for b, e in clipped if b is not border], occupied, strokes)
                 # Far out along the line, where the polygon is not, a label reads best; but not at the very end.
                 cost += 0.3 * abs(share - 0.75) + gap * 0.1
                 if cost < best_cost:
@@ -88,6 +93,16 @@ def clip(border: Border, box: Box) -> NDArray[np.float64] | None:
     return ends[np.lexsort((ends[:, 1], ends[:, 0]))]
 
 
+def _along(outlines: Sequence[NDArray[np.float64]], step: float) -> NDArray[np.float64]:
+    """Points (count, 2) on the sides of closed ``outlines``, ``step`` apart at most."""
+    found = [np.zeros((0, 2))]
+    for outline in outlines:
+        for a, b in zip(outline, np.roll(outline, -1, axis=0), strict=True):
+            pieces = int(np.ceil(np.hypot(*(b - a)) / step)) + 1
+            found.append(a + (b - a) * np.linspace(0, 1, pieces)[:, None])
+    return np.concatenate(found)
+
+
 def _around(centre: NDArray[np.float64], size: tuple[float, float]) -> Box:
     x, y = centre
     return x - size[0] / 2, y - size[1] / 2, x + size[0] / 2, y + size[1] / 2
@@ -99,6 +114,7 @@ def _cost(
     points: NDArray[np.float64],
     lines: Sequence[NDArray[np.float64]],
     occupied: Sequence[Box],
+    strokes: NDArray[np.float64] = NO_POINTS,
 ) -> float:
     left, bottom, right, top = rectangle
     outside = (
@@ -114,6 +130,13 @@ def _cost(
             cost += 10 + 10 * wide * high
     for ends in lines:
         along = ends[0] + (ends[1] - ends[0]) * np.linspace(0, 1, 80)[:, None]
-        crossed = (along[:, 0] > left) & (along[:, 0] < right) & (along[:, 1] > bottom) & (along[:, 1] < top)
-        cost += 6 * bool(crossed.any())
-    return cost
+        cost += 6 * bool(_inside(along, rectangle).any())
+    return cost + 6 * bool(_inside(strokes, rectangle).any())
+
+
+def _inside(points: NDArray[np.float64], rectangle: Box) -> NDArray[np.bool_]:
+    left, bottom, right, top = rectangle
+    found: NDArray[np.bool_] = (
+        (points[:, 0] > left) & (points[:, 0] < right) & (points[:, 1] > bottom) & (points[:, 1] < top)
+    )
+    return found

@@ -113,7 +113,9 @@ class Plot:
         widest = max((width_of(border.excluded, LABEL) for border in self.picture.borders), default=0.0)
         labels = left - (numbers + widest) * scale, bottom - 54 * scale, right + 40 * scale, top
         clear = max(numbers + 2, 27) * scale / character[1]
-        return place_lines(self.picture.borders, self.box, labels, sample, character, self._written(numbers), clear)
+        tiles = [tile[:, ::-1] for tile in self.picture.tiles]
+        taken = self._written(numbers)
+        return place_lines(self.picture.borders, self.box, labels, sample, character, taken, clear, tiles)
 
     def _written(self, numbers: float) -> tuple[Box, ...]:
         """Where the axes' names and numbers stand, in units; those at the left reach ``numbers`` pixels out."""
@@ -233,14 +235,14 @@ class Plot:
             size, colour = (15.0, canvas.look.ink) if column == 0 == left else (NUMBER, canvas.look.faint)
             shift = -10 if column == 0 == left else 0
             if not named(at - corner + np.array([0, 16])):
-                canvas.text(at[0] + shift, at[1] + 16, f"{column:g}", size, colour, "center")
+                canvas.text(at[0] + shift, at[1] + 16, _number(column), size, colour, "center")
         if self.flat:
             return
         for row in np.arange(np.ceil(bottom / step) * step, top - 0.5, step):
             if row or bottom < 0:
                 at = self.pixels(np.array([left, row])) + corner
                 if not named(at - corner - np.array([BESIDE, 0])):
-                    canvas.text(at[0] - BESIDE, at[1], f"{row:g}", NUMBER, canvas.look.faint, "center")
+                    canvas.text(at[0] - BESIDE, at[1], _number(row), NUMBER, canvas.look.faint, "center")
 
     def _order(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
         """Circles coloured from the first visit to the last, and the way between them."""
@@ -290,6 +292,11 @@ def draw_arrows(canvas: Canvas, arrows: Arrows, places: NDArray[np.float64], hea
         return
     kind = arrows.kind
     canvas.arrows(places, canvas.look.arrows[kind], 1.3, head, gap, look.DASHES[kind], look.BESIDE[kind])
+
+
+def _number(place: float) -> str:
+    """What an axis says at ``place``; rounded up, what is a little below zero is -0."""
+    return f"{place + 0.0:g}"
 
 
 def tick_step(unit: float) -> int:

@@ -72,7 +72,7 @@ export function stepsOf(scene, selection, { linked } = {}) {
     if (picked != null) at = Math.min(picked, steps.length - 1);
     const step = steps[at];
     slider.value = String(at);
-    told.textContent = `step ${at} of ${steps.length}: line ${step.line ?? "?"}, ${step.words} ${step.value}`;
+    told.textContent = `step ${at} of ${steps.length - 1}: line ${step.line ?? "?"}, ${step.words} ${step.value}`;
     rows.forEach((row, k) => {
       const here = scene.source.first + k === step.line;
       row.classList.toggle("tl-here", here);

@@ -11,7 +11,7 @@ from tests.native.emulated import COMPILER, EMULATOR, PROCESSORS, Emulated, emul
 from tests.native.harness import forcing
 from tests.native.launches import add, counted, gather, on_both
 from tests.native.waits import locked, met
-from triton_lab.native import engine, jit, pool
+from triton_lab.native import engine, jit
 
 HERE = shutil.which(EMULATOR) and shutil.which(COMPILER)
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not HERE, reason="no QEMU and compiler for arm64 are installed")]
@@ -60,8 +60,7 @@ def test_a_transaction_is_kept_there_and_put_back_here(emulated: Emulated) -> No
     assert emulated.calls > before
 
 
-def test_a_guard_that_is_forced_to_fail_does_so_there(emulated: Emulated, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "processors", lambda: 1)
+def test_a_guard_that_is_forced_to_fail_does_so_there(emulated: Emulated) -> None:
     x, out = torch.ones(64), torch.zeros(64)
     with forcing() as forced:
         on_both(lambda: add[(1,)](x, x, out, 64, BLOCK=64), out)

@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -100,7 +101,7 @@ def test_wherever_a_guard_fails_the_program_is_run_from_its_start_by_somebody_el
             assert forced.has_failed(site)
 
 
-def test_these_kernels_have_guards_at_every_place_where_one_is_written(monkeypatch) -> None:
+def test_these_kernels_have_guards_at_every_place_where_one_is_written() -> None:
     seen = set()
     with forcing():
         require = Guards.require
@@ -112,9 +113,10 @@ def test_these_kernels_have_guards_at_every_place_where_one_is_written(monkeypat
                 seen.add(sys._getframe(2).f_code.co_name)
             require(self, ok, op, what, *where)
 
-        monkeypatch.setattr(Guards, "require", noting)
-        for launch, out in (_asserted(), _everywhere(), *map(_flagged, FLAGGED)):
-            assert not on_both(launch, out)[0]
+        # Undone before `forcing` is: afterwards guards would be forced for good.
+        with patch.object(Guards, "require", noting):
+            for launch, out in (_asserted(), _everywhere(), *map(_flagged, FLAGGED)):
+                assert not on_both(launch, out)[0]
     assert seen == set(_places()) - (set() if "atomic_poll" in FLAGGED else {"atomic_poll"})
 
 

@@ -259,3 +259,24 @@ def test_a_wait_that_nobody_can_tell_is_interrupted_with_the_line_of_its_loop(wa
     head, code, _ = told.split("\n")
     assert re.search(r"in kernel endless, program \([0-3], 0, 0\)$", head)
     assert code.strip() == "while tl.atomic_add(flag, 0) == 0:"
+
+
+@triton.jit
+def at_work(lock, x, out, n):
+    """Who has waited for the lock, and is at work."""
+    p = tl.program_id(0)
+    if p == 0:
+        while tl.atomic_add(lock, 0) == 0:
+            pass
+        for k in range(n):
+            tl.store(out, tl.load(out) + tl.load(x) * k)
+    else:
+        tl.atomic_xchg(lock, 1)
+
+
+def test_who_waits_no_more_is_not_told_to_wait(way: None) -> None:
+    lock, x, out = zeros(1, 1, 1)
+    at_work[(2,)](lock, x, out, 1)
+    lock.zero_()
+    told = interrupted(lambda: at_work[(2,)](lock, x, out, 10**9), 1.0)
+    assert "tl.store(out, tl.load(out) + tl.load(x) * k)" in told or "for k in range(n)" in told

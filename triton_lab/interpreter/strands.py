@@ -99,7 +99,8 @@ class Strand:
 
     def leave(self, handed: Results) -> None:
         """The innermost level has ended, and yields this."""
-        self.levels.pop()
+        if self.levels.pop().waits:
+            self.wait = None
         self.handed = handed
 
     def part(self, rows: Array) -> Strand:

@@ -51,10 +51,11 @@ def described(error: KernelError, call: Any) -> KernelError:
 
 def told_where(interrupt: KeyboardInterrupt, call: Any) -> None:
     """Give ``interrupt`` the line that ran as its message, and that without the code as ``kernel_line``, where it met
-    a line of the kernel's: the innermost operation, or on the native engine the loop, or the kernel's first line."""
+    a line of the kernel's: the innermost operation, or the loop in which programs wait; on the native engine any loop,
+    or the kernel's first line."""
     op, programs = running(interrupt), ""
     location = None if op is None else op.location
-    if hasattr(interrupt, "kernel_at"):  # on the native engine: the program, and the loop if it was in one
+    if hasattr(interrupt, "kernel_at"):  # the program, and the loop if it was in one
         number, loop = interrupt.kernel_at
         plan = call.executable.plan
         location = next((op.location for op in plan.walk() if op.index == loop), plan.kernel.location)

@@ -108,9 +108,10 @@ def write(memory: Memory, piece: Piece, value: Array, dtype: np.dtype[Any]) -> N
     region = piece.region
     if memory.before_write is not None:
         memory.before_write(region)
-    before = piece.view[piece.index].copy() if memory.watching else None
+    counts = memory.awaited is None or region in memory.awaited
+    before = piece.view[piece.index].copy() if memory.watching and counts else None
     piece.view[piece.index] = value
-    if before is None or before.tobytes() != piece.view[piece.index].tobytes():
+    if counts and (before is None or before.tobytes() != piece.view[piece.index].tobytes()):
         memory.version += 1
     if region.flags is not None:
         bits = np.dtype(f"u{dtype.itemsize}")

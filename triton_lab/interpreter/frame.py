@@ -78,6 +78,12 @@ class Host(Protocol):
     def tick(self, loop: Op, frame: Frame) -> None:
         """Called once an iteration of every loop."""
 
+    def narrow(self) -> None:
+        """From now on take for a change what may end a wait, and nothing else, if that is known."""
+
+    def deciding(self, loop: Op, carried: Sequence[Value]) -> Sequence[Value]:
+        """Of what a loop in which programs wait hands on, what may end the wait, as far as is known."""
+
     def explain(self, error: Exception, op: Op, frame: Frame) -> KernelError:
         """``error``, with the operation and the programs that it happened in."""
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Array = NDArray[Any]
+# After so many iterations of a loop in which programs may wait, others have a turn.
+_MOST_ROUNDS = 256
 
 
 def _ascending(*strands: Strand) -> list[Strand]:
@@ -213,12 +215,13 @@ def _for(frame: Frame, op: Op, operands: Results) -> For:
 class While(Loop):
     """A loop that its condition ends: in its condition, or in its body (``in_body``).
 
-    ``version`` is what memory was when the iteration began.
+    ``version`` is what memory was when the iteration began. ``rounds`` counts those of a loop that ``waits``.
     """
 
     in_body: bool = False
     version: int = -1
     waits: bool = False
+    rounds: int = 0
 
     def __post_init__(self) -> None:
         self.waits = self.op.index in self.frame.machine.executable.waiting_loops
@@ -235,9 +238,18 @@ class While(Loop):
         if not self.in_body:
             return self._decide(strand, handed)
         self.settle()
-        same = _same(self.carried, handed)
-        self.carried = handed
-        return Wait(self.op, not same) if self.waits and memory.version == self.version else None
+        before, self.carried = self.carried, handed
+        return self._waited(strand.machine, before) if self.waits else None
+
+    def _waited(self, machine: Host, before: Results) -> Wait | None:
+        """Whether an iteration, begun with the values ``before``, has achieved nothing, or it is the turn of others."""
+        self.rounds += 1
+        has_turned = self.rounds % _MOST_ROUNDS == 0
+        if has_turned:
+            machine.narrow()
+        if machine.memory.version == self.version:
+            return Wait(self.op, not _same(*(machine.deciding(self.op, each) for each in (before, self.carried))))
+        return Wait(self.op, counts=True, busy=True) if has_turned else None
 
     def _decide(self, strand: Strand, handed: Results) -> list[Strand] | None:
         condition, *passed = handed

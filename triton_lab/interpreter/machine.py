@@ -17,6 +17,7 @@ from triton_lab.interpreter.printing import Printer
 from triton_lab.interpreter.strands import Strand, Wait
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op
+from triton_lab.ir.awaited import Awaited, awaited
 from triton_lab.words import count
 
 Array = NDArray[Any]
@@ -76,6 +77,10 @@ class Machine:
         self.marks = marks
         self.steps = 0
         self.ended = 0
+        # The programs that run, or did last, of a kernel in which they may wait.
+        self._turn: Strand | None = None
+        self._awaited: Awaited[Region] | None = None
+        self._has_asked = False
         self._anything = Reachable(memory)
         self._reachable: Mapping[int, Reachable] = {}
 
@@ -94,6 +99,10 @@ class Machine:
                     self._run_waiting(todo)
                 else:
                     self._run_batches(todo)
+        except KeyboardInterrupt as error:
+            if self._turn is not None and self._turn.wait is not None:
+                error.kernel_at = int(self._turn.programs[0]), self._turn.wait.op.index  # type: ignore[attr-defined]
+            raise
         finally:
             if self.printer is not None:
                 self.printer.close()
@@ -125,6 +134,17 @@ class Machine:
             raise StepLimit(
                 f"the launch took more than {count(self.limits.steps, 'loop iteration')}", loop, frame.programs
             )
+
+    def narrow(self) -> None:
+        """From now on take for a change what may end a wait, and nothing else, if that is known."""
+        if not self._has_asked:
+            self._has_asked = True
+            self._awaited = awaited(self.executable.plan, self.executable.waiting_loops, self.allowed)
+            self.memory.awaited = None if self._awaited is None else self._awaited.memory
+
+    def deciding(self, loop: Op, carried: Sequence[Value]) -> Sequence[Value]:
+        """Of what a loop in which programs wait hands on, what may end the wait, as far as is known."""
+        return carried if self._awaited is None else [carried[k] for k in self._awaited.carried[loop.index]]
 
     def explain(self, error: Exception, op: Op, frame: Frame) -> KernelError:
         """``error``, with the operation and the programs that it happened in."""
@@ -202,21 +222,24 @@ class Machine:
         return waiting
 
     def _settled(self, strands: list[Strand], total: int) -> list[Strand]:
-        """Run ``strands`` in order, and what they part into, until nothing changes any more; those that wait."""
+        """Run ``strands`` in order, and what they part into, until nothing changes any more but by those that are busy;
+        those that wait."""
         waiting: list[Strand] = []
         for _ in range(_MOST_WAITING):
-            version = self.memory.version
-            todo, waiting = strands[::-1], []
+            todo, waiting, has_changed = strands[::-1], [], False
             while todo:
-                strand = todo.pop()
+                strand, version = todo.pop(), self.memory.version
+                self._turn = strand
                 outcome = None if strand.is_stuck else strand.run()
+                is_busy = isinstance(outcome, Wait) and outcome.busy
+                has_changed |= self.memory.version != version and not is_busy
                 if outcome is None or isinstance(outcome, Wait):
                     waiting.append(strand)
                 elif outcome:
                     todo += outcome[::-1]
                 else:
                     self._have_ended(len(strand.programs), total)
-            if self.memory.version == version:
+            if not has_changed:
                 break
             strands = waiting
         return waiting

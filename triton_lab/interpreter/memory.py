@@ -92,9 +92,11 @@ class Memory:
         self.regions = sorted(regions, key=lambda region: region.start)
         self._starts = [region.start for region in self.regions]
         self.resolve: Callable[[int, int], Region | None] | None = None
-        # Counts the writes, for programs that wait: while they are `watching`, those alone that changed something.
+        # Counts the writes, for programs that wait: while they are `watching`, those alone that changed something; and
+        # where it is known which regions are `awaited`, those to them alone.
         self.version = 0
         self.watching = False
+        self.awaited: frozenset[Region] | None = None
         self.before_write: Callable[[Region], None] | None = None
 
     def holding(self, address: int) -> Region | None:

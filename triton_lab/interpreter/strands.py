@@ -32,11 +32,13 @@ Results = tuple[Value, ...]
 class Wait:
     """An iteration achieved nothing for other programs: those of the strand have to wait for them.
 
-    ``counts`` says that they got somewhere themselves (a loop that also counts, a wait that times out).
+    ``counts`` says that they got somewhere themselves (a loop that also counts, a wait that times out), ``busy`` that
+    they have changed memory in many iterations, of which nobody knows whether that helps others.
     """
 
     op: Op
     counts: bool
+    busy: bool = False
 
 
 @dataclass
@@ -97,7 +99,8 @@ class Strand:
 
     def leave(self, handed: Results) -> None:
         """The innermost level has ended, and yields this."""
-        self.levels.pop()
+        if self.levels.pop().waits:
+            self.wait = None
         self.handed = handed
 
     def part(self, rows: Array) -> Strand:

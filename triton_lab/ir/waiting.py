@@ -44,12 +44,12 @@ def handed_on(plan: Plan) -> Handed:
 
 def deciding(function: Function, loop: Op, handed: Handed) -> Deciding:
     """What decides whether ``loop``, a ``while``, goes round again."""
-    return _behind(function, loop, handed, (number for end in endings(loop.regions[0]) for number in decisive(end)))
+    return behind(function, loop, handed, (number for end in endings(loop.regions[0]) for number in decisive(end)))
 
 
 def varies(function: Function, loop: Op, handed: Handed, values: Iterable[int]) -> bool:
     """Whether some of ``values`` may be another one in each round of ``loop``."""
-    found = _behind(function, loop, handed, values)
+    found = behind(function, loop, handed, values)
     return bool(found.ops) or bool(found.values & _arguments(loop))
 
 
@@ -59,7 +59,7 @@ def _arguments(loop: Op) -> set[int]:
     }
 
 
-def _behind(function: Function, loop: Op, handed: Handed, start: Iterable[int]) -> Deciding:
+def behind(function: Function, loop: Op, handed: Handed, start: Iterable[int]) -> Deciding:
     """What ``start`` are computed from, as far as it is made in ``loop``."""
     makers = {result: op for op in loop.walk() for result in op.results if op is not loop}
     arguments = _arguments(loop)

@@ -1,0 +1,83 @@
+"""A lane or a row that may not be touched, among others that may: told in NumPy's words, and nothing is written."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+from tests.native.launches import on_both
+
+
+@triton.jit
+def lanes(x, at, out, HOW: tl.constexpr, B: tl.constexpr):
+    """``at`` counts bytes."""
+    i = tl.arange(0, B)
+    place = (x + tl.load(at + i)).to(tl.pointer_type(tl.int32))
+    if HOW == 0:
+        tl.store(out + i, tl.load(place))
+    elif HOW == 1:
+        tl.store(place, i)
+    else:
+        tl.atomic_add(place, i + 1)
+
+
+@triton.jit
+def rows(x, at, out, n, HOW: tl.constexpr, B: tl.constexpr):
+    """``at`` counts elements."""
+    k, i = tl.arange(0, 4)[:, None], tl.arange(0, B)[None, :]
+    place = x + tl.load(at + k) + i
+    if HOW == 0:
+        tl.store(out + k * B + i, tl.load(place, mask=i < n, other=-1))
+    else:
+        tl.store(place, k * B + i, mask=i < n)
+
+
+def sized(count: int) -> torch.Tensor:
+    """Numbers of 32 bits in so many bytes: what is left behind the last one belongs to none."""
+    storage = torch.zeros(count, dtype=torch.int8).untyped_storage()
+    return torch.empty(0, dtype=torch.int32).set_(storage, 0, (count // 4,))
+
+
+@pytest.mark.parametrize("how", range(3))
+@pytest.mark.parametrize(("bytes_", "stray"), [(70, -4), (70, 80), (70, 68), (70, 6), (2, 0), (70, None)])
+@pytest.mark.parametrize("where", [0, 5, 31])
+def test_one_lane_that_is_astray_is_told_in_the_same_words(
+    how: int, bytes_: int, stray: int | None, where: int
+) -> None:
+    x, at, out = torch.zeros(bytes_, dtype=torch.int8), torch.zeros(32, dtype=torch.int32), torch.zeros(32)
+    if stray is not None:
+        at[where] = stray
+    error, ran = on_both(lambda: lanes[(1,)](x, at, out, HOW=how, B=32), x, out)
+    assert bool(error) == (stray is not None or bytes_ == 2) and ran.engine == "native"
+
+
+@pytest.mark.parametrize("how", range(2))
+@pytest.mark.parametrize(("stray", "n", "told"), [(-1, 16, True), (-16, 16, True), (2, 16, True), (2, 15, False)])
+@pytest.mark.parametrize("where", [0, 2, 3])
+def test_one_row_that_is_astray_is_told_in_the_same_words(how: int, stray: int, n: int, told: bool, where: int) -> None:
+    x, at, out = sized(70), torch.ones(4, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
+    at[where] = stray
+    error, ran = on_both(lambda: rows[(1,)](x, at, out, n, HOW=how, B=16), x, out)
+    assert bool(error) == told and ran.engine == "native"
+
+
+def test_rows_between_elements_are_told_in_the_same_words() -> None:
+    class Odd:
+        """A pointer two bytes behind an element."""
+
+        def __init__(self, base: torch.Tensor) -> None:
+            self.base, self.dtype = base, base.dtype
+
+        def data_ptr(self) -> int:
+            return self.base.data_ptr() + 2
+
+    x, at, out = (
+        torch.zeros(40, dtype=torch.int32),
+        torch.ones(4, dtype=torch.int32),
+        torch.zeros(64, dtype=torch.int32),
+    )
+    for how in (0, 1):
+        error, _ = on_both(lambda: rows[(1,)](Odd(x), at, out, 16, HOW=how, B=16), x, out)  # noqa: B023
+        assert "aligned" in error

@@ -151,3 +151,20 @@ def test_one_number_that_is_masked_out_is_not_read() -> None:
     with lab.limits(engine="native"):
         one_number_read[(1,)](x, out, 1 << 44, 0)
     assert out.item() == 5
+
+
+@triton.jit
+def chosen_rows(x, at, chosen, out, B: tl.constexpr):
+    k, i = tl.arange(0, 4)[:, None], tl.arange(0, B)[None, :]
+    held = tl.load(chosen + k) > 0
+    tl.store(out + k * B + i, tl.load(x + tl.load(at + k) + i, mask=held, other=-1))
+
+
+def test_rows_that_are_masked_out_are_what_is_given_for_them() -> None:
+    x, out = torch.arange(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
+    at, chosen = torch.tensor([48, 1 << 20, 16, -5], dtype=torch.int32), torch.tensor([1, 0, 1, 0], dtype=torch.int32)
+    with lab.limits(engine="native"):
+        chosen_rows[(1,)](x, at, chosen, out, B=16)
+    assert torch.equal(
+        out.view(4, 16), torch.stack([x[48:], -torch.ones_like(x[:16]), x[16:32], -torch.ones_like(x[:16])])
+    )

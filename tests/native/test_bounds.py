@@ -49,6 +49,7 @@ WRAPPING = {
         1024,
         True,
     ),
+    "every second one": ("i * 2 < s", (15, 0), 16, False),
     "in 16 bits": ("i.to(tl.int16) + r < 0", (32760, 0), 16, True),
     "cut to 16 bits": ("(i + s).to(tl.int16) < 0", (32760, 0), 16, True),
     "shifted": ("((z + s) << 16) + i < 0", (32767, 0), 131072, True),
@@ -244,3 +245,36 @@ def test_addresses_may_be_squares() -> None:
     x, out = torch.arange(256, dtype=torch.int32), torch.zeros(16, dtype=torch.int32)
     error, ran = on_both(lambda: squares[(1,)](x, out, B=16), out)
     assert not error and ran.engine == "native" and not ran.handed
+
+
+@triton.jit
+def on_one_side(x, out, n, B: tl.constexpr):
+    i, j = tl.arange(0, B)[:, None], tl.arange(0, B)[None, :]
+    tl.store(out + i * B + j, tl.load(x + i * B + j, mask=i + j < n, other=-1))
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 8, 11, 15])
+def test_a_mask_may_end_along_a_diagonal(n: int) -> None:
+    x, out = torch.arange(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
+    with lab.limits(engine="native"):
+        on_one_side[(1,)](x, out, n, B=8)
+    i, j = torch.arange(8)[:, None], torch.arange(8)[None, :]
+    assert torch.equal(out, torch.where((i + j < n).reshape(-1), x, -1))
+
+
+@triton.jit
+def stepped(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    off = i
+    for _ in range(0, n):
+        off += 1 << 28
+        tl.store(out + i, tl.load(x + i, mask=off < 0, other=-1))
+
+
+@pytest.mark.parametrize("n", [7, 8, 9, 16])
+def test_offsets_that_a_loop_adds_up_come_round_where_pytorchs_do(n: int) -> None:
+    x, out = torch.arange(16, dtype=torch.int32), torch.zeros(16, dtype=torch.int32)
+    with lab.limits(engine="native"):
+        stepped[(1,)](x, out, n, B=16)
+    off = (torch.arange(16) + n * 2**28).to(torch.int32)
+    assert torch.equal(out, torch.where(off < 0, x, -1))

@@ -6,6 +6,7 @@ import torch
 import triton
 import triton.language as tl
 
+import triton_lab as lab
 from tests.native.launches import on_both
 
 
@@ -139,3 +140,76 @@ def test_a_branch_that_the_kernels_own_writes_decide_is_put_back_where_its_acces
         flag = torch.zeros(1, dtype=torch.int32)
         error, ran = on_both(lambda: decided_by_itself[(1,)](flag, x, out, far, B=8), flag, out)  # noqa: B023
         assert bool(error) == (far > 8) and ran.engine == ("numpy" if error else "native")
+
+
+@triton.jit
+def counted_before(total, n, step, at, out, HOW: tl.constexpr):
+    """Behind the count there is a loop, or a lookup, and nothing else that could fail."""
+    i = tl.arange(0, 8)
+    tl.atomic_add(total, 1)
+    if HOW == "for":
+        for _ in range(0, n, step):
+            tl.debug_barrier()
+    elif HOW == "while":
+        k = step
+        while k > 20:
+            k = tl.max((i + k) % n)
+    else:
+        if HOW == "written":
+            tl.store(at + 3, n)
+        tl.store(out + i, tl.gather(i * 3, tl.load(at + i), 0))
+
+
+def test_what_was_counted_before_a_loop_or_a_lookup_is_counted_once() -> None:
+    """The program does not begin again behind its count, and nobody is told that somebody else changed memory."""
+    total, at, out = torch.zeros(1, dtype=torch.int32), torch.arange(8, dtype=torch.int32), torch.zeros(8)
+    launches = [("for", 5, 1), ("for", 0, 0), ("while", 16, 21), ("while", 16, 2**31 - 3)]
+    for how, n, step in [*launches, ("looked up", 0, 0), ("written", 7, 0)]:
+        error, _ = on_both(lambda: counted_before[(1,)](total, n, step, at, out, HOW=how), total, at, out)  # noqa: B023
+        with lab.limits(engine="native"):
+            counted_before[(1,)](total.zero_(), n, step, at.clone(), out, HOW=how)
+        assert not error and total.item() == 1
+
+
+def test_a_lookup_of_what_is_not_there_is_told_in_the_same_words_behind_a_write() -> None:
+    total, out = torch.zeros(1, dtype=torch.int32), torch.zeros(8)
+    for how, position in (("looked up", 0), ("written", 9)):
+        at = torch.arange(8, dtype=torch.int32)
+        at[5] = 8 if how == "looked up" else 5
+        error, _ = on_both(lambda: counted_before[(1,)](total, position, 0, at, out, HOW=how), total, at, out)  # noqa: B023
+        assert "of an axis of 8" in error
+
+
+@triton.jit
+def moved_on(at, B: tl.constexpr):
+    """Both pointers come from memory, and lead to one tensor."""
+    i = tl.arange(0, B)
+    q = tl.load(at).to(tl.pointer_type(tl.int32))
+    r = tl.load(at + 1).to(tl.pointer_type(tl.int32))
+    v = tl.load(q + i)
+    tl.store(r + i + 1, v)
+
+
+def test_what_loaded_pointers_lead_to_is_read_before_it_is_written() -> None:
+    x = torch.arange(129, dtype=torch.int32)
+    at = torch.tensor([x.data_ptr(), x.data_ptr()])
+    natively(lambda: moved_on[(1,)](at, B=128), x)
+
+
+@triton.jit
+def chosen_and_led(x, y, at, out, far, B: tl.constexpr):
+    """It writes to one of two tensors, and reads where it has written that it should."""
+    i, q = tl.arange(0, B), x
+    if tl.program_id(0) > 0:
+        q = y
+    tl.store(q + i, i + 7)
+    tl.store(at, far)
+    tl.store(out + i, tl.load(x + tl.load(at) + i))
+
+
+def test_what_was_written_to_one_of_two_tensors_is_as_if_it_ran_on_numpy() -> None:
+    x, y, out = (torch.arange(20, dtype=torch.int32) for _ in range(3))
+    at = torch.zeros(1, dtype=torch.int32)
+    for far in (3, 100):
+        error, _ = on_both(lambda: chosen_and_led[(2,)](x, y, at, out, far, B=8), x, y, at, out)  # noqa: B023
+        assert bool(error) == (far == 100)

@@ -215,3 +215,9 @@ def test_an_interrupt_ends_a_launch_that_would_be_put_back_and_leaves_what_it_ca
     assert lock.item() == 1
     lock.zero_()
     natively(lambda: waits.long_under_a_lock[(3,)](lock, out, 1000), lock, out)
+
+
+def test_a_loop_of_which_nothing_but_a_block_changes_does_not_wait() -> None:
+    x, out = torch.arange(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
+    error, ran = on_both(lambda: waits.doubled_until[(1,)](x, torch.tensor([1000]), out, BLOCK=64), out)
+    assert not error and ran.engine == "native" and not ran.handed

@@ -241,3 +241,12 @@ def overlapping(small, large, at, out):
     tl.atomic_max(large + 20, 5)
     tl.store(at, tl.load(at) + 1)
     tl.store(out + tl.load(at), 1.5)
+
+
+@triton.jit
+def doubled_until(x, limit, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + i)
+    while tl.max(v) < tl.load(limit):
+        v = v * 2
+    tl.store(out + i, v)

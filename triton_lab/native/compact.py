@@ -116,7 +116,7 @@ def _same(emitter: Emitter, op: Op) -> Form | None:
 @_forms("arith.addi", "arith.subi")
 def _sum(emitter: Emitter, op: Op) -> Form | None:
     a, b = (emitter.affine(value) for value in op.operands)
-    if a is None or b is None or emitter.element(op.results[0]) == "i1":
+    if a is None or b is None:
         return None
     function = terms.add if op.name == "arith.addi" else terms.subtract
     return kept(emitter, op, combined(emitter, function, a, b))
@@ -163,7 +163,7 @@ def _resized(emitter: Emitter, op: Op) -> Form | None:
 def _without_sign(emitter: Emitter, op: Op) -> Form | None:
     """What is not negative stays as it is."""
     form = emitter.affine(op.operands[0])
-    if form is None or not is_bounded(emitter, op, form):
+    if form is None:
         return None
     low, _ = extent_of(emitter, form)
     emitter.guards.require(

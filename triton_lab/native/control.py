@@ -208,7 +208,7 @@ def _hand_back(emitter: Emitter, carried: Sequence[Carried], yields: dict[int, i
             assert isinstance(form, Described)
             following.append(form.registers)
         elif isinstance(each.form, Affine):
-            if not isinstance(form, Affine) or form.strides != each.form.strides or form.grain < each.form.grain:
+            if not isinstance(form, Affine) or form.strides != each.form.strides:
                 raise Retry(each.argument)
             following.append((terms.register(code, form.base),))
         elif value == each.argument:

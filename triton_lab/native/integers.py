@@ -62,9 +62,8 @@ def divided(code: Code, name: str, a: Reg, b: Reg) -> Reg:
     found = code.op(name, a, code.select(unusual, code.like(b, 1), b))
     if name == "sdiv":
         found = code.select(unusual, code.op("sub", code.like(a, 0), a), found)
-    if name == "srem":
-        found = code.select(unusual, code.like(found, 0), found)
-    return code.select(zero, code.like(found, 0), found)
+    # Of what is divided by one instead nothing is left.
+    return found if name.endswith("rem") else code.select(zero, code.like(found, 0), found)
 
 
 _SHIFTS = {"arith.shli": "shl", "arith.shrsi": "ashr", "arith.shrui": "lshr"}

@@ -11,12 +11,16 @@ from __future__ import annotations
 from triton_lab.ir import Op, Plan
 from triton_lab.ir.dataflow import Flow
 from triton_lab.ir.edges import Value, decisive
-from triton_lab.ir.effects import brings_in, is_access, operands_of, updates
+from triton_lab.ir.effects import brings_in, is_access, operands_of
 from triton_lab.native.analysis import LOOPS, Analysis
 from triton_lab.native.program import Signature
 from triton_lab.native.pure import PURE
 from triton_lab.native.unsupported import Unsupported
 from triton_lab.native.waiting import waiting
+
+# What has a guard of its own, beside accesses and the arithmetic of addresses: the operation -> the operands that are
+# asked about, and are no address.
+_GUARDED = {"scf.for": slice(0), "tt.assert": slice(None), "tt.gather": slice(1, 2)}
 
 
 class Order:
@@ -64,7 +68,7 @@ class Order:
 
     def is_rehearsed(self, op: Op) -> bool:
         """Whether a rehearsal has to do ``op``: a guard is in it, or depends on it."""
-        if is_access(op) or op.name == "tt.assert" or any(value in self._rehearsed for value in op.results):
+        if is_access(op) or op.name in _GUARDED or any(value in self._rehearsed for value in op.results):
             return True
         return any(self.is_rehearsed(inner) for region in op.regions for block in region.blocks for inner in block.ops)
 
@@ -82,7 +86,7 @@ class Order:
         return any(place.position > first and self._may_guard(op) for op, place in places.items())
 
     def _may_guard(self, op: Op) -> bool:
-        if is_access(op) or op.name in ("scf.for", "tt.assert"):
+        if is_access(op) or op.name in _GUARDED:
             return True
         result = op.results[0] if op.results else None
         if op.name not in PURE or result is None or not self.analysis.types[result].shape:
@@ -92,12 +96,14 @@ class Order:
     def _behind_guards(self) -> set[int]:
         """The values that guards depend on. Raises Unsupported if what the kernel writes is among them."""
         function = self.analysis.function
-        asserted = {value for op in function.walk() if op.name == "tt.assert" for value in op.operands}
+        guarded = [op for op in function.walk() if op.name in _GUARDED]
+        asked = {value for op in guarded for value in op.operands[_GUARDED[op.name]]}
         addressed = self._behind(self._addressed())
-        behind = addressed | self._behind(asserted)
+        behind = addressed | self._behind(asked)
         for op in function.walk():
-            if brings_in(op) and behind.intersection(op.results) and (updates(op) or self.conflicts(op)):
-                what = "where the kernel reads or writes" if addressed.intersection(op.results) else "what it asserts"
+            if brings_in(op) and behind.intersection(op.results) and self.conflicts(op):  # an atomic's own among them
+                here = addressed.intersection(op.results)
+                what = "where the kernel reads or writes" if here else "what it asserts or looks up"
                 raise Unsupported(f"{what} depends on memory that it has written itself")
         return behind
 

@@ -69,7 +69,7 @@ def _rounds(emitter: Emitter, op: Op, start: int, result: int, kind: str) -> int
     # The loop keeps the sums in one place, and hands them on to nobody but the next round.
     in_place = isinstance(sums, Buffer) and wanted is not None and wanted.pointer == sums.pointer
     unseen = emitter.analysis.users.get(result, []) == [body.ops[-1]]
-    if not (in_place and unseen and any(each is op for each in body.ops)):
+    if not (in_place and unseen):
         return 1
     if not all(isinstance(emitter.forms.get(value), Lazy) for value in factors):
         return 1

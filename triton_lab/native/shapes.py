@@ -160,19 +160,25 @@ def gather(emitter: Emitter, op: Op) -> None:
     """Elements by their position on one axis; one that does not exist is an error, which NumPy's engine tells."""
     source, positions = op.operands
     (result,), axis, code = op.results, op.attributes["axis"], emitter.code
-    held, out = materialise(emitter, source), emitter.take(result)
-    if held.widened:
-        held = emitter.setting.scratch.take(held.shape, emitter.kind(source))
-        materialise(emitter, source, held)
+    shape = emitter.types[source].shape
+    held: Buffer | None = None
+    out: Buffer | None = None
+    if not emitter.rehearsal or emitter.order.is_needed(result):
+        held, out = materialise(emitter, source), emitter.take(result)
+        if held.widened:
+            held = emitter.setting.scratch.take(shape, emitter.kind(source))
+            materialise(emitter, source, held)
     flag = emitter.setting.scratch.take((), "i8").pointer
     code.store(code.constant("i8", 0), flag)
 
     def body(index: Indices) -> None:
         lanes = max(1, lanes_of(index))
         place = code.splat(code.cast("sext", at(emitter, positions, index), "i64"), lanes)
-        good = code.compare("ult", place, code.like(place, held.shape[axis]))
+        good = code.compare("ult", place, code.like(place, shape[axis]))
         bad = code.intrinsic("llvm.vector.reduce.or", code.op("xor", good, code.like(good, 1)), scalar=True)
         code.store(code.op("or", code.load("i8", flag), code.cast("zext", bad, "i8")), flag)
+        if held is None or out is None:
+            return
         place = code.op("mul", place, code.like(place, held.strides[axis]))
         for k, i in enumerate(index):
             if k != axis and i is not ORIGIN:
@@ -184,6 +190,7 @@ def gather(emitter: Emitter, op: Op) -> None:
         found = code.masked_load(held.kind, pointers, good, code.constant(held.kind, 0, lanes))
         write(emitter, out, index, found if lanes_of(index) else code.lane(found, 0))
 
-    nest(emitter, out.shape, [positions], body)
+    nest(emitter, emitter.types[result].shape, [positions], body)
     emitter.guards.require(code.compare("eq", code.load("i8", flag), code.constant("i8", 0)), op, "bounds")
-    emitter.keep(result, out)
+    if out is not None:
+        emitter.keep(result, out)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from triton_lab.ir import Op, Plan
-from triton_lab.ir.effects import is_access, operands_of, updates, waits
+from triton_lab.ir.effects import is_access, operands_of, waits
 from triton_lab.ir.plan import Function
 from triton_lab.ir.waiting import deciding, handed_on, varies
 
@@ -37,7 +37,7 @@ def waiting(function: Function, conflicts: Callable[[Op], list[Op]]) -> Mapping[
             found[op] = Waiting(frozenset(), shared=True, polls=True)
             continue
         behind = deciding(function, op, handed)
-        shared = [read for read in behind.ops if is_access(read) and (updates(read) or conflicts(read))]
+        shared = [read for read in behind.ops if is_access(read) and conflicts(read)]
         polls = any(not varies(function, op, handed, _where(read)) for read in shared)
         if behind.ops:
             found[op] = Waiting(behind.values, bool(shared), polls)

@@ -93,8 +93,10 @@ class Comparison:
 
         return causes(self)
 
-    def causes(self) -> Causes:
+    def causes(self, seconds: float | None = None) -> Causes:
         """Why the two differ, by experiment: the launches are replayed with one thing changed each time.
+
+        Where one explains nothing, two at once are tried, the most promising first, for ``seconds`` (2 by default).
 
         Tried are what a GPU does otherwise (tf32, fused multiply-add, approximate functions, dots as tensor cores make
         them), other orders of summation and float64; on a machine with a GPU its options, too. Where rounding does not
@@ -107,6 +109,10 @@ class Comparison:
           <= and not < (line 20) on add_kernel (CPU) could not be tried: a load on line 21 would go where it may not
           with all in float64 on add_kernel (CPU) 1 of 1,000 elements is bit-equal, and 8.38e+06 ulp are left
         """
+        if seconds is not None:
+            from triton_lab.launch.comparing.trying import causes
+
+            vars(self)["_causes"] = causes(self, seconds)
         return self._causes
 
     @property

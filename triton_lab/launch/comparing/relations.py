@@ -48,14 +48,19 @@ def _first(one: Compared, launch: Launch) -> list[str]:
 
 def _part(one: Compared) -> list[str]:
     """Where the elements that differ lie, if that is a part of the tensor which slices name, and not all of it."""
-    wrong = ~np.asarray(one.explained)
-    if not wrong.ndim or wrong.all():
-        return []
-    sets = [np.flatnonzero(wrong.any(axis=tuple(set(range(wrong.ndim)) - {axis}))) for axis in range(wrong.ndim)]
-    slices = [_slice(found, extent) for found, extent in zip(sets, wrong.shape, strict=True)]
-    if any(each is None for each in slices) or int(np.count_nonzero(wrong)) != math.prod(map(len, sets)):
-        return []
-    return [f"what differs is {one.name}[{', '.join(map(str, slices))}]"]
+    found = part_of(one.name, ~np.asarray(one.explained))
+    return [] if found is None else [f"what differs is {found}"]
+
+
+def part_of(name: str, where: Array) -> str | None:
+    """The elements ``where`` as slices, ``out[:, 96:]``; None where that is all of them, or slices do not name them."""
+    if not where.ndim or where.all():
+        return None
+    sets = [np.flatnonzero(where.any(axis=tuple(set(range(where.ndim)) - {axis}))) for axis in range(where.ndim)]
+    slices = [_slice(found, extent) for found, extent in zip(sets, where.shape, strict=True)]
+    if any(each is None for each in slices) or int(np.count_nonzero(where)) != math.prod(map(len, sets)):
+        return None
+    return f"{name}[{', '.join(map(str, slices))}]"
 
 
 def _slice(found: Array, extent: int) -> str | None:

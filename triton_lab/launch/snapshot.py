@@ -128,6 +128,13 @@ class Snapshot:
             kept.append(held)
         return replace(self, regions=tuple(kept))
 
+    def exchanged(self, one: int, two: int) -> Snapshot:
+        """The same with two of the arguments in each other's place."""
+        order = list(range(len(self.arguments)))
+        order[one], order[two] = two, one
+        arguments = tuple(self.arguments[k] for k in order)
+        return replace(self, arguments=arguments, owners=tuple(self.owners[k] for k in order))
+
     def memory(self, instead: tuple[Ranges, int] | None = None) -> Memory:
         """A fresh memory with the bytes of then, at the addresses of then; ``instead``: see `Held.region`."""
         if self.missing:

@@ -19,7 +19,17 @@ from triton_lab.interpreter.registry import Implementation
 from triton_lab.interpreter.values import Value
 from triton_lab.interpreter.variants import ordinary
 from triton_lab.ir import Op
-from triton_lab.launch.comparing.asked import constant, indices, lines_of, makers, ops_of, shape_of, source
+from triton_lab.launch.comparing.asked import (
+    constant,
+    function_of,
+    indices,
+    lines_of,
+    makers,
+    ops_of,
+    shape_of,
+    source,
+    unused,
+)
 from triton_lab.launch.comparing.changes import changed
 from triton_lab.launch.comparing.experiments import Switch
 from triton_lab.launch.comparing.relations import numbers
@@ -46,10 +56,10 @@ def comparisons(launch: Launch) -> Iterator[Switch]:
             if predicate in table and launch.lines.get(op.index) is not None:
                 meant = table[predicate]
                 name = f"{_SPELLED[meant]} and not {_SPELLED[predicate]}{lines_of(launch, op)}"
-                yield _switch(name, "a comparison", op, _compared(meant))
+                yield switch_of(name, "a comparison", op, _compared(meant))
 
 
-def _switch(name: str, cause: str, op: Op | Sequence[Op], change: Callable[..., Any]) -> Switch:
+def switch_of(name: str, cause: str, op: Op | Sequence[Op], change: Callable[..., Any]) -> Switch:
     ops = [op] if isinstance(op, Op) else op
     return Switch(name, cause, layers=(changed(ops, change),), ops=indices(ops))
 
@@ -78,7 +88,7 @@ def functions(launch: Launch) -> Iterator[Switch]:
         cause = "the base of a power or logarithm" if base in _BASES else "the function that is called"
         for group in ([found] if len(found) > 1 else []) + [[op] for op in found]:
             name = f"{meant[5:]} and not {base[5:]}{lines_of(launch, *group)}"
-            yield _switch(name, cause, group, _instead(meant))
+            yield switch_of(name, cause, group, _instead(meant))
 
 
 def _instead(meant: str) -> Callable[..., Value]:
@@ -99,7 +109,7 @@ def operators(launch: Launch) -> Iterator[Switch]:
     """``+`` and ``-``, ``*`` and ``/``, the greater and the lesser of two: one for the other."""
     for op in _outside(launch, *_OPERATORS):
         meant, old, new = _OPERATORS[op.name]
-        yield _switch(f"{new} and not {old}{lines_of(launch, op)}", "an operator", op, _instead(meant))
+        yield switch_of(f"{new} and not {old}{lines_of(launch, op)}", "an operator", op, _instead(meant))
 
 
 def _outside(launch: Launch, *names: str) -> list[Op]:
@@ -122,7 +132,7 @@ def orders(launch: Launch) -> Iterator[Switch]:
             if op.name == "arith.select"
             else "both sides of " + "-/"[op.name == "arith.divf"]
         )
-        yield _switch(f"{noun} exchanged{lines_of(launch, op)}", _ORDERED[op.name], op, _exchanged)
+        yield switch_of(f"{noun} exchanged{lines_of(launch, op)}", _ORDERED[op.name], op, _exchanged)
 
 
 def _exchanged(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
@@ -140,7 +150,7 @@ def divisors(launch: Launch) -> Iterator[Switch]:
     for function in launch.executable.plan.functions.values():
         made = makers(function)
         for op in [op for op in made.values() if op.name == "arith.divf"]:
-            held = _held(function, made, op.operands[1], known)
+            held = held_by(function, made, op.operands[1], known)
             if held is None:
                 continue
             name, value = held
@@ -150,10 +160,10 @@ def divisors(launch: Launch) -> Iterator[Switch]:
                     other in known or other.startswith(name) or name == "what stands there"
                 ):
                     title = f"{other} and not {name} as divisor{lines_of(launch, op)}"
-                    yield _switch(title, "what is divided by", op, _given(1, meant))
+                    yield switch_of(title, "what is divided by", op, given(1, meant))
 
 
-def _held(
+def held_by(
     function: Function, made: Mapping[int, Op], number: int, known: Mapping[str, float]
 ) -> tuple[str, float] | None:
     """The launch's number that a value is, by name and value; a sum of those counts as well, without a name."""
@@ -165,13 +175,13 @@ def _held(
     if value is not None:
         return next(((name, one) for name, one in known.items() if one == value), None)
     if made[number].name in ("arith.subi", "arith.addi", "arith.subf", "arith.addf"):
-        parts = [(constant(made, each), _held(function, made, each, known)) for each in made[number].operands]
+        parts = [(constant(made, each), held_by(function, made, each, known)) for each in made[number].operands]
         if all(part != (None, None) for part in parts):
             return ("what stands there", math.nan)
     return None
 
 
-def _given(position: int, value: float) -> Callable[..., Any]:
+def given(position: int, value: float) -> Callable[..., Any]:
     """An operand that is ``value`` in all lanes."""
 
     def run(inner: Implementation, frame: Frame, op: Op, *operands: Value, **told: Any) -> Any:
@@ -182,40 +192,24 @@ def _given(position: int, value: float) -> Callable[..., Any]:
     return run
 
 
-def unused(launch: Launch) -> list[str]:
-    """The numbers that the kernel is given and takes no notice of."""
-    taken = {number for op in launch.executable.plan.walk() for number in op.operands}
-    taken |= {each for op in launch.executable.plan.walk() for one in op.successors for each in one.operands}
-    function = launch.executable.plan.kernel
-    names = {function.names[number] for number in function.arguments if number not in taken}
-    return [name for name in numbers(launch) if name in names]
-
-
 def scales(launch: Launch) -> Iterator[Switch]:
     """What a dot gives, or is stored or loaded, times a number that is given and not used; dots over a root, too."""
     known = numbers(launch)
-    idle = {name: known[name] for name in unused(launch)}
+    idle = {name: known[name] for name in unused(launch) if name in known}
     roots = {f"1 / sqrt({name})": value**-0.5 for name, value in known.items() if value > 1}
     for op in [op for name in ("tt.dot", "tt.store", "tt.load") for op in ops_of(launch, name)]:
-        if op.name != "tt.load" and not _of_floats(launch, op, 0 if op.name == "tt.dot" else 1):
-            continue
-        if op.name == "tt.load" and not _gives_floats(launch, op):
+        if not _of_floats(launch, op):
             continue
         noun = {"tt.dot": "tl.dot", "tt.store": "what is stored", "tt.load": "what is loaded"}[op.name]
         for name, value in {**idle, **(roots if op.name == "tt.dot" else {})}.items():
             if value not in (0.0, 1.0):
-                title = f"{noun} times {name}{lines_of(launch, op)}"
-                yield _switch(title, "a factor that was left out", op, _scaled(value))
+                title = f"{noun} multiplied by {name}{lines_of(launch, op)}"
+                yield switch_of(title, "a factor that was left out", op, _scaled(value))
 
 
-def _of_floats(launch: Launch, op: Op, position: int) -> bool:
-    function = next(f for f in launch.executable.plan.functions.values() if any(op is one for one in f.walk()))
-    return function.types[op.operands[position]].is_float
-
-
-def _gives_floats(launch: Launch, op: Op) -> bool:
-    function = next(f for f in launch.executable.plan.functions.values() if any(op is one for one in f.walk()))
-    return function.types[op.results[0]].is_float
+def _of_floats(launch: Launch, op: Op) -> bool:
+    """Whether it loads, stores or multiplies floats."""
+    return function_of(launch, op).types[(op.results or op.operands[1:])[0]].is_float
 
 
 def _scaled(value: float) -> Callable[..., Any]:
@@ -238,13 +232,13 @@ def guards(launch: Launch) -> Iterator[Switch]:
     for op in ops_of(launch, "math.exp", "math.exp2"):
         if shape_of(launch, op):
             title = f"the greatest of each row taken off first{lines_of(launch, op)}"
-            yield _switch(title, "powers that overflow", op, _taken_off)
+            yield switch_of(title, "powers that overflow", op, _taken_off)
     known = numbers(launch)
     for op in ops_of(launch, "math.sqrt", "math.rsqrt", "tt.precise_sqrt"):
-        idle = {name: known[name] for name in unused(launch) if 0 < known[name] < 0.1}
+        idle = {name: known[name] for name in unused(launch) if 0 < known.get(name, 0) < 0.1}
         for name, value in (idle or {f"{one:g}": one for one in _TINY}).items():
             title = f"{name} added under the root{lines_of(launch, op)}"
-            yield _switch(title, "an epsilon that was left out", op, _added(value))
+            yield switch_of(title, "an epsilon that was left out", op, _added(value))
 
 
 def _taken_off(inner: Implementation, frame: Frame, op: Op, x: Value) -> Value:
@@ -259,30 +253,3 @@ def _added(value: float) -> Callable[..., Value]:
         return inner(frame, op, found + np.asarray(value, found.dtype))  # type: ignore[no-any-return]
 
     return run
-
-
-# --- Integers -----------------------------------------------------------------------------------------
-
-
-def integers(launch: Launch) -> Iterator[Switch]:
-    """Quotients and remainders of negative numbers as Python has them; constants that are one off in offsets."""
-    for op in ops_of(launch, "arith.divsi", "arith.remsi"):
-        sign = "//" if op.name == "arith.divsi" else "%"
-        title = f"{sign} as Python has it{lines_of(launch, op)}"
-        yield _switch(title, f"{sign} of negative integers, which is cut and not floored", op, _floored)
-    for function in launch.executable.plan.functions.values():
-        made = makers(function)
-        for op in [op for op in made.values() if op.name in ("arith.addi", "arith.subi")]:
-            for k, number in enumerate(op.operands):
-                held = constant(made, number)
-                if held is None or launch.lines.get(op.index) is None:
-                    continue
-                for by in (1, -1):
-                    title = f"{held + by} and not {held}{lines_of(launch, op)}"
-                    yield _switch(title, "a constant that is one off", op, _given(k, held + by))
-
-
-def _floored(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
-    a, b = (frame.elements(op, k, value) for k, value in enumerate(operands))
-    divisor = np.where(b == 0, np.ones_like(b), b)
-    return np.floor_divide(a, divisor) if op.name == "arith.divsi" else np.mod(a, divisor)

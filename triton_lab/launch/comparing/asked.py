@@ -84,3 +84,13 @@ def behind(flow: Flow, taken: Sequence[tuple[Op, int]]) -> set[Value]:
 def indices(ops: Sequence[Op]) -> frozenset[int]:
     """By which a switch knows them."""
     return frozenset(op.index for op in ops)
+
+
+def unused(launch: Launch) -> list[str]:
+    """The arguments that the kernel is given and takes no notice of; of constexprs that is not known."""
+    taken = {number for op in launch.executable.plan.walk() for number in op.operands}
+    taken |= {each for op in launch.executable.plan.walk() for one in op.successors for each in one.operands}
+    kernel = launch.executable.plan.kernel
+    there = {kernel.names[number] for number in kernel.arguments}
+    used = {kernel.names[number] for number in kernel.arguments if number in taken}
+    return [one.name for one in launch.arguments if one.name in there - used]

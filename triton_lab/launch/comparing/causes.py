@@ -101,6 +101,10 @@ class Half:
         return self.where or (words.count(self.mends, "element") if self.mends else "nothing")
 
 
+def _of_two(which: int, half: Half) -> str:
+    return f"slip {which}, {half.cause}: {half.name}; alone it mends {half.told()}"
+
+
 @dataclass(frozen=True)
 class Pairs:
     """Two changes at once: ``tried`` of ``of`` pairs within ``seconds``, and those ``found``, if any, by ``halves``."""
@@ -121,6 +125,17 @@ class Pairs:
         if first.mends or second.mends:
             alone = f"alone the first mends {first.told()}, the second {second.told()}"
         return f"two slips at once, {first.cause}, and {second.cause}: {self.found.told()}; {alone}"
+
+    def lines(self) -> list[str]:
+        """The same for readers in a hurry: what both do together, then each slip on a line of its own."""
+        assert self.found is not None
+        right = self.found.equal if self.found.removes else self.found.within or 0
+        how = "bit-equal" if self.found.removes else "as near as rounding explains"
+        every = f"{words.number(right)} of {words.count(self.found.total, 'element')}"
+        return [
+            f"two slips at once: with both mended {every} are {how}",
+            *map(_of_two, (1, 2), self.halves),
+        ]
 
     def told(self) -> str:
         """What came of it, and how many were tried."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from triton_lab import words
+from triton_lab.launch.comparing.asked import unused
 from triton_lab.launch.comparing.compared import DIFFERENT, EQUAL, VERDICTS, Compared
 from triton_lab.launch.comparing.first import FirstStore, first_store
 from triton_lab.launch.comparing.relations import relations
@@ -72,7 +74,8 @@ class Comparison:
 
         They say which part of an argument differs, if slices name it, and what it is instead: so many times what was
         expected, transposed, some elements further on, or as it was before the launch. Each holds for every element
-        that it speaks of, but for rounding; where nothing can be said there are none.
+        that it speaks of, but for rounding; where nothing can be said there are none. Arguments that the kernel does
+        not use are named.
 
         >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: 2 * (x_ptr + y_ptr)).relations
         ('out_ptr is what was expected times 0.5',)
@@ -83,9 +86,14 @@ class Comparison:
             held = before(self.launch)
         except CannotReplay:
             held = {}
-        return tuple(
+        found = [
             text for one in self.arguments if one.written for text in relations(one, self.launch, held.get(one.name))
-        )
+        ]
+        idle = unused(self.launch)
+        if idle:
+            them = words.noun(len(idle), "it", "them")
+            found.append(f"{self.launch.kernel} is given {', '.join(idle)} and makes no use of {them}")
+        return tuple(found)
 
     @cached_property
     def _causes(self) -> Causes:

@@ -29,8 +29,8 @@ class Switch:
 
     ``table`` is what the interpreter runs instead, ``fuses`` whether products are fused with additions first, and
     ``accumulates`` whether those of tiles are. ``layers`` lie over the table (see `changes`), ``redirects`` over those:
-    where loads and stores go. ``ops`` are the operations that it changes, by index. ``grid`` is another grid, and
-    ``zeroed`` an argument that holds zeros before the launch.
+    where loads and stores go. ``ops`` are the operations that it changes, by index. ``grid`` is another grid,
+    ``zeroed`` an argument that holds zeros before the launch, and ``exchanged`` are two that stand for each other.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Switch:
     ops: frozenset[int] = frozenset()
     grid: tuple[int, int, int] | None = None
     zeroed: str = ""
+    exchanged: tuple[str, ...] = ()
 
     def executable(self, plan: Plan) -> Executable:
         """The plan with this switch on."""
@@ -56,6 +57,10 @@ class Switch:
             launch = replace(launch, grid=self.grid)
         if self.zeroed and launch.snapshot is not None:
             launch = replace(launch, snapshot=launch.snapshot.zeroed(*_extent(launch.argument(self.zeroed))))
+        if self.exchanged and launch.snapshot is not None:
+            kernel = launch.executable.plan.kernel
+            one, two = ([kernel.names[k] for k in kernel.arguments].index(name) for name in self.exchanged)
+            launch = replace(launch, snapshot=launch.snapshot.exchanged(one, two))
         return launch
 
     def with_(self, other: Switch) -> Switch:
@@ -71,12 +76,16 @@ class Switch:
             self.ops | other.ops,
             self.grid or other.grid,
             self.zeroed or other.zeroed,
+            self.exchanged or other.exchanged,
         )
 
     def goes_with(self, other: Switch) -> bool:
         """Whether both at once are two changes: not two of one kind in one place, nor two grids."""
         apart = self.cause != other.cause or not self.ops & other.ops
-        return apart and not (self.grid and other.grid) and not (self.zeroed and other.zeroed)
+        return apart and not any(
+            a and b
+            for a, b in ((self.grid, other.grid), (self.zeroed, other.zeroed), (self.exchanged, other.exchanged))
+        )
 
 
 def _extent(argument: Argument) -> tuple[int, int]:

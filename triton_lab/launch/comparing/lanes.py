@@ -131,3 +131,31 @@ def _as(value: float, dtype: np.dtype[Any]) -> Array:
         info = np.iinfo(dtype)
         return np.array(info.max if value > 0 else info.min, dtype)
     return np.array(value).astype(dtype)
+
+
+# --- What a reduction does ----------------------------------------------------------------------------
+
+_FOLDS: Sequence[tuple[str, Any]] = (("sum", np.sum), ("max", np.max), ("min", np.min))
+
+
+def folds(launch: Launch) -> Iterator[Switch]:
+    """A sum for a maximum or a minimum, and the other way round."""
+    for op in ops_of(launch, "tt.reduce"):
+        inner = [one.name for one in op.regions[0].blocks[0].ops[:-1]]
+        held = next((name for name, prefix in _SPELLED.items() if len(inner) == 1 and inner[0][6:9] == prefix), None)
+        for name, fold in _FOLDS:
+            if held is not None and name != held:
+                change = changed([op], _folded_by(fold))
+                title = f"{name} and not {held}{lines_of(launch, op)}"
+                yield Switch(title, "what a reduction does", layers=(change,), ops=indices([op]))
+
+
+_SPELLED = {"sum": "add", "max": "max", "min": "min"}
+
+
+def _folded_by(fold: Any) -> Any:
+    def reduced(inner: Implementation, frame: Frame, op: Op, value: Held) -> Held:
+        array = frame.spread(op, 0, value)
+        return np.asarray(fold(array, axis=op.attributes["axis"] + 1), array.dtype)
+
+    return reduced

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from triton_lab.launch.comparing import arithmetic, axes, grids, loops
+from triton_lab.launch.comparing import arithmetic, axes, given, grids, loops
 from triton_lab.launch.comparing.experiments import Switch
-from triton_lab.launch.comparing.lanes import left_out, masked_off, others
+from triton_lab.launch.comparing.lanes import folds, left_out, masked_off, others
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -33,7 +33,11 @@ _RARER = (
     arithmetic.operators,
     arithmetic.scales,
     arithmetic.guards,
-    arithmetic.integers,
+    given.integers,
+    given.sizes,
+    given.arguments,
+    given.stale,
+    folds,
     grids.grids,
     grids.zeroed,
 )

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import words
+from triton_lab.launch.access import elements_at
 from triton_lab.launch.comparing.compared import DIFFERENT, Compared
 from triton_lab.launch.comparing.formats import is_float, unit_roundoff, wide
 
@@ -33,7 +34,7 @@ def relations(one: Compared, launch: Launch, before: Array | None) -> list[str]:
     if one.verdict != DIFFERENT or one.count < _LEAST:
         return []
     part = _part(one)
-    if before is not None and _untouched(one, before):
+    if before is not None and _untouched(one, before) and not _stored(one, launch):
         return [*part, f"those of {one.name} that differ hold what they held before the launch"]
     return [*part, *_first(one, launch)]
 
@@ -80,6 +81,18 @@ def _untouched(one: Compared, before: Array) -> bool:
     """Whether each element that differs is as it was. What was NaN or poison stays it."""
     wrong = ~np.asarray(one.explained)
     return before.shape == one.a.shape and before[wrong].tobytes() == one.a[wrong].tobytes()
+
+
+def _stored(one: Compared, launch: Launch) -> bool:
+    """Whether the launch stored to one that differs: then what it holds is what was stored, and may be as it was."""
+    argument, wrong = launch.argument(one.name), ~np.asarray(one.explained).reshape(-1)
+    for access in launch.done:
+        if access.kind != "load" and access.argument == one.name:
+            for event in access.events:
+                found = elements_at(event.addresses()[event.active()] - argument.address, argument)
+                if wrong[found[found >= 0]].any():
+                    return True
+    return False
 
 
 # --- What it is instead -------------------------------------------------------------------------------

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-# Different numbers that have to come right: fewer may do so by chance, of integers many more.
-_FLOATS, _WHOLE = 4, 16
+# Different numbers that have to come right: fewer may do so by chance; and of integers so many elements.
+_DISTINCT, _WHOLE = 4, 16
 
 
 @dataclass(eq=False)
@@ -140,7 +140,7 @@ class Search:
             if mended.any():
                 count += int(np.count_nonzero(mended))
                 parts.append(part_of(one.name, mended) or "")
-        told = " and ".join(parts) if all(parts) and count >= _FLOATS else ""
+        told = " and ".join(parts) if all(parts) and count >= _DISTINCT else ""
         return replace(half, mends=count, where=told)
 
 
@@ -152,7 +152,8 @@ def _telling(plain: Sequence[Compared], found: Sequence[Compared] = ()) -> bool:
     """Whether what differs, of that what is right in ``found``, is so much that it does not come right by chance."""
     for k, one in enumerate(plain):
         wrong = ~one.explained & found[k].same if found else ~one.explained
-        if len(np.unique(np.asarray(wide(one.b))[wrong])) >= (_FLOATS if is_float(one.dtype) else _WHOLE):
+        distinct = len(np.unique(np.asarray(wide(one.b))[wrong]))
+        if distinct >= _DISTINCT and (is_float(one.dtype) or np.count_nonzero(wrong) >= _WHOLE):
             return True
     return False
 

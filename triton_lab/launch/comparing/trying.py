@@ -56,7 +56,9 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
         if any(one.names_it for one in found) or any(one.found for one in pairs):
             break
         if roundings:
-            found += tuple(_experiments(comparison))
+            nearer = _experiments(comparison)
+            # Of roundings that are known not to be it none is named for being nearer.
+            found += tuple(replace(one, telling=False) if bounded and slips else one for one in nearer)
         elif slips:
             singles, pairs = _on_slips(comparison, seconds)
             found += singles

@@ -10,6 +10,7 @@ import torch
 
 import triton_lab as lab
 from tests.launch.comparing.kernels import recorded
+from tests.launch.comparing.launched_slips import LAUNCHED, Launched
 from tests.launch.comparing.slips import randn, total_over
 from tests.launch.comparing.two_slips import TWOS, Two, added, softmax
 from triton_lab.launch.comparing import trying
@@ -34,6 +35,15 @@ def test_both_are_named(two: Two) -> None:
     assert any(names(a, two, 0) and names(b, two, 1) for a, b in ((one, other), (other, one))), causes.cause
     assert causes.cause.startswith("two slips at once, ") and one.cause in causes.cause and other.cause in causes.cause
     assert causes.table()[-1][-1] in ("removes the difference", "yes, but for rounding")
+
+
+@pytest.mark.parametrize("pair", LAUNCHED, ids=lambda pair: pair.name)
+def test_both_are_named_where_one_is_the_launchs(pair: Launched) -> None:
+    causes = lab.compare(recorded(pair.run), pair.right).causes(LONG)
+    assert causes.pair is not None, causes
+    said = [half.cause for half in causes.pair.halves]
+    fits = [[any(cause in text for cause in each) for text in said] for each in pair.causes]
+    assert (fits[0][0] and fits[1][1]) or (fits[0][1] and fits[1][0]), causes.cause
 
 
 def wrong_sum(**on: bool) -> None:

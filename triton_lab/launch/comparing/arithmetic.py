@@ -192,6 +192,24 @@ def given(position: int, value: float) -> Callable[..., Any]:
     return run
 
 
+_NOUNS = {
+    "tt.dot": "tl.dot", "tt.store": "what is stored", "tt.load": "what is loaded", "math.exp": "what exp takes",
+    "math.exp2": "what exp2 takes",
+}  # fmt: skip
+
+
+def signs(launch: Launch) -> Iterator[Switch]:
+    """What exp takes, or is stored or loaded, with the other sign."""
+    for op in [op for name in ("math.exp", "math.exp2", "tt.store", "tt.load") for op in ops_of(launch, name)]:
+        if _of_floats(launch, op):
+            title = f"{_NOUNS[op.name]} with the other sign{lines_of(launch, op)}"
+            yield switch_of(title, "a sign that was left out", op, _turned if op.name[:4] == "math" else _scaled(-1.0))
+
+
+def _turned(inner: Implementation, frame: Frame, op: Op, x: Value) -> Value:
+    return inner(frame, op, -frame.elements(op, 0, x))  # type: ignore[no-any-return]
+
+
 def scales(launch: Launch) -> Iterator[Switch]:
     """What a dot gives, or is stored or loaded, times a number that is given and not used; dots over a root, too."""
     known = numbers(launch)
@@ -200,10 +218,9 @@ def scales(launch: Launch) -> Iterator[Switch]:
     for op in [op for name in ("tt.dot", "tt.store", "tt.load") for op in ops_of(launch, name)]:
         if not _of_floats(launch, op):
             continue
-        noun = {"tt.dot": "tl.dot", "tt.store": "what is stored", "tt.load": "what is loaded"}[op.name]
         for name, value in {**idle, **(roots if op.name == "tt.dot" else {})}.items():
             if value not in (0.0, 1.0):
-                title = f"{noun} multiplied by {name}{lines_of(launch, op)}"
+                title = f"{_NOUNS[op.name]} multiplied by {name}{lines_of(launch, op)}"
                 yield switch_of(title, "a factor that was left out", op, _scaled(value))
 
 

@@ -109,13 +109,16 @@ class Comparison:
         Tried are what a GPU does otherwise (tf32, fused multiply-add, approximate functions, dots as tensor cores make
         them), other orders of summation and float64; on a machine with a GPU its options, too. Where rounding does not
         explain the difference, slips are tried first: other masks and strides, other values in masked-off lanes, the
-        other axis, program ids exchanged, an iteration more, ``<=`` for ``<`` and the like. Races, reads of unwritten
-        memory and atomics of floats are named where they were found.
+        other axis, program ids exchanged, an iteration more, ``<=`` for ``<``, ``-`` for ``+``, another grid and the
+        like. Races, reads of unwritten memory and atomics of floats are named where they were found.
 
+        >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr - y_ptr).causes().cause
+        'an operator: with - and not + (line 23) on add_kernel (CPU) 1,000 of 1,000 elements are bit-equal'
         >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr).causes())
         no cause was found: nothing that was tried removes the difference
           <= and not < (line 20) on add_kernel (CPU) could not be tried: a load on line 21 would go where it may not
-          with all in float64 on add_kernel (CPU) 1 of 1,000 elements is bit-equal, and 8.38e+06 ulp are left
+          ...
+          with two of these at once on add_kernel (CPU) nothing removes the difference: 14 of 14 pairs tried
         """
         if seconds is not None:
             from triton_lab.launch.comparing.trying import causes

@@ -145,7 +145,7 @@ def steps(launch: Launch) -> Iterator[Switch]:
 
 def _further(one: Access, rows: set[int]) -> list[int]:
     """By how many bytes a block would have to move to go on, if it comes more than once, always to the same place: by
-    itself, along either axis, or by one of the tensor's ``rows``."""
+    itself, along either axis, or by as many of the tensor's ``rows``, or one."""
     pointers = [event.pointer for event in one.events]
     first = pointers[0] if len(pointers) > 1 else None
     if not isinstance(first, Affine):
@@ -156,7 +156,8 @@ def _further(one: Access, rows: set[int]) -> list[int]:
             return []
     pairs = zip(reversed(first.shape), reversed(first.strides), strict=True)
     own = [extent * stride for extent, stride in pairs if stride and extent > 1]
-    return list(dict.fromkeys([*own, *sorted(rows)]))
+    blocks = [extent * row for row in sorted(rows) for extent in first.shape if extent > 1]
+    return list(dict.fromkeys([*own, *sorted(rows), *blocks]))
 
 
 def _stepping(which: Op, further: int) -> Layers:

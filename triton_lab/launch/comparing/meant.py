@@ -32,6 +32,7 @@ _RARER = (
     arithmetic.orders,
     arithmetic.operators,
     arithmetic.scales,
+    arithmetic.signs,
     arithmetic.guards,
     given.integers,
     given.sizes,

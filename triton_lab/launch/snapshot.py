@@ -6,7 +6,7 @@ import mmap
 import os
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -116,6 +116,24 @@ class Snapshot:
             if held.start <= start and stop <= held.start + len(held.data):
                 return held.data[start - held.start : stop - held.start]
         raise LookupError(f"no region holds the addresses {start:#x} to {stop:#x}")
+
+    def zeroed(self, start: int, stop: int) -> Snapshot:
+        """The same with zeros at the addresses ``start .. stop - 1``."""
+        kept = []
+        for held in self.regions:
+            if held.start < stop and start < held.start + len(held.data):
+                data = held.data.copy()
+                data[max(start - held.start, 0) : stop - held.start] = 0
+                held = replace(held, data=data, file=None)
+            kept.append(held)
+        return replace(self, regions=tuple(kept))
+
+    def exchanged(self, one: int, two: int) -> Snapshot:
+        """The same with two of the arguments in each other's place."""
+        order = list(range(len(self.arguments)))
+        order[one], order[two] = two, one
+        arguments = tuple(self.arguments[k] for k in order)
+        return replace(self, arguments=arguments, owners=tuple(self.owners[k] for k in order))
 
     def memory(self, instead: tuple[Ranges, int] | None = None) -> Memory:
         """A fresh memory with the bytes of then, at the addresses of then; ``instead``: see `Held.region`."""

@@ -104,6 +104,11 @@ def test_of_one_element_that_is_off_the_whole_is_not_said() -> None:
     assert said(torch.where(torch.arange(300) == 200, 5.0, 2 * x), x) == ()
 
 
+def test_what_was_stored_and_is_as_it_was_is_not_said_to_be_left_out() -> None:
+    """Zeros that were stored to zeros."""
+    assert not any("before the launch" in told for told in said(torch.zeros(300), x))
+
+
 def test_equal_results_and_those_that_rounding_explains_have_none() -> None:
     assert said(x, x) == ()
 

@@ -13,6 +13,7 @@ import triton.language as tl
 
 import triton_lab as lab
 from tests.launch.comparing.kernels import recorded
+from tests.launch.comparing.more_slips import MORE
 from tests.launch.comparing.slips import SLIPS, Slip, along, below, normalized, product, randn, softmax_over
 from triton_lab.launch.comparing.meant import meanings
 
@@ -26,6 +27,19 @@ def test_the_slip_is_named(slip: Slip) -> None:
     assert causes.table()[-1][-1] in ("removes the difference", "yes, but for rounding")
     assert slip.cause in causes.cause and slip.switch in causes.cause
     assert re.search(r"\(lines? \d", causes.cause)
+
+
+@pytest.mark.parametrize("slip", MORE, ids=lambda slip: slip.name)
+def test_more_slips_are_named_or_none_is(slip: Slip) -> None:
+    causes = lab.compare(recorded(slip.run), slip.right).causes()
+    assert causes.pair is None
+    assert slip.cause in causes.cause and slip.switch in causes.cause
+    assert causes.known == bool(slip.cause), causes.cause
+
+
+def test_what_is_given_and_not_used_is_told() -> None:
+    slip = next(slip for slip in MORE if slip.name == "no scale")
+    assert lab.compare(recorded(slip.run), slip.right).relations[-1] == ("scores is given scale and makes no use of it")
 
 
 def right_softmax(x: torch.Tensor) -> None:
@@ -121,7 +135,7 @@ def test_an_exchange_that_goes_out_of_bounds_is_no_cause() -> None:
             a, b, torch.zeros(64, 16), 64, 16, 32, SWAP=False, SHORT=False, ACROSS=0, BM=32, BN=16, BK=16
         )
     )
-    causes = lab.compare(launch, a @ b + 1).causes()
+    causes = lab.compare(launch, torch.sin(a @ b)).causes()
     assert causes.cause.startswith("no cause was found")
     assert lab.compare(launch, (a.double() @ b.double()).float()).verdict != "different"
 

@@ -9,9 +9,10 @@ import torch
 import triton_lab as lab
 from tests.launch.comparing.kernels import added_up, copied, exponential, recorded
 from tests.launch.comparing.slips import SLIPS
+from tests.launch.comparing.two_slips import TWOS
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
-from triton_lab.views.launch.comparison import ComparisonView
+from triton_lab.views.launch.comparison import ComparisonView, _briefly
 
 
 def shifted(size: int = 64, block: int = 32) -> Launch:
@@ -85,3 +86,26 @@ def test_the_cause_stands_first_and_what_it_is_instead_among_the_lines() -> None
     assert view.text().count("what is divided by") == 1
     other = lab.compare(recorded(slip.run), slip.right * 2 + 1).plot().scene()
     assert "cause" not in other and any(line.startswith("no cause was found") for line in other["lines"])
+
+
+def test_of_two_slips_each_stands_on_a_line_of_its_own() -> None:
+    two = next(two for two in TWOS if two.name == "added: MASK and SIGN")
+    comparison = lab.compare(recorded(two.run), two.right)
+    comparison.causes(60.0)
+    scene, (mask,), (sign,) = comparison.plot().scene(), two.lines("MASK"), two.lines("SIGN")
+    assert scene["cause"] == "cause: two slips at once: with both mended 300 of 300 elements are bit-equal"
+    assert scene["lines"][:2] == [
+        f"slip 1, an operator: + and not - (line {sign}); alone it mends out_ptr[:290]",
+        f"slip 2, the mask on line {mask}: every lane inside its tensor; alone it mends nothing",
+    ]
+
+
+def test_of_many_experiments_a_picture_has_those_that_say_something() -> None:
+    two = next(two for two in TWOS if two.name == "layer_norm: MEAN and MASK")
+    comparison = lab.compare(recorded(two.run), two.right)
+    rows = comparison.causes(60.0).table()
+    brief = _briefly(rows)
+    assert len(rows) > 40 and len(brief) <= 9
+    assert rows[-1] in brief and brief[-1][0] == f"{len(rows) - len(brief) + 1} others"
+    assert len(comparison.plot().scene()["causes"]) == len(rows)
+    assert _briefly(rows[:8]) == rows[:8]

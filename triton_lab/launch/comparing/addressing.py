@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +18,10 @@ from numpy.typing import NDArray
 from triton_lab import words
 from triton_lab.interpreter import access
 from triton_lab.interpreter.affine import Affine
-from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.ops.memory import as_pointer, load_at, masking, store_at
-from triton_lab.interpreter.values import Value
-from triton_lab.interpreter.variants import Table
 from triton_lab.ir import Op
 from triton_lab.ir.effects import operands_of
 from triton_lab.launch.access import elements_at
+from triton_lab.launch.comparing.changes import Redirect, redirected
 from triton_lab.launch.comparing.experiments import Switch
 
 if TYPE_CHECKING:
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
 Array = NDArray[Any]
-_Change = Callable[[access.Pointer, access.Mask], tuple[access.Pointer, access.Mask]]
 
 _MOST = 8  # of either kind, on one launch: each runs it again
 
@@ -54,26 +50,13 @@ def addresses(launch: Launch, other: Launch | None) -> Iterator[Switch]:
 _Known = tuple["Access", Op, "Argument"]
 
 
-def redirected(changes: Mapping[int, _Change]) -> Table:
-    """Loads and stores, some of them (by the index of the operation) elsewhere or under other masks."""
-
-    def changed(frame: Frame, op: Op, operands: Sequence[Value]) -> tuple[access.Pointer, access.Mask]:
-        at = operands_of(op)
-        where, mask = as_pointer(operands[at.address]), masking(operands, at)
-        return changes[op.index](where, mask) if op.index in changes else (where, mask)
-
-    def load(frame: Frame, op: Op, *operands: Value) -> Value:
-        return load_at(frame, op, operands, *changed(frame, op, operands))
-
-    def store(frame: Frame, op: Op, *operands: Value) -> None:
-        store_at(frame, op, operands, *changed(frame, op, operands))
-
-    return {"tt.load": load, "tt.store": store}
-
-
 def _on_lines(known: Sequence[_Known]) -> str:
     lines = sorted({one.line for one, _, _ in known if one.line is not None})
     return words.noun(len(lines), "on line ", "on lines ") + " and ".join(map(str, lines)) if lines else "of it"
+
+
+def _indices(known: Sequence[_Known]) -> frozenset[int]:
+    return frozenset(op.index for _, op, _ in known)
 
 
 # --- Masks --------------------------------------------------------------------------------------------
@@ -89,8 +72,8 @@ def _masks(known: Sequence[_Known]) -> Iterator[Switch]:
         for rows, name in ((True, "every lane inside its row"), (False, "every lane inside its tensor")):
             apart = not rows or any(len(argument.shape) > 1 for _, _, argument in group)
             if apart and any(_differs(each, rows) for each in group):
-                table = redirected({op.index: _masked(argument, rows) for _, op, argument in group})
-                yield Switch(name, f"the mask {_on_lines(group)}", table)
+                layers = redirected({op.index: _masked(argument, rows) for _, op, argument in group})
+                yield Switch(name, f"the mask {_on_lines(group)}", redirects=(layers,), ops=_indices(group))
 
 
 def _differs(each: _Known, rows: bool) -> bool:
@@ -103,7 +86,7 @@ def _differs(each: _Known, rows: bool) -> bool:
     )
 
 
-def _masked(argument: Argument, rows: bool) -> _Change:
+def _masked(argument: Argument, rows: bool) -> Redirect:
     def change(where: access.Pointer, mask: access.Mask) -> tuple[access.Pointer, access.Mask]:
         found = where.elements(np.dtype(np.int64)) if isinstance(where, Affine) else where
         return where, _inside(found, argument, _contiguous(where, argument), rows)
@@ -145,10 +128,11 @@ def _strides(known: Sequence[_Known], other: Launch | None) -> Iterator[Switch]:
     for (stride, instead), group in found.items():
         parts = [[each] for each in group] + ([group] if len(group) > 1 else [])
         for part in parts:
-            table = redirected({op.index: _restrided(argument, stride, instead) for _, op, argument in part})
+            layers = redirected({op.index: _restrided(argument, stride, instead) for _, op, argument in part})
             names = " and ".join(dict.fromkeys(argument.name for _, _, argument in part))
             yield Switch(
-                f"a stride of {instead} and not {stride}", f"the stride of {names} {_on_lines(part)}", table
+                f"a stride of {instead} and not {stride}", f"the stride of {names} {_on_lines(part)}",
+                redirects=(layers,), ops=_indices(part),
             )  # fmt: skip
 
 
@@ -179,7 +163,7 @@ def _by(other: Launch | None, one: Access) -> list[int]:
     return [stride for two in twins for stride in _used(two, other.argument(str(two.argument)))]
 
 
-def _restrided(argument: Argument, stride: int, instead: int) -> _Change:
+def _restrided(argument: Argument, stride: int, instead: int) -> Redirect:
     """As if ``stride`` had been ``instead``, in the block and between it and the tensor's start."""
     size = argument.itemsize
 

@@ -33,6 +33,8 @@ class Experiment:
     failed: str = ""
     within: int | None = None
     documented: bool = False
+    # Whether what comes right has more than a few different values: zeros do so by chance.
+    telling: bool = True
 
     @property
     def explains(self) -> bool:
@@ -45,11 +47,16 @@ class Experiment:
         return not self.failed and self.equal == self.total
 
     @property
+    def names_it(self) -> bool:
+        """Whether nothing is left but what is allowed."""
+        return self.removes or self.explains
+
+    @property
     def helps(self) -> bool:
         """Whether most of it goes away."""
         nearer = self.ulps < self.ulps_before and self.ulps * _MOST <= self.ulps_before  # both may be infinite: NaN
         lesser = nearer or (self.total - self.equal) * _MOST <= self.total - self.before
-        return not self.failed and self.equal > self.before and lesser
+        return not self.failed and self.equal > self.before and lesser and self.telling
 
     @property
     def answer(self) -> str:
@@ -70,12 +77,85 @@ class Experiment:
             if self.documented:
                 return f"{self.name} covers {every} on {self.side}, of which {bits}"
             return f"with {self.name} on {self.side} {every} are as near as rounding explains, of which {bits}"
-        equal, of, what = (*self.rows, "row") if self.rows else (self.equal, self.total, "element")
+        in_rows = self.rows is not None and (self.rows[0] or not self.equal)
+        equal, of, what = (*self.rows, "row") if self.rows and in_rows else (self.equal, self.total, "element")
         left = "" if self.removes else f", and {words.significant(self.ulps)} ulp are left"
         return (
             f"with {self.name} on {self.side} {words.number(equal)} of {words.count(of, what)} "
             f"{words.noun(equal, 'is', 'are')} bit-equal{left}"
         )
+
+
+@dataclass(frozen=True)
+class Half:
+    """One of two changes that are needed together: how many elements it ``mends`` alone, and ``where``, if slices say
+    that."""
+
+    name: str
+    cause: str
+    mends: int = 0
+    where: str = ""
+
+    def told(self) -> str:
+        """``out[:, 96:]``, ``7 elements`` or ``nothing``."""
+        return self.where or (words.count(self.mends, "element") if self.mends else "nothing")
+
+
+def _of_two(which: int, half: Half) -> str:
+    return f"slip {which}, {half.cause}: {half.name}; alone it mends {half.told()}"
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Two changes at once: ``tried`` of ``of`` pairs within ``seconds``, and those ``found``, if any, by ``halves``."""
+
+    side: str
+    tried: int
+    of: int
+    seconds: float
+    found: Experiment | None
+    halves: tuple[Half, ...]
+
+    @property
+    def cause(self) -> str:
+        """Both, and what each does alone."""
+        assert self.found is not None
+        first, second = self.halves
+        alone = "neither mends anything alone"
+        if first.mends or second.mends:
+            alone = f"alone the first mends {first.told()}, the second {second.told()}"
+        return f"two slips at once, {first.cause}, and {second.cause}: {self.found.told()}; {alone}"
+
+    def lines(self) -> list[str]:
+        """The same for readers in a hurry: what both do together, then each slip on a line of its own."""
+        assert self.found is not None
+        right = self.found.equal if self.found.removes else self.found.within or 0
+        how = "bit-equal" if self.found.removes else "as near as rounding explains"
+        every = f"{words.number(right)} of {words.count(self.found.total, 'element')}"
+        return [
+            f"two slips at once: with both mended {every} are {how}",
+            *map(_of_two, (1, 2), self.halves),
+        ]
+
+    def told(self) -> str:
+        """What came of it, and how many were tried."""
+        if self.found is not None:
+            return self.found.told()
+        return f"with two of these at once on {self.side} nothing removes the difference: {self._tried}{self._more}"
+
+    def row(self) -> tuple[str, ...]:
+        """As `Causes.table` has it."""
+        return (f"two of these at once: {self._tried}", self.side, "", "", "no")
+
+    @property
+    def _tried(self) -> str:
+        return f"{words.number(self.tried)} of {words.count(self.of, 'pair')} tried"
+
+    @property
+    def _more(self) -> str:
+        if self.tried == self.of:
+            return ""
+        return f" in {words.significant(self.seconds)} s, and causes(seconds=60) would try more"
 
 
 @dataclass(frozen=True)
@@ -90,6 +170,12 @@ class Causes:
     experiments: tuple[Experiment, ...]
     named: tuple[str, ...]
     equal: bool = False
+    pairs: tuple[Pairs, ...] = ()
+
+    @property
+    def pair(self) -> Pairs | None:
+        """Two changes that are the cause together, where one is not."""
+        return next((one for one in self.pairs if one.found is not None), None)
 
     @property
     def known(self) -> bool:
@@ -99,7 +185,7 @@ class Causes:
         False
         """
         found = any(one.removes or one.explains or (one.helps and one.within is None) for one in self.experiments)
-        return not self.equal and (found or bool(self.named))
+        return not self.equal and (found or self.pair is not None or bool(self.named))
 
     @property
     def cause(self) -> str:
@@ -114,6 +200,8 @@ class Causes:
             parts.append(f"{best.cause}: {best.told()}")
         elif explained is not None:
             parts.append(f"{explained.cause}: {explained.told()}")
+        elif self.pair is not None:
+            parts.append(self.pair.cause)
         elif partly:
             nearest = min(partly, key=lambda one: (one.ulps, one.total - one.equal))
             parts.append(f"for the most part {nearest.cause}: {nearest.told()}")
@@ -122,7 +210,8 @@ class Causes:
 
     def table(self) -> list[tuple[str, ...]]:
         """Under ``tried``, ``on``, ``bit-equal``, ``ulp left`` and what it says."""
-        return [
+        pairs = (one.found for one in self.pairs if one.found is not None)
+        rows: list[tuple[str, ...]] = [
             (
                 one.name,
                 one.side,
@@ -130,8 +219,10 @@ class Causes:
                 "" if one.failed else words.significant(one.ulps),
                 one.failed or one.answer,
             )
-            for one in self.experiments
+            for one in (*self.experiments, *pairs)
         ]
+        return rows + [one.row() for one in self.pairs if one.of and one.found is None]
 
     def __repr__(self) -> str:
-        return "\n".join([self.cause, *(f"  {one.told()}" for one in self.experiments)])
+        tried = [one.told() for one in self.experiments] + [one.told() for one in self.pairs if one.of]
+        return "\n".join([self.cause, *(f"  {one}" for one in tried)])

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from triton_lab import words
+from triton_lab.launch.comparing.asked import unused
 from triton_lab.launch.comparing.compared import DIFFERENT, EQUAL, VERDICTS, Compared
 from triton_lab.launch.comparing.first import FirstStore, first_store
 from triton_lab.launch.comparing.relations import relations
@@ -72,7 +74,8 @@ class Comparison:
 
         They say which part of an argument differs, if slices name it, and what it is instead: so many times what was
         expected, transposed, some elements further on, or as it was before the launch. Each holds for every element
-        that it speaks of, but for rounding; where nothing can be said there are none.
+        that it speaks of, but for rounding; where nothing can be said there are none. Arguments that the kernel does
+        not use are named.
 
         >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: 2 * (x_ptr + y_ptr)).relations
         ('out_ptr is what was expected times 0.5',)
@@ -83,9 +86,14 @@ class Comparison:
             held = before(self.launch)
         except CannotReplay:
             held = {}
-        return tuple(
+        found = [
             text for one in self.arguments if one.written for text in relations(one, self.launch, held.get(one.name))
-        )
+        ]
+        idle = unused(self.launch)
+        if idle:
+            them = words.noun(len(idle), "it", "them")
+            found.append(f"{self.launch.kernel} is given {', '.join(idle)} and makes no use of {them}")
+        return tuple(found)
 
     @cached_property
     def _causes(self) -> Causes:
@@ -93,20 +101,29 @@ class Comparison:
 
         return causes(self)
 
-    def causes(self) -> Causes:
+    def causes(self, seconds: float | None = None) -> Causes:
         """Why the two differ, by experiment: the launches are replayed with one thing changed each time.
+
+        Where one explains nothing, two at once are tried, the most promising first, for ``seconds`` (2 by default).
 
         Tried are what a GPU does otherwise (tf32, fused multiply-add, approximate functions, dots as tensor cores make
         them), other orders of summation and float64; on a machine with a GPU its options, too. Where rounding does not
         explain the difference, slips are tried first: other masks and strides, other values in masked-off lanes, the
-        other axis, program ids exchanged, an iteration more, ``<=`` for ``<`` and the like. Races, reads of unwritten
-        memory and atomics of floats are named where they were found.
+        other axis, program ids exchanged, an iteration more, ``<=`` for ``<``, ``-`` for ``+``, another grid and the
+        like. Races, reads of unwritten memory and atomics of floats are named where they were found.
 
+        >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr - y_ptr).causes().cause
+        'an operator: with - and not + (line 23) on add_kernel (CPU) 1,000 of 1,000 elements are bit-equal'
         >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr).causes())
         no cause was found: nothing that was tried removes the difference
           <= and not < (line 20) on add_kernel (CPU) could not be tried: a load on line 21 would go where it may not
-          with all in float64 on add_kernel (CPU) 1 of 1,000 elements is bit-equal, and 8.38e+06 ulp are left
+          ...
+          with two of these at once on add_kernel (CPU) nothing removes the difference: 14 of 14 pairs tried
         """
+        if seconds is not None:
+            from triton_lab.launch.comparing.trying import causes
+
+            vars(self)["_causes"] = causes(self, seconds)
         return self._causes
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from triton_lab import words
@@ -15,37 +15,83 @@ from triton_lab.interpreter.threads import Shares, fused_in_order_of, in_order_o
 from triton_lab.interpreter.variants import Table
 from triton_lab.ir import Op, Plan, Type
 from triton_lab.ir.contract import accumulated, contracted
+from triton_lab.launch.comparing.changes import Layers, table_of
 from triton_lab.launch.comparing.rounding import APPROXIMATE
 
 if TYPE_CHECKING:
+    from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Switch:
     """``name`` as a table has it, and ``cause`` as a sentence has it: what is the reason if the switch removes it.
 
     ``table`` is what the interpreter runs instead, ``fuses`` whether products are fused with additions first, and
-    ``accumulates`` whether those of tiles are.
+    ``accumulates`` whether those of tiles are. ``layers`` lie over the table (see `changes`), ``redirects`` over those:
+    where loads and stores go. ``ops`` are the operations that it changes, by index. ``grid`` is another grid,
+    ``zeroed`` an argument that holds zeros before the launch, and ``exchanged`` are two that stand for each other.
     """
 
     name: str
     cause: str
-    table: Table
+    table: Table = field(default_factory=dict)
     fuses: bool = False
     accumulates: bool = False
+    layers: tuple[Layers, ...] = ()
+    redirects: tuple[Layers, ...] = ()
+    ops: frozenset[int] = frozenset()
+    grid: tuple[int, int, int] | None = None
+    zeroed: str = ""
+    exchanged: tuple[str, ...] = ()
 
     def executable(self, plan: Plan) -> Executable:
         """The plan with this switch on."""
         plan = accumulated(plan) if self.accumulates else plan
-        return Executable.of(contracted(plan) if self.fuses else plan, self.table)
+        table = table_of(self.table, (*self.layers, *self.redirects))
+        return Executable.of(contracted(plan) if self.fuses else plan, table)
+
+    def launch(self, launch: Launch) -> Launch:
+        """The launch with this switch on, but for what it runs."""
+        if self.grid is not None:
+            launch = replace(launch, grid=self.grid)
+        if self.zeroed and launch.snapshot is not None:
+            launch = replace(launch, snapshot=launch.snapshot.zeroed(*_extent(launch.argument(self.zeroed))))
+        if self.exchanged and launch.snapshot is not None:
+            kernel = launch.executable.plan.kernel
+            one, two = ([kernel.names[k] for k in kernel.arguments].index(name) for name in self.exchanged)
+            launch = replace(launch, snapshot=launch.snapshot.exchanged(one, two))
+        return launch
 
     def with_(self, other: Switch) -> Switch:
         """Both at once."""
-        names = f"{self.name}, {other.name}"
-        table = {**self.table, **other.table}
-        cause = f"{self.cause}, and {other.cause}"
-        return Switch(names, cause, table, self.fuses or other.fuses, self.accumulates or other.accumulates)
+        return Switch(
+            f"{self.name}, {other.name}",
+            f"{self.cause}, and {other.cause}",
+            {**self.table, **other.table},
+            self.fuses or other.fuses,
+            self.accumulates or other.accumulates,
+            (*self.layers, *other.layers),
+            (*self.redirects, *other.redirects),
+            self.ops | other.ops,
+            self.grid or other.grid,
+            self.zeroed or other.zeroed,
+            self.exchanged or other.exchanged,
+        )
+
+    def goes_with(self, other: Switch) -> bool:
+        """Whether both at once are two changes: not two of one kind in one place, nor two grids."""
+        apart = self.cause != other.cause or not self.ops & other.ops
+        return apart and not any(
+            a and b
+            for a, b in ((self.grid, other.grid), (self.zeroed, other.zeroed), (self.exchanged, other.exchanged))
+        )
+
+
+def _extent(argument: Argument) -> tuple[int, int]:
+    """The addresses that an argument's elements lie between."""
+    reach = sum(stride * (extent - 1) for stride, extent in zip(argument.strides, argument.shape, strict=True))
+    return argument.address, argument.address + (reach + 1) * argument.itemsize
 
 
 def switches(plan: Plan, threads: Sequence[Switch] = ()) -> Iterator[Switch]:

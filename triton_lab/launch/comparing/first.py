@@ -81,8 +81,9 @@ class FirstStore:
             f"{titles[1]} {_number(self.b)}"
         )
         if self.origins:
-            text += "; it is made of " + ", ".join(map(_loaded, self.origins[:4]))
-            text += " and other loads" if len(self.origins) > 4 else ""
+            loads = _made_of(self.origins)
+            text += "; it is made of " + ", ".join(loads[:4])
+            text += " and other loads" if len(loads) > 4 else ""
         lead = self.turned
         if lead is not None:
             text += f"; {lead.name} on line {lead.line} differs first: {_number(lead.a)}, {_number(lead.b)}"
@@ -93,11 +94,18 @@ def _number(value: Any) -> str:
     return f"{float(value):.9g}" if not isinstance(value, (bool, np.bool_)) else str(bool(value))
 
 
-def _loaded(origin: Origin) -> str:
-    count = len(origin.elements)
-    name = origin.argument or "memory"
-    shown = f"{name}, element {int(origin.elements[0])}" if count == 1 else f"{words.count(count, 'element')} of {name}"
-    return shown if origin.line is None else f"{shown} (line {origin.line})"
+def _made_of(origins: Sequence[Origin]) -> list[str]:
+    """What was loaded, by argument and line: a loop loads on one line again and again."""
+    groups: dict[tuple[str, int | None], list[Origin]] = {}
+    for origin in origins:
+        groups.setdefault((origin.argument or "memory", origin.line), []).append(origin)
+    told = []
+    for (name, line), group in groups.items():
+        elements = np.unique(np.concatenate([np.ravel(origin.elements) for origin in group]))
+        one = f"{name}, element {int(elements[0])}"
+        shown = one if len(elements) == 1 else f"{words.count(len(elements), 'element')} of {name}"
+        told.append(shown if line is None else f"{shown} (line {line})")
+    return told
 
 
 def first_store(launch: Launch, arguments: Sequence[Compared], other: Launch | None) -> FirstStore | None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import words
+from triton_lab.launch.access import elements_at
 from triton_lab.launch.comparing.compared import DIFFERENT, Compared
 from triton_lab.launch.comparing.formats import is_float, unit_roundoff, wide
 
@@ -33,7 +34,7 @@ def relations(one: Compared, launch: Launch, before: Array | None) -> list[str]:
     if one.verdict != DIFFERENT or one.count < _LEAST:
         return []
     part = _part(one)
-    if before is not None and _untouched(one, before):
+    if before is not None and _untouched(one, before) and not _stored(one, launch):
         return [*part, f"those of {one.name} that differ hold what they held before the launch"]
     return [*part, *_first(one, launch)]
 
@@ -48,14 +49,19 @@ def _first(one: Compared, launch: Launch) -> list[str]:
 
 def _part(one: Compared) -> list[str]:
     """Where the elements that differ lie, if that is a part of the tensor which slices name, and not all of it."""
-    wrong = ~np.asarray(one.explained)
-    if not wrong.ndim or wrong.all():
-        return []
-    sets = [np.flatnonzero(wrong.any(axis=tuple(set(range(wrong.ndim)) - {axis}))) for axis in range(wrong.ndim)]
-    slices = [_slice(found, extent) for found, extent in zip(sets, wrong.shape, strict=True)]
-    if any(each is None for each in slices) or int(np.count_nonzero(wrong)) != math.prod(map(len, sets)):
-        return []
-    return [f"what differs is {one.name}[{', '.join(map(str, slices))}]"]
+    found = part_of(one.name, ~np.asarray(one.explained))
+    return [] if found is None else [f"what differs is {found}"]
+
+
+def part_of(name: str, where: Array) -> str | None:
+    """The elements ``where`` as slices, ``out[:, 96:]``; None where that is all of them, or slices do not name them."""
+    if not where.ndim or where.all():
+        return None
+    sets = [np.flatnonzero(where.any(axis=tuple(set(range(where.ndim)) - {axis}))) for axis in range(where.ndim)]
+    slices = [_slice(found, extent) for found, extent in zip(sets, where.shape, strict=True)]
+    if any(each is None for each in slices) or int(np.count_nonzero(where)) != math.prod(map(len, sets)):
+        return None
+    return f"{name}[{', '.join(map(str, slices))}]"
 
 
 def _slice(found: Array, extent: int) -> str | None:
@@ -75,6 +81,18 @@ def _untouched(one: Compared, before: Array) -> bool:
     """Whether each element that differs is as it was. What was NaN or poison stays it."""
     wrong = ~np.asarray(one.explained)
     return before.shape == one.a.shape and before[wrong].tobytes() == one.a[wrong].tobytes()
+
+
+def _stored(one: Compared, launch: Launch) -> bool:
+    """Whether the launch stored to one that differs: then what it holds is what was stored, and may be as it was."""
+    argument, wrong = launch.argument(one.name), ~np.asarray(one.explained).reshape(-1)
+    for access in launch.done:
+        if access.kind != "load" and access.argument == one.name:
+            for event in access.events:
+                found = elements_at(event.addresses()[event.active()] - argument.address, argument)
+                if wrong[found[found >= 0]].any():
+                    return True
+    return False
 
 
 # --- What it is instead -------------------------------------------------------------------------------

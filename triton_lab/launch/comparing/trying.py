@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab import words
-from triton_lab.interpreter.errors import KernelError
-from triton_lab.launch.comparing.addressing import addresses
 from triton_lab.launch.comparing.bounds import bounds
-from triton_lab.launch.comparing.causes import Causes, Experiment
+from triton_lab.launch.comparing.causes import Causes, Experiment, Pairs
 from triton_lab.launch.comparing.compared import DIFFERENT, EQUAL, Compared
 from triton_lab.launch.comparing.experiments import Switch, documented, exact, in_threads, switches, together
-from triton_lab.launch.comparing.meant import meanings
-from triton_lab.launch.comparing.results import read
+from triton_lab.launch.comparing.runs import Side, measured, tried
+from triton_lab.launch.comparing.search import Search
 from triton_lab.launch.replay import replay
 from triton_lab.launch.snapshot import CannotReplay
 
@@ -38,8 +34,16 @@ _UNSTEADY = {
 }
 
 
-def causes(comparison: Comparison) -> Causes:
-    """Run the experiments that mean something to the kernels of ``comparison``. The launches are replayed."""
+# Seconds that two slips at once are looked for, beyond what one by one takes: a reader waits for it.
+PAIRS = 2.0
+
+
+def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
+    """Run the experiments that mean something to the kernels of ``comparison``. The launches are replayed.
+
+    Two slips at once are looked for where one explains nothing, for ``seconds`` at most, `PAIRS` by default.
+    """
+    seconds = PAIRS if seconds is None else seconds
     if comparison.verdict == EQUAL:
         return Causes((), (), True)
     named = tuple(_named(comparison))
@@ -47,10 +51,18 @@ def causes(comparison: Comparison) -> Causes:
     # Where rounding is known not to explain it, other roundings are tried last.
     bounded = all(one.bound is not None for one in comparison if one.count and one.written)
     found: tuple[Experiment, ...] = ()
-    for tried in (_on_slips, _experiments) if bounded else (_experiments, _on_slips):
-        if (slips or tried is _experiments) and not any(one.removes or one.explains for one in found):
-            found += tuple(tried(comparison))
-    return Causes(found, named)
+    pairs: tuple[Pairs, ...] = ()
+    for roundings in (False, True) if bounded else (True, False):
+        if any(one.names_it for one in found) or any(one.found for one in pairs):
+            break
+        if roundings:
+            nearer = _experiments(comparison)
+            # Of roundings that are known not to be it none is named for being nearer.
+            found += tuple(replace(one, telling=False) if bounded and slips else one for one in nearer)
+        elif slips:
+            singles, pairs = _on_slips(comparison, seconds)
+            found += singles
+    return Causes(found, named, pairs=pairs)
 
 
 # --- What is known without an experiment ------------------------------------------------------------
@@ -121,28 +133,19 @@ def _met(events: Sequence[Event]) -> bool:
 # --- Experiments -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Side:
-    """One of the two that can be run again: its ``launch``, and what it is held against, by its own names."""
-
-    title: str
-    launch: Launch
-    against: Mapping[str, Array]
-
-
-def _sides(comparison: Comparison) -> list[_Side]:
+def _sides(comparison: Comparison) -> list[Side]:
     """Those that the interpreter ran, or can: of a launch on the GPU its run on the CPU, held against the other."""
     written = [one for one in comparison if one.written]
     mine, theirs = {one.name: one.a for one in written}, {one.name: one.b for one in written}
     if comparison.other is comparison.launch:
-        return [_Side(comparison.titles[1], comparison.launch, mine)]
+        return [Side(comparison.titles[1], comparison.launch, mine)]
     on_gpu = [launch for launch in (comparison.launch, comparison.other) if launch and launch.target == "gpu"]
     sides = []
     if comparison.launch not in on_gpu:
-        sides.append(_Side(comparison.titles[0], comparison.launch, theirs))
+        sides.append(Side(comparison.titles[0], comparison.launch, theirs))
     if comparison.other is not None and comparison.other not in on_gpu:
         names = dict(zip(mine, comparison.names, strict=False))
-        sides.append(_Side(comparison.titles[1], comparison.other, {names[name]: mine[name] for name in mine}))
+        sides.append(Side(comparison.titles[1], comparison.other, {names[name]: mine[name] for name in mine}))
     return sides
 
 
@@ -151,7 +154,7 @@ def _experiments(comparison: Comparison) -> Iterator[Experiment]:
     for side in _sides(comparison):
         plan = side.launch.executable.plan
         try:
-            plain = _against(side, replay(side.launch))
+            plain = side.held(replay(side.launch))
         except CannotReplay as error:
             yield Experiment("running it again", "", side.title, 0, 0, 1, None, math.nan, math.nan, str(error))
             continue
@@ -159,73 +162,50 @@ def _experiments(comparison: Comparison) -> Iterator[Experiment]:
         try:
             threads = in_threads(side.launch)
         except RuntimeError as error:
-            yield _measured("sums as threads of a GPU do", "", side.title, plain, None, str(error))
-        found = [_try(side, switch, plain) for switch in [*switches(plan, threads), *together(plan, threads)]]
+            yield measured("sums as threads of a GPU do", "", side.title, plain, None, str(error))
+        found = [tried(side, switch, plain)[0] for switch in [*switches(plan, threads), *together(plan, threads)]]
         yield from found
         if on_gpu and not any(one.removes for one in found):
             yield from _documented(side, threads, plain)
     if on_gpu:
         from triton_lab.launch.comparing.on_gpu import gpu_experiments
 
-        yield from gpu_experiments(comparison, _measured)
+        yield from gpu_experiments(comparison, measured)
 
 
-def _on_slips(comparison: Comparison) -> Iterator[Experiment]:
+def _on_slips(comparison: Comparison, seconds: float) -> tuple[tuple[Experiment, ...], tuple[Pairs, ...]]:
     """Other masks and strides and what else may have been meant, on either launch, run on the CPU wherever it ran; up
-    to the first that is the cause."""
+    to the first that is the cause, or the first two that are."""
     written = [one for one in comparison if one.written]
     names = dict(zip((one.name for one in written), comparison.names, strict=False))
     here, there = comparison.launch, comparison.other
     if there is here:
-        return  # the same kernel
-    runs = [(_Side(f"{here.kernel} (CPU)", here, {one.name: one.b for one in written}), there)]
+        return (), ()  # the same kernel
+    sides = [(Side(f"{here.kernel} (CPU)", here, {one.name: one.b for one in written}), there)]
     if there is not None:
-        runs.append((_Side(f"{there.kernel} (CPU)", there, {names[one.name]: one.a for one in written}), here))
-    for side, other in runs:
+        sides.append((Side(f"{there.kernel} (CPU)", there, {names[one.name]: one.a for one in written}), here))
+    bounds_of = {one.name: one.bound for one in written}
+    allowed = [bounds_of, {names[name]: bound for name, bound in bounds_of.items()}]
+    searches = []
+    for (side, other), near in zip(sides, allowed, strict=False):
         try:
-            plain = _against(side, replay(side.launch))
+            searches.append(Search.of(side, other, near))
         except CannotReplay:
             continue
-        for switch in chain(addresses(side.launch, other), meanings(side.launch)):
-            done = _try(side, switch, plain)
-            if not done.failed and not done.removes and done.ulps < done.ulps_before:
-                done = _as_near(side, switch, done)
-            yield done
-            if done.removes or done.explains:
-                return
+    found: list[Experiment] = []
+    for search in searches:
+        found += search.one_by_one()
+        if found and found[-1].names_it:
+            return tuple(found), ()
+    made = []
+    for search in searches:
+        made.append(search.in_pairs(seconds / len(searches)))
+        if made[-1].found is not None:
+            break
+    return tuple(found), tuple(made)
 
 
-def _as_near(side: _Side, switch: Switch, done: Experiment) -> Experiment:
-    """With how many elements are as near as rounding explains."""
-    executable = switch.executable(side.launch.executable.plan)
-    try:
-        allowed = bounds(side.launch, False, executable=executable)
-        found = _against(side, replay(side.launch, executable=executable))
-    except (KernelError, CannotReplay):
-        return done
-    near = [replace(each, bound=allowed[each.name]).explained for each in found]
-    within = sum(int(np.count_nonzero(where)) for where in near)
-    return replace(done, within=within) if within == done.total else done
-
-
-def _try(side: _Side, switch: Switch, plain: Sequence[Compared]) -> Experiment:
-    try:
-        memory = replay(side.launch, executable=switch.executable(side.launch.executable.plan), strict=True)
-    except (KernelError, CannotReplay) as error:
-        return _measured(switch.name, switch.cause, side.title, plain, None, _refused(side.launch, error))
-    return _measured(switch.name, switch.cause, side.title, plain, _against(side, memory))
-
-
-def _refused(launch: Launch, error: KernelError | CannotReplay) -> str:
-    """Why a run came to no end, in a clause; where it would leave its tensors the error itself has no words for it."""
-    if not isinstance(error, KernelError) or error.fault is None:
-        return str(error).split("\n", 1)[0] or type(error).__name__
-    line = None if error.op is None else launch.lines.get(error.op.index)
-    where = "" if line is None else f" on line {line.line}"
-    return f"{words.a(error.fault.access)}{where} would go where it may not"
-
-
-def _documented(side: _Side, threads: Sequence[Switch], plain: Sequence[Compared]) -> Iterator[Experiment]:
+def _documented(side: Side, threads: Sequence[Switch], plain: Sequence[Compared]) -> Iterator[Experiment]:
     """Whether the documented error of approximated functions covers what is left beside what is known to the bit.
 
     The experiments end with the first that does.
@@ -234,8 +214,8 @@ def _documented(side: _Side, threads: Sequence[Switch], plain: Sequence[Compared
     functions = documented(plan)
     for base in exact(plan, threads) if functions else ():
         executable = base.executable(plan)
-        found = _against(side, replay(side.launch, executable=executable))
-        made = _measured(base.name, base.cause, side.title, plain, found)
+        found = side.held(replay(side.launch, executable=executable))
+        made = measured(base.name, base.cause, side.title, plain, found)
         if base.name and made.removes:
             yield made
             return
@@ -251,33 +231,3 @@ def _documented(side: _Side, threads: Sequence[Switch], plain: Sequence[Compared
             yield done
             if done.explains:
                 return
-
-
-def _against(side: _Side, memory: Any) -> list[Compared]:
-    return [Compared(name, read(memory, side.launch.argument(name)), other) for name, other in side.against.items()]
-
-
-def _measured(
-    name: str, cause: str, side: str, plain: Sequence[Compared], found: Sequence[Compared] | None, failed: str = ""
-) -> Experiment:
-    """What became of the difference."""
-    total = sum(one.a.size for one in plain)
-    before = total - sum(one.count for one in plain)
-    if found is None:
-        return Experiment(name, cause, side, before, before, total, None, math.nan, math.nan, failed)
-    equal = total - sum(one.count for one in found)
-    return Experiment(name, cause, side, before, equal, total, _rows(found), _ulps(found), _ulps(plain))
-
-
-def _ulps(found: Sequence[Compared]) -> float:
-    worst = [one.largest_ulps for one in found]
-    strange = any(one.nan.any() or one.infinite.any() for one in found)
-    return math.inf if strange else max((one.value for one in worst if one is not None), default=0.0)
-
-
-def _rows(found: Sequence[Compared]) -> tuple[int, int] | None:
-    """How many rows are bit-equal, of a single argument that has rows."""
-    if len(found) != 1 or found[0].a.ndim < 2 or not found[0].a.size:
-        return None
-    same = np.asarray(found[0].same.reshape(-1, found[0].a.shape[-1]).all(axis=1))
-    return int(same.sum()), same.size

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypedDict
 
+from triton_lab import words
 from triton_lab.launch.comparing.causes import HEADINGS as TRIED
 from triton_lab.launch.comparing.compared import EQUAL, VERDICTS
 from triton_lab.views.launch.compared import HEADINGS, ComparedPicture, ComparedScene, row
@@ -16,6 +17,7 @@ from triton_lab.views.view import View
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from triton_lab.launch.comparing.causes import Pairs
     from triton_lab.launch.comparing.comparison import Comparison
     from triton_lab.views.drawing.pieces import Piece
     from triton_lab.views.scenes import Scene
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 MOST = 6  # arguments that have heatmaps
 _SOON = 0.05  # seconds that the CPU takes for a launch: its causes are looked for when the comparison is shown
 PATIENCE = 2.0  # seconds that a card waits for how far rounding may take a launch's results
+_ROWS = 8  # experiments in a picture
+_TELLING = ("removes the difference", "yes, but for rounding", "explains what is left", "most of it")
 NOT_TRIED = "Nothing was tried to find out why."
 
 
@@ -136,12 +140,22 @@ class ComparisonView(View):
         """What made the difference, where that is known: ``cause: ...``."""
         if not self.tried or self.comparison.verdict == EQUAL or not self.comparison.causes().known:
             return ""
+        if self._pair is not None:
+            return f"cause: {self._pair.lines()[0]}"
         return CausesView(self.comparison).title()
 
+    @property
+    def _pair(self) -> Pairs | None:
+        """The two slips that are the cause, where that is all there is to say."""
+        causes = self.comparison.causes()
+        return None if causes.named or any(one.names_it for one in causes.experiments) else causes.pair
+
     def lines(self) -> list[str]:
-        """What went wrong, where it did first, that no cause was found, and what was not compared."""
+        """Each of two slips, what went wrong, where it did first, that no cause was found, what was not compared."""
         comparison = self.comparison
         first = list(comparison.relations)
+        if self.cause() and self._pair is not None:
+            first = [*self._pair.lines()[1:], *first]
         if comparison.first is not None:
             first.append(comparison.first.told(comparison.titles))
         if self.tried and comparison.verdict != EQUAL and not self.cause():
@@ -206,7 +220,7 @@ class ComparisonView(View):
             if picture.by_program is not None:
                 pieces += side_by_side([picture.by_program])
         if self.causes():
-            pieces.append(table([TRIED, *self.causes()]))
+            pieces.append(table([TRIED, *_briefly(self.causes())]))
         return pieces
 
     def figure(self) -> Figure:
@@ -288,6 +302,22 @@ def _compiles_again(launches: Sequence[object]) -> bool:
     import torch
 
     return any(getattr(one, "target", "") == "gpu" for one in launches) and torch.cuda.is_available()
+
+
+def _briefly(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Of many experiments those that say something, or came nearest, and how many others there were."""
+    if len(rows) <= _ROWS:
+        return rows
+    telling = [row for row in rows if row[-1] in _TELLING][-_ROWS:]
+    nearest = sorted((row for row in rows if row[2] and row not in telling), key=_right, reverse=True)
+    kept = [*telling, *nearest[: max(0, _ROWS // 2 - len(telling))]]
+    others = words.count(len(rows) - len(kept), "other")
+    return [*(row for row in rows if row in kept), (others, "", "", "", "no, as causes() tells one by one")]
+
+
+def _right(row: tuple[str, ...]) -> int:
+    """How many elements were bit-equal: ``1,024 of 2,048``."""
+    return int(row[2].split(" ")[0].replace(",", ""))
 
 
 def _faint() -> str:

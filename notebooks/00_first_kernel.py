@@ -254,7 +254,7 @@ idle_lanes = 24
 exercise("idle_lanes").check(idle_lanes)
 
 # %% [markdown]
-# ## What to take along
+# ## What you take with you
 #
 # - A program's share of the data is set by its program id, the block size and the mask.
 # - A block is computed with as a whole; its lanes choose with `tl.where`, not with `if`.

@@ -49,7 +49,7 @@ x, out = torch.arange(100.0), torch.empty(100)
 double[(100 // 32,)](x, out, 100, BLOCK=32)
 
 # %% [markdown]
-# The note says which elements are left. `triton.cdiv` rounds up, and the note is gone:
+# The tab *Findings* says which elements are left. `triton.cdiv` rounds up, and there are no findings any more:
 
 # %%
 with lab.record() as launches:
@@ -76,7 +76,7 @@ with lab.record() as launches:
         double_everything[(4,)](x, torch.empty(100), BLOCK=32)
     except Exception as error:
         print(type(error).__name__)
-print(launches[0].findings[0])
+launches[0].findings
 
 # %% [markdown]
 # The picture shows where: red places past the end of `x_ptr`, and who reaches for them.
@@ -210,7 +210,8 @@ def last_of_each(out_ptr, n, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
 last_of_each[(5,)](torch.empty(20, dtype=torch.int32), 20, WIDTH=4, BLOCK=8)
 
 # %% [markdown]
-# Blocks of 8 lanes, and only 4 elements from one program to the next: each border belongs to two programs.
+# Blocks of 8 lanes, and only 4 elements from one program to the next: all elements but the first four belong to two
+# programs.
 #
 # ## Memory that nobody has written
 #
@@ -224,7 +225,7 @@ launches[0].findings
 # %% [markdown]
 # ## Exercise 3: longer rows
 #
-# A matrix is to be made wider, with zeros on the right. Here is the same mistake in advance: what is `other` good for?
+# A matrix is to be made wider, with zeros on the right. What would the lanes beyond a row of `x` hold without `other`?
 
 
 # %%
@@ -315,8 +316,9 @@ exercise("masked_lanes").check(masked_lanes)
 # %% [markdown]
 # ## A loop instead of a larger block
 #
-# A row may be longer than any block. Then a program walks it in steps, and the mask matters in the last step only.
-# RMS norm in `triton_lab.examples` walks each row twice: once for the sum of the squares, once to divide by it.
+# A row may be longer than any block. Then a program walks it in steps, and the mask matters in the last step only. RMS
+# norm in `triton_lab.examples` walks each row twice: once for the sum of the squares, once to divide by the root of
+# their mean.
 
 # %%
 from triton_lab.examples.rms_norm import rms_norm

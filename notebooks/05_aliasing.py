@@ -70,7 +70,8 @@ shift[(1,)](whole[:6], whole[3:], 6, BLOCK=8)
 print(whole)
 
 # %% [markdown]
-# All six values were loaded before the first was stored, so the result is that of torch with a copy in between:
+# Here all six values were loaded before the first was stored, so the result is that of torch with a copy in between. On
+# a GPU nothing makes the threads wait until then, and that is what the warning says.
 
 # %%
 expected = torch.arange(9, dtype=torch.float32)
@@ -124,7 +125,7 @@ exercise("swap").check(swap)
 
 
 # %%
-# %%triton cpu --show findings
+# %%triton cpu --show tiling
 @triton.jit
 def backwards(x_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

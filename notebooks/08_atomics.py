@@ -148,7 +148,8 @@ exercise("count_positive").check(count_positive)
 # %% [markdown]
 # ## Exercise 4: how many of each?
 #
-# A block of lanes may add atomically at once, each at an address of its own - or at the same. `x` has numbers of bins.
+# A block of lanes may add atomically at once, each at an address of its own - or at the same. Each element of `x` is
+# the number of a bin.
 
 
 # %%
@@ -235,9 +236,10 @@ print(value, launches[0].findings)
 launches[0].plot.timeline("value_ptr")
 
 # %% [markdown]
-# The lines are few. `tl.debug_barrier()` makes all threads of a program wait for one another, so that what any of
-# them stored is there before one gives the lock back: with a block of lanes it is needed. Who forgets to give it back
-# at all makes everybody wait for ever. Here that is an error, and no machine hangs:
+# Eight touches, one after the other: each program loads and stores before the next one loads. `tl.debug_barrier()`
+# makes all threads of a program wait for one another, so that what any of them stored is there before one gives the
+# lock back: with a block of lanes it is needed. Who forgets to give it back at all makes everybody wait for ever. Here
+# that is an error, and no machine hangs:
 
 
 # %%

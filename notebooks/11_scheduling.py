@@ -143,7 +143,7 @@ print(
 )
 
 # %% [markdown]
-# The program that these steps make, on a smaller matrix, and that the large one computes the product:
+# This is the program that these steps make, for a smaller matrix. The one above computes the product:
 
 # %%
 print(halide_matmul(8, block_size=8).program("c"))

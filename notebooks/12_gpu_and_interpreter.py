@@ -39,7 +39,7 @@ from triton_lab.course import exercise
 # ## A launch that a GPU made
 #
 # A recording is one launch in one file: the kernel, what it was given, and what the GPU wrote. Here are those that come
-# with triton-lab, and the card that made them.
+# with triton-lab, and the GPU that made them.
 
 # %%
 for name in lab.examples.recordings():
@@ -144,8 +144,8 @@ exercise("bit_for_bit").check(bit_for_bit)
 # %% [markdown]
 # ## The cause, tried
 #
-# Which of the three was it? Guess first. Then let the lab try: it runs the launch again, with one thing changed each
-# time to what a GPU does.
+# Exponential, sum or division: which of the three was it? The picture above has named it. This is how the lab found
+# out: it ran the launch again, with one thing changed each time to what a GPU does.
 
 # %%
 causes = comparison.causes()
@@ -415,8 +415,8 @@ except lab.SavedLaunchError as refused:
 loaded.plot.tiling("y_ptr")
 
 # %% [markdown]
-# So were the recordings made: with `lab.target("gpu")` and `lab.record(time=True)` on a machine that has one, by
-# `python -m triton_lab.examples.recorded`.
+# This is how the recordings were made: with `lab.target("gpu")` and `lab.record(time=True)` on a machine that has one,
+# by `python -m triton_lab.examples.recorded`.
 #
 # ## A sweep
 #

@@ -46,6 +46,19 @@ def test_keys_step_and_the_source_follows(show: Open, screenshots: Path, dark: b
     page.screenshot(path=screenshots / f"steps{'-dark' if dark else ''}.png")
 
 
+def test_the_last_step_says_so_and_a_launch_of_one_program_leaves_no_gap_for_a_choice(show: Open) -> None:
+    with lab.record() as launches:
+        counted[(1,)](torch.arange(16.0)[::2], 5, BLOCK=8)
+    page = show(launches[0].steps())
+    last = len(launches[0].trace(0)) - 1
+    expect(page.locator(".tl-told")).to_have_text(
+        f"step {last} of {last}: line {launches[0].steps().trace.steps[-1].line}, "
+        "store to x_ptr: 5 of 8 float32, 1 to 9"
+    )
+    title, told = page.locator(".tl-title").first.bounding_box(), page.locator(".tl-step").first.bounding_box()
+    assert title and told and told["y"] - (title["y"] + title["height"]) < 12
+
+
 @triton.jit
 def lengthy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -221,6 +221,15 @@ def test_what_is_wider_than_a_narrow_page_scrolls_and_says_so(show: Open) -> Non
     expect(page.get_by_text("The formula goes on to the right")).to_be_visible()
 
 
+def test_the_lines_of_a_nest_are_as_wide_as_their_list(show: Open) -> None:
+    nest = "for (int i = 0; i < n; i++) {\n  A[i] = 0;\n  B[K[i]] = 1;\n}"
+    page = show(lab.polyhedral.scop(nest, maximal=True).plot())
+    widths = page.locator(".tl-parts").evaluate(
+        "list => [list, ...list.children].map(one => one.getBoundingClientRect().width)"
+    )
+    assert len(widths) > 4 and max(widths) <= widths[0]
+
+
 def test_a_picture_of_a_few_columns_fits_a_narrow_page(show: Open) -> None:
     argument = FakeArgument("x_ptr", (256,), (1,))
     store = tile(argument, "store", 3, (8, 1, 1), (32,), lambda px, py, pz, i: (32 * px,))

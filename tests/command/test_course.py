@@ -11,6 +11,7 @@ import pytest
 
 from triton_lab.command import course
 from triton_lab.command.main import LANGUAGES
+from triton_lab.course.edition import student
 from triton_lab.course.translation import LANGUAGES as TRANSLATIONS
 from triton_lab.course.translation import catalogues
 
@@ -136,6 +137,27 @@ def test_the_chinese_edition_is_copied_and_the_folder_stays_chinese(tmp_path: Pa
     back = course.put(mine, "en")
     assert names(back.renewed) == [path.name for path in catalogues(ROOT / "notebooks", "zh")] and not back.kept
     assert course.put(mine) == course.Put((), (), ())
+
+
+def test_without_solutions_there_are_stubs_and_the_folder_stays_so(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    assert names(course.put(mine, solutions=False).added) == NAMES
+    expected = [path.read_bytes() for path in student(ROOT / "notebooks", tmp_path / "student")]
+    assert [(mine / name).read_bytes() for name in NAMES] == expected
+    assert not any("BEGIN SOLUTION" in (mine / name).read_text() for name in NAMES)
+    assert course.put(mine) == course.Put((), (), ())
+    answered = mine / NAMES[0]
+    answered.write_text(answered.read_text() + " ")
+    done = course.put(mine, solutions=True)
+    assert names(done.kept) == NAMES[:1] and names(done.renewed) == NAMES[1:], "nobody's answers are written over"
+    assert (mine / NAMES[1]).read_bytes() == (ROOT / "notebooks" / NAMES[1]).read_bytes()
+
+
+def test_a_chapter_in_chinese_may_lack_solutions_too(tmp_path: Path) -> None:
+    course.put(tmp_path, "zh", solutions=False)
+    first = (tmp_path / NAMES[0]).read_text()
+    assert "BEGIN SOLUTION" not in first and any("\u4e00" <= letter <= "\u9fff" for letter in first)
+    assert course.put(tmp_path) == course.Put((), (), ())
 
 
 def test_a_language_without_a_translation_is_told(tmp_path: Path, installed: Path) -> None:

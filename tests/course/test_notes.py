@@ -32,6 +32,24 @@ def test_what_was_solved_stays_solved(file: Path) -> None:
     assert json.loads(file.read_text())["exercises"]["idle_lanes"] == {"solved": True, "tries": 3}
 
 
+def test_a_number_in_quotes_is_told_as_such(file: Path) -> None:
+    with pytest.raises(NotSolved, match="This is str, and a number, without quotes, is asked for"):
+        exercise("idle_lanes").check("24")
+    with pytest.raises(NotSolved, match="This is str, and a tuple is asked for"):
+        exercise("grid_of_a_matrix").check("(32, 11)")
+
+
+def test_what_is_wrong_is_told_in_lines_that_end_between_words(file: Path) -> None:
+    with pytest.raises(NotSolved) as told:
+        exercise("grid_of_a_matrix").check((11, 32))
+    lines = told.value._render_traceback_()
+    assert len(lines) > 1 and lines[0].startswith(
+        "\x1b[31mNot solved yet\x1b[39m: How many programs? · (11, 32) is not it"
+    )
+    assert max(len(line.replace("\x1b[31m", "").replace("\x1b[39m", "")) for line in lines) <= 88
+    assert " ".join(lines).split() == f"\x1b[31mNot solved yet\x1b[39m: {told.value}".split(), "no word is broken"
+
+
 def test_hints_go_on_and_end_with_the_last(file: Path) -> None:
     one = exercise("add_constant")
     assert [one.hint().number for _ in range(5)] == [1, 2, 3, 3, 3]

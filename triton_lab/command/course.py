@@ -11,7 +11,8 @@ from pathlib import Path
 
 from triton_lab.installed import course_folders
 
-# Beside the notebooks: what each was when it was copied, as {"files": {name: SHA-256}, "language": "zh"}.
+# Beside the notebooks: what each was when it was copied, as {"files": {name: SHA-256}, "language": "zh",
+# "solutions": false}.
 MANIFEST = ".triton-lab-course.json"
 FIRST = "00_first_kernel.ipynb"  # where a reader begins
 ENGLISH = "en"
@@ -40,19 +41,23 @@ def notebooks() -> list[Path]:
     )
 
 
-def content(notebook: Path, language: str = ENGLISH) -> bytes:
-    """What a notebook's file holds in a language, which is English where nobody has translated the notebook.
+def content(notebook: Path, language: str = ENGLISH, solutions: bool = True) -> bytes:
+    """What a notebook's file holds in a language, which is English where nobody has translated the notebook; without
+    ``solutions`` of its exercises, stubs say what is to be done.
 
     Raises ModuleNotFoundError where what makes the translation is not installed, and FileNotFoundError where there is
     none of any notebook.
     """
+    from triton_lab.course.edition import as_file, read, stripped
+
+    made = None
     if language != ENGLISH:
-        from triton_lab.course.edition import as_file
         from triton_lab.course.translation import edition
 
-        if made := edition(notebook, language):
-            return as_file(made)
-    return notebook.read_bytes()
+        made = edition(notebook, language)
+    if not solutions:
+        made = stripped(made or read(notebook), notebook.stem)
+    return as_file(made) if made else notebook.read_bytes()
 
 
 def title(notebook: Path, language: str = ENGLISH) -> str:
@@ -62,21 +67,23 @@ def title(notebook: Path, language: str = ENGLISH) -> str:
     return next((line.lstrip("# ").strip() for line in lines if line.startswith("# ")), notebook.stem)
 
 
-def put(folder: Path, language: str | None = None) -> Put:
+def put(folder: Path, language: str | None = None, solutions: bool | None = None) -> Put:
     """Copy the course into ``folder``, which is made where it is not there.
 
     A notebook that is there as it was copied once is renewed; one that the user has changed stays. Done again, it
-    changes nothing. Without a ``language`` it is the one that the folder has, or English. Raises OSError, which says
-    where and why, if that cannot be done, and ModuleNotFoundError as `content` does.
+    changes nothing. Without a ``language`` it is the one that the folder has, or English; and so it is with
+    ``solutions``, which are there at first. Raises OSError, which says where and why, if that cannot be done, and
+    ModuleNotFoundError as `content` does.
     """
     added, renewed, kept = [], [], []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        before, spoken = _manifest(folder)
+        before, spoken, solved = _manifest(folder)
         language = language or spoken
+        solutions = solved if solutions is None else solutions
         now = dict(before)
         for source in notebooks():
-            there, data = folder / source.name, content(source, language)
+            there, data = folder / source.name, content(source, language, solutions)
             digest, found = _digest(data), _found(there)
             if found is None:
                 added.append(there)
@@ -88,8 +95,9 @@ def put(folder: Path, language: str | None = None) -> Put:
             if found != digest:
                 _write(there, data)
             now[source.name] = digest
-        if (now, language) != (before, spoken):
-            manifest = {"files": now} | ({"language": language} if language != ENGLISH else {})
+        if (now, language, solutions) != (before, spoken, solved):
+            other = {"language": language} if language != ENGLISH else {}
+            manifest: dict[str, object] = {"files": now} | other | ({} if solutions else {"solutions": False})
             _write(folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
     except OSError as error:
         if error.strerror is None:  # it is told already
@@ -99,15 +107,15 @@ def put(folder: Path, language: str | None = None) -> Put:
     return Put(tuple(added), tuple(renewed), tuple(kept))
 
 
-def _manifest(folder: Path) -> tuple[Mapping[str, str], str]:
-    """What was copied before, and in which language; nothing where that is not known, so that all that is there counts
-    as the user's."""
+def _manifest(folder: Path) -> tuple[Mapping[str, str], str, bool]:
+    """What was copied before, in which language, and whether with solutions; nothing where that is not known, so that
+    all that is there counts as the user's."""
     try:
         found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         files = {name: digest for name, digest in found["files"].items() if isinstance(digest, str)}
-        return files, str(found.get("language", ENGLISH))
+        return files, str(found.get("language", ENGLISH)), found.get("solutions") is not False
     except (FileNotFoundError, ValueError, LookupError, TypeError, AttributeError):
-        return {}, ENGLISH
+        return {}, ENGLISH, True
 
 
 def _found(path: Path) -> str | None:

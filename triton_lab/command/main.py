@@ -47,7 +47,8 @@ def lab(arguments: tuple[str, ...]) -> None:
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
 @click.option("--list", "list_", is_flag=True, help="List the notebooks and copy nothing.")
 @click.option("--language", type=LANGUAGES, help="English, or as far as it is translated; without it, as FOLDER is.")
-def course(folder: Path | None, list_: bool, language: str | None) -> None:
+@click.option("--solutions/--no-solutions", default=None, help="Exercises solved or to be solved; else as FOLDER is.")
+def course(folder: Path | None, list_: bool, language: str | None, solutions: bool | None) -> None:
     """Copy the course into FOLDER, or renew what you have not changed there.
 
     Notebooks that you have changed stay as they are; to have one as it was, delete or rename yours and call this again.
@@ -60,7 +61,7 @@ def course(folder: Path | None, list_: bool, language: str | None) -> None:
         if folder is None or list_:
             lines = [f"{one.name:<32} {title(one, language or ENGLISH)}" for one in notebooks()]
         else:
-            lines = _done(folder, put(folder, language))
+            lines = _done(folder, put(folder, language, solutions))
     except OSError as error:
         raise click.ClickException(str(error)) from None
     except ModuleNotFoundError as error:  # Babel, which comes with JupyterLab

@@ -129,6 +129,8 @@ class Question(Exercise):
         if answer is ... or answer is None:
             return missing(answer, "a value")
         right = self.right()
+        if isinstance(answer, str) and isinstance(right, (int, float, tuple)):
+            return missing(answer, "a tuple" if isinstance(right, tuple) else "a number, without quotes,")
         try:
             same = type(answer) is not bool and bool(_equal(answer, right))
         except (TypeError, ValueError):

@@ -69,7 +69,8 @@ class Progress:
             f'aria-label="chapter {escape(name)}"></meter></td><td>{done} of {total}</td></tr>'
             for name, (done, total) in self.chapters.items()
         )
-        return f"<table><caption>{escape(str(self))}</caption>{rows}</table>"
+        caption = f'<caption style="text-align: left; white-space: nowrap">{escape(str(self))}</caption>'
+        return f"<table>{caption}{rows}</table>"
 
 
 def path() -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
     from triton_lab.course.fault import Fault
     from triton_lab.course.notes import Progress
     from triton_lab.launch.launch import Launch
+
+
+WIDTH = 88  # characters of a line of an error: a notebook that shares the window has room for no more
 
 
 class NotSolved(AssertionError):
@@ -33,7 +37,16 @@ class NotSolved(AssertionError):
 
     def _render_traceback_(self) -> list[str]:
         """What IPython prints: the message, unless the cell has it already. Who called the check is the cell itself."""
-        return [f"\x1b[31mNot solved yet\x1b[39m: {self.title if self._drawn else self}"]
+        told = f"Not solved yet: {self.title if self._drawn else self}"
+        lines = [piece for line in told.split("\n") for piece in _broken(line)]
+        return "\n".join(lines).replace("Not solved yet", "\x1b[31mNot solved yet\x1b[39m", 1).split("\n")
+
+
+def _broken(line: str) -> list[str]:
+    """A sentence in lines that end between words: JupyterLab breaks longer ones anywhere. Code stays as it is."""
+    if line[:1].isspace():
+        return [line]
+    return textwrap.wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import torch
 
 import triton_lab as lab
 from tests.compiled.transactions.kernels import CASES
+from triton_lab.compiled.transactions import worst
 from triton_lab.examples import all_examples
 from triton_lab.examples.vector_add import add, add_kernel
 from triton_lab.views.compiled.card import CompilationCard
@@ -68,6 +69,13 @@ def test_the_worst_line_is_shown_first_and_named():
     assert told[0] == "strided for sm_90: what memory is asked for"
     assert told[1].startswith(f"Line {view.worst.line} wastes most: of 131,072 bytes that its loads of x move, 16,384")
     assert "neighbouring lanes are" in told[1]
+
+
+def test_in_words_the_worst_line_is_told_in_lines_that_a_notebook_has_room_for():
+    made = case("a stride of 2").transactions
+    lines, sentence = str(made).splitlines(), str(worst(made))
+    told = lines[len(list(made.rows())) :]
+    assert len(told) > 1 and max(map(len, told)) <= 100 and " ".join(told) == sentence
 
 
 def test_a_line_and_a_program_can_be_asked_for():

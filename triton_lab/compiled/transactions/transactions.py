@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter as Tally
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -210,7 +211,11 @@ class Transactions:
         from triton_lab.compiled.transactions.reason import worst
 
         found = worst(self)
-        return "\n".join([*aligned(list(self.rows())), *([str(found)] if found else []), *self.problems])
+        # Lines that end between words: a notebook breaks longer ones anywhere.
+        sentences = [*([str(found)] if found else []), *self.problems]
+        return "\n".join(
+            [*aligned(list(self.rows())), *(line for one in sentences for line in textwrap.wrap(one, 100))]
+        )
 
     def __repr__(self) -> str:
         return str(self)

@@ -18,6 +18,8 @@ SEED ?= 0
 BIN := $(abspath $(VENV))/bin
 # Node and jlpm come from the environment: nothing else on the machine is needed.
 export PATH := $(BIN):$(PATH)
+# Hundreds of processes that tests start read the package: it is parsed once, and so are the tests, whatever an image says.
+unexport PYTHONDONTWRITEBYTECODE
 
 # A change in any of these makes an installation stale.
 EXTENSION := $(wildcard labextension/*.json labextension/yarn.lock labextension/.yarnrc.yml labextension/src/* \

@@ -41,13 +41,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: 0 if item.path in browser else 1 if item.path in slow else 2)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
-    """Triton's front end makes so many objects that hold each other that garbage would be collected a hundred times a
-    second. Nothing is frozen: live tensors and autotuners are found among what the collector knows."""
-    gc.set_threshold(10_000, 10, 10)
-
-
 @pytest.hookimpl
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Under ``TRITON_LAB_ENGINE=native`` all that can be is compiled: how much that was, and why the rest was not."""
@@ -84,6 +77,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     machine.show_gpu(on_gpu)
 
 
+# Collecting makes hundreds of thousands of objects that stay, and Triton's front end so many that hold each other that
+# garbage would be collected a hundred times a second. Nothing is frozen: live tensors and autotuners are found among
+# what the collector knows.
+gc.set_threshold(10_000, 10, 10)
 # What nbformat comes by: a check of internationalized addresses that nobody asks for, whose 38 grammars take 1.4 s.
 # jsonschema does without where it is not installed.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

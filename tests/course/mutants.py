@@ -191,27 +191,43 @@ def mutants(text: str, changes: tuple[Change, ...] = CHANGES) -> Iterator[Mutant
     """All of a right answer."""
     inside = _inside(text)
     tree = ast.parse(text)
-    nodes = [node for node in ast.walk(tree) if getattr(node, "lineno", 0) in inside]
+    places = _places(tree)
     seen = {ast.unparse(tree)}
-    for number, node in enumerate(nodes):
+    for node in [node for node in ast.walk(tree) if getattr(node, "lineno", 0) in inside]:
         for change in changes:
             for kind, other in change(node):
-                made = _with(tree, inside, number, other)
+                ast.fix_missing_locations(other)
+                # In the tree itself, which is set right again: copies would take most of the time.
+                _put(other, places[node])
+                made = ast.unparse(tree)
+                _put(node, places[node])
                 if made not in seen:
                     seen.add(made)
-                    yield Mutant(made, kind, node.lineno, ast.unparse(ast.fix_missing_locations(other)))
+                    yield Mutant(made, kind, node.lineno, ast.unparse(other))
 
 
-def _with(tree: ast.Module, inside: set[int], number: int, other: ast.AST) -> str:
-    """The program with another node in the place of the ``number``-th in the solutions."""
-    changed = copy.deepcopy(tree)
-    target = [node for node in ast.walk(changed) if getattr(node, "lineno", 0) in inside][number]
+Place = tuple[ast.AST, str, int | None]
+"""A node's parent, the field that it is in, and where in a list."""
 
-    class Replaced(ast.NodeTransformer):
-        def visit(self, node: ast.AST) -> ast.AST:
-            return copy.deepcopy(other) if node is target else self.generic_visit(node)
 
-    return ast.unparse(ast.fix_missing_locations(Replaced().visit(changed)))
+def _places(tree: ast.AST) -> dict[ast.AST, Place]:
+    """Of all nodes that stand in one place only, as those with a line do."""
+    found: dict[ast.AST, Place] = {}
+    for parent in ast.walk(tree):
+        for name, value in ast.iter_fields(parent):
+            if isinstance(value, list):
+                found.update({child: (parent, name, number) for number, child in enumerate(value)})
+            elif isinstance(value, ast.AST):
+                found[value] = parent, name, None
+    return found
+
+
+def _put(node: ast.AST, place: Place) -> None:
+    parent, name, number = place
+    if number is None:
+        setattr(parent, name, node)
+    else:
+        getattr(parent, name)[number] = node
 
 
 def _inside(text: str) -> set[int]:

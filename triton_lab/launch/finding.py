@@ -35,6 +35,7 @@ SEVERITY = {
     "overflow": WARNING,
     "non-finite": WARNING,
     "lost-precision": WARNING,
+    "lossy-store": WARNING,
     "precedence": WARNING,
     "outside-view": NOTE,
     "alias": NOTE,

@@ -39,6 +39,7 @@ SAYS = {
     "overflow": "overflow",
     "non-finite": "NaN or infinity comes from here",
     "lost-precision": "precision lost",
+    "lossy-store": "changed as it was stored",
     "unwritten": "never written",
     "outside-view": "outside the view",
 }

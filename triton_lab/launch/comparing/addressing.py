@@ -76,6 +76,13 @@ def _on_lines(known: Sequence[_Known]) -> str:
     return words.noun(len(lines), "on line ", "on lines ") + " and ".join(map(str, lines)) if lines else "of it"
 
 
+def _place(known: Sequence[_Known], names: str = "") -> str:
+    """`` (line 5)``, `` (x_ptr, line 5)``: the same as a table has it behind the name of what was tried."""
+    lines = _on_lines(known).removeprefix("on ") if any(one.line is not None for one, _, _ in known) else ""
+    told = ", ".join(filter(None, (names, lines)))
+    return f" ({told})" if told else ""
+
+
 # --- Masks --------------------------------------------------------------------------------------------
 
 
@@ -90,7 +97,7 @@ def _masks(known: Sequence[_Known]) -> Iterator[Switch]:
             apart = not rows or any(len(argument.shape) > 1 for _, _, argument in group)
             if apart and any(_differs(each, rows) for each in group):
                 table = redirected({op.index: _masked(argument, rows) for _, op, argument in group})
-                yield Switch(name, f"the mask {_on_lines(group)}", table)
+                yield Switch(name, f"the mask {_on_lines(group)}", table, place=_place(group))
 
 
 def _differs(each: _Known, rows: bool) -> bool:
@@ -147,9 +154,8 @@ def _strides(known: Sequence[_Known], other: Launch | None) -> Iterator[Switch]:
         for part in parts:
             table = redirected({op.index: _restrided(argument, stride, instead) for _, op, argument in part})
             names = " and ".join(dict.fromkeys(argument.name for _, _, argument in part))
-            yield Switch(
-                f"a stride of {instead} and not {stride}", f"the stride of {names} {_on_lines(part)}", table
-            )  # fmt: skip
+            name = f"a stride of {instead} and not {stride}"
+            yield Switch(name, f"the stride of {names} {_on_lines(part)}", table, place=_place(part, names))
 
 
 def _used(one: Access, argument: Argument) -> list[int]:

@@ -26,7 +26,7 @@ class Switch:
     """``name`` as a table has it, and ``cause`` as a sentence has it: what is the reason if the switch removes it.
 
     ``table`` is what the interpreter runs instead, ``fuses`` whether products are fused with additions first, and
-    ``accumulates`` whether those of tiles are.
+    ``accumulates`` whether those of tiles are. ``place`` follows the name where the sentence has the lines already.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Switch:
     table: Table
     fuses: bool = False
     accumulates: bool = False
+    place: str = ""
 
     def executable(self, plan: Plan) -> Executable:
         """The plan with this switch on."""

@@ -212,8 +212,9 @@ def _try(side: _Side, switch: Switch, plain: Sequence[Compared]) -> Experiment:
     try:
         memory = replay(side.launch, executable=switch.executable(side.launch.executable.plan), strict=True)
     except (KernelError, CannotReplay) as error:
-        return _measured(switch.name, switch.cause, side.title, plain, None, _refused(side.launch, error))
-    return _measured(switch.name, switch.cause, side.title, plain, _against(side, memory))
+        done = _measured(switch.name, switch.cause, side.title, plain, None, _refused(side.launch, error))
+        return replace(done, place=switch.place)
+    return replace(_measured(switch.name, switch.cause, side.title, plain, _against(side, memory)), place=switch.place)
 
 
 def _refused(launch: Launch, error: KernelError | CannotReplay) -> str:

@@ -180,3 +180,17 @@ def output_of_integers() -> None:
     x = torch.tensor([2, 5, 4, 1]).repeat_interleave(8).reshape(4, 8)
     x[1::2, 0] = 3
     average_kernel[(4,)](x, torch.zeros_like(x[:, 0]).contiguous(), COLUMNS=8)
+
+
+@triton.jit
+def maximum_kernel(x_ptr, out_ptr, n, COLUMNS: tl.constexpr, BLOCK: tl.constexpr):
+    row, column = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * COLUMNS + column, mask=column < n)  # BUG
+    tl.store(out_ptr + row, tl.max(x))
+
+
+@mistake(maximum_kernel, "undefined", "out_ptr", range(4), {0, 1, 2, 3}, "below every maximum")
+def maximum_of_padding() -> None:
+    """All numbers are below zero, and zero is what masked lanes hold here."""
+    x, out = -1 - torch.rand(4, 20), torch.zeros(4)
+    maximum_kernel[(4,)](x, out, 20, COLUMNS=20, BLOCK=32)

@@ -1,4 +1,4 @@
-"""Stores that convert and lose nothing, or lose what they are meant to."""
+"""Stores that lose nothing, or what they are meant to, and lanes that nobody has loaded and nobody uses."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import triton
 import triton.language as tl
 
 from tests.planted.lossy import constant_kernel, scale_kernel, scaled
+from tests.planted.undefined import row_kernel
 
 
 def whole_numbers_into_integers() -> None:
@@ -81,6 +82,72 @@ def lower_half_of_a_hash() -> None:
     mix_kernel[(1,)](torch.arange(16, dtype=torch.int64), torch.zeros(16, dtype=torch.int32), BLOCK=16)
 
 
+# --- Lanes that the mask of a load turns off ---------------------------------------------------------
+
+
+@triton.jit
+def written_twice_kernel(x_ptr, out_ptr, n, m, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, 1.0 / x, mask=(offsets < n) & (offsets >= m))
+
+
+def stored_under_a_narrower_mask() -> None:
+    """The mask is written out twice, and the store's has one more condition."""
+    written_twice_kernel[(4,)](torch.rand(50) + 1, torch.zeros(64), 50, 7, BLOCK=16)
+
+
+@triton.jit
+def chosen_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    lane = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + lane, mask=lane < n)
+    largest = tl.max(tl.where(lane < n, x, float("-inf")))
+    e = tl.where(lane < n, tl.exp(x - largest), 0.0)
+    tl.store(out_ptr + lane, e / tl.sum(e), mask=lane < n)
+
+
+def thrown_out_by_where() -> None:
+    """A softmax with `tl.where` instead of `other=`."""
+    chosen_kernel[(1,)](torch.randn(20), torch.zeros(32), 20, BLOCK=32)
+
+
+@triton.jit
+def product_kernel(a_ptr, b_ptr, out_ptr, k, SIDE: tl.constexpr):
+    i, j = tl.arange(0, SIDE)[:, None], tl.arange(0, SIDE)[None, :]
+    a = tl.load(a_ptr + i * k + j, mask=j < k)
+    b = tl.load(b_ptr + i * SIDE + j, mask=i < k, other=0.0)
+    tl.store(out_ptr + i * SIDE + j, tl.dot(a, b))
+
+
+def multiplied_by_zero() -> None:
+    """One of the two blocks has zeros where the other has nothing."""
+    product_kernel[(1,)](torch.rand(16, 10), torch.rand(10, 16), torch.zeros(16, 16), 10, SIDE=16)
+
+
+def all_lanes_are_loaded() -> None:
+    """The mask turns none off in this launch."""
+    row_kernel[(4,)](
+        torch.rand(4, 16),
+        torch.zeros(4),
+        torch.full((4,), 16, dtype=torch.int32),
+        COLUMNS=16,
+        OF="sum",
+        OTHER=None,
+    )
+
+
+@triton.jit
+def rows_that_end_kernel(x_ptr, out_ptr, rows, COLUMNS: tl.constexpr):
+    row, lane = tl.program_id(0), tl.arange(0, COLUMNS)
+    x = tl.load(x_ptr + row * COLUMNS + lane, mask=row < rows)
+    tl.store(out_ptr + row, tl.sum(x), mask=row < rows)
+
+
+def rows_that_nobody_stores() -> None:
+    """Whole programs are off, and what they sum up goes nowhere."""
+    rows_that_end_kernel[(6,)](torch.rand(4, 16), torch.zeros(4), 4, COLUMNS=16)
+
+
 INNOCENT_STORES: tuple[Callable[[], None], ...] = (
     whole_numbers_into_integers,
     floats_into_narrow_floats,
@@ -91,4 +158,9 @@ INNOCENT_STORES: tuple[Callable[[], None], ...] = (
     conversions_that_are_asked_for,
     two_halves_of_a_byte,
     lower_half_of_a_hash,
+    stored_under_a_narrower_mask,
+    thrown_out_by_where,
+    multiplied_by_zero,
+    all_lanes_are_loaded,
+    rows_that_nobody_stores,
 )

@@ -106,4 +106,4 @@ def tile_kernel(x_ptr, out, BLOCK: tl.constexpr):
 def through_a_descriptor(mended: bool) -> None:
     """A descriptor's store converts as a pointer's does."""
     out = torch.zeros(16, 16, dtype=torch.float32 if mended else torch.int32)
-    tile_kernel[(1,)](torch.rand(16, 16), TensorDescriptor.from_tensor(out, [16, 16]), BLOCK=16)
+    tile_kernel[(1,)](torch.full((16, 16), 0.4), TensorDescriptor.from_tensor(out, [16, 16]), BLOCK=16)

@@ -17,7 +17,7 @@ from tests.planted.test_planted import PLANTS, launched
 from triton_lab.launch import record, snapshot
 from triton_lab.launch.checks import added_atomically
 
-KINDS = ("overflow", "non-finite", "uninitialized", "lost-precision", "lossy-store")
+KINDS = ("overflow", "non-finite", "uninitialized", "lost-precision", "lossy-store", "undefined")
 LOOKED_AT = [plant for plant in PLANTS if plant.kind in KINDS]
 
 

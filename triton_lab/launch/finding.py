@@ -36,6 +36,7 @@ SEVERITY = {
     "non-finite": WARNING,
     "lost-precision": WARNING,
     "lossy-store": WARNING,
+    "undefined": WARNING,
     "precedence": WARNING,
     "outside-view": NOTE,
     "alias": NOTE,

@@ -39,6 +39,7 @@ SAYS = {
     "overflow": "overflow",
     "non-finite": "NaN or infinity comes from here",
     "lost-precision": "precision lost",
+    "undefined": "hangs on lanes that a mask turned off",
     "lossy-store": "changed as it was stored",
     "unwritten": "never written",
     "outside-view": "outside the view",
@@ -52,6 +53,7 @@ PROGRAMS = {
     "overflow": ("program with an overflow", "programs with an overflow"),
     "non-finite": ("program in which NaN or infinity arises", "programs in which NaN or infinity arises"),
     "lost-precision": ("program that loses precision", "programs that lose precision"),
+    "undefined": ("program hangs on lanes that are off", "programs hang on lanes that are off"),
     "idle-program": ("program does nothing", "programs do nothing"),
 }
 _MOST_OUTLINES = 256  # of a mark

@@ -33,6 +33,7 @@ RULES = {
     "lost-precision": "A sum is too long for its type: what is added to it gets lost.",
     "lossy-store": "A store converts a number to the type of the tensor, which cannot hold it.",
     "undefined": "What is stored hangs on lanes that the mask of a load turns off, and that have no other=.",
+    "lost-result": "A kernel stores nothing, and returns what a launch does not hand back.",
     "precedence": "Python reads a comparison otherwise than it looks: `&` binds more tightly than `<`.",
     "outside-view": "A lane accesses its tensor's storage outside of the view that was passed.",
     "alias": "A kernel writes through one argument to memory that it reads through another.",

@@ -59,7 +59,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             op=op,
             lanes=lanes,
             count=count,
-            ends=stored_from(evidence, op, lanes.program, lanes.lane),
+            ends=stored_from(evidence, op, tally.where),
         )
 
 
@@ -116,9 +116,10 @@ class _Watcher(Watcher):
             ]
             self.examples[op.index] = _told(op, first, f"{'int' if signed else 'uint'}{type.bits}"), type.shape
         size = max(1, type.size)
-        nowhere = np.zeros(len(chosen), np.int64)
-        lanes = Lanes.timeless(frame.programs[chosen // size], chosen % size, nowhere)
-        self.found.setdefault(op.index, Tally()).add(lanes)
+        programs, lane = frame.programs[chosen // size], chosen % size
+        # In no memory yet: they are numbered through, over all programs, as `stored_from` wants it.
+        lanes = Lanes.timeless(programs, lane, programs * size + lane)
+        self.found.setdefault(op.index, Tally(1)).add(lanes)
 
 
 def _told(op: Op, numbers: list[Any], type: str) -> str:

@@ -64,6 +64,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             argument=argument,
             lanes=lanes,
             count=count,
+            where=looked.found.where(op),
         )
 
 
@@ -100,7 +101,7 @@ class _Watcher(Watcher):
 
     def __init__(self, evidence: Evidence) -> None:
         self.births = Births(evidence.launch)
-        self.found = Found()
+        self.found = Found(whole=True)
         # Events as the tape counts them.
         self.count = 0
         # By store: what a program stores there, and the operation at which that came into being.

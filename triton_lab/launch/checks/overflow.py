@@ -91,6 +91,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             argument=launch.argument(name) if name else None,
             lanes=lanes_there,
             count=count,
+            where=tally.where,
         )
         wrapped_in = [examples.get((origin, number), shown).wrapped for number in found.programs.tolist()]
         yield replace(found, values=np.array(wrapped_in, np.int64))

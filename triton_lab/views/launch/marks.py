@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from triton_lab import words
 from triton_lab.launch.access import elements_at
-from triton_lab.launch.checks.words import LISTED
 from triton_lab.launch.classes import distinct
-from triton_lab.launch.finding import ERROR, WARNING
+from triton_lab.launch.finding import ERROR, MOST_ENDS, WARNING
 from triton_lab.launch.places import offsets
 from triton_lab.launch.ranges import Flags, Ranges
 from triton_lab.views.drawing.heatmap import Mark
@@ -215,7 +214,7 @@ def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ranges, 
         for name, elements in one.ends:
             if name == argument.name:
                 parts.append(_singly(elements))
-                if len(elements) >= LISTED:
+                if len(elements) >= MOST_ENDS:
                     cut.add(one.kind)
     for kind, parts in by_kind.items():
         if parts:

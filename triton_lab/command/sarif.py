@@ -39,6 +39,7 @@ RULES = {
     "alias": "A kernel writes through one argument to memory that it reads through another.",
     "idle-program": "A program accesses no memory.",
     "always-true-mask": "A mask lets all lanes of all programs through.",
+    "standing-load": "A load in a loop loads the same elements in each iteration, though its mask goes on.",
     "unverified": "A lane accesses memory that belongs to no tensor that is known.",
     "unwritten": "Elements of an output are left as they were: the grid is too small, or a mask too narrow.",
 }

@@ -44,6 +44,7 @@ SEVERITY = {
     "alias": NOTE,
     "idle-program": NOTE,
     "always-true-mask": NOTE,
+    "standing-load": NOTE,
     "unverified": NOTE,
     "unwritten": NOTE,
 }

@@ -40,7 +40,7 @@ _hooks: dict[int, _Follow] = {}
 def offer(shell: Any) -> None:
     """Make the magics known to an IPython shell, and JupyterLab's extension welcome; nothing else until one is used."""
     from triton_lab.launch import meanwhile
-    from triton_lab.notebook import completing
+    from triton_lab.notebook import compiled, completing
     from triton_lab.notebook.ready import get_ready
     from triton_lab.views.desk import DESK
     from triton_lab.views.onlooker import listen, standing
@@ -49,6 +49,7 @@ def offer(shell: Any) -> None:
     standing[DESK] = _of_the_desk
     meanwhile.sign = lambda: _sign(shell)
     completing.offer(shell)
+    compiled.offer(shell)
     shell.register_magic_function(triton_cell, "cell", "triton")
     shell.register_magic_function(triton_line, "line", "triton")
     if _help_alone not in shell.input_transformers_cleanup:
@@ -105,11 +106,12 @@ def unregister(shell: Any) -> None:
     if _help_alone in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(_help_alone)
     from triton_lab.launch import meanwhile
-    from triton_lab.notebook import completing
+    from triton_lab.notebook import compiled, completing
     from triton_lab.notebook.ready import leave
 
     meanwhile.sign = contextlib.nullcontext
     completing.withdraw(shell)
+    compiled.withdraw(shell)
     leave(shell)
     hook = _hooks.pop(id(shell), None)
     if hook is not None:

@@ -1,4 +1,4 @@
-"""Thirty mistakes as learners make them, and what a card must show of each."""
+"""Mistakes as learners make them, and what a card must show of each."""
 
 from tests.mistakes import bounds, refused, together, values
 from tests.mistakes.mistake import Mistake

@@ -165,3 +165,32 @@ def every_other_column() -> None:
     """A view that is not contiguous, read as if it were: every other number belongs to another tensor."""
     x, out = torch.randn(4, 8)[:, ::2], torch.zeros(4, 4)
     column_kernel[(4,)](x, out, COLUMNS=4)
+
+
+@triton.jit
+def average_kernel(x_ptr, out_ptr, COLUMNS: tl.constexpr):
+    row = tl.program_id(0)
+    x = tl.load(x_ptr + row * COLUMNS + tl.arange(0, COLUMNS))
+    tl.store(out_ptr + row, tl.sum(x) / COLUMNS)  # BUG
+
+
+@mistake(average_kernel, "lossy-store", "out_ptr", [1, 3], {1, 3}, "here float32 to int64, and the fraction is cut off")
+def output_of_integers() -> None:
+    """The means of integers are none, and the output was made with the dtype of the input."""
+    x = torch.tensor([2, 5, 4, 1]).repeat_interleave(8).reshape(4, 8)
+    x[1::2, 0] = 3
+    average_kernel[(4,)](x, torch.zeros_like(x[:, 0]).contiguous(), COLUMNS=8)
+
+
+@triton.jit
+def maximum_kernel(x_ptr, out_ptr, n, COLUMNS: tl.constexpr, BLOCK: tl.constexpr):
+    row, column = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * COLUMNS + column, mask=column < n)  # BUG
+    tl.store(out_ptr + row, tl.max(x))
+
+
+@mistake(maximum_kernel, "undefined", "out_ptr", range(4), {0, 1, 2, 3}, "below every maximum")
+def maximum_of_padding() -> None:
+    """All numbers are below zero, and zero is what masked lanes hold here."""
+    x, out = -1 - torch.rand(4, 20), torch.zeros(4)
+    maximum_kernel[(4,)](x, out, 20, COLUMNS=20, BLOCK=32)

@@ -186,6 +186,22 @@ def test_what_keeps_a_launch_from_beginning_is_told_with_a_remedy(launch: Any, h
     assert hint in hint_for(raised.value) and bool(hint) == bool(hint_for(raised.value))
 
 
+@pytest.mark.parametrize(
+    ("file", "made"),
+    [
+        ("<string>", "was made from a string, by exec or python -c"),
+        ("<stdin>", "was typed at Python's prompt or read from its input"),
+        ("<template>", "is from <template>"),
+    ],
+)
+def test_a_kernel_without_a_text_is_told_where_to_write_it(file: str, made: str) -> None:
+    source = "@triton.jit\ndef made(x_ptr):\n    tl.store(x_ptr, 1.0)\n"
+    with pytest.raises(ValueError, match="defined in a Python file") as raised:
+        exec(compile(source, file, "exec"), {"triton": triton, "tl": tl})
+    assert f"Python keeps none of made, which {made}: write it in a notebook's cell" in hint_for(raised.value)
+    assert hint_for(ValueError(str(raised.value))) == "", "it was not Triton that said so"
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_where_there_is_no_gpu_a_tensor_of_one_is_told_to_be_left_out() -> None:
     with pytest.raises((AssertionError, RuntimeError)) as raised:

@@ -21,6 +21,7 @@ from tests.planted import (
     lane_collisions,
     lanes_unordered,
     laundered,
+    lossy,
     overflow,
     precision,
     races,
@@ -28,7 +29,9 @@ from tests.planted import (
     races_sync,
     races_waits,
     same_values,
+    standing,
     through_control,
+    undefined,
     uninitialised,
     unwritten,
     values,
@@ -36,6 +39,7 @@ from tests.planted import (
     waiting,
     wraps,
 )
+from tests.planted.innocent_stores import INNOCENT_STORES
 from tests.planted.innocent_values import INNOCENT_VALUES
 from tests.planted.innocents import INNOCENTS
 from tests.planted.plant import Plant
@@ -63,6 +67,9 @@ BEDS = (
     wraps,
     precision,
     laundered,
+    lossy,
+    undefined,
+    standing,
     through_control,
     huge,
     unwritten,
@@ -102,7 +109,7 @@ def test_mended_twin_is_clean(plant: Plant) -> None:
 
 
 @pytest.mark.parametrize(
-    "run", [*INNOCENTS, *innocents_threads.INNOCENTS, *INNOCENT_VALUES], ids=lambda run: run.__name__
+    "run", [*INNOCENTS, *innocents_threads.INNOCENTS, *INNOCENT_VALUES, *INNOCENT_STORES], ids=lambda run: run.__name__
 )
 def test_what_only_looks_wrong_is_left_in_peace(run: Callable[[], None]) -> None:
     with triton_lab.record() as launches:

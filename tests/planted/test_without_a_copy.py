@@ -9,6 +9,7 @@ import pytest
 
 import triton_lab
 from tests.planted import innocents_threads
+from tests.planted.innocent_stores import INNOCENT_STORES
 from tests.planted.innocent_values import INNOCENT_VALUES
 from tests.planted.innocents import INNOCENTS
 from tests.planted.plant import Plant
@@ -16,7 +17,7 @@ from tests.planted.test_planted import PLANTS, launched
 from triton_lab.launch import record, snapshot
 from triton_lab.launch.checks import added_atomically
 
-KINDS = ("overflow", "non-finite", "uninitialized", "lost-precision")
+KINDS = ("overflow", "non-finite", "uninitialized", "lost-precision", "lossy-store", "undefined")
 LOOKED_AT = [plant for plant in PLANTS if plant.kind in KINDS]
 
 
@@ -48,7 +49,7 @@ def test_it_is_found_without_a_replay(plant: Plant, too_large: None) -> None:
 
 
 @pytest.mark.parametrize(
-    "run", [*INNOCENTS, *innocents_threads.INNOCENTS, *INNOCENT_VALUES], ids=lambda run: run.__name__
+    "run", [*INNOCENTS, *innocents_threads.INNOCENTS, *INNOCENT_VALUES, *INNOCENT_STORES], ids=lambda run: run.__name__
 )
 def test_what_only_looks_wrong_is_left_in_peace_without_a_replay(run: Callable[[], None], too_large: None) -> None:
     with triton_lab.record() as launches:

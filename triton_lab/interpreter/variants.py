@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -63,15 +64,37 @@ def unsaid(ops: Collection[int]) -> Table:
     """The loads ``ops`` (by index) give lanes that their mask turns off NaN and numbers of either sign, in turn, where
     no ``other`` is said: a GPU may give anything, and ordinarily it is zero here."""
 
+    def anything(found: Array, shape: tuple[int, ...]) -> Array:
+        most = np.iinfo(found.dtype).max // 3 if found.dtype.kind in "iu" else 99
+        some = np.array((most, -most, most if found.dtype.kind in "iu" else np.nan)).astype(found.dtype)
+        return np.resize(some, shape)
+
+    return _given(ops, anything)
+
+
+def far(ops: Collection[int], sign: int) -> Table:
+    """The same with one number of this ``sign``, as far from zero as four of them add up; True above zero for bool."""
+
+    def number(found: Array, shape: tuple[int, ...]) -> Array:
+        if found.dtype.kind == "b":
+            return np.array(sign > 0)
+        whole = found.dtype.kind == "i"
+        most = np.iinfo(found.dtype).max if whole else float(ml_dtypes.finfo(found.dtype).max)  # type: ignore[no-untyped-call]
+        return np.array(sign * (most // 4 if whole else most / 4)).astype(found.dtype)
+
+    return _given(ops, number)
+
+
+def _given(ops: Collection[int], instead: Callable[[Array, tuple[int, ...]], Array]) -> Table:
+    """``instead`` makes what takes the place of what was loaded, of a shape that covers the mask's."""
+
     def load(frame: Frame, op: Op, *operands: Value) -> Value:
         found = ordinary("tt.load")(frame, op, *operands)
         at = operands_of(op)
         if op.index not in ops or at.mask is None or at.other is not None:
             return found  # type: ignore[no-any-return]
         mask = frame.elements(op, at.mask, operands[at.mask])
-        most = np.iinfo(found.dtype).max // 3 if found.dtype.kind in "iu" else 99
-        anything = np.array((most, -most, most if found.dtype.kind in "iu" else np.nan)).astype(found.dtype)
-        return np.where(mask, found, np.resize(anything, (mask | np.zeros(found.shape, np.bool_)).shape))
+        return np.where(mask, found, instead(found, (mask | np.zeros(found.shape, np.bool_)).shape))
 
     return {"tt.load": load}
 

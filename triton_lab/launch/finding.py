@@ -15,8 +15,9 @@ from triton_lab import words
 
 # So many different values a finding shows as text.
 SHOWN = 4
-# The extent of a finding has so many stretches at most: 16 MB.
+# The extent of a finding has so many stretches at most: 16 MB; where a number ends, so many elements.
 MOST_STRETCHES = 1 << 20
+MOST_ENDS = 1 << 20
 
 # The gravest first.
 SEVERITIES = ERROR, WARNING, NOTE = "error", "warning", "note"
@@ -35,11 +36,15 @@ SEVERITY = {
     "overflow": WARNING,
     "non-finite": WARNING,
     "lost-precision": WARNING,
+    "lossy-store": WARNING,
+    "undefined": WARNING,
+    "lost-result": WARNING,
     "precedence": WARNING,
     "outside-view": NOTE,
     "alias": NOTE,
     "idle-program": NOTE,
     "always-true-mask": NOTE,
+    "standing-load": NOTE,
     "unverified": NOTE,
     "unwritten": NOTE,
 }
@@ -101,7 +106,7 @@ class Finding:
     launch went no further, and its error tells of the same. ``fix`` are edits of the kernel that mend it, tried
     before they are offered; None where nothing simple does. ``orders`` says what a race leaves, whoever comes last.
     ``ends``: of what is wrong with a number in no argument's memory, the arguments it was stored to, and in which of
-    their elements, the first 100.
+    their elements, a million at most.
     ``extent``, (stretches, 2): all elements of the argument that are concerned, not the first alone, counted as in
     ``elements``: each stretch from its first number up to, and without, its second; they ascend and do not touch. It
     has none where a check does not know them, or where there would be more than a million.

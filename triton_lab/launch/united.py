@@ -15,7 +15,7 @@ from triton_lab.launch.argument import Argument
 from triton_lab.launch.checks import MISREAD, OTHERS, fault, idle, in_order, misread, unwritten
 from triton_lab.launch.checks.evidence import Lanes
 from triton_lab.launch.checks.words import LISTED, listed, stretches
-from triton_lab.launch.finding import Finding
+from triton_lab.launch.finding import MOST_ENDS, Finding
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.part import Done, Whole
 from triton_lab.launch.ranges import Bounds, Ints, Ranges
@@ -113,7 +113,7 @@ def _ends(parts: Sequence[Finding]) -> Iterator[tuple[str, Ints]]:
         for name, elements in part.ends:
             by_name.setdefault(name, []).append(elements)
     for name, each in by_name.items():
-        yield name, np.concatenate(each)[:LISTED]
+        yield name, np.concatenate(each)[:MOST_ENDS]
 
 
 def _numbers(ranges: Iterable[Ranges]) -> Ints:

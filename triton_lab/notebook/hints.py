@@ -218,6 +218,26 @@ def _no_gpu(error: BaseException) -> str:
     return 'there is no GPU here, and kernels run on the CPU\'s tensors: leave device="cuda" and .cuda() out'
 
 
+def _no_source(error: BaseException) -> str:
+    """A kernel that Python keeps no text of: made by ``exec``, given to ``python -c``, or typed at its prompt."""
+    if not isinstance(error, ValueError) or "@jit functions should be defined in a Python file" not in str(error):
+        return ""
+    made = (frame.f_locals.get("fn") for frame, _ in traceback.walk_tb(error.__traceback__))
+    kernel = next((one for one in made if isinstance(one, types.FunctionType)), None)
+    if kernel is None:
+        return ""
+    known = {
+        "<string>": "was made from a string, by exec or python -c",
+        "<stdin>": "was typed at Python's prompt or read from its input",
+    }
+    file = kernel.__code__.co_filename
+    return (
+        f"Triton compiles the text of a kernel, and Python keeps none of {kernel.__name__}, which "
+        f"{known.get(file, f'is from {file}')}: write it in a notebook's cell, in IPython or in a .py file. What a "
+        "program writes it first writes to a file, and then imports"
+    )
+
+
 def _changed_global(error: BaseException) -> str:
     """Triton refuses kernels from elsewhere alone; those of the notebook are compiled anew."""
     if not isinstance(error, RuntimeError) or not str(error).startswith("Global variable "):
@@ -242,6 +262,7 @@ _RULES: tuple[Callable[[BaseException], str], ...] = (
     _tuned,
     _no_kernel,
     _no_gpu,
+    _no_source,
     _changed_global,
 )
 

@@ -51,3 +51,34 @@ def test_a_load_between_such_elements_is_not_blamed() -> None:
         alternate_kernel[(1,)](x, torch.zeros(8), BLOCK=8)
     (found,) = uninitialised(launches[0])
     assert found.elements.tolist() == list(range(1, 16, 2))
+
+
+@triton.jit
+def twice_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, 2 * tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
+
+
+@pytest.mark.parametrize(
+    ("x", "out", "exchanged"),
+    [
+        ("empty", "written", True),
+        ("half", "written", False),
+        ("empty", "empty", False),
+        ("empty", "shorter", False),
+        ("empty", "other type", False),
+    ],
+)
+def test_arguments_that_may_have_changed_places_are_asked_about(x: str, out: str, exchanged: bool) -> None:
+    def made(how: str) -> torch.Tensor:
+        tensor = torch.empty(90 if how == "shorter" else 100, dtype=torch.float64 if how == "other type" else None)
+        if how != "empty":
+            tensor[: 50 if how == "half" else None] = 1.0
+        return tensor
+
+    with triton_lab.record() as launches:
+        source, target = made(x), made(out)
+        twice_kernel[(4,)](source, target, min(len(source), len(target)), BLOCK=32)
+    (found,) = uninitialised(launches[0])
+    asked = "Or have x_ptr and out_ptr changed places in the launch? out_ptr, which is only stored to, had been written"
+    assert (asked in found.hint) == exchanged

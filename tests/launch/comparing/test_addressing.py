@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 import triton
@@ -62,6 +64,23 @@ def test_a_mask_is_found_that_stops_short_in_a_later_chunk() -> None:
     assert cause.startswith(
         f"the mask on line {line}: with every lane inside its row on rows_in_chunks (CPU) 6 of 6 rows"
     )
+
+
+def test_each_row_of_what_was_tried_says_where() -> None:
+    """The mask of the load and that of the store, which is no slip, have a row each; so has each stride."""
+    x = randn(6, 40)
+    launch = recorded(lambda: rows_in_chunks[(6,)](x, torch.empty(6, 40), 40, 37, BLOCK=16))
+    causes = lab.compare(launch, x + 1).causes()
+    line = next(one.line for one in launch.accesses if one.kind == "load")
+    rows = [row[0] for row in causes.table() if row[0].startswith("every lane inside its ")]
+    assert rows and all(re.search(r" \(lines? [\d and]+\)$", row) for row in rows)
+    assert f"every lane inside its row (line {line})" in rows
+    assert f"\n  with every lane inside its row (line {line}) on rows_in_chunks (CPU) 6 of 6 rows" in repr(causes)
+    x = randn(64, 32)
+    other = recorded(lambda: tile_in_steps[(1,)](x, torch.empty(16, 32), 64, 30, ROWS=16, BLOCK=32))
+    right = recorded(lambda: tile_in_steps[(1,)](x, torch.empty(16, 32), 64, 32, ROWS=16, BLOCK=32))
+    tried = [row[0] for row in lab.compare(other, right).causes().table()]
+    assert f"a stride of 32 and not 30 (x_ptr, line {other.accesses[0].line})" in tried
 
 
 def test_what_rounding_leaves_is_no_reason_to_look_further() -> None:

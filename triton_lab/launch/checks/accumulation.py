@@ -20,8 +20,9 @@ from triton_lab.launch.checks.added_atomically import Atomics, Total
 from triton_lab.launch.checks.carried_sums import CarriedSums, Loss
 from triton_lab.launch.checks.evidence import Evidence, Lanes
 from triton_lab.launch.checks.stored import stored_from
-from triton_lab.launch.checks.words import LISTED, element, finding, others, program
+from triton_lab.launch.checks.words import element, finding, others, program
 from triton_lab.launch.finding import Finding
+from triton_lab.launch.ranges import Ranges
 from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.replay import replay
 from triton_lab.launch.watcher import Watcher
@@ -93,8 +94,9 @@ def _of_a_loop(evidence: Evidence, op: Op, losses: list[Loss]) -> Finding:
     numbers = np.array([loss.program for loss in losses], np.int64)
     lanes = Lanes.timeless(numbers, np.array([loss.lane for loss in losses], np.int64), np.zeros(len(losses), np.int64))
     mend = _MEND if worst.step is None else _MEND_COUNT
-    every = [(loss.program, lane) for loss in losses[:LISTED] for lane in loss.lanes][:LISTED]
-    ends = stored_from(evidence, op, *np.array(every, np.int64).reshape(-1, 2).T)
+    size = next(one.types[op.results[0]].size for one in launch.executable.plan.functions.values() if op in one.walk())
+    every = np.concatenate([loss.program * max(1, size) + loss.lanes for loss in losses])
+    ends = stored_from(evidence, op, Ranges.of(every, every + 1))
     text += words.in_all(len(losses), "program")
     return finding(launch, "lost-precision", text, mend, op=op, lanes=lanes, ends=ends)
 

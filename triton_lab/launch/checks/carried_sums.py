@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, dataflow
 from triton_lab.launch.checks.carried_state import Carried, Exact
-from triton_lab.launch.checks.words import LISTED
 from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.watcher import Watcher
 
@@ -49,11 +48,11 @@ class Inexact:
 class Loss(Inexact):
     """What became of one program's sum, in the lane that lost most.
 
-    ``step`` is what was added without effect, where it is the same each time; ``lanes`` are the first that lost.
+    ``step`` is what was added without effect, where it is the same each time; ``lanes`` are all that lost.
     """
 
     step: Any = None
-    lanes: tuple[int, ...] = ()
+    lanes: Array = field(default_factory=lambda: np.zeros(0, np.int64), compare=False)
 
 
 class CarriedSums(Watcher):
@@ -274,7 +273,7 @@ class CarriedSums(Watcher):
                 float(most[row]),
                 user_name(type.element),
                 steps[k] if steps is not None and np.isinf(most[row]) else None,
-                tuple(np.flatnonzero(cost[row] > COSTLY)[:LISTED].tolist()),
+                np.flatnonzero(cost[row] > COSTLY),
             )
 
     def _cost(self, element: str, narrow: Array, exact: Exact) -> Array:

@@ -39,6 +39,8 @@ def with_fix(launch: Launch, found: Verdict, check: Check) -> Verdict:
     """What was found; what stopped the launch has its ``fix``, if a simple one was found that mends it."""
     try:
         findings = [_with_fix(launch, one, found.findings, check) for one in found.findings]
+        told = {one.argument for one in findings if one.hint.startswith(_MASKED)}
+        findings = [one for one in findings if one.kind != "undefined" or one.argument not in told]
     except Exception as error:
         left = Unchecked("whether there is a simple fix", excuse(error))
         return but(found, unchecked=[*found.unchecked, left])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triton_lab.launch.checks import accumulation, narrow, non_finite, overflow, uninitialised
+from triton_lab.launch.checks import accumulation, lossy_store, narrow, non_finite, overflow, undefined, uninitialised
 from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.watcher import Watcher
 
@@ -17,6 +17,8 @@ _CHECKS = {
     "narrow": narrow.watcher,
     "non-finite": non_finite.watcher,
     "accumulation": accumulation.watcher,
+    "lossy": lossy_store.watcher,
+    "turned off": undefined.watcher,
     "uses": uninitialised.watcher,
 }
 

@@ -8,7 +8,8 @@ different all the same: `uses`, which runs the launch again with other bytes the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,12 +50,15 @@ _LANES_ALONE = MOVES | {
     "tt.unsplat",
     "ttg.convert_layout",
 }
-# What one side must be for the other to be all the same.
-_DECIDED_BY = {"arith.andi": 0, "arith.muli": 0, "arith.ori": -1}
 
 
 class LiveUses(Watcher):
-    """``where`` are the bytes that nobody had written before the launch."""
+    """``where`` are the bytes that nobody had written before the launch.
+
+    ``decided_by`` is what one side of an operation must be for the other to be all the same.
+    """
+
+    decided_by: Mapping[str, int] = MappingProxyType({"arith.andi": 0, "arith.muli": 0, "arith.ori": -1})
 
     def __init__(self, launch: Recorded, where: Ranges) -> None:
         plan = launch.executable.plan
@@ -151,7 +155,7 @@ class LiveUses(Watcher):
                 continue
             for origin, mark in each.items():
                 lanes = self._mark(frame, op, operands, position, mark)
-                if op.name in _DECIDED_BY:
+                if op.name in self.decided_by:
                     lanes = lanes & ~self._decided(frame, op, operands, 1 - position, marks[1 - position])
                 parts.setdefault(origin, []).append(lanes)
         whole = {origin: joined(some) for origin, some in parts.items()}
@@ -174,7 +178,7 @@ class LiveUses(Watcher):
         side = frame.elements(op, position, operands[position])
         rank = len(frame.result_type(op).shape)
         side = side.reshape(-1, *(1,) * rank) if side.ndim == 1 else side
-        decided: Array = side == np.array(_DECIDED_BY[op.name]).astype(side.dtype)
+        decided: Array = side == np.array(self.decided_by[op.name]).astype(side.dtype)
         for mark in marks.values():
             decided = decided & ~mark.reshape(-1, *mark.shape[1:] or (1,) * rank)
         return decided

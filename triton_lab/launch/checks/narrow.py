@@ -29,7 +29,9 @@ Array = NDArray[Any]
 
 _MEND = "Convert one side first, with .to(tl.int32), and make the result narrow again only when it is known to fit."
 _MEND_FLOAT = "Clamp it with tl.clamp to what the type holds before the conversion: for tl.int8, -128.0 to 127.0."
-_CASTS = {"arith.fptosi": True, "arith.fptoui": False}
+# How many bits a narrow number has, and what makes one of a float: whether its result is signed.
+BITS = (8, 16)
+CASTS = {"arith.fptosi": True, "arith.fptoui": False}
 _EXACT = {"arith.muli": np.multiply, "arith.addi": np.add, "arith.subi": np.subtract}
 _SIGNS = {"arith.muli": "*", "arith.addi": "+", "arith.subi": "-"}
 _ON_BITS = frozenset(
@@ -53,11 +55,11 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             launch,
             "overflow",
             f"in {where}{words.program(int(lanes.program[0]), launch.grid)}, {text}{others(count)}",
-            _MEND_FLOAT if op.name in _CASTS else _MEND,
+            _MEND_FLOAT if op.name in CASTS else _MEND,
             op=op,
             lanes=lanes,
             count=count,
-            ends=stored_from(evidence, op, lanes.program, lanes.lane),
+            ends=stored_from(evidence, op, tally.where),
         )
 
 
@@ -94,7 +96,7 @@ class _Watcher(Watcher):
             return
         type = frame.result_type(op)
         given = [elements(value, frame.type(number)) for number, value in zip(op.operands, operands, strict=True)]
-        if op.name in _CASTS:
+        if op.name in CASTS:
             exact = np.trunc(given[0].astype(np.float64))
             least, most = (-(1 << (type.bits - 1)), (1 << (type.bits - 1)) - 1) if signed else (0, (1 << type.bits) - 1)
             # NaN and infinity have a check of their own.
@@ -114,14 +116,15 @@ class _Watcher(Watcher):
             ]
             self.examples[op.index] = _told(op, first, f"{'int' if signed else 'uint'}{type.bits}"), type.shape
         size = max(1, type.size)
-        nowhere = np.zeros(len(chosen), np.int64)
-        lanes = Lanes.timeless(frame.programs[chosen // size], chosen % size, nowhere)
-        self.found.setdefault(op.index, Tally()).add(lanes)
+        programs, lane = frame.programs[chosen // size], chosen % size
+        # In no memory yet: they are numbered through, over all programs, as `stored_from` wants it.
+        lanes = Lanes.timeless(programs, lane, programs * size + lane)
+        self.found.setdefault(op.index, Tally(1)).add(lanes)
 
 
 def _told(op: Op, numbers: list[Any], type: str) -> str:
     *given, exact, wrapped = numbers
-    if op.name in _CASTS:
+    if op.name in CASTS:
         return f"{float(given[0]):g} does not fit {type} and becomes {int(wrapped)}"
     sum_ = f"{int(given[0])} {_SIGNS[op.name]} {int(given[1])} = {int(exact)}"
     return f"{sum_} does not fit {type} and becomes {int(wrapped)}"
@@ -143,7 +146,7 @@ def _suspects(evidence: Evidence) -> dict[int, bool]:
         (function, op)
         for function in plan.functions.values()
         for op in function.walk()
-        if (op.name in _EXACT or op.name in _CASTS) and function.types[op.results[0]].bits in (8, 16)
+        if (op.name in _EXACT or op.name in CASTS) and function.types[op.results[0]].bits in BITS
     ]
     if not narrow:
         return {}
@@ -158,8 +161,8 @@ def _suspects(evidence: Evidence) -> dict[int, bool]:
         after = _ahead(uses, value)
         if any(each.name in _ON_BITS for each in after):
             continue
-        if op.name in _CASTS:
-            result[op.index] = _CASTS[op.name]
+        if op.name in CASTS:
+            result[op.index] = CASTS[op.name]
             continue
         result[op.index] = not (any(each.name in _UNSIGNED for each in after) or _of_unsigned(evidence, flow, value))
     return result

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab import words
 from triton_lab.interpreter.box import Box
-from triton_lab.interpreter.dtypes import dtype_of
+from triton_lab.interpreter.dtypes import dtype_of, user_name
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Value
 from triton_lab.ir import Op, Plan, effects
@@ -33,6 +35,8 @@ Array = NDArray[Any]
 _MEND = (
     "Look at what goes to zero, overflows, or is -inf minus -inf: guard a division, subtract the maximum before exp."
 )
+# A conversion that makes infinity of a number which was finite.
+_NARROWING = frozenset({"arith.truncf", "tt.fp_to_fp", "arith.sitofp", "arith.uitofp"})
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
@@ -60,15 +64,29 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             argument=argument,
             lanes=lanes,
             count=count,
+            where=looked.found.where(op),
         )
 
 
 def _mend(launch: Recorded, birth: Op, store: Op) -> str:
     line = launch.lines.get(birth.index)
     there = launch.lines.get(store.index)
+    mend = _mend_conversion(launch, birth) if birth.name in _NARROWING else _MEND
     if line is None or (there is not None and there.line == line.line):
-        return _MEND
-    return f"It arises in line {line.line}. {_MEND}"
+        return mend
+    return f"It arises in line {line.line}. {mend}"
+
+
+def _mend_conversion(launch: Recorded, birth: Op) -> str:
+    """What to do about a number that is finite, and too large for the type that it is converted to."""
+    types = next(one.types for one in launch.executable.plan.functions.values() if birth in one.walk())
+    source, target = types[birth.operands[0]], types[birth.results[0]]
+    most = float(ml_dtypes.finfo(dtype_of(target)).max)  # type: ignore[no-untyped-call]
+    wide, narrow = user_name(source.element), user_name(target.element)
+    return (
+        f"It is finite as {wide}, and {narrow} ends at {words.significant(most)}: keep it in {wide}, in the tensor "
+        "that it is stored to as well, or scale it, or clamp it first."
+    )
 
 
 def watcher(evidence: Evidence) -> Watcher | None:
@@ -83,7 +101,7 @@ class _Watcher(Watcher):
 
     def __init__(self, evidence: Evidence) -> None:
         self.births = Births(evidence.launch)
-        self.found = Found()
+        self.found = Found(whole=True)
         # Events as the tape counts them.
         self.count = 0
         # By store: what a program stores there, and the operation at which that came into being.

@@ -91,6 +91,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             argument=launch.argument(name) if name else None,
             lanes=lanes_there,
             count=count,
+            where=tally.where,
         )
         wrapped_in = [examples.get((origin, number), shown).wrapped for number in found.programs.tolist()]
         yield replace(found, values=np.array(wrapped_in, np.int64))
@@ -115,7 +116,7 @@ def _looked(evidence: Evidence) -> list[Taint]:
 
 
 def _taint(evidence: Evidence, which: dict[int, bool]) -> Taint:
-    mixers = frozenset(index for index in which if _mixes(evidence.launch, evidence.ops[index]))
+    mixers = frozenset(index for index in which if mixes(evidence.launch, evidence.ops[index]))
     return Taint(evidence.launch, which, _ON_THE_WAY, mixers)
 
 
@@ -195,7 +196,7 @@ def _may_wrap(op: Op) -> bool:
     return op.name in SIGNS or op.name == "arith.trunci" or adds_up(op)
 
 
-def _mixes(launch: Recorded, op: Op) -> bool:
+def mixes(launch: Recorded, op: Op) -> bool:
     """Whether ``op`` is a step of a generator of random numbers, or of a hash: it adds or multiplies by a large odd."""
     plan = launch.executable.plan
     makers = {result: one for function in plan.functions.values() for one in function.walk() for result in one.results}

@@ -2,38 +2,62 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from triton_lab.ir import Op, dataflow, effects
 from triton_lab.launch.checks.evidence import Evidence, Sight
-from triton_lab.launch.checks.words import LISTED
-from triton_lab.launch.ranges import Ints
+from triton_lab.launch.finding import MOST_ENDS
+from triton_lab.launch.ranges import Ints, Ranges
 
 # What a value may pass through on its way: each lane stays where it is.
 _LANE_BY_LANE = ("arith.", "math.", "tt.fp_to_fp", "tt.extern_elementwise")
 
 
-def stored_from(evidence: Evidence, op: Op, programs: Ints, lanes: Ints) -> tuple[tuple[str, Ints], ...]:
-    """The elements of each argument in which these lanes (row-major in the block) of ``op``'s result were stored last.
+def stored_from(evidence: Evidence, op: Op, where: Ranges) -> tuple[tuple[str, Ints], ...]:
+    """The elements of each argument in which these lanes of ``op``'s result were stored last, by program, then lane.
 
-    Lane by lane: where a block is summed up or turned on its way, or stored by another operation than ``tl.store``,
-    nobody knows.
+    ``where`` has the lanes, numbered through over all programs. Lane by lane: where a block is summed up or turned on
+    its way, or stored by another operation than ``tl.store``, nobody knows.
     """
     flow = dataflow.Flow.of(evidence.launch.executable.plan)
-    found: dict[str, dict[tuple[int, int], int]] = {}
-    for index, sights in groupby(evidence.sights("store"), key=lambda sight: sight.op.index):
-        store = evidence.ops[index]
-        argument = evidence.owner(store)
-        if argument is None or not argument.itemsize or not _keeps(evidence, flow, op, store):
+    sights: dict[str, list[Sight]] = {}
+    for sight in evidence.sights("store"):
+        argument = evidence.owner(sight.op)
+        if argument is not None and argument.itemsize:
+            sights.setdefault(argument.name, []).append(sight)
+    kept = {sight.op.index: _keeps(evidence, flow, op, sight.op) for some in sights.values() for sight in some}
+    found = []
+    for name, some in sights.items():
+        argument = evidence.launch.argument(name)
+        address = _last([sight for sight in some if kept[sight.op.index]], where)
+        elements = (address - argument.address) // argument.itemsize
+        if len(elements):
+            _, first = np.unique(elements, return_index=True)
+            found.append((name, elements[np.sort(first)][:MOST_ENDS]))
+    return tuple(found)
+
+
+def _last(sights: Sequence[Sight], where: Ranges) -> Ints:
+    """The addresses to which the lanes were stored last, by program, then lane."""
+    lanes, addresses = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for sight in reversed(sights):
+        event = sight.event
+        size = max(1, math.prod(event.shape))
+        before = np.searchsorted(where.stop, event.programs * size, side="right")
+        rows = np.flatnonzero(np.searchsorted(where.start, (event.programs + 1) * size) > before)
+        if not len(rows):
             continue
-        known = found.setdefault(argument.name, {})
-        for sight in sights:
-            for program, lane, address in _lanes_of(sight, programs, lanes):
-                known[program, lane] = (address - argument.address) // argument.itemsize
-    kept = ((name, np.array(list(dict.fromkeys(known.values()))[:LISTED], np.int64)) for name, known in found.items())
-    return tuple((name, elements) for name, elements in kept if len(elements))
+        part = event.of(rows)
+        numbers = (part.programs[:, None] * size + np.arange(size)).reshape(part.active().shape)
+        there = part.active() & where.covers(numbers)
+        lanes.append(numbers[there])
+        addresses.append(part.addresses()[there])
+        where -= Ranges.of(lanes[-1], lanes[-1] + 1)
+    every = np.concatenate(lanes)
+    return np.concatenate(addresses)[np.argsort(every)]
 
 
 def _keeps(evidence: Evidence, flow: dataflow.Flow, op: Op, store: Op) -> bool:
@@ -51,20 +75,3 @@ def _keeps(evidence: Evidence, flow: dataflow.Flow, op: Op, store: Op) -> bool:
         return made.name.startswith(_LANE_BY_LANE) and types[made.results[0]].shape == shape
 
     return functions[own.function].types[own.number].shape == shape and own in flow.behind([value], through)
-
-
-def _lanes_of(sight: Sight, programs: Ints, lanes: Ints) -> list[tuple[int, int, int]]:
-    """Program, lane and address of those lanes that an event stores."""
-    event = sight.event
-    if not len(event.programs):
-        return []
-    row = np.minimum(np.searchsorted(event.programs, programs), len(event.programs) - 1)
-    there = event.programs[row] == programs
-    if not there.any():
-        return []
-    part, lane = event.of(row[there]), lanes[there]
-    count = len(lane)
-    address = part.addresses().reshape(count, -1)[np.arange(count), lane]
-    active = part.active().reshape(count, -1)[np.arange(count), lane]
-    kept = (programs[there][active], lane[active], address[active])
-    return list(zip(*(one.tolist() for one in kept), strict=True))

@@ -14,7 +14,7 @@ from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.values import Descriptor, Value
-from triton_lab.ir import Op, effects
+from triton_lab.ir import Function, Op, effects
 from triton_lab.ir.edges import decisive
 from triton_lab.launch.checks.evidence import Lanes
 from triton_lab.launch.checks.marks import Marks, inside_of_others, passed_on
@@ -71,6 +71,9 @@ class Taint(Watcher):
         plan = launch.executable.plan
         self._marks: Marks[int] = Marks()
         self._inside = inside_of_others(plan)
+        self._itemsize = {
+            op.index: _itemsize(function, op) for function in plan.functions.values() for op in function.walk()
+        }
         # What was last known of each pointer, by number: an access that fails tells nothing itself.
         self._pointers: dict[int, tuple[Array, Origins]] = {}
         self.examples: dict[tuple[int, int], Example] = {}
@@ -114,7 +117,7 @@ class Taint(Watcher):
             wrong = lanes[rows, fault.lanes]
             if wrong.any():
                 found = Lanes.timeless(error.programs[wrong], fault.lanes[wrong], fault.addresses[wrong])
-                self.reached.setdefault((origin, op.index), Tally()).add(found)
+                self.reached.setdefault((origin, op.index), Tally(self._itemsize[op.index])).add(found)
 
     def _passed(self, frame: Frame, op: Op, operands: Sequence[Value]) -> Origins:
         """What the operands' marks mean for the result."""
@@ -205,7 +208,7 @@ class Taint(Watcher):
             chosen = np.flatnonzero(np.broadcast_to(mark & on, whole))
             if len(chosen):
                 lanes = Lanes.timeless(frame.programs[chosen // size], chosen % size, addresses[chosen])
-                self.reached.setdefault((origin, op.index), Tally()).add(lanes)
+                self.reached.setdefault((origin, op.index), Tally(self._itemsize[op.index])).add(lanes)
 
     def _described(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
         """The programs that give a descriptor coordinates that have wrapped, or made it with such extents."""
@@ -227,6 +230,14 @@ class Taint(Watcher):
                     first = np.zeros(int(wrong.sum()), np.int64)
                     lanes = Lanes.timeless(frame.programs[wrong], first, address[wrong])
                     self.reached.setdefault((origin, op.index), Tally()).add(lanes)
+
+
+def _itemsize(function: Function, op: Op) -> int:
+    """The bytes of an element that an access by pointers touches; 0 for any other operation."""
+    if not effects.is_access(op) or effects.by_descriptor(op):
+        return 0
+    pointee = function.types[op.operands[effects.operands_of(op).address]].pointee
+    return 0 if pointee is None else max(1, pointee.bits // 8)
 
 
 def _spread(mark: Array, rank: int) -> Array:

@@ -6,9 +6,11 @@ read saw anything is then a matter of luck.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from triton_lab.ir import effects
+from triton_lab.launch.argument import Argument
 from triton_lab.launch.checks.barriers import results_used
 from triton_lab.launch.checks.evidence import Evidence, Sight
 from triton_lab.launch.checks.live_uses import LiveUses
@@ -43,7 +45,7 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
             launch,
             "uninitialized",
             f"{program(launch, int(lanes.program[0]))} {deed} {what}, which nobody has written{others(count)}",
-            _MEND,
+            _MEND + _exchanged(evidence, argument, found.where(op)),
             op=op,
             argument=argument,
             lanes=lanes,
@@ -55,6 +57,27 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
             f"torch.empty gave out more than {POISONED / 2**20:.0f} MB at once, and of what the kernel reads there "
             "nobody can tell whether it was written: use torch.zeros, or a smaller tensor, to be sure"
         )
+
+
+def _exchanged(evidence: Evidence, argument: Argument | None, where: Ranges) -> str:
+    """What else may be wrong, where no element of a tensor that is only read had been written: another one like it was
+    written, and is only stored to."""
+    owners = [(sight.kind, owner) for sight in evidence.in_order if (owner := evidence.owner(sight.op)) is not None]
+    stored = {owner.name: owner for kind, owner in owners if kind == "store"}
+    read = {owner.name for kind, owner in owners if kind != "store"}
+    if argument is None or argument.name in stored or not len(where):
+        return ""
+    if int((where.stop - where.start).sum()) < math.prod(argument.shape) * argument.itemsize:
+        return ""
+    for name, other in stored.items():
+        held = Ranges.of([other.address], [other.address + math.prod(other.shape) * other.itemsize])
+        alike = (other.shape, other.dtype) == (argument.shape, argument.dtype)
+        if name not in read and alike and not len(evidence.tape.fresh & held):
+            return (
+                f" Or have {argument.name} and {name} changed places in the launch? {name}, which is only stored to, "
+                "had been written before."
+            )
+    return ""
 
 
 class _Reads:

@@ -59,11 +59,18 @@ def line_of(launch: Recorded, op: Op) -> str:
 
 
 class Tally:
-    """Lanes that were found bit by bit: how many, and those that can be among the first of them all."""
+    """Lanes that were found bit by bit: how many, those that can be among the first of them all, and where all are.
 
-    def __init__(self) -> None:
+    Each touches so many bytes as ``itemsize`` says; 0 where lanes have no addresses.
+    """
+
+    def __init__(self, itemsize: int = 0) -> None:
         self.count = 0
+        self._itemsize = itemsize
         self._parts: list[Lanes] = []
+        self._where: list[Ranges] = []
+        # Whether lanes are among them of which it is not known where they are.
+        self._nowhere = False
 
     def add(self, lanes: Lanes) -> None:
         """Some more lanes, by program, then lane."""
@@ -71,11 +78,23 @@ class Tally:
         self._parts.append(_may_be_listed(lanes))
         if len(self._parts) > LISTED:
             self._parts = [listed(self._parts)]
+        self._nowhere |= not self._itemsize
+        if self._itemsize:
+            self._where.append(Ranges.of(lanes.address, lanes.address + self._itemsize))
+            if len(self._where) > LISTED:
+                self._where = [Ranges.joined(self._where)]
 
     def join(self, other: Tally) -> None:
         """All that another one has."""
         self.count += other.count
         self._parts += other._parts
+        self._where += other._where
+        self._nowhere |= other._nowhere
+
+    @property
+    def where(self) -> Ranges:
+        """The bytes that all of them touch; nothing where that is not known of each."""
+        return NOTHING if self._nowhere else Ranges.joined(self._where)
 
     def listed(self) -> Lanes:
         """The lanes to list."""

@@ -59,6 +59,13 @@ def _indices(known: Sequence[_Known]) -> frozenset[int]:
     return frozenset(op.index for _, op, _ in known)
 
 
+def _place(known: Sequence[_Known], names: str = "") -> str:
+    """`` (line 5)``, `` (x_ptr, line 5)``: the same as a table has it behind the name of what was tried."""
+    lines = _on_lines(known).removeprefix("on ") if any(one.line is not None for one, _, _ in known) else ""
+    told = ", ".join(filter(None, (names, lines)))
+    return f" ({told})" if told else ""
+
+
 # --- Masks --------------------------------------------------------------------------------------------
 
 
@@ -73,7 +80,10 @@ def _masks(known: Sequence[_Known]) -> Iterator[Switch]:
             apart = not rows or any(len(argument.shape) > 1 for _, _, argument in group)
             if apart and any(_differs(each, rows) for each in group):
                 layers = redirected({op.index: _masked(argument, rows) for _, op, argument in group})
-                yield Switch(name, f"the mask {_on_lines(group)}", redirects=(layers,), ops=_indices(group))
+                yield Switch(
+                    name, f"the mask {_on_lines(group)}",
+                    redirects=(layers,), ops=_indices(group), place=_place(group),
+                )  # fmt: skip
 
 
 def _differs(each: _Known, rows: bool) -> bool:
@@ -132,7 +142,7 @@ def _strides(known: Sequence[_Known], other: Launch | None) -> Iterator[Switch]:
             names = " and ".join(dict.fromkeys(argument.name for _, _, argument in part))
             yield Switch(
                 f"a stride of {instead} and not {stride}", f"the stride of {names} {_on_lines(part)}",
-                redirects=(layers,), ops=_indices(part),
+                redirects=(layers,), ops=_indices(part), place=_place(part, names),
             )  # fmt: skip
 
 

@@ -35,6 +35,12 @@ class Experiment:
     documented: bool = False
     # Whether what comes right has more than a few different values: zeros do so by chance.
     telling: bool = True
+    place: str = ""  # which lines it is on, where the name does not say so
+
+    @property
+    def tried(self) -> str:
+        """The name as a list of all that was tried has it, with the lines where it was."""
+        return f"{self.name}{self.place}"
 
     @property
     def explains(self) -> bool:
@@ -67,21 +73,22 @@ class Experiment:
             return ("explains what is left" if self.documented else "yes, but for rounding") if self.explains else "no"
         return "most of it" if self.helps else "no"
 
-    def told(self) -> str:
-        """``with tf32 on the CPU 64 of 64 rows are bit-equal``."""
+    def told(self, name: str = "") -> str:
+        """``with tf32 on the CPU 64 of 64 rows are bit-equal``; under another ``name``, if one is given."""
+        name = name or self.name
         if self.failed:
-            return f"{self.name} on {self.side} could not be tried: {self.failed}"
+            return f"{name} on {self.side} could not be tried: {self.failed}"
         if self.within is not None:
             every = f"{words.number(self.within)} of {words.count(self.total, 'element')}"
             bits = f"{words.number(self.equal)} {words.noun(self.equal, 'is', 'are')} bit-equal"
             if self.documented:
-                return f"{self.name} covers {every} on {self.side}, of which {bits}"
-            return f"with {self.name} on {self.side} {every} are as near as rounding explains, of which {bits}"
+                return f"{name} covers {every} on {self.side}, of which {bits}"
+            return f"with {name} on {self.side} {every} are as near as rounding explains, of which {bits}"
         in_rows = self.rows is not None and (self.rows[0] or not self.equal)
         equal, of, what = (*self.rows, "row") if self.rows and in_rows else (self.equal, self.total, "element")
         left = "" if self.removes else f", and {words.significant(self.ulps)} ulp are left"
         return (
-            f"with {self.name} on {self.side} {words.number(equal)} of {words.count(of, what)} "
+            f"with {name} on {self.side} {words.number(equal)} of {words.count(of, what)} "
             f"{words.noun(equal, 'is', 'are')} bit-equal{left}"
         )
 
@@ -213,7 +220,7 @@ class Causes:
         pairs = (one.found for one in self.pairs if one.found is not None)
         rows: list[tuple[str, ...]] = [
             (
-                one.name,
+                one.tried,
                 one.side,
                 "" if one.failed else f"{words.number(one.equal)} of {words.number(one.total)}",
                 "" if one.failed else words.significant(one.ulps),
@@ -224,5 +231,5 @@ class Causes:
         return rows + [one.row() for one in self.pairs if one.of and one.found is None]
 
     def __repr__(self) -> str:
-        tried = [one.told() for one in self.experiments] + [one.told() for one in self.pairs if one.of]
+        tried = [one.told(one.tried) for one in self.experiments] + [one.told() for one in self.pairs if one.of]
         return "\n".join([self.cause, *(f"  {one}" for one in tried)])

@@ -31,6 +31,7 @@ class Switch:
     ``accumulates`` whether those of tiles are. ``layers`` lie over the table (see `changes`), ``redirects`` over those:
     where loads and stores go. ``ops`` are the operations that it changes, by index. ``grid`` is another grid,
     ``zeroed`` an argument that holds zeros before the launch, and ``exchanged`` are two that stand for each other.
+    ``place`` follows the name where the sentence has the lines already.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Switch:
     grid: tuple[int, int, int] | None = None
     zeroed: str = ""
     exchanged: tuple[str, ...] = ()
+    place: str = ""
 
     def executable(self, plan: Plan) -> Executable:
         """The plan with this switch on."""

@@ -59,8 +59,9 @@ def tried(side: Side, switch: Switch, plain: Sequence[Compared]) -> tuple[Experi
     try:
         found = side.run(switch)
     except (KernelError, CannotReplay) as error:
-        return measured(switch.name, switch.cause, side.title, plain, None, _refused(side.launch, error)), []
-    return measured(switch.name, switch.cause, side.title, plain, found), found
+        done = measured(switch.name, switch.cause, side.title, plain, None, _refused(side.launch, error))
+        return replace(done, place=switch.place), []
+    return replace(measured(switch.name, switch.cause, side.title, plain, found), place=switch.place), found
 
 
 def as_near(side: Side, switch: Switch, done: Experiment, found: Sequence[Compared]) -> Experiment:

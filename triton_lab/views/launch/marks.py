@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from triton_lab import words
 from triton_lab.launch.access import elements_at
-from triton_lab.launch.checks.words import LISTED
 from triton_lab.launch.classes import distinct
-from triton_lab.launch.finding import ERROR, WARNING
+from triton_lab.launch.finding import ERROR, MOST_ENDS, WARNING
 from triton_lab.launch.places import offsets
 from triton_lab.launch.ranges import Flags, Ranges
 from triton_lab.views.drawing.heatmap import Mark
@@ -39,6 +38,8 @@ SAYS = {
     "overflow": "overflow",
     "non-finite": "NaN or infinity comes from here",
     "lost-precision": "precision lost",
+    "undefined": "hangs on lanes that a mask turned off",
+    "lossy-store": "changed as it was stored",
     "unwritten": "never written",
     "outside-view": "outside the view",
 }
@@ -51,6 +52,7 @@ PROGRAMS = {
     "overflow": ("program with an overflow", "programs with an overflow"),
     "non-finite": ("program in which NaN or infinity arises", "programs in which NaN or infinity arises"),
     "lost-precision": ("program that loses precision", "programs that lose precision"),
+    "undefined": ("program hangs on lanes that are off", "programs hang on lanes that are off"),
     "idle-program": ("program does nothing", "programs do nothing"),
 }
 _MOST_OUTLINES = 256  # of a mark
@@ -212,7 +214,7 @@ def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ranges, 
         for name, elements in one.ends:
             if name == argument.name:
                 parts.append(_singly(elements))
-                if len(elements) >= LISTED:
+                if len(elements) >= MOST_ENDS:
                     cut.add(one.kind)
     for kind, parts in by_kind.items():
         if parts:

@@ -1,0 +1,31 @@
+"""Values that are the same, being computed alike: a kernel that has ``mask=i < n`` twice has two masks in its plan."""
+
+from __future__ import annotations
+
+from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.ir.effects import is_access
+
+
+def same(flow: Flow, one: Value, other: Value) -> bool:
+    """Whether two values are the same wherever both are known; of what was loaded, nobody can tell."""
+    if one == other:
+        return True
+    maker, twin = flow.maker.get(one), flow.maker.get(other)
+    if maker is None or twin is None or maker.name != twin.name or is_access(maker) or maker.regions:
+        return False
+    if maker.attributes != twin.attributes or maker.results.index(one.number) != twin.results.index(other.number):
+        return False
+    if len(maker.operands) != len(twin.operands):
+        return False
+    pairs = zip(maker.operands, twin.operands, strict=True)
+    return all(same(flow, Value(one.function, a), Value(other.function, b)) for a, b in pairs)
+
+
+def implies(flow: Flow, mask: Value, wider: Value) -> bool:
+    """Whether the lanes of ``mask`` are lanes of ``wider``, by how the two are computed: an ``and`` narrows."""
+    if same(flow, mask, wider):
+        return True
+    maker = flow.maker.get(mask)
+    if maker is None or maker.name != "arith.andi":
+        return False
+    return any(implies(flow, Value(mask.function, number), wider) for number in maker.operands)

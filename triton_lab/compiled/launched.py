@@ -14,6 +14,7 @@ from triton_lab.compiled.entry import compiled_all, successes
 from triton_lab.compiled.failure import CompileError
 from triton_lab.compiled.several import CompiledList
 from triton_lab.launch.recorded import Recorded
+from triton_lab.launch.snapshot import CannotReplay
 
 _LARGEST_OFFSET = 2**31 - 1
 
@@ -26,7 +27,7 @@ def compiled_launch(
     max_bytes: int = MAX_BYTES,
     **options: Any,
 ) -> Compiled | CompiledList:
-    """What `Launch.compile` gives. Raises as that does, and CannotReplay where the kernel has changed."""
+    """What `Launch.compile` gives. Raises as that does, and CannotReplay where the kernel has changed or is no more."""
     made = successes(attempts(launch, target, options, seconds, max_bytes))
     return made[0] if target is None or isinstance(target, str) else CompiledList(made)
 
@@ -40,6 +41,9 @@ def attempts(
 ) -> list[Compiled | CompileError]:
     """What becomes of the launch's kernel on each of the targets; or why nothing does."""
     source, metadata = launch.compiled
+    if source is None:
+        told = "a launch that was loaded from a file cannot be compiled: the file has data and no code"
+        raise CannotReplay(f"{told}. Launch {launch.kernel} here, and compile that launch.")
     chosen = {**chosen_options(metadata), **options}
     kernel = _as_it_was(launch, source.fn)
     made = compiled_all(

@@ -261,3 +261,8 @@ def test_the_limits_of_a_launch_are_kept(tmp_path: Path, monkeypatch: pytest.Mon
     launch = recorded(lambda: exponential[(5,)](torch.rand(160), torch.empty(160), BLOCK=32))
     kept = again(launch, tmp_path).tape
     assert kept is not None and (kept.limits.batch, kept.limits.memory) == (3, 1 << 26)
+
+
+def test_a_loaded_launch_says_that_it_cannot_be_compiled() -> None:
+    with pytest.raises(lab.CannotReplay, match=r"from a file cannot be compiled: .* Launch softmax_kernel here"):
+        lab.examples.recording("softmax").compile("sm_90")

@@ -246,7 +246,7 @@ class Pictures:
         Raises ValueError for a program or step that there is not, and CannotReplay.
 
         >>> launch.plot.steps(program=1, step=2).title()
-        'add_kernel, program (1, 0, 0): step 2 of 12'
+        'add_kernel, program (1, 0, 0): step 2 of 11'
         """
         from triton_lab.views.launch.steps import Steps
 

@@ -9,9 +9,11 @@ import triton
 import triton.language as tl
 from triton.compiler.errors import CompilationError
 
+import triton_lab as lab
 from tests.interpreter.support import tensor
 from tests.interpreter.test_dot import operand, scaled
 from tests.native.harness import both
+from tests.native.launches import on_both
 
 
 @triton.jit
@@ -152,3 +154,20 @@ def test_scaled_planes_are_each_a_product_of_its_own(formats):
         given = tensor(a[plane]), tensor(scales[0][plane]), tensor(b[plane]), tensor(scales[1][plane]), alone
         scaled[(1,)](*given, m, n, a.shape[2], b.shape[1], 2, left, right, m, n, True)
         torch.testing.assert_close(found[plane], alone, rtol=1e-5, atol=1e-5)
+
+
+@triton.jit
+def product_and_sum(x, w, c, product, total, N: tl.constexpr):
+    at = tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
+    found = tl.dot(tl.load(x + at), tl.load(w + at), input_precision="ieee")
+    tl.store(total + at, found + tl.load(c + at))
+    tl.store(product + at, found)
+
+
+def test_a_product_that_is_added_to_something_may_be_needed_by_itself() -> None:
+    x, w, c = (torch.randint(-9, 9, (16, 16)).float() for _ in range(3))
+    product, total = torch.zeros(16, 16), torch.zeros(16, 16)
+    error, ran = on_both(lambda: product_and_sum[(1,)](x, w, c, product, total, N=16), product, total)
+    with lab.limits(engine="native"):
+        product_and_sum[(1,)](x, w, c, product, total, N=16)
+    assert not error and ran.engine == "native" and torch.equal(product, x @ w) and torch.equal(total, x @ w + c)

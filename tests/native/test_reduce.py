@@ -123,3 +123,21 @@ def test_a_function_of_three_operands():
 
     expected, found, _ = both(launch)
     assert same_bits(expected, found)
+
+
+@triton.jit
+def ends_of_row(x, out, B: tl.constexpr):
+    row = tl.load(x + tl.arange(0, B))
+    tl.store(out, tl.max(row, axis=0))
+    tl.store(out + 1, tl.min(row, axis=0))
+
+
+@pytest.mark.parametrize("length", [2, 16, 512])
+def test_of_nothing_but_nan_the_greatest_and_the_least_are_nan(length: int) -> None:
+    def launch() -> torch.Tensor:
+        out = torch.ones(2)
+        ends_of_row[(1,)](torch.full((length,), torch.nan), out, B=length)
+        return out
+
+    expected, found, _ = both(launch)
+    assert same_bits(expected, found) and found.isnan().all()

@@ -91,6 +91,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 os.environ.setdefault("TRITON_LAB_RAISE", "1")
 # Every plan is held to the rules of the IR, which launches take for granted.
 os.environ.setdefault("TRITON_LAB_VERIFY", "1")
+# Where two workers have the cores to themselves, torch's threads that wait for each other in turns get in each other's
+# way: they sleep. It is read when torch is loaded, so by workers and what tests start; there are as many as ever.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # Exercises that tests check leave no file in the folder that tests are run in.
 os.environ["TRITON_LAB_PROGRESS"] = os.path.join(tempfile.gettempdir(), f"triton-lab-{os.getpid()}.json")
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests import warm
 from tests.browser.axe import violations
 
 ROOT = Path(__file__).parents[2]
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built with warnings as errors: a link that leads nowhere is one. First ``browser``: without one, no site."""
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", "docs", str(folder)]
+    command = warm.command("-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", "docs", str(folder))
     built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
     return folder

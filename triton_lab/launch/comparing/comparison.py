@@ -118,7 +118,7 @@ class Comparison:
         no cause was found: nothing that was tried removes the difference
           <= and not < (line 20) on add_kernel (CPU) could not be tried: a load on line 21 would go where it may not
           ...
-          with two of these at once on add_kernel (CPU) nothing removes the difference: 14 of 14 pairs tried
+          with two of these at once on add_kernel (CPU) nothing removes the difference: ... pairs tried
         """
         if seconds is not None:
             from triton_lab.launch.comparing.trying import causes

@@ -7,6 +7,7 @@ import pytest
 import triton
 import triton.language as tl
 
+import triton_lab as lab
 from tests.interpreter.support import array, bf16, kernel_from, same, tensor
 from tests.interpreter.test_floats import patterns
 from triton_lab.interpreter.ops import combine
@@ -111,6 +112,19 @@ def test_the_error_of_a_sum_grows_as_the_logarithm_of_its_length(shape, axis):
     total = over_block(f"z = tl.sum(x, {axis})", x, exact.shape, F32)
     bound = 0.4 * np.log2(shape[axis]) * np.finfo(F32).eps * np.sqrt((x.astype(F64) ** 2).sum(axis=axis))
     assert (np.abs(total - exact) <= bound).all()
+
+
+@pytest.mark.parametrize("dtype", [F16, F32, F64])
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_a_sum_of_nothing_but_negative_zeros_is_one(engine, dtype):
+    """As IEEE addition has it, and so a GPU: only with a positive zero among them it is positive."""
+    x = np.full((4, 8, 2), -0.0, dtype)
+    x[1, 3] = 0.0
+    with lab.limits(engine=engine):
+        for axis in range(3):
+            shape = tuple(np.delete(x.shape, axis))
+            found = over_block(f"z = tl.sum(x, {axis})", x, shape, dtype)
+            assert not found.any() and (np.signbit(found) == np.signbit(x).all(axis)).all()
 
 
 def test_bits_are_reduced_by_logic():

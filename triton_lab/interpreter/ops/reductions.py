@@ -47,6 +47,10 @@ def _reduced(ufunc: Folding, array: Array, axis: int) -> Array:
         while (half := array.shape[axis] // 2) and array.shape[axis] % 2 == 0:
             front, back = np.split(array, [half], axis=axis)
             array = ufunc(front, back)
+    if ufunc is np.add and array.dtype.kind == "f":
+        # NumPy begins with 0, with which a sum of nothing but -0 would be +0.
+        total: Array = np.add.reduce(array, axis=axis, dtype=array.dtype, initial=-0.0)
+        return total
     return ufunc.reduce(array, axis=axis, dtype=array.dtype)
 
 

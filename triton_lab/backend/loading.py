@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 import weakref
 from typing import Any
@@ -121,17 +120,6 @@ def _takes() -> tuple[Measured | int | None, Measured | int | None]:
     return known
 
 
-_OURS = object()
-
-
-@functools.cache
-def _module() -> object | None:
-    """What stands for the module of a kernel of ours."""
-    from triton_lab.backend.gpu import gpu_driver_class
-
-    return _OURS if gpu_driver_class() is None else None
-
-
 class Utils:
     """What Triton asks of a driver when it loads a kernel."""
 
@@ -139,9 +127,8 @@ class Utils:
     def load_binary(name: str, kernel: bytes, shared: int, device: int) -> tuple[Any, ...]:
         """``(module, function, registers, spills, most threads)``; the function is a `Loaded`.
 
-        Triton unloads a module with whatever driver is active then, so where there is a GPU, whose driver would not
-        know ours, there is none. Triton comes here again at each launch then. Registers and spills are sm_90's, worked
-        out when they are looked at.
+        The module is None: Triton unloads what is not, with whatever driver is active then. Registers
+        and spills are sm_90's, worked out when they are looked at.
         """
         if b'"builtin.module"' in kernel:
             loaded = _loaded.get(kernel) or _loaded.setdefault(kernel, Loaded(kernel))
@@ -150,13 +137,11 @@ class Utils:
         else:
             return _load_elsewhere(name, kernel, shared)
         registers, spills = _takes()
-        return _module(), loaded, registers, spills, 1024
+        return None, loaded, registers, spills, 1024
 
     @staticmethod
     def unload_module(module: Any) -> None:
         """Called for a GPU's module that goes while the CPU is active: its own driver unloads it."""
-        if module is _OURS:
-            return
         from triton_lab.backend.gpu import gpu_driver
 
         driver = gpu_driver()

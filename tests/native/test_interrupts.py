@@ -69,7 +69,7 @@ def test_at_any_point_of_a_launch(shared: bool, request: pytest.FixtureRequest) 
     with lab.limits(engine="native"):
         launch()
         launch()
-        assert at_every_point(launch, check) > 40
+        assert at_every_point(launch, check) > 20
 
 
 def test_at_any_point_where_a_loop_asks_whether_to_go_on() -> None:

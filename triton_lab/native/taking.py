@@ -81,9 +81,9 @@ def look() -> Generated:
     rounds = Reg("%rounds", "ptr")
     code = Code("look", (rounds,), "i64")
     halt = code.load("ptr", _at(code, rounds, offset(Fault, "halt") - offset(Fault, "rounds")))
-    goes_on = code.compare("eq", code.let(f"load atomic i64, {halt} monotonic, align 8", "i64", pure=False), _one(0))
-    code.store(code.select(goes_on, _one(ROUNDS), _one(0)), rounds)
-    code.leave(_one(0))
+    goes_on = code.compare("eq", code.let(f"load atomic i64, {halt} monotonic, align 8", "i64", pure=False), _i64(0))
+    code.store(code.select(goes_on, _i64(ROUNDS), _i64(0)), rounds)
+    code.leave(_i64(0))
     return Generated(code.text(), code.name, 0, (), ())
 
 
@@ -101,7 +101,7 @@ class _Taking:
         self.arm = arm
         self.shared = {name: _at(self.code, table, offset(Table, name)) for name, _ in Table._fields_}
         self.number = self.code.let(f"call i32 {self._loaded('who').name}()", "i32", pure=False)
-        own = self.code.op("mul", self.code.cast("sext", self.number, "i64"), _one(ctypes.sizeof(Seat)))
+        own = self.code.op("mul", self.code.cast("sext", self.number, "i64"), _i64(ctypes.sizeof(Seat)))
         seat = self.code.offset(self._loaded("seats"), own, "i8")
         self.seat = {name: _at(self.code, seat, offset(Seat, name)) for name, _ in Seat._fields_}
         self.fault = self.code.load("ptr", self.seat["fault"])
@@ -119,7 +119,7 @@ class _Taking:
         self._set("over")
         self._wait(leave)
         code.block = leave
-        code.leave(_one(0))
+        code.leave(_i64(0))
         return Generated(code.text(), code.name, 0, (), ())
 
     def _take_all(self, done: Block) -> None:
@@ -130,7 +130,7 @@ class _Taking:
         scratch = code.load("ptr", self.seat["scratch"])
         code.jump(more)
         code.block = more
-        code.branch(code.compare("eq", self._read("over"), _one(0)), taking, done)
+        code.branch(code.compare("eq", self._read("over"), _i64(0)), taking, done)
         code.block = taking
         first = self._count("next", "add", step)
         code.branch(code.compare("slt", first, end), running, done)
@@ -148,7 +148,7 @@ class _Taking:
         code.store(until, self.seat["until"])
         self._set("over")
         guard = code.load("i64", _at(code, self.fault, offset(Fault, "guard")))
-        code.branch(code.compare("eq", guard, _one(STOPPED)), halting, done)
+        code.branch(code.compare("eq", guard, _i64(STOPPED)), halting, done)
         code.block = halting
         self._set("halt")
         code.jump(done)
@@ -163,32 +163,32 @@ class _Taking:
         code.jump(awake)
         code.block = awake
         turns = code.phi("i64")
-        turns.come(_one(0), before)
-        code.branch(code.compare("eq", self._read("working"), _one(0)), leave, turn)
+        turns.come(_i64(0), before)
+        code.branch(code.compare("eq", self._read("working"), _i64(0)), leave, turn)
         code.block = turn
         self._pause()
-        following = code.op("add", turns.reg, _one(1))
+        following = code.op("add", turns.reg, _i64(1))
         turns.come(following, turn)
-        code.branch(code.compare("ult", following, _one(_TURNS)), awake, asleep)
+        code.branch(code.compare("ult", following, _i64(_TURNS)), awake, asleep)
 
         code.block = asleep
         times = code.phi("i64")
-        times.come(_one(0), turn)
+        times.come(_i64(0), turn)
         code.call("usleep", "i32", 0, code.constant("i32", _ASLEEP), pure=False)
-        later = code.op("add", times.reg, _one(1))
-        code.branch(code.compare("eq", code.op("urem", later, _one(_TIMES)), _one(0)), asking, again)
+        later = code.op("add", times.reg, _i64(1))
+        code.branch(code.compare("eq", code.op("urem", later, _i64(_TIMES)), _i64(0)), asking, again)
         code.block = asking
         rounds = _at(code, self.fault, offset(Fault, "rounds"))
-        code.store(_one(0), rounds)
+        code.store(_i64(0), rounds)
         ask = code.load("ptr", _at(code, self.fault, offset(Fault, "ask")))
         code.do(f"call void {ask.name}({rounds})")
-        code.branch(code.compare("eq", code.load("i64", rounds), _one(0)), stopping, again)
+        code.branch(code.compare("eq", code.load("i64", rounds), _i64(0)), stopping, again)
         code.block = stopping
         self._set("halt")
         code.jump(again)
         code.block = again
         times.come(later, again)
-        code.branch(code.compare("eq", self._read("working"), _one(0)), leave, asleep)
+        code.branch(code.compare("eq", self._read("working"), _i64(0)), leave, asleep)
 
     def _pause(self) -> None:
         """What tells the processor that a loop waits."""
@@ -209,12 +209,12 @@ class _Taking:
 
     def _count(self, name: str, how: str, by: Reg | None = None) -> Reg:
         """What a number was before it was changed."""
-        return self.code.let(f"atomicrmw {how} {self.shared[name]}, {by or _one(1)} seq_cst", "i64", pure=False)
+        return self.code.let(f"atomicrmw {how} {self.shared[name]}, {by or _i64(1)} seq_cst", "i64", pure=False)
 
 
-def _one(value: int) -> Reg:
+def _i64(value: int) -> Reg:
     return Reg(str(value), "i64")
 
 
 def _at(code: Code, base: Reg, offset: int) -> Reg:
-    return code.offset(base, _one(offset), "i8")
+    return code.offset(base, _i64(offset), "i8")

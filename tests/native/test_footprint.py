@@ -26,6 +26,20 @@ from triton_lab.native.footprint import Footprints
 from triton_lab.native.running import groups_of, regions_of
 
 
+class Remembering:
+    """Whether the programs of a launch keep apart, by one `Footprints` for all launches of the kernel."""
+
+    def __init__(self) -> None:
+        self._kept: Footprints | None = None
+
+    def __call__(self, machine: Machine) -> bool:
+        regions = regions_of(machine, machine.executable.roots)
+        assert not isinstance(regions, str)
+        if self._kept is None:
+            self._kept = Footprints(machine.executable.plan, groups_of(regions))
+        return self._kept.are_apart(machine, regions)
+
+
 class Touches:
     """An observer that keeps the bytes that each program reads and writes."""
 
@@ -320,17 +334,9 @@ def test_programs_that_keep_apart_are_said_to(how: str, told: list[tuple[bool, b
 
 def test_what_one_program_may_do_alone_two_may_not() -> None:
     """The same arguments over another grid are another launch."""
-    kept: list[Footprints] = []
-
-    def ask(machine: Machine) -> bool:
-        regions = regions_of(machine, machine.executable.roots)
-        assert not isinstance(regions, str)
-        kept.append(kept[0] if kept else Footprints(machine.executable.plan, groups_of(regions)))
-        return kept[0].are_apart(machine, regions)
-
     kernel = kernel_from("@triton.jit\ndef kernel(out):\n    tl.store(out + tl.arange(0, 8), 1)\n")
     out = torch.zeros(8, dtype=torch.int32)
-    with before_launches(ask) as found:
+    with before_launches(Remembering()) as found:
         for programs in (1, 2):
             kernel[(programs,)](out)
     assert found == [True, False]

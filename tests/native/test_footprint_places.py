@@ -6,20 +6,15 @@ import numpy as np
 import torch
 
 from tests.interpreter.support import kernel_from
-from tests.native.test_footprint import Touches, before_launches
+from tests.native.test_footprint import Remembering, Touches, before_launches
 from triton_lab.interpreter.machine import Machine
-from triton_lab.native.footprint import Footprints
-from triton_lab.native.running import groups_of, regions_of
 
 
 def test_what_depends_on_where_memory_lies_is_asked_for_each_launch() -> None:
     """Programs meet where a tensor begins on an even line, and keep apart on an odd one."""
-    kept: list[Footprints] = []
+    said = Remembering()
 
     def ask(machine: Machine) -> tuple[bool, bool]:
-        regions = regions_of(machine, machine.executable.roots)
-        assert not isinstance(regions, str)
-        kept.append(kept[0] if kept else Footprints(machine.executable.plan, groups_of(regions)))
         touches = Touches()
         Machine(
             machine.executable,
@@ -28,7 +23,7 @@ def test_what_depends_on_where_memory_lies_is_asked_for_each_launch() -> None:
             machine.memory,
             access_observer=touches,  # type: ignore[arg-type]
         ).run()
-        return kept[0].are_apart(machine, regions), touches.are_apart()
+        return said(machine), touches.are_apart()
 
     kernel = kernel_from(
         "@triton.jit\ndef kernel(out):\n"
@@ -45,21 +40,13 @@ def test_what_depends_on_where_memory_lies_is_asked_for_each_launch() -> None:
 
 def test_a_pointer_to_where_two_tensors_meet_counts_from_neither() -> None:
     """It is the end of the one and the start of the other, of which the kernel may mean either."""
-    kept: list[Footprints] = []
-
-    def ask(machine: Machine) -> bool:
-        regions = regions_of(machine, machine.executable.roots)
-        assert not isinstance(regions, str)
-        kept.append(kept[0] if kept else Footprints(machine.executable.plan, groups_of(regions)))
-        return kept[0].are_apart(machine, regions)
-
     kernel = kernel_from(
         "@triton.jit\ndef kernel(x, a, b):\n    i = tl.arange(0, 8)\n    p = tl.program_id(0)\n"
         "    v = tl.load(x + i)\n    tl.store(a + 8 * p + i, v)\n    tl.store(b + 8 * p + i, v)\n"
     )
     room = np.zeros(300, np.int32)
     alone, behind = (torch.from_numpy(room[first : first + 150]) for first in (150, 100))
-    with before_launches(ask) as found:
+    with before_launches(Remembering()) as found:
         kernel[(2,)](torch.zeros(100, dtype=torch.int32), alone[100:], alone[8:])
         kernel[(2,)](torch.from_numpy(room[:100]), behind, behind[8:])
     assert found == [True, False]

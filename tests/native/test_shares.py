@@ -158,6 +158,17 @@ def test_an_interrupt_stops_all_threads_and_tells_the_loop(endless: range, share
     assert (out == 12).all() and len(shared) == 5
 
 
+def test_an_interrupt_between_calls_of_several_threads_tells_the_program(shared, monkeypatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "shared", interrupted)
+    x, out = torch.rand(6400), torch.zeros(6400)
+    with lab.limits(engine="native"), pytest.raises(KeyboardInterrupt) as raised:
+        add[(100,)](x, x, out, 6400, BLOCK=64)
+    assert "in kernel add, program (1, 0, 0)" in str(raised.value)
+
+
 def each_counts():
     from tests.interpreter.support import kernel_from
 

@@ -129,17 +129,17 @@ def stops(
     (call, together), may_share = calls, True
     step = max(1, int(CALL_SECONDS / 4 / pace.each)) if pace.each else 1
     while left:
-        if may_share and left.count > 1 and pace.each * left.count > _WORTH_SECONDS:
-            may_share = False
-            threads = team.size()
-            if threads > 1 and is_apart(pace.each * left.count >= _FINDING_SECONDS):
-                still, pace.each = shared(together, left.first, pace.each, threads, tell)
-                left.become(still)
-                continue
         at, until = left.first
-        end = min(until, at + step)
-        start = time.perf_counter()
         try:
+            if may_share and left.count > 1 and pace.each * left.count > _WORTH_SECONDS:
+                may_share = False
+                threads = team.size()
+                if threads > 1 and is_apart(pace.each * left.count >= _FINDING_SECONDS):
+                    still, pace.each = shared(together, (at, until), pace.each, threads, tell)
+                    left.become(still)
+                    continue
+            end = min(until, at + step)
+            start = time.perf_counter()
             came, stopped = call(at, end)
         except KeyboardInterrupt as error:
             tell_where(error, at)

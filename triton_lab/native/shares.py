@@ -73,7 +73,7 @@ def shared(
     programs: tuple[int, int],
     each: float,
     threads: int,
-    told: Callable[[int], None] = lambda count: None,
+    told: Callable[[int], None],
 ) -> tuple[Left, float]:
     """Run ``programs`` on so many threads, this one included; those that have not run, and what one took.
 

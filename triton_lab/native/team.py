@@ -77,12 +77,12 @@ class Team:
         launch: tuple[bytes, bytes, bytes],
         programs: tuple[int, int, int],
         scratch: int,
-        first: int,
+        own: int,
     ) -> tuple[int, list[Failed]]:
         """Run programs ``(from, to, at a time)``: which is the first that nobody has taken, and what failed.
 
         ``function`` is the kernel's, ``launch`` its arguments, grid and regions, ``scratch`` what it needs in bytes
-        (see `program`), ``first`` the address of this thread's fault, whose answers come from Python.
+        (see `program`), ``own`` the address of this thread's fault, whose answers come from Python.
         """
         table, seats = self._table, self._seats
         table.run = function
@@ -91,7 +91,7 @@ class Team:
         table.over = table.halt = 0
         if scratch > self._each:
             self._reserve(scratch)
-        seats[0].fault = first
+        seats[0].fault = own
         for seat, fault in zip(seats, self._faults, strict=True):
             seat.until, fault.rounds = -1, taking.ROUNDS
         self._begin(self._take, ctypes.addressof(table), len(seats), 0)

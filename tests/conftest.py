@@ -71,10 +71,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Before any fixture: one of a session may start a process, which inherits what can be seen."""
     if not _wants_browser(item):
         _ONE_BROWSER.close()
+    _uncount_collections()
     on_gpu = item.get_closest_marker("gpu") is not None
     if on_gpu and not machine.HAS_GPU:
         pytest.skip("needs a GPU")
     machine.show_gpu(on_gpu)
+
+
+def _uncount_collections() -> None:
+    """Hypothesis measures in Python how long garbage is collected, for deadlines that no test here has. An interrupt
+    that arrives in there, as in any finalizer, is printed and dropped: pytest fails the test that waited for it."""
+    gc.callbacks[:] = [one for one in gc.callbacks if not getattr(one, "__module__", "").startswith("hypothesis.")]
 
 
 # Collecting makes hundreds of thousands of objects that stay, and Triton's front end so many that hold each other that

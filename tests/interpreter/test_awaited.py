@@ -6,8 +6,10 @@ import contextlib
 import os
 import re
 import signal
+import sys
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -241,9 +243,13 @@ def test_locks_that_are_taken_crosswise(way: None) -> None:
 def interrupted(launch: Callable[[], object], seconds: float) -> str:
     """What an interrupt says that comes so much later.
 
-    It comes again as long as it is not heard: what is raised in a finalizer Python prints and drops.
+    It comes again as long as it is not heard: what is raised in a finalizer Python hands to its hook, and drops.
     """
     over = threading.Event()
+
+    def drop(unraisable: Any) -> None:
+        if unraisable.exc_type is not KeyboardInterrupt:
+            dropped(unraisable)
 
     def press() -> None:
         while not over.wait(seconds):
@@ -254,6 +260,7 @@ def interrupted(launch: Callable[[], object], seconds: float) -> str:
             raise KeyboardInterrupt
 
     presses, before = threading.Thread(target=press), signal.signal(signal.SIGINT, stop)
+    dropped, sys.unraisablehook = sys.unraisablehook, drop
     presses.start()
     try:
         with pytest.raises(KeyboardInterrupt) as raised:
@@ -261,6 +268,7 @@ def interrupted(launch: Callable[[], object], seconds: float) -> str:
     finally:
         over.set()
         presses.join()
+        sys.unraisablehook = dropped
         signal.signal(signal.SIGINT, before)
     return str(raised.value)
 

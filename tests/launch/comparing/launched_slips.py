@@ -78,10 +78,11 @@ def by_rows() -> Iterator[Launched]:
         ("no maximum", "powers that overflow", z * 100, torch.softmax(z * 100, 1)),
     ):
         for slip, grid, sign in ((GRID, 5, 1), (SIGN, 6, -1)):
-            # A difference the other way round has the other sign.
+            # A difference the other way round has the other sign; a product with a root is a quotient with 1 / root.
             causes = (slip, "the order of a difference") if slip == SIGN else (slip,)
+            first = (cause, "an operator") if how == "sqrt" else (cause,)
             yield Launched(
-                f"{how} and {slip}", ((cause,), causes),
+                f"{how} and {slip}", (first, causes),
                 lambda how=how, given=given, grid=grid, sign=sign: rows[(grid,)](  # type: ignore[misc]
                     given * sign, torch.zeros(6, 50), 50, 1e-5, HOW=how, BLOCK=64
                 ),

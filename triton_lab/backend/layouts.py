@@ -1,4 +1,4 @@
-"""Where a GPU keeps what a kernel reduces, as Triton's compiler for sm_90 lays it out, without a GPU."""
+"""Where a GPU keeps what a kernel reduces or scans, as Triton's compiler for sm_90 lays it out, without a GPU."""
 
 from __future__ import annotations
 
@@ -17,12 +17,18 @@ def reduced_of(source: Any, metadata: Any) -> list[Linear | None]:
     The kernel was compiled for the CPU from ``source`` with the options in ``metadata``. It is compiled in a process
     of its own. Raises RuntimeError where sm_90's compiler refuses the kernel.
     """
-    return list(_reduced(*told_of(source, metadata)))
+    return list(_taken(*told_of(source, metadata))[0])
+
+
+def scanned_of(source: Any, metadata: Any) -> list[Linear | None]:
+    """The same of what each scan takes."""
+    return list(_taken(*told_of(source, metadata))[1])
 
 
 @functools.lru_cache(maxsize=256)
-def _reduced(name: str, ttir: str, options: str) -> tuple[Linear | None, ...]:
-    from triton_lab.compiled.layouts.reductions import reductions
+def _taken(name: str, ttir: str, options: str) -> tuple[tuple[Linear | None, ...], tuple[Linear | None, ...]]:
+    """By reductions, and by scans."""
+    from triton_lab.compiled.layouts.reductions import reductions, scans
 
     outcome = for_sm_90(name, ttir, options)
     text = outcome.stages.get("ttgir")  # what fails later has its layouts all the same
@@ -31,4 +37,4 @@ def _reduced(name: str, ttir: str, options: str) -> tuple[Linear | None, ...]:
         raise RuntimeError(
             f"the kernel {name} does not compile for sm_90, so the order of its sums is not known: {reason}"
         )
-    return tuple(reductions(text))
+    return tuple(reductions(text)), tuple(scans(text))

@@ -111,7 +111,7 @@ def in_order_of(shares: Mapping[int, Shares], pairs: bool) -> Table:
         (code,) = frame.region(op)
         if len(arrays) == 1:
             (array,) = arrays
-            found = folded(code, array, lambda ufunc, a: reduced(_rounding(ufunc, array.dtype), a, axis, own, pairs))
+            found = folded(code, array, lambda ufunc, a: reduced(rounding(ufunc, array.dtype), a, axis, own, pairs))
             if found is not None:
                 return found
         before = arrays[0].ndim - 1  # axes from the programs' to the last, once one is reduced
@@ -167,7 +167,7 @@ def _fused(left: list[Array], right: list[Array]) -> list[Array]:
     return [made, made.astype(np.float64), np.zeros(made.shape, np.bool_)]
 
 
-def _rounding(ufunc: Folding, dtype: np.dtype[Any]) -> _Step:
+def rounding(ufunc: Folding, dtype: np.dtype[Any]) -> _Step:
     """``ufunc`` that rounds to ``dtype`` at each step, as a GPU does; the arrays stay as wide as they are."""
 
     def step(a: Array, b: Array) -> Array:

@@ -51,9 +51,7 @@ class _Rewriter:
                 found += self._fused(op)
                 self.changed = True
             elif op.regions:
-                # What a reduction is made of is added up by other means: it stays.
-                inner = op.regions if op.name in ("tt.reduce", "tt.scan") else tuple(map(self.region, op.regions))
-                found.append(replace(op, regions=inner))
+                found.append(replace(op, regions=tuple(map(self.region, op.regions))))
             else:
                 found.append(op)
         return tuple(found)

@@ -1,4 +1,4 @@
-"""Which thread holds what a kernel reduces: the layouts of what `tt.reduce` takes, out of a module's text."""
+"""Which thread holds what a kernel reduces or scans: the layouts of what these take, out of a module's text."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from triton_lab.compiled.layouts.linear import Basis, Linear
 from triton_lab.compiled.layouts.refusal import LayoutError
 
 _REDUCE = re.compile(r'"tt\.reduce"\((%[\w.#]+)')
+_SCAN = re.compile(r'"tt\.scan"\((%[\w.#]+)')
 _TYPES = re.compile(r"^\s*\}\) : \(", re.MULTILINE)  # after the function that combines two
 _TENSOR = re.compile(r"tensor<")
 
@@ -24,9 +25,20 @@ def reductions(ttgir: str) -> list[Linear | None]:
     return [_taken(ttgir, found, known) for found in _REDUCE.finditer(ttgir)]
 
 
+def scans(ttgir: str) -> list[Linear | None]:
+    """For each scan, in the order of the text, the layout of its first operand; None where that is not known."""
+    known = layouts(ttgir)
+    return [_alone(known.get(_type(ttgir, found))) for found in _SCAN.finditer(ttgir)]
+
+
+def _type(ttgir: str, op: re.Match[str]) -> str:
+    """The type of the first operand, which stands after the operation's function."""
+    types = _TYPES.search(ttgir, op.end())
+    return next(_tensors(ttgir[types.end() :]), "") if types else ""
+
+
 def _taken(ttgir: str, reduce: re.Match[str], known: Mapping[str, Layout]) -> Linear | None:
-    types = _TYPES.search(ttgir, reduce.end())
-    taken = next(_tensors(ttgir[types.end() :]), "") if types else ""
+    taken = _type(ttgir, reduce)
     found = _alone(known.get(taken))
     made = re.findall(rf"^\s*{re.escape(reduce[1])} = (.*)$", ttgir[: reduce.start()], re.MULTILINE)
     if found is None or not made or not made[-1].startswith("tt.reshape "):

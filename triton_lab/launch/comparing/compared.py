@@ -129,6 +129,11 @@ class Compared:
         return 0 if self.bound is None else int(np.count_nonzero(~self.same & ~np.isfinite(self.bound)))
 
     @cached_property
+    def beyond(self) -> int:
+        """How many elements differ by more than a bound that is known."""
+        return 0 if self.bound is None else int(np.count_nonzero(~self.explained & np.isfinite(self.bound)))
+
+    @cached_property
     def count(self) -> int:
         """How many elements are not the same to the bit."""
         return int(np.count_nonzero(~self.same))

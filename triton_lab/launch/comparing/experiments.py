@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from triton_lab import words
-from triton_lab.backend.layouts import reduced_of
+from triton_lab.backend.layouts import reduced_of, scanned_of
 from triton_lab.interpreter import tensor_cores, variants
 from triton_lab.interpreter.executable import Executable
+from triton_lab.interpreter.thread_scans import Turns, scans_in_order_of
 from triton_lab.interpreter.threads import Shares, fused_in_order_of, in_order_of
 from triton_lab.interpreter.variants import Table
 from triton_lab.ir import Op, Plan, Type
@@ -19,6 +20,7 @@ from triton_lab.launch.comparing.changes import Layers, table_of
 from triton_lab.launch.comparing.rounding import APPROXIMATE
 
 if TYPE_CHECKING:
+    from triton_lab.compiled.layouts.linear import Linear
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
 
@@ -136,20 +138,43 @@ def emulations(plan: Plan) -> Iterator[Switch]:
 
 
 def in_threads(launch: Launch) -> list[Switch]:
-    """The orders in which the threads of a GPU may reduce, by the layouts that Triton chooses for sm_90.
+    """The orders in which the threads of a GPU may reduce and scan, by the layouts that Triton chooses for sm_90.
 
-    Nothing where the kernel reduces no floats, or is not known but by its plan. Raises RuntimeError where Triton
+    Nothing where the kernel does neither with floats, or is not known but by its plan. Raises RuntimeError where Triton
     refuses the kernel for it, or has changed how many sums there are.
     """
     plan = launch.executable.plan
-    every = [op for op in plan.walk() if op.name == "tt.reduce"]
-    if launch.compiled[0] is None or not any(_of_floats(plan, op) for op in every):
+    shares = _shares(launch, "tt.reduce", reduced_of, "reduction")
+    every = [op for op in plan.walk() if op.index in shares]
+    sums = any(len(op.operands) == 1 and _of_floats(plan, op) for op in every)
+    found = {index: Turns.of(one) for index, one in _shares(launch, "tt.scan", scanned_of, "scan").items()}
+    turns = {index: one for index, one in found.items() if one is not None}
+    done = [("sum" if sums else "reduce", "sums" if sums else "reductions")] * bool(shares)
+    done += [("scan", "scans")] * bool(turns)
+    if not done:
         return []
-    layouts = reduced_of(*launch.compiled)
+    cause = f"the order in which the threads of a GPU {' and '.join(one for one, _ in done)}"
+    orders = [(False, f"{' and '.join(one for _, one in done)} as threads of a GPU do")]
+    if any(len(one.registers) > 1 for one in shares.values()):  # of two registers there is one order
+        orders.append((True, f"{orders[0][1]}, in pairs"))
+    scans = scans_in_order_of(turns)
+    tried = [Switch(name, cause, {**in_order_of(shares, pairs), **scans}) for pairs, name in orders]
+    if shares and (products := _summed_products(plan)):
+        fused = f"{cause}, and that it fuses products with their sum"
+        tables = [(name, {**fused_in_order_of(shares, pairs, products), **scans}) for pairs, name in orders]
+        tried += [Switch(f"{name}, fused", fused, table) for name, table in tables]
+    return tried
+
+
+def _shares(launch: Launch, name: str, layouts_of: Callable[..., list[Linear | None]], noun: str) -> dict[int, Shares]:
+    """Who holds what along the axis of each operation of that name, by its index, where that is known."""
+    plan, shares = launch.executable.plan, {}
+    every = [op for op in plan.walk() if op.name == name]
+    if launch.compiled[0] is None or not any(_of_floats(plan, op) for op in every):
+        return {}
+    layouts = layouts_of(*launch.compiled)
     if len(layouts) != len(every):
-        made = words.count(len(layouts), "reduction")
-        raise RuntimeError(f"of {words.count(len(every), 'reduction')} Triton's compiler for sm_90 makes {made}")
-    shares = {}
+        raise RuntimeError(f"of {words.count(len(every), noun)} Triton's compiler for sm_90 makes {len(layouts)}")
     for op, layout in zip(every, layouts, strict=True):
         type = types_of(plan, op, lambda one: one.operands)[0]
         if layout is not None and layout.shape == type.shape:
@@ -157,17 +182,7 @@ def in_threads(launch: Launch) -> list[Switch]:
             found = Shares.along(op.attributes["axis"], layout.shape, *bases)
             if found is not None:
                 shares[op.index] = found
-    sums = any(len(op.operands) == 1 and _of_floats(plan, op) for op in every)
-    cause = f"the order in which the threads of a GPU {'sum' if sums else 'reduce'}"
-    orders = [(False, f"{'sums' if sums else 'reductions'} as threads of a GPU do")]
-    if any(len(one.registers) > 1 for one in shares.values()):  # of two registers there is one order
-        orders.append((True, f"{orders[0][1]}, in pairs"))
-    tried = [Switch(name, cause, in_order_of(shares, pairs)) for pairs, name in orders if shares]
-    if shares and (products := _summed_products(plan)):
-        fused = f"{cause}, and that it fuses products with their sum"
-        tables = [(name, fused_in_order_of(shares, pairs, products)) for pairs, name in orders]
-        tried += [Switch(f"{name}, fused", fused, table) for name, table in tables]
-    return tried
+    return shares
 
 
 def _summed_products(plan: Plan) -> frozenset[int]:

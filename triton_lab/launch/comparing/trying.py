@@ -48,8 +48,9 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
         return Causes((), (), True)
     named = tuple(_named(comparison))
     slips = comparison.verdict == DIFFERENT and not named
-    # Where rounding is known not to explain it, other roundings are tried last.
-    bounded = all(one.bound is not None for one in comparison if one.count and one.written)
+    # Where rounding is known not to explain it, other roundings are tried last. Of choices that it may turn it is not.
+    differing = [one for one in comparison if one.count and one.written]
+    bounded = all(one.bound is not None for one in differing) and any(one.beyond for one in differing)
     found: tuple[Experiment, ...] = ()
     pairs: tuple[Pairs, ...] = ()
     for roundings in (False, True) if bounded else (True, False):

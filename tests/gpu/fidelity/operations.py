@@ -97,7 +97,9 @@ _APPROXIMATE = (*(f"{name}(a)" for name in _FUNCTIONS), "libdevice.tanh", "libde
 _DIVISIONS = ("a / b", "s / t", "a / 1.5", "a / half", "a / int", "fdiv")
 # Of these 64 numbers have a sum that float32 cannot hold.
 _INEXACT_IN_FLOAT32 = ("i32", "i64", "u32", "u64")
-_IN_ORDER = ("sum of", "sum in", "reduce by product", "cumsum", "cumprod", "scan by product")
+_SUMS = ("sum of", "sum in", "reduce by product")
+_SCANS = ("cumsum", "cumprod", "scan by product")
+_IN_ORDER = (*_SUMS, *_SCANS)
 
 # What a GPU does otherwise and is known to the bit: the switch of `lab.compare` that does the same, which must leave
 # nothing of the difference, and what is told of it.
@@ -119,7 +121,9 @@ def known(operation: str) -> str:
     """The switch of `lab.compare` that may make the very bits of the GPU, where that is not held; "" for none."""
     if operation.startswith("dot") and not operation.startswith("dot_scaled"):
         return "dots of the GPU"
-    return "sums as threads of a GPU do" if operation.startswith(("sum of", "sum in", "reduce by product")) else ""
+    if operation.startswith(_SCANS):
+        return "scans as threads of a GPU do"
+    return "sums as threads of a GPU do" if operation.startswith(_SUMS) else ""
 
 
 def switch(operation: str, dtype: str) -> str:

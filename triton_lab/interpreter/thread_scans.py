@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.ops.combine import combine, folded, same_programs
-from triton_lab.interpreter.threads import Shares, rounding
+from triton_lab.interpreter.ops.combine import folded, same_programs
+from triton_lab.interpreter.threads import Shares, Steps, by_region, rounding
 from triton_lab.interpreter.values import Value
 from triton_lab.interpreter.variants import Table, ordinary
 from triton_lab.ir import Op
 
 Array = NDArray[Any]
-_Steps = Callable[[list[Array], list[Array]], list[Array]]
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class Turns:
         return cls(1 << len(shares.warps) + len(anew), 1 << len(shares.lanes), 1 << len(own))
 
 
-def scanned_together(step: _Steps, arrays: Sequence[Array], axis: int, turns: Turns) -> list[Array]:
+def scanned_together(step: Steps, arrays: Sequence[Array], axis: int, turns: Turns) -> list[Array]:
     """Inclusive scans of ``arrays`` along ``axis`` that ``step`` combines together. It is given arrays with more axes
     before those that are left."""
     shape = (turns.groups, turns.lanes, turns.each)
@@ -74,7 +73,7 @@ def scanned_together(step: _Steps, arrays: Sequence[Array], axis: int, turns: Tu
     return [_whole(one, array, axis) for one, array in zip(_within(step, terms, last), moved, strict=True)]
 
 
-def _within(step: _Steps, terms: list[Array], last: list[Array]) -> list[Array]:
+def _within(step: Steps, terms: list[Array], last: list[Array]) -> list[Array]:
     """All elements by thread, from what each thread scanned alone and what its last element is."""
     threads = [one.reshape(-1, *one.shape[2:]) for one in terms]
     ends = [one.reshape(-1, *one.shape[2:]) for one in last]
@@ -106,14 +105,7 @@ def scans_in_order_of(turns: Mapping[int, Turns]) -> Table:
             found = folded(code, array, lambda ufunc, a: _by_ufunc(rounding(ufunc, array.dtype), a, axis, own))
             results = None if found is None else [found]
         if results is None:
-            before = arrays[0].ndim - 1  # axes from the programs' to the last, without the scanned one
-
-            def step(left: list[Array], right: list[Array]) -> list[Array]:
-                at = left[0].ndim - before
-                sides = ([np.moveaxis(one, at, 0) for one in side] for side in (left, right))
-                return [np.moveaxis(one, 0, at) for one in combine(frame, code, *sides)]
-
-            results = scanned_together(step, arrays, axis, own)
+            results = scanned_together(by_region(frame, code, arrays[0].ndim - 1), arrays, axis, own)
         if op.attributes["reverse"]:
             results = [np.flip(one, axis) for one in results]
         return results[0] if len(results) == 1 else tuple(results)

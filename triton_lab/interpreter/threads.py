@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.interpreter.code import Code
 from triton_lab.interpreter.convert import widen
 from triton_lab.interpreter.exact import to_odd, two_sum
 from triton_lab.interpreter.frame import Frame
@@ -26,7 +27,7 @@ from triton_lab.ir import Op
 
 Array = NDArray[Any]
 _Step = Callable[[Array, Array], Array]
-_Steps = Callable[[list[Array], list[Array]], list[Array]]
+Steps = Callable[[list[Array], list[Array]], list[Array]]
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def reduced(ufunc: _Step, array: Array, axis: int, shares: Shares, pairs: bool) 
     return reduced_together(lambda a, b: [np.asarray(ufunc(*a, *b))], [array], axis, shares, pairs)[0]
 
 
-def reduced_together(step: _Steps, arrays: Sequence[Array], axis: int, shares: Shares, pairs: bool) -> list[Array]:
+def reduced_together(step: Steps, arrays: Sequence[Array], axis: int, shares: Shares, pairs: bool) -> list[Array]:
     """Several arrays that ``step`` combines together. It is given arrays with more axes before those of ``arrays``."""
     terms = [np.moveaxis(np.moveaxis(array, axis, 0)[shares.places()], 2, 0) for array in arrays]
     thread = _in_pairs(step, terms) if pairs else _one_by_one(step, terms)
@@ -78,25 +79,37 @@ def reduced_together(step: _Steps, arrays: Sequence[Array], axis: int, shares: S
     return _butterfly(step, warp)
 
 
-def _one_by_one(step: _Steps, terms: list[Array]) -> list[Array]:
+def _one_by_one(step: Steps, terms: list[Array]) -> list[Array]:
     result = [one[0] for one in terms]
     for number in range(1, len(terms[0])):
         result = step(result, [one[number] for one in terms])
     return result
 
 
-def _in_pairs(step: _Steps, terms: list[Array]) -> list[Array]:
+def _in_pairs(step: Steps, terms: list[Array]) -> list[Array]:
     while len(terms[0]) > 1:
         terms = step([one[::2] for one in terms], [one[1::2] for one in terms])
     return [one[0] for one in terms]
 
 
-def _butterfly(step: _Steps, terms: list[Array]) -> list[Array]:
+def _butterfly(step: Steps, terms: list[Array]) -> list[Array]:
     """Offsets from large to small; what the first thread comes to."""
     while len(terms[0]) > 1:
         half = len(terms[0]) // 2
         terms = step([one[:half] for one in terms], [one[half:] for one in terms])
     return [one[0] for one in terms]
+
+
+def by_region(frame: Frame, code: Code, axes: int) -> Steps:
+    """What a region combines, of arrays whose last ``axes`` axes are those of programs and of what is left of a block;
+    those before may be any."""
+
+    def step(left: list[Array], right: list[Array]) -> list[Array]:
+        at = left[0].ndim - axes
+        sides = ([np.moveaxis(one, at, 0) for one in side] for side in (left, right))
+        return [np.moveaxis(one, 0, at) for one in combine(frame, code, *sides)]
+
+    return step
 
 
 def in_order_of(shares: Mapping[int, Shares], pairs: bool) -> Table:
@@ -114,13 +127,7 @@ def in_order_of(shares: Mapping[int, Shares], pairs: bool) -> Table:
             found = folded(code, array, lambda ufunc, a: reduced(rounding(ufunc, array.dtype), a, axis, own, pairs))
             if found is not None:
                 return found
-        before = arrays[0].ndim - 1  # axes from the programs' to the last, once one is reduced
-
-        def step(left: list[Array], right: list[Array]) -> list[Array]:
-            at = left[0].ndim - before
-            sides = ([np.moveaxis(one, at, 0) for one in side] for side in (left, right))
-            return [np.moveaxis(one, 0, at) for one in combine(frame, code, *sides)]
-
+        step = by_region(frame, code, arrays[0].ndim - 1)
         results = reduced_together(step, same_programs(arrays), axis, own, pairs)
         return results[0] if len(results) == 1 else tuple(results)
 

@@ -14,6 +14,7 @@ PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 LAB_ARGS ?=
 FROM ?= notebooks
 SEED ?= 0
+HOSTILE_ARGS ?=
 
 BIN := $(abspath $(VENV))/bin
 # Node and jlpm come from the environment: nothing else on the machine is needed.
@@ -29,7 +30,7 @@ INSTALLED := pyproject.toml $(EXTENSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest test-gpu test-native test-arm64 coverage mutation lint format hooks check-extension check-lab check-views notebooks \
+.PHONY: help lab test pytest test-gpu test-native test-arm64 coverage mutation hostile lint format hooks check-extension check-lab check-views notebooks \
 	course-student course-zh \
 	translations gallery mistakes \
 	site bench upstream wheel \
@@ -68,6 +69,9 @@ test-arm64: $(VENV)/.test ## Run random kernels as code for three arm64 processo
 
 mutation: $(VENV)/.test ## Measure the tests by changing the code: make mutation MUTATION_ARGS="--sample 300 --seed 1"
 	$(BIN)/python -m tests.mutation $(MUTATION_ARGS)
+
+hostile: $(VENV)/.test ## Try hostile notebooks, scripts, scenes, loop nests and launch files, and count what became of them
+	$(BIN)/python -m tests.hostile --seed $(SEED) $(HOSTILE_ARGS)
 
 lint: $(VENV)/.test ## ruff and mypy
 	$(BIN)/ruff check .

@@ -126,9 +126,15 @@ def _handlers() -> Iterator[CodeType]:
                 yield code
 
 
-class EndlessRecursion(BaseException):
-    """Functions of a kernel call each other until Python's stack is full.
+class EndlessRecursion(RecursionError):
+    """Functions of a kernel call each other deeper than Triton's front end can follow: without end, or nearly so.
 
-    Triton puts an Exception into another at each call on its way out, and then walks over these in a time that doubles
-    with each; that takes longer than anybody waits.
+    ``calls`` says how deep that is.
     """
+
+    def __init__(self, calls: int) -> None:
+        super().__init__(
+            f"functions of the kernel call each other {calls:,} deep, and no deeper is allowed: "
+            "write a loop, or let a constant end it earlier"
+        )
+        self.calls = calls

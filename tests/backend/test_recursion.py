@@ -111,3 +111,10 @@ def test_a_mistake_deep_in_calls_is_told_at_its_line_and_soon(depth: int, limit:
     assert time.monotonic() - begun < 30, "Triton walks over a chain of errors in a time that doubles with each"
     told = "\n".join(said(caught.value))
     assert "tl.load" in told and told.count("called from") == min(depth, 12)
+
+
+def test_it_is_the_same_where_a_gpu_is_compiled_for(limit: int) -> None:
+    assert lab.compile(down, {"o": "*fp32"}, {"n": 60}, "sm_90").kernel == "down"
+    with pytest.raises(lab.EndlessRecursion):
+        lab.compile(endless, {"o": "*fp32"}, {"n": 0}, "sm_90")
+    assert sys.getrecursionlimit() == limit

@@ -41,6 +41,8 @@ class _AsItIs:
     def __bool__(self) -> bool:
         from triton_lab.interpreter.errors import EndlessRecursion
 
+        if sys._getframe(1).f_code.co_name == "filter_traceback":  # the last that Triton does of a kernel it refuses
+            ended()
         error = sys.exc_info()[1]
         return isinstance(error, EndlessRecursion) or sum(1 for _ in _chain(error)) > _MOST_WRAPPED
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_lab import words
 from triton_lab.course.cases import Case, told
-from triton_lab.course.fault import Fault, returned, stub_of
+from triton_lab.course.fault import Fault, raised, returned, stub_of
 from triton_lab.course.luck import line_of_luck
 from triton_lab.course.work import Requirement, arguments_of
 from triton_lab.launch.finding import ERROR, Finding
@@ -88,11 +88,7 @@ def _raised(error: Exception, function: Callable[..., Any], on: str, launches: S
     if failed is not None:
         found = failed.findings[0].message if failed.findings else str(error)
         return Fault(f"The launch of {failed.kernel} was stopped: {found}.".replace("..", "."), on, failed, failed)
-    from triton_lab.notebook.trouble import rendering
-
-    code = getattr(getattr(function, "fn", function), "__code__", None)
-    lines = rendering(error, code.co_filename) if code is not None else [str(error)]
-    return Fault(f"It raised {type(error).__name__}.", on, lines=tuple("\n".join(lines).split("\n")))
+    return raised(error, on, function)
 
 
 def _unlike_in_kind(

@@ -156,6 +156,16 @@ def words_of(error: BaseException) -> str:
     return _COLOURS.sub("", "\n".join(said(error)))
 
 
+def frames_in_words(error: BaseException, filename: str) -> list[str]:
+    """The user's lines that ``error`` went through from ``filename`` on, each with its file or cell."""
+    frames = own_frames(error.__traceback__, filename)
+    return [
+        _COLOURS.sub("", line)
+        for frame, number in frames
+        for line in _frame_text(frame.f_code.co_filename, number, frame.f_code.co_name, "")[:-1]
+    ]
+
+
 def _frame_text(file: str, line: int, function: str, cell: str) -> list[str]:
     where = "this cell" if file == cell else words.cell(file) or file
     inside = "" if function == "<module>" else f", in {function}"

@@ -1,7 +1,7 @@
 """The pytest plugin: ``pytest --triton-lab=cpu|check``.
 
-pytest loads it wherever triton-lab is installed, so it imports nothing of torch's or Triton's, and changes nothing until
-the option is given, but for one thing: what the lab or its backend refuses is told in the user's lines.
+pytest loads it wherever triton-lab is installed, so it imports nothing of torch's or Triton's, and changes nothing
+until the option is given, but for one thing: what the lab or its backend refuses is told in the user's lines.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ def _started(config: pytest.Config, mode: str) -> Session:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, Any]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, Any]:
     report = yield
     if call.excinfo is not None and report.failed:
         from triton_lab.testing.traces import shorten

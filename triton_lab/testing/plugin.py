@@ -82,9 +82,12 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, Any]:
     report = yield
     if call.excinfo is not None and report.failed:
-        from triton_lab.testing.traces import shorten
+        from triton_lab.notebook.uncaught import is_to_be_told
 
-        shorten(report, call.excinfo, item)
+        if is_to_be_told(call.excinfo.value):
+            from triton_lab.testing.traces import shorten
+
+            shorten(report, call.excinfo, item)
     return report
 
 

@@ -14,8 +14,6 @@ from typing import Any, Protocol
 
 from triton.backends.compiler import BaseBackend, GPUTarget, Language
 
-from triton_lab.backend import recursion
-
 TARGET = GPUTarget("cpu", 90, 32)
 _MODEL = GPUTarget("cuda", 90, 32)
 
@@ -96,6 +94,8 @@ class CPUBackend(BaseBackend):
         return functions | {"convert_custom_types": convert_custom_types}
 
     def get_module_map(self) -> dict[str, ModuleType]:
+        from triton_lab.backend import recursion
+
         if reading is not None:  # this is what Triton asks for last
             reading.begin()
         return recursion.watched(self._model.get_module_map())
@@ -113,6 +113,7 @@ class CPUBackend(BaseBackend):
 
     @staticmethod
     def make_ttir(module: Any, metadata: dict[str, Any]) -> Any:
+        from triton_lab.backend import recursion
         from triton_lab.ir.lower import simplify
 
         recursion.ended()

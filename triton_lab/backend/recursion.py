@@ -49,7 +49,7 @@ class _AsItIs:
 
 def watched(modules: dict[str, ModuleType]) -> dict[str, ModuleType]:
     """The modules, for a kernel that is about to be read."""
-    from triton import knobs  # Triton imports this module before it has them
+    from triton import knobs
 
     ended()  # a kernel before was refused
     if not knobs.compilation.front_end_debugging:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from triton_lab import words
 from triton_lab.backend.stopwatch import Time
 from triton_lab.backend.tuning import Tried, Tuning
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.errors import KernelError, StepLimit
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.machine import Limits
 from triton_lab.interpreter.values import Descriptor, Value
-from triton_lab.ir import Plan, parse_plan
+from triton_lab.ir import parse_plan
 from triton_lab.ir.verify import verify
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.comparing.formats import numpy_type
@@ -29,7 +29,7 @@ from triton_lab.launch.launch import Launch
 from triton_lab.launch.lines import Line
 from triton_lab.launch.probes import Surroundings, Twin, Variable
 from triton_lab.launch.replay import replay
-from triton_lab.launch.saving import FORMAT, NAME
+from triton_lab.launch.saving import FORMAT, NAME, admission
 from triton_lab.launch.saving.archive import Reader, SavedLaunchError
 from triton_lab.launch.saving.fields import hold, ints, maybe, of, real
 from triton_lab.launch.saving.save import FINDING_ARRAYS, FINDING_TEXTS
@@ -40,11 +40,14 @@ from triton_lab.launch.verdict import Unchecked, Verdict
 Array = NDArray[Any]
 
 MAX_BYTES = 1 << 30
-# What a launch from a file may be, before it is run: elements of a block, programs, loop iterations, bytes of values.
+# What a launch from a file may be, before it is run: elements of a block, programs, characters of a kernel, loop
+# iterations, bytes of values.
 _BLOCK = 1 << 20
 _PROGRAMS = 1 << 24
+_TEXT = 16 << 20
 _STEPS = 10_000_000
 _MEMORY = 1 << 30
+_TWIN = 2  # times as long may the kernel with probes take
 _ADDRESSES = 1 << 63
 _AXES = 16
 _NUMBERS = ("itemsize", "offset", "address", "storage_address", "storage_bytes")
@@ -60,12 +63,15 @@ class Shown:
         return self._text
 
 
-def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Launch:
+def load(
+    path: str | PathLike[str], *, max_bytes: int = MAX_BYTES, max_seconds: float = admission.MAX_SECONDS
+) -> Launch:
     """The launch that `Launch.save` has written to ``path``: results, findings, pictures and all.
 
     Such a file is data: whoever wrote it, nothing in it is run as Python, and its kernel touches the memory in the
-    file alone, within limits of time and memory. ``max_bytes`` bounds what it may unpack to. Raises SavedLaunchError
-    for anything else than a launch that was saved, and OSError where the file cannot be read.
+    file alone, within limits of time and memory. ``max_bytes`` bounds what it may unpack to; ``max_seconds`` what a run
+    of its kernel may take, which is estimated from its blocks, programs and loops before it runs. Raises
+    SavedLaunchError for anything else than a launch that was saved, and OSError where the file cannot be read.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "add.launch")
@@ -75,7 +81,7 @@ def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Launch:
     ('add_kernel', 'bit-equal')
     """
     try:
-        return _launch(Reader(Path(path), max_bytes))
+        return _launch(Reader(Path(path), max_bytes), max_seconds)
     except (OSError, KeyboardInterrupt):
         raise
     except SavedLaunchError as error:
@@ -85,7 +91,7 @@ def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Launch:
         raise SavedLaunchError(f"{path} is no launch that can be loaded: it breaks the format ({told})") from error
 
 
-def _launch(reader: Reader) -> Launch:
+def _launch(reader: Reader, seconds: float) -> Launch:
     head = reader.head
     if head.get("format") != NAME:
         raise SavedLaunchError("it is no launch of triton-lab")
@@ -98,6 +104,7 @@ def _launch(reader: Reader) -> Launch:
     batch, memory = maybe(int, head["batch"]), maybe(int, head["memory"])
     limits = Limits(batch=batch, steps=_STEPS, memory=min(memory or _MEMORY, _MEMORY))
     hold(batch is None or batch >= 1, "the batch")
+    limits = admission.admitted(executable, x * y * z, limits, seconds)
     error = maybe(str, head["error"])
     launch = Launch(
         kernel=of(str, head["kernel"]),
@@ -132,7 +139,9 @@ def _launch(reader: Reader) -> Launch:
         [Unchecked(of(str, what), of(str, why)) for what, why in head["unchecked"]],
     )
     if head["twin"] is not None:
-        vars(launch)["twin"] = _twin(head["twin"])
+        vars(launch)["twin"] = twin = _twin(head["twin"])
+        # It has a probe behind each assignment, and computes what the compiler left out of the kernel.
+        limits = admission.admitted(twin.executable, x * y * z, limits, _TWIN * seconds)
     _watch(launch, limits)
     return launch
 
@@ -147,6 +156,8 @@ def _watch(launch: Launch, limits: Limits) -> None:
     try:
         replay(launch, access_observer=tape, limits=limits, strict=True)
     except KernelError as error:
+        if launch.error is None and isinstance(error, StepLimit):
+            raise admission.too_long(limits) from None
         if launch.error is None:
             raise
         tape.failed(error, launch.executable.plan)
@@ -155,16 +166,12 @@ def _watch(launch: Launch, limits: Limits) -> None:
 
 
 def _executable(text: str) -> Executable:
+    hold(len(text) <= _TEXT, f"a kernel of {words.count(len(text), 'character')}")
     plan = parse_plan(text)
-    _bounded(plan)
+    admission.hold_plan(plan, _BLOCK)
     verify(plan)
+    admission.hold_shapes(plan)
     return Executable.of(plan)
-
-
-def _bounded(plan: Plan) -> None:
-    for function in plan.functions.values():
-        most = max((math.prod(type.shape) for type in function.types), default=0)
-        hold(most <= _BLOCK, f"a block of {words.count(most, 'element')}")
 
 
 def _twin(given: Any) -> Twin:

@@ -79,7 +79,7 @@ def looked_at(path: Path) -> str:
             lambda: launch._repr_mimebundle_(),
             lambda: str(launch.findings),
             lambda: [(one.address(), one.mask()) for one in launch.accesses],
-            lambda: launch.plot.tiling(launch.arguments[0].name).text(),
+            lambda: [launch.plot.tiling(one.name).text() for one in launch.arguments if one.kind == "tensor"][:2],
             lambda: launch.plot.storage().text(),
             lambda: launch.plot.grid().text(),
             lambda: launch.values(launch.variables[-1].name),

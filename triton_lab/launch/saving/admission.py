@@ -81,7 +81,7 @@ def hold_plan(plan: Plan, block: int) -> None:
             hold(all(len(one.shape) <= _AXES for one in each), f"a block of more than {words.count(_AXES, 'axis')}")
             most = max(math.prod(one.shape) for one in each)
             hold(most <= block, f"a block of {words.count(most, 'element')}")
-        for op, depth in _walk(function):
+        for _, depth in _walk(function):
             operations += 1
             hold(operations <= _OPERATIONS, f"a kernel of more than {words.count(_OPERATIONS, 'operation')}")
             hold(depth <= _DEPTH, f"a kernel with more than {_DEPTH} regions inside each other")
@@ -126,7 +126,7 @@ def admitted(executable: Executable, programs: int, limits: Limits, seconds: flo
 def too_long(limits: Limits) -> SavedLaunchError:
     """What to say of a launch that took more rounds than `admitted` allowed."""
     return SavedLaunchError(
-        f"its loops take more than {words.count(limits.steps or 0, 'round')}, which is all that the time for it allows: "
+        f"its loops take more than {words.count(limits.steps or 0, 'round')}, which is all that the time allows: "
         "use lab.load(path, max_seconds=...) if you trust it"
     )
 

@@ -78,7 +78,7 @@ def looked_at(path: Path) -> str:
         looks: list[Callable[[], Any]] = [
             lambda: launch._repr_mimebundle_(),
             lambda: str(launch.findings),
-            lambda: [(one.address(), one.mask()) for one in launch.accesses],
+            lambda: [(one.address(), one.mask()) for one in launch.accesses if launch.programs < 1 << 16],
             lambda: [launch.plot.tiling(one.name).text() for one in launch.arguments if one.kind == "tensor"][:2],
             lambda: launch.plot.storage().text(),
             lambda: launch.plot.grid().text(),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from triton_lab import words
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.machine import BATCH_BYTES, Limits
-from triton_lab.ir import Function, Op, Plan, Type
+from triton_lab.ir import Dense, Function, Op, Plan, Type
 from triton_lab.launch.saving.archive import SavedLaunchError
 from triton_lab.launch.saving.fields import hold
 
@@ -219,8 +219,14 @@ def _fit(op: Op, function: Function) -> bool:
     name = op.name
     if name == "arith.select" and taken and taken[0] == ():
         taken = taken[1:]  # one condition for all lanes
+    if name == "arith.constant":
+        value = op.attributes.get("value")
+        return not taken and (not isinstance(value, Dense) or [value.type.shape] == given)
+    if name == "tt.make_range":
+        start, end = op.attributes.get("start"), op.attributes.get("end")
+        return isinstance(start, int) and isinstance(end, int) and given == [(end - start,)]
     if name.startswith(("arith.", "math.")) or name in _ELEMENTWISE:
-        return len({*taken, *given}) <= 1 or (name == "arith.constant" and not taken)
+        return len({*taken, *given}) <= 1
     if name in _SAME_SIZE:
         return sum(map(math.prod, taken)) == sum(map(math.prod, given))
     if name == "tt.broadcast":

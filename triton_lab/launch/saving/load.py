@@ -159,10 +159,18 @@ def _watch(launch: Launch, limits: Limits) -> None:
         if launch.error is None and isinstance(error, StepLimit):
             raise admission.too_long(limits) from None
         if launch.error is None:
-            raise
+            raise SavedLaunchError(
+                f"its kernel does not run to its end on the memory in the file ({_why(error)})"
+            ) from error
         tape.failed(error, launch.executable.plan)
     launch.interpreted = clock.perf_counter() - start
     launch.events, launch.kinds = tape.events, tape.kinds
+
+
+def _why(error: KernelError) -> str:
+    where = "" if error.op is None or error.op.location is None else f" in line {error.op.location.line}"
+    told = f"{error.fault.access}, {error.fault.kind}" if error.fault is not None else error.message.split("\n", 1)[0]
+    return f"{told[:200]}{where}"
 
 
 def _executable(text: str) -> Executable:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -66,7 +67,7 @@ def _followed(way: Way, address: int) -> int | None:
 @functools.cache
 def _ways() -> tuple[Way, ...]:
     """How torch keeps what it borrows, for each of the functions that borrow."""
-    import torch
+    torch: Any = importlib.import_module("torch")
 
     def of_buffer(size: int) -> tuple[Any, Any]:
         owner = bytearray(size)

@@ -27,7 +27,7 @@ class UnusableCache(RuntimeError):
     """There is no folder, the temporary one included, where kernels can be kept."""
 
 
-class GuardedCache(FileCacheManager):  # type: ignore[misc]
+class GuardedCache(FileCacheManager):
     """`FileCacheManager` with what may be wrong on a disk told or worked around."""
 
     def __init__(self, key: str, override: bool = False, dump: bool = False) -> None:

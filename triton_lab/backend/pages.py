@@ -120,7 +120,9 @@ def peek(low: int, high: int) -> bytes | None:
 def words_at(address: int, count: int) -> tuple[int, ...] | None:
     """So many words of memory as numbers; None where they cannot be read."""
     found = peek(address, address + count * _WORD)
-    return found and tuple(int.from_bytes(found[at : at + _WORD], "little") for at in range(0, len(found), _WORD))
+    if found is None:
+        return None
+    return tuple(int.from_bytes(found[at : at + _WORD], "little") for at in range(0, len(found), _WORD))
 
 
 def is_of_bytes(start: int, stop: int) -> bool:

@@ -135,10 +135,10 @@ def _hold_to_python(name: str, source: bytes) -> None:
     except SyntaxError:  # one that does not exist, of which compiling tells; or the first lines are in none
         encoding = "" if b"coding" in b"".join(source.split(b"\n")[:2]) else "utf-8"
     lines = enumerate(source.split(b"\n"), 1) if encoding else ()
-    line = next((number for number, one in lines if _is_undecoded(one, encoding)), None)
-    if line is not None:
+    wrong = next((number for number, one in lines if _is_undecoded(one, encoding)), None)
+    if wrong is not None:
         raise click.UsageError(
-            f"'{name}' is no Python script: line {line} is not in {encoding}. Save it as UTF-8, or say in its first "
+            f"'{name}' is no Python script: line {wrong} is not in {encoding}. Save it as UTF-8, or say in its first "
             "line what it is in: # -*- coding: latin-1 -*-"
         )
 

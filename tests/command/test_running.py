@@ -173,5 +173,6 @@ def test_a_file_that_is_no_script_is_told_by_what_it_is(what, tmp_path, monkeypa
 def test_a_folder_is_told_to_be_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     os.mkdir("folder")
-    with pytest.raises(click.UsageError, match="'folder', which is a folder"):
+    with pytest.raises(click.UsageError) as caught:
         run(Script("folder"))
+    assert caught.value.format_message().endswith("in 'folder'\nIt is a folder: name a script in it.")

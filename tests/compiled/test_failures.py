@@ -159,7 +159,8 @@ def test_who_interrupts_does_not_wait(monkeypatch):
 def test_who_interrupts_leaves_no_files_behind(monkeypatch, tmp_path):
     child.dismiss_all()
     monkeypatch.setattr(child, "_PAUSE", 0.01)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (temporary := tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     answers = child.Child._answers
 
     def interrupting(self, *given):
@@ -171,7 +172,7 @@ def test_who_interrupts_leaves_no_files_behind(monkeypatch, tmp_path):
     monkeypatch.setattr(child.Child, "_answers", interrupting)
     with pytest.raises(KeyboardInterrupt):
         lab.compile(product, "*fp32, *fp32, *fp32, i32", {"N": 64}, "sm_80", num_warps=2)
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(temporary) == []
 
 
 def test_a_line_of_assembly_leads_to_one_of_the_source():

@@ -43,6 +43,17 @@ class Ended:
     error: BaseException | None = None
 
 
+class NothingToRun(click.UsageError):
+    """What Python says, and behind it what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def format_message(self) -> str:
+        return f"{self.message}\n{self.hint}"
+
+
 def run(script: Script) -> Ended:
     """Run ``script`` as ``__main__`` in this process, to the end of its threads.
 
@@ -109,7 +120,7 @@ def _file(name: str) -> tuple[ModuleType, CodeType]:
         spec = importer.find_spec("__main__", None)
         if spec is None:
             kind = "a folder" if os.path.isdir(path) else "an archive"
-            raise click.UsageError(f"can't find '__main__' module in '{name}', which is {kind}: name a script")
+            raise NothingToRun(f"can't find '__main__' module in '{name}'", f"It is {kind}: name a script in it.")
         return _found(spec)
     try:
         with open(path, "rb") as file:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib
+import struct
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -57,9 +58,12 @@ def owner_of(storage: Any) -> Any:
 
 def _followed(way: Way, address: int) -> int | None:
     for code, place in way:
-        words = words_at(address, _WORDS)
-        if words is None or any(words[at] != known for at, known in code):
-            return None
+        # The storage is alive, and of what comes after it the code before tells that it is there.
+        count = max(place, code[-1][0]) + 1
+        words = struct.unpack(f"={count}Q", ctypes.string_at(address, 8 * count))
+        for at, known in code:
+            if words[at] != known:
+                return None
         address = words[place]
     return address
 
@@ -105,7 +109,8 @@ def _way(probes: list[tuple[Any, Any]]) -> Way | None:
                 next_ones = [one[at] for one in words]
                 if next_ones == owners and len(step) > 1 and code:
                     return step
-                further.append((step, next_ones))
+                if code:
+                    further.append((step, next_ones))
         level = further
     return None
 

@@ -31,36 +31,35 @@ def standing(start: int, stop: int) -> Standing:
     """What may be done with the bytes ``start .. stop - 1``; anything else with them would end the process."""
     at, writable = start, True
     try:
-        maps = open("/proc/self/maps", encoding="ascii", errors="replace")  # noqa: SIM115
+        with open("/proc/self/maps", "rb") as maps:
+            for line in maps:
+                span, rest = line.split(b" ", 1)
+                low, high = span.split(b"-")
+                end = int(high, 16)
+                if end <= at:
+                    continue
+                if int(low, 16) > at:
+                    break
+                last, rights = min(end, stop), rest[:2]
+                if rights[:1] != b"r":
+                    return Standing(at - start, "unreadable", False)
+                # A file is cut from its end, so that its last byte is the first to go.
+                if _is_of_file(rest) and peek(last - 1, last) is None:
+                    return Standing(_first_unreadable(at, last) - start, "cut", False)
+                writable &= rights[1:] == b"w"
+                at = last
+                if at >= stop:
+                    return Standing(stop - start, "", writable)
     except OSError:  # a system without it: nothing is known
         return Standing(stop - start, "", True)
-    with maps:
-        for line in maps:
-            span, rest = line.split(" ", 1)
-            low, _, high = span.partition("-")
-            end = int(high, 16)
-            if end <= at:
-                continue
-            if int(low, 16) > at:
-                break
-            last = min(end, stop)
-            if rest[0] != "r":
-                return Standing(at - start, "unreadable", False)
-            # A file is cut from its end, so that its last byte is the first to go.
-            if _is_of_file(rest) and peek(last - 1, last) is None:
-                return Standing(_first_unreadable(at, last) - start, "cut", False)
-            writable &= rest[1] == "w"
-            at = last
-            if at >= stop:
-                return Standing(stop - start, "", writable)
     return Standing(at - start, "unmapped", False)
 
 
-def _is_of_file(rest: str) -> bool:
+def _is_of_file(rest: bytes) -> bool:
     """Whether a line of the maps, behind its range, is of a file that can be cut; devices cannot."""
     parts = rest.split(None, 4)
-    path = parts[4].strip() if len(parts) > 4 else ""
-    return parts[3] != "0" and (not path.startswith("/dev/") or path.startswith("/dev/shm/"))
+    path = parts[4].strip() if len(parts) > 4 else b""
+    return parts[3] != b"0" and (not path.startswith(b"/dev/") or path.startswith(b"/dev/shm/"))
 
 
 def _first_unreadable(low: int, high: int) -> int:

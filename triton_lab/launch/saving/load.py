@@ -84,6 +84,10 @@ def load(
         raise
     except SavedLaunchError as error:
         raise SavedLaunchError(f"{path} is no launch that can be loaded: {error}") from None
+    except RecursionError:
+        raise SavedLaunchError(
+            f"{path} is no launch that can be loaded: parts of it lie too deep in each other"
+        ) from None
     except Exception as error:  # a field that is not what it should be, a kernel that breaks the rules
         told = f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
         raise SavedLaunchError(f"{path} is no launch that can be loaded: it breaks the format ({told})") from error

@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import words
-from triton_lab.backend.stopwatch import Time
-from triton_lab.backend.tuning import Tried, Tuning
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.errors import KernelError, StepLimit
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.machine import Limits
 from triton_lab.interpreter.values import Descriptor, Value
-from triton_lab.ir import Plan, parse_plan
+from triton_lab.ir import parse_plan
 from triton_lab.ir.verify import verify
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.comparing.formats import numpy_type
@@ -29,7 +27,7 @@ from triton_lab.launch.launch import Launch
 from triton_lab.launch.lines import Line
 from triton_lab.launch.probes import Surroundings, Twin, Variable
 from triton_lab.launch.replay import replay
-from triton_lab.launch.saving import FORMAT, NAME
+from triton_lab.launch.saving import FORMAT, NAME, admission, timings
 from triton_lab.launch.saving.archive import Reader, SavedLaunchError
 from triton_lab.launch.saving.fields import hold, ints, maybe, of, real
 from triton_lab.launch.saving.save import FINDING_ARRAYS, FINDING_TEXTS
@@ -40,11 +38,14 @@ from triton_lab.launch.verdict import Unchecked, Verdict
 Array = NDArray[Any]
 
 MAX_BYTES = 1 << 30
-# What a launch from a file may be, before it is run: elements of a block, programs, loop iterations, bytes of values.
+# What a launch from a file may be, before it is run: elements of a block, programs, characters of a kernel, loop
+# iterations, bytes of values.
 _BLOCK = 1 << 20
 _PROGRAMS = 1 << 24
+_TEXT = 16 << 20
 _STEPS = 10_000_000
 _MEMORY = 1 << 30
+_TWIN = 2  # times as long may the kernel with probes take
 _ADDRESSES = 1 << 63
 _AXES = 16
 _NUMBERS = ("itemsize", "offset", "address", "storage_address", "storage_bytes")
@@ -60,12 +61,15 @@ class Shown:
         return self._text
 
 
-def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Launch:
+def load(
+    path: str | PathLike[str], *, max_bytes: int = MAX_BYTES, max_seconds: float = admission.MAX_SECONDS
+) -> Launch:
     """The launch that `Launch.save` has written to ``path``: results, findings, pictures and all.
 
     Such a file is data: whoever wrote it, nothing in it is run as Python, and its kernel touches the memory in the
-    file alone, within limits of time and memory. ``max_bytes`` bounds what it may unpack to. Raises SavedLaunchError
-    for anything else than a launch that was saved, and OSError where the file cannot be read.
+    file alone, within limits of time and memory. ``max_bytes`` bounds what it may unpack to; ``max_seconds`` what a run
+    of its kernel may take, which is estimated from its blocks, programs and loops before it runs. Raises
+    SavedLaunchError for anything else than a launch that was saved, and OSError where the file cannot be read.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "add.launch")
@@ -75,17 +79,21 @@ def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Launch:
     ('add_kernel', 'bit-equal')
     """
     try:
-        return _launch(Reader(Path(path), max_bytes))
+        return _launch(Reader(Path(path), max_bytes), max_seconds)
     except (OSError, KeyboardInterrupt):
         raise
     except SavedLaunchError as error:
         raise SavedLaunchError(f"{path} is no launch that can be loaded: {error}") from None
+    except RecursionError:
+        raise SavedLaunchError(
+            f"{path} is no launch that can be loaded: parts of it lie too deep in each other"
+        ) from None
     except Exception as error:  # a field that is not what it should be, a kernel that breaks the rules
         told = f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
         raise SavedLaunchError(f"{path} is no launch that can be loaded: it breaks the format ({told})") from error
 
 
-def _launch(reader: Reader) -> Launch:
+def _launch(reader: Reader, seconds: float) -> Launch:
     head = reader.head
     if head.get("format") != NAME:
         raise SavedLaunchError("it is no launch of triton-lab")
@@ -98,6 +106,7 @@ def _launch(reader: Reader) -> Launch:
     batch, memory = maybe(int, head["batch"]), maybe(int, head["memory"])
     limits = Limits(batch=batch, steps=_STEPS, memory=min(memory or _MEMORY, _MEMORY))
     hold(batch is None or batch >= 1, "the batch")
+    limits = admission.admitted(executable, x * y * z, limits, seconds)
     error = maybe(str, head["error"])
     launch = Launch(
         kernel=of(str, head["kernel"]),
@@ -114,8 +123,8 @@ def _launch(reader: Reader) -> Launch:
         snapshot=_snapshot(reader),
         thread=of(str, head["thread"]),
         seconds=real(head["seconds"]),
-        time=_time(head.get("time")),  # not in files of before
-        tuning=_tuning(head.get("tuning")),
+        time=timings.time(head.get("time")),  # not in files of before
+        tuning=timings.tuning(head.get("tuning")),
         error=None if error is None else KernelError(error),
         configs=[(of(str, text), real(seconds)) for text, seconds in head["configs"]],
         printed=of(str, head["printed"]),
@@ -132,7 +141,9 @@ def _launch(reader: Reader) -> Launch:
         [Unchecked(of(str, what), of(str, why)) for what, why in head["unchecked"]],
     )
     if head["twin"] is not None:
-        vars(launch)["twin"] = _twin(head["twin"])
+        vars(launch)["twin"] = twin = _twin(head["twin"])
+        # It has a probe behind each assignment, and computes what the compiler left out of the kernel.
+        limits = admission.admitted(twin.executable, x * y * z, limits, _TWIN * seconds)
     _watch(launch, limits)
     return launch
 
@@ -147,24 +158,30 @@ def _watch(launch: Launch, limits: Limits) -> None:
     try:
         replay(launch, access_observer=tape, limits=limits, strict=True)
     except KernelError as error:
+        if launch.error is None and isinstance(error, StepLimit):
+            raise admission.too_long(limits) from None
         if launch.error is None:
-            raise
+            raise SavedLaunchError(
+                f"its kernel does not run to its end on the memory in the file ({_why(error)})"
+            ) from error
         tape.failed(error, launch.executable.plan)
     launch.interpreted = clock.perf_counter() - start
     launch.events, launch.kinds = tape.events, tape.kinds
 
 
+def _why(error: KernelError) -> str:
+    where = "" if error.op is None or error.op.location is None else f" in line {error.op.location.line}"
+    told = f"{error.fault.access}, {error.fault.kind}" if error.fault is not None else error.message.split("\n", 1)[0]
+    return f"{told[:200]}{where}"
+
+
 def _executable(text: str) -> Executable:
+    hold(len(text) <= _TEXT, f"a kernel of {words.count(len(text), 'character')}")
     plan = parse_plan(text)
-    _bounded(plan)
+    admission.hold_plan(plan, _BLOCK)
     verify(plan)
+    admission.hold_shapes(plan)
     return Executable.of(plan)
-
-
-def _bounded(plan: Plan) -> None:
-    for function in plan.functions.values():
-        most = max((math.prod(type.shape) for type in function.types), default=0)
-        hold(most <= _BLOCK, f"a block of {words.count(most, 'element')}")
 
 
 def _twin(given: Any) -> Twin:
@@ -180,30 +197,6 @@ def _lines(given: Any) -> dict[int, Line | None]:
         shown = tuple(of(str, one) for one in excerpt)
         found[of(int, index)] = Line(of(int, line), of(int, column), shown, of(str, file))
     return found
-
-
-def _time(given: Any) -> Time | None:
-    if given is None:
-        return None
-    median, low, high, runs, compiling, device = given
-    compiled = None if compiling is None else real(compiling)
-    return Time(real(median), real(low), real(high), of(int, runs), compiled, of(str, device)[:200])
-
-
-def _tuning(given: Any) -> Tuning | None:
-    if given is None:
-        return None
-    tried = []
-    for config, times, failed in given["tried"]:
-        seconds, low, high = (real(one) for one in times)
-        plain = {of(str, name): value for name, value in config.items()}
-        hold(all(one is None or isinstance(one, bool | int | float | str) for one in plain.values()), "a parameter")
-        tried.append(Tried(plain, seconds, low, high, of(str, failed)))
-    chose = of(int, given["chose"])
-    hold(0 <= chose < len(tried), "what an autotuner chose")
-    key = tuple(of(str, one) for one in given["key"])
-    names = of(str, given["kernel"]), of(str, given["target"])
-    return Tuning(*names, tuple(tried), chose, key, of(bool, given["earlier"]), of(int, given["left_out"]))
 
 
 def _argument(given: Any) -> Argument:

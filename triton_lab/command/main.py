@@ -188,11 +188,11 @@ def _security(authority: Path | None, certificate: Path | None, key: Path | None
 
 def main() -> None:
     """What ``triton-lab`` and ``python -m triton_lab`` run."""
-    _open_closed_streams()
+    open_closed_streams()
     triton_lab_command(prog_name="triton-lab")
 
 
-def _open_closed_streams() -> None:
+def open_closed_streams() -> None:
     """Where a stream was closed when we were started (``>&-``), what would go there goes nowhere.
 
     Else Python has None in its place, and the next file that a script opens would get its number.

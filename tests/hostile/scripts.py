@@ -100,7 +100,6 @@ def _endings() -> Iterator[Case]:
         "another folder": "os.chdir('/'); race()",
         "another root of temporary files": "os.environ['TMPDIR'] = '/nowhere'; race()",
         "no environment": "os.environ.clear(); race(); os._exit(0)",
-        "no limits for files": "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (3, 4096)); race()",
     }
     for name, text in both.items():
         yield Case(name, text, (1,), (RACE,))
@@ -110,6 +109,8 @@ def _endings() -> Iterator[Case]:
     yield Case("the end in the midst of a launch", "threading.Timer(3, os._exit, (0,)).start(); spin()", (2,), (ENDED,))
     yield Case("an exit code", "race(); os._exit(3)", (2,), ("exit code 3",))
     yield Case("an error besides", "race(); 1 / 0", (2,), ("ZeroDivisionError",))
+    few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (3, 4096)); race()"
+    yield Case("no descriptors", few, (2,), (ENDED,))
     yield Case("files of no size", "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); race()", (2,))
 
 

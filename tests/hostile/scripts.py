@@ -37,7 +37,11 @@ def spinning(o):
 
 def race(*_): racing[(4,)](torch.zeros(1, dtype=torch.int32))
 def fill(*_): filling[(4,)](torch.zeros(4, dtype=torch.int32))
-def spin(*_): spinning[(4,)](torch.zeros(9, dtype=torch.int32))
+SPUN = torch.zeros(9, dtype=torch.int32)
+def spin(*_): spinning[(4,)](SPUN)
+def end():
+    while not SPUN.any(): time.sleep(0.1)
+    os._exit(0)
 
 """
 MAIN = "if __name__ == '__main__':\n    "
@@ -103,10 +107,12 @@ def _endings() -> Iterator[Case]:
     }
     for name, text in both.items():
         yield Case(name, text, (1,), (RACE,))
-        yield Case(f"{name}, strict", text, (1,), (RACE,), ("--strict",)) if len(name) < 14 else Case(
-            f"{name}, as JSON", text, (1,), ('"race"',), ("--format", "json")
+        yield (
+            Case(f"{name}, strict", text, (1,), (RACE,), ("--strict",))
+            if len(name) < 14
+            else Case(f"{name}, as JSON", text, (1,), ('"race"',), ("--format", "json"))
         )
-    yield Case("the end in the midst of a launch", "threading.Timer(3, os._exit, (0,)).start(); spin()", (2,), (ENDED,))
+    yield Case("the end in the midst of a launch", "threading.Thread(target=end).start(); spin()", (2,), (ENDED,))
     yield Case("an exit code", "race(); os._exit(3)", (2,), ("exit code 3",))
     yield Case("an error besides", "race(); 1 / 0", (2,), ("ZeroDivisionError",))
     few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (3, 4096)); race()"
@@ -137,7 +143,10 @@ def _processes() -> Iterator[Case]:
         pool = "with context.Pool(2) as pool: pool.map(race, range(2))"
         yield Case(f"a pool by {how}", MAIN + context + pool, (1,), (RACE, UNSEEN), ("--strict",))
     yield Case(
-        "a pool of processes", MAIN + "with ProcessPoolExecutor(2) as pool: list(pool.map(race, range(2)))", (1,), (RACE,)
+        "a pool of processes",
+        MAIN + "with ProcessPoolExecutor(2) as pool: list(pool.map(race, range(2)))",
+        (1,),
+        (RACE,),
     )
     yield Case("a raw fork", "if os.fork() == 0: race(); os._exit(0)\nos.wait()", (1,), (RACE,))
     yield Case("a fork that goes on", "if os.fork() == 0: race()", (1,), (RACE,))
@@ -145,7 +154,7 @@ def _processes() -> Iterator[Case]:
     daemon = "if os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\n"
     yield Case("a daemon", daemon + "os.closerange(0, 99); time.sleep(1); race()", (1,), (RACE,))
     yield Case("a killed worker", "if os.fork() == 0: race(); os.kill(os.getpid(), 9)\nos.wait()", (1,), (RACE,))
-    ends = "if os.fork() == 0: threading.Timer(3, os._exit, (0,)).start(); spin()\nos.wait()"
+    ends = "if os.fork() == 0: threading.Thread(target=end).start(); spin()\nos.wait()"
     yield Case("a worker that ends in a launch", ends, (1,), (UNSEEN,), ("--strict",))
     run = "subprocess.run([sys.executable, 'worker.py'])"
     yield Case("another Python", ANOTHER.format("race") + run, (1,), (RACE,))
@@ -153,19 +162,21 @@ def _processes() -> Iterator[Case]:
     yield Case("another Python with a bare environment", ANOTHER.format("race") + bare, (1,), (UNSEEN,), ("--strict",))
     shell = "os.system('env -u TRITON_LAB_JOURNAL ' + sys.executable + ' worker.py')"
     yield Case("another Python of a shell", ANOTHER.format("race") + shell, (1,), (UNSEEN,), ("--strict",))
-    yield Case("exec of another script", ANOTHER.format("race") + "os.execv(sys.executable, ['python', 'worker.py'])", (1,))
+    yield Case(
+        "exec of another script", ANOTHER.format("race") + "os.execv(sys.executable, ['python', 'worker.py'])", (1,)
+    )
     left = "subprocess.Popen([sys.executable, 'worker.py'], start_new_session=True)"
     yield Case("another Python that is left behind", ANOTHER.format("race") + left, (1,), (RACE,))
     asleep = "\nif os.fork() == 0: os.setsid(); time.sleep(30); race(); os._exit(0)\n"
     yield Case("a sleeper that is left behind", asleep, (1,), (UNSEEN,), ("--strict",))
-    interpreted = "import os; os.environ['TRITON_INTERPRET'] = '1'\n"
     yield Case("Triton's interpreter in another Python", ANOTHER.format("race") + (
         "subprocess.run([sys.executable, 'worker.py'], env={**os.environ, 'TRITON_INTERPRET': '1'})"
     ), (1,), (UNSEEN,), ("--strict",))  # fmt: skip
-    del interpreted
 
 
-JOURNAL = "folder = json.loads(os.environ['TRITON_LAB_JOURNAL'])[0]\nfiles = [f'{folder}/{x}' for x in os.listdir(folder)]\n"
+JOURNAL = (
+    "folder = json.loads(os.environ['TRITON_LAB_JOURNAL'])[0]\nfiles = [f'{folder}/{x}' for x in os.listdir(folder)]\n"
+)
 
 
 def _reports() -> Iterator[Case]:
@@ -175,15 +186,21 @@ def _reports() -> Iterator[Case]:
     without = JOURNAL + lines + "open(files[0], 'w').write('\\n'.join(x for x in lines if '\"judged\"' not in x))"
     yield Case("a report without its findings", "race()\n" + without, (2,), (ENDED,))
     edited = JOURNAL + lines + "open(files[0], 'w').write('\\n'.join(lines).replace('race', 'fine'))"
+    tail = JOURNAL + lines + "open(files[0], 'w').write('\\n'.join(lines[:2]))\nos._exit(0)"
+    yield Case("a report without its end", "race()\n" + tail, (2,), (ENDED,))
     yield Case("an edited report", "race()\n" + edited, (2,), (ENDED,))
     twice = JOURNAL + lines + "open(files[0], 'a').write('\\n'.join(lines))"
     yield Case("a report that is there twice", "race()\n" + twice, (2,), (ENDED,))
-    yield Case("noise in the report", JOURNAL + "open(files[0], 'ab').write(os.urandom(1 << 20)); race()", (1,), (RACE,))
+    yield Case(
+        "noise in the report", JOURNAL + "open(files[0], 'ab').write(os.urandom(1 << 20)); race()", (1,), (RACE,)
+    )
     forged = "[open(x, 'a').write('\\n' + 32 * '0' + ' [0, \"ended\", 0, {}]\\n') for x in files]\n"
     yield Case("a forged report", JOURNAL + forged + "race(); os._exit(0)", (1,), (RACE,))
     flood = JOURNAL + "for k in range(2000): open(f'{folder}/{k}', 'w').write('x' * 1000)\n"
     yield Case("many reports", flood + "race()", (1,), (RACE,))
-    yield Case("a pipe as a report", JOURNAL + "os.mkfifo(folder + '/1'); os.symlink('/dev/zero', folder + '/2'); race()", (1,))
+    yield Case(
+        "a pipe as a report", JOURNAL + "os.mkfifo(folder + '/1'); os.symlink('/dev/zero', folder + '/2'); race()", (1,)
+    )
     words = "for fd in range(3, 64):\n    try: os.write(fd, b'{}')\n    except OSError: pass\n"
     yield Case("noise in all descriptors", "race()\n" + words, (1,), (RACE,))
     yield Case("many launches", "for k in range(300): fill()\nrace()", (1,), (RACE,))

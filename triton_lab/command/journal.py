@@ -7,10 +7,13 @@ puts twice is told from what we wrote.
 
 from __future__ import annotations
 
+import fcntl
 import hmac
 import json
+import mmap
 import os
 import secrets
+import struct
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -49,11 +52,40 @@ class Place:
         return cls(folder, key, target, script) if given else None
 
 
+class Tally:
+    """Two numbers in memory that the script's process shares with the one that outlives it: how many entries the first
+    has written, and how many could not be written, by it or a fork. So what is missing at the end of a file is told."""
+
+    _SIZE, _NUMBERS = 4096, struct.Struct("=QQ")
+
+    def __init__(self, file: int) -> None:
+        self._shared = mmap.mmap(file, self._SIZE)
+
+    @classmethod
+    def made(cls) -> tuple[Tally, int]:
+        """A new one, and the descriptor by which another process opens it. The script cannot make it shorter."""
+        file = os.memfd_create("triton_lab", os.MFD_ALLOW_SEALING | os.MFD_CLOEXEC)
+        os.ftruncate(file, cls._SIZE)
+        fcntl.fcntl(file, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+        return cls(file), file
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """Entries of the script's process, and those that could not be written."""
+        written, failed = self._NUMBERS.unpack_from(self._shared)
+        return written, failed
+
+    def count(self, written: int, failed: int) -> None:
+        """Add to both."""
+        before = self.numbers
+        self._NUMBERS.pack_into(self._shared, 0, before[0] + written, before[1] + failed)
+
+
 class Journal:
     """The entries of this process. A fork begins a file of its own with its first entry; ``how`` says what it is."""
 
-    def __init__(self, place: Place, how: str) -> None:
-        self.place = place
+    def __init__(self, place: Place, how: str, tally: Tally | None = None) -> None:
+        self.place, self._tally = place, tally
         self._begin(how)
 
     def _begin(self, how: str) -> None:
@@ -73,8 +105,11 @@ class Journal:
             line = f"\n{_seal(self.place.key, self._file, body)} {body}\n".encode()
             try:
                 _append(os.path.join(self.place.folder, self._file), line)
+                failed = False
             except OSError:  # the folder is gone, the disk full, or no descriptor left
-                return
+                failed = True
+            if self._tally is not None:
+                self._tally.count(self.how == "script", failed)
 
 
 def _append(path: str, line: bytes) -> None:
@@ -98,12 +133,12 @@ def journal() -> Journal | None:
     return _journal
 
 
-def open_journal(place: Place, how: str) -> Journal:
+def open_journal(place: Place, how: str, tally: Tally | None = None) -> Journal:
     """From now on this process writes there, and so do those that it forks."""
     global _journal
     if _journal is None:
         os.register_at_fork(after_in_child=_forked)
-    _journal = Journal(place, how)
+    _journal = Journal(place, how, tally)
     return _journal
 
 

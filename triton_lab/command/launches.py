@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from triton_lab import words
 from triton_lab.command import told
 from triton_lab.command.heard import Heard, heard_of
 from triton_lab.command.running import INTERRUPTED, Script
@@ -55,6 +56,8 @@ def ran(script: Script, target: str, *, draw: bool, time: bool, apart: bool = Fa
     left = supervised(settings)
     heard = heard_of(left.told)
     outcome = _outcome(left, heard)
+    if left.failed:
+        heard.unseen.append(f"{words.count(left.failed, 'entry', 'entries')} on launches could not be written down")
     for line in left.hidden:
         heard.unseen.append(f"launches in a process that the script started, and that told nothing: {line}")
     for line in left.running:
@@ -63,14 +66,14 @@ def ran(script: Script, target: str, *, draw: bool, time: bool, apart: bool = Fa
 
 
 def _outcome(left: Left, heard: Heard) -> Outcome:
-    own = [one for one in left.told if one.process == left.script]
+    own = [one for one in left.told if one.how == "script"]
     entries = {entry.kind: entry.data for one in own for entry in one.entries}
     if "refused" in entries:
         raise click.UsageError(str(entries["refused"]["message"]))
     ended = entries.get("ended")
     how = _how(left)
     incomplete = "; ".join(heard.unjudged)
-    if any(one.broken for one in own):
+    if any(one.broken for one in own) or (own and sum(len(one.entries) for one in own) != left.written):
         incomplete = "what the script's process wrote down of its launches was damaged"
     elif not own:
         incomplete = f"nothing is known of the script's launches: its process {how}, and left no word of them"

@@ -49,7 +49,7 @@ class _Listener(Recorder):
     def _begin(self) -> None:
         """In a new process: what another one knew, it has told."""
         self._lock = threading.Lock()
-        self._bytes = self._count = self._unseen = 0
+        self._bytes = self._count = 0
         self._numbers: dict[int, int] = {}  # by call
         self._texts: dict[tuple[str, str, int, int], tuple[str, int]] = {}  # name, and in how many launches
         self._of_kernel: Counter[tuple[str, str]] = Counter()
@@ -145,4 +145,5 @@ def listening(journal: Journal, draw: bool = False, time: bool = False) -> Itera
         record(max_total_bytes=sys.maxsize, time=time) as launches,
         recorders.listening(_Listener(launches, here, journal, draw)),
     ):
+        launches.elsewhere = None  # a fork writes down its own
         yield here

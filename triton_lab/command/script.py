@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from triton_lab.command.journal import VARIABLE, Journal, Place, open_journal
+from triton_lab.command.journal import VARIABLE, Journal, Place, Tally, open_journal
 from triton_lab.command.running import Ended, Script, run
 from triton_lab.command.supervisor import end_with_parent, restore_signals
 
@@ -35,7 +35,9 @@ def main() -> None:
     assert place is not None
     place = replace(place, script=os.getpid())
     os.environ[VARIABLE] = place.text()
-    journal = open_journal(place, "script")
+    tally = Tally(settings["tally"])
+    os.close(settings["tally"])
+    journal = open_journal(place, "script", tally)
     restore_signals(settings["mask"])
     script = Script(settings["name"], tuple(settings["arguments"]), settings["module"])
     with contextlib.suppress(KeyboardInterrupt):  # one that came before the script began is its end

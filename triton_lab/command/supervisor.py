@@ -40,7 +40,8 @@ MODULE = "triton_lab.command.script"
 class Left:
     """What became of a script's process: ``code`` as a shell has it, ``signal`` that ended it (0: none), ``asked``: the
     signal that we were sent (0: none); what all processes ``told``, and the command lines of those that had Triton and
-    told nothing (``hidden``), or go on (``running``)."""
+    told nothing (``hidden``), or go on (``running``). ``written``: so many entries of the process ``script`` there should
+    be, and so many have ``failed``, its forks' among them."""
 
     code: int
     signal: int = 0
@@ -49,6 +50,8 @@ class Left:
     hidden: list[str] = field(default_factory=list)
     running: list[str] = field(default_factory=list)
     script: int = 0
+    written: int = 0
+    failed: int = 0
 
 
 def supervised(settings: Mapping[str, Any]) -> Left:
@@ -58,11 +61,17 @@ def supervised(settings: Mapping[str, Any]) -> Left:
         place = Place(folder, os.urandom(16).hex())
         with descendants.kept_as_children(), _signals() as (waited, mask):
             before = frozenset(descendants.children(os.getpid()))
-            process = _started(place, {**settings, "mask": [int(one) for one in mask]})
+            tally, shared = journal.Tally.made()
+            os.set_inheritable(shared, True)
+            try:
+                process = _started(place, {**settings, "mask": [int(one) for one in mask], "tally": shared})
+            finally:
+                os.close(shared)
             family = _Family(place, process.pid, before)
             left = _until_it_ends(process, family, waited)
             family.linger(waited, left)
         left.told = journal.read(place)
+        left.written, left.failed = tally.numbers
         family.judge(left)
         return left
     finally:

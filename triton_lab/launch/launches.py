@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 from triton_lab.launch.launch import Launch
 
 if TYPE_CHECKING:
+    from triton_lab.launch.forked import Forked
     from triton_lab.views.launch.launches import Launches as Table
 
 
@@ -23,6 +24,13 @@ class Launches(list[Launch]):
     def __init__(self, launches: Iterable[Launch] = ()) -> None:
         super().__init__(launches)
         self.unseen: list[str] = []
+        self.elsewhere: Forked | None = None
+
+    def look_elsewhere(self) -> list[str]:
+        """The launches that forks of this process have made since the last time; they are ``unseen``."""
+        found = [] if self.elsewhere is None or self.elsewhere.is_here else self.elsewhere.told()
+        self.unseen += found
+        return found
 
     def plot(self) -> Table:
         """The table. It shows the launches that there are now, as they stand. Raises ValueError without any.

@@ -1,5 +1,5 @@
-"""No replay of a launch goes on for ever: of one that was stopped in a loop, of one whose changed kernel has no end, and
-of one that takes too long."""
+"""No replay of a launch goes on for ever: of one that was stopped in a loop, of one whose changed kernel has no end,
+and of one that takes too long."""
 
 from __future__ import annotations
 

@@ -191,7 +191,9 @@ def _add(
     severities: Counter[str] = Counter()
     seen = set()
     for name in data["findings"]:
-        text = findings[name]
+        text = findings.get(name)
+        if text is None:  # its entry is missing, which is told
+            continue
         severities[text.severity] += 1
         key = (text.fingerprint, text.file, text.line, text.column or 0)
         known = heard.found.setdefault(key, Found(text, text.file, text.line, number, kernel, grid))

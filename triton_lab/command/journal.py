@@ -7,6 +7,7 @@ puts twice is told from what we wrote.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hmac
 import json
@@ -27,6 +28,7 @@ MOST_BYTES = 1 << 30  # of all files together
 MOST_FILES = 10_000
 LONGEST = 64 << 20  # bytes of an entry: a card is the largest
 _DIGITS = 32
+_SEAL_FUTURE_WRITE = 0x10
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,15 @@ class Tally:
 
     def __init__(self, file: int) -> None:
         self._shared = mmap.mmap(file, self._SIZE)
+
+    @classmethod
+    def opened(cls, file: int) -> Tally:
+        """That of another process. From now on its memory alone is written to: a script may write to any descriptor."""
+        found = cls(file)
+        with contextlib.suppress(OSError):  # Linux before 5.1
+            fcntl.fcntl(file, fcntl.F_ADD_SEALS, _SEAL_FUTURE_WRITE)
+        os.close(file)
+        return found
 
     @classmethod
     def made(cls) -> tuple[Tally, int]:

@@ -35,9 +35,7 @@ def main() -> None:
     assert place is not None
     place = replace(place, script=os.getpid())
     os.environ[VARIABLE] = place.text()
-    tally = Tally(settings["tally"])
-    os.close(settings["tally"])
-    journal = open_journal(place, "script", tally)
+    journal = open_journal(place, "script", Tally.opened(settings["tally"]))
     restore_signals(settings["mask"])
     script = Script(settings["name"], tuple(settings["arguments"]), settings["module"])
     with contextlib.suppress(KeyboardInterrupt):  # one that came before the script began is its end

@@ -40,8 +40,8 @@ MODULE = "triton_lab.command.script"
 class Left:
     """What became of a script's process: ``code`` as a shell has it, ``signal`` that ended it (0: none), ``asked``: the
     signal that we were sent (0: none); what all processes ``told``, and the command lines of those that had Triton and
-    told nothing (``hidden``), or go on (``running``). ``written``: so many entries of the process ``script`` there should
-    be, and so many have ``failed``, its forks' among them."""
+    told nothing (``hidden``), or go on (``running``). ``written``: so many entries of the process ``script`` there
+    should be, and so many have ``failed``, its forks' among them."""
 
     code: int
     signal: int = 0

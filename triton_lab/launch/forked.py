@@ -34,9 +34,5 @@ class Forked:
         """What was launched there since the last time, in words."""
         names = bytes(self._shared).partition(b"\0")[0].decode(errors="replace").split()
         self._shared[:] = bytes(_ROOM)
-        kernels = dict.fromkeys(names)
-        return [
-            f"{words.count(names.count(kernel), 'launch', 'launches')} of {kernel} in forked processes, which no record "
-            "of this process gets"
-            for kernel in kernels
-        ]
+        counts = {kernel: words.count(names.count(kernel), "launch", "launches") for kernel in names}
+        return [f"{told} of {kernel} in forked processes, which are not recorded" for kernel, told in counts.items()]

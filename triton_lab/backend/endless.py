@@ -85,7 +85,8 @@ def _unchanged(loop: Turning, written: Written, place: Place, plan: Plan) -> lis
 def _carried_unchanged(loop: Turning, plan: Plan) -> set[str]:
     """The variables that the loop carries, and that hold what they held when it began."""
     makers: dict[int, Op] = {result: op for op in plan.walk() for result in op.results}
-    same, other = set(), set()
+    same: set[str] = set()
+    other: set[str] = set()
     for number, first, now in zip(loop.op.operands, loop.first, loop.now, strict=False):
         location = makers[number].location if number in makers else None
         if location is not None and location.name:

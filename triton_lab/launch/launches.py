@@ -26,12 +26,6 @@ class Launches(list[Launch]):
         self.unseen: list[str] = []
         self.elsewhere: Forked | None = None
 
-    def look_elsewhere(self) -> list[str]:
-        """The launches that forks of this process have made since the last time; they are ``unseen``."""
-        found = [] if self.elsewhere is None or self.elsewhere.is_here else self.elsewhere.told()
-        self.unseen += found
-        return found
-
     def plot(self) -> Table:
         """The table. It shows the launches that there are now, as they stand. Raises ValueError without any.
 

@@ -24,7 +24,7 @@ from triton_lab.launch.argument import arguments_of
 from triton_lab.launch.checks.live import watchers
 from triton_lab.launch.event import Event
 from triton_lab.launch.footprint import hull, runs
-from triton_lab.launch.forked import Forked
+from triton_lab.launch.forked import Forked, launched_elsewhere
 from triton_lab.launch.fresh import POISONED, FreshMemory, still_poisoned
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.launches import Launches
@@ -295,5 +295,5 @@ def record(
             try:
                 yield launches
             finally:
-                for what in launches.look_elsewhere():
+                for what in launched_elsewhere(launches):
                     warnings.warn(what, LaunchNotRecorded, stacklevel=4)

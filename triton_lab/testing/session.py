@@ -15,6 +15,7 @@ import pytest
 from triton_lab.backend.recorders import Call, Recorder, Watch, recorders
 from triton_lab.backend.source import python_function
 from triton_lab.launch.finding import SEVERITIES, Finding, place_of
+from triton_lab.launch.forked import launched_elsewhere
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.launches import Launches
 from triton_lab.launch.record import record
@@ -220,7 +221,7 @@ class Session:
             self.summary.finding(launch, each, item.nodeid, excused)
         for launch in fresh:
             self.summary.unchecked.update(f"{launch.kernel}: {each}" for each in launch.unchecked)
-        self.launches.look_elsewhere()
+        launched_elsewhere(self.launches)
         unseen = [f"not checked: {each}" for each in self.launches.unseen]
         self.summary.unchecked.update(unseen)
         self.launches.unseen.clear()

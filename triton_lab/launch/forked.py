@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import mmap
 import os
-from typing import TYPE_CHECKING
 
 from triton_lab import words
-
-if TYPE_CHECKING:
-    from triton_lab.launch.launches import Launches
 
 _ROOM = 4096  # bytes, of which the last stays 0
 _NAME = 200  # bytes of a kernel's name
@@ -40,11 +36,3 @@ class Forked:
         self._shared[:] = bytes(_ROOM)
         counts = {kernel: words.count(names.count(kernel), "launch", "launches") for kernel in names}
         return [f"{told} of {kernel} in forked processes, which are not recorded" for kernel, told in counts.items()]
-
-
-def launched_elsewhere(launches: Launches) -> list[str]:
-    """The launches that forks of this process have made since the last time; they are ``unseen`` from now on."""
-    forked = launches.elsewhere
-    found = [] if forked is None or forked.is_here else forked.told()
-    launches.unseen += found
-    return found

@@ -57,3 +57,11 @@ class Launches(list[Launch]):
         if not self:
             return {"text/plain": repr(self)}, {}
         return self.plot()._repr_mimebundle_(include, exclude)
+
+
+def launched_elsewhere(launches: Launches) -> list[str]:
+    """The launches that forks of this process have made since the last time; they are ``unseen`` from now on."""
+    forked = launches.elsewhere
+    found = [] if forked is None or forked.is_here else forked.told()
+    launches.unseen += found
+    return found

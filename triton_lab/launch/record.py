@@ -24,10 +24,10 @@ from triton_lab.launch.argument import arguments_of
 from triton_lab.launch.checks.live import watchers
 from triton_lab.launch.event import Event
 from triton_lab.launch.footprint import hull, runs
-from triton_lab.launch.forked import Forked, launched_elsewhere
+from triton_lab.launch.forked import Forked
 from triton_lab.launch.fresh import POISONED, FreshMemory, still_poisoned
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.launches import Launches
+from triton_lab.launch.launches import Launches, launched_elsewhere
 from triton_lab.launch.lines import Lines
 from triton_lab.launch.probes import Surroundings
 from triton_lab.launch.ranges import NOTHING, Ranges

@@ -15,9 +15,8 @@ import pytest
 from triton_lab.backend.recorders import Call, Recorder, Watch, recorders
 from triton_lab.backend.source import python_function
 from triton_lab.launch.finding import SEVERITIES, Finding, place_of
-from triton_lab.launch.forked import launched_elsewhere
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.launches import Launches
+from triton_lab.launch.launches import Launches, launched_elsewhere
 from triton_lab.launch.record import record
 from triton_lab.testing import baseline
 from triton_lab.testing.expected import fails, missing, wishes

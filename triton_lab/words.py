@@ -24,7 +24,12 @@ HINT_GATHER = (
 # What to do about operations that touch no memory and were stopped for their values.
 HINT_REFUSED = {"tt.assert": HINT_ASSERTION, "tt.gather": HINT_GATHER}
 HINT_STEPS = (
-    "Mend the loop that does not end, or allow more: lab.limits(max_steps=...), after import triton_lab as lab."
+    "Mend the loop that does not end, or allow more: --limit STEPS in the cell's %%triton line, or "
+    "lab.limits(max_steps=...), after import triton_lab as lab."
+)
+HINT_INTERRUPTED = (
+    "To have such a loop stopped: --limit 10000 in the cell's %%triton line, or lab.limits(max_steps=10_000), after "
+    "import triton_lab as lab."
 )
 HINT_UNSUPPORTED = "Run this kernel on a GPU, or write it without this operation."
 

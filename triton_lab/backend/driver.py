@@ -109,3 +109,15 @@ class CPUDriver(DriverBase):
 
     def assemble_tensormap_to_arg(self, tensormaps_info: Any, args: Any) -> Any:
         return args
+
+
+def _join() -> None:
+    """`triton-lab check` and `run` hear of the launches of processes that their script starts, too."""
+    asked = os.environ.get("TRITON_LAB_JOURNAL")
+    if asked:
+        from triton_lab.command.joining import join
+
+        join(asked)
+
+
+_join()

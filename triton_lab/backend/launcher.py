@@ -172,6 +172,7 @@ def interpret(call: Call, watches: Sequence[Watch], quiet: bool = False, left: L
                 run()
             finally:
                 call.seconds = call.interpreted = time.perf_counter() - start
+                call.steps = machine.steps
                 timing.spend(call.seconds)
     except KernelError as error:
         # Only a fault of ours has a cause that is worth seeing.

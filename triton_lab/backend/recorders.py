@@ -45,6 +45,8 @@ class Call:
     seconds: float = 0.0
     # What the interpreter took: of a launch on the GPU, the run beside it.
     interpreted: float = 0.0
+    # Iterations of loops that the interpreter ran, as `Limits.steps` counts them; None where it did not run here.
+    steps: int | None = None
     # Of a launch on the GPU: how long its kernel takes there, and what measuring that took.
     time: Time | None = None
     clocked: float = 0.0

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from triton_lab.backend.arguments import Leaf, tensor_of
+from triton_lab.backend.endless import told, turning
 from triton_lab.backend.pages import standing
 from triton_lab.backend.source import Written
 from triton_lab.backend.written_access import guard_at
@@ -18,6 +19,7 @@ from triton_lab.ir import Location, Op, Plan, effects
 from triton_lab.ir.masks import guard
 from triton_lab.words import (
     HINT_DEADLOCK,
+    HINT_INTERRUPTED,
     HINT_REFUSED,
     HINT_STEPS,
     HINT_UNSUPPORTED,
@@ -42,7 +44,12 @@ def described(error: KernelError, call: Any) -> KernelError:
         message, hint = _message(error)
     programs = _programs(error, call.grid)
     location = None if error.op is None else error.op.location
+    turns = turning(error) if isinstance(error, StepLimit) else None
+    if turns is not None:
+        error.op, location = turns.op, turns.op.location
     lines = [f"{message}", *_where(location, call.metadata.name, programs, call.written)]
+    if turns is not None and (said := told(turns, call.written, call.executable.plan)):
+        lines.append(f"  {said}")
     if hint:
         lines.append(f"  {hint}")
     if error.op is not None and effects.is_access(error.op):
@@ -65,8 +72,15 @@ def told_where(interrupt: KeyboardInterrupt, call: Any) -> None:
     if call.written.place(location) is None:
         return
     lines = _where(location, call.metadata.name, programs, call.written)
-    interrupt.args = ("\n".join(lines).strip(),)
     interrupt.kernel_line = lines[0].strip()  # type: ignore[attr-defined]
+    turns = turning(interrupt)
+    if turns is not None:
+        if turns.op.location != location:
+            lines += _where(turns.op.location, call.metadata.name, "", call.written)
+        lines += [f"  {told(turns, call.written, call.executable.plan)}", f"  {HINT_INTERRUPTED}"]
+    elif getattr(interrupt, "kernel_at", (0, None))[1] is not None:
+        lines.append(f"  {HINT_INTERRUPTED}")
+    interrupt.args = ("\n".join(lines).strip(),)
 
 
 def refused(error: KernelError, source: Any, metadata: Any, plan: Plan) -> KernelError:

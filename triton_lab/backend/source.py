@@ -73,7 +73,7 @@ class Written:
         return [f"    {text}", f"    {blank}{'^' * max(1, carets)}"]
 
     def _place(self, frame: Location) -> Place:
-        function = self._function(frame)
+        function = self.function(frame)
         if function is None:
             column = frame.column if self._old else frame.column - 1
             return Place(frame.file, frame.line, column, frame.line, column + 1)
@@ -85,7 +85,7 @@ class Written:
             return Place(file, frame.line, len(text) - len(text.lstrip()), frame.line, len(text.rstrip()))
         return Place(file, *found.start, *found.end)
 
-    def _function(self, frame: Location) -> Any:
+    def function(self, frame: Location) -> Any:
         """The function that ``frame`` lies in."""
         if self.kernel is None:
             return None

@@ -20,7 +20,11 @@ def tell(error: BaseException, coloured: bool) -> None:
     A hook that the script has put into `sys.excepthook` prints it; so does Python's, but for what a launch raised.
     """
     trace = _of_the_script(error.__traceback__)
-    if sys.excepthook is sys.__excepthook__ and _is_of_a_launch(error):
+    try:
+        ours = sys.excepthook is sys.__excepthook__ and _is_of_a_launch(error)
+    except Exception:  # a script that takes all descriptors lets nothing be imported any more
+        ours = False
+    if ours:
         text = "".join(_lines(error, trace))
         print(text if coloured else _COLOURS.sub("", text), file=sys.stderr)
         return

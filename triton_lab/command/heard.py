@@ -1,35 +1,25 @@
-"""What is kept of a script's launches while it runs: a line of each, every finding once, and a few launches whole.
+"""What is known of a script's launches: a line of each, every finding once, and the cards of a few.
 
-Each launch is checked when it ends and then let go, so that a script may make any number of them: a record that kept
-them all would run out of room and check the later ones less.
+It is put together from what the script's processes wrote down; what they say is data.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from triton_lab import words
-from triton_lab.backend.recorders import Call, Recorder, Watch, recorders
-from triton_lab.launch.finding import ERROR, Finding, gravest, place_of
-from triton_lab.launch.launch import Launch
-from triton_lab.launch.launches import Launches
-from triton_lab.launch.record import record
-
-# Launches that are kept whole, to be drawn: the first of each kernel and of each finding, so many in all and in bytes.
-FIRST, MOST, MOST_BYTES = 2, 24, 512 << 20
+from triton_lab.command.journal import Entry, Told
+from triton_lab.launch.finding import ERROR, SEVERITY, Edit, Finding, gravest, place_of
 
 
 @dataclass(frozen=True)
 class Line:
     """A launch in a list; ``number`` counts from 0, in the order in which launches ended.
 
-    ``severities`` counts its findings; ``drawn``: the launch itself was kept.
+    ``severities`` counts its findings; ``drawn``: it has a card.
     """
 
     number: int
@@ -47,6 +37,58 @@ class Line:
         return ERROR if self.failed else gravest(self.severities)
 
 
+@dataclass(frozen=True)
+class FindingText:
+    """A `Finding` in words, as it travels between processes; lines and columns are those of `Finding`."""
+
+    kind: str
+    message: str
+    hint: str
+    fingerprint: str
+    file: str
+    line: int
+    column: int | None
+    argument: str | None
+    count: int
+    excerpt: tuple[str, ...]
+    values_text: str
+    orders: tuple[str, ...]
+    fix_lines: tuple[str, ...]
+    edits: tuple[Edit, ...]
+
+    @property
+    def severity(self) -> str:
+        """``error``, ``warning`` or ``note``."""
+        return SEVERITY[self.kind]
+
+    @classmethod
+    def of(cls, finding: Finding, file: str, first: int) -> FindingText:
+        """The finding of a kernel that begins at ``file:first``."""
+        file, line = place_of(finding, file, first)
+        return cls(
+            finding.kind,
+            finding.message,
+            finding.hint,
+            finding.fingerprint,
+            file,
+            line,
+            finding.column,
+            finding.argument,
+            finding.count,
+            finding.excerpt,
+            finding.values_text if finding.values.size else "",
+            finding.orders,
+            tuple(finding.fix_lines),
+            () if finding.fix is None else finding.fix.edits,
+        )
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> FindingText:
+        """The finding that `dataclasses.asdict` and JSON made ``data`` of."""
+        several = {name: tuple(data[name]) for name in ("excerpt", "orders", "fix_lines")}
+        return cls(**{**data, **several, "edits": tuple(Edit(**edit) for edit in data["edits"])})
+
+
 @dataclass
 class Found:
     """A finding at one place: as it was met first, in launch ``first``, and in how many ``launches``.
@@ -55,29 +97,36 @@ class Found:
     list of those that are known, and no longer counts.
     """
 
-    finding: Finding
+    finding: FindingText
     file: str
     line: int
     first: int
     kernel: str
     grid: tuple[int, int, int]
     launches: int = 0
-    last: int = -1  # launch
     known: bool = False
+
+
+@dataclass(frozen=True)
+class CardText:
+    """A launch's card: its title, and its scene, packed."""
+
+    title: str
+    packed: str
 
 
 @dataclass
 class Heard:
-    """All that is known of the launches so far. ``unchecked`` says what was not checked, in how many launches."""
+    """All that is known of the launches. ``unchecked`` says what was not checked, in how many launches; ``unseen``
+    which launches were not looked at; ``unjudged`` which launches of the script's own process began, and were not
+    checked."""
 
     lines: list[Line] = field(default_factory=list)
     found: dict[tuple[str, str, int, int], Found] = field(default_factory=dict)
-    kept: dict[int, Launch] = field(default_factory=dict)
+    cards: dict[int, CardText] = field(default_factory=dict)
     unchecked: Counter[str] = field(default_factory=Counter)
     unseen: list[str] = field(default_factory=list)
-    running: str = ""
-    # What the launch raised that a finding stopped last.
-    stopped: BaseException | None = None
+    unjudged: list[str] = field(default_factory=list)
 
     def count(self, severity: str) -> int:
         """How many different findings are so grave, and not known."""
@@ -95,80 +144,66 @@ class Heard:
         return sorted(told, key=lambda one: (one.file, one.line, one.finding.column or 0))
 
 
-class _Listener(Recorder):
-    """Hears of each launch after the record has, takes it from there and keeps what is to be told."""
-
-    def __init__(self, launches: Launches, heard: Heard, draw: bool) -> None:
-        self._launches, self._heard, self._draw = launches, heard, draw
-        self._lock = threading.Lock()
-        self._process = os.getpid()
-        self._bytes = 0
-        self._of_kernel: Counter[tuple[str, str]] = Counter()
-
-    def before(self, call: Call) -> Watch:
-        self._heard.running = words.launched(call.metadata.name, call.grid)
-        return Watch()
-
-    def after(self, call: Call) -> None:
-        if call.trial:
-            return
-        if os.getpid() != self._process:  # a fork: nobody asks it what it has launched
-            self._launches.clear()
-            return
-        ended = []
-        while self._launches:
-            ended.append(self._launches.pop(0))
-        for launch in ended:
-            with recorders.unrecorded():
-                launch.findings  # noqa: B018  (worked out now, outside of the lock: it takes longest)
-            with self._lock:
-                self._keep(launch)
-        self._heard.running = ""
-
-    def _keep(self, launch: Launch) -> None:
-        heard, number = self._heard, len(self._heard.lines)
-        new = [self._note(launch, finding, number) for finding in launch.findings]
-        self._of_kernel[launch.kernel, launch.file] += 1
-        wanted = self._of_kernel[launch.kernel, launch.file] <= FIRST or any(one.launches <= FIRST for one in new)
-        drawn = self._draw and wanted and len(heard.kept) < MOST and self._has_room(launch)
-        if drawn:
-            heard.kept[number] = launch
-        if any(finding.stopped for finding in launch.findings):
-            heard.stopped = launch.error
-        heard.unchecked.update(dict.fromkeys(map(str, launch.unchecked), 1))
-        severities = Counter(finding.severity for finding in launch.findings)
-        failed = launch.error is not None
-        heard.lines.append(
-            Line(number, launch.kernel, launch.grid, launch.target, launch.seconds, failed, severities, drawn)
-        )
-
-    def _note(self, launch: Launch, finding: Finding, number: int) -> Found:
-        """The finding among those that are known, counted once for each launch."""
-        file, line = place_of(finding, launch.file, launch.first_line)
-        key = (finding.fingerprint, file, line, finding.column or 0)
-        known = self._heard.found.setdefault(key, Found(finding, file, line, number, launch.kernel, launch.grid))
-        known.launches += known.last != number
-        known.last = number
-        return known
-
-    def _has_room(self, launch: Launch) -> bool:
-        held = sum(part.nbytes for part in (launch.tape, launch.snapshot) if part is not None)
-        if self._bytes + held > MOST_BYTES:
-            return False
-        self._bytes += held
-        return True
-
-
-@contextmanager
-def listening(draw: bool = False, time: bool = False) -> Iterator[Heard]:
-    """Inside, all launches are recorded, checked and heard of; with ``draw`` some are kept whole.
-
-    ``time`` is that of `record`.
-
-    Raises NotRecorded where they cannot be seen.
-    """
+def heard_of(told: Iterable[Told]) -> Heard:
+    """What the processes of a script told, put together in the order in which launches ended."""
     heard = Heard()
-    with record(max_total_bytes=sys.maxsize, time=time) as launches:
-        heard.unseen = launches.unseen
-        with recorders.listening(_Listener(launches, heard, draw)):
-            yield heard
+    ended: list[tuple[float, Entry, dict[str, FindingText], dict[int, CardText]]] = []
+    for one in told:
+        begun: dict[int, str] = {}
+        findings: dict[str, FindingText] = {}
+        cards: dict[int, CardText] = {}
+        for entry in one.entries:
+            data = entry.data
+            match entry.kind:
+                case "launch":
+                    begun[data["launch"]] = words.launched(data["kernel"], tuple(data["grid"]))
+                case "finding":
+                    findings[data["name"]] = FindingText.read(data["finding"])
+                case "judged":
+                    begun.pop(data["launch"], None)
+                    ended.append((entry.time, entry, findings, cards))
+                case "passed":  # an autotuner's trial, or a launch that failed before it began
+                    begun.pop(data["launch"], None)
+                case "card":
+                    cards[data["launch"]] = CardText(data["title"], data["packed"])
+                case "unseen":
+                    heard.unseen.append(data["what"])
+        for launched in begun.values():
+            where = "" if one.how == "script" else f" in process {one.process}"
+            why = f"the launch {launched}{where} began, and its process ended before it was checked"
+            (heard.unjudged if one.how == "script" else heard.unseen).append(why)
+        if one.broken and one.how != "script":
+            heard.unseen.append(f"what process {one.process} wrote down of its launches was damaged")
+    for _, entry, findings, cards in sorted(ended, key=lambda one: one[0]):
+        _add(heard, entry.data, findings, cards)
+    return heard
+
+
+def _add(
+    heard: Heard, data: Mapping[str, Any], findings: Mapping[str, FindingText], cards: Mapping[int, CardText]
+) -> None:
+    """A launch that was checked."""
+    number, kernel, grid = len(heard.lines), str(data["kernel"]), _grid(data["grid"])
+    card = cards.get(data["launch"])
+    if card is not None:
+        heard.cards[number] = card
+    heard.unchecked.update(data["unchecked"])
+    severities: Counter[str] = Counter()
+    seen = set()
+    for name in data["findings"]:
+        text = findings.get(name)
+        if text is None:  # its entry is missing, which is told
+            continue
+        severities[text.severity] += 1
+        key = (text.fingerprint, text.file, text.line, text.column or 0)
+        known = heard.found.setdefault(key, Found(text, text.file, text.line, number, kernel, grid))
+        known.launches += key not in seen
+        seen.add(key)
+    heard.lines.append(
+        Line(number, kernel, grid, data["target"], data["seconds"], data["failed"], severities, card is not None)
+    )
+
+
+def _grid(extents: Sequence[int]) -> tuple[int, int, int]:
+    x, y, z = extents
+    return x, y, z

@@ -2,101 +2,126 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
+import signal
 import sys
-import traceback
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from triton_lab import words
-from triton_lab.command import failure, told
-from triton_lab.command.heard import Heard, listening
-from triton_lab.command.live import drawing, status
-from triton_lab.command.running import INTERRUPTED, Ended, Script, run
-from triton_lab.command.terminal import (
-    CLOSED,
-    NARROW,
-    STYLES,
-    console,
-    is_coloured,
-    is_cut_off,
-    let_go,
-    show,
-    show_lines,
-    warn,
-    write,
-)
+from triton_lab.command import told
+from triton_lab.command.heard import Heard, heard_of
+from triton_lab.command.running import INTERRUPTED, Script
+from triton_lab.command.supervisor import Left, supervised
+from triton_lab.command.terminal import NARROW, STYLES, console, show, show_lines, warn, write
 from triton_lab.launch.finding import ERROR, WARNING
 
 FAILED = 2  # what `check` ends with where the script failed, as it does for a wrong line
 
 
-def ran(script: Script, target: str, draw: bool, time: bool) -> tuple[Heard, Ended]:
-    """Run a script with all launches heard of. Its error is told as Python tells it.
+@dataclass(frozen=True)
+class Outcome:
+    """How a script ended, as the process knows it that outlives it.
 
-    Raises UsageError where it cannot be run, or its launches not be recorded.
+    ``code`` is what a shell is told; ``failure`` says in a line how the script failed, "" where it did not; ``found``:
+    it failed by what a launch was stopped for, which is among the findings. ``incomplete`` says why not all launches of
+    the script's own process are known, and ``remark`` how it ended where that is no failure. ``undrawn`` says why there
+    are no cards.
     """
-    from triton_lab.backend import targets
-    from triton_lab.launch.unseen import NotRecorded
 
-    process, ended = os.getpid(), Ended()
-    try:
-        # What Triton chooses by itself leads past our records: the same GPU, by our driver.
-        chosen = targets.as_it_is() if target == "auto" else targets.target(target)
-        with chosen, listening(draw, time) as heard, status(heard, is_coloured(sys.stderr)):
-            ended = run(script)
-            if os.getpid() != process:  # a fork that came to its end is not asked
-                raise SystemExit(ended.code)
-    except targets.TargetError as error:
-        raise click.UsageError(str(error)) from None
-    except NotRecorded as error:
-        if ended.error is None or isinstance(ended.error, SystemExit):
-            raise click.UsageError(str(error)) from None
-    if isinstance(ended.error, BrokenPipeError) and is_cut_off(sys.stdout):
-        ended = Ended(CLOSED, SystemExit(CLOSED))  # `| head` has seen enough: no fault of the script's
-    let_go(sys.stdout)
-    if ended.error is not None and not isinstance(ended.error, SystemExit):
-        failure.tell(ended.error, is_coloured(sys.stderr))
-    others = _processes()
-    if others:
-        warn(f"the script started {words.count(others, 'process', 'processes')}: launches there were not recorded")
-    return heard, ended
+    code: int = 0
+    failure: str = ""
+    interrupted: bool = False
+    found: bool = False
+    incomplete: str = ""
+    remark: str = ""
+    undrawn: str = ""
 
 
-_counted = 0  # processes that multiprocessing has numbered, up to the end of the last script
+def ran(script: Script, target: str, *, draw: bool, time: bool, apart: bool = False) -> tuple[Heard, Outcome]:
+    """Run a script in a process of its own, with all launches heard of. Its error is told there, as Python tells it.
+
+    ``apart``: what it prints goes to standard error. Raises UsageError where it cannot be run, or its launches not be
+    recorded.
+    """
+    settings = {
+        **{"name": script.name, "arguments": list(script.arguments), "module": script.module, "target": target},
+        **{"draw": draw, "time": time, "apart": apart, "supervisor": os.getpid()},
+    }
+    sys.stdout.flush()
+    left = supervised(settings)
+    heard = heard_of(left.told)
+    outcome = _outcome(left, heard)
+    if left.failed:
+        heard.unseen.append(f"{words.count(left.failed, 'entry', 'entries')} on launches could not be written down")
+    for line in left.hidden:
+        heard.unseen.append(f"launches in a process that the script started, and that told nothing: {line}")
+    for line in left.running:
+        heard.unseen.append(f"launches in a process that goes on though the script has ended: {line}")
+    return heard, outcome
 
 
-def _processes() -> int:
-    """How many processes the script has made with multiprocessing, which numbers them in their names."""
-    global _counted
-    import multiprocessing
+def _outcome(left: Left, heard: Heard) -> Outcome:
+    own = [one for one in left.told if one.how == "script"]
+    entries = {entry.kind: entry.data for one in own for entry in one.entries}
+    if "refused" in entries:
+        raise click.UsageError(str(entries["refused"]["message"]))
+    ended = entries.get("ended")
+    how = _how(left)
+    incomplete = "; ".join(heard.unjudged)
+    if any(one.broken for one in own) or (own and sum(len(one.entries) for one in own) != left.written):
+        incomplete = "what the script's process wrote down of its launches was damaged"
+    elif not own:
+        incomplete = f"nothing is known of the script's launches: its process {how}, and left no word of them"
+    undrawn = "" if "drawn" in entries else "the script's process ended before its cards were drawn"
+    if "undrawn" in entries:
+        undrawn = str(entries["undrawn"]["why"])
+    interrupted = left.signal == signal.SIGINT or bool(ended and ended["interrupted"])
+    failure, remark = "" if ended is None else str(ended["failure"]), ""
+    if left.signal and not interrupted:
+        failure = f"its process {how}"
+    elif not failure and left.code:
+        failure = f"exit code {left.code}" if ended is not None else f"its process {how}"
+    elif ended is None and not left.code:
+        remark = f"the script's process {how}: all that it launched until then was checked"
+    found = bool(ended and ended["found"])
+    code = left.code if left.asked in (0, signal.SIGINT) or left.code else 128 + left.asked
+    return Outcome(code, failure, interrupted, found, incomplete, remark, undrawn)
 
-    before, _counted = _counted, int(multiprocessing.Process().name.rpartition("-")[2].rpartition(":")[2])
-    return _counted - before - 1
+
+def _how(left: Left) -> str:
+    """How the process ended, in words."""
+    if left.signal:
+        return f"was ended by {signal.Signals(left.signal).name} ({signal.strsignal(left.signal)})"
+    return f"ended by itself before the script's end, with exit code {left.code}"
 
 
 def run_and_report(script: Script, target: str, page: Path | None) -> int:
     """`triton-lab run`; gives the script's exit code, or 2 where the page could not be written. Raises UsageError."""
     page = _writable(page)
-    heard, ended = ran(script, target, draw=page is not None, time=True)
+    heard, outcome = ran(script, target, draw=page is not None, time=True)
     print(file=sys.stderr)
     _show_table(heard)
     show_lines(sys.stderr, ((line, STYLES.get(severity, "")) for line, severity in told.lines(heard)))
+    for line in filter(None, (outcome.incomplete, outcome.remark)):
+        show_lines(sys.stderr, [(line, STYLES[WARNING])])
     show_lines(sys.stderr, [(told.summary(heard), "bold")])
     if page is not None:
-        try:
-            _write_page(page, heard, script, ended)
-        except KeyboardInterrupt:
+        if outcome.undrawn == "interrupted":
             warn(f"interrupted: {page} was not written")
             return INTERRUPTED
+        if outcome.undrawn:
+            warn(f"{told.path(str(page))} has no cards: {outcome.undrawn}")
+        try:
+            _write_page(page, heard, script, outcome)
         except OSError as error:
             _warn_of_unwritten(page, error)
-            return ended.code or FAILED
-    return ended.code
+            return outcome.code or FAILED
+    return outcome.code
 
 
 def _show_table(heard: Heard) -> None:
@@ -107,11 +132,10 @@ def _show_table(heard: Heard) -> None:
         print(file=sys.stderr)
 
 
-def _write_page(page: Path, heard: Heard, script: Script, ended: Ended) -> None:
+def _write_page(page: Path, heard: Heard, script: Script, outcome: Outcome) -> None:
     from triton_lab.command.report import page as made
 
-    with drawing(is_coloured(sys.stderr)) as tell:
-        text = made(heard, script, failed(ended), tell)
+    text = made(heard, script, "; ".join(filter(None, (outcome.failure, outcome.incomplete))))
     page.write_text(text, encoding="utf-8")
     warn(f"wrote {told.path(str(page))} ({len(text.encode()) / 1e6:.1f} MB)")
 
@@ -127,22 +151,26 @@ def check(
     output, known = _writable(output), _known(baseline)
     # What a machine reads is all that there is on standard output.
     apart = form != "text" and output is None
-    with _on_standard_error() if apart else contextlib.nullcontext():
-        heard, ended = ran(script, target, draw=False, time=False)
+    heard, outcome = ran(script, target, draw=False, time=False, apart=apart)
     for found in heard.found.values():
         found.known = found.finding.fingerprint in known
-    own = "" if _is_found(ended, heard) and heard.count(ERROR) else failed(ended)
-    code = FAILED if own else int(_is_wrong(heard, strict))
-    text = {"text": _as_text, "json": _as_json, "sarif": _as_sarif}[form]
-    if isinstance(ended.error, KeyboardInterrupt):
-        code = INTERRUPTED
-    if form == "text" and output is None:
-        show_lines(sys.stdout, ((line, STYLES.get(severity, "")) for line, severity in _told(heard, own)))
-        return code
-    made = text(heard, own, code)
-    if output is None:
-        write(sys.stdout, made)
-        return code
+    own = "" if outcome.found and heard.count(ERROR) else outcome.failure
+    own = "; ".join(filter(None, (own, outcome.incomplete)))
+    code = INTERRUPTED if outcome.interrupted else FAILED if own else int(_is_wrong(heard, strict))
+    if outcome.code > 128 and not outcome.failure:  # we were asked to stop
+        code = outcome.code
+    lines = [*_told(heard, own), *([(outcome.remark, "")] if outcome.remark else []), (told.summary(heard), "")]
+    try:
+        if form == "text" and output is None:
+            show_lines(sys.stdout, ((line, STYLES.get(severity, "")) for line, severity in lines))
+            return code
+        made = {"text": _as_text, "json": _as_json, "sarif": _as_sarif}[form](heard, own, code, lines)
+        if output is None:
+            write(sys.stdout, made)
+            return code
+    except BrokenPipeError:  # nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return code or FAILED
     try:
         output.write_text(made, encoding="utf-8")
     except OSError as error:  # what was found is not lost with it
@@ -168,50 +196,27 @@ def _known(baseline: Path | None) -> Collection[str]:
         raise click.UsageError(str(error)) from None
 
 
-def _is_found(ended: Ended, heard: Heard) -> bool:
-    """Whether what ended the script is what a launch was stopped for, which is among the findings."""
-    error = ended.error
-    while error is not None and error is not heard.stopped:
-        error = error.__cause__ or error.__context__
-    return error is not None
-
-
 def _is_wrong(heard: Heard, strict: bool) -> bool:
     doubts = heard.count(WARNING) or heard.unchecked or heard.unseen or not heard.lines
     return bool(heard.count(ERROR) or (strict and doubts))
 
 
-def failed(ended: Ended) -> str:
-    """How a script failed, in a line; "" where it did not."""
-    if ended.error is None or ended.code == 0:
-        return ""
-    if isinstance(ended.error, SystemExit):
-        return f"exit code {ended.code}"
-    if isinstance(ended.error, KeyboardInterrupt):
-        return "interrupted"
-    from triton_lab.notebook.hints import hint_for
-
-    said, hint = traceback.format_exception_only(ended.error)[-1].strip(), hint_for(ended.error)
-    return f"{said} ({hint})" if hint else said
-
-
 def _told(heard: Heard, own: str) -> Iterator[tuple[str, str]]:
-    """What `check` says: the findings, and last of all how many."""
+    """What `check` says: the findings, and how the script failed."""
     yield from told.lines(heard)
     if own:
         yield f"the script failed, so that it was checked up to there: {own}", ERROR
-    yield told.summary(heard), ""
 
 
-def _as_text(heard: Heard, own: str, code: int) -> str:
-    return "".join(f"{line}\n" for line, _ in _told(heard, own))
+def _as_text(heard: Heard, own: str, code: int, lines: Sequence[tuple[str, str]]) -> str:
+    return "".join(f"{line}\n" for line, _ in lines)
 
 
-def _as_json(heard: Heard, own: str, code: int) -> str:
+def _as_json(heard: Heard, own: str, code: int, lines: Sequence[tuple[str, str]]) -> str:
     return json.dumps(told.data(heard, own, code), indent=1) + "\n"
 
 
-def _as_sarif(heard: Heard, own: str, code: int) -> str:
+def _as_sarif(heard: Heard, own: str, code: int, lines: Sequence[tuple[str, str]]) -> str:
     from triton_lab.command.sarif import report
 
     return json.dumps(report(heard, own, code), indent=1) + "\n"
@@ -230,17 +235,3 @@ def _writable(path: Path | None) -> Path | None:
 def _warn_of_unwritten(path: Path, error: OSError) -> None:
     """What nobody could know before the script ran: the disk is full, say, or the folder gone."""
     warn(f"{told.path(str(path))} was not written: {error.strerror or error}")
-
-
-@contextlib.contextmanager
-def _on_standard_error() -> Iterator[None]:
-    """What is printed inside, by other programs too, goes to standard error."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    try:
-        os.dup2(2, 1)
-        with contextlib.redirect_stdout(sys.stderr):
-            yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)

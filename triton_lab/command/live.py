@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from triton_lab import words
-from triton_lab.command.heard import Heard
+from triton_lab.command.listening import Here
 from triton_lab.notebook.progress import stage_of
 
 PATIENCE, PAUSE = 0.5, 0.2  # seconds before the line appears, and between two changes of it
@@ -98,7 +98,7 @@ def _width(stream: TextIO) -> int:
 
 
 @contextmanager
-def status(heard: Heard, faint: bool = True) -> Iterator[None]:
+def status(here: Here, faint: bool = True) -> Iterator[None]:
     """Inside, a terminal shows how many launches there were and what is being done; elsewhere nothing happens."""
     if not _is_shown():
         yield
@@ -106,12 +106,12 @@ def status(heard: Heard, faint: bool = True) -> Iterator[None]:
     from triton_lab.backend import launcher
 
     progress = _Progress()
-    here = threading.get_ident()
+    thread = threading.get_ident()
 
     def text() -> str:
-        launches = words.count(len(heard.lines), "launch", "launches")
-        stage = stage_of(sys._current_frames().get(here)).replace("the cell", "the script")
-        return " · ".join(filter(None, (launches, heard.running, progress.text() or stage)))
+        launches = words.count(here.ended, "launch", "launches")
+        stage = stage_of(sys._current_frames().get(thread)).replace("the cell", "the script")
+        return " · ".join(filter(None, (launches, here.running, progress.text() or stage)))
 
     line = Status(sys.stderr, text, faint)
     before = sys.stdout, sys.stderr, launcher.progress

@@ -190,7 +190,7 @@ def main() -> None:
     """What ``triton-lab`` and ``python -m triton_lab`` run."""
     from triton_lab.command.terminal import CLOSED, let_go
 
-    _open_closed_streams()
+    open_closed_streams()
     try:
         triton_lab_command(prog_name="triton-lab")
     except BrokenPipeError:  # click tells of others; this one comes from what is printed at the end
@@ -199,7 +199,7 @@ def main() -> None:
         let_go(sys.stdout, sys.stderr)
 
 
-def _open_closed_streams() -> None:
+def open_closed_streams() -> None:
     """Where a stream was closed when we were started (``>&-``), what would go there goes nowhere.
 
     Else Python has None in its place, and the next file that a script opens would get its number.

@@ -6,36 +6,31 @@ The page is bounded: a list names so many launches, and cards are drawn of those
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
 
 import triton_lab
 from triton_lab import words
 from triton_lab.command import told
-from triton_lab.command.heard import FIRST, Found, Heard, Line
+from triton_lab.command.heard import Found, Heard, Line
+from triton_lab.command.listening import FIRST
 from triton_lab.command.running import Script
 from triton_lab.command.table import left_out, rows
 from triton_lab.launch.finding import SEVERITIES
 from triton_lab.views.assembly import PAGE, script, stylesheet
 from triton_lab.views.drawing import style
-from triton_lab.views.launch.card import PAGE_BYTES, Card
 from triton_lab.views.launch.findings import ICONS
 from triton_lab.views.launch.launches import INTERPRETED
-from triton_lab.views.launch.plot import SHOWN
-from triton_lab.views.packing import packed
 
 ROWS = 1000  # of the list
 FINDINGS = 200
-CARDS_BYTES = 20_000_000  # of all cards together
 
 
-def page(
-    heard: Heard, ran: Script, failure: str, drawing: Callable[[int, int], None] = lambda done, total: None
-) -> str:
-    """The whole page as text. ``failure`` is how the script ended, where it failed; ``drawing`` hears of each card."""
+def page(heard: Heard, ran: Script, failure: str) -> str:
+    """The whole page as text. ``failure`` is how the script ended, where it failed."""
     title = f"Launches of {ran}"
-    body = "".join([*_head(heard, ran, failure), *_findings(heard), *_list(heard), *_cards(heard, drawing)])
+    body = "".join([*_head(heard, ran, failure), *_findings(heard), *_list(heard), *_cards(heard)])
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{_(title)}</title>'
         '<meta name="viewport" content="width=device-width"><style>'
@@ -71,11 +66,11 @@ def _finding(found: Found, heard: Heard) -> str:
     finding = found.finding
     head = f'<b class="{finding.severity}">{ICONS[finding.severity]} {finding.severity}</b> {_(told.place(found))}'
     excerpt = "\n".join(line.removeprefix("    ") for line in finding.excerpt)
-    values = f"<p>values: {_(finding.values_text)}</p>" if finding.values.size else ""
+    values = f"<p>values: {_(finding.values_text)}</p>" if finding.values_text else ""
     more = "".join(f"<p>{_(line)}</p>" for line in (*finding.orders, finding.hint))
     fix = f"<pre>{_(chr(10).join(finding.fix_lines))}</pre>" if finding.fix_lines else ""
     seen = _(told.seen(found))
-    if found.first in heard.kept:
+    if found.first in heard.cards:
         seen = f'<a href="#launch-{found.first}">{seen}</a>'
     return (
         f"<article><p>{head}</p><p>{_(finding.message)} <code>[{finding.kind}]</code></p>"
@@ -112,28 +107,23 @@ def _worst(line: Line) -> str:
     return "" if line.worst is None else f'<b class="{line.worst}">{ICONS[line.worst]}</b> '
 
 
-def _cards(heard: Heard, drawing: Callable[[int, int], None]) -> Iterator[str]:
-    if not heard.kept:
+def _cards(heard: Heard) -> Iterator[str]:
+    if not heard.cards:
         return
-    room = min(PAGE_BYTES, CARDS_BYTES // len(heard.kept))
     yield "<h2>Cards</h2>"
-    if len(heard.kept) < len(heard.lines):
+    if len(heard.cards) < len(heard.lines):
         yield (
-            f"<p>{words.number(len(heard.kept))} of {words.count(len(heard.lines), 'launch', 'launches')} are drawn: "
+            f"<p>{words.number(len(heard.cards))} of {words.count(len(heard.lines), 'launch', 'launches')} are drawn: "
             f"the first {FIRST} of each kernel and of each finding, as far as there is room.</p>"
         )
-    by_number = {line.number: line for line in heard.lines}
-    opened = next((one.first for one in heard.findings if one.first in heard.kept), next(iter(heard.kept)))
-    for done, (number, launch) in enumerate(heard.kept.items()):
-        drawing(done, len(heard.kept))
-        card, line = Card(launch, SHOWN), by_number[number]
-        named = f"launch {number}: {card.title()}"
+    opened = next((one.first for one in heard.findings if one.first in heard.cards), next(iter(heard.cards)))
+    for number, card in heard.cards.items():
+        named = f"launch {number}: {card.title}"
         yield (
-            f"<details{' open' if number == opened else ''}><summary>{_worst(line)}{_(named)}</summary>"
-            f'<div id="launch-{number}"><script type="application/gzip">{packed(card.standalone(room))}</script></div>'
+            f"<details{' open' if number == opened else ''}><summary>{_worst(heard.lines[number])}{_(named)}</summary>"
+            f'<div id="launch-{number}"><script type="application/gzip">{card.packed}</script></div>'
             "</details>"
         )
-    drawing(len(heard.kept), len(heard.kept))
 
 
 def _(text: str) -> str:

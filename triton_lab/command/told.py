@@ -43,7 +43,7 @@ def more(found: Found) -> Iterator[str]:
     finding = found.finding
     # The editor's line, less what indents all excerpts.
     yield from (line.removeprefix("  ") for line in finding.excerpt)
-    if finding.values.size:
+    if finding.values_text:
         yield f"values: {finding.values_text}"
     yield from (*finding.orders, finding.hint, *finding.fix_lines)
     yield seen(found)
@@ -92,7 +92,7 @@ def _data(found: Found) -> Mapping[str, Any]:
         "column": None if finding.column is None else finding.column + 1,
         "message": finding.message,
         "hint": finding.hint,
-        "fix": [] if finding.fix is None else [asdict(edit) for edit in finding.fix.edits],
+        "fix": [asdict(edit) for edit in finding.edits],
         "argument": finding.argument,
         "lanes": finding.count,
         "kernel": found.kernel,

@@ -160,6 +160,8 @@ class Loop(Level):
     kept: Array | None = None
     # The frame in which the body runs, for the programs that are left.
     active: Frame | None = None
+    # How many iterations have begun.
+    turns: int = 0
 
     def part(self, rows: Array) -> Self:
         return replace(self, rows=chosen(self.rows, rows), kept=chosen(self.kept, rows), active=None)
@@ -200,6 +202,7 @@ class For(Loop):
             strand.leave(self.carried)
             return None
         strand.machine.tick(self.op, frame)
+        self.turns += 1
         (code,) = frame.region(self.op)
         counter = (self.low + self.done * self.steps).astype(values.dtype_of(frame.type(code.arguments[0])))
         enter(strand, frame, code, (counter, *self.carried))
@@ -233,6 +236,7 @@ class While(Loop):
             self.version = memory.version
             frame = self.settle()
             strand.machine.tick(self.op, frame)
+            self.turns += 1
             enter(strand, frame, frame.region(self.op)[0], self.carried)
             return None
         if not self.in_body:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
+# What all checks together may take: so many seconds, and so many times what the launch took.
+CHECKING, TIMES = 120.0, 100.0
+
 
 class Launch(Recorded):
     """One launch of a kernel: what was recorded of it, and what can be asked of that.
@@ -99,8 +102,10 @@ class Launch(Recorded):
         """What all checks together say."""
         from triton_lab.launch.checks import check
         from triton_lab.launch.checks.fixes import with_fix
+        from triton_lab.launch.meanwhile import within
 
-        return with_fix(self, check(self), check)
+        with within(CHECKING + TIMES * max(self.seconds, self.interpreted)):
+            return with_fix(self, check(self), check)
 
     @cached_property
     def findings(self) -> FindingList:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 from triton_lab.launch.launch import Launch
 
 if TYPE_CHECKING:
+    from triton_lab.launch.forked import Forked
     from triton_lab.views.launch.launches import Launches as Table
 
 
@@ -23,6 +24,7 @@ class Launches(list[Launch]):
     def __init__(self, launches: Iterable[Launch] = ()) -> None:
         super().__init__(launches)
         self.unseen: list[str] = []
+        self.elsewhere: Forked | None = None
 
     def plot(self) -> Table:
         """The table. It shows the launches that there are now, as they stand. Raises ValueError without any.
@@ -55,3 +57,11 @@ class Launches(list[Launch]):
         if not self:
             return {"text/plain": repr(self)}, {}
         return self.plot()._repr_mimebundle_(include, exclude)
+
+
+def launched_elsewhere(launches: Launches) -> list[str]:
+    """The launches that forks of this process have made since the last time; they are ``unseen`` from now on."""
+    forked = launches.elsewhere
+    found = [] if forked is None or forked.is_here else forked.told()
+    launches.unseen += found
+    return found

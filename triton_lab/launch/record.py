@@ -24,9 +24,10 @@ from triton_lab.launch.argument import arguments_of
 from triton_lab.launch.checks.live import watchers
 from triton_lab.launch.event import Event
 from triton_lab.launch.footprint import hull, runs
+from triton_lab.launch.forked import Forked
 from triton_lab.launch.fresh import POISONED, FreshMemory, still_poisoned
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.launches import Launches
+from triton_lab.launch.launches import Launches, launched_elsewhere
 from triton_lab.launch.lines import Lines
 from triton_lab.launch.probes import Surroundings
 from triton_lab.launch.ranges import NOTHING, Ranges
@@ -64,12 +65,15 @@ class _Record(Recorder):
         self.clock = clock
         self.parts = parts
         self.cuts: dict[int, Cut] = {}
+        self.forked = Forked()
         self.pending: dict[int, tuple[Tape, snapshot.Snapshot, dict[str, Watcher]]] = {}
         self.trials: list[tuple[str, str, float]] = []
 
     def before(self, call: Call) -> Watch:
         if call.trial:
             return Watch()
+        if self.forked.is_here:
+            self.forked.launched(call.metadata.name)
         call.tuning = tuning_of(call.metadata.name, call.target)
         extents = [(region.start, region.stop) for region in call.memory.regions]
         unfilled = self.fresh.unfilled(extents)
@@ -286,5 +290,10 @@ def record(
     with refused(), FreshMemory(min(max_bytes, POISONED)) as fresh:
         clock = Clock() if time else None
         recorder = _Record(launches, max_bytes, max(max_bytes, max_total_bytes), fresh, clock, parts)
+        launches.elsewhere = recorder.forked
         with clock or contextlib.nullcontext(), recorders.listening(recorder):
-            yield launches
+            try:
+                yield launches
+            finally:
+                for what in launched_elsewhere(launches):
+                    warnings.warn(what, LaunchNotRecorded, stacklevel=4)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.errors import KernelError, StepLimit
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.frame import Frame, Observer
 from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.memory import Memory
 from triton_lab.interpreter.values import Value, take
 from triton_lab.ir import Op
-from triton_lab.launch.meanwhile import breathe
+from triton_lab.launch.meanwhile import LATE, TookTooLong, breathe, is_late, within
 from triton_lab.launch.ranges import Ranges
 from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.snapshot import CannotReplay
@@ -27,6 +28,10 @@ Array = NDArray[Any]
 
 _LOOP = "scf.while"
 PATIENCE = 10_000  # iterations that a replay waits for a loop which the launch itself never ran
+# What a replay may take: so many seconds, and so many times what the launch took; of a changed kernel, so many times
+# the launch's iterations of loops, and so many more.
+SECONDS, TIMES = 30.0, 30.0
+_OFTEN, _SPARE = 4, 10_000
 
 
 class _Only(Watcher):
@@ -89,6 +94,9 @@ def replay(
     of then unless ``limits`` say otherwise. Of programs that wait for others all run, and ``programs``
     are those that are observed. ``held`` are addresses and the byte that memory is to have held there
     instead. Raises CannotReplay.
+
+    No replay goes on for ever: it is held to the launch's own limit on iterations, one that was stopped in a loop is
+    stopped there again, and after a while any replay is given up (`meanwhile.within`), which raises CannotReplay.
     """
     snapshot = launch.snapshot
     if snapshot is None:
@@ -99,6 +107,8 @@ def replay(
         observer = observer and _Only(observer, programs)
         access_observer = access_observer and _Only(access_observer, programs)
         programs = None
+    if runs.waiting_loops and is_cut_short(launch) and observer is None and access_observer is None:
+        access_observer = Watcher()  # watched programs take turns otherwise, and the launch was watched
     machine = _Patient(
         _only_in(runs, launch.executable),
         runs,
@@ -107,19 +117,61 @@ def replay(
         memory,
         observer=observer,
         access_observer=access_observer,
-        limits=limits or (launch.tape.limits if launch.tape is not None else None),
-        progress=lambda *_: breathe(),
+        limits=_limits(launch, limits, strict and executable is not None),
+        progress=_between_batches,
     )
     # Regions are named by where they start: those of the replay stand for those of the run.
     machine.allow(runs.reach(memory.beginning_at(snapshot.owners)))
     try:
-        machine.run(launch.own if programs is None else programs)
+        with within(SECONDS + TIMES * max(launch.seconds, launch.interpreted)):
+            machine.run(launch.own if programs is None else programs)
+    except _Late:
+        raise TookTooLong(_told_late(machine)) from None
     except _Endless as error:
         raise CannotReplay(error.message) from None
-    except KernelError:
+    except KernelError as error:
+        if isinstance(error, StepLimit) and not strict and not is_cut_short(launch):
+            raise CannotReplay(f"run again, {error.message}, which is all that the launch was allowed") from None
         if strict or launch.error is None:
             raise
     return memory
+
+
+def _between_batches(done: int, total: int) -> None:
+    if done < total and is_late():
+        raise _Late(LATE)
+    if not is_late():
+        breathe()
+
+
+def is_cut_short(launch: Recorded) -> bool:
+    """Whether the launch was stopped in the midst of a loop, by a limit or by hand."""
+    error = launch.error
+    return error is not None and (isinstance(error, StepLimit) or not isinstance(error, KernelError))
+
+
+def _limits(launch: Recorded, given: Limits | None, changed: bool) -> Limits:
+    """What a replay is held to; ``changed``: it runs another kernel, of which nobody knows whether it ends."""
+    tape = launch.tape
+    limits = given or (Limits() if tape is None else tape.limits)
+    if tape is None or tape.steps is None:
+        return limits
+    bounds = [limits.steps]
+    if changed:
+        bounds.append(_OFTEN * tape.steps + _SPARE)
+    if is_cut_short(launch):
+        bounds.append(tape.limits.steps)
+    return replace(limits, steps=min((bound for bound in bounds if bound is not None), default=None))
+
+
+def _told_late(machine: Machine) -> str:
+    """That a replay was given up, and how far it had come."""
+    steps = f" and {count(machine.steps, 'loop iteration')}" if machine.steps else ""
+    return f"running it again was given up after {count(machine.ended, 'program')}{steps}, since it took too long"
+
+
+class _Late(KernelError):
+    """The replay takes too long."""
 
 
 class _Endless(KernelError):
@@ -136,6 +188,8 @@ class _Patient(Machine):
 
     def tick(self, loop: Op, frame: Frame) -> None:
         super().tick(loop, frame)
+        if is_late():
+            raise _Late(LATE, loop, frame.programs)
         if loop.index not in self._left_out:
             return
         self._spent[loop.index] += 1

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from triton_lab.backend.recorders import Call
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.dtypes import user_name
-from triton_lab.interpreter.errors import Fault, KernelError
+from triton_lab.interpreter.errors import Fault, KernelError, StepLimit
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.machine import Limits
 from triton_lab.ir import Op, Plan, Type, effects
@@ -59,7 +59,9 @@ class Tape(Watcher):
         self.unverified: Ranges = NOTHING
         self.stopped: tuple[int, Event] | None = None
         # A replay cuts the grid into the same batches, so that its events are these.
-        self.limits = Limits(batch=limits.batch, memory=limits.memory)
+        self.limits = Limits(batch=limits.batch, memory=limits.memory, steps=limits.steps)
+        # How many iterations of loops the launch ran; None where that is not known.
+        self.steps: int | None = None
         self.dropped = 0
         self._count = 0
         self.room = self._room = room
@@ -113,8 +115,16 @@ class Tape(Watcher):
         """The launch is over. A store that failed wrote nothing: it is taken back, and kept as what `stopped` it."""
         strangers = [region for region in call.memory.regions if not region.verified]
         self.unverified = Ranges.of([r.start for r in strangers], [r.stop for r in strangers])
+        self.steps = call.steps
+        if isinstance(call.error, StepLimit) or (call.error is not None and not isinstance(call.error, KernelError)):
+            self.cut_short(call.steps)
         if isinstance(call.error, KernelError):
             self.failed(call.error, call.executable.plan)
+
+    def cut_short(self, steps: int | None) -> None:
+        """The launch was stopped in its iteration ``steps``, not by anything that it did: a replay stops there, too."""
+        if steps is not None:
+            self.limits.steps = max(0, steps - 1)
 
     def failed(self, error: KernelError, plan: Plan) -> None:
         """The launch was stopped."""

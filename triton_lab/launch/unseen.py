@@ -39,6 +39,11 @@ def refused() -> Iterator[None]:
     finally:
         if hasattr(chain, "remove"):
             chain.remove(hook)
+    interpreted(before)
+
+
+def interpreted(before: Any = None) -> None:
+    """Raises NotRecorded where Triton's interpreter has run a kernel since ``before``, what it was last told then."""
     if _interpreted() is not before:
         raise NotRecorded(
             "a kernel was run by Triton's interpreter, which cannot be recorded, since TRITON_INTERPRET was set when "

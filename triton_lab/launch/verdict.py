@@ -48,10 +48,8 @@ class Gathering:
         try:
             for found in check():
                 self.findings.append(found)
-        except CannotReplay as reason:
-            self.left_out(what, str(reason))
         except Exception as error:
-            self.left_out(what, excuse(error))
+            self.left_out(what, reason_of(error))
 
     def left_out(self, what: str, why: str) -> None:
         """``what`` was not checked."""
@@ -63,6 +61,11 @@ class Gathering:
     def unchecked(self) -> list[Unchecked]:
         """One for each reason, so that each is told once."""
         return [Unchecked(", ".join(whats), why) for why, whats in self._unchecked.items()]
+
+
+def reason_of(error: Exception) -> str:
+    """Why something was not checked: what a launch that cannot be run again says, or else `excuse`."""
+    return str(error) if isinstance(error, CannotReplay) else excuse(error)
 
 
 def excuse(error: Exception) -> str:

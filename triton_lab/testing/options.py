@@ -12,6 +12,8 @@ OPTIONS = (
     ("--triton-lab-baseline", "FILE", None, "findings that are known: they fail no test"),
     ("--triton-lab-json", "FILE", None, "write kernels, findings and coverage of kernels to this file"),
 )
+# What means nothing without --triton-lab.
+NEEDING = ("--triton-lab-update-baseline", "--triton-lab-strict", "--triton-lab-cov")
 MARKERS = (
     f"{MARKER}(*kinds, allow=(), forbid=(), kernel=None, argument=None): findings of these kinds must be there under "
     "--triton-lab=check, and fail nothing; those allowed may be there; those forbidden fail, whatever their severity",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from triton_lab.testing.options import MARKERS, MODES, OPTIONS, key
+from triton_lab.testing.options import MARKERS, MODES, NEEDING, OPTIONS, key
 
 if TYPE_CHECKING:
     from triton_lab.launch.launches import Launches
@@ -38,6 +38,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="write what is found to the file of --triton-lab-baseline, instead of failing tests for it",
     )
     group.addoption(
+        "--triton-lab-strict",
+        action="store_true",
+        help="with --triton-lab=check, fail tests of whose launches something could not be checked, too",
+    )
+    group.addoption(
         "--triton-lab-cov",
         action="store_true",
         help="which lines, branches and masks of kernels ran: told at the end, and written into coverage.py's data",
@@ -58,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", marker)
     mode = config.getoption("--triton-lab")
     if mode is None:
-        given = [name for name in ("--triton-lab-update-baseline", "--triton-lab-cov") if config.getoption(name)]
+        given = [name for name in NEEDING if config.getoption(name)]
         if given:
             raise pytest.UsageError(f"{given[0]} needs --triton-lab=cpu or --triton-lab=check")
         return

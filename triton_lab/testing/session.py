@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -16,7 +16,7 @@ from triton_lab.backend.recorders import Call, Recorder, Watch, recorders
 from triton_lab.backend.source import python_function
 from triton_lab.launch.finding import SEVERITIES, Finding, place_of
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.launches import Launches
+from triton_lab.launch.launches import Launches, launched_elsewhere
 from triton_lab.launch.record import record
 from triton_lab.testing import baseline
 from triton_lab.testing.expected import fails, missing, wishes
@@ -68,7 +68,7 @@ class Session:
         self._seen = 0
         self._notes: list[str] = []
         self._baseline: Path | None = None
-        self._updating = False
+        self._updating = self._strict = False
         self._open = contextlib.ExitStack()
         self._following: Following | None = None
         self._start()
@@ -109,6 +109,7 @@ class Session:
         level = option(self.config, "--triton-lab-fail-on") or LEVELS[0]
         if level not in LEVELS:
             raise pytest.UsageError(f"triton_lab_fail_on = {level!r}: choose one of {', '.join(LEVELS)}")
+        self._strict = bool(self.config.getoption("--triton-lab-strict"))
         self.severities = frozenset(() if level == "never" else SEVERITIES[: SEVERITIES.index(level) + 1])
         named = option(self.config, "--triton-lab-baseline")
         self._updating = bool(self.config.getoption("--triton-lab-update-baseline"))
@@ -219,11 +220,20 @@ class Session:
             self.summary.finding(launch, each, item.nodeid, excused)
         for launch in fresh:
             self.summary.unchecked.update(f"{launch.kernel}: {each}" for each in launch.unchecked)
-        self.summary.unchecked.update(f"not checked: {each}" for each in self.launches.unseen)
+        launched_elsewhere(self.launches)
+        unseen = [f"not checked: {each}" for each in self.launches.unseen]
+        self.summary.unchecked.update(unseen)
         self.launches.unseen.clear()
         every = [(launch.kernel, each) for launch in self.launches for each in launch.findings]
         unmet = missing(wanted, every) if phase == "call" else []
+        if self._strict:
+            unmet += [f"a complete check ({each})" for each in (*unseen, *self._doubts(fresh))]
         return [(self._place(launch, each), each) for launch, each in pairs if id(each) in failing], unmet
+
+    @staticmethod
+    def _doubts(launches: Iterable[Launch]) -> list[str]:
+        """What could not be checked of them."""
+        return list(dict.fromkeys(f"{launch.kernel}: {each}" for launch in launches for each in launch.unchecked))
 
     def _excuse(self, found: Finding) -> str:
         if self._updating:

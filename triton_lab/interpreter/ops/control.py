@@ -129,8 +129,10 @@ def scf_while(frame: Frame, op: Op, *initial: Value) -> Any:
     pieces: Pieces = []
     active, rows = frame, np.arange(frame.count)
     carried: tuple[Value, ...] = initial
+    turns = 0  # asked for where the loop is stopped (`backend.endless`)
     while True:
         machine.tick(op, active)
+        turns += 1
         condition, *passed = active.run(before, carried)
         truth = np.broadcast_to(_truth(active, condition), (active.count,))
         if not truth.all():

@@ -35,7 +35,8 @@ from triton_lab.launch.checks.evidence import Evidence
 from triton_lab.launch.checks.listed_values import with_values
 from triton_lab.launch.checks.orders import with_orders
 from triton_lab.launch.finding import SEVERITIES, Finding
-from triton_lab.launch.verdict import Gathering, Verdict, excuse
+from triton_lab.launch.replay import is_cut_short
+from triton_lab.launch.verdict import Gathering, Verdict, reason_of
 
 if TYPE_CHECKING:
     from triton_lab.launch.recorded import Recorded
@@ -71,6 +72,8 @@ def check(launch: Recorded, faults: bool = True) -> Verdict:
     gathering = Gathering()
     if faults:
         gathering.run(OTHERS, lambda: fault.check(launch))
+    if is_cut_short(launch):
+        gathering.left_out("what it would have done from there on", "the launch was stopped in a loop")
     if launch.tape is not None:
         _recorded(gathering, Evidence(launch, launch.tape))
     gathering.run(MISREAD, lambda: misread.check(launch, gathering.findings))
@@ -78,7 +81,7 @@ def check(launch: Recorded, faults: bool = True) -> Verdict:
     try:
         findings = with_orders(launch, with_values(launch, findings))
     except Exception as error:
-        gathering.left_out("what the lanes in the findings held", excuse(error))
+        gathering.left_out("what the lanes in the findings held", reason_of(error))
     return Verdict(in_order(findings), gathering.unchecked)
 
 

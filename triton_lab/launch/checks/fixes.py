@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triton_lab.interpreter.errors import KernelError, from_signal
+from triton_lab.interpreter.errors import KernelError, StepLimit, from_signal
 from triton_lab.launch.finding import NOTE, Finding, Fix
 from triton_lab.launch.fix import edited, edits, filled
 from triton_lab.launch.lines import Lines
 from triton_lab.launch.probes import remade
 from triton_lab.launch.replay import replay
 from triton_lab.launch.tape import Tape
-from triton_lab.launch.verdict import Unchecked, Verdict, excuse
+from triton_lab.launch.verdict import Unchecked, Verdict, reason_of
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
@@ -42,7 +42,7 @@ def with_fix(launch: Launch, found: Verdict, check: Check) -> Verdict:
         told = {one.argument for one in findings if one.hint.startswith(_MASKED)}
         findings = [one for one in findings if one.kind != "undefined" or one.argument not in told]
     except Exception as error:
-        left = Unchecked("whether there is a simple fix", excuse(error))
+        left = Unchecked("whether there is a simple fix", reason_of(error))
         return but(found, unchecked=[*found.unchecked, left])
     return but(found, findings=findings)
 
@@ -134,6 +134,8 @@ def _run(launch: Launch, text: str) -> Launch | None:
         replay(tried, access_observer=tape, limits=but(old.limits, steps=_STEPS), strict=True)
     except KernelError as error:
         tried.error = error
+        if isinstance(error, StepLimit):
+            tape.cut_short(_STEPS + 1)
         tape.failed(error, executable.plan)
     return None if tape.dropped else tried
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Op
 from triton_lab.launch.finding import Finding
+from triton_lab.launch.meanwhile import TookTooLong
 from triton_lab.launch.replay import CannotReplay, replay
 from triton_lab.launch.tape import block_shape, brought
 from triton_lab.launch.watcher import Watcher
@@ -29,6 +30,8 @@ def with_values(launch: Recorded, findings: Sequence[Finding]) -> list[Finding]:
         return list(findings)
     try:
         replay(launch, access_observer=watcher)
+    except TookTooLong:
+        raise
     except CannotReplay:
         return list(findings)
     return [_with(finding, watcher.values.get(number)) for number, finding in enumerate(findings)]

@@ -104,7 +104,11 @@ def _launch(reader: Reader, seconds: float) -> Launch:
     x, y, z = (of(int, extent) for extent in head["grid"])
     hold(min(x, y, z) >= 1 and x * y * z <= _PROGRAMS, f"a grid of {words.count(x * y * z, 'program')}")
     batch, memory = maybe(int, head["batch"]), maybe(int, head["memory"])
-    limits = Limits(batch=batch, steps=_STEPS, memory=min(memory or _MEMORY, _MEMORY))
+    steps = maybe(int, head.get("steps"))  # not in files of before
+    hold(steps is None or steps >= 0, "the limit on iterations")
+    limits = Limits(
+        batch=batch, steps=_STEPS if steps is None else min(steps, _STEPS), memory=min(memory or _MEMORY, _MEMORY)
+    )
     hold(batch is None or batch >= 1, "the batch")
     limits = admission.admitted(executable, x * y * z, limits, seconds)
     error = maybe(str, head["error"])
@@ -125,7 +129,7 @@ def _launch(reader: Reader, seconds: float) -> Launch:
         seconds=real(head["seconds"]),
         time=timings.time(head.get("time")),  # not in files of before
         tuning=timings.tuning(head.get("tuning")),
-        error=None if error is None else KernelError(error),
+        error=None if error is None else (StepLimit if head.get("cut_short") is True else KernelError)(error),
         configs=[(of(str, text), real(seconds)) for text, seconds in head["configs"]],
         printed=of(str, head["printed"]),
         dropped=of(str, head["dropped"]),

@@ -14,6 +14,7 @@ from triton_lab.interpreter.values import Descriptor, Value
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.comparing.formats import as_array
 from triton_lab.launch.finding import Finding
+from triton_lab.launch.replay import is_cut_short
 from triton_lab.launch.saving import FORMAT, NAME
 from triton_lab.launch.saving.archive import Array, Writer
 from triton_lab.launch.snapshot import CannotReplay
@@ -46,6 +47,8 @@ def save(launch: Launch, path: str | PathLike[str]) -> None:
         "error": None if launch.error is None else str(launch.error),
         "batch": None if limits is None else limits.batch,
         "memory": None if limits is None else limits.memory,
+        "steps": None if limits is None else limits.steps,
+        "cut_short": is_cut_short(launch),
         "time": None if launch.time is None else dataclasses.astuple(launch.time),
         "tuning": _tuning(launch.tuning),
         "configs": [[text, seconds] for text, seconds in launch.configs],

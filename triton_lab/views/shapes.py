@@ -6,13 +6,14 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from triton_lab.views.drawing import bounds
-from triton_lab.views.drawing.bounds import Canvas, Most, Numbers, Png, Product, Runs, Times, Within
+from triton_lab.views.drawing.bounds import Canvas, Most, Numbers, Png, Product, Rows, Runs, Times, Within
 from triton_lab.views.scenes import Scene
 
 # Of a whole scene, by the names that `check.js` has for them.
 WHOLE = {
     "values": bounds.MOST_VALUES,
     "letters": bounds.MOST_LETTERS,
+    "code": bounds.MOST_CODE,
     "pixels": bounds.MOST_PIXELS,
     "side": bounds.MOST_SIDE,
     "painted": bounds.MOST_PAINTED,
@@ -97,4 +98,6 @@ def _further(found: dict[type, Any]) -> dict[str, Any]:
                 more["canvas"] = True
             case Png():
                 more["png"] = True
+            case Rows():
+                more["rows"] = True
     return more

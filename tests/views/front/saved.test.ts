@@ -98,7 +98,7 @@ test("scenes in scenes without end are refused", () => {
   let scene: unknown = WORDS;
   for (let k = 0; k < 5000; k++) scene = { kind: "nested", name: "n", scene };
   const wrong = wrongOf(scene)!;
-  assert.ok(wrong.large && /more than 8 scenes/.test(wrong.told));
+  assert.ok(wrong.large && /more than 16 scenes/.test(wrong.told));
 });
 
 test("an output is read field by field", () => {

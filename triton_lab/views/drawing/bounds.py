@@ -69,14 +69,20 @@ class Png:
     """Bytes of a PNG of at most `MOST_PIXELS`."""
 
 
+@dataclass(frozen=True)
+class Rows:
+    """A text of which only the lines in sight are drawn: it counts for `MOST_CODE`, not for `MOST_LETTERS`."""
+
+
 # Of one scene with all that is drawn at once with it: what is behind a tab is another.
-MOST_VALUES = 1 << 16  # numbers, texts and so on; each may be an element of the page
-MOST_LETTERS = 1 << 22
+MOST_VALUES = 1 << 15  # numbers, texts and so on; each may be an element of the page
+MOST_LETTERS = 1 << 19  # that the page lays out
+MOST_CODE = 1 << 22  # letters of which it lays out those in sight
 MOST_PIXELS = 1 << 21  # CSS pixels of one canvas
 MOST_SIDE = 1 << 14  # of a canvas, across or down
 MOST_PAINTED = 1 << 23  # of all canvases of heatmaps
 MOST_POINTS = 600_000
-MOST_SCENES = 8  # scenes in scenes
+MOST_SCENES = 16  # scenes in scenes
 MOST_PARTS = 4096
 
 _EXACT = 2**53  # integers up to here are exact in a browser
@@ -94,7 +100,7 @@ Coordinate = Annotated[float, Within(-1e6, 1e6)]  # in units of a domain, or pix
 Name = Annotated[str, Most(256)]  # stands on a canvas, or in a control
 Sentence = Annotated[str, Most(1 << 13)]
 Text = Annotated[str, Most(1 << 17)]
-Code = Annotated[str, Most(1 << 20)]  # of which only the lines in sight are drawn
+Code = Annotated[str, Most(1 << 20), Rows()]
 
 Few = Annotated[list[T], Most(1 << 6)]
 Many = Annotated[list[T], Most(1 << 14)]

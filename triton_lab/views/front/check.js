@@ -9,11 +9,13 @@ import { SHAPES } from "./shapes.js";
  * words; `whole` and `number` have a number's ends, `text` and `bytes` how many there may be, as `most` has for lists and
  * maps. `times` and `area` bound the product with other fields, `product` that of a list's numbers (or of a `field` of
  * its records), `numbers` a buffer's; `runs` names what a buffer has beginnings of, and of a `canvas` and a `png` the
- * pixels are counted.
- * @typedef {{times?: string[], area?: number, product?: number, field?: string, numbers?: number, runs?: string, canvas?: true, png?: true}} Further
+ * pixels are counted; of a text with `rows` only the lines in sight are drawn.
+ * @typedef {{times?: string[], area?: number, product?: number, field?: string, numbers?: number, runs?: string, canvas?: true, png?: true, rows?: true}} Further
  * @typedef {string | Further & ({whole: number[]} | {number: number[]} | {text: number} | {bytes: number} | {of: string}
  *   | {is: (string | number)[]} | {any: Shape[]} | {list: Shape, most: number, least?: number} | {tuple: Shape[]}
  *   | {map: Shape, most: number})} Shape
+ * @typedef {import("./scenes.js").Buffer} Buffer
+ * @typedef {import("./scenes.js").Layout} Layout
  * @typedef {{told: string, large: boolean}} Wrong where and why, and whether it is beyond a bound and of its type otherwise
  */
 
@@ -48,7 +50,7 @@ const told = (count) => count.toLocaleString("en-US", { maximumSignificantDigits
 /** One scene with what it has in all. */
 class Check {
   /** How much of it there is so far, by the names of `SHAPES.most`. @type {Record<string, number>} */
-  has = { values: 0, letters: 0, painted: 0, points: 0, scenes: 0 };
+  has = { values: 0, letters: 0, code: 0, painted: 0, points: 0, scenes: 0 };
 
   /**
    * @param {string} what
@@ -74,7 +76,7 @@ class Check {
     if ("number" in shape) return this.number(value, shape.number, at, Number.isFinite(value), "number");
     if ("text" in shape) {
       if (typeof value !== "string") return odd(`${at} is no text`);
-      return within(value.length, shape.text, `${at} has`, "letters") ?? this.more("letters", value.length) ?? this.more("values", 1);
+      return within(value.length, shape.text, `${at} has`, "letters") ?? this.more(shape.rows ? "code" : "letters", value.length) ?? this.more("values", 1);
     }
     if ("bytes" in shape) return this.bytes(value, shape, at);
     if ("is" in shape) return shape.is.includes(/** @type {string} */ (value)) ? null : odd(`${at} is none of ${shape.is}`);
@@ -131,26 +133,27 @@ class Check {
     const wrong = first(fields, ({ name, may, inner }) =>
       may && !has(name) ? null : this.wrong(has(name) ? value[name] : undefined, inner, `${at}.${name}`, deep + 1));
     if (wrong) return wrong;
-    if (shape.of === "Buffer") return this.buffer(/** @type {any} */ (value), shape, at);
+    if (shape.of === "Buffer") return this.buffer(/** @type {Buffer} */ (/** @type {unknown} */ (value)), shape, at);
     return first(fields, ({ name, inner }) => (typeof inner === "string" || !has(name) ? null : this.among(value, name, inner, at)));
   }
 
-  /** Numbers are whole numbers of their type. @param {import("./scenes.js").Buffer} buffer @param {Further} shape @param {string} at @returns {Wrong | null} */
+  /** Numbers are whole numbers of their type. @param {Buffer} buffer @param {Further} shape @param {string} at @returns {Wrong | null} */
   buffer({ type, bytes }, shape, at) {
     const count = bytes.byteLength / WIDTHS[type];
     if (!Number.isInteger(count)) return odd(`${at} ends within a number`);
     return shape.numbers === undefined ? null : within(count, shape.numbers, `${at} has`, "numbers") ?? this.more("points", count);
   }
 
-  /** What a field is together with the others of its record. @param {Record<string, any>} value @param {string} name @param {Further} shape @param {string} at @returns {Wrong | null} */
+  /** What a field is together with the others of its record. @param {Record<string, unknown>} value @param {string} name @param {Further} shape @param {string} at @returns {Wrong | null} */
   among(value, name, shape, at) {
     if (shape.times && shape.area !== undefined) {
-      const product = shape.times.reduce((all, other) => all * value[other], value[name]);
+      const product = shape.times.reduce((all, other) => all * Number(value[other]), Number(value[name]));
       if (product > shape.area) return large(`${at}: ${[...shape.times, name].join(" times ")} is ${told(product)}: at most ${told(shape.area)} it may be`);
     }
-    if (shape.runs && !ascends(numbers(value[name]), numbers(value[shape.runs]).length)) return odd(`${at}.${name} does not ascend to the end of ${shape.runs}`);
+    const buffer = (/** @type {string} */ one) => numbers(/** @type {Buffer} */ (value[one]));
+    if (shape.runs && !ascends(buffer(name), buffer(shape.runs).length)) return odd(`${at}.${name} does not ascend to the end of ${shape.runs}`);
     if (!shape.canvas) return null;
-    const { width, height } = frameOf(value.layout, value[name]);
+    const { width, height } = frameOf(/** @type {Layout} */ (value.layout), /** @type {[number, number]} */ (value[name]));
     const painted = width * height;
     return within(Math.max(width, height), SHAPES.most.side, `${at} is wide or high`, "pixels")
       ?? within(painted, SHAPES.most.pixels, `${at} has`, "pixels") ?? this.more("painted", painted);

@@ -2,7 +2,7 @@
 
 const MOST_CARRIED = 1 << 30; // bytes: such a page is our own
 const MOST_ITEMS = 1 << 18; // lists, maps and what is in them: each takes many times the memory of its text
-const DEEPEST = 128; // brackets in brackets
+const DEEPEST_TEXT = 128; // brackets in brackets
 
 /**
  * The scene that an element of a page carries as its text.
@@ -36,7 +36,7 @@ export async function unzipped(text, most, items = MOST_ITEMS) {
     }
     if (!count(read.value)) {
       await reader.cancel();
-      throw new RangeError(`it has more than ${items} items, or is nested deeper than ${DEEPEST}`);
+      throw new RangeError(`it has more than ${items} items, or is nested deeper than ${DEEPEST_TEXT}`);
     }
     json += decoder.decode(read.value, { stream: true });
   }
@@ -108,7 +108,7 @@ function counterOf(items) {
         count++;
         deep++;
       } else if (byte === LIST_END || byte === MAP_END) deep--;
-      if (deep > DEEPEST || count > items) return false;
+      if (deep > DEEPEST_TEXT || count > items) return false;
     }
     return true;
   };

@@ -10,8 +10,8 @@ import { show } from "./view.js";
 export const MOST_CHARACTERS = 256 * 1024; // of a packed scene, as in `output.py`
 const MOST_UNPACKED = 16 * 1024 * 1024; // bytes
 
-const DAMAGED = "This picture is damaged, or was saved by another version of triton-lab. Run the cell again to see it.";
-const TOO_LARGE = "This picture is too large to be drawn from a saved notebook. Run the cell again to see it.";
+const DAMAGED_PART = "This picture is damaged, or was saved by another version of triton-lab. Run the cell again to see it.";
+const TOO_LARGE_PART = "This picture is too large to be drawn from a saved notebook. Run the cell again to see it.";
 const MOST_TOLD = 200; // letters
 const MOST_NOTED = 64; // kernels of one cell
 
@@ -83,7 +83,7 @@ function soundParts(parts) {
   const entries = Object.entries(/** @type {Record<string, unknown>} */ (parts));
   return Object.fromEntries(entries.map(([name, part]) => {
     const wrong = wrongOf(part);
-    return [name, wrong ? { kind: "words", text: (wrong.large ? TOO_LARGE : DAMAGED) } : part];
+    return [name, wrong ? { kind: "words", text: (wrong.large ? TOO_LARGE_PART : DAMAGED_PART) } : part];
   }));
 }
 

@@ -115,7 +115,7 @@ class AccessesScene(Touches, Finer):
     title: Sentence
     says: Named[Sentence]
     over: Sentence
-    unit: Positive
+    unit: Annotated[int, Within(0, 2**53)]
     argument: StoredArgument
     grid: GridShape
     program: Whole | None

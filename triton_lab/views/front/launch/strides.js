@@ -2,7 +2,7 @@
 
 /** @typedef {import("../scenes.js").TensorScene} Tensor */
 
-const MOST_TRIES = 20_000;
+const MOST_WAYS_BACK = 20_000;
 
 /**
  * The indices of up to `limit` elements of a tensor at an offset counted from its element 0.
@@ -18,7 +18,7 @@ export function elementsAt({ shape, strides }, offset, limit) {
   const order = shape.map((_, axis) => axis).sort((a, b) => strides[b] - strides[a]);
   const reach = order.map((_, k) => order.slice(k).reduce((sum, axis) => sum + (shape[axis] - 1) * strides[axis], 0));
   const index = new Array(shape.length).fill(0);
-  let tries = MOST_TRIES;
+  let tries = MOST_WAYS_BACK;
   /** @param {number} k @param {number} rest */
   const search = (k, rest) => {
     // Nothing that is left reaches as far; strides that overlap may have more ways than can be gone.

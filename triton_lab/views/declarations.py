@@ -154,7 +154,7 @@ def shapes_module() -> str:
     of_kind = json.dumps({kind: one.__name__ for kind, one in sorted(kinds().items())}, separators=(",", ":"))
     lines = [f"/** Made from the scenes of all views {_MADE} */"]
     lines += ["", '/** @typedef {import("./check.js").Shape} Shape */']
-    lines += ['/** @typedef {Record<string, Record<string, Shape>>} Types */']
+    lines += ["/** @typedef {Record<string, Record<string, Shape>>} Types */"]
     lines += ["/** @type {{most: Record<string, number>, kinds: Record<string, string>, types: Types}} */"]
     lines += ["export const SHAPES = {", f"  most: {json.dumps(WHOLE)},", f"  kinds: {of_kind},", "  types: {"]
     lines += [f"    {name}: {json.dumps(found[name], separators=(',', ':'))}," for name in sorted(found)]

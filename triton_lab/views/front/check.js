@@ -59,7 +59,7 @@ class Check {
    */
   more(what, count) {
     this.has[what] += count;
-    return this.has[what] > SHAPES.most[what] ? large(`scene has more than ${told(SHAPES.most[what])} ${what}`) : null;
+    return this.has[what] > SHAPES.most[what] ? large(`the picture has more than ${told(SHAPES.most[what])} ${what}`) : null;
   }
 
   /**

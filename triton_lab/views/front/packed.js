@@ -22,8 +22,9 @@ export async function carriedBy(carrier) {
  * @returns {Promise<unknown>}
  */
 export async function unzipped(text, most, items = MOST_ITEMS) {
-  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const reader = stream.getReader();
+  const stream = new DecompressionStream("gzip");
+  feed(stream.writable.getWriter(), bytesOf(text), items === Infinity ? 1 << 16 : 1 << 10);
+  const reader = /** @type {ReadableStream<Uint8Array>} */ (stream.readable).getReader();
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let json = "";
   const count = counterOf(items);
@@ -84,6 +85,21 @@ export function encoded(value) {
   if (ArrayBuffer.isView(value)) return { base64: textOf(new Uint8Array(value.buffer, value.byteOffset, value.byteLength)) };
   const entries = Object.entries(/** @type {Record<string, unknown>} */ (value));
   return Object.fromEntries(entries.map(([key, item]) => [key, encoded(item)]));
+}
+
+/**
+ * Hand bytes over piece by piece: each may become a thousand times as large, and is there as a whole. What is wrong with
+ * them is told to who reads.
+ * @param {WritableStreamDefaultWriter<BufferSource>} writer
+ * @param {Uint8Array<ArrayBuffer>} bytes
+ * @param {number} piece
+ */
+function feed(writer, bytes, piece) {
+  const from = (/** @type {number} */ start) => {
+    const next = start < bytes.length ? writer.write(bytes.subarray(start, start + piece)).then(() => from(start + piece)) : writer.close();
+    next.catch(() => {});
+  };
+  from(0);
 }
 
 /**

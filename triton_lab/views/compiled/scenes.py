@@ -65,8 +65,8 @@ class TransactionsScene(TypedDict):
     name: Sentence
     grid: GridShape
     worst: Sentence
-    headings: Many[Sentence]
-    table: Many[Many[Sentence]]
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
     lines: Many[Whole | None]
     programs: Many[bool]
     program: Whole

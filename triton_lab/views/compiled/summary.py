@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab.compiled.several import CompiledList, labels, table
-from triton_lab.views.drawing.bounds import Many, Sentence
+from triton_lab.views.drawing.bounds import Few, Many, Sentence
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
 
@@ -23,8 +23,8 @@ class CompiledScene(TypedDict):
     kind: Literal["compiled"]
     title: Sentence
     problems: Many[Sentence]
-    headings: Many[Sentence]
-    table: Many[Many[Sentence]]
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
 
 
 class Summary(View):

@@ -36,19 +36,19 @@ class CausesScene(TypedDict):
 
     kind: Literal["causes"]
     title: Sentence
-    headings: Many[Sentence]
-    table: Many[Many[Sentence]]
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
 
 
 class _ComparisonScene(TypedDict):
     kind: Literal["comparison"]
     title: Sentence
     titles: Many[Sentence]
-    headings: Many[Sentence]
-    table: Many[Many[Sentence]]
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
     lines: Many[Sentence]
-    tried: Many[Sentence]
-    causes: Many[Many[Sentence]]
+    tried: Few[Sentence]
+    causes: Many[Few[Sentence]]
     arguments: Few[ComparedScene]
     grid: Annotated[list[Annotated[int, Within(0, 1 << 31)]], Most(3)]
     open: Whole

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab import words
-from triton_lab.views.drawing.bounds import Many, Named, Sentence, Whole
+from triton_lab.views.drawing.bounds import Few, Many, Named, Sentence, Whole
 from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.scenes import CardScene
 from triton_lab.views.scenes import NotedSource, Scene
@@ -41,8 +41,8 @@ class LaunchesScene(TypedDict):
 
     kind: Literal["launches"]
     title: Sentence
-    headings: Many[Sentence]
-    table: Many[Many[Sentence]]
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
     first: Many[Whole]
     remarks: Many[Sentence]
     count: Whole

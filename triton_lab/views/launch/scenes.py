@@ -153,8 +153,8 @@ class TouchedScene(TypedDict):
 
 class StorageScene(TouchedScene):
     kind: Literal["storage"]
-    headings: Many[Sentence]
-    table: Many[Many[Sentence]]
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
     tensors: Few[TensorScene]
     memories: Few[MemoryScene]
 
@@ -283,8 +283,8 @@ class CardScene(TypedDict):
     title: Sentence
     facts: Many[Sentence]
     grid: GridShape
-    headings: Many[Sentence]
-    table: Many[Many[Sentence]]
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
     scalars: Many[Sentence]
     findings: Annotated[list[FindingScene], Most(1 << 10)]
     failure: Text

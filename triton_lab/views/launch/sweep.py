@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab import words
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.bounds import Many, Sentence
+from triton_lab.views.drawing.bounds import Few, Many, Sentence
 from triton_lab.views.drawing.drawing import Box, Drawing, DrawingScene, Line, Words, widest
 from triton_lab.views.drawing.style import SMALL
 from triton_lab.views.view import View
@@ -38,8 +38,8 @@ class SweepScene(TypedDict):
     kind: Literal["sweep"]
     title: Sentence
     drawing: DrawingScene
-    headings: Many[Sentence]
-    table: Many[Many[Sentence]]
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
 
 
 class SweepView(View):

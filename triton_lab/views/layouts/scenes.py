@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypedDict
 
-from triton_lab.views.drawing.bounds import Index, Many, Most, Name, Named, Positive, Product, Sentence, Whole, Within
+from triton_lab.views.drawing.bounds import (
+    Few,
+    Index,
+    Many,
+    Most,
+    Name,
+    Named,
+    Positive,
+    Product,
+    Sentence,
+    Whole,
+    Within,
+)
 from triton_lab.views.drawing.scenes import Buffer, DressedPlace
 from triton_lab.views.scenes import Scene
 
@@ -101,7 +113,7 @@ class LaidOutScene(TypedDict):
     """A value: what stands in the list, the line of the source, the part that draws it, and whether it is an address,
     a mask or an index, which few look for."""
 
-    cells: Many[Sentence]
+    cells: Few[Sentence]
     line: Whole | None
     part: Sentence
     minor: bool
@@ -112,7 +124,7 @@ class LayoutsScene(TypedDict):
 
     kind: Literal["layouts"]
     title: Sentence
-    headings: Many[Sentence]
+    headings: Few[Sentence]
     rows: Many[LaidOutScene]
     first: Sentence
     parts: Named[Scene]

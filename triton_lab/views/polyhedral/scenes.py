@@ -96,7 +96,7 @@ class FormulaWords(TypedDict):
 
 
 class FormulaMatrix(TypedDict):
-    rows: Many[Many[Sentence]]
+    rows: Many[Few[Sentence]]
     keys: Many[Sentence]
 
 

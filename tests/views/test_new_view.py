@@ -24,6 +24,7 @@ REPOSITORY = PACKAGE.parent
 VIEW = '''
 from typing import Literal, TypedDict
 
+from triton_lab.views.drawing.bounds import Name, Whole
 from triton_lab.views.drawing.pieces import lines, stack, title
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
@@ -33,8 +34,8 @@ class CensusScene(TypedDict):
     """How many accesses of this ``sort`` there are."""
 
     kind: Literal["census"]
-    sort: str
-    count: int
+    sort: Name
+    count: Whole
 
 
 class Census(View):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab.compiled.several import labels
 from triton_lab.views.compiled.summary import Summary
+from triton_lab.views.drawing.bounds import Few, Many, Named, Sentence
 from triton_lab.views.launch.parts import opened, part, shown_first, tabs, there
 from triton_lab.views.launch.plot import COMPILED_TABS
 from triton_lab.views.launch.scenes import TabScene
@@ -25,10 +26,10 @@ PAGE_BYTES = 2_700_000
 
 class CompilationScene(TypedDict):
     kind: Literal["compilation"]
-    title: str
-    facts: list[str]
-    tabs: list[TabScene]
-    parts: dict[str, Scene]
+    title: Sentence
+    facts: Many[Sentence]
+    tabs: Few[TabScene]
+    parts: Named[Scene]
 
 
 class CompilationCard(Tabbed, View):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypedDict
 
 from triton_lab.compiled.explained import explanation
 from triton_lab.compiled.several import labels
 from triton_lab.views.compiled.panel import CompiledPanel
+from triton_lab.views.drawing.bounds import Code, Many, Most, Sentence, Whole, Within
 from triton_lab.views.view import View
 from triton_lab.words import count
 
@@ -25,22 +26,22 @@ BAR = 120.0  # CSS pixels of the longest
 class PassScene(TypedDict):
     """``seconds`` is None where the compiler did not say; ``ops`` have name and how many before and after."""
 
-    name: str
-    argument: str
-    seconds: float | None
+    name: Sentence
+    argument: Sentence
+    seconds: Annotated[float, Within(0, 1e9)] | None
     changed: bool
-    ops: list[tuple[str, int, int]]
-    diff: str
+    ops: Many[tuple[Sentence, Whole, Whole]]
+    diff: Code
 
 
 class PassesScene(TypedDict):
     """``introduced``: for each operation its explanation and the passes behind which there are more of it."""
 
     kind: Literal["passes"]
-    title: str
-    passes: list[PassScene]
-    introduced: list[tuple[str, str, list[int]]]
-    note: str
+    title: Sentence
+    passes: Annotated[list[PassScene], Most(1 << 10)]
+    introduced: Many[tuple[Sentence, Sentence, Many[Whole]]]
+    note: Sentence
 
 
 class PassesView(View):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
+from triton_lab.views.drawing.bounds import Code, Few, GridShape, Many, Name, Sentence, Whole, Within
 from triton_lab.views.drawing.scenes import Buffer, HeatmapScene
 
 
@@ -15,15 +16,15 @@ class StageScene(TypedDict):
     was no room for.
     """
 
-    name: str
-    label: str
-    text: str
+    name: Sentence
+    label: Sentence
+    text: Code
     numbers: Buffer
     trail: Buffer
-    trails: list[tuple[list[int], str]]
+    trails: Many[tuple[Many[Whole], Sentence]]
     op: Buffer
-    ops: list[tuple[str, str]]
-    left: int
+    ops: Many[tuple[Sentence, Sentence]]
+    left: Whole
 
 
 class StagesScene(TypedDict):
@@ -33,11 +34,11 @@ class StagesScene(TypedDict):
     """
 
     kind: Literal["stages"]
-    title: str
-    source: list[tuple[int, str, str]]
-    stages: list[StageScene]
-    shown: list[str]
-    note: str
+    title: Sentence
+    source: Many[tuple[Whole, Sentence, Sentence]]
+    stages: Few[StageScene]
+    shown: Many[Sentence]
+    note: Sentence
 
 
 class TrafficScene(TypedDict):
@@ -45,13 +46,13 @@ class TrafficScene(TypedDict):
     the ``note`` says why there is none."""
 
     kind: Literal["traffic"]
-    title: str
+    title: Sentence
     heatmap: HeatmapScene | None
     counts: Buffer
-    rows: list[str]
-    columns: list[str]
-    unit: str
-    note: str
+    rows: Many[Sentence]
+    columns: Many[Sentence]
+    unit: Sentence
+    note: Sentence
 
 
 class TransactionsScene(TypedDict):
@@ -60,31 +61,34 @@ class TransactionsScene(TypedDict):
     the row that is open at first; ``worst`` what wastes most, and what to do."""
 
     kind: Literal["transactions"]
-    title: str
-    name: str
-    grid: list[int]
-    worst: str
-    headings: list[str]
-    table: list[list[str]]
-    lines: list[int | None]
-    programs: list[bool]
-    program: int
-    shown: int
-    traffics: list[TrafficScene | None]
-    problems: list[str]
+    title: Sentence
+    name: Sentence
+    grid: GridShape
+    worst: Sentence
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
+    lines: Many[Whole | None]
+    programs: Many[bool]
+    program: Whole
+    shown: Whole
+    traffics: Many[TrafficScene | None]
+    problems: Many[Sentence]
+
+
+Rate = Annotated[float, Within(1, 1e24)]  # a roofline has a line for each power of ten
 
 
 class RoofScene(TypedDict):
     """A GPU: ``memory`` in bytes and ``peak`` in operations a second, of ``kind`` numbers; ``text`` says where the
     launch stands under it."""
 
-    name: str
-    memory: float
-    peak: float
-    kind: str
-    rate: float
-    text: str
-    source: str
+    name: Sentence
+    memory: Rate
+    peak: Rate
+    kind: Name
+    rate: Annotated[float, Within(0, 1e24)]
+    text: Sentence
+    source: Sentence
 
 
 class CostScene(TypedDict):
@@ -93,12 +97,12 @@ class CostScene(TypedDict):
     that is not known; ``totals`` what they are shares of."""
 
     kind: Literal["cost"]
-    title: str
-    facts: list[tuple[str, str]]
-    intensity: float | None
-    roofs: list[RoofScene]
-    shown: int
-    shares: list[str]
-    totals: list[str]
-    listing: list[tuple[int, str, list[float | None]]]
-    problem: str
+    title: Sentence
+    facts: Many[tuple[Sentence, Sentence]]
+    intensity: Annotated[float, Within(0, 1e15)] | None
+    roofs: Few[RoofScene]
+    shown: Whole
+    shares: Many[Sentence]
+    totals: Many[Sentence]
+    listing: Many[tuple[Whole, Sentence, Few[Annotated[float, Within(0, 1e6)] | None]]]
+    problem: Sentence

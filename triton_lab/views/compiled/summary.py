@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab.compiled.several import CompiledList, labels, table
+from triton_lab.views.drawing.bounds import Few, Many, Sentence
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
 
@@ -20,10 +21,10 @@ class CompiledScene(TypedDict):
     """``table`` under ``headings``; ``problems``: what would keep a GPU from running it."""
 
     kind: Literal["compiled"]
-    title: str
-    problems: list[str]
-    headings: list[str]
-    table: list[list[str]]
+    title: Sentence
+    problems: Many[Sentence]
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
 
 
 class Summary(View):

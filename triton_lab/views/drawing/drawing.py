@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, cast
 
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.scenes import Ends
+from triton_lab.views.drawing.bounds import Coordinate, Many, Most, Name, Sentence, Text, Within
 
 if TYPE_CHECKING:  # a scene is shown before matplotlib has been imported
     from matplotlib.figure import Figure
@@ -24,26 +24,26 @@ class BoxItem(TypedDict):
     """Colours are a theme's, by name, or "#rrggbb"."""
 
     what: Literal["box"]
-    x: float
-    y: float
-    width: float
-    height: float
-    fill: str
-    edge: str
-    opacity: float
-    line: float
-    radius: float
+    x: Coordinate
+    y: Coordinate
+    width: Coordinate
+    height: Coordinate
+    fill: Name
+    edge: Name
+    opacity: Annotated[float, Within(0, 1)]
+    line: Coordinate
+    radius: Coordinate
     dashed: bool
-    tag: str
+    tag: Name
 
 
 class WordsItem(TypedDict):
     what: Literal["words"]
-    x: float
-    y: float
-    text: str
-    size: float
-    colour: str
+    x: Coordinate
+    y: Coordinate
+    text: Sentence
+    size: Coordinate
+    colour: Name
     align: Literal["left", "center", "right"]
     bold: bool
     mono: bool
@@ -51,9 +51,9 @@ class WordsItem(TypedDict):
 
 class LineItem(TypedDict):
     what: Literal["line"]
-    points: list[Ends]
-    colour: str
-    width: float
+    points: Many[tuple[Coordinate, Coordinate]]
+    colour: Name
+    width: Coordinate
     curved: bool
     dashed: bool
     arrow: bool
@@ -66,11 +66,11 @@ class DrawingScene(TypedDict):
     """``source``: the generated kernels, "" for none."""
 
     kind: Literal["drawing"]
-    width: float
-    height: float
-    items: list[Item]
-    source: str
-    label: str
+    width: Annotated[float, Within(0, 20_000)]
+    height: Annotated[float, Within(0, 20_000)]
+    items: Annotated[list[Item], Most(1 << 12)]
+    source: Text
+    label: Sentence
 
 
 @dataclass(frozen=True)

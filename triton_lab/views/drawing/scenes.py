@@ -2,38 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
-Ends = tuple[float, float]
-Look = list[int]  # three palette indices and a pattern
-Key = tuple[Look, str]  # an entry of the legend
-Label = tuple[int, int, int, int, int, str]  # panel, row, column, rows, columns, words
-Ramp = tuple[int, int, float, float]  # palette start, levels, and the values at both ends
+from triton_lab.views.drawing.bounds import (
+    Canvas,
+    Few,
+    Index,
+    Levels,
+    Many,
+    Most,
+    Name,
+    Number,
+    Palette,
+    Positive,
+    Sentence,
+    Times,
+    Whole,
+    Within,
+)
+
+MOST_CELLS = 1 << 20  # of a heatmap
+
+Ends = tuple[Number, Number]
+Room = tuple[Annotated[float, Within(1, 1 << 12)], Annotated[float, Within(1, 1 << 12)]]  # pixels across and down
+Look = Annotated[list[Palette], Most(4, least=4)]  # three palette indices and a pattern
+Key = tuple[Look, Name]  # an entry of the legend
+Label = tuple[Whole, Whole, Whole, Whole, Whole, Name]  # panel, row, column, rows, columns, words
+Ramp = tuple[Palette, Levels, Number, Number]  # palette start, levels, and the values at both ends
 
 
 class Buffer(TypedDict):
     """Numbers: little-endian bytes and the name of their type."""
 
     type: Literal["u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8"]
-    bytes: bytes
+    bytes: Annotated[bytes, Most(1 << 23)]
 
 
 class Layout(TypedDict):
     """See `layout.Layout`."""
 
-    shape: list[int]
-    origin: list[int]
-    panels: int
-    across: int
-    rows: int
-    columns: int
-    down: int
-    right: int
+    shape: Index
+    origin: Index
+    panels: Annotated[int, Within(0, 1 << 10)]
+    across: Annotated[int, Within(1, 1 << 10)]
+    rows: Annotated[int, Within(0, 1 << 12), Times(("panels", "columns"), MOST_CELLS)]
+    columns: Annotated[int, Within(0, 1 << 12)]
+    down: Positive
+    right: Positive
 
 
 class _Named(TypedDict, total=False):
-    noun: str
-    counted: tuple[int, int]
+    noun: Name
+    counted: tuple[Whole, Whole]
 
 
 class Place(_Named):
@@ -41,31 +61,31 @@ class Place(_Named):
     ``counted``: column k bears the number k times the first by the second, where that is whole."""
 
     layout: Layout
-    title: str
-    panelNames: list[str]
-    right: str
-    down: str
-    room: Ends
-    rules: tuple[int, int]
+    title: Sentence
+    panelNames: Many[Name]
+    right: Name
+    down: Name
+    room: Annotated[Room, Canvas()]
+    rules: tuple[Whole, Whole]
 
 
 # What is outlined, in words, and its cells: panel, row, column, how many rows and columns.
-Marked = tuple[str, list[tuple[int, int, int, int, int]]]
+Marked = tuple[Sentence, Annotated[list[tuple[Whole, Whole, Whole, Whole, Whole]], Most(1 << 10)]]
 
 
 class _Outlined(TypedDict, total=False):
-    marks: list[Marked]
-    ticks: list[tuple[float, str]]  # values along the colour bar and what they are called
+    marks: Few[Marked]
+    ticks: Few[tuple[Number, Name]]  # values along the colour bar and what they are called
 
 
 class Dress(_Outlined):
     """What cells look like: a style for each class (or for each of its levels), labels, legend, colour bar."""
 
     styles: Buffer
-    labels: list[Label]
-    legend: list[Key]
+    labels: Annotated[list[Label], Most(1 << 10)]
+    legend: Annotated[list[Key], Most(1 << 8)]
     ramp: Ramp | None
-    rampName: str
+    rampName: Name
     groups: Buffer | None
 
 
@@ -88,14 +108,14 @@ class BlockScene(TypedDict):
 
     layout: Layout
     first: Buffer
-    panelNames: list[str]
-    room: Ends
+    panelNames: Many[Name]
+    room: Annotated[Room, Canvas()]
 
 
 class Painting(TypedDict):
     """Where the palette has what values are painted with: start and levels of the ramps, the marks."""
 
-    sequential: tuple[int, int]
-    diverging: tuple[int, int]
-    marks: list[Key]
+    sequential: tuple[Palette, Levels]
+    diverging: tuple[Palette, Levels]
+    marks: Few[Key]
     unknown: Look

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from triton_lab.launch.comparing import formats
 from triton_lab.launch.comparing.compared import Compared, Worst
 from triton_lab.launch.maps.stored_by import stored_by
 from triton_lab.launch.places import Ints
+from triton_lab.views.drawing.bounds import Most, Name, Sentence
 from triton_lab.views.drawing.heatmap import Heatmap, buffer
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.scenes import Buffer, HeatmapScene
@@ -38,13 +39,13 @@ class ComparedScene(TypedDict):
     the ``worst`` element of each cell.
     """
 
-    name: str
-    told: str
-    heatmaps: list[HeatmapScene]
+    name: Name
+    told: Sentence
+    heatmaps: Annotated[list[HeatmapScene], Most(8)]
     by_program: HeatmapScene | None
-    values: list[Buffer]
+    values: Annotated[list[Buffer], Most(2, least=2)]
     errors: Buffer
-    unit: str
+    unit: Sentence
     programs: Buffer
     worst: Buffer
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from triton_lab import words
 from triton_lab.launch.comparing.causes import HEADINGS as TRIED
 from triton_lab.launch.comparing.compared import EQUAL, VERDICTS
+from triton_lab.views.drawing.bounds import Few, Many, Most, Sentence, Whole, Within
 from triton_lab.views.launch.compared import HEADINGS, ComparedPicture, ComparedScene, row
 from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
@@ -34,23 +35,23 @@ class CausesScene(TypedDict):
     """What was tried, a row each below ``headings``, and what it says."""
 
     kind: Literal["causes"]
-    title: str
-    headings: list[str]
-    table: list[list[str]]
+    title: Sentence
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
 
 
 class _ComparisonScene(TypedDict):
     kind: Literal["comparison"]
-    title: str
-    titles: list[str]
-    headings: list[str]
-    table: list[list[str]]
-    lines: list[str]
-    tried: list[str]
-    causes: list[list[str]]
-    arguments: list[ComparedScene]
-    grid: list[int]
-    open: int
+    title: Sentence
+    titles: Many[Sentence]
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
+    lines: Many[Sentence]
+    tried: Few[Sentence]
+    causes: Many[Few[Sentence]]
+    arguments: Few[ComparedScene]
+    grid: Annotated[list[Annotated[int, Within(0, 1 << 31)]], Most(3)]
+    open: Whole
 
 
 class ComparisonScene(_ComparisonScene, total=False):
@@ -58,8 +59,8 @@ class ComparisonScene(_ComparisonScene, total=False):
     ``cause``: what made the difference, where that was found."""
 
     # Neither is in notebooks that were saved earlier.
-    later: str
-    cause: str  # what it is, where that was found
+    later: Sentence
+    cause: Sentence  # what it is, where that was found
 
 
 class CausesView(View):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,21 @@ from triton_lab.launch.maps.stopped import Stopped, stopped
 from triton_lab.launch.maps.work import Input, Wave, Work, inputs, shared, waves, work
 from triton_lab.launch.places import Ints
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.bounds import (
+    Few,
+    GridShape,
+    Levels,
+    Many,
+    Name,
+    Named,
+    Number,
+    Palette,
+    Positive,
+    Product,
+    Runs,
+    Sentence,
+    Whole,
+)
 from triton_lab.views.drawing.heatmap import Heatmap, Mark, buffer, narrow
 from triton_lab.views.drawing.layout import Layout, layout
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
@@ -71,19 +86,19 @@ class GridRamp(TypedDict):
     legend and the ticks of programs."""
 
     styles: Buffer
-    start: int
-    levels: int
-    programs: list[Key]
-    name: str
-    ticks: list[tuple[float, str]]
+    start: Palette
+    levels: Levels
+    programs: Few[Key]
+    name: Name
+    ticks: Few[tuple[Number, Name]]
 
 
 class InputScene(TypedDict):
     """Which programs read which parts of an argument, and how many bytes each part has."""
 
-    name: str
+    name: Sentence
     nbytes: Buffer
-    starts: Buffer
+    starts: Annotated[Buffer, Runs("items")]
     items: Buffer
 
 
@@ -91,24 +106,24 @@ class StopScene(TypedDict):
     """Where each program was when the launch was stopped: the number of one of ``says``, whose first is empty."""
 
     states: Buffer
-    says: list[str]
+    says: Many[Sentence]
 
 
 class _Grid(TypedDict):
     kind: Literal["grid"]
-    kernel: str
-    says: dict[str, str]
-    grid: list[int]
-    program: int | None
-    layer: str
-    sms: int
+    kernel: Sentence
+    says: Named[Sentence]
+    grid: Annotated[GridShape, Product(1 << 22)]  # a number for each program
+    program: Whole | None
+    layer: Sentence
+    sms: Positive
     heatmap: Cells
     ramp: GridRamp
-    numbers: dict[str, Buffer]
+    numbers: Named[Buffer]
     masked: Buffer
     loaded: Buffer
     stored: Buffer
-    inputs: list[InputScene]
+    inputs: Few[InputScene]
     target: TargetScene | None
 
 
@@ -116,7 +131,7 @@ class GridScene(_Grid, total=False):
     """``stopped`` of a launch that was; ``marks`` are the programs that findings are about."""
 
     stopped: StopScene
-    marks: list[Marked]
+    marks: Few[Marked]
 
 
 class Grid(View):

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab import words
+from triton_lab.views.drawing.bounds import Few, Many, Named, Sentence, Whole
 from triton_lab.views.launch.card import Card
 from triton_lab.views.launch.scenes import CardScene
 from triton_lab.views.scenes import NotedSource, Scene
@@ -31,7 +32,7 @@ class NestedScene(TypedDict):
     """A scene in a scene: its parts are asked for behind its name."""
 
     kind: Literal["nested"]
-    name: str
+    name: Sentence
     scene: Scene
 
 
@@ -39,13 +40,13 @@ class LaunchesScene(TypedDict):
     """``first``: the number of each kernel's first launch."""
 
     kind: Literal["launches"]
-    title: str
-    headings: list[str]
-    table: list[list[str]]
-    first: list[int]
-    remarks: list[str]
-    count: int
-    parts: dict[str, Scene]
+    title: Sentence
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
+    first: Many[Whole]
+    remarks: Many[Sentence]
+    count: Whole
+    parts: Named[Scene]
 
 
 class Launches(View):

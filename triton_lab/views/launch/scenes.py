@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
+from triton_lab.views.drawing.bounds import (
+    Canvas,
+    Few,
+    GridShape,
+    Index,
+    Many,
+    Most,
+    Name,
+    Named,
+    Positive,
+    Runs,
+    Sentence,
+    Text,
+    Whole,
+    Within,
+)
 from triton_lab.views.drawing.scenes import (
     Buffer,
     Cells,
     Dress,
     DressedPlace,
-    Ends,
     HeatmapScene,
     Key,
     Layout,
     Look,
     Ramp,
+    Room,
 )
 from triton_lab.views.scenes import Scene, Whereabouts
 
-Moment = tuple[int, int | None, str]  # iteration, line, kind of access
+Moment = tuple[Whole, Whole | None, Name]  # iteration, line, kind of access
 
 
 class Touches(TypedDict):
     """Who touches the cells of each class, and when: runs of ``items`` from ``starts``."""
 
-    starts: Buffer
+    starts: Annotated[Buffer, Runs("items")]
     items: Buffer
-    moments: list[Moment]
+    moments: Many[Moment]
 
 
 class ToldTouches(Touches):
@@ -38,16 +54,16 @@ class ToldTouches(Touches):
 class ArgumentScene(TypedDict):
     """A tensor argument; strides and offset in elements."""
 
-    name: str
-    shape: list[int]
-    strides: list[int]
-    offset: int
+    name: Sentence
+    shape: Index
+    strides: Annotated[list[Annotated[int, Within(0, 2**53)]], Most(16)]
+    offset: Whole
 
 
 class StoredArgument(ArgumentScene):
     """``itemsize`` in bytes."""
 
-    itemsize: int
+    itemsize: Annotated[int, Within(1, 1 << 10)]
 
 
 class Finer(TypedDict, total=False):
@@ -56,8 +72,8 @@ class Finer(TypedDict, total=False):
     ``window`` of single positions (panel, row, column, rows, columns), where the cells are those of one alone.
     """
 
-    finer: str
-    window: list[int]
+    finer: Sentence
+    window: Annotated[list[Whole], Most(5)]
 
 
 class StorageHeatmap(HeatmapScene, Finer):
@@ -69,21 +85,21 @@ class StorageHeatmap(HeatmapScene, Finer):
 
 class TilingScene(Finer):
     kind: Literal["tiling"]
-    title: str
+    title: Sentence
     argument: ArgumentScene
-    grid: list[int]
-    program: int | None
-    layer: str
-    layers: dict[str, DressedPlace]
-    verbs: dict[str, str]
+    grid: GridShape
+    program: Whole | None
+    layer: Sentence
+    layers: Annotated[dict[str, DressedPlace], Most(16)]
+    verbs: Named[Sentence]
     cells: Buffer
     classOf: Buffer
-    starts: Buffer
+    starts: Annotated[Buffer, Runs("items")]
     items: Buffer
-    accesses: list[tuple[int | None, str]]
-    elsewhere: tuple[int, int]
-    nobody: str
-    astray: list[str]
+    accesses: Many[tuple[Whole | None, Sentence]]
+    elsewhere: tuple[Whole, Whole]
+    nobody: Sentence
+    astray: Many[Sentence]
 
 
 class LayerScene(Dress):
@@ -96,51 +112,51 @@ class AccessesScene(Touches, Finer):
     """``elsewhere``: active and masked lanes outside the argument."""
 
     kind: Literal["accesses"]
-    title: str
-    says: dict[str, str]
-    over: str
-    unit: int
+    title: Sentence
+    says: Named[Sentence]
+    over: Sentence
+    unit: Annotated[int, Within(0, 2**53)]
     argument: StoredArgument
-    grid: list[int]
-    program: int | None
-    iteration: int | None
-    layer: str
+    grid: GridShape
+    program: Whole | None
+    iteration: Whole | None
+    layer: Sentence
     heatmap: Cells
-    layers: dict[str, LayerScene]
+    layers: Annotated[dict[str, LayerScene], Most(16)]
     counts: Buffer
-    elsewhere: tuple[int, int]
-    nobody: str
+    elsewhere: tuple[Whole, Whole]
+    nobody: Sentence
 
 
 class TensorScene(StoredArgument):
     """``start``: bytes from the start of the memory to the tensor's storage."""
 
-    memory: int
-    start: int
+    memory: Whole
+    start: Whole
 
 
 class MemoryScene(TypedDict):
-    letter: str
-    unit: int
-    tensors: list[int]
+    letter: Sentence
+    unit: Positive
+    tensors: Many[Whole]
 
 
 class TouchedScene(TypedDict):
     """``launchGrid``: of the launch that touches the cells, null for none."""
 
-    strips: list[StorageHeatmap]
-    grids: list[StorageHeatmap]
-    launchGrid: list[int] | None
-    overlaps: list[str]
-    nobody: str
+    strips: Few[StorageHeatmap]
+    grids: Few[StorageHeatmap]
+    launchGrid: GridShape | None
+    overlaps: Many[Sentence]
+    nobody: Sentence
 
 
 class StorageScene(TouchedScene):
     kind: Literal["storage"]
-    headings: list[str]
-    table: list[list[str]]
-    tensors: list[TensorScene]
-    memories: list[MemoryScene]
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
+    tensors: Few[TensorScene]
+    memories: Few[MemoryScene]
 
 
 class WindowScene(TypedDict):
@@ -154,59 +170,59 @@ class MarkedScene(Finer):
     """An argument's marked cells; ``there`` is how many cells it has."""
 
     layout: Layout
-    room: Ends
-    title: str
-    there: int
+    room: Annotated[Room, Canvas()]
+    title: Sentence
+    there: Annotated[int, Within(0, 2**53)]
     cells: Buffer
     levels: Buffer
-    legend: list[Key]
+    legend: Annotated[list[Key], Most(1 << 8)]
     ramp: Ramp | None
-    panelNames: list[str]
+    panelNames: Many[Name]
 
 
 class LoadedScene(MarkedScene, total=False):
     """What was loaded: by which ``lines``, ascending, and, where they are not one for all, each one's cells."""
 
     # Not in notebooks that were saved earlier.
-    lines: list[int]
-    loads: list[Buffer]
+    lines: Many[Whole]
+    loads: Few[Buffer]
 
 
 class StoredScene(MarkedScene):
     """What was stored: the first element in each cell, + 1, and each program's."""
 
-    argument: str
-    shape: list[int]
-    line: int | None
+    argument: Sentence
+    shape: Index
+    line: Whole | None
     elements: Buffer
     first: Buffer
-    grid: list[int]
+    grid: GridShape
 
 
 class OriginScene(TypedDict):
     """One element's origins."""
 
     kind: Literal["origin"]
-    title: str
-    stored: str
-    program: int
-    element: int | None
-    pictures: list[LoadedScene]
-    lines: list[str]
+    title: Sentence
+    stored: Sentence
+    program: Whole
+    element: Whole | None
+    pictures: Few[LoadedScene]
+    lines: Many[Sentence]
 
 
 class OriginsScene(TypedDict):
     kind: Literal["origins"]
-    name: str
+    name: Sentence
     stored: StoredScene | None
-    looks: list[Look]
+    looks: Annotated[list[Look], Most(1 << 10)]
     shown: OriginScene
-    parts: dict[str, OriginScene]
+    parts: Named[OriginScene]
 
 
 class _Source(TypedDict):
-    first: int
-    lines: list[tuple[str, list[str], str | None]]
+    first: Whole
+    lines: Many[tuple[Sentence, Many[Sentence], Sentence | None]]
 
 
 class MarkedSource(_Source, total=False):
@@ -216,16 +232,16 @@ class MarkedSource(_Source, total=False):
 
 
 class _Finding(TypedDict):
-    severity: str
-    icon: str
-    line: int | None
-    program: int | None
-    message: str
-    hint: str
-    excerpt: list[str]
+    severity: Sentence
+    icon: Sentence
+    line: Whole | None
+    program: Whole | None
+    message: Sentence
+    hint: Sentence
+    excerpt: Many[Sentence]
     stopped: bool
-    orders: list[str]
-    fix: list[tuple[int, str, str]] | None
+    orders: Many[Sentence]
+    fix: Many[tuple[Whole, Sentence, Sentence]] | None
 
 
 class FindingScene(_Finding, total=False):
@@ -235,48 +251,48 @@ class FindingScene(_Finding, total=False):
     before and after.
     """
 
-    where: str  # not in notebooks that were saved earlier
+    where: Sentence  # not in notebooks that were saved earlier
 
 
 class _Tab(TypedDict):
-    name: str
-    label: str
+    name: Name
+    label: Name
 
 
 class TabScene(_Tab, total=False):
     """``window``: how many programs a part of it covers, where it follows the picked program."""
 
-    window: int
+    window: Positive
 
 
 class ItemScene(TabScene):
     """``lines`` that the part concerns."""
 
-    lines: list[int]
+    lines: Many[Whole]
 
 
 class ChoiceScene(TypedDict):
     kind: Literal["choice"]
-    items: list[ItemScene]
+    items: Many[ItemScene]
 
 
 class CardScene(TypedDict):
     """``told``: whether a finding says what ``failure`` does."""
 
     kind: Literal["card"]
-    title: str
-    facts: list[str]
-    grid: list[int]
-    headings: list[str]
-    table: list[list[str]]
-    scalars: list[str]
-    findings: list[FindingScene]
-    failure: str
+    title: Sentence
+    facts: Many[Sentence]
+    grid: GridShape
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
+    scalars: Many[Sentence]
+    findings: Annotated[list[FindingScene], Most(1 << 10)]
+    failure: Text
     told: bool
-    remarks: list[str]
-    show: list[str]
+    remarks: Many[Sentence]
+    show: Many[Sentence]
     source: MarkedSource
-    unchecked: str
-    tabs: list[TabScene]
-    opened: str | None
-    parts: dict[str, Scene]
+    unchecked: Sentence
+    tabs: Few[TabScene]
+    opened: Sentence | None
+    parts: Named[Scene]

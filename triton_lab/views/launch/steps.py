@@ -6,7 +6,7 @@ The live picture asks for the steps of another program when one is picked: a par
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from triton_lab import words
 from triton_lab.launch.maps.histogram import as_float
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.bounds import GridShape, Many, Most, Named, Positive, Sentence, Whole
 from triton_lab.views.drawing.heatmap import buffer
 from triton_lab.views.drawing.scenes import BlockScene, Buffer, Ends, Painting
 from triton_lab.views.drawing.value_picture import block_heatmap, block_scene, ends, painting, summary
@@ -38,60 +39,60 @@ VERBS = {"assign": "", "load": "load from ", "store": "store to ", "atomic": "at
 class StepScene(TypedDict):
     """``shape`` numbers the scene's pictures."""
 
-    kind: str
-    line: int | None
-    name: str | None
-    words: str
-    value: str
-    shape: int
+    kind: Sentence
+    line: Whole | None
+    name: Sentence | None
+    words: Sentence
+    value: Sentence
+    shape: Whole
     ends: Ends
     block: Buffer | None
     mask: Buffer | None
 
 
 class SourceLines(TypedDict):
-    first: int
-    lines: list[str]
+    first: Whole
+    lines: Many[Sentence]
 
 
 class StepsScene(TypedDict):
     kind: Literal["steps"]
-    title: str
-    program: int
-    grid: list[int]
+    title: Sentence
+    program: Whole
+    grid: GridShape
     source: SourceLines
-    steps: list[StepScene]
-    pictures: list[BlockScene]
+    steps: Many[StepScene]
+    pictures: Annotated[list[BlockScene], Most(1 << 8)]
     painting: Painting
-    step: int
+    step: Whole
 
 
 class AssignedTexts(TypedDict):
     """What a variable was given on a line, in words: the first ``texts``, of ``count``, and the ``last``."""
 
-    line: int
-    name: str
-    texts: list[str]
-    last: str
-    count: int
+    line: Whole
+    name: Sentence
+    texts: Many[Sentence]
+    last: Sentence
+    count: Whole
 
 
 class AssignedScene(TypedDict):
     """What an editor says of the variables of ``program``."""
 
     kind: Literal["assigned"]
-    program: int
-    values: list[AssignedTexts]
+    program: Whole
+    values: Many[AssignedTexts]
 
 
 class FollowScene(TypedDict):
     """A part of one program, which gives way to another program's."""
 
     kind: Literal["follow"]
-    name: str
-    window: int
-    program: int
-    parts: dict[str, Scene]
+    name: Sentence
+    window: Positive
+    program: Whole
+    parts: Named[Scene]
 
 
 class Steps(View):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab import words
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.bounds import Few, Many, Sentence
 from triton_lab.views.drawing.drawing import Box, Drawing, DrawingScene, Line, Words, widest
 from triton_lab.views.drawing.style import SMALL
 from triton_lab.views.view import View
@@ -35,10 +36,10 @@ class SweepScene(TypedDict):
     """``drawing`` is the figure, ``table`` every row in words below ``headings``."""
 
     kind: Literal["sweep"]
-    title: str
+    title: Sentence
     drawing: DrawingScene
-    headings: list[str]
-    table: list[list[str]]
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
 
 
 class SweepView(View):

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from triton_lab import words
 from triton_lab.launch.access import elements_at
 from triton_lab.launch.event import Event
+from triton_lab.views.drawing.bounds import Many, Sentence, Whole
 from triton_lab.views.drawing.heatmap import Heatmap, buffer
 from triton_lab.views.drawing.layout import Layout
 from triton_lab.views.drawing.scenes import Buffer, HeatmapScene
@@ -42,11 +43,11 @@ Ints = npt.NDArray[np.int64]
 
 class _Timeline(TypedDict):
     kind: Literal["timeline"]
-    title: str
+    title: Sentence
     heatmap: HeatmapScene | None
     counts: Buffer
-    moments: list[str]
-    columns: list[tuple[int, int]]
+    moments: Many[Sentence]
+    columns: Many[tuple[Whole, Whole]]
 
 
 class TimelineScene(_Timeline, Finer, total=False):
@@ -56,8 +57,8 @@ class TimelineScene(_Timeline, Finer, total=False):
     """
 
     # Not in notebooks that were saved earlier.
-    nobody: str
-    lines: list[list[int]]
+    nobody: Sentence
+    lines: Many[Many[Whole]]
 
 
 @dataclass(frozen=True)

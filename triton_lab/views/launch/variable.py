@@ -12,6 +12,7 @@ import numpy.typing as npt
 from triton_lab import words
 from triton_lab.launch.comparing.compared import Compared
 from triton_lab.launch.maps.histogram import as_float, histogram
+from triton_lab.views.drawing.bounds import GridShape, Index, Many, Sentence, Whole
 from triton_lab.views.drawing.heatmap import buffer
 from triton_lab.views.drawing.scenes import BlockScene, Buffer, Ends, Painting
 from triton_lab.views.drawing.value_picture import block_heatmap, block_scene, ends, painting, summary
@@ -31,28 +32,28 @@ MOST = 1 << 18  # numbers that a live picture carries
 
 class _Variable(TypedDict):
     kind: Literal["variable"]
-    title: str
-    name: str
-    fixed: str | None
-    empty: str
-    dtype: str
-    block: list[int]
+    title: Sentence
+    name: Sentence
+    fixed: Sentence | None
+    empty: Sentence
+    dtype: Sentence
+    block: Index
     picture: BlockScene
     painting: Painting
     ends: Ends
     programs: Buffer
-    dropped: int
-    reached: list[Buffer]
-    values: list[Buffer]
-    grid: list[int]
-    program: int
-    iteration: int
+    dropped: Whole
+    reached: Many[Buffer]
+    values: Many[Buffer]
+    grid: GridShape
+    program: Whole
+    iteration: Whole
 
 
 class VariableScene(_Variable, total=False):
     """``mask``: 0 where an element was not touched; ``spread``: all values, for the bars; ``line`` that assigns it."""
 
-    line: int
+    line: Whole
     mask: Buffer
     spread: Buffer
 

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
+from triton_lab.views.drawing.bounds import (
+    Few,
+    Index,
+    Many,
+    Most,
+    Name,
+    Named,
+    Positive,
+    Product,
+    Sentence,
+    Whole,
+    Within,
+)
 from triton_lab.views.drawing.scenes import Buffer, DressedPlace
 from triton_lab.views.scenes import Scene
+
+MOST_PLACES = 1 << 21  # of the hardware, and elements of a tensor: Triton allows half as many
+MOST_BITS = 21
 
 
 class BitScene(TypedDict):
     """A column: bit ``bit`` of a part of the hardware moves the element by ``vector``; ``empty``: where it is set, no
     element is kept."""
 
-    part: str
-    bit: int
-    vector: list[int]
+    part: Name
+    bit: Annotated[int, Within(0, 63)]
+    vector: Index
     empty: bool
 
 
 class MatrixScene(TypedDict):
     """``shape`` is the tensor's; the rows are the bits of its dimensions, the lowest first."""
 
-    shape: list[int]
-    bits: list[BitScene]
+    shape: Index
+    bits: Annotated[list[BitScene], Most(MOST_BITS)]
 
 
 class HeldScene(DressedPlace):
@@ -33,8 +49,12 @@ class HeldScene(DressedPlace):
 
 
 class AxisScene(TypedDict):
-    name: str
-    size: int
+    name: Name
+    size: Annotated[int, Within(1, MOST_PLACES)]
+
+
+Axes = Annotated[list[AxisScene], Most(8, least=1), Product(MOST_PLACES, "size")]
+Elements = Annotated[Index, Product(MOST_PLACES)]
 
 
 class LayoutScene(TypedDict):
@@ -45,28 +65,28 @@ class LayoutScene(TypedDict):
     """
 
     kind: Literal["layout"]
-    title: str
-    says: list[str]
-    heading: str
-    where: str
-    shape: list[int]
-    bits: int
-    axes: list[AxisScene]
-    inputs: list[str]
-    padding: list[tuple[int, int]]
+    title: Sentence
+    says: Many[Sentence]
+    heading: Sentence
+    where: Sentence
+    shape: Elements
+    bits: Annotated[int, Within(0, 1 << 10)]
+    axes: Axes
+    inputs: Annotated[list[Name], Most(8)]
+    padding: Annotated[list[tuple[Positive, Whole]], Most(8)]
     tensor: HeldScene
     hardware: HeldScene
     matrix: MatrixScene
-    element: int | None
-    picked: dict[str, int]
+    element: Whole | None
+    picked: Named[Whole]
 
 
 class SideScene(TypedDict):
     """A layout of a conversion: its places and bits, as in a `LayoutScene`, and the tensor."""
 
-    axes: list[AxisScene]
-    inputs: list[str]
-    padding: list[tuple[int, int]]
+    axes: Axes
+    inputs: Annotated[list[Name], Most(8)]
+    padding: Annotated[list[tuple[Positive, Whole]], Most(8)]
     matrix: MatrixScene
     tensor: HeldScene
 
@@ -78,24 +98,24 @@ class ConversionScene(TypedDict):
     """
 
     kind: Literal["conversion"]
-    title: str
-    says: list[str]
-    ways: list[str]
-    shape: list[int]
+    title: Sentence
+    says: Many[Sentence]
+    ways: Many[Sentence]
+    shape: Elements
     before: SideScene
     after: SideScene
     flow: HeldScene
-    moves: list[int]
-    element: int | None
+    moves: Annotated[list[Whole], Most(MOST_BITS)]
+    element: Whole | None
 
 
 class LaidOutScene(TypedDict):
     """A value: what stands in the list, the line of the source, the part that draws it, and whether it is an address,
     a mask or an index, which few look for."""
 
-    cells: list[str]
-    line: int | None
-    part: str
+    cells: Few[Sentence]
+    line: Whole | None
+    part: Sentence
     minor: bool
 
 
@@ -103,8 +123,8 @@ class LayoutsScene(TypedDict):
     """The values of a kernel under ``headings``; ``first``: the part that is shown at first."""
 
     kind: Literal["layouts"]
-    title: str
-    headings: list[str]
-    rows: list[LaidOutScene]
-    first: str
-    parts: dict[str, Scene]
+    title: Sentence
+    headings: Few[Sentence]
+    rows: Many[LaidOutScene]
+    first: Sentence
+    parts: Named[Scene]

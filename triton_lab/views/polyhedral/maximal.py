@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab import words
 from triton_lab.polyhedral import Maximal, Part, Scop
+from triton_lab.views.drawing.bounds import Few, Many, Sentence, Whole
 from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.iteration import IterationView, iteration_view
 from triton_lab.views.polyhedral.scenes import IterationScene
@@ -26,16 +27,16 @@ CHARACTERS = 88
 
 
 class ProgramLine(TypedDict):
-    text: str
-    part: int | None
-    reasons: list[str]
+    text: Sentence
+    part: Whole | None
+    reasons: Many[Sentence]
 
 
 class MaximalScene(TypedDict):
     kind: Literal["maximal"]
-    title: str
-    lines: list[ProgramLine]
-    scenes: list[IterationScene | None]
+    title: Sentence
+    lines: Many[ProgramLine]
+    scenes: Few[IterationScene | None]
 
 
 class MaximalView(View):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from triton_lab import words
 from triton_lab.polyhedral.page.domain import PageDomain, page_domain
 from triton_lab.polyhedral.page.examples import PAGE, PAGE_FIGURE
+from triton_lab.views.drawing.bounds import Many, Most, Sentence
 from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.iteration import IterationView, iteration_view
 from triton_lab.views.polyhedral.legend import draw_legend, entries, legend_size
@@ -22,8 +23,8 @@ MARGIN, GAP = 16.0, 28.0
 
 class PairScene(TypedDict):
     kind: Literal["pair"]
-    scenes: list[IterationScene]
-    remarks: list[str]
+    scenes: Annotated[list[IterationScene], Most(3)]
+    remarks: Many[Sentence]
 
 
 class PageFigures(View):

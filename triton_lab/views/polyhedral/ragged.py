@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from triton_lab import words
 from triton_lab.polyhedral import NotAScop, scop
 from triton_lab.polyhedral.page.examples import PAGE_SPARSE
 from triton_lab.polyhedral.page.ragged import PAGE_RAGGED, Ragged
+from triton_lab.views.drawing.bounds import Few, Sentence, Text, Within
 from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.text import draw_program, width_of
 from triton_lab.views.view import View
@@ -24,11 +25,11 @@ class RaggedScene(TypedDict):
     """``columns`` of each row."""
 
     kind: Literal["ragged"]
-    title: str
-    columns: list[list[int]]
-    width: int
-    remark: str
-    program: str
+    title: Sentence
+    columns: Few[Few[Annotated[int, Within(0, 63)]]]
+    width: Annotated[int, Within(0, 64)]
+    remark: Sentence
+    program: Text
 
 
 class RaggedView(View):

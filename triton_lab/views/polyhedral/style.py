@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.bounds import Sentence
 
 # --- Colours --------------------------------------------------------------------------------------
 
@@ -110,7 +111,7 @@ DARK = Look(
 )
 
 Tone = Literal["faint", "legal", "violated"]  # names of colours, for words that a scene carries
-Note = tuple[str, Tone]  # words and their tone
+Note = tuple[Sentence, Tone]  # words and their tone
 
 # --- Sizes ------------------------------------------------------------------------------------------
 

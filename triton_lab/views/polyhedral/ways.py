@@ -5,11 +5,12 @@ from __future__ import annotations
 import textwrap
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol, TypedDict
 
 from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.page.ragged import PAGE_RAGGED
 from triton_lab.polyhedral.page.three_ways import Way, Ways
+from triton_lab.views.drawing.bounds import Many, Most, Png, Sentence, Text, Within
 from triton_lab.views.drawing.png import png
 from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.picture import picture
@@ -29,25 +30,27 @@ SIZE = 8.5
 CHARACTERS = 64
 MOST_IN_SPACE = 8  # the largest parameter for which a domain in space is drawn
 
+Picture = Annotated[bytes, Most(1 << 20), Png()]
+
 
 class ColumnScene(TypedDict):
     """``picture`` is a PNG for light pages, ``dark`` for dark ones."""
 
-    title: str
-    picture: bytes
-    dark: bytes
-    width: int
-    alt: str
-    program: str
-    can: list[str]
-    cannot: list[str]
-    measured: list[str]
+    title: Sentence
+    picture: Picture
+    dark: Picture
+    width: Annotated[int, Within(1, 1 << 12)]
+    alt: Sentence
+    program: Text
+    can: Many[Sentence]
+    cannot: Many[Sentence]
+    measured: Many[Sentence]
 
 
 class ColumnsScene(TypedDict):
     kind: Literal["columns"]
-    title: str
-    columns: list[ColumnScene]
+    title: Sentence
+    columns: Annotated[list[ColumnScene], Most(8)]
 
 
 class _Drawable(Protocol):

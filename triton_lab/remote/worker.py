@@ -9,11 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from triton_lab.remote.job import Answer
+from triton_lab.remote.data import packed
 
 
-def perform(job: bytes, kind: str, seconds: float, memory: int, shared: bytes | None = None) -> Answer:
-    """What becomes of ``job``, a `Job` pickled, of this ``kind``; ``shared`` is what others need too."""
+def perform(job: bytes, kind: str, seconds: float, memory: int, shared: bytes = b"") -> bytes:
+    """What becomes of ``job``, a `Job` packed, of this ``kind``; ``shared`` is what others need too. A `Reply`, packed.
+
+    Bytes are what Dask hands on without a pickle.
+    """
     import dask
     import distributed
 
@@ -24,8 +27,8 @@ def perform(job: bytes, kind: str, seconds: float, memory: int, shared: bytes | 
     seconds = min(seconds, float(dask.config.get("triton-lab.max-seconds", seconds)))
     memory = min(memory, int(dask.config.get("triton-lab.max-bytes", memory)))
     with serving(kind) as server:
-        answer = server.perform(job, seconds, memory, lambda: _is_unwanted(worker, key), shared)
-    return replace(answer, worker=str(worker.address))
+        reply = server.perform(job, seconds, memory, lambda: _is_unwanted(worker, key), shared)
+    return packed(vars(replace(reply, worker=str(worker.address))))
 
 
 def _is_unwanted(worker: Any, key: Any) -> bool:

@@ -85,6 +85,16 @@ def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Launch:
         raise SavedLaunchError(f"{path} is no launch that can be loaded: it breaks the format ({told})") from error
 
 
+def unpacked(whole: bytes, max_bytes: int = MAX_BYTES) -> Launch:
+    """The launch that a file with these bytes would hold. Raises SavedLaunchError."""
+    try:
+        return _launch(Reader(whole, max_bytes))
+    except (SavedLaunchError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        raise SavedLaunchError(f"it breaks the format ({type(error).__name__})") from error
+
+
 def _launch(reader: Reader) -> Launch:
     head = reader.head
     if head.get("format") != NAME:

@@ -189,7 +189,9 @@ def _claimed(name: Any, start: bytes) -> int:
         size = zstandard.get_frame_parameters(start).content_size
         if 0 <= size < 1 << 62:
             return int(size)
-    raise Refused(f"a result is compressed by {name!s:.20}, and lz4 and zstd are read: see distributed.comm.compression")
+    raise Refused(
+        f"a result is compressed by {name!s:.20}, and lz4 and zstd are read: see distributed.comm.compression"
+    )
 
 
 def _inflated(name: str, frame: Any, size: int) -> bytes:

@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 
 from triton_lab.launch.saving.archive import Reader, SavedLaunchError, Writer
 
-ALLOWED = (
-    "None, bool, int, float, str, bytes, list, tuple, dict, NumPy arrays, torch tensors and recorded launches travel back"
-)
+ALLOWED = "None, bool, int, float, str, bytes, list, tuple, dict, NumPy arrays, torch tensors and recorded launches travel back"
 _MEMBERS = 1 << 16
 _NESTED = 24  # how deep values may be nested; each level is up to four in the object
 _DEPTH = 4 * _NESTED + 8
@@ -106,8 +104,11 @@ def _simple(value: Any) -> Any:
 
 def _known(value: Any, writer: Writer, where: str, depth: int) -> Any:
     from triton_lab.launch.launch import Launch
+    from triton_lab.launch.launches import Launches
     from triton_lab.remote import records
 
+    if type(value) is Launches:
+        return {"launches": [_plain(one, writer, f"{where}[{k}]", depth + 1) for k, one in enumerate(value)]}
     if records.has(type(value)):
         fields = records.fields_of(value)
         inner = {name: _plain(one, writer, f"{where}.{name}", depth + 1) for name, one in fields.items()}
@@ -230,6 +231,15 @@ def _launch(number: Any, given: _Input) -> Any:
     return loaded(_bytes(number, given).tobytes())
 
 
+def _launches(plain: Any, given: _Input) -> Any:
+    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.launches import Launches
+
+    found = _items(plain, given)
+    _hold(all(isinstance(one, Launch) for one in found), "launches")
+    return Launches(found)
+
+
 _READ: dict[str, Callable[[Any, _Input], Any]] = {
     "list": _items,
     "tuple": lambda plain, given: tuple(_items(plain, given)),
@@ -240,6 +250,7 @@ _READ: dict[str, Callable[[Any, _Input], Any]] = {
     "number": _number,
     "tensor": _tensor,
     "launch": _launch,
+    "launches": _launches,
 }
 
 

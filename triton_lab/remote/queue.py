@@ -81,8 +81,8 @@ def _place(key: str, dask_scheduler: Any) -> Place | None:
     if mine is None:
         return None
     if mine.state == "erred":
-        error = mine.exception_text or (mine.exception_blame and mine.exception_blame.exception_text) or ""
-        return Place(0, 0, error=error[:_TEXT] or "it does not say why", killed=error.startswith("KilledWorker"))
+        error = (mine.exception_text or "it does not say why")[:_TEXT]
+        return Place(0, 0, error=error, killed=mine.suspicious > dask_scheduler.allowed_failures)
     here = mine.processing_on
     others = [
         task

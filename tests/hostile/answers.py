@@ -336,7 +336,7 @@ def deeds(marker: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "links, pipes and folders where its files are", _litters
     yield "folders a thousand deep", _digs
     yield "a folder that nobody may enter", _locks
-    yield "it gives back what is no data", lambda: open  # noqa: PLW0108
+    yield "it gives back what is no data", lambda: open
     yield "it raises what cannot be told", _raises
 
 

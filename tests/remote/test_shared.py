@@ -244,6 +244,6 @@ def test_what_does_not_survive_the_way_back_is_an_error_of_its_call_alone(school
     assert isinstance(particular, RuntimeError) and str(particular).startswith(
         "Particular: this: that\n  in the call of"
     )
-    assert type(opaque) is TypeError and "test_shared.Opaque" in str(opaque) and "NumPy arrays" in str(opaque)
+    assert type(opaque) is TypeError and "test_shared.Opaque" in str(opaque) and "arrays of NumPy" in str(opaque)
     assert isinstance(greedy, lab.RemoteError) and "lab.spread(..., max_bytes=...), or call less" in str(greedy)
     assert not any("launch" in str(error) for error in (particular, opaque, greedy))

@@ -21,7 +21,7 @@ import torch
 import triton_lab as lab
 from tests.kernels import double
 
-distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'triton-lab[dask]'")
+pytest.importorskip("distributed", reason="needs Dask: pip install 'triton-lab[dask]'")
 
 from tests.hostile import answers
 from tests.hostile.answers import Trap

@@ -22,9 +22,9 @@ def check_address(address: str, security: Any, insecure: bool) -> None:
     local = is_this_machine(found["name"] or found["six"])
     if scheme != "tls" and not insecure and not local:
         raise ValueError(
-            f"scheduler={address!r}: over {scheme}:// kernels and data can be read and changed on their way, and whoever "
-            "reaches the scheduler may run programs on its workers: use tls:// with certificates, or, in a network where "
-            "that does not matter, insecure=True"
+            f"scheduler={address!r}: over {scheme}:// kernels and data can be read and changed on their way, and who "
+            "reaches the scheduler may run programs on its workers: use tls:// with certificates, or, in a network "
+            "where that does not matter, insecure=True"
         )
     if scheme not in _SCHEMES:
         raise ValueError(f"scheduler={address!r}: a scheduler is asked over tls:// or tcp://")

@@ -34,8 +34,7 @@ def answer_of(data: Any, most: int) -> Answer:
     if reply.why:
         return Answer(worker=reply.worker, printed=reply.printed, failure=Ended(reply.why))
     try:
-        answer = unpacked(reply.answer, most)
-        _check(answer)
+        answer = _checked(unpacked(reply.answer, most))
     except DataError as error:
         # The job has written it, not the worker: it is its own fault, and told as that.
         answer = Answer(failure=Ended(f"its answer cannot be read: {error}"))
@@ -45,7 +44,7 @@ def answer_of(data: Any, most: int) -> Answer:
 _KINDS = {"str": str, "bytes": bytes, "int": int}
 
 
-def _check(answer: Any) -> None:
+def _checked(answer: Any) -> Answer:
     if type(answer) is not Answer:
         raise DataError("it is no answer")
     _hold(len(answer.times) <= _TIMES and all(0 <= one < 1e9 for one in answer.times), "its times")
@@ -62,6 +61,7 @@ def _check(answer: Any) -> None:
     if isinstance(failure, Stopped):
         _check_stopped(failure)
     _hold(not isinstance(failure, Ended), "its end")
+    return answer
 
 
 def _check_stopped(stopped: Stopped) -> None:

@@ -192,15 +192,15 @@ class Cluster:
             return answer_of(connection.opened(result, most + 2 * PRINTED + BESIDE), most)
         except (connection.Refused, DataError) as error:
             raise RemoteError(
-                f"the answer to the launch of {kernel} cannot be read: {error}. Nothing was written to the tensors; the "
-                "workers need the same triton-lab as this notebook."
+                f"the answer to the launch of {kernel} cannot be read: {error}. Nothing was written to the tensors; "
+                "the workers need the same triton-lab as this notebook."
             ) from None
 
     def _failure(self, kernel: str, found: Place | None) -> str:
         if found is not None and found.killed:
             return (
-                f"the launch of {kernel} was given up: the worker ended while it ran it, and it is not tried on another "
-                "one. Nothing was written to the tensors; who keeps the worker finds the reason in its log."
+                f"the launch of {kernel} was given up: the worker ended while it ran it, and it is not tried on "
+                "another one. Nothing was written to the tensors; the log of the worker says why it ended."
             )
         why = "it does not say why" if found is None or not found.error else found.error
         return (

@@ -12,8 +12,6 @@ import ssl
 import struct
 from typing import Any
 
-import msgpack
-
 SCHEMES = {"tls": "triton-lab-tls", "tcp": "triton-lab-tcp"}
 """How an address's scheme is named for Dask, so that it connects by this module."""
 _MESSAGE = 8 << 30  # bytes of a message, whatever it claims
@@ -49,7 +47,7 @@ def client(address: str, security: Any, timeout: float) -> Any:
 
     _make_backends()
 
-    class Client(distributed.Client):  # type: ignore[misc]
+    class Client(distributed.Client):
         # Events that others raise would be printed, or warned of, here.
         _default_event_handlers: dict[str, Any] = {}  # noqa: RUF012
 
@@ -136,6 +134,8 @@ def _without_bytes(value: Any) -> Any:
 
 
 def _unpacked(data: Any, *, sealed: bool, hook: Any = None) -> Any:
+    import msgpack  # comes with Dask
+
     size = len(data)
     found = msgpack.unpackb(
         data,
@@ -220,16 +220,16 @@ def _make_backends() -> None:
     class DataTLS(_Reading, tcp.TLS):
         pass
 
-    class TCPConnector(tcp.TCPConnector):  # type: ignore[misc]
+    class TCPConnector(tcp.TCPConnector):
         comm_class = DataTCP
 
-    class TLSConnector(tcp.TLSConnector):  # type: ignore[misc]
+    class TLSConnector(tcp.TLSConnector):
         comm_class = DataTLS
 
-    class TCPBackend(tcp.TCPBackend):  # type: ignore[misc]
+    class TCPBackend(tcp.TCPBackend):
         _connector_class = TCPConnector
 
-    class TLSBackend(tcp.TLSBackend):  # type: ignore[misc]
+    class TLSBackend(tcp.TLSBackend):
         _connector_class = TLSConnector
 
     registry.backends[SCHEMES["tcp"]] = TCPBackend()

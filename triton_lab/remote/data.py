@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from triton_lab.launch.saving.archive import Reader, SavedLaunchError, Writer
 
-ALLOWED = "None, bool, int, float, str, bytes, list, tuple, dict, NumPy arrays, torch tensors and recorded launches travel back"
+ALLOWED = "None, bool, int, float, str, bytes, list, tuple, dict, arrays of NumPy, tensors and recorded launches travel"
 _MEMBERS = 1 << 16
 _NESTED = 24  # how deep values may be nested; each level is up to four in the object
 _DEPTH = 4 * _NESTED + 8

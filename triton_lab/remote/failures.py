@@ -21,7 +21,7 @@ _AFTER = {
     "launch": "Nothing was written to the tensors, and the next launch has a process of its own.",
     "call": "Other calls have processes of their own.",
 }
-# What Triton and GPUs' drivers raise, whoever launches; whatever else a worker may raise for a launch is no error of the
+# What Triton and GPUs' drivers raise, whoever launches; what else a worker may raise for a launch is no error of the
 # notebook's.
 _AS_HERE: dict[str, type[Exception]] = {
     one.__name__: one for one in (AssertionError, NotImplementedError, RuntimeError, TypeError, ValueError)

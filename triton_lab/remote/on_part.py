@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-from triton_lab.launch.part import Whole, perform as run
+from triton_lab.launch.part import Whole
+from triton_lab.launch.part import perform as run
 from triton_lab.remote import data
 from triton_lab.remote.job import Answer, Part
 

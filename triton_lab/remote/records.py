@@ -44,7 +44,7 @@ _OTHERS: dict[type, tuple[str, ...]] = {
 }
 _TABLE: dict[str, type] = {one.__name__: one for one in (*_DATACLASSES, *_OTHERS, Shown)}
 # A number of an open file means nothing elsewhere.
-_LEFT_OUT = {Held: ("file",)}
+_LEFT_OUT: dict[type, tuple[str, ...]] = {Held: ("file",)}
 _ARRAYS = (Affine, Box)
 
 
@@ -55,7 +55,7 @@ def has(kind: type) -> bool:
 
 def fields_of(record: Any) -> dict[str, Any]:
     """What travels of a record, by its fields' names."""
-    kind = type(record)
+    kind: Any = type(record)
     if kind is Shown:
         return {"text": repr(record)}
     found = {name: getattr(record, name) for name in _names(kind)}
@@ -121,7 +121,7 @@ def _is_of(dtype: np.dtype[Any], hint: Any) -> bool:
 
 
 @functools.cache
-def _names(kind: type) -> tuple[str, ...]:
+def _names(kind: Any) -> tuple[str, ...]:
     if kind in _OTHERS:
         return _OTHERS[kind]
     left_out = _LEFT_OUT.get(kind, ())
@@ -129,7 +129,7 @@ def _names(kind: type) -> tuple[str, ...]:
 
 
 @functools.cache
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: Any) -> dict[str, Any]:
     if kind is range:
         return dict.fromkeys(_OTHERS[range], int)
     if kind in _ARRAYS:

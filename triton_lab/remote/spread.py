@@ -41,9 +41,10 @@ def spread(
     Each is a job in a process of its own, forked from one that is warm, with the limits of `target`; one that is ended
     for them, or crashes, has a RemoteError as ``error`` and is nobody else's. Kernels run on the CPU target there. A
     call travels as code: ``functools.partial`` of a function in a module that workers can import, or a function of the
-    notebook's own. What it returns travels as data: None, bool, int, float, str, bytes, list, tuple, dict, NumPy arrays,
-    torch tensors and recorded launches; another type is a TypeError that names it. What it raises is an error here by
-    its kind, if that is Python's or triton_lab's, else a RemoteError, and by its text. Raises TargetError, RemoteError and ValueError as launches on a scheduler do.
+    notebook's own. What it returns travels as data: None, bool, int, float, str, bytes, list, tuple, dict, NumPy
+    arrays, torch tensors and recorded launches; another type is a TypeError that names it. What it raises is an error
+    by its kind, if that is Python's or triton_lab's, else a RemoteError, and by its text. Raises TargetError,
+    RemoteError and ValueError as launches on a scheduler do.
 
     ``lab.spread([functools.partial(pytest.main, [file]) for file in files], scheduler="tls://...")`` is a test suite.
 

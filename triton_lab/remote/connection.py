@@ -12,6 +12,8 @@ import ssl
 import struct
 from typing import Any
 
+from triton_lab import words
+
 SCHEMES = {"tls": "triton-lab-tls", "tcp": "triton-lab-tcp"}
 """How an address's scheme is named for Dask, so that it connects by this module."""
 _MESSAGE = 8 << 30  # bytes of a message, whatever it claims
@@ -175,34 +177,22 @@ def _decompressed(header: dict[str, Any], frames: list[Any], most: int) -> list[
         if size > left:
             raise Refused(f"a result unpacks to more than {most >> 20} MB")
         left -= size
-        found.append(frame if name is None else _inflated(name, frame, size))
+        found.append(frame if name is None else _inflated(name, frame))
     return found
 
 
 def _claimed(name: Any, start: bytes) -> int:
-    """How large a compressed frame says that it is."""
+    """How large a compressed frame says that it is: it is unpacked into so much memory."""
     if name == "lz4" and len(start) >= 4:
         return int.from_bytes(start[:4], "little")
-    if name == "zstd":
-        import zstandard
-
-        size = zstandard.get_frame_parameters(start).content_size
-        if 0 <= size < 1 << 62:
-            return int(size)
-    raise Refused(
-        f"a result is compressed by {name!s:.20}, and lz4 and zstd are read: see distributed.comm.compression"
-    )
+    raise Refused(f"a result is compressed by {name!s:.20}, and lz4 is read: see Dask's distributed.comm.compression")
 
 
-def _inflated(name: str, frame: Any, size: int) -> bytes:
+def _inflated(name: str, frame: Any) -> bytes:
+    from distributed.protocol.compression import compressions
+
     try:
-        if name == "lz4":
-            import lz4.block
-
-            return bytes(lz4.block.decompress(frame))
-        import zstandard
-
-        return bytes(zstandard.ZstdDecompressor().decompress(frame, max_output_size=size))
+        return bytes(compressions[name].decompress(frame))
     except Exception as error:
         raise Refused(f"a result cannot be decompressed ({type(error).__name__})") from None
 
@@ -271,13 +261,13 @@ async def _frames(stream: Any) -> list[Any]:
     """One message: its size, then how many frames it has, the size of each, and these."""
     (size,) = struct.unpack("Q", await stream.read_bytes(8))
     if not 8 <= size <= _MESSAGE:
-        raise Refused(f"a message claims to have {size} bytes")
+        raise Refused(f"a message claims to have {words.count(size, 'byte')}")
     (count,) = struct.unpack("Q", await stream.read_bytes(8))
     if not 1 <= count <= min(_FRAMES, size // 8):
         raise Refused(f"a message claims to have {count} frames")
     sizes = struct.unpack(f"{count}Q", await stream.read_bytes(8 * count))
     if sum(sizes) > _MESSAGE:
-        raise Refused(f"a message claims to have {sum(sizes)} bytes")
+        raise Refused(f"a message claims to have {words.count(sum(sizes), 'byte')}")
     return [await _bytes(stream, one) for one in sizes]
 
 

@@ -40,17 +40,18 @@ _FIRST_FILE = 3
 
 
 def main() -> None:
-    kind = sys.argv[2]
+    kind, folder = sys.argv[2], Path(sys.argv[3])
     told = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     asked = socket.socket(fileno=os.dup(0))
     isolation.end_with_parent()
     isolation.take_in_orphans()
-    apart = isolation.namespaces_exist()
+    apart = "apart" in sys.argv[4:] and isolation.namespaces_exist()
     _get_ready(kind)
     while select.select([asked], [], [], IDLE)[0]:
         line, files, _, _ = socket.recv_fds(asked, REQUEST, len(FILES))
         if not line:
+            scratch.remove(folder)
             return
         request = json.loads(line)
         with warnings.catch_warnings():
@@ -61,7 +62,7 @@ def main() -> None:
             _contain(request, files, told, apart)
         for file in files:
             os.close(file)
-        told.write(json.dumps({"status": _status(pid, asked, Path(request["folder"]))}) + "\n")
+        told.write(json.dumps({"status": _status(pid, asked, folder)}) + "\n")
 
 
 def _get_ready(kind: str) -> None:

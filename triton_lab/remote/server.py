@@ -36,13 +36,13 @@ class _ServerGone(Exception):
 class Server:
     """One process, for one job at a time."""
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    def __init__(self, kind: str, apart: bool = True) -> None:
+        self.kind, self.apart = kind, apart
         self._scratch = Scratch()
         self._asked, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # A group of its own: what ends the worker's does not leave it half done.
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _START, _PACKAGES, kind],
+            [sys.executable, "-c", _START, _PACKAGES, kind, str(self._scratch.folder), *(["apart"] if apart else [])],
             stdin=theirs.fileno(),
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -181,16 +181,19 @@ _idle: list[Server] = []
 
 
 @contextlib.contextmanager
-def serving(kind: str) -> Iterator[Server]:
-    """A process that is ready for a job of this kind, or is getting ready; kept for the next one if it lives."""
+def serving(kind: str, apart: bool) -> Iterator[Server]:
+    """A process that is ready for a job of this kind, or is getting ready; kept for the next one if it lives.
+
+    ``apart``: its jobs are put into namespaces, where the system has them.
+    """
     with _lock:
-        server = next((one for one in _idle if one.kind == kind), None)
+        server = next((one for one in _idle if (one.kind, one.apart) == (kind, apart)), None)
         if server is not None:
             _idle.remove(server)
     if server is None or not server.alive:
         if server is not None:
             server.close()
-        server = Server(kind)
+        server = Server(kind, apart)
     try:
         yield server
     finally:

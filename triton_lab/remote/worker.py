@@ -1,7 +1,8 @@
 """What a Dask worker runs: one job, in a process of its own, within the limits of who asks and of who keeps the worker.
 
 The latter are of Dask's configuration: ``triton-lab.max-seconds`` and ``triton-lab.max-bytes``, which the environment
-variables ``DASK_TRITON_LAB__MAX_SECONDS`` and ``DASK_TRITON_LAB__MAX_BYTES`` set too.
+variables ``DASK_TRITON_LAB__MAX_SECONDS`` and ``DASK_TRITON_LAB__MAX_BYTES`` set too; ``triton-lab.namespaces`` says
+whether jobs are put into namespaces of their own, which they are where the system has them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def perform(job: bytes, kind: str, seconds: float, memory: int, shared: bytes = 
     key = distributed.worker.thread_state.key
     seconds = min(seconds, float(dask.config.get("triton-lab.max-seconds", seconds)))
     memory = min(memory, int(dask.config.get("triton-lab.max-bytes", memory)))
-    with serving(kind) as server:
+    with serving(kind, bool(dask.config.get("triton-lab.namespaces", True))) as server:
         reply = server.perform(job, seconds, memory, lambda: _is_unwanted(worker, key), shared)
     return packed(vars(replace(reply, worker=str(worker.address))))
 

@@ -5,14 +5,17 @@ A pickle that is read makes a file: then the outcome is wrong, whatever else was
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import json
 import os
 import pickle
 import random
+import socket
 import struct
 import tempfile
+import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -23,7 +26,8 @@ import msgpack
 import numpy as np
 
 from tests.hostile.outcome import Outcome, Try
-from triton_lab.remote import address, connection
+from triton_lab.backend.targets import TargetError
+from triton_lab.remote import address, cluster, connection
 from triton_lab.remote.answers import answer_of
 from triton_lab.remote.data import DataError, packed
 from triton_lab.remote.job import FORMAT, Answer, Called, Changed, Ended, Job, Raised
@@ -59,6 +63,8 @@ def tries(seed: int) -> Iterator[Try]:
             yield _tried(f"place: {text!r:.60}", marker, functools.partial(_place, text))
         for one, local in addresses():
             yield _tried(f"address: {one!r:.60}", marker, functools.partial(_address, one, local))
+        for name, sent in impostors(trap):
+            yield _tried(f"scheduler: {name}", marker, functools.partial(_connect, sent))
         yield from _jobs(marker)
 
 
@@ -261,6 +267,54 @@ def _place(text: Any) -> Outcome:
         Place.read(text)
     except (ValueError, RecursionError):
         return "refused"
+    return "wrong"
+
+
+def message(*frames: bytes) -> bytes:
+    """Frames as they go over a connection of Dask's."""
+    header = struct.pack(f"{1 + len(frames)}Q", len(frames), *map(len, frames))
+    return struct.pack("Q", len(header) + sum(map(len, frames))) + header + b"".join(frames)
+
+
+def impostors(trap: bytes) -> Iterator[tuple[str, bytes]]:
+    """What one sends who answers in a scheduler's place."""
+    pack = msgpack.packb
+    hello = message(pack({"pickle-protocol": 5, "compression": None, "python": [3, 11, 0]}))
+    pickled = message(pack({"__Pickled__": 1}), pack({"pickled-obj": trap, "num-sub-frames": 0}))
+    yield "nothing", b""
+    yield "zeros", bytes(64)
+    yield "a message of an exabyte", struct.pack("Q", 1 << 60)
+    yield "a trillion frames", struct.pack("QQ", 1 << 30, 1 << 40)
+    yield "a frame of an exabyte", struct.pack("QQQ", 16, 1, 1 << 60)
+    yield "a pickle at once", pickled
+    yield "a pickle after a greeting", hello + pickled
+    yield "a greeting that is a number", message(pack(7))
+    yield "a greeting without a protocol", message(pack({"compression": None}))
+    yield "an answer that is a list", hello + message(pack([1, 2, 3]))
+    yield "an error with a pickle", hello + message(pack({"status": "uncaught-error", "exception": trap}))
+    yield "another protocol", b"HTTP/1.1 200 OK\r\n\r\n" * 100
+
+
+def _connect(sent: bytes) -> Outcome:
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                asked, _ = listening.accept()
+                asked.sendall(sent)
+                open_ones.append(asked)
+
+    open_ones: list[socket.socket] = []
+    patience, cluster.CONNECT = cluster.CONNECT, 1.5
+    listening = socket.create_server(("127.0.0.1", 0))
+    threading.Thread(target=serve, daemon=True).start()
+    try:
+        cluster.connected(f"tcp://127.0.0.1:{listening.getsockname()[1]}", None)
+    except TargetError:
+        return "refused"
+    finally:
+        cluster.CONNECT = patience
+        for one in (listening, *open_ones):
+            one.close()
     return "wrong"
 
 

@@ -246,4 +246,4 @@ def test_what_does_not_survive_the_way_back_is_an_error_of_its_call_alone(school
     )
     assert type(opaque) is TypeError and "test_shared.Opaque" in str(opaque) and "arrays of NumPy" in str(opaque)
     assert isinstance(greedy, lab.RemoteError) and "lab.spread(..., max_bytes=...), or call less" in str(greedy)
-    assert not any("launch" in str(error) for error in (particular, opaque, greedy))
+    assert not any("the launch of" in str(error) for error in (particular, opaque, greedy))

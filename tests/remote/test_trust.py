@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import pickle
 import random
 import signal
-import socket
-import struct
 import threading
 from pathlib import Path
 from typing import Any
 
-import msgpack
 import numpy as np
 import pytest
 import torch
@@ -25,12 +23,13 @@ pytest.importorskip("distributed", reason="needs Dask: pip install 'triton-lab[d
 
 from tests.hostile import answers
 from tests.hostile.answers import Trap
-from tests.remote.clusters import Shared, free_port
+from tests.remote.clusters import Shared
 from tests.remote.test_lost import runs, wait_for
 from triton_lab.processes import isolation
-from triton_lab.remote import cluster, scratch
+from triton_lab.remote import scratch
 from triton_lab.remote.address import check_address
 from triton_lab.remote.data import NotData, packed, unpacked
+from triton_lab.remote.server import Server
 from triton_lab.remote.target import _drivers
 
 
@@ -259,40 +258,45 @@ def test_messages_of_a_scheduler_are_not_unpickled(school: Shared, tmp_path: Pat
     marker = tmp_path / "read"
     lab.target("cpu", scheduler=school.address, security=school.certificates.security)
     assert runs()
-    client = next(one.cluster for one in _drivers if one.cluster.address == school.address).client()
+    client = next(one.cluster for one in reversed(_drivers) if one.cluster.address == school.address).client()
     client.sync(client._run_on_scheduler, sends_all, str(marker))
     wait_for(lambda: client.status != "running")  # the last of them ends the connection
     assert runs() and not marker.exists()
 
 
-def impostor(trap: bytes, port: int) -> threading.Thread:
-    """One who answers in a scheduler's place, with a pickle in each message."""
-    listening = socket.create_server(("127.0.0.1", port))
+def test_a_client_of_dasks_own_unpickles_them(school: Shared, tmp_path: Path) -> None:
+    """What docs/shared-gpu.md warns of; where this fails, Dask has changed, and `connection` may be had for less."""
+    import distributed
 
-    def serve() -> None:
-        frames = [msgpack.packb({"__Pickled__": 1}), msgpack.packb({"pickled-obj": trap, "num-sub-frames": 0})]
-        header = struct.pack("QQQ", 2, *map(len, frames))
-        message = struct.pack("Q", len(header) + sum(map(len, frames))) + header + b"".join(frames)
-        for _ in range(50):
-            try:
-                asked, _ = listening.accept()
-                asked.sendall(message)
-                asked.recv(1)
-                asked.close()
-            except OSError:
-                return
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.listening = listening  # type: ignore[attr-defined]
-    thread.start()
-    return thread
+    marker = tmp_path / "read"
+    options = {"security": school.certificates.security, "set_as_default": False, "deserializers": ["msgpack"]}
+    plain = distributed.Client(school.address, **options)
+    try:
+        with contextlib.suppress(Exception):
+            plain.run_on_scheduler(sends_all, str(marker))
+        wait_for(marker.exists)
+    finally:
+        plain.close(timeout=2)
 
 
-def test_who_answers_for_a_scheduler_runs_nothing_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CONNECT", 2.0)
-    marker, port = tmp_path / "read", free_port()
-    thread = impostor(pickle.dumps(Trap(marker)), port)
-    with pytest.raises(lab.TargetError):
-        lab.target("cpu", scheduler=f"tcp://127.0.0.1:{port}")
-    thread.listening.close()  # type: ignore[attr-defined]
+@pytest.mark.parametrize("apart", [True, False], ids=["in namespaces", "without"])
+def test_a_server_of_jobs_is_ready_after_hostile_ones(apart: bool, tmp_path: Path) -> None:
+    server = Server("cpu", apart)
+    deeds = dict(answers.deeds(tmp_path / "read"))
+    for name in (
+        "it makes a session and daemons",
+        "an answer of a terabyte",
+        "links, pipes and folders where its files are",
+    ):
+        assert answers._job(server, deeds[name]) == "refused" and server.alive
+    folder = server._scratch.folder
+    server.close()
+    assert not folder.exists() and not (tmp_path / "read").exists()
+
+
+def test_who_answers_for_a_scheduler_runs_nothing_here(tmp_path: Path) -> None:
+    marker = tmp_path / "read"
+    sent = dict(answers.impostors(pickle.dumps(Trap(marker))))
+    for name in ("a pickle at once", "a pickle after a greeting", "a message of an exabyte", "an error with a pickle"):
+        assert answers._connect(sent[name]) == "refused"
     assert not marker.exists()

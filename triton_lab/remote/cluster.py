@@ -74,10 +74,14 @@ class Cluster:
 
     def check(self) -> None:
         """Raises TargetError where no worker is there that could run a job."""
-        workers = self.client().scheduler_info(n_workers=-1)["workers"]
-        if not workers:
+        told = self.client().scheduler_info(n_workers=-1)
+        try:
+            offers = [one.get("resources", {}).get(RESOURCE) for one in told["workers"].values()]
+        except (AttributeError, KeyError, TypeError):
+            raise TargetError(f"the scheduler {self.address} does not say which workers it has") from None
+        if not offers:
             raise TargetError(f"the scheduler {self.address} has no worker now: {_START[self.kind]}")
-        if self.kind == "gpu" and not any(one.get("resources", {}).get(RESOURCE) for one in workers.values()):
+        if self.kind == "gpu" and not any(offers):
             raise TargetError(f"no worker of the scheduler {self.address} offers a GPU: {_START['gpu']}")
 
     def run(self, job: bytes, kernel: str, only: str | None = None) -> Answer:
@@ -256,7 +260,7 @@ def connected(address: str, security: Any) -> Any:
             # Another patch version on the other side is nothing that a user need do something about.
             warnings.simplefilter("ignore")
             return connection.client(address, security, CONNECT)
-    except (OSError, TimeoutError, ValueError, RuntimeError, TypeError) as error:
+    except Exception as error:  # Dask asserts what another one may send
         raise TargetError(_refusal(address, error)) from None
 
 
@@ -273,8 +277,8 @@ def _refusal(address: str, error: BaseException) -> str:
             "security=distributed.Security(tls_ca_file=..., tls_client_cert=..., tls_client_key=..., "
             "require_encryption=True) with files that the scheduler's authority has signed"
         )
-    if isinstance(error, (TypeError, ValueError)):
-        return f"the scheduler {address} cannot be asked: {error}"
+    if not isinstance(error, (OSError, RuntimeError)):
+        return f"the scheduler {address} cannot be asked ({type(error).__name__}: {error!s:.200})"
     return (
         f"the scheduler {address} did not answer within {CONNECT:g} s: look whether the address is right, whether it "
         "runs, and whether it speaks TLS as the address says"

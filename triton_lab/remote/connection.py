@@ -8,6 +8,7 @@ serialized, as `Sealed`, which Dask's client can only hand on. `opened` gives th
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 import struct
 from typing import Any
@@ -20,6 +21,7 @@ _MESSAGE = 8 << 30  # bytes of a message, whatever it claims
 _FRAMES = 1 << 20
 _TEXT = 2000  # characters of an exception that is told
 _made = False
+_patience = 10.0  # seconds that a scheduler may take to greet; Dask would wait for ever
 
 
 class Refused(ValueError):
@@ -47,6 +49,8 @@ def client(address: str, security: Any, timeout: float) -> Any:
     """A client of the scheduler which reads data alone. Raises what `distributed.Client` does."""
     import distributed
 
+    global _patience
+    _patience = timeout
     _make_backends()
 
     class Client(distributed.Client):
@@ -232,6 +236,7 @@ class _Reading:
 
     stream: Any
     deserialize: bool
+    _greeted = False
 
     async def read(self, deserializers: Any = None) -> Any:
         from distributed.comm.core import CommClosedError
@@ -244,14 +249,16 @@ class _Reading:
         # An error that a scheduler tells of is not to be unpickled: Dask asks this.
         self.deserialize = False
         try:
-            return decoded(await _frames(stream))
+            frames = await asyncio.wait_for(_frames(stream), None if self._greeted else _patience)
+            self._greeted = True
+            return decoded(frames)
         except (StreamClosedError, ssl.SSLError) as error:
             self.stream = None
             self._closed = True
             convert_stream_closed_error(self, error)
-        except Refused as error:
+        except (Refused, TimeoutError) as error:
             self.abort()  # type: ignore[attr-defined]
-            raise CommClosedError(str(error)) from error
+            raise CommClosedError(str(error) or "it did not greet in time") from error
         except BaseException:
             self.abort()  # type: ignore[attr-defined]
             raise

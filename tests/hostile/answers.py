@@ -45,7 +45,7 @@ class Trap:
         self.marker = str(marker)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return open, (self.marker, "w")
+        return Path.touch, (Path(self.marker),)
 
 
 def tries(seed: int) -> Iterator[Try]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import pickle
@@ -260,24 +259,8 @@ def test_messages_of_a_scheduler_are_not_unpickled(school: Shared, tmp_path: Pat
     assert runs()
     client = next(one.cluster for one in reversed(_drivers) if one.cluster.address == school.address).client()
     client.sync(client._run_on_scheduler, sends_all, str(marker))
-    wait_for(lambda: client.status != "running")  # the last of them ends the connection
+    threading.Event().wait(1.0)  # the last of them ends the connection, which Dask makes anew
     assert runs() and not marker.exists()
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
-def test_a_client_of_dasks_own_unpickles_them(school: Shared, tmp_path: Path) -> None:
-    """What docs/shared-gpu.md warns of; where this fails, Dask has changed, and `connection` may be had for less."""
-    import distributed
-
-    marker = tmp_path / "read"
-    options = {"security": school.certificates.security, "set_as_default": False, "deserializers": ["msgpack"]}
-    plain = distributed.Client(school.address, **options)
-    try:
-        with contextlib.suppress(Exception):
-            plain.run_on_scheduler(sends_all, str(marker))
-        wait_for(marker.exists)
-    finally:
-        plain.close(timeout=2)
 
 
 @pytest.mark.parametrize("apart", [True, False], ids=["in namespaces", "without"])

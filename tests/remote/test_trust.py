@@ -23,7 +23,7 @@ pytest.importorskip("distributed", reason="needs Dask: pip install 'triton-lab[d
 from tests.hostile import answers
 from tests.hostile.answers import Trap
 from tests.remote.clusters import Shared
-from tests.remote.test_lost import runs, wait_for
+from tests.remote.test_lost import runs
 from triton_lab.processes import isolation
 from triton_lab.remote import scratch
 from triton_lab.remote.address import check_address

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from tests.course.test_grading import CHECK, RIGHT, notebook
-from tests.remote.clusters import Shared, shared
+from tests.remote.clusters import Shared, jobs_running, shared
 from tests.remote.test_lost import wait_for
 from triton_lab.command.main import triton_lab_command
 from triton_lab.course.grading import grade
@@ -41,21 +42,23 @@ def test_the_table_is_that_of_here(school: Shared, tmp_path: Path) -> None:
 
 
 def test_a_lost_worker_takes_no_points_away(tmp_path: Path) -> None:
-    """The second notebook ends its worker, and no other one comes; its own process ends with that."""
+    """While the second notebook runs its worker ends, and no other one comes; its own process ends with that."""
+    begun = tmp_path / "begun"
     with shared(tmp_path / "cluster") as small:
         assert small.worker is not None
-        ends = f"import os, signal; os.kill({small.worker.pid}, signal.SIGKILL)"
-        told = f"import os; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))"
+        kill = small.worker.kill
+        thread = threading.Thread(target=lambda: (wait_for(begun.exists, 120), kill()))
+        thread.start()
         files = [
             notebook(tmp_path / "right.ipynb", RIGHT, CHECK),
-            notebook(tmp_path / "ends.ipynb", told, ends, "while True: pass", RIGHT, CHECK),
+            notebook(tmp_path / "ends.ipynb", f"open({str(begun)!r}, 'w')", "while True: pass", RIGHT, CHECK),
             notebook(tmp_path / "after.ipynb", RIGHT, CHECK),
         ]
         grades = grade(files, scheduler=small.address, security=small.certificates.security)
+        thread.join()
         lost = "not graded: the workers were lost; grade it again when one is there"
         assert [(row.points, row.message) for row in grades] == [(1, ""), (0, lost), (0, lost)]
-        process = Path("/proc", (tmp_path / "pid").read_text())
-        wait_for(lambda: not process.exists())
+        wait_for(lambda: jobs_running() == 0)
 
 
 def test_a_scheduler_that_anybody_may_read_is_refused(tmp_path: Path) -> None:

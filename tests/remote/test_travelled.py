@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from tests.kernels import double
 from triton_lab.compiled.architecture import architecture
 from triton_lab.compiled.front import read
 from triton_lab.examples import example
+from triton_lab.remote.data import packed, unpacked
 from triton_lab.remote.job import Changed, Compiled
 from triton_lab.remote.on_gpu import Travelled
 
@@ -48,7 +48,7 @@ def test_what_has_travelled_compiles_to_the_same_instructions(name: str) -> None
     work = Compiled(
         request.module, ("cuda", 90, 32), request.options, triton.__version__, tuple(source.signature.items()), (), 0.0
     )
-    there = triton.compile(Travelled("kernel", pickle.loads(pickle.dumps(work))), target=HOPPER, options=options)
+    there = triton.compile(Travelled("kernel", unpacked(packed(work), 1 << 20)), target=HOPPER, options=options)
     assert there.metadata.name == here.metadata.name and there.metadata.shared == here.metadata.shared
     assert instructions(there.asm["ptx"]) == instructions(here.asm["ptx"])
     assert len(there.asm["cubin"]) > 1000

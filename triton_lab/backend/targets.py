@@ -92,7 +92,8 @@ def shared_gpu() -> str:
 
 def _shared_driver(kind: str, scheduler: str, security: Any, insecure: bool, max_seconds: float, max_bytes: int) -> Any:
     """The driver for a scheduler, which was asked whether it has such workers."""
-    from triton_lab.remote.cluster import Cluster, check_address, installed
+    from triton_lab.remote.address import check_address
+    from triton_lab.remote.cluster import Cluster, installed
     from triton_lab.remote.target import driver_of
 
     global _shared

@@ -1,9 +1,9 @@
 """The process that a worker keeps ready, and the one that it forks for each job.
 
-The first imports what jobs of its kind need, and then reads requests, a line of JSON each, from standard input: the
-``folder`` with the files ``job`` and, perhaps, ``shared``, and ``memory``, the bytes that the job may take over what
-is there already. It forks; the new process does that one job, writes the file ``answer``, and is gone, with whatever
-it did to itself and to the GPU. The first answers in lines of JSON on what was its standard output: ``pid`` at the
+The first imports what jobs of its kind need, and then reads requests from the socket that is its standard input: a
+message of JSON each, with open files beside it: the job, what it shares with others, its output, and its answer. It
+forks a process that `contain`s the job: that one does it, writes the answer, and is gone, with whatever it has started
+and done to itself and to the GPU. The first answers in lines of JSON on what was its standard output: ``pid`` at the
 begin, ``status`` at the end. It ends when nobody asks any more, and takes a job that still runs with it.
 """
 
@@ -12,122 +12,198 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pickle
 import re
 import resource
 import select
 import signal
+import socket
 import sys
+import tempfile
 import traceback
 import warnings
 from pathlib import Path
+from typing import Any
 
-from triton_lab.remote.job import FORMAT, Answer, Called, Job, Raised
+from triton_lab.processes import isolation
+from triton_lab.remote import scratch
+from triton_lab.remote.data import DataError, NotData, packed, unpacked
+from triton_lab.remote.job import FORMAT, Answer, Called, Compiled, Job, Part, Raised
 
 READY = 180.0  # seconds that it may take to import what jobs need
 IDLE = 900.0  # and that it waits for another request
 PRINTED = 1 << 20  # bytes that are kept of what a job prints
+BESIDE = 64 << 20  # bytes of an answer beside the memory that a job may take
+REQUEST = 1 << 16  # bytes of a request
+FILES = ("job", "shared", "said", "answer")
 _PAUSE = 0.005
+_FIRST_FILE = 3
 
 
 def main() -> None:
-    kind = sys.argv[2]
+    kind, folder = sys.argv[2], Path(sys.argv[3])
     told = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
+    asked = socket.socket(fileno=os.dup(0))
+    isolation.end_with_parent()
+    isolation.take_in_orphans()
+    apart = "apart" in sys.argv[4:] and isolation.namespaces_exist()
     _get_ready(kind)
-    while select.select([sys.stdin], [], [], IDLE)[0]:
-        line = sys.stdin.readline()
+    while select.select([asked], [], [], IDLE)[0]:
+        line, files, _, _ = socket.recv_fds(asked, REQUEST, len(FILES))
         if not line:
+            scratch.remove(folder)
             return
+        request = json.loads(line)
         with warnings.catch_warnings():
             # NumPy's threads are there, and know what a fork is.
             warnings.simplefilter("ignore", DeprecationWarning)
             pid = os.fork()
         if pid == 0:
-            _work(**json.loads(line))
-        told.write(json.dumps({"pid": pid}) + "\n")
-        told.write(json.dumps({"status": _status(pid)}) + "\n")
+            _contain(request, files, told, apart)
+        for file in files:
+            os.close(file)
+        told.write(json.dumps({"status": _status(pid, asked, folder)}) + "\n")
 
 
 def _get_ready(kind: str) -> None:
     """Import what jobs need. CUDA must not begin before the fork."""
     if kind == "cpu":
-        import triton_lab.launch.part
         import triton_lab.remote.on_cpu
+        import triton_lab.remote.on_part
     else:
         import torch  # noqa: F401
 
-        import triton_lab.remote.on_gpu  # noqa: F401
+        import triton_lab.remote.on_gpu
+    import triton_lab.remote.records  # noqa: F401
 
 
-def _status(pid: int) -> int:
-    """How the process ended, as `os.waitpid` has it; where nobody is there any more to be told, it is ended too."""
+def _status(pid: int, asked: socket.socket, folder: Path) -> int:
+    """How the job ended, as `os.waitpid` has it; where the worker is gone, this process ends, and the job with it."""
     while True:
         found, status = os.waitpid(pid, os.WNOHANG)
         if found:
+            isolation.end_descendants()  # of a job that has ended the process which it was to be ended by
             return status
-        if select.select([sys.stdin], [], [], _PAUSE)[0] and not os.read(0, 1):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(pid, signal.SIGKILL)
+        if select.select([asked], [], [], _PAUSE)[0] and not asked.recv(1):
+            isolation.end_descendants()
+            scratch.remove(folder)
             os._exit(0)
 
 
-def _work(folder: str, memory: int) -> None:
-    """Do the job in ``folder``; the process ends."""
+def _contain(request: dict[str, Any], files: list[int], told: Any, apart: bool) -> None:
+    """In the process that is forked for a job: have it done, and end as it does."""
     code = 1
     try:
-        os.setsid()
-        said = os.open(Path(folder) / "said", os.O_RDWR | os.O_CREAT | os.O_APPEND)
-        null = os.open(os.devnull, os.O_RDONLY)
-        for old, new in ((null, 0), (said, 1), (said, 2)):
-            os.dup2(old, new)
+        isolation.end_with_parent()
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        answer = _answer(Path(folder), memory)
-        _write(Path(folder), answer)
-        code = 0
+        folder = Path(request["folder"])
+        status = isolation.contain(
+            lambda: _work(folder, request["memory"], files),
+            lambda child: told.write(json.dumps({"pid": child}) + "\n"),
+            apart=apart,
+            private=folder,
+            hidden=scratch.all_of(folder),
+        )
+        code = os.waitstatus_to_exitcode(status)
+        if code < 0:  # to end as the job did
+            with contextlib.suppress(OSError, ValueError):
+                signal.signal(-code, signal.SIG_DFL)
+            os.kill(os.getpid(), -code)
     except BaseException:
         traceback.print_exc()
     finally:
-        with contextlib.suppress(Exception):
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(code)
+        os._exit(code & 0xFF)
 
 
-def _answer(folder: Path, memory: int) -> Answer:
-    job: Job = pickle.loads((folder / "job").read_bytes())
-    if job.format != FORMAT:
+def _work(folder: Path, memory: int, files: list[int]) -> int:
+    """Do the job; the exit code. It keeps no open file but its own."""
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDONLY)
+    job, shared, said, answer = (os.fdopen(os.dup(file), mode) for file, mode in zip(files, _MODES, strict=True))
+    for old, new in ((null, 0), (said.fileno(), 1), (said.fileno(), 2)):
+        os.dup2(old, new)
+    _close_others(job.fileno(), shared.fileno(), answer.fileno())
+    _bound_to(resource.RLIMIT_FSIZE, memory + BESIDE)
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+    try:
+        made = packed(_answer(job.read(), shared.read(), memory))
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    answer.write(made)
+    answer.flush()
+    return 0
+
+
+_MODES = ("rb", "rb", "ab", "wb")
+
+
+def _close_others(*kept: int) -> None:
+    """What the processes before had open is not the job's: the way to the worker, above all."""
+    most = max(map(int, os.listdir("/proc/self/fd")), default=_FIRST_FILE)
+    for file in range(_FIRST_FILE, most + 1):
+        if file not in kept:
+            with contextlib.suppress(OSError):
+                os.close(file)
+
+
+def _answer(job: bytes, shared: bytes, memory: int) -> Answer:
+    try:
+        return _done(job, shared, memory)
+    except MemoryError as error:
+        return Answer(failure=Raised("MemoryError", str(error)))
+    except NotData as error:
+        return Answer(failure=Raised("TypeError", f"what the call returned does not travel: {error}"))
+    except Exception as error:  # compilers, drivers and functions of a notebook's raise whatever they like
+        plain = error.args if all(type(one) in (int, float, str) for one in error.args) else ()
+        return Answer(failure=Raised(type(error).__name__, _text(error), plain))
+
+
+def _text(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception as other:
+        return f"(it cannot be told: {type(other).__name__})"
+
+
+def _done(packed_job: bytes, shared: bytes, memory: int) -> Answer:
+    try:
+        job = unpacked(packed_job, len(packed_job))
+    except DataError:
+        job = None
+    if type(job) is not Job or job.format != FORMAT:
         return Answer(
             failure=Raised("RuntimeError", "the notebook and this worker have different versions of triton-lab")
         )
-    try:
-        if job.kind == "cpu":
-            _bound(memory)
-            if isinstance(job.work, Called):
-                from triton_lab.remote import on_call
-
-                return on_call.perform(job.work, folder / "shared")
-            from triton_lab.remote import on_cpu
-
-            return on_cpu.perform(job)
+    if isinstance(job.work, Compiled):
         _bound_gpu(memory)
         from triton_lab.remote import on_gpu
 
         return on_gpu.perform(job)
-    except MemoryError as error:
-        return Answer(failure=Raised("MemoryError", str(error)))
-    except Exception as error:  # compilers and drivers raise whatever they like
-        plain = error.args if all(type(one) in (int, float, str) for one in error.args) else ()
-        return Answer(failure=Raised(type(error).__name__, str(error), plain))
+    _bound(memory)
+    if isinstance(job.work, Called):
+        from triton_lab.remote import on_call
+
+        return on_call.perform(job.work)
+    if isinstance(job.work, Part):
+        from triton_lab.remote import on_part
+
+        return on_part.perform(job.work, shared)
+    from triton_lab.remote import on_cpu
+
+    return on_cpu.perform(job)
 
 
 def _bound(memory: int) -> None:
     """Let this process take so many bytes over what it has."""
     found = re.search(r"^VmData:\s*(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
-    has = int(found[1]) << 10 if found else 0
-    _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    wanted = has + memory
-    resource.setrlimit(resource.RLIMIT_DATA, (wanted if most == resource.RLIM_INFINITY else min(wanted, most), most))
+    _bound_to(resource.RLIMIT_DATA, (int(found[1]) << 10 if found else 0) + memory)
+
+
+def _bound_to(limit: int, wanted: int) -> None:
+    _, most = resource.getrlimit(limit)
+    least = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+    resource.setrlimit(limit, (least, least))
 
 
 def _bound_gpu(memory: int) -> None:
@@ -139,10 +215,3 @@ def _bound_gpu(memory: int) -> None:
         _, total = torch.cuda.mem_get_info()
         torch.cuda.set_per_process_memory_fraction(min(1.0, memory / total))
     _bound(memory)
-
-
-def _write(folder: Path, answer: Answer) -> None:
-    sys.stdout.flush()
-    part = folder / "answer.part"
-    part.write_bytes(pickle.dumps(answer, protocol=5))
-    part.rename(folder / "answer")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 from triton_lab.interpreter.errors import KernelError, Stopped
@@ -20,7 +21,8 @@ _AFTER = {
     "launch": "Nothing was written to the tensors, and the next launch has a process of its own.",
     "call": "Other calls have processes of their own.",
 }
-# What Triton and GPUs' drivers raise, whoever launches; whatever else a worker may raise is no error of the notebook's.
+# What Triton and GPUs' drivers raise, whoever launches; what else a worker may raise for a launch is no error of the
+# notebook's.
 _AS_HERE: dict[str, type[Exception]] = {
     one.__name__: one for one in (AssertionError, NotImplementedError, RuntimeError, TypeError, ValueError)
 }
@@ -37,14 +39,20 @@ def raised(answer: Answer, call: Any, kernel: str, deed: str = "launch") -> Base
     """
     failure = answer.failure
     if isinstance(failure, Stopped) and call is not None:
-        return _kernel_error(failure, call, answer.worker)
+        try:
+            return _kernel_error(failure, call, answer.worker)
+        except Exception as error:  # a worker may say anything of a kernel that it does not know
+            return RemoteError(
+                f"what stopped {kernel} on {answer.worker} cannot be read ({type(error).__name__}). {_AFTER[deed]}"
+            )
     if isinstance(failure, Ended):
         limit = "took more than" in failure.why
         advice = f"ask for more with {_ASK[deed]}(..., max_seconds=...), or {deed} less at once. " if limit else ""
         return RemoteError(
             f"the {deed} of {kernel} on {answer.worker} was ended: {failure.why}\n  {advice}{_AFTER[deed]}"
         )
-    assert isinstance(failure, Raised)
+    if not isinstance(failure, Raised):
+        return RemoteError(f"the {deed} of {kernel} on {answer.worker} failed, and not as a {deed} can. {_AFTER[deed]}")
     return _python_error(failure, f"in the {deed} of {kernel} on {answer.worker}", deed)
 
 
@@ -57,7 +65,7 @@ def _kernel_error(failure: Stopped, call: Any, worker: str) -> KernelError:
 
 
 def _python_error(failure: Raised, where: str, deed: str) -> BaseException:
-    if failure.type == "OutOfResources":
+    if failure.type == "OutOfResources" and [type(one) for one in failure.arguments] == [int, int, str]:
         from triton.runtime.errors import OutOfResources
 
         refused: BaseException = OutOfResources(*failure.arguments)
@@ -68,4 +76,23 @@ def _python_error(failure: Raised, where: str, deed: str) -> BaseException:
             f"less at once. {_AFTER[deed]}"
         )
     text = f"{failure.text}\n  {where}. {_AFTER[deed]}" + (f" {_CRASH}." if "illegal" in failure.text else "")
-    return _AS_HERE.get(failure.type, RemoteError)(text)
+    if deed == "launch":
+        return _AS_HERE.get(failure.type, RemoteError)(text)
+    kind = _kind(failure.type)
+    return RemoteError(f"{failure.type}: {text}") if kind is None else kind(text)
+
+
+def _kind(name: str) -> type[Exception] | None:
+    """The error of Python's or ours under this name, if it is made of a text alone."""
+    import triton_lab
+
+    found = getattr(builtins, name, None)
+    if found is None and name in triton_lab.__all__:
+        found = getattr(triton_lab, name)
+    if not isinstance(found, type) or not issubclass(found, Exception):
+        return None
+    try:
+        found("a text")
+    except Exception:
+        return None
+    return found

@@ -13,7 +13,7 @@ from triton_lab.interpreter.errors import Stopped
 from triton_lab.interpreter.machine import Limits
 from triton_lab.interpreter.values import Value
 
-FORMAT = 2
+FORMAT = 3
 """Of what travels: a worker refuses another one's jobs."""
 
 Bytes = NDArray[np.uint8]
@@ -82,11 +82,15 @@ class Compiled:
 
 
 @dataclass(frozen=True)
-class Called:
-    """Work of another kind for the CPU: a function of Python's and its arguments, pickled.
+class Part:
+    """Work of another kind for the CPU: the programs ``own`` of a launch that runs in parts, which comes apart."""
 
-    Where jobs have one more argument in common, it comes first, and apart from them.
-    """
+    own: range
+
+
+@dataclass(frozen=True)
+class Called:
+    """Work of another kind for the CPU: a function of Python's, pickled. It is code, and unpickled in the job alone."""
 
     call: bytes
 
@@ -98,7 +102,7 @@ class Job:
     kernel: str
     grid: tuple[int, int, int]
     memory: tuple[Sent, ...]
-    work: Interpreted | Compiled | Called
+    work: Interpreted | Compiled | Part | Called
     format: int = FORMAT
 
     @property
@@ -122,6 +126,10 @@ class Changed:
         if not differs.any():
             return None
         return cls(start, np.packbits(differs).tobytes(), after[differs].tobytes())
+
+    def fits(self, size: int) -> bool:
+        """Whether this can be of a run of so many bytes."""
+        return len(self.flags) == (size + 7) // 8 and int(self.where(size).sum()) == len(self.data)
 
     def where(self, size: int) -> NDArray[np.bool_]:
         """Which of the run's ``size`` bytes have changed."""
@@ -148,8 +156,8 @@ class Ended:
 class Answer:
     """What became of a job: seconds of the kernel, each time, and of its compiler; what it printed, where it ran.
 
-    ``other`` names the target that a GPU wants the kernel read for, where that is not the one sent. Of what was
-    `Called`, ``returned`` is the result, pickled, or with ``threw`` the exception.
+    ``other`` names the target that a GPU wants the kernel read for, where that is not the one sent. ``returned`` is
+    the result of what was `Called`, or what a `Part` did, as `data.packed` has it.
     """
 
     changed: tuple[Changed, ...] = ()
@@ -161,7 +169,20 @@ class Answer:
     failure: Stopped | Raised | Ended | None = None
     other: tuple[str, int | str, int] | None = None
     returned: bytes = b""
-    threw: bool = False
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a worker sends back: the job's answer, packed, as its process has written it, and what is known beside it.
+
+    ``why`` says why there is no answer. The worker does not look into the answer: it is whatever the job has made it.
+    """
+
+    worker: str
+    printed: str
+    why: str
+    answer: bytes
+    format: int = FORMAT
 
 
 def changes(memory: Sequence[Sent], after: Sequence[Bytes]) -> tuple[Changed, ...]:

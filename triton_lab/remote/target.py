@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import pickle
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,10 +23,11 @@ from triton_lab.backend.recorders import Call, recorders
 from triton_lab.backend.regions import regions_of
 from triton_lab.backend.stopwatch import Time
 from triton_lab.interpreter.memory import Region
+from triton_lab.remote.answers import check_done
 from triton_lab.remote.cluster import Cluster
+from triton_lab.remote.data import DataError, packed, unpacked
 from triton_lab.remote.failures import RemoteError, raised
-from triton_lab.remote.job import Answer, Compiled, Described, Interpreted, Job, Reinterpreted, Sent, Tensor
-from triton_lab.remote.on_call import packed, result
+from triton_lab.remote.job import Answer, Compiled, Described, Interpreted, Job, Part, Reinterpreted, Sent, Tensor
 
 # A job goes to so many GPUs of other architectures, for which it has to be read anew each time.
 _OTHERS = 3
@@ -141,17 +141,28 @@ class RemoteLauncher(Launcher):
 
     def apart(self, call: Call, work: Callable[[Any, Any], Any], whole: Any, parts: Sequence[Any]) -> list[Any]:
         """Each part is a job for the CPU. Raises RemoteError: nothing is written then."""
-        name, jobs = call.metadata.name, [pickle.dumps(_called(call, work, part), protocol=5) for part in parts]
+        from triton_lab.launch.part import perform
+
+        assert work is perform  # the one that workers know: no function travels with a launch
+        name = call.metadata.name
+        jobs = [packed(Job(name, call.grid, (), Part(part))) for part in parts]
         with bar(name, launcher.progress) as told:
             answers = self.driver.cluster.run_all(
-                jobs, name, whole, lambda ended: None if told is None else told(ended, len(parts))
+                jobs, name, packed(whole), lambda ended: None if told is None else told(ended, len(parts))
             )
         for answer in answers:
             if answer.failure is not None:
                 raise raised(answer, None, name) from None
-            if answer.threw:
-                raise result(answer)
-        return [result(answer) for answer in answers]
+        return [self._done(answer, whole, part) for answer, part in zip(answers, parts, strict=True)]
+
+    def _done(self, answer: Answer, whole: Any, part: range) -> Any:
+        try:
+            return check_done(unpacked(answer.returned, self.driver.cluster.memory), whole, part)
+        except DataError as error:
+            raise RemoteError(
+                f"what {answer.worker} did of the launch of {self.metadata.name} cannot be read: {error}. Nothing was "
+                "written to the tensors"
+            ) from None
 
     def _on_cpu(self, call: Any, memory: tuple[Sent, ...]) -> Answer:
         owners = [None if at is None else tuple(one.start for one in at if one.size) for at in call.owners]
@@ -192,7 +203,7 @@ class RemoteLauncher(Launcher):
         )
 
     def _sent(self, job: Job, only: str | None = None) -> Answer:
-        return self.driver.cluster.run(pickle.dumps(job, protocol=5), job.kernel, only)
+        return self.driver.cluster.run(packed(job), job.kernel, only)
 
     def _check_size(self, memory: Sequence[Sent]) -> None:
         size, most = sum(len(sent.data) for sent in memory), self.driver.cluster.memory
@@ -209,10 +220,6 @@ class RemoteLauncher(Launcher):
                 f"the kernel {self.metadata.name} follows addresses that it loads from memory, and what lies there "
                 "does not travel to a worker: pass the tensors themselves, or run it on this machine's target 'cpu'"
             )
-
-
-def _called(call: Call, work: Callable[[Any, Any], Any], part: Any) -> Job:
-    return Job(call.metadata.name, call.grid, (), packed(work, part))
 
 
 def _sent(name: str, type: Any, argument: Any) -> Any:
@@ -245,6 +252,9 @@ _LISTS = ("shape", "strides", "block_shape")
 def _put(answer: Answer, regions: Sequence[Region]) -> None:
     """What has changed there, here too. Raises RemoteError where that cannot be."""
     by_start = {region.start: region for region in regions if region.size}
+    known = len({changed.start for changed in answer.changed} & set(by_start))
+    if known < len(answer.changed) or not all(one.fits(by_start[one.start].size) for one in answer.changed):
+        raise RemoteError(f"{answer.worker} says that memory has changed which was not sent; nothing was written")
     for changed in answer.changed:
         if not by_start[changed.start].writable:
             raise RemoteError("the kernel wrote to memory that may only be read; nothing was written to the tensors")

@@ -93,6 +93,19 @@ def load(
         raise SavedLaunchError(f"{path} is no launch that can be loaded: it breaks the format ({told})") from error
 
 
+def unpacked(whole: bytes, max_bytes: int = MAX_BYTES) -> Launch:
+    """The launch that a file with these bytes would hold. Raises SavedLaunchError.
+
+    It may take as long as it takes: the caller has launched it, and a replay has a deadline of its own.
+    """
+    try:
+        return _launch(Reader(whole, max_bytes), math.inf)
+    except (SavedLaunchError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        raise SavedLaunchError(f"it breaks the format ({type(error).__name__})") from error
+
+
 def _launch(reader: Reader, seconds: float) -> Launch:
     head = reader.head
     if head.get("format") != NAME:

@@ -30,6 +30,11 @@ FINDING_ARRAYS = ("programs", "lanes", "elements", "events", "values")
 
 def save(launch: Launch, path: str | PathLike[str]) -> None:
     """See `Launch.save`."""
+    Path(path).write_bytes(packed(launch))
+
+
+def packed(launch: Launch) -> bytes:
+    """What such a file holds. Raises CannotReplay."""
     from triton_lab.compiled import filed
 
     snapshot = launch.snapshot
@@ -71,7 +76,7 @@ def save(launch: Launch, path: str | PathLike[str]) -> None:
         "compilations": filed.told(launch.compilations, writer.array),
         "unchecked": [[one.what, one.why] for one in launch.unchecked],
     }  # fmt: skip
-    writer.write(Path(path), head)
+    return writer.packed(head)
 
 
 def _tuning(tuning: Tuning | None) -> dict[str, Any] | None:

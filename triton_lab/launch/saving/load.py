@@ -44,6 +44,7 @@ _BLOCK = 1 << 20
 _PROGRAMS = 1 << 24
 _TEXT = 16 << 20
 _STEPS = 10_000_000
+_ANY_SECONDS = 1e9
 _MEMORY = 1 << 30
 _TWIN = 2  # times as long may the kernel with probes take
 _ADDRESSES = 1 << 63
@@ -99,7 +100,7 @@ def unpacked(whole: bytes, max_bytes: int = MAX_BYTES) -> Launch:
     It may take as long as it takes: the caller has launched it, and a replay has a deadline of its own.
     """
     try:
-        return _launch(Reader(whole, max_bytes), math.inf)
+        return _launch(Reader(whole, max_bytes), _ANY_SECONDS)
     except (SavedLaunchError, KeyboardInterrupt):
         raise
     except Exception as error:

@@ -14,12 +14,14 @@ import signal
 import sys
 import tempfile
 from collections import Counter, deque
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import machine
+from tests import machine, selection, sources
+from tests.durations import Durations
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -32,13 +34,20 @@ def pytest_collection() -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files whose tests take long come first, the others as they are: what is left at the end is short, and several
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Files that take long come first, by `tests/durations.json`: what is left at the end is short, and several
     workers, each of which takes file after file, end together. Those that want the browser come before all, so that
-    it is opened once."""
+    it is opened once; and before these the tests next to a change, if tests are selected by one."""
     browser = {item.path for item in items if _wants_browser(item)}
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: 0 if item.path in browser else 1 if item.path in slow else 2)
+    near = {name for name, far in selection.distances(config).items() if far <= selection.NEAR}
+    spent: Counter[Path] = Counter()
+    for item, seconds in zip(items, Durations.load().each([item.nodeid for item in items]), strict=True):
+        spent[item.path] += seconds
+    # Audits share what they parse: they come one after the other.
+    audits = {item.path for item in items if _reads_sources(item)}
+    spent.update(dict.fromkeys(audits, sum(spent[path] for path in audits)))
+    next_to_it = {item.path for item in items if item.nodeid.partition("::")[0] in near}
+    items.sort(key=lambda item: (item.path not in next_to_it, item.path not in browser, -spent[item.path], item.path))
 
 
 @pytest.hookimpl
@@ -60,6 +69,15 @@ def pytest_sessionstart() -> None:
         from triton_lab.native import engine
 
         engine.lately = deque()
+
+
+def _reads_sources(item: pytest.Item) -> bool:
+    return getattr(getattr(item, "module", None), "sources", None) is sources
+
+
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    if nextitem is None or not _reads_sources(nextitem):
+        sources.forget()
 
 
 def _wants_browser(item: pytest.Item) -> bool:

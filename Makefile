@@ -1,7 +1,8 @@
 # `make` alone lists what can be made; `make lab` and `make test` are all that a fresh clone needs.
 #
 # Variables worth setting: PYTHON (which interpreter makes the virtual environment), VENV (where it
-# lies), PINS (what is installed before us), PYTEST_ARGS, LAB_ARGS, FROM (whose solutions go), SEED (of random kernels).
+# lies), PINS (what is installed before us), PYTEST_ARGS, LAB_ARGS, FROM (whose solutions go), SEED (of random kernels),
+# BUDGET (seconds of processors that the tests of `make test` may take).
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -15,6 +16,7 @@ LAB_ARGS ?=
 FROM ?= notebooks
 SEED ?= 0
 HOSTILE_ARGS ?=
+BUDGET ?=
 
 BIN := $(abspath $(VENV))/bin
 # Node and jlpm come from the environment: nothing else on the machine is needed.
@@ -47,7 +49,7 @@ lab: $(VENV)/.lab ## Open the first notebook in JupyterLab, its kernels running 
 # core, and what checks TypeScript another.
 test: $(VENV)/.test ## Lint, type-check and run the tests that a change can break, within five minutes
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint check-extension
-	@$(MAKE) --no-print-directory pytest PYTEST_ARGS="$(PYTEST_ARGS) -p tests.selection"
+	@$(MAKE) --no-print-directory pytest PYTEST_ARGS="$(PYTEST_ARGS) -p tests.selection $(if $(BUDGET),--budget=$(BUDGET))"
 
 test-all: $(VENV)/.test ## Lint, type-check and run all tests
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint check-extension

@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, settings
 
 from tests import machine, selection, sources
 from tests.durations import Durations
+from tests.wordings import wording as wording
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -154,6 +154,8 @@ class Graph:
             return self.audits if file.startswith("triton_lab/") else ()
         if file not in self._named:
             beside = {name for name in self.files if PurePosixPath(name).parent == path.parent}
+            if file.startswith("tests/wordings/") and (self.root / file).exists():  # it names the tests that read it
+                beside |= set(re.findall(r"^# (\S+)", (self.root / file).read_text(encoding="utf-8"), re.MULTILINE))
             named = [f"{a}{path.name}{b}" for a in "\"'/" for b in "\"'"]
             found = {name for name, text in self._texts.items() if any(each in text for each in named)}
             self._named[file] = sorted(beside | found)

@@ -17,6 +17,7 @@ FROM ?= notebooks
 SEED ?= 0
 HOSTILE_ARGS ?=
 BUDGET ?=
+CASES ?=
 
 BIN := $(abspath $(VENV))/bin
 # Node and jlpm come from the environment: nothing else on the machine is needed.
@@ -59,8 +60,8 @@ pytest: $(VENV)/.test ## Run all tests, without lint and types
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 # One worker, so that each second is counted where it is spent.
-durations: $(VENV)/.test ## Measure all tests anew for the order of runs and what `make test` selects
-	$(BIN)/python -m pytest -p tests.durations
+durations: $(VENV)/.test ## Measure all tests anew, for their order and for `make test`; CASES=2 in a third of the time
+	$(BIN)/python -m pytest -p tests.durations $(if $(CASES),--cases=$(CASES))
 	$(BIN)/python -m tests.durations
 
 # Cheap from Python 3.12 on, where the interpreter itself tells which lines run (sys.monitoring).

@@ -6,7 +6,8 @@ one of them takes on average, and the functions that take at least `SLOW` second
 the others share, and each of the others.
 
 `python -m pytest -p tests.durations tests/ir` measures what it runs, and `python -m tests.durations` then writes the
-lines of those files anew. Measure with one worker.
+lines of those files anew. Measure with one worker. ``--cases 2`` runs two cases of each function and no more, for a
+table in a third of the time.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import json
 import os
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +27,9 @@ ROOT = Path(__file__).parents[1]
 TABLE = Path(__file__).with_name("durations.json")
 MEASURED = ROOT / ".pytest_cache" / "durations.jsonl"  # what was measured since the table was written
 SLOW = 0.5
-UNKNOWN = 0.1  # of a test in a file that nobody has measured
+# Of a test in a file that nobody has measured. In the browser it is what all of them took when they were last measured
+# together: 893 s for 202 tests.
+UNKNOWN, UNKNOWN_IN_BROWSER = 0.1, 4.4
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -60,15 +63,37 @@ def measured_file() -> Path:
     return Path(os.environ.get("TRITON_LAB_DURATIONS") or MEASURED)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cases", type=int, help="measure so many cases of each function (all)")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """How many tests a file has is written down too, as not all may run."""
+    counts = Counter(item.nodeid.partition("::")[0] for item in items)
+    _write(*counts.items())
+    most, seen = config.getoption("cases"), Counter[str]()
+    if most:
+        kept = []
+        for item in items:
+            seen[family_of(item.nodeid)] += 1
+            if seen[family_of(item.nodeid)] <= most:
+                kept.append(item)
+        items[:] = kept
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     before = seconds()
     yield
-    line = json.dumps([item.nodeid, round(max(0.0, seconds() - before), 4)])
+    _write((item.nodeid, round(max(0.0, seconds() - before), 4)))
+
+
+def _write(*measured: tuple[str, float]) -> None:
+    """The seconds of a test, or how many tests a file has."""
     file = measured_file()
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a", encoding="utf-8") as opened:
-        opened.write(line + "\n")
+        opened.writelines(json.dumps(one) + "\n" for one in measured)
 
 
 def family_of(test: str) -> str:
@@ -121,7 +146,9 @@ class Durations:
     def of(self, test: str, first: bool) -> float:
         """Seconds of a test, which may be the first of its function that runs."""
         file, _, family = family_of(test).partition("::")
-        return self.files[file].of(family, first) if file in self.files else UNKNOWN
+        if file in self.files:
+            return self.files[file].of(family, first)
+        return UNKNOWN_IN_BROWSER if file.startswith("tests/browser/") else UNKNOWN
 
     def each(self, tests: Sequence[str]) -> list[float]:
         """Seconds of each of these tests, run in this order."""
@@ -135,11 +162,13 @@ class Durations:
 
 
 def summed_up(taken: Mapping[str, float]) -> dict[str, OfFile]:
-    """The lines of the table for tests and their seconds, in the order in which they ran."""
+    """The lines of the table for tests and their seconds, in the order in which they ran, and for files and how many
+    tests they have, where not all have run."""
     families: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for test, spent in taken.items():
         file, _, family = family_of(test).partition("::")
-        families[file][family].append(spent)
+        if family:
+            families[file][family].append(spent)
     found = {}
     for file, functions in families.items():
         slow, rest = {}, []
@@ -151,7 +180,7 @@ def summed_up(taken: Mapping[str, float]) -> dict[str, OfFile]:
             else:
                 rest += all_of_it
         usual = round(sum(rest) / len(rest), 3) if rest else 0.0
-        found[file] = OfFile(sum(map(len, functions.values())), usual, slow)
+        found[file] = OfFile(int(taken.get(file, sum(map(len, functions.values())))), usual, slow)
     return found
 
 
@@ -165,7 +194,8 @@ def main(path: Path = TABLE, root: Path = ROOT) -> None:
     table = Durations({name: of for name, of in known.items() if (root / name).exists()})
     table.save(path)
     file.unlink()
-    print(f"{len(taken):,} tests measured, {sum(taken.values()):,.0f} s; {len(table.files)} files in {path.name}")
+    tests = {name: spent for name, spent in taken.items() if "::" in name}
+    print(f"{len(tests):,} tests measured, {sum(tests.values()):,.0f} s; {len(table.files)} files in {path.name}")
 
 
 if __name__ == "__main__":

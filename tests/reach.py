@@ -18,7 +18,7 @@ from tests.imports import PACKAGE, Import, imports, modules
 from tests.sources import source
 
 ROOT = PACKAGE.parent
-# A file of these sets up the machine for all tests; what it imports of the package is not what they test.
+# A file of these sets up the machine for all tests, which it concerns less than what they import.
 SETTING_UP = ("tests/conftest.py", "tests/machine.py")
 # Triton itself imports these when a kernel is defined or launched.
 PLUGIN = ("triton_lab/backend/compiler.py", "triton_lab/backend/driver.py")
@@ -29,7 +29,7 @@ READERS = (
     ("labextension/", ("tests/browser/", "tests/test_packaging.py")),
     ("notebooks/", ("tests/notebooks/", "tests/course/", "tests/browser/", "tests/test_documents.py")),
     ("docs/", ("tests/test_documents.py", "tests/browser/test_site.py")),
-    ("pyproject.toml", ("tests/",)),
+    *((name, ("tests/",)) for name in ("pyproject.toml", *SETTING_UP)),
 )
 FAR = 9  # what only `READERS` knows of lies so many steps away
 # Audits: tests that read all sources of the package, or the graph of them.
@@ -189,7 +189,8 @@ class Graph:
             self._add(name, f"{found[1].replace('.', '/')}/__main__.py", False)
         folder = PurePosixPath(name).parent
         while folder.parts:
-            self._add(name, f"{folder}/conftest.py", False)
+            if (conftest := f"{folder}/conftest.py") not in SETTING_UP:
+                self._add(name, conftest, False)
             folder = folder.parent
 
     def _dotted(self, text: str) -> Iterator[str]:

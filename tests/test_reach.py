@@ -24,7 +24,7 @@ def graph() -> reach.Graph:
         ("triton_lab/examples/rms_norm.py", {"tests/examples/test_rms_norm.py": 0}),
         ("tests/ir/test_parse.py", {"tests/ir/test_parse.py": 0}),
         ("tests/views/small.py", {"tests/views/test_told.py": None}),
-        ("tests/conftest.py", {"tests/ir/test_parse.py": 1, "tests/browser/test_site.py": 1}),
+        ("tests/conftest.py", {"tests/ir/test_parse.py": reach.FAR, "tests/browser/test_site.py": reach.FAR}),
         ("tests/views/approved.json", {"tests/views/test_approved.py": None}),  # data, read by its name
         ("tests/wordings/backend.txt", {"tests/backend/test_report.py": 1}),
         ("triton_lab/views/front/launch/timeline.js", {"tests/browser/test_views_page.py": None}),

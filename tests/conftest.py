@@ -14,7 +14,6 @@ import signal
 import sys
 import tempfile
 from collections import Counter, deque
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +21,7 @@ from hypothesis import HealthCheck, settings
 
 from tests import machine, selection, sources
 from tests.durations import Durations
+from tests.order import order
 from tests.wordings import wording as wording
 
 if TYPE_CHECKING:
@@ -36,19 +36,15 @@ def pytest_collection() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files that take long come first, by `tests/durations.json`: what is left at the end is short, and several
-    workers, each of which takes file after file, end together. Those that want the browser come before all, so that
-    it is opened once; and before these the tests next to a change, if tests are selected by one."""
-    browser = {item.path for item in items if _wants_browser(item)}
-    near = {name for name, far in selection.distances(config).items() if far <= selection.NEAR}
-    spent: Counter[Path] = Counter()
-    for item, seconds in zip(items, Durations.load().each([item.nodeid for item in items]), strict=True):
-        spent[item.path] += seconds
-    # Audits share what they parse: they come one after the other.
-    audits = {item.path for item in items if _reads_sources(item)}
-    spent.update(dict.fromkeys(audits, sum(spent[path] for path in audits)))
-    next_to_it = {item.path for item in items if item.nodeid.partition("::")[0] in near}
-    items.sort(key=lambda item: (item.path not in next_to_it, item.path not in browser, -spent[item.path], item.path))
+    """The order of `tests/order.py`; audits share what they parse."""
+    places = order(
+        [item.nodeid for item in items],
+        Durations.load(),
+        near={name for name, far in selection.distances(config).items() if far <= selection.NEAR},
+        browser={item.nodeid.partition("::")[0] for item in items if _wants_browser(item)},
+        together={item.nodeid.partition("::")[0] for item in items if _reads_sources(item)},
+    )
+    items[:] = [items[k] for k in places]
 
 
 @pytest.hookimpl

@@ -21,6 +21,8 @@ def test_the_first_case_may_make_what_the_others_share() -> None:
     assert found == {"a.py": OfFile(5, 0.2, {"f": (4.0, 1.0)}), "b.py": OfFile(1, 0.0, {"f": (0.7, 0.0)})}
     assert summed_up({"a.py": 7, **taken})["a.py"] == OfFile(7, 0.2, {"f": (4.0, 1.0)})  # not all have run
     asked = ["a.py::f[2]", "a.py::f[a::b[1]]", "a.py::g", "c.py::new"]
+    unknown = ["tests/browser/test_a_page.py::f", "tests/browser/test_a_lab.py::f"]
+    assert Durations(found).each(unknown) == [durations.UNKNOWN_PAGE, durations.UNKNOWN_LAB]
     assert Durations(found).each(asked) == [4.0, 1.0, 0.2, durations.UNKNOWN]
 
 

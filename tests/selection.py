@@ -148,8 +148,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [items[k] for k in choice.kept]
 
 
-@pytest.hookimpl
-def pytest_sessionfinish(session: pytest.Session) -> None:
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A change that reaches no test breaks none."""
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and session.config.stash[_CHANGE].files:
+        session.exitstatus = pytest.ExitCode.OK
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["selection"] = session.config.stash.get(_LINES, [])

@@ -100,6 +100,7 @@ def test_a_run_selects_alike_in_all_workers_and_says_so_before_its_closing_line(
     command = [sys.executable, "-m", "pytest", "-p", "tests.selection", "-p", "no:cacheprovider", *workers]
     # Whatever was changed here, no file of the project is reached by it, unless nothing was.
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
     lines = done.stdout.splitlines()
     (count,) = (line for line in lines if "make test-all" in line)
     assert count.startswith(("0 of 10 tests", "4 of 10 tests"))

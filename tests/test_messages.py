@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import triton_lab
+from tests import sources
+from tests.sources import PACKAGE
 
-PACKAGE = Path(triton_lab.__file__).parent
 # `lab.limits(max_steps=...)`, `triton_lab.record`; without the prefix where a call is shown: `record(max_bytes=...)`.
 # (Modules that lazy tensors generate bear a name of the package, too.)
 NAMED = re.compile(r"(?<![\w./-])(?:lab|triton_lab)(?!\.lazy\.generated)((?:\.[A-Za-z_]\w*)+)(?:\((\w+)=)?")
@@ -22,10 +23,10 @@ CALLED = re.compile(r"(?<![\w.])(" + "|".join(triton_lab.__all__) + r")\((\w+)="
 
 def strings() -> Iterator[tuple[str, str]]:
     """All texts in the package that a user may read, docstrings included, with where they stand."""
-    for file in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
+    for file in sources.python():
+        for node in file.nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield f"{file.relative_to(PACKAGE)}:{node.lineno}", node.value
+                yield f"{file.name}:{node.lineno}", node.value
 
 
 def found(path: str) -> Any:
@@ -77,13 +78,12 @@ def messages() -> tuple[tuple[Path, int, str], ...]:
 
 
 def _messages() -> Iterator[tuple[Path, int, str]]:
-    for file in sorted(PACKAGE.rglob("*.py")):
-        tree = ast.parse(file.read_text())
-        documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-        told = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and _has_words(node)}
-        for node in ast.walk(tree):
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for source in sources.python():
+        told = {id(node.body[0].value) for node in source.nodes if isinstance(node, documented) and _has_words(node)}
+        for node in source.nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
-                yield file, node.lineno, node.value
+                yield source.path, node.lineno, node.value
     for file in sorted((PACKAGE / "views" / "front").glob("*.js")):
         for number, line in enumerate(file.read_text().splitlines(), start=1):
             yield from ((file, number, text) for text in re.findall(r"""["'`]([^"'`]*)["'`]""", line))

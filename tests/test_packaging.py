@@ -37,7 +37,6 @@ def names(wheel: Path) -> list[str]:
         return archive.namelist()
 
 
-@pytest.mark.slow
 def test_the_wheel_is_for_every_platform(wheel: Path) -> None:
     assert wheel.name.endswith("-py3-none-any.whl")
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import sources
 from tests.imports import PACKAGE, Import, circles, every_import, folder_of, imports, modules, table
 
 TABLE = (PACKAGE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()
@@ -91,7 +92,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 def test_every_package_says_what_it_is_for() -> None:
     for module, path in modules().items():
         if path.name == "__init__.py":
-            told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+            told = ast.get_docstring(sources.source(path).tree)
             assert told and len(told.split()) > 8, module
 
 

@@ -7,17 +7,15 @@ import itertools
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import triton_lab
+from tests import sources
 from triton_lab import words
 
-PACKAGE = Path(triton_lab.__file__).parent
 GRIDS = st.tuples(*[st.integers(1, 9)] * 3)
 
 # What we count.
@@ -40,16 +38,16 @@ NO_COUNT = {
 
 def told() -> Iterator[tuple[str, str]]:
     """Each f-string of the package that speaks of how many there are, with where it stands."""
-    for file in sorted(PACKAGE.rglob("*.py")):
-        if "codegen" in file.parts or file.name == "words.py":
+    for file in sources.python():
+        if "codegen" in file.path.parts or file.path.name == "words.py":
             continue
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in file.nodes:
             parts = node.values if isinstance(node, ast.JoinedStr) else []
             for value, text in pairwise(parts):
                 if not isinstance(value, ast.FormattedValue) or not isinstance(text, ast.Constant):
                     continue
                 if AFTER.match(str(text.value)) and not value.format_spec and ast.unparse(value.value) not in NO_COUNT:
-                    yield f"{file.relative_to(PACKAGE)}:{node.lineno}", ast.unparse(value) + str(text.value)
+                    yield f"{file.name}:{node.lineno}", ast.unparse(value) + str(text.value)
 
 
 def test_whoever_counts_takes_the_words_from_one_place() -> None:
@@ -60,10 +58,10 @@ def test_whoever_counts_takes_the_words_from_one_place() -> None:
 
 def test_nobody_makes_plurals_by_hand() -> None:
     found = [
-        f"{file.relative_to(PACKAGE)}:{number}: {line.strip()}"
-        for file in sorted(PACKAGE.rglob("*.py"))
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
-        if file.name != "words.py" and PLURAL_BY_HAND.search(line)
+        f"{file.name}:{number}: {line.strip()}"
+        for file in sources.python()
+        for number, line in enumerate(file.text.splitlines(), start=1)
+        if file.path.name != "words.py" and PLURAL_BY_HAND.search(line)
     ]
     assert not found, "\n".join(found)
 

@@ -56,7 +56,6 @@ def refused_among(operations: list[str], dtype: str) -> dict[str, str]:
     return refused_among(operations[:middle], dtype) | refused_among(operations[middle:], dtype)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_cpu_target_takes_what_a_gpu_takes(dtype, capfd):
     whole = EVERY or dtype in ("fp8e4nv", "fp8e5", "fp8e4b15")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.backend.process import run
 
 # Each model forward and backward, compiled and not; a warning of Inductor's is an error.
@@ -55,7 +53,6 @@ for name, (model, arguments) in MODELS.items():
 """
 
 
-@pytest.mark.slow
 def test_small_models_agree_with_eager_and_nothing_is_warned_of(tmp_path):
     wanted = [f"{name} True {{'cpu'}} []" for name in ("perceptron", "attention", "convolution", "embedding")]
     # Processes that compile beside it would each import torch: all is compiled here.

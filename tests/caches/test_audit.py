@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
-import triton_lab
-
-PACKAGE = Path(triton_lab.__file__).parent
+from tests import sources
 
 AUDITED = {
     "backend/compiler.py:_sources_hash": "our own source files, which a running process does not change",
@@ -57,10 +54,10 @@ AUDITED = {
 
 
 def remembering() -> Iterator[str]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for file in sources.python():
+        for node in file.nodes:
             if isinstance(node, ast.FunctionDef) and any(_caches(decorator) for decorator in node.decorator_list):
-                yield f"{path.relative_to(PACKAGE)}:{node.name}"
+                yield f"{file.name}:{node.name}"
 
 
 def _caches(decorator: ast.expr) -> bool:

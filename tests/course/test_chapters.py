@@ -49,7 +49,6 @@ def handed_out(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[
     return found
 
 
-@pytest.mark.slow
 @each_chapter
 def test_exactly_the_checks_fail_and_say_what_to_do(handed_out: dict[str, list[dict[str, Any]]], path: Path) -> None:
     cells = handed_out[path.stem]

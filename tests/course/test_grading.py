@@ -23,7 +23,6 @@ def notebook(path: Path, *cells: str) -> Path:
     return path
 
 
-@pytest.mark.slow
 def test_each_notebook_gets_what_it_has_earned(tmp_path: Path) -> None:
     """Right; wrong, and with a check that says it is right; one that ends its process, and one that never ends."""
     cheat = 'class exercise:\n    def __init__(self, name): pass\n    def check(self, answer): return "right"'

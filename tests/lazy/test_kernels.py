@@ -154,7 +154,6 @@ def ptx_of(executable: Executable, kernel: Kernel, function: Any) -> str:
     return str(compiled.asm["ptx"])
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
 @pytest.mark.parametrize("dtype", list(TRITON_DTYPES), ids=str)
 def test_every_kind_of_kernel_compiles_for_a_gpu(dtype: torch.dtype) -> None:

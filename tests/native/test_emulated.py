@@ -14,7 +14,7 @@ from tests.native.waits import locked, met
 from triton_lab.native import engine, jit
 
 HERE = shutil.which(EMULATOR) and shutil.which(COMPILER)
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not HERE, reason="no QEMU and compiler for arm64 are installed")]
+pytestmark = pytest.mark.skipif(not HERE, reason="no QEMU and compiler for arm64 are installed")
 
 
 @pytest.fixture(params=PROCESSORS)

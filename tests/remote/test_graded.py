@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner
 
 from tests.course.test_grading import CHECK, RIGHT, notebook
@@ -13,8 +12,6 @@ from tests.remote.clusters import Shared, jobs_running, shared
 from tests.remote.test_lost import wait_for
 from triton_lab.command.main import triton_lab_command
 from triton_lab.course.grading import grade
-
-pytestmark = pytest.mark.slow
 
 OTHER = 'exercise("grid_of_a_matrix").check(1)'
 

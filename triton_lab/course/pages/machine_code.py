@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from triton_lab import words
+from triton_lab.course.attempt import Inputs
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.kinds import Choice, Question, Task
-from triton_lab.course.work import Inputs, launched, once
+from triton_lab.course.work import launched, once
 from triton_lab.launch.launch import Launch
 
 _MEASURED = 2048  # elements from which on sectors are counted: of fewer, most are shared with what lies beside
@@ -165,6 +166,7 @@ EXERCISES = (
         ),
         reference=lambda x: x.contiguous().clone(),
         work=(launched(), once("x"), _few_sectors),
+        copied=False,
         points=2,
     ),
     Question(

@@ -49,6 +49,10 @@ class Writer:
 
     def write(self, path: Path, head: Mapping[str, Any]) -> None:
         """The whole file, at once: a half-written one is never left."""
+        path.write_bytes(self.packed(head))
+
+    def packed(self, head: Mapping[str, Any]) -> bytes:
+        """What the file holds."""
         whole = io.BytesIO()
         with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
             archive.writestr(HEAD, json.dumps(head))
@@ -57,7 +61,7 @@ class Writer:
                 data = io.BytesIO()
                 np.save(data, array if near is None else _differing(array, self._arrays[near]), allow_pickle=False)
                 archive.writestr(_name(number, near), data.getvalue())
-        path.write_bytes(whole.getvalue())
+        return whole.getvalue()
 
 
 def _name(number: int, near: int | None = None) -> str:
@@ -72,11 +76,10 @@ def _differing(one: Array, other: Array) -> Array:
 class Reader:
     """The object as ``head``, and the arrays on request. Raises SavedLaunchError for what may not be read."""
 
-    def __init__(self, path: Path, max_bytes: int) -> None:
+    def __init__(self, source: Path | bytes, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self._near: dict[str, int] = {}  # by the name of a member, the array that it is told from
-        with path.open("rb") as file:
-            whole = file.read(max_bytes + _NAMES + 1)
+        whole = source if isinstance(source, bytes) else _first_bytes(source, max_bytes + _NAMES + 1)
         if len(whole) > max_bytes + _NAMES:
             raise SavedLaunchError(f"it is larger than the {max_bytes / 2**20:.0f} MB that it may unpack to")
         try:
@@ -157,6 +160,11 @@ class Reader:
         found = _differing(differing, other)
         found.flags.writeable = False
         return found
+
+
+def _first_bytes(path: Path, most: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(most)
 
 
 def _apart(name: str) -> tuple[str, int | None]:

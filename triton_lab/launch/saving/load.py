@@ -28,10 +28,11 @@ from triton_lab.launch.finding import SEVERITY, Finding
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.lines import Line
 from triton_lab.launch.probes import Surroundings, Twin, Variable
+from triton_lab.launch.ranges import NOTHING, Ranges
 from triton_lab.launch.replay import replay
 from triton_lab.launch.saving import FORMAT, NAME
 from triton_lab.launch.saving.archive import Reader, SavedLaunchError
-from triton_lab.launch.saving.fields import hold, ints, maybe, of, real
+from triton_lab.launch.saving.fields import hold, ints, maybe, of, ranges, real
 from triton_lab.launch.saving.save import FINDING_ARRAYS, FINDING_TEXTS
 from triton_lab.launch.snapshot import Held, Snapshot
 from triton_lab.launch.tape import Tape
@@ -75,17 +76,31 @@ def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Launch:
     ('add_kernel', 'bit-equal')
     """
     try:
-        return _launch(Reader(Path(path), max_bytes))
+        reader = Reader(Path(path), max_bytes)
+    except SavedLaunchError as error:
+        raise SavedLaunchError(f"{path} is no launch that can be loaded: {error}") from None
+    return _read(reader, str(path), _STEPS)
+
+
+def unpacked(whole: bytes, *, max_bytes: int = MAX_BYTES, steps: int = _STEPS) -> Launch:
+    """The launch that `packed` gave, run again to see what it touches: its checks are made here. ``steps`` are those
+    of loops that it may take. Raises SavedLaunchError."""
+    return _read(Reader(whole, max_bytes), "this", steps)
+
+
+def _read(reader: Reader, name: str, steps: int) -> Launch:
+    try:
+        return _launch(reader, steps)
     except (OSError, KeyboardInterrupt):
         raise
     except SavedLaunchError as error:
-        raise SavedLaunchError(f"{path} is no launch that can be loaded: {error}") from None
+        raise SavedLaunchError(f"{name} is no launch that can be loaded: {error}") from None
     except Exception as error:  # a field that is not what it should be, a kernel that breaks the rules
         told = f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
-        raise SavedLaunchError(f"{path} is no launch that can be loaded: it breaks the format ({told})") from error
+        raise SavedLaunchError(f"{name} is no launch that can be loaded: it breaks the format ({told})") from error
 
 
-def _launch(reader: Reader) -> Launch:
+def _launch(reader: Reader, steps: int) -> Launch:
     head = reader.head
     if head.get("format") != NAME:
         raise SavedLaunchError("it is no launch of triton-lab")
@@ -96,7 +111,7 @@ def _launch(reader: Reader) -> Launch:
     x, y, z = (of(int, extent) for extent in head["grid"])
     hold(min(x, y, z) >= 1 and x * y * z <= _PROGRAMS, f"a grid of {words.count(x * y * z, 'program')}")
     batch, memory = maybe(int, head["batch"]), maybe(int, head["memory"])
-    limits = Limits(batch=batch, steps=_STEPS, memory=min(memory or _MEMORY, _MEMORY))
+    limits = Limits(batch=batch, steps=steps, memory=min(memory or _MEMORY, _MEMORY))
     hold(batch is None or batch >= 1, "the batch")
     error = maybe(str, head["error"])
     launch = Launch(
@@ -127,20 +142,21 @@ def _launch(reader: Reader) -> Launch:
         from triton_lab.compiled import filed
 
         launch.compilations += filed.read(head["compilations"], reader.array, launch)
-    vars(launch)["verdict"] = Verdict(
-        [_finding(reader, one) for one in head["findings"]],
-        [Unchecked(of(str, what), of(str, why)) for what, why in head["unchecked"]],
-    )
+    if head["findings"] is not None:  # else it is checked here, when it is asked
+        vars(launch)["verdict"] = Verdict(
+            [_finding(reader, one) for one in head["findings"]],
+            [Unchecked(of(str, what), of(str, why)) for what, why in head["unchecked"]],
+        )
     if head["twin"] is not None:
         vars(launch)["twin"] = _twin(head["twin"])
-    _watch(launch, limits)
+    _watch(launch, limits, *(ranges(one) for one in head.get("unwritten") or ()))
     return launch
 
 
-def _watch(launch: Launch, limits: Limits) -> None:
+def _watch(launch: Launch, limits: Limits, unwritten: Ranges = NOTHING, blank: Ranges = NOTHING) -> None:
     """Run it again, to see what it touches."""
     assert launch.snapshot is not None
-    tape = Tape(_MEMORY, limits)
+    tape = Tape(_MEMORY, limits, unwritten, blank)
     tape.limits = limits  # replays of this launch are bound by them, too
     launch.tape = tape
     start = clock.perf_counter()

@@ -109,7 +109,8 @@ def _launch(reader: Reader, steps: int) -> Launch:
         raise SavedLaunchError(f"it has version {version} of the format, and this triton-lab reads up to {FORMAT}")
     executable = _executable(of(str, head["plan"]))
     x, y, z = (of(int, extent) for extent in head["grid"])
-    hold(min(x, y, z) >= 1 and x * y * z <= _PROGRAMS, f"a grid of {words.count(x * y * z, 'program')}")
+    least = 0 if head["findings"] is None else 1  # what was not checked may have no program
+    hold(min(x, y, z) >= least and x * y * z <= _PROGRAMS, f"a grid of {words.count(x * y * z, 'program')}")
     batch, memory = maybe(int, head["batch"]), maybe(int, head["memory"])
     limits = Limits(batch=batch, steps=steps, memory=min(memory or _MEMORY, _MEMORY))
     hold(batch is None or batch >= 1, "the batch")

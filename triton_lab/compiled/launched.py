@@ -66,7 +66,8 @@ def compiled_plan(launch: Recorded, target: str, *, seconds: float = SECONDS, ma
     if outcome is None:
         outcome = child.ask(request, seconds, max_bytes, threading.Event())
         if outcome.failure:
-            raise CompileError(outcome.failure)
+            place = launch.file, launch.first_line
+            raise CompileError(outcome.failure.strip().split("\n")[-1], target, "machine code", place, outcome.failure)
         kept.keep(request, outcome)
     return Compiled(launch.kernel, architecture, {}, {}, launch.file, launch.first_line, outcome, (), request, launch)
 

@@ -217,6 +217,8 @@ def _prepare(end: socket.socket, folder: str, memory: int, apart: bool) -> socke
         resource.setrlimit(what, (most, most))
     _libc.prctl(_PR_NO_PRIVILEGES, 1, 0, 0, 0)
     if apart:
+        # Counted in the namespace; root's processes are not, and the guard counts those.
+        resource.setrlimit(resource.RLIMIT_NPROC, (PROCESSES, PROCESSES))
         for capability in range(64):
             _libc.prctl(_PR_BOUNDING, capability, 0, 0, 0)
         _libc.capset(struct.pack("<II", 0x20080522, 0), bytes(24))

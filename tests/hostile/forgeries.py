@@ -1,6 +1,7 @@
 """Notebooks that would have points without an answer: judges that are patched, results that are made up, work that no
 kernel did. By name the cells before the chapter's checks."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 _IMPORTS = (

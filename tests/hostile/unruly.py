@@ -1,6 +1,7 @@
 """Cells that end, hang, flood or attack the process that runs them, its judge or the machine. By name, one cell each;
 those that last until their time is over say ``never``."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 _FD = "import os, struct, json\nfd = 1000\n"

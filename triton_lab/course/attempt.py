@@ -38,7 +38,7 @@ class Placed:
     @property
     def address(self) -> int:
         """That of its first element."""
-        return self.start + self.tensor.storage_offset() * self.tensor.element_size()
+        return self.start + int(self.tensor.storage_offset()) * self.tensor.element_size()
 
     @property
     def stop(self) -> int:

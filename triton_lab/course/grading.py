@@ -6,12 +6,9 @@ Here, or where several workers share the work: a notebook travels as text, and w
 from __future__ import annotations
 
 import contextlib
-import csv
 import functools
-import html
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -23,13 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from triton_lab import words
+from triton_lab.course.grades import Grades, Row, plain
 from triton_lab.course.releases import Cell, HandedIn, handed_in
 
 SECONDS = 300.0  # for one notebook
 MEMORY = 8 << 30  # bytes of data that it may hold
 _GRACE = 60.0  # seconds beside them: to begin, to end, and to say how far it came
 
-_FORMULAS = tuple("=+-@|%\uff1d\uff0b\uff0d\uff20")
 _MEMORY_EXCEEDED = "a cell took more memory than it may have"
 
 
@@ -43,71 +40,6 @@ class Judgements:
     limits: str = ""
     memory: bool = False
     lost: bool = False
-
-
-@dataclass(frozen=True)
-class Row:
-    """One exercise in one notebook. ``message`` says what is wrong with an answer that got no points."""
-
-    file: str
-    exercise: str
-    points: float
-    possible: float
-    message: str
-
-
-class Grades(tuple[Row, ...]):
-    """A row for each exercise of each notebook. It shows itself as a table: points by notebook.
-
-    >>> lab.course.grade([])
-    no notebook was graded
-    """
-
-    def by_file(self) -> dict[str, tuple[float, float]]:
-        """Points and what was possible, by file.
-
-        >>> lab.course.grade([]).by_file()
-        {}
-        """
-        found: dict[str, tuple[float, float]] = {}
-        for row in self:
-            points, possible = found.get(row.file, (0.0, 0.0))
-            found[row.file] = points + row.points, possible + row.possible
-        return found
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write all rows to a file that spreadsheets open.
-
-        >>> import pathlib, tempfile
-        >>> path = pathlib.Path(tempfile.mkdtemp(), "grades.csv")
-        >>> lab.course.grade([]).to_csv(path)
-        >>> path.read_text()
-        'file,exercise,points,possible,message\\n'
-        """
-        with open(path, "w", encoding="utf-8", newline="") as opened:
-            writer = csv.writer(opened, lineterminator="\n")
-            writer.writerow(("file", "exercise", "points", "possible", "message"))
-            writer.writerows((harmless(row.file), row.exercise, *_numbers(row), harmless(row.message)) for row in self)
-
-    def __repr__(self) -> str:
-        if not self:
-            return "no notebook was graded"
-        width = max(len(name) for name in self.by_file())
-        lines = []
-        for name, (points, possible) in self.by_file().items():
-            lines.append(plain(f"{name:{width}}  {points:g} of {possible:g}"))
-            lines += [plain(f"  {row.exercise}: {row.message}") for row in self if row.file == name and row.message]
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<tr><td style="text-align: left">{html.escape(row.file)}</td>'
-            f'<td style="text-align: left">{html.escape(row.exercise)}</td><td>{row.points:g} of {row.possible:g}</td>'
-            f'<td style="text-align: left">{html.escape(row.message)}</td></tr>'
-            for row in self
-        )
-        head = "".join(f"<th>{name}</th>" for name in ("Notebook", "Exercise", "Points", "What is wrong"))
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def grade(
@@ -292,19 +224,3 @@ def _heard(said: bytes, ended: str) -> Judgements:
             found[one["exercise"]] = one["solved"], one["message"]
         ended, limits, memory = one.get("ended", ended), one.get("limits", limits), memory or "memory" in one
     return Judgements(found, ended, limits, memory)
-
-
-def _numbers(row: Row) -> Sequence[str]:
-    return f"{row.points:g}", f"{row.possible:g}"
-
-
-def plain(text: str) -> str:
-    """Text on one line, without what terminals and spreadsheets take for commands."""
-    shown = re.sub(r"\x1b\[[0-9;?]*[ -/]*[@-~]", "", text).replace("\n", " / ")
-    return "".join(one if one.isprintable() else " " if one.isspace() else "\ufffd" for one in shown.replace("\t", " "))
-
-
-def harmless(text: str) -> str:
-    """Plain text for a cell of a spreadsheet, which must not take it for a formula."""
-    found = plain(text)
-    return "'" + found if found.lstrip()[:1] in _FORMULAS else found

@@ -29,6 +29,7 @@ MESSAGE = 2000  # characters of what is wrong
 
 def main() -> None:
     """Judge, and end at once, whatever threads there are."""
+    sandbox.die_with_parent()
     asked = json.load(sys.stdin)
     known = {one.name: one for one in exercises()}
     _get_ready()

@@ -29,6 +29,7 @@ from triton_lab.course.graded.values import (
 from triton_lab.course.stepping import Run, Step
 from triton_lab.interpreter.affine import Affine
 from triton_lab.interpreter.values import Descriptor
+from triton_lab.launch.argument import Argument
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.saving.load import unpacked
 from triton_lab.launch.saving.save import packed
@@ -209,15 +210,14 @@ def _grounded(launch: Launch) -> Launch:
         start, size = (address, 0) if region is None else (region.start, len(region.data))
         places[id(argument)] = address, start, size
         owners[number] = () if region is None else (region.start,)
-    launch.arguments = tuple(
-        replace(one, **dict(zip(("address", "storage_address", "storage_bytes"), places[id(one)], strict=True)))
-        if id(one) in places
-        else one
-        for one in launch.arguments
-    )
+    launch.arguments = tuple(_at(one, *places[id(one)]) if id(one) in places else one for one in launch.arguments)
     vars(launch).pop("plan_arguments", None)
     launch.snapshot = replace(snapshot, owners=tuple(owners))
     return launch
+
+
+def _at(one: Argument, address: int, start: int, size: int) -> Argument:
+    return replace(one, address=address, storage_address=start, storage_bytes=size)
 
 
 def _holding(regions: Sequence[Held], address: int) -> Held | None:

@@ -113,7 +113,8 @@ def end_children() -> None:
         time.sleep(_PAUSE / 5)
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
+    """From now on this process is killed when the thread ends that has started it, however that comes."""
     _libc.prctl(_PR_DEATH, signal.SIGKILL, 0, 0, 0)
 
 
@@ -121,7 +122,7 @@ def _guard(
     work: Callable[[socket.socket], None], end: socket.socket, folder: str, memory: int, tell: int, close: int
 ) -> None:
     """Wait for the others, and say how they have ended."""
-    _die_with_parent()
+    die_with_parent()
     apart = _unshared()
     if not apart:
         os.write(close, WITHOUT.encode())
@@ -167,7 +168,7 @@ def _init(
     work: Callable[[socket.socket], None], end: socket.socket, folder: str, memory: int, apart: bool, close: int
 ) -> None:
     """The first process there: all others end with it, and it with the one that runs the cells."""
-    _die_with_parent()
+    die_with_parent()
     if apart and not _mounted(folder, memory):
         os.write(close, OPEN.encode())
     undumpable()
@@ -193,7 +194,7 @@ def _prepare(end: socket.socket, folder: str, memory: int, apart: bool) -> socke
     """Limits, and no way out but the socket."""
     os.setsid()
     if not apart:
-        _die_with_parent()
+        die_with_parent()
     os.chdir(folder)
     kept = os.dup2(end.fileno(), 1000)
     null = os.open(os.devnull, os.O_RDWR)
@@ -245,11 +246,12 @@ def _mounted(folder: str, memory: int) -> bool:
         return False
     _mount(b"none", b"/", None, _MS_REC_PRIVATE, None)
     attributes = struct.pack("<QQQQ", _READ_ONLY, 0, 0, 0)
-    closed = _libc.syscall(_SYS_MOUNT_SETATTR, _AT_FDCWD, b"/", _AT_RECURSIVE, attributes, len(attributes)) == 0
+    closed: bool = _libc.syscall(_SYS_MOUNT_SETATTR, _AT_FDCWD, b"/", _AT_RECURSIVE, attributes, len(attributes)) == 0
     closed &= _mount(b"tmpfs", folder.encode(), b"tmpfs", _MS_NOSUID_NODEV, f"size={memory},nr_inodes=100000".encode())
     closed &= _mount(b"proc", b"/proc", b"proc", _MS_NOSUID_NODEV, None)
     return closed
 
 
 def _mount(source: bytes, where: bytes, kind: bytes | None, flags: int, data: bytes | None) -> bool:
-    return bool(_libc.mount(source, where, kind, ctypes.c_ulong(flags), data) == 0)
+    failed: int = _libc.mount(source, where, kind, ctypes.c_ulong(flags), data)
+    return not failed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from triton_lab import words
 from triton_lab.course.answers import Unanswered
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from triton_lab.polyhedral import Schedule, Scop
 
 _SEEDS = 1 << 50
+
+T = TypeVar("T")
 
 
 class Ended(Exception):
@@ -80,7 +82,7 @@ class There:
 
         head, _ = self._ask("scop")
         values = _read(lambda: {text(name): int(one) for name, one in head["values"].items()})
-        return scop(_read(lambda: _loops(head["text"])), **values)
+        return scop(_read(lambda: _loops(head["text"])), maximal=False, **values)
 
     def order(self, given: Schedule, on: str) -> Schedule:
         nest = str(given.scop.source.text)
@@ -100,7 +102,7 @@ def _loops(given: Any) -> str:
     return given
 
 
-def _read(what: Callable[[], Any]) -> Any:
+def _read(what: Callable[[], T]) -> T:
     """What a message holds. Raises Unanswered for one that its process has made up."""
     try:
         return what()

@@ -153,7 +153,7 @@ def told_tensor(placed: Placed, pieces: list[bytes]) -> dict[str, Any]:
 
 
 def tensor_of(given: Any, pieces: Sequence[bytes], like: torch.Tensor | None = None) -> Placed:
-    """The tensor in memory of this process; of kind, shape and place in its storage as ``like``, where that is given."""
+    """The tensor in memory of this process; of kind, shape and place in its storage as ``like``, where there is one."""
     import torch
 
     data = pieces[whole(given["piece"], len(pieces))]
@@ -170,7 +170,7 @@ def tensor_of(given: Any, pieces: Sequence[bytes], like: torch.Tensor | None = N
         if 0 in shape:
             return Placed(torch.empty(shape, dtype=dtype), start)
     else:
-        dtype, shape, strides, offset = like.dtype, list(like.shape), list(like.stride()), like.storage_offset()
+        dtype, shape, strides, offset = like.dtype, list(like.shape), list(like.stride()), int(like.storage_offset())
         if len(data) != like.untyped_storage().nbytes():
             raise ValueError("a storage of another size")
     if not len(data):

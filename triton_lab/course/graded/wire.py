@@ -1,7 +1,7 @@
-"""Messages between the judge and the process that answers: an object of JSON, and pieces of bytes. Nothing is unpickled.
+"""Messages between the judge and the process that answers: an object of JSON, and pieces of bytes; no pickles.
 
-A message is four numbers' worth of sizes and what they say: the length of the JSON text, how many pieces follow, the
-length of each, the text, the pieces. All are bounded before anything is read.
+A message has the length of the JSON text, how many pieces follow, the length of each, the text, and the pieces. All
+are bounded before anything is read.
 """
 
 from __future__ import annotations

@@ -91,9 +91,8 @@ def _with_delta(heads: int, tokens: int, dim: int) -> Case:
         return found
 
     def lse(generator: torch.Generator) -> torch.Tensor:
-        found: torch.Tensor = (
-            _scores(*(_drawn(generator, which, *shape) for which in (1, 2)), False).logsumexp(2).float()
-        )
+        q, k = (_drawn(generator, which, *shape) for which in (1, 2))
+        found: torch.Tensor = _scores(q, k, False).logsumexp(2).float()
         return found
 
     return case(

@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import words
-from triton_lab.backend.stopwatch import Time
-from triton_lab.backend.tuning import Tried, Tuning
 from triton_lab.interpreter.errors import KernelError
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.machine import Limits
@@ -26,13 +24,13 @@ from triton_lab.launch.argument import Argument
 from triton_lab.launch.comparing.formats import numpy_type
 from triton_lab.launch.finding import SEVERITY, Finding
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.lines import Line
 from triton_lab.launch.probes import Surroundings, Twin, Variable
 from triton_lab.launch.ranges import NOTHING, Ranges
 from triton_lab.launch.replay import replay
 from triton_lab.launch.saving import FORMAT, NAME
 from triton_lab.launch.saving.archive import Reader, SavedLaunchError
 from triton_lab.launch.saving.fields import hold, ints, maybe, of, ranges, real
+from triton_lab.launch.saving.notes import lines_of, time_of, tuning_of
 from triton_lab.launch.saving.save import FINDING_ARRAYS, FINDING_TEXTS
 from triton_lab.launch.snapshot import Held, Snapshot
 from triton_lab.launch.tape import Tape
@@ -126,12 +124,12 @@ def _launch(reader: Reader, steps: int) -> Launch:
         executable=executable,
         compiled=(None, None),
         surroundings=Surroundings({}, ()),
-        lines=_lines(head["lines"]),
+        lines=lines_of(head["lines"]),
         snapshot=_snapshot(reader),
         thread=of(str, head["thread"]),
         seconds=real(head["seconds"]),
-        time=_time(head.get("time")),  # not in files of before
-        tuning=_tuning(head.get("tuning")),
+        time=time_of(head.get("time")),  # not in files of before
+        tuning=tuning_of(head.get("tuning")),
         error=None if error is None else KernelError(error),
         configs=[(of(str, text), real(seconds)) for text, seconds in head["configs"]],
         printed=of(str, head["printed"]),
@@ -189,38 +187,6 @@ def _twin(given: Any) -> Twin:
     hold([one.number for one in variables] == list(range(len(variables))), "the variables")
     fixed = {int(number): Shown(of(str, text)) for number, text in given["fixed"].items()}
     return Twin(_executable(of(str, given["plan"])), variables, fixed)
-
-
-def _lines(given: Any) -> dict[int, Line | None]:
-    found: dict[int, Line | None] = {}
-    for index, line, column, excerpt, file in given:
-        shown = tuple(of(str, one) for one in excerpt)
-        found[of(int, index)] = Line(of(int, line), of(int, column), shown, of(str, file))
-    return found
-
-
-def _time(given: Any) -> Time | None:
-    if given is None:
-        return None
-    median, low, high, runs, compiling, device = given
-    compiled = None if compiling is None else real(compiling)
-    return Time(real(median), real(low), real(high), of(int, runs), compiled, of(str, device)[:200])
-
-
-def _tuning(given: Any) -> Tuning | None:
-    if given is None:
-        return None
-    tried = []
-    for config, times, failed in given["tried"]:
-        seconds, low, high = (real(one) for one in times)
-        plain = {of(str, name): value for name, value in config.items()}
-        hold(all(one is None or isinstance(one, bool | int | float | str) for one in plain.values()), "a parameter")
-        tried.append(Tried(plain, seconds, low, high, of(str, failed)))
-    chose = of(int, given["chose"])
-    hold(0 <= chose < len(tried), "what an autotuner chose")
-    key = tuple(of(str, one) for one in given["key"])
-    names = of(str, given["kernel"]), of(str, given["target"])
-    return Tuning(*names, tuple(tried), chose, key, of(bool, given["earlier"]), of(int, given["left_out"]))
 
 
 def _argument(given: Any) -> Argument:

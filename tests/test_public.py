@@ -24,13 +24,16 @@ each_door = pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name_
 # Exceptions that no user's program has to catch.
 INSIDE = {
     "Bad": "the interpreter's own, it becomes a KernelError",
+    "Broken": "between the two processes that grade a notebook",
     "CannotCompile": "no llvmlite, or what LLVM refuses: NumPy runs the kernel",
     "CannotAssemble": "a module of `front/` that cannot be joined with others: a bug of ours, told to who writes it",
     "CellSyntaxError": "how `%%triton` shows a SyntaxError",
+    "Ended": "between the two processes that grade a notebook: its reason is in the table",
     "Fell": "a native launch that was put back: NumPy runs it",
     "InvalidPlan": "a plan of ours that breaks the IR's rules: asked for in tests alone",
     "ParseError": "a module that Triton printed and we cannot read: a bug of ours",
     "Retry": "the generator's own: a loop is written again, with less taken for granted",
+    "Unanswered": "a judge's own: its fault is what the check says",
     "UsageError": "how `%%triton` says what its line may hold",
 }
 

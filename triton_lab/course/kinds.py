@@ -40,7 +40,12 @@ class Exercise(ABC):
 
     @abstractmethod
     def judged(self, answer: Answer) -> Fault | None:
-        """What is wrong with an answer, wherever it runs; None where nothing is."""
+        """What is wrong with an answer, wherever it runs; None where nothing is.
+
+        >>> from triton_lab.course.answers import Here
+        >>> lab.course.exercise("idle_lanes").judged(Here(24)) is None
+        True
+        """
 
     def judge(self, answer: Any) -> Fault | None:
         """What is wrong with ``answer``, None where nothing is. It shows nothing, and keeps nothing.

@@ -48,6 +48,15 @@ def test_each_notebook_gets_what_it_has_earned(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_cells_see_no_secret_of_the_grader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "secret")
+    look = "import os\nidle_lanes = sorted(os.environ)\nhere = open('/proc/self/environ').read()\n"
+    file = written(tmp_path / "00_look.ipynb", look, "idle_lanes += ['secret'] * ('secret' in here)", CHECK)
+    row = grade(file, told=None)[-1]
+    assert "PATH" in row.message and "secret" not in row.message and "TOKEN" not in row.message
+
+
+@pytest.mark.slow
 def test_what_is_forged_earns_nothing(tmp_path: Path) -> None:
     """Some of the hostile notebooks, of each kind; `python -m tests.hostile notebooks` tries all."""
     names = (

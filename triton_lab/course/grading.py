@@ -27,6 +27,9 @@ SECONDS = 300.0  # for one notebook
 MEMORY = 8 << 30  # bytes of data that it may hold
 _GRACE = 60.0  # seconds beside them: to begin, to end, and to say how far it came
 
+# Of the environment: where programs and libraries are, what a language is, and what Triton is told.
+_NAMES = frozenset({"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "USER", "VIRTUAL_ENV", "CONDA_PREFIX"})
+_PREFIXES = ("TRITON", "LC_", "LD_", "OMP_", "MKL_", "XDG_CACHE")
 _MEMORY_EXCEEDED = "a cell took more memory than it may have"
 
 
@@ -180,14 +183,10 @@ def judgements(cells: Sequence[Cell], seconds: float, memory: int) -> Judgements
             "seconds": seconds,
             "memory": memory,
         }
-        environment = os.environ | {
-            "TRITON_DEFAULT_BACKEND": "triton_lab",
-            "PYTHONPATH": os.pathsep.join(filter(None, map(os.path.abspath, sys.path))),
-        }
         judge = subprocess.Popen(
             [sys.executable, "-m", "triton_lab.course.graded.judge"],
-            cwd=folder,
-            env=environment,
+            cwd="/",  # modules must not come from a folder that cells may write to
+            env=_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -203,6 +202,16 @@ def judgements(cells: Sequence[Cell], seconds: float, memory: int) -> Judgements
             _killed(judge)
             raise
         return _heard(said, late or (f"its judge ended with {judge.returncode}" if judge.returncode else ""))
+
+
+def _environment() -> dict[str, str]:
+    """What the judge's process needs, and no secrets, since cells can read it."""
+    kept = {name: value for name, value in os.environ.items() if name in _NAMES or name.startswith(_PREFIXES)}
+    return kept | {
+        "TRITON_DEFAULT_BACKEND": "triton_lab",
+        "PYTHONPATH": os.pathsep.join(filter(None, map(os.path.abspath, sys.path))),
+        "PYTHONSAFEPATH": "1",
+    }
 
 
 def _killed(judge: subprocess.Popen[bytes]) -> bytes:

@@ -25,6 +25,7 @@ The examples in docstrings go on from these lines:
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -226,6 +227,35 @@ def unload_ipython_extension(shell: Any) -> None:
     from triton_lab.magics import unregister
 
     unregister(shell)
+
+
+def _tell_errors_in_the_users_lines() -> None:
+    """From now on what the lab and its backend refuse is told without what lies between: in IPython and in scripts."""
+    ipython = getattr(sys.modules.get("IPython.core.getipython"), "get_ipython", None)
+    shell = None if ipython is None else ipython()
+    if shell is not None:
+        from triton_lab.notebook import uncaught
+
+        uncaught.tell(shell)
+        return
+    before = sys.excepthook
+
+    def tell(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        try:
+            from triton_lab.notebook.uncaught import in_short
+
+            told = in_short(error)
+        except Exception:  # whatever goes wrong in telling: the error itself is shown
+            told = ""
+        if told:
+            print(told, file=sys.stderr)
+        else:
+            before(kind, error, trace)
+
+    sys.excepthook = tell
+
+
+_tell_errors_in_the_users_lines()
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from types import FrameType
+from typing import Literal
 
 # What an access of each kind of fault is.
 _WRONG = {"out-of-bounds": "out of bounds", "null-pointer": "through a null pointer", "misaligned": "misaligned"}
@@ -311,12 +312,19 @@ class Guard:
     misread: str = ""
 
 
+# Where an address lies that belongs to no argument: in another tensor that is alive, one that may only be read among
+# them, in memory that may not be read; "" is elsewhere.
+Home = Literal["", "tensor", "fixed tensor", "unreadable"]
+_IN_TENSOR = "lies in a tensor that is no argument"
+
+
 @dataclass(frozen=True)
 class Stray:
     """The first lane of an access that may not touch memory, and how many there are.
 
     ``access`` is ``load``, ``store`` or ``atomic``, ``kind`` that of the fault, ``who`` a `program`, ``owner`` the
     tensor that it was meant for (`owner_of`), ``tensors`` all there are. ``guard`` should have held the lane back.
+    Where there is no owner, ``home`` is where the address lies.
     """
 
     access: str
@@ -329,6 +337,7 @@ class Stray:
     owner: Tensor | None
     tensors: Sequence[Tensor]
     guard: Guard
+    home: Home = ""
 
     def __str__(self) -> str:
         """``load out of bounds: lane 3 of program (1, 0, 0) touches element 11 of x, ...; 42 lanes in all``."""
@@ -349,6 +358,14 @@ class Stray:
         if self.owner is None:
             if self.kind == "null-pointer":
                 return "The pointer is null: check the table of pointers, or pass a tensor for it."
+            if self.home == "fixed tensor" and self.access != "load":
+                return "Pass a copy of that tensor (.clone()), or map its file for writing."
+            if self.home in ("tensor", "fixed tensor"):
+                return "Look at the offsets: the access leaves the tensor that its pointer points into."
+            if self.home == "unreadable":
+                return "Look at where the pointer comes from: the system lets nobody read there."
+            if self.address < 0:
+                return "Look at the pointer and the offsets: what is subtracted is larger than the pointer."
             return "Look at where the pointer comes from: it points into no tensor that is alive."
         name = self.owner.name
         if self.read_only:
@@ -385,10 +402,22 @@ class Stray:
             )
         return f"The mask lets these lanes through: compare the offsets with the extents of {owner.name}."
 
+    def _without_owner(self) -> str:
+        """Of an address that no argument owns, what is wrong with it."""
+        if self.kind == "misaligned":
+            size = count(self.itemsize, "byte")
+            return f"{_IN_TENSOR} and is no multiple of {size}" if self.home else f"is no multiple of {size}"
+        if self.address < 0:
+            return "belongs to no tensor: it is negative"
+        if self.home in ("tensor", "fixed tensor"):
+            fixed = self.home == "fixed tensor" and self.access != "load"
+            return f"{_IN_TENSOR}, and {'may only be read' if fixed else 'reaches over its end'}"
+        return "lies in memory that may not be read" if self.home == "unreadable" else "belongs to no tensor"
+
     def _touches(self) -> str:
         owner = self.owner
         if owner is None:
-            return f"touches {address(self.address)}, which belongs to no tensor"
+            return f"touches {address(self.address)}, which {self._without_owner()}"
         distance = self.address - owner.address
         if self.kind == "misaligned":
             return f"touches byte {distance} of {owner.name}, which is no multiple of {count(self.itemsize, 'byte')}"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 
 import numpy as np
 import pytest
 
-from triton_lab.backend.pages import is_of_bytes, may_write, peek
+from triton_lab.backend.pages import is_of_bytes, peek, standing
 
 PAGE = mmap.PAGESIZE
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -33,8 +34,29 @@ def test_what_may_be_written_ends_with_its_page(pages):
         (PAGE, PAGE + 1, False), (2 * PAGE - 1, 2 * PAGE + 1, False), (2 * PAGE, 4 * PAGE, True),
         (3 * PAGE - 1, 3 * PAGE + 1, True), (2 * PAGE, 4 * PAGE + 1, False), (4 * PAGE, 4 * PAGE + 1, False),
     ):  # fmt: skip
-        assert may_write(pages + low, pages + high) == writable, (low, high)
-    assert not may_write(1, 2)
+        assert standing(pages + low, pages + high).writable == writable, (low, high)
+    assert not standing(1, 2).writable
+
+
+def test_what_may_be_read_ends_with_the_pages_that_allow_it(pages):
+    whole, beyond = standing(pages, pages + 4 * PAGE), standing(pages + 8, pages + 5 * PAGE)
+    assert (whole.readable, whole.trouble) == (4 * PAGE, "")
+    assert (beyond.readable, beyond.trouble) == (4 * PAGE - 8, "unreadable")
+    assert peek(pages + 4 * PAGE - 1, pages + 4 * PAGE) is not None
+    assert peek(pages + 4 * PAGE - 1, pages + 4 * PAGE + 1) is None
+    assert (standing(1, 2).readable, standing(1, 2).trouble) == (0, "unmapped")
+
+
+def test_of_a_file_that_was_cut_the_pages_that_are_left_are_counted(tmp_path):
+    (file := tmp_path / "data").write_bytes(bytes(9 * PAGE))
+    array = np.memmap(file, np.uint8, "r+")
+    start, stop = array.ctypes.data, array.ctypes.data + len(array)
+    assert standing(start, stop).trouble == ""
+    for size, left in ((8 * PAGE + 1, 9), (8 * PAGE, 8), (3 * PAGE + 7, 4), (1, 1), (0, 0)):
+        os.truncate(file, size)
+        found = standing(start, stop)
+        assert found.readable == left * PAGE and found.trouble == ("" if left == 9 else "cut"), size
+    assert standing(start + 5, start + 6).readable == 0
 
 
 def test_what_can_be_read_ends_with_what_is_mapped():

@@ -13,6 +13,7 @@ import torch
 import triton
 import triton.language as tl
 
+import triton_lab as lab
 from triton_lab.backend.unknown import Run, Runs, live_runs, near_runs, peek
 from triton_lab.interpreter.errors import KernelError
 
@@ -235,3 +236,42 @@ def test_runs_are_asked_for_what_holds_an_address_and_for_the_gap_around_a_range
             above = min([low for low, _ in spans if low >= stop], default=1 << 64)
             assert runs.around(address, stop) == (None if shares else (below, above))
     assert Runs([]).holding(5) is None and Runs([]).around(5, 6) == (0, 1 << 64)
+
+
+@triton.jit
+def read_integer_at(table, y):
+    tl.store(y, tl.load(tl.load(table).to(tl.pointer_type(tl.int32))))
+
+
+def test_in_a_live_tensor_the_fault_is_told_as_one_there():
+    far, y = torch.zeros(8, dtype=torch.int32), torch.zeros(1, dtype=torch.int32)
+    cases = ((2, "misaligned", "no multiple of 4 bytes"), (30, "out-of-bounds", "reaches over its end"))
+    for offset, kind, told in cases:
+        with pytest.raises(KernelError) as caught:
+            read_integer_at[(1,)](table(far.data_ptr() + offset), y)
+        assert caught.value.fault.kind == kind and caught.value.fault.home == "tensor"
+        assert told in str(caught.value) and "a tensor that is no argument" in str(caught.value)
+        assert "belongs to no tensor" not in str(caught.value)
+
+
+def test_a_negative_address_is_no_null_pointer():
+    y = torch.zeros(1, dtype=torch.int32)
+    kinds = {-4: "out-of-bounds", -(1 << 62): "out-of-bounds", 0: "null-pointer", 64: "null-pointer"}
+    for address, kind in kinds.items():
+        with pytest.raises(KernelError) as caught:
+            read_integer_at[(1,)](table(address), y)
+        assert caught.value.fault.kind == kind
+        assert ("negative" in str(caught.value)) == (address < 0)
+
+
+def test_what_the_system_lets_nobody_read_is_told_so():
+    with mmap.mmap(-1, mmap.PAGESIZE) as pages:
+        view = ctypes.c_char.from_buffer(pages)
+        start, protect = ctypes.addressof(view), ctypes.CDLL(None).mprotect
+        protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+        assert protect(start, mmap.PAGESIZE, 0) == 0
+        with lab.record() as launches, pytest.raises(KernelError, match="memory that may not be read"):
+            read_at[(1,)](table(start), torch.zeros(1))
+        assert any("memory that may not be read" in str(one) for one in launches[0].findings)
+        assert protect(start, mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_WRITE) == 0
+        del view

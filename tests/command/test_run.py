@@ -207,3 +207,16 @@ def test_a_narrow_terminal_gets_a_table_that_fits() -> None:
     told = file.getvalue()
     assert max(map(len, told.splitlines())) <= 44 and "target" not in told
     assert "1 error" in told and "20 more launches: 20 of" in " ".join(told.split())
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+@pytest.mark.parametrize("flush", [True, False])
+def test_who_reads_on_no_more_gets_no_traceback(command: str, flush: bool, tmp_path: Path) -> None:
+    script = tmp_path / "long.py"
+    script.write_text(f"for k in range(30_000):\n    print('line', k, flush={flush})\n")
+    done = subprocess.run(
+        ["bash", "-c", '"$@" | head -1; exit ${PIPESTATUS[0]}', "bash", *started(), command, script],
+        capture_output=True, text=True, timeout=200, check=False,
+    )  # fmt: skip
+    assert done.stdout == "line 0\n" and done.returncode
+    assert "Traceback" not in done.stderr and "BrokenPipe" not in done.stderr

@@ -146,3 +146,33 @@ def test_the_script_ends_when_its_last_thread_does(folder: Path) -> None:
     before = threading.active_count()
     run(Script("a.py"))
     assert threading.active_count() == before
+
+
+NO_SCRIPTS = {
+    "zero bytes": ("x.py", b"\x7fELF\0\0", "binary data"),
+    "bytes behind a line": ("x.py", b"x = 1\ny = '\0'\n", "line 2"),
+    "another encoding": ("x.py", b"print(1)\nprint('\xe9')\n", "line 2 is not in utf-8"),
+    "another encoding than it says": ("x.py", b"# coding: ascii\n\nx = '\xff'\n", "line 3 is not in ascii"),
+    "a notebook": ("x.ipynb", b'{"cells": [], "nbformat": 4}', "jupyter nbconvert --to script x.ipynb"),
+    "a broken notebook": ("x.ipynb", b'{"cells": [\n', "broken JSON (line 2"),
+    "an endless notebook": ("x.ipynb", b"[" * 100_000, "broken JSON"),
+    "no notebook": ("x.ipynb", b"[1]", "has no cells"),
+}
+
+
+@pytest.mark.parametrize("what", NO_SCRIPTS)
+def test_a_file_that_is_no_script_is_told_by_what_it_is(what, tmp_path, monkeypatch):
+    name, content, told = NO_SCRIPTS[what]
+    (tmp_path / name).write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(click.UsageError) as caught:
+        run(Script(name))
+    assert told in str(caught.value) and name in str(caught.value)
+
+
+def test_a_folder_is_told_to_be_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("folder")
+    with pytest.raises(click.UsageError) as caught:
+        run(Script("folder"))
+    assert caught.value.format_message().endswith("in 'folder'\nIt is a folder: name a script in it.")

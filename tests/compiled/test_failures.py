@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import tempfile
 import threading
 
 import pytest
@@ -153,6 +154,25 @@ def test_who_interrupts_does_not_wait(monkeypatch):
         lab.compile(product, "*fp32, *fp32, *fp32, i32", {"N": 128}, "sm_80", num_warps=1)
     monkeypatch.undo()
     assert works()
+
+
+def test_who_interrupts_leaves_no_files_behind(monkeypatch, tmp_path):
+    child.dismiss_all()
+    monkeypatch.setattr(child, "_PAUSE", 0.01)
+    (temporary := tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    answers = child.Child._answers
+
+    def interrupting(self, *given):
+        for answer in answers(self, *given):
+            yield answer
+            if answer.get("stage") == "llir":  # ptxas, or what writes for it, is at work
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(child.Child, "_answers", interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        lab.compile(product, "*fp32, *fp32, *fp32, i32", {"N": 64}, "sm_80", num_warps=2)
+    assert os.listdir(temporary) == []
 
 
 def test_a_line_of_assembly_leads_to_one_of_the_source():

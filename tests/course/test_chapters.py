@@ -106,4 +106,6 @@ def test_cells_bear_what_nbgrader_asks_for(path: Path) -> None:
                 assert told["grade"] == (checked(source_of(cell)) is not None) == ("points" in told) == told["locked"]
         assert len(set(ids)) == len(ids)
         names.append(ids)
-    assert names[0] == names[1] and names[0]
+    teachers, students = names
+    # nbgrader would put its own stub in the place of all of ours.
+    assert students == [one for one in teachers if one.endswith("-check")] and students

@@ -53,7 +53,7 @@ def spoiling(x: Any) -> Any:
 @pytest.mark.parametrize(
     ("name", "answer", "told"),
     [
-        ("relu", lambda x: relu(x).unknown, "It raised AttributeError."),
+        ("relu", lambda x: relu(x).unknown, "It raised AttributeError: "),
         ("relu", lambda x: (relu(x), 1), "It returns 2 values, and must return 1 tensor."),
         ("relu", lambda x: None, "It returns nothing, and must return a tensor: end it with `return`."),
         ("relu", lambda x: 1, "It returns int, and must return a tensor."),

@@ -14,7 +14,7 @@ from triton_lab.notebook import marking
 from triton_lab.views import onlooker
 from triton_lab.views.mistake import MISTAKE
 
-CELL = "/tmp/ipykernel_7/55.py"
+CELL = "/cells/ipykernel_7/55.py"
 HEAD = "import triton, triton.language as tl\n"
 
 
@@ -47,14 +47,14 @@ def test_a_kernel_inside_of_something_is_marked_where_it_stands(monkeypatch: pyt
 
 def test_nothing_is_marked_for_other_errors_and_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
     error = failing("@triton.jit\ndef k(x_ptr):\n    tl.lod(x_ptr)\n", monkeypatch)
-    assert marking.mistakes(error, "/tmp/ipykernel_7/66.py") == []
+    assert marking.mistakes(error, "/cells/ipykernel_7/66.py") == []
     assert marking.mistakes(ValueError("no kernel"), CELL) == []
 
 
 def test_the_mark_names_the_other_cell_that_the_kernel_is_in(monkeypatch: pytest.MonkeyPatch) -> None:
     error = failing("@triton.jit\ndef k(x_ptr):\n    tl.lod(x_ptr)\n", monkeypatch)
     monkeypatch.setattr("triton_lab.words.cell_number", {CELL: 3}.get)
-    (one,) = marking.mistakes(error, "/tmp/ipykernel_7/66.py")
+    (one,) = marking.mistakes(error, "/cells/ipykernel_7/66.py")
     assert (one["execution"], one["line"]) == (3, 4)
 
 

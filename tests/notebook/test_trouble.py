@@ -19,7 +19,7 @@ from triton_lab.notebook.ours import fault_text
 from triton_lab.notebook.trouble import CellSyntaxError, clear, own_frames, rendering, text_of
 from triton_lab.notebook.unchecked import not_yet_checked
 
-CELL = "/tmp/ipykernel_1/1234.py"
+CELL = "/cells/ipykernel_1/1234.py"
 
 WRONG = [
     "x = (1", "for i in range(n)\n    pass", "if a:\nx = 1", "x = 1 +", "a = 3 3", "x = 'a", "a b c", "1 = x",

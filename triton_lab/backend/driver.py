@@ -27,8 +27,10 @@ class CPUDriver(DriverBase):
 
     def __init__(self) -> None:
         super().__init__()
+        from triton_lab.backend.cache import guard
         from triton_lab.backend.loading import Utils
 
+        guard()
         self.utils = Utils()
 
     def launcher_cls(self, source: Any, metadata: Any) -> Any:

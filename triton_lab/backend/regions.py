@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from triton_lab.backend.arguments import ArgumentError, Leaf, tensor_of
+from triton_lab.backend.borrowed import may_change
 from triton_lab.backend.mirror import Mirrors, joined
-from triton_lab.backend.pages import is_of_bytes, may_write
+from triton_lab.backend.pages import Standing, is_of_bytes, standing
 from triton_lab.interpreter.memory import Region
+from triton_lab.words import count
 
 
 def extent_of(tensor: Any) -> tuple[int, int] | None:
@@ -22,7 +24,7 @@ def extent_of(tensor: Any) -> tuple[int, int] | None:
 def regions_of(leaves: Sequence[Leaf], mirrors: Mirrors, private: bool = False) -> list[Region]:
     """Regions for all pointer arguments: the CPU's own memory, or ``mirrors`` of another device's.
 
-    With ``private``, copies of the CPU's memory too.
+    With ``private``, copies of the CPU's memory too. Raises ArgumentError for memory that cannot be read.
     """
     by_device: dict[str, list[Any]] = {}
     for leaf in leaves:
@@ -34,7 +36,10 @@ def regions_of(leaves: Sequence[Leaf], mirrors: Mirrors, private: bool = False) 
         kind = tensors[0].untyped_storage().device.type
         if kind == "cpu":
             runs = joined([extent for tensor in tensors if (extent := extent_of(tensor)) is not None])
-            own = [own_memory(start, stop, tensors) for start, stop in runs]
+            try:
+                own = [own_memory(start, stop, tensors) for start, stop in runs]
+            except UnreadableMemory as error:
+                raise UnreadableMemory(_named(error, leaves), error.tensor) from None
             result.extend(map(_copied, own) if private else own)
         else:
             result.extend(mirrors.of(kind, tensors))
@@ -49,17 +54,68 @@ def _copied(region: Region) -> Region:
     return Region(region.start, data)
 
 
+class UnreadableMemory(ArgumentError):
+    """The memory of ``tensor`` cannot be read: to touch it would end the process."""
+
+    def __init__(self, message: str, tensor: Any) -> None:
+        super().__init__(message)
+        self.tensor = tensor
+
+
 def own_memory(start: int, stop: int, tensors: Sequence[Any]) -> Region:
-    """The CPU's own memory, where ``tensors`` lie; it may be a mapped file or a `bytes` that can only be read."""
-    region = Region.over(start, stop - start)
+    """The CPU's own memory, where ``tensors`` lie; it may be a mapped file or a `bytes` that can only be read.
+
+    Raises UnreadableMemory for a tensor whose memory is gone, or may not be read.
+    """
+    fixed: list[tuple[int, int]] = []
+    free: list[tuple[int, int]] = []
     for tensor in tensors:
         extent = extent_of(tensor)
-        # What torch has allocated it can resize, and may be written to.
-        if extent is None or tensor.untyped_storage().resizable() or not start <= extent[0] < stop:
+        if extent is None or not start <= extent[0] < stop or extent[0] == extent[1]:
             continue
-        if not may_write(*extent) or is_of_bytes(*extent):
-            region.data.flags.writeable = False
+        storage = tensor.untyped_storage()
+        # What torch has allocated it can resize, and may be written to.
+        if storage.resizable():
+            free.append(extent)
+            continue
+        found = standing(*extent)
+        if found.trouble:
+            raise UnreadableMemory(f"a tensor {_why(found, extent[1] - extent[0])}", tensor)
+        if not found.writable:
+            fixed.append((-1, stop))
+        elif is_of_bytes(*extent) or not may_change(storage):
+            fixed.append(extent)
+        else:
+            free.append(extent)
+    region = Region.over(start, stop - start)
+    # Who has the same memory from somebody who may change it may do so, too.
+    if not all(any(low <= one[0] and one[1] <= high for low, high in free) for one in fixed):
+        region.data.flags.writeable = False
     return region
+
+
+def _why(found: Standing, size: int) -> str:
+    """What is wrong with memory of ``size`` bytes, and what to do."""
+    lost = f"{size - found.readable:,} of its {count(size, 'byte')}"
+    if found.trouble == "cut":
+        return (
+            f"lies in a file that was cut after it was mapped: {lost} are gone. Map the file again, or pass a copy "
+            "that was made before (.clone())"
+        )
+    if found.trouble == "unmapped":
+        return (
+            f"lies in memory that is not mapped any more ({lost}). What it was made from was closed or given back: "
+            "keep that as long as the tensor"
+        )
+    return (
+        f"lies in memory that may not be read ({lost}): the system protects the pages. Allow reading, or pass a copy "
+        "that was made before (.clone())"
+    )
+
+
+def _named(error: UnreadableMemory, leaves: Sequence[Leaf]) -> str:
+    path = next(leaf.path for leaf in leaves if leaf.kind != "scalar" and tensor_of(leaf.object) is error.tensor)
+    return f"argument {path!r} {str(error).removeprefix('a tensor ')}"
 
 
 def _check_apart(regions: Sequence[Region], devices: Sequence[str]) -> None:

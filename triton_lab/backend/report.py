@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from triton_lab.backend.arguments import Leaf, tensor_of
+from triton_lab.backend.pages import standing
 from triton_lab.backend.source import Written
 from triton_lab.backend.written_access import guard_at
 from triton_lab.interpreter.errors import Deadlock, Fault, KernelError, StepLimit, Unsupported
@@ -120,6 +122,9 @@ def _stray(error: KernelError, fault: Fault, call: Any) -> Stray:
     op, address = error.op, int(fault.addresses[0])
     tensors = [tensor for leaf in call.leaves if (tensor := _tensor(leaf)) is not None]
     owner = owner_of(address, _origins(op, call), tensors)
+    if owner is None and not fault.home and _is_unreadable(address):
+        # The findings tell it, too.
+        error.fault = fault = replace(fault, home="unreadable")
     return Stray(
         fault.access,
         fault.kind,
@@ -131,7 +136,14 @@ def _stray(error: KernelError, fault: Fault, call: Any) -> Stray:
         owner,
         tensors,
         _guard(op, owner, call),
+        fault.home,
     )
+
+
+def _is_unreadable(address: int) -> bool:
+    """Whether there is something that the system lets nobody read."""
+    found = standing(address, address + 1)
+    return bool(found.trouble) and found.trouble != "unmapped"
 
 
 def _guard(op: Op | None, owner: Tensor | None, call: Any) -> Guard:

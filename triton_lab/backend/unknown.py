@@ -16,7 +16,7 @@ import numpy as np
 
 from triton_lab.backend.mirror import Mirrors
 from triton_lab.backend.pages import peek
-from triton_lab.backend.regions import own_memory
+from triton_lab.backend.regions import UnreadableMemory, own_memory
 from triton_lab.interpreter.memory import Memory, Region
 
 # The longest range of unknown memory that is read at once.
@@ -80,7 +80,10 @@ class Finder:
 
     def _region(self, run: Run, address: int) -> Region | None:
         if run.kind == "cpu":
-            return own_memory(run.start, run.stop, run.tensors)
+            try:
+                return own_memory(run.start, run.stop, run.tensors)
+            except UnreadableMemory:
+                return None
         regions = self._mirrors.of(run.kind, run.tensors)
         return next((region for region in regions if region.start <= address < region.stop), None)
 

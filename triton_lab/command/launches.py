@@ -17,7 +17,19 @@ from triton_lab.command import failure, told
 from triton_lab.command.heard import Heard, listening
 from triton_lab.command.live import drawing, status
 from triton_lab.command.running import INTERRUPTED, Ended, Script, run
-from triton_lab.command.terminal import NARROW, STYLES, console, is_coloured, show, show_lines, warn, write
+from triton_lab.command.terminal import (
+    CLOSED,
+    NARROW,
+    STYLES,
+    console,
+    is_coloured,
+    is_cut_off,
+    let_go,
+    show,
+    show_lines,
+    warn,
+    write,
+)
 from triton_lab.launch.finding import ERROR, WARNING
 
 FAILED = 2  # what `check` ends with where the script failed, as it does for a wrong line
@@ -44,6 +56,9 @@ def ran(script: Script, target: str, draw: bool, time: bool) -> tuple[Heard, End
     except NotRecorded as error:
         if ended.error is None or isinstance(ended.error, SystemExit):
             raise click.UsageError(str(error)) from None
+    if isinstance(ended.error, BrokenPipeError) and is_cut_off(sys.stdout):
+        ended = Ended(CLOSED, SystemExit(CLOSED))  # `| head` has seen enough: no fault of the script's
+    let_go(sys.stdout)
     if ended.error is not None and not isinstance(ended.error, SystemExit):
         failure.tell(ended.error, is_coloured(sys.stderr))
     others = _processes()
@@ -174,7 +189,10 @@ def failed(ended: Ended) -> str:
         return f"exit code {ended.code}"
     if isinstance(ended.error, KeyboardInterrupt):
         return "interrupted"
-    return traceback.format_exception_only(ended.error)[-1].strip()
+    from triton_lab.notebook.hints import hint_for
+
+    said, hint = traceback.format_exception_only(ended.error)[-1].strip(), hint_for(ended.error)
+    return f"{said} ({hint})" if hint else said
 
 
 def _told(heard: Heard, own: str) -> Iterator[tuple[str, str]]:

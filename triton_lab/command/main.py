@@ -200,8 +200,15 @@ def _security(authority: Path | None, certificate: Path | None, key: Path | None
 
 def main() -> None:
     """What ``triton-lab`` and ``python -m triton_lab`` run."""
+    from triton_lab.command.terminal import CLOSED, let_go
+
     _open_closed_streams()
-    triton_lab_command(prog_name="triton-lab")
+    try:
+        triton_lab_command(prog_name="triton-lab")
+    except BrokenPipeError:  # click tells of others; this one comes from what is printed at the end
+        sys.exit(CLOSED)
+    finally:
+        let_go(sys.stdout, sys.stderr)
 
 
 def _open_closed_streams() -> None:

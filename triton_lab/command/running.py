@@ -6,10 +6,14 @@ import builtins
 import contextlib
 import importlib.machinery
 import importlib.util
+import io
+import json
 import os
 import pkgutil
+import shlex
 import sys
 import threading
+import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType, ModuleType
@@ -37,6 +41,17 @@ class Ended:
 
     code: int = 0
     error: BaseException | None = None
+
+
+class NothingToRun(click.UsageError):
+    """What Python says, and behind it what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def format_message(self) -> str:
+        return f"{self.message}\n{self.hint}"
 
 
 def run(script: Script) -> Ended:
@@ -104,16 +119,62 @@ def _file(name: str) -> tuple[ModuleType, CodeType]:
         _begin_path_with(path)
         spec = importer.find_spec("__main__", None)
         if spec is None:
-            raise click.UsageError(f"can't find '__main__' module in '{name}'")
+            kind = "a folder" if os.path.isdir(path) else "an archive"
+            raise NothingToRun(f"can't find '__main__' module in '{name}'", f"It is {kind}: name a script in it.")
         return _found(spec)
     try:
         with open(path, "rb") as file:
             source = file.read()
     except OSError as error:
         raise click.UsageError(f"can't open file '{name}': {error.strerror}") from None
+    _hold_to_python(name, source)
     _begin_path_with(os.path.dirname(os.path.realpath(path)))
     main = _main(path, importlib.machinery.SourceFileLoader("__main__", path), None)
     return main, compile(source, path, "exec", dont_inherit=True)
+
+
+def _hold_to_python(name: str, source: bytes) -> None:
+    """Raises UsageError for a file that is no Python at all, with what it is."""
+    if name.endswith(".ipynb"):
+        raise click.UsageError(_of_notebook(name, source))
+    zero = source.find(b"\0")
+    if zero >= 0:
+        line = source.count(b"\n", 0, zero) + 1
+        raise click.UsageError(f"'{name}' is no Python script: it holds binary data (a zero byte in line {line})")
+    try:
+        encoding = tokenize.detect_encoding(io.BytesIO(source).readline)[0]
+    except SyntaxError:  # one that does not exist, of which compiling tells; or the first lines are in none
+        encoding = "" if b"coding" in b"".join(source.split(b"\n")[:2]) else "utf-8"
+    lines = enumerate(source.split(b"\n"), 1) if encoding else ()
+    wrong = next((number for number, one in lines if _is_undecoded(one, encoding)), None)
+    if wrong is not None:
+        raise click.UsageError(
+            f"'{name}' is no Python script: line {wrong} is not in {encoding}. Save it as UTF-8, or say in its first "
+            "line what it is in: # -*- coding: latin-1 -*-"
+        )
+
+
+def _is_undecoded(line: bytes, encoding: str) -> bool:
+    try:
+        line.decode(encoding)
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def _of_notebook(name: str, source: bytes) -> str:
+    """What to do with a notebook, which is no script; or why it is none."""
+    try:
+        found = json.loads(source)
+    except (ValueError, RecursionError) as error:
+        where = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
+        return f"'{name}' is no notebook that can be read: it is broken JSON ({where})"
+    if not isinstance(found, dict) or not isinstance(found.get("cells"), list):
+        return f"'{name}' is no notebook that can be read: it has no cells"
+    return (
+        f"'{name}' is a notebook, and a script is wanted: open it with `triton-lab lab`, or make a script of it with "
+        f"`jupyter nbconvert --to script {shlex.quote(name)}`"
+    )
 
 
 def _module(name: str) -> tuple[ModuleType, CodeType]:

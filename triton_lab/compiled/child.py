@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from triton_lab.compiled.front import Request
+from triton_lab.compiled.worker import FOLDER
 
 SECONDS, MAX_BYTES = 120.0, 8 << 30  # that it may take, where nobody says otherwise
 MOST = 2  # processes that are kept
@@ -101,6 +103,9 @@ class Child:
         self.environment = environment()
         self.used = self.begun = False
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the process
+        # Whatever it and its compilers put down lies here, and goes with it however it ends. No object that cleans up
+        # by itself: a fork of this process would do so, too.
+        self._folder = tempfile.mkdtemp(prefix=FOLDER)
         # A group of its own: an interrupt of the notebook does not reach it, and ptxas ends with it.
         self.process = subprocess.Popen(
             [sys.executable, "-c", _START, _PACKAGES],
@@ -109,7 +114,7 @@ class Child:
             stderr=self._said,
             start_new_session=True,
             # Whatever lies in the folder of the notebook is no module of ours.
-            env={**os.environ, "PYTHONSAFEPATH": "1"},
+            env={**os.environ, "PYTHONSAFEPATH": "1", "TMPDIR": self._folder},
         )
         self._rest = b""
 
@@ -189,6 +194,7 @@ class Child:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 _lock = threading.Lock()

@@ -32,6 +32,7 @@ def read(source: Any, architecture: Architecture, given: Mapping[str, Any]) -> R
     from triton._C.libtriton import ir
     from triton.compiler.compiler import filter_traceback, make_backend
 
+    from triton_lab.backend import recursion
     from triton_lab.ir.lower import generic_text
 
     # Who explains what the front end refuses looks for these names.
@@ -39,7 +40,8 @@ def read(source: Any, architecture: Architecture, given: Mapping[str, Any]) -> R
     backend = make_backend(target)
     chosen = options_of(backend, architecture, given)
     options = backend.parse_options(dict(chosen))
-    codegen_fns, module_map = backend.get_codegen_implementation(options), backend.get_module_map()
+    codegen_fns = backend.get_codegen_implementation(options)
+    module_map = recursion.watched(backend.get_module_map())
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
@@ -48,6 +50,8 @@ def read(source: Any, architecture: Architecture, given: Mapping[str, Any]) -> R
     except Exception as error:
         filter_traceback(error)
         raise
+    finally:
+        recursion.ended()
     return Request(src.name, architecture, without_marker(generic_text(module)), json.dumps(chosen, sort_keys=True))
 
 

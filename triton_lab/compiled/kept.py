@@ -16,22 +16,29 @@ _NAME = "compiled.json"
 
 def find(request: Request) -> Outcome | None:
     """What was kept of such a request; None where nothing is, or it cannot be read."""
-    from triton.runtime.cache import get_cache_manager
+    from triton_lab.backend.cache import is_readable, manager
 
-    path = get_cache_manager(_key(request)).get_file(_NAME)
-    if path is None:
-        return None
     try:
+        path = manager(_key(request)).get_file(_NAME)
+        if path is None or not is_readable(path):
+            return None
         held = json.loads(Path(path).read_text(encoding="utf-8"))
         stages = held["stages"] | {name: base64.b64decode(text) for name, text in held["binaries"].items()}
         return Outcome({name: stages[name] for name in held["seconds"]}, held["seconds"], held["told"])
-    except (OSError, ValueError, KeyError):  # somebody has cut the file: it is made anew
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ):  # cut or changed: it is made anew
         return None
 
 
 def keep(request: Request, outcome: Outcome) -> None:
     """Keep what came out. A disk that takes nothing is no reason to fail."""
-    from triton.runtime.cache import get_cache_manager
+    from triton_lab.backend.cache import manager
 
     held = {
         "stages": {name: text for name, text in outcome.stages.items() if isinstance(text, str)},
@@ -42,7 +49,7 @@ def keep(request: Request, outcome: Outcome) -> None:
         "told": outcome.told,
     }
     try:
-        get_cache_manager(_key(request)).put(json.dumps(held), _NAME, binary=False)
+        manager(_key(request)).put(json.dumps(held), _NAME, binary=False)
     except OSError:
         return
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from triton_lab.course.grades import Grades as Grades
     from triton_lab.course.grading import grade as grade
     from triton_lab.course.kinds import Exercise as Exercise
-    from triton_lab.course.notes import ProgressNotKept as ProgressNotKept
     from triton_lab.course.notes import progress as progress
+    from triton_lab.course.progress_file import ProgressNotKept as ProgressNotKept
+    from triton_lab.course.progress_file import ProgressSetAside as ProgressSetAside
     from triton_lab.course.registry import exercise as exercise
     from triton_lab.course.registry import exercises as exercises
     from triton_lab.course.shown import NotSolved as NotSolved
@@ -26,7 +27,8 @@ _PUBLIC = {
     "Exercise": "kinds",
     "Grades": "grades",
     "NotSolved": "shown",
-    "ProgressNotKept": "notes",
+    "ProgressNotKept": "progress_file",
+    "ProgressSetAside": "progress_file",
     "exercise": "registry",
     "exercises": "registry",
     "grade": "grading",
@@ -40,6 +42,7 @@ __all__ = [
     "Grades",
     "NotSolved",
     "ProgressNotKept",
+    "ProgressSetAside",
     "exercise",
     "exercises",
     "grade",

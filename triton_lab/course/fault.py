@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from triton_lab import words
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
 TO_DO = "To do: "  # how the message of a stub begins
+_ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~])?")  # colours and the like, as an answer's own error may have them
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +32,35 @@ class Fault:
     untouched: bool = False
 
     def __str__(self) -> str:
-        return "\n".join([self.message, *([f"Tried with {self.on}."] if self.on else []), *self.lines])
+        on = [f"Tried with {self.on}."] if self.on else []
+        return _ESCAPES.sub("", "\n".join([self.message, *on, *self.lines, *self._stopped()]))
+
+    def _stopped(self) -> list[str]:
+        """Where the launch was stopped in which it shows."""
+        op = None if self.launch is None else getattr(self.launch.error, "op", None)
+        place = None if self.launch is None or op is None else self.launch.lines.get(op.index)
+        return [] if place is None else [f"It was stopped in {words.place(place.file, place.line)}."]
 
 
-def raised(error: Exception, on: str) -> Fault:
-    """The fault of an answer that raised ``error``: the stub, or what the error says."""
+def raised(error: Exception, on: str, function: Callable[..., Any] | None = None) -> Fault:
+    """The fault of an answer that raised ``error``: the stub, or what the error says.
+
+    What a kernel cannot be and what the lab refuses begin with their reason. With the ``function`` that was called, the
+    lines from it to the error follow, with their files.
+    """
+    from triton_lab.notebook.trouble import frames_in_words, refused, words_of
+
     stub = stub_of(error)
-    return Fault(stub, untouched=True) if stub else Fault(f"It raised {type(error).__name__}: {error}", on)
+    if stub:
+        return Fault(stub, untouched=True)
+    reason, *lines = words_of(error).split("\n")
+    if refused(error) is not None or type(error).__module__.startswith("triton_lab."):
+        reason = reason.removeprefix(f"{type(error).__name__}: ")
+    else:
+        reason = f"It raised {reason}"
+    code = getattr(getattr(function, "fn", function), "__code__", None)
+    called = [] if code is None else frames_in_words(error, code.co_filename)
+    return Fault(reason, on, lines=(*lines, *called))
 
 
 def returned(kind: str, want: str) -> str:

@@ -1,32 +1,22 @@
 """How far a learner is, in a plain file beside the notebooks, which outlives kernels.
 
 A kernel runs in the folder of its notebook, so the file lies there: `course-progress.json`, or what the environment
-variable TRITON_LAB_PROGRESS names. Several notebooks may be open at once: a change is made under a lock, and the file
-is replaced whole, so that nobody ever reads half of it.
+variable TRITON_LAB_PROGRESS names. `progress_file` reads and writes it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import json
 import os
-import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+
+from triton_lab.course.progress_file import Notes, change, found
 
 FILE = "course-progress.json"
 _VARIABLE = "TRITON_LAB_PROGRESS"
-
-Notes = dict[str, dict[str, Any]]
-
-
-class ProgressNotKept(UserWarning):
-    """The file that keeps the progress cannot be written: answers are checked all the same."""
 
 
 @dataclass(frozen=True)
@@ -78,47 +68,42 @@ def path() -> Path:
     return Path(os.environ.get(_VARIABLE) or FILE)
 
 
-def read() -> Notes:
-    """What was noted: by exercise ``tries``, ``hints`` and ``solved``; nothing where no file is ours."""
-    try:
-        found = json.loads(path().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    notes = found.get("exercises") if isinstance(found, dict) else None
-    return {str(name): one for name, one in notes.items() if isinstance(one, dict)} if isinstance(notes, dict) else {}
-
-
 def progress(chapter: str = "") -> Progress:
     """How many exercises of each chapter are solved, as the file beside the notebooks says.
 
     >>> lab.course.progress().total > 20
     True
     """
-    return _counted(read(), chapter)
+    return _counted(found(path()).notes, chapter)
 
 
 def note(name: str, solved: bool) -> Progress:
     """Write down that exercise ``name`` was tried; once solved, it stays solved."""
     from triton_lab.course.registry import exercise
 
-    with _changed() as notes:
+    def tried(notes: Notes) -> None:
         one = notes.setdefault(name, {})
-        one["tries"] = _count(one, "tries") + 1
-        one["solved"] = bool(one.get("solved")) or solved
-    return _counted(notes, exercise(name).chapter)
+        one["tries"] = one.get("tries", 0) + 1
+        one["solved"] = one.get("solved", False) or solved
+
+    return _counted(_changed(tried), exercise(name).chapter)
 
 
 def hinted(name: str) -> int:
     """Write down that a hint was asked for; the how manieth it is."""
-    with _changed() as notes:
+
+    def asked(notes: Notes) -> None:
         one = notes.setdefault(name, {})
-        one["hints"] = _count(one, "hints") + 1
-    return int(one["hints"])
+        one["hints"] = one.get("hints", 0) + 1
+
+    return int(_changed(asked)[name]["hints"])
 
 
-def _count(one: Mapping[str, Any], key: str) -> int:
-    value = one.get(key, 0)
-    return value if isinstance(value, int) else 0
+def _changed(how: Callable[[Notes], None]) -> Notes:
+    notes, told = change(path().absolute(), how)
+    for one in told:
+        warnings.warn(one, stacklevel=4)  # at the line that called the check or the hint
+    return notes
 
 
 def _counted(notes: Notes, chapter: str) -> Progress:
@@ -129,35 +114,3 @@ def _counted(notes: Notes, chapter: str) -> Progress:
         done, total = chapters.get(one.chapter, (0, 0))
         chapters[one.chapter] = done + bool(notes.get(one.name, {}).get("solved")), total + 1
     return Progress(chapters, chapter)
-
-
-@contextlib.contextmanager
-def _changed() -> Iterator[Notes]:
-    """The notes, to be changed; what they are in the end is what the file holds then."""
-    file = path().absolute()
-    with contextlib.ExitStack() as held:
-        try:
-            folder = os.open(file.parent, os.O_RDONLY)
-            held.callback(os.close, folder)
-            fcntl.flock(folder, fcntl.LOCK_EX)
-        except OSError as error:
-            warnings.warn(f"{file} is not kept: {error}", ProgressNotKept, stacklevel=5)
-        notes = read()
-        yield notes
-        try:
-            _replace(file, json.dumps({"version": 1, "exercises": notes}, indent=1, sort_keys=True) + "\n")
-        except OSError as error:
-            warnings.warn(f"{file} is not kept: {error}", ProgressNotKept, stacklevel=5)
-
-
-def _replace(file: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
-    try:
-        with open(handle, "w", encoding="utf-8") as opened:
-            opened.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise

@@ -62,6 +62,12 @@ class Solved:
 
     __repr__ = __str__
 
+    def _ipython_display_(self) -> None:
+        """A display and no result of the cell: nbgrader reads a result as the points that a check gives."""
+        from IPython.display import display
+
+        display({"text/plain": str(self), "text/html": self._repr_html_()}, raw=True)  # type: ignore[no-untyped-call]
+
     def _repr_html_(self) -> str:
         colour = "var(--jp-success-color1, #2e7d32)"
         return _framed(colour, "✓", "Solved:", self.title, [str(self.progress)])

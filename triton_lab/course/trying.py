@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_lab.course.attempt import Attempt, Bytes, Inputs, Placed, bytes_of
 from triton_lab.course.cases import Case, told
-from triton_lab.course.fault import Fault, stub_of
+from triton_lab.course.fault import Fault, raised, stub_of
 from triton_lab.course.luck import line_of_luck
 from triton_lab.course.replays import Copy, again, copies
 from triton_lab.course.unlike import first_of, near_to, storing, unlike, unlike_in_kind, value_text
@@ -115,11 +115,7 @@ def raising(error: Exception, function: Callable[..., Any], on: str, launches: S
     if failed is not None:
         found = failed.findings[0].message if failed.findings else str(error)
         return Fault(f"The launch of {failed.kernel} was stopped: {found}.".replace("..", "."), on, failed, failed)
-    from triton_lab.notebook.trouble import rendering
-
-    code = getattr(getattr(function, "fn", function), "__code__", None)
-    lines = rendering(error, code.co_filename) if code is not None else [str(error)]
-    return Fault(f"It raised {type(error).__name__}.", on, lines=tuple("\n".join(lines).split("\n")))
+    return raised(error, on, function)
 
 
 def _found(launches: Sequence[Launch], on: str, allowed: Collection[str]) -> Fault | None:

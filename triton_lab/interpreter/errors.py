@@ -12,6 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from triton_lab.ir import Op, Plan
+from triton_lab.words import Home
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,8 @@ class Fault:
     ``programs`` (linear numbers), ``lanes`` (row-major in the block) and ``addresses`` (bytes)
     have an entry for each; ``kind`` is ``out-of-bounds``, ``null-pointer`` or ``misaligned``.
     ``pointer`` and ``mask`` are those of all lanes, in the interpreter's compact forms, of so many ``rows``: one
-    for each program, or one alone where all do the same.
+    for each program, or one alone where all do the same. ``home`` tells where the first address lies if a pointer of
+    unknown origin led there (`words.Home`).
     """
 
     kind: str
@@ -34,6 +36,7 @@ class Fault:
     pointer: Any = None
     mask: Any = None
     rows: int = 1
+    home: Home = ""
 
 
 class KernelError(Exception):
@@ -126,9 +129,15 @@ def _handlers() -> Iterator[CodeType]:
                 yield code
 
 
-class EndlessRecursion(BaseException):
-    """Functions of a kernel call each other until Python's stack is full.
+class EndlessRecursion(RecursionError):
+    """Functions of a kernel call each other deeper than Triton's front end can follow: without end, or nearly so.
 
-    Triton puts an Exception into another at each call on its way out, and then walks over these in a time that doubles
-    with each; that takes longer than anybody waits.
+    ``calls`` says how deep that is.
     """
+
+    def __init__(self, calls: int) -> None:
+        super().__init__(
+            f"functions of the kernel call each other {calls:,} deep, and no deeper is allowed: "
+            "write a loop, or let a constant end it earlier"
+        )
+        self.calls = calls

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.errors import Fault
 from triton_lab.interpreter.memory import Reachable
+from triton_lab.words import Home
 
 Array = NDArray[Any]
 
@@ -36,14 +37,26 @@ def fault_of(reachable: Reachable, addresses: Array, mask: Array, itemsize: int,
     good, verified = _standing(reachable, addresses, itemsize, kind)
     there = mask & good
     good[there] = ~strays(np.nonzero(there)[0], verified[there], len(addresses))
+    # A negative address is no null pointer: an offset led below all memory.
     bad, problem = mask & ~good, "out-of-bounds"
     if not bad.any():
         bad, problem = mask & (addresses % itemsize != 0), "misaligned"
-    elif (addresses[bad] < _NULL_PAGE).all():
+    elif ((addresses[bad] >= 0) & (addresses[bad] < _NULL_PAGE)).all():
         problem = "null-pointer"
     block = addresses.shape[1:]
     lanes = np.flatnonzero(bad) % max(1, math.prod(block))
-    return Fault(problem, kind, itemsize, np.nonzero(bad)[0], lanes, addresses[bad], block, rows=len(addresses))
+    home = _home(reachable, int(addresses[bad][0]))
+    return Fault(
+        problem, kind, itemsize, np.nonzero(bad)[0], lanes, addresses[bad], block, rows=len(addresses), home=home
+    )
+
+
+def _home(reachable: Reachable, address: int) -> Home:
+    """Where an address lies that a pointer of unknown origin led to; others are told by their arguments."""
+    region = reachable.memory.holding(address) if reachable.allowed is None else None
+    if region is None or not region.verified:
+        return ""
+    return "tensor" if region.writable else "fixed tensor"
 
 
 def _look_up(reachable: Reachable, addresses: Array, itemsize: int) -> None:

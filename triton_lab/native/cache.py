@@ -43,12 +43,14 @@ def find(name: str) -> tuple[bytes, bytes] | None:
     """What was kept under ``name``: notes, and object code. None where nothing is that may be trusted."""
     try:
         with _opened() as there:
-            file = os.open(name + _SUFFIX, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=there)
+            # A pipe that somebody has put there is not waited for.
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+            file = os.open(name + _SUFFIX, flags, dir_fd=there)
             with open(file, "rb") as stream:
                 about = os.fstat(file)
-                if not (stat.S_ISREG(about.st_mode) and _is_ours(about)):
+                if not (stat.S_ISREG(about.st_mode) and _is_ours(about) and about.st_size <= MOST_BYTES):
                     return None
-                held = stream.read()
+                held = stream.read(MOST_BYTES)
                 with contextlib.suppress(OSError):
                     os.utime(file)  # it was used
     except OSError:

@@ -132,7 +132,7 @@ def _grid(error: BaseException) -> str:
     for _, _, grid in _launches(error):
         if isinstance(grid, int):
             return f"a grid is a tuple of one to three numbers of programs: kernel[({grid},)](...)"
-        if grid == () and isinstance(error, IndexError):
+        if isinstance(grid, (tuple, list)) and not len(grid) and isinstance(error, IndexError):
             return "the grid is empty: one program is kernel[(1,)](...)"
         wrong = isinstance(error, TypeError) and re.search(r"takes 0 positional arguments but 1 was given", str(error))
         if wrong and callable(grid) and f"{grid.__name__}()" in str(error):

@@ -144,7 +144,7 @@ _FORMS = (
     Rule(r"RuntimeError: error encountered during parsing", wrong_forms.late_block_condition),
     Rule(r"unsupported tensor index", wrong_forms.index),
     Rule(r"`_semantic` argument must be provided outside of JIT functions", wrong_forms.index_pointer),
-    Rule(r"EndlessRecursion: |KeyError: '.*\.(\w+)__", wrong_forms.recursion),
+    Rule(r"RecursionError: |EndlessRecursion: |KeyError: '.*\.(\w+)__", wrong_forms.recursion),
     Rule(r"__setitem__ is not supported", wrong_forms.assign_item),
     Rule(r"Cannot have `return` statements inside `while` or `for`", wrong_forms.return_in_loop),
     Rule(r"unsupported AST node type: (\w+)", wrong_forms.syntax),

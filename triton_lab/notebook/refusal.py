@@ -13,9 +13,12 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triton_lab.backend.source import is_tritons, python_function
+
+if TYPE_CHECKING:
+    from triton_lab.interpreter.errors import EndlessRecursion
 
 
 @dataclass(frozen=True)
@@ -125,13 +128,13 @@ def refusal_of(error: BaseException) -> Refusal | None:
     )
 
 
-def _last_call(error: BaseException) -> Refusal | None:
+def _last_call(error: EndlessRecursion) -> Refusal | None:
     """The call that Triton was following when it was stopped."""
     for frame in reversed(list(_frames(error))):
         generator: Any = frame.f_locals.get("self")
         node = frame.f_locals.get("node")
         if _is_generator(generator) and isinstance(node, ast.Call) and not is_tritons(generator.file_name):
-            return Refusal(type(error).__name__, "", _compiled(generator), node)
+            return Refusal(type(error).__name__, f"{error.calls:,} calls deep", _compiled(generator), node)
     return None
 
 

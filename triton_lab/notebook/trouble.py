@@ -28,19 +28,21 @@ _PYTHON = os.path.dirname(ast.__file__) + os.sep
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def own_frames(trace: TracebackType | None, filename: str) -> list[tuple[FrameType, int]]:
-    """The frames of ``trace`` with their lines, the cell's first; none of Python, Triton, torch, NumPy and the lab."""
+def own_frames(trace: TracebackType | None, filename: str = "") -> list[tuple[FrameType, int]]:
+    """The frames of ``trace`` with their lines, the first of ``filename`` first, if that is given; none of Python,
+    Triton, torch, NumPy and the lab."""
     packages = [
         sys.modules[name].__file__ for name in ("triton", "torch", "numpy", "triton_lab") if name in sys.modules
     ]
     hidden = tuple(os.path.dirname(os.path.abspath(path)) + os.sep for path in packages if path)
     frames = []
-    started = False
+    started = not filename
     for frame, line in traceback.walk_tb(trace):
         name = frame.f_code.co_filename
         started = started or name == filename
-        # Triton generates some of its own code, which has no file.
-        if started and not name.startswith(hidden) and not _of_python(name) and name != "<string>":
+        # Triton generates some of its own code, which has no file; nor has what `python -c` runs.
+        generated = name == "<string>" and frame.f_globals.get("__name__") != "__main__"
+        if started and not name.startswith(hidden) and not _of_python(name) and not generated:
             frames.append((frame, line))
     return frames
 
@@ -147,6 +149,21 @@ def said(error: BaseException, filename: str = "") -> list[str]:
     if hint:
         result.append(hint)
     return [*result, *fault_text(error)]
+
+
+def words_of(error: BaseException) -> str:
+    """The lines of `said` where nothing has colours."""
+    return _COLOURS.sub("", "\n".join(said(error)))
+
+
+def frames_in_words(error: BaseException, filename: str) -> list[str]:
+    """The user's lines that ``error`` went through from ``filename`` on, each with its file or cell."""
+    frames = own_frames(error.__traceback__, filename)
+    return [
+        _COLOURS.sub("", line)
+        for frame, number in frames
+        for line in _frame_text(frame.f_code.co_filename, number, frame.f_code.co_name, "")[:-1]
+    ]
 
 
 def _frame_text(file: str, line: int, function: str, cell: str) -> list[str]:

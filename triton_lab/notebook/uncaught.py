@@ -1,7 +1,7 @@
-"""Errors of cells without the magic: shown with the user's own lines, as in cells with it.
+"""Errors of cells without the magic, of scripts and of tests: shown with the user's own lines, as in cells with it.
 
 That is for kernels' errors, for what the lab itself refuses, and for launches whose remedy we know. All others are
-IPython's to show.
+IPython's, Python's or pytest's to show.
 """
 
 from __future__ import annotations
@@ -20,10 +20,25 @@ _ALL = (BaseException,)
 
 
 def tell(shell: Any) -> None:
-    """From now on a notebook's cells show such errors so; a handler of the user's stays, and so does a terminal."""
-    if getattr(shell, "kernel", None) is None or shell.custom_exceptions:
-        return
-    shell.set_custom_exc(_ALL, _show)
+    """From now on the shell's cells show such errors so; a handler of the user's stays."""
+    if not shell.custom_exceptions:
+        shell.set_custom_exc(_ALL, _show)
+
+
+def in_short(error: BaseException) -> str:
+    """What a script prints of ``error``; "" where Python, which shows all frames, prints it.
+
+    It does so of all with TRITON_LAB_TRACEBACK=full in the environment, and of whatever is not in the user's lines.
+    """
+    if not isinstance(error, Exception) or not is_to_be_told(error):
+        return ""
+    from triton_lab.notebook.trouble import own_frames, words_of
+
+    frames = own_frames(error.__traceback__)
+    if not frames:
+        return ""
+    lines = traceback.format_list(traceback.StackSummary.extract(iter(frames)))
+    return "".join(["Traceback (most recent call last):\n", *lines, words_of(error)])
 
 
 def forget(shell: Any) -> None:
@@ -37,7 +52,7 @@ def _show(
 ) -> None:
     """What IPython calls for an error: it is shown as any other, but that some show themselves."""
     cell = next((frame.f_code.co_filename for frame, _ in traceback.walk_tb(trace) if _is_cell(frame)), None)
-    if cell is not None and not hasattr(error, "_render_traceback_") and _is_to_be_told(error):
+    if cell is not None and not hasattr(error, "_render_traceback_") and is_to_be_told(error):
         from triton_lab.notebook import trouble
         from triton_lab.notebook.marking import mark
 
@@ -52,8 +67,10 @@ def _is_cell(frame: Any) -> bool:
     return bool(words.cell(frame.f_code.co_filename))
 
 
-def _is_to_be_told(error: BaseException) -> bool:
+def is_to_be_told(error: BaseException) -> bool:
     """Whether what led to ``error`` inside of Triton and of the lab is of no use to the user."""
+    if error.__traceback__ is None or os.environ.get("TRITON_LAB_TRACEBACK") == "full":
+        return False
     frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     # An interrupt of the user's own code is IPython's to tell.
     if isinstance(error, KeyboardInterrupt):

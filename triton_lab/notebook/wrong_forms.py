@@ -251,10 +251,12 @@ def recursion(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if not isinstance(refusal.node, ast.Call):
         return None
     name, inside = written(refusal.node.func), refusal.kernel.name
-    if refusal.kind == "KeyError" and name not in {inside, *(kernel.name for kernel, _ in refusal.callers)}:
+    if refusal.kind != "EndlessRecursion" and name not in {inside, *(kernel.name for kernel, _ in refusal.callers)}:
         return None
     return Told(
-        f"`{name}` calls itself" + ("" if name == inside else f" by way of `{inside}`"),
+        f"`{name}` calls itself"
+        + ("" if name == inside else f" by way of `{inside}`")
+        + (f", {refusal.text}, and no deeper is allowed" if refusal.kind == "EndlessRecursion" else ""),
         "Write a loop. Triton follows each call when it compiles the kernel, and stops only where a constant decides: "
         "`if` of a `tl.constexpr`, with the call under its `else`.",
     )

@@ -1,12 +1,12 @@
 """The pytest plugin: ``pytest --triton-lab=cpu|check``.
 
-pytest loads it wherever triton-lab is installed, so it imports nothing of torch's or Triton's, and does nothing, until
-the option is given.
+pytest loads it wherever triton-lab is installed, so it imports nothing of torch's or Triton's, and changes nothing
+until the option is given, but for one thing: what the lab or its backend refuses is told in the user's lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -74,6 +74,21 @@ def _started(config: pytest.Config, mode: str) -> Session:
     config.stash[_SESSION] = session
     config.add_cleanup(session.close)
     return session
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, Any]:
+    report = yield
+    if call.excinfo is not None and report.failed:
+        from triton_lab.notebook.uncaught import is_to_be_told
+
+        if is_to_be_told(call.excinfo.value):
+            from triton_lab.testing.traces import shorten
+
+            shorten(report, call.excinfo, item)
+    return report
 
 
 @pytest.fixture

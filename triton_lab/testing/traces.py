@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from types import TracebackType
 
+import pytest
 import triton
 
 _OURS = Path(__file__).parents[1]
@@ -26,6 +27,30 @@ def cut(error: BaseException) -> None:
         seen.add(id(link))
         link.__traceback__ = _without(link.__traceback__, _told_in_full(link))
         link = link.__cause__ or link.__context__
+
+
+def shorten(report: pytest.TestReport, raised: pytest.ExceptionInfo[BaseException], item: pytest.Item) -> None:
+    """Tell what was ``raised`` in the lines of the test and its helpers, and below in words what to do about it.
+
+    pytest's ``--full-trace`` and ``--tb=native`` show all frames, as does TRITON_LAB_TRACEBACK=full.
+    """
+    style = item.config.getoption("tbstyle", "auto")
+    if style == "native" or item.config.getoption("fulltrace", False):
+        return
+    from triton_lab.notebook.trouble import own_frames, words_of
+
+    own = [frame for frame, _ in own_frames(raised.tb, str(item.path))]
+    if not own:
+        return
+    report.longrepr = raised.getrepr(
+        style="long" if style == "auto" else style,
+        showlocals=item.config.getoption("showlocals", False),
+        chain=False,
+        tbfilter=lambda info: info.traceback.filter(lambda entry: entry.frame.raw in own),
+    )
+    words = words_of(raised.value)
+    if words != f"{raised.typename}: {raised.value}":
+        report.sections.append(("triton-lab", words))
 
 
 def _told_in_full(error: BaseException) -> bool:

@@ -69,7 +69,10 @@ class ViewAnswer(Answer):
 
 
 class Whereabouts(TypedDict):
-    """Where a kernel's lines stand: in the cell with that number beside it, else in the file ``path``."""
+    """Where a kernel's lines stand: in the cell with that number beside it, else in the file ``path``.
+
+    The path goes from the folder of the notebook, or from where its package lies. Earlier notebooks have whole ones.
+    """
 
     cell: int | None
     path: str

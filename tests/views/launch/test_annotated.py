@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +14,9 @@ import triton.language as tl
 
 import triton_lab as lab
 from tests.views.contract import wrongs
+from triton_lab.examples import softmax
 from triton_lab.launch.launch import Launch
-from triton_lab.views.launch.annotated import MOST_CHARACTERS, annotated
+from triton_lab.views.launch.annotated import MOST_CHARACTERS, annotated, place
 from triton_lab.views.output import saved
 from triton_lab.views.scenes import NotedSource
 
@@ -82,7 +84,7 @@ def test_a_finding_is_at_its_line_with_its_remedy() -> None:
     assert "tl.load" in source["lines"][finding["line"] - source["first"]]
     assert finding["message"].startswith("load out of bounds")
     assert finding["hint"] == launch.findings[0].hint
-    assert (source["cell"], source["path"]) == (None, __file__)
+    assert (source["cell"], source["path"]) == (None, "tests/views/launch/test_annotated.py")
 
 
 def test_a_finding_of_a_helper_in_another_place_has_a_source_of_its_own() -> None:
@@ -92,11 +94,36 @@ def test_a_finding_of_a_helper_in_another_place_has_a_source_of_its_own() -> Non
     own, other = annotated(launch, launch.accesses, [finding])
     assert own["findings"] == []
     assert (other["path"], other["first"], len(other["lines"]), len(other["findings"])) == (
-        torch.__file__,
+        "torch/__init__.py",
         finding.line,
         1,
         1,
     )
+
+
+@pytest.mark.parametrize(
+    ("file", "here", "told"),
+    [
+        ("course/k.py", "course", "k.py"),
+        ("course/parts/k.py", "course", "parts/k.py"),
+        ("src/k.py", "course/first", "../../src/k.py"),
+        ("src/k.py", "course/first/deep", "k.py"),
+        ("env/lib/python3.11/site-packages/pkg/sub/k.py", "course", "pkg/sub/k.py"),
+        ("lib/python3/dist-packages/k.py", ".", "k.py"),
+    ],
+)
+def test_a_file_is_named_from_the_notebook_and_no_machine_by_it(
+    file: str, here: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / here).mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(tmp_path / here)
+    assert place(str(tmp_path / file)) == {"cell": None, "path": told}
+
+
+def test_a_file_of_the_package_is_named_alike_on_every_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in (tmp_path, Path(softmax.__file__).parent):
+        monkeypatch.chdir(folder)
+        assert place(softmax.__file__)["path"] == "triton_lab/examples/softmax.py"
 
 
 def test_it_is_what_was_declared_and_bounded() -> None:

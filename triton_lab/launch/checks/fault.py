@@ -167,6 +167,7 @@ def _stray(launch: Recorded, op: Op, fault: Fault, lanes: Lanes, total: int) -> 
         owner,
         tensors,
         _guard(launch, op, owner),
+        fault.home,
     )
 
 

@@ -145,7 +145,7 @@ class Reader:
             shape, by_column, dtype = read(stream)
         except Exception as error:
             raise SavedLaunchError(f"its array {number} is none ({type(error).__name__})") from None
-        rest = data[stream.tell() :]
+        rest = memoryview(data)[stream.tell() :]
         if dtype.kind not in _KINDS or by_column or dtype.itemsize * math.prod(shape) != len(rest):
             raise SavedLaunchError(f"its array {number} is not what it says")
         array = np.frombuffer(rest, dtype).reshape(shape)

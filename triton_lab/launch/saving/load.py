@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import words
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.errors import KernelError, StepLimit
 from triton_lab.interpreter.executable import Executable
 from triton_lab.interpreter.machine import Limits
 from triton_lab.interpreter.values import Descriptor, Value
-from triton_lab.ir import Plan, parse_plan
+from triton_lab.ir import parse_plan
 from triton_lab.ir.verify import verify
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.comparing.formats import numpy_type
@@ -27,11 +27,11 @@ from triton_lab.launch.launch import Launch
 from triton_lab.launch.probes import Surroundings, Twin, Variable
 from triton_lab.launch.ranges import NOTHING, Ranges
 from triton_lab.launch.replay import replay
-from triton_lab.launch.saving import FORMAT, NAME
+from triton_lab.launch.saving import FORMAT, NAME, admission, timings
 from triton_lab.launch.saving.archive import Reader, SavedLaunchError
 from triton_lab.launch.saving.fields import hold, ints, maybe, of, ranges, real
-from triton_lab.launch.saving.notes import lines_of, time_of, tuning_of
 from triton_lab.launch.saving.save import FINDING_ARRAYS, FINDING_TEXTS
+from triton_lab.launch.saving.written import lines_of
 from triton_lab.launch.snapshot import Held, Snapshot
 from triton_lab.launch.tape import Tape
 from triton_lab.launch.verdict import Unchecked, Verdict
@@ -39,11 +39,14 @@ from triton_lab.launch.verdict import Unchecked, Verdict
 Array = NDArray[Any]
 
 MAX_BYTES = 1 << 30
-# What a launch from a file may be, before it is run: elements of a block, programs, loop iterations, bytes of values.
+# What a launch from a file may be, before it is run: elements of a block, programs, characters of a kernel, loop
+# iterations, bytes of values.
 _BLOCK = 1 << 20
 _PROGRAMS = 1 << 24
+_TEXT = 16 << 20
 _STEPS = 10_000_000
 _MEMORY = 1 << 30
+_TWIN = 2  # times as long may the kernel with probes take
 _ADDRESSES = 1 << 63
 _AXES = 16
 _NUMBERS = ("itemsize", "offset", "address", "storage_address", "storage_bytes")
@@ -59,12 +62,15 @@ class Shown:
         return self._text
 
 
-def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Launch:
+def load(
+    path: str | PathLike[str], *, max_bytes: int = MAX_BYTES, max_seconds: float = admission.MAX_SECONDS
+) -> Launch:
     """The launch that `Launch.save` has written to ``path``: results, findings, pictures and all.
 
     Such a file is data: whoever wrote it, nothing in it is run as Python, and its kernel touches the memory in the
-    file alone, within limits of time and memory. ``max_bytes`` bounds what it may unpack to. Raises SavedLaunchError
-    for anything else than a launch that was saved, and OSError where the file cannot be read.
+    file alone, within limits of time and memory. ``max_bytes`` bounds what it may unpack to; ``max_seconds`` what a run
+    of its kernel may take, which is estimated from its blocks, programs and loops before it runs. Raises
+    SavedLaunchError for anything else than a launch that was saved, and OSError where the file cannot be read.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "add.launch")
@@ -73,32 +79,31 @@ def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Launch:
     >>> again.kernel, lab.compare(launch, again).verdict
     ('add_kernel', 'bit-equal')
     """
-    try:
-        reader = Reader(Path(path), max_bytes)
-    except SavedLaunchError as error:
-        raise SavedLaunchError(f"{path} is no launch that can be loaded: {error}") from None
-    return _read(reader, str(path), _STEPS)
+    return _read(Path(path), str(path), max_bytes, max_seconds, _STEPS)
 
 
 def unpacked(whole: bytes, *, max_bytes: int = MAX_BYTES, steps: int = _STEPS) -> Launch:
     """The launch that `packed` gave, run again to see what it touches: its checks are made here. ``steps`` are those
     of loops that it may take. Raises SavedLaunchError."""
-    return _read(Reader(whole, max_bytes), "this", steps)
+    return _read(whole, "this", max_bytes, admission.MAX_SECONDS, steps)
 
 
-def _read(reader: Reader, name: str, steps: int) -> Launch:
+def _read(source: Path | bytes, name: str, max_bytes: int, seconds: float, steps: int) -> Launch:
     try:
-        return _launch(reader, steps)
+        return _launch(Reader(source, max_bytes), seconds, steps)
     except (OSError, KeyboardInterrupt):
         raise
     except SavedLaunchError as error:
         raise SavedLaunchError(f"{name} is no launch that can be loaded: {error}") from None
+    except RecursionError:
+        told = "parts of it lie too deep in each other"
+        raise SavedLaunchError(f"{name} is no launch that can be loaded: {told}") from None
     except Exception as error:  # a field that is not what it should be, a kernel that breaks the rules
         told = f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
         raise SavedLaunchError(f"{name} is no launch that can be loaded: it breaks the format ({told})") from error
 
 
-def _launch(reader: Reader, steps: int) -> Launch:
+def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
     head = reader.head
     if head.get("format") != NAME:
         raise SavedLaunchError("it is no launch of triton-lab")
@@ -112,6 +117,7 @@ def _launch(reader: Reader, steps: int) -> Launch:
     batch, memory = maybe(int, head["batch"]), maybe(int, head["memory"])
     limits = Limits(batch=batch, steps=steps, memory=min(memory or _MEMORY, _MEMORY))
     hold(batch is None or batch >= 1, "the batch")
+    limits = admission.admitted(executable, x * y * z, limits, seconds)
     error = maybe(str, head["error"])
     launch = Launch(
         kernel=of(str, head["kernel"]),
@@ -128,8 +134,8 @@ def _launch(reader: Reader, steps: int) -> Launch:
         snapshot=_snapshot(reader),
         thread=of(str, head["thread"]),
         seconds=real(head["seconds"]),
-        time=time_of(head.get("time")),  # not in files of before
-        tuning=tuning_of(head.get("tuning")),
+        time=timings.time(head.get("time")),  # not in files of before
+        tuning=timings.tuning(head.get("tuning")),
         error=None if error is None else KernelError(error),
         configs=[(of(str, text), real(seconds)) for text, seconds in head["configs"]],
         printed=of(str, head["printed"]),
@@ -147,7 +153,9 @@ def _launch(reader: Reader, steps: int) -> Launch:
             [Unchecked(of(str, what), of(str, why)) for what, why in head["unchecked"]],
         )
     if head["twin"] is not None:
-        vars(launch)["twin"] = _twin(head["twin"])
+        vars(launch)["twin"] = twin = _twin(head["twin"])
+        # It has a probe behind each assignment, and computes what the compiler left out of the kernel.
+        limits = admission.admitted(twin.executable, x * y * z, limits, _TWIN * seconds)
     _watch(launch, limits, *(ranges(one) for one in head.get("unwritten") or ()))
     return launch
 
@@ -162,24 +170,30 @@ def _watch(launch: Launch, limits: Limits, unwritten: Ranges = NOTHING, blank: R
     try:
         replay(launch, access_observer=tape, limits=limits, strict=True)
     except KernelError as error:
+        if launch.error is None and isinstance(error, StepLimit):
+            raise admission.too_long(limits) from None
         if launch.error is None:
-            raise
+            raise SavedLaunchError(
+                f"its kernel does not run to its end on the memory in the file ({_why(error)})"
+            ) from error
         tape.failed(error, launch.executable.plan)
     launch.interpreted = clock.perf_counter() - start
     launch.events, launch.kinds = tape.events, tape.kinds
 
 
+def _why(error: KernelError) -> str:
+    where = "" if error.op is None or error.op.location is None else f" in line {error.op.location.line}"
+    told = f"{error.fault.access}, {error.fault.kind}" if error.fault is not None else error.message.split("\n", 1)[0]
+    return f"{told[:200]}{where}"
+
+
 def _executable(text: str) -> Executable:
+    hold(len(text) <= _TEXT, f"a kernel of {words.count(len(text), 'character')}")
     plan = parse_plan(text)
-    _bounded(plan)
+    admission.hold_plan(plan, _BLOCK)
     verify(plan)
+    admission.hold_shapes(plan)
     return Executable.of(plan)
-
-
-def _bounded(plan: Plan) -> None:
-    for function in plan.functions.values():
-        most = max((math.prod(type.shape) for type in function.types), default=0)
-        hold(most <= _BLOCK, f"a block of {words.count(most, 'element')}")
 
 
 def _twin(given: Any) -> Twin:

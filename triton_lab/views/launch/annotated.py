@@ -5,6 +5,7 @@ what is wrong there.
 from __future__ import annotations
 
 import linecache
+import os
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, cast
@@ -22,12 +23,34 @@ if TYPE_CHECKING:
 MOST_LINES = 2000  # of a kernel that is annotated
 MOST_CHARACTERS = 64 * 1024  # of its source
 MOST_FINDINGS = 50
+_MOST_UP = 2  # folders above the notebook's
+_BESIDE_THE_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(words.__file__))), "")
 
 
 def place(file: str) -> Whereabouts:
     """Where a reader finds the lines of ``file``."""
     number = words.cell_number(file)
-    return {"cell": number, "path": "" if number is not None else file}
+    return {"cell": number, "path": "" if number is not None else _from_here(file)}
+
+
+def _from_here(file: str) -> str:
+    """What a saved output may say of a file: its path from the notebook's folder, within its package, or its name.
+
+    Where a machine has its folders is not for all who read the notebook, and each machine would say something else.
+    """
+    whole = os.path.abspath(file)
+    folders = whole.split(os.sep)
+    for packages in ("site-packages", "dist-packages"):
+        if packages in folders:
+            return "/".join(folders[folders.index(packages) + 1 :])
+    if whole.startswith(_BESIDE_THE_PACKAGE):
+        return whole.removeprefix(_BESIDE_THE_PACKAGE).replace(os.sep, "/")
+    try:
+        steps = os.path.relpath(whole).split(os.sep)
+    except (OSError, ValueError):  # the folder is gone, or on another drive
+        return folders[-1]
+    # Farther up are the folders of a machine, which have names of people in them.
+    return "/".join(steps) if steps.count(os.pardir) <= _MOST_UP else folders[-1]
 
 
 def annotated(launch: Launch, accesses: Sequence[Access], findings: Sequence[Finding]) -> list[NotedSource]:

@@ -1,4 +1,4 @@
-"""What a saved launch says beside its memory: lines of the source, times, what an autotuner tried."""
+"""The times in a saved launch: of the kernel on a GPU, and of what an autotuner tried."""
 
 from __future__ import annotations
 
@@ -6,19 +6,11 @@ from typing import Any
 
 from triton_lab.backend.stopwatch import Time
 from triton_lab.backend.tuning import Tried, Tuning
-from triton_lab.launch.lines import Line
 from triton_lab.launch.saving.fields import hold, of, real
 
 
-def lines_of(given: Any) -> dict[int, Line | None]:
-    found: dict[int, Line | None] = {}
-    for index, line, column, excerpt, file in given:
-        shown = tuple(of(str, one) for one in excerpt)
-        found[of(int, index)] = Line(of(int, line), of(int, column), shown, of(str, file))
-    return found
-
-
-def time_of(given: Any) -> Time | None:
+def time(given: Any) -> Time | None:
+    """How long the kernel took on a GPU. Raises SavedLaunchError or what else a wrong field raises, as `tuning`."""
     if given is None:
         return None
     median, low, high, runs, compiling, device = given
@@ -26,7 +18,8 @@ def time_of(given: Any) -> Time | None:
     return Time(real(median), real(low), real(high), of(int, runs), compiled, of(str, device)[:200])
 
 
-def tuning_of(given: Any) -> Tuning | None:
+def tuning(given: Any) -> Tuning | None:
+    """What an autotuner tried before the launch."""
     if given is None:
         return None
     tried = []

@@ -117,7 +117,7 @@ def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
     batch, memory = maybe(int, head["batch"]), maybe(int, head["memory"])
     limits = Limits(batch=batch, steps=steps, memory=min(memory or _MEMORY, _MEMORY))
     hold(batch is None or batch >= 1, "the batch")
-    limits = admission.admitted(executable, x * y * z, limits, seconds)
+    limits = admission.admitted(executable, max(1, x * y * z), limits, seconds)
     error = maybe(str, head["error"])
     launch = Launch(
         kernel=of(str, head["kernel"]),
@@ -155,7 +155,7 @@ def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
     if head["twin"] is not None:
         vars(launch)["twin"] = twin = _twin(head["twin"])
         # It has a probe behind each assignment, and computes what the compiler left out of the kernel.
-        limits = admission.admitted(twin.executable, x * y * z, limits, _TWIN * seconds)
+        limits = admission.admitted(twin.executable, max(1, x * y * z), limits, _TWIN * seconds)
     _watch(launch, limits, *(ranges(one) for one in head.get("unwritten") or ()))
     return launch
 

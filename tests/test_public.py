@@ -25,17 +25,20 @@ each_door = pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name_
 # Exceptions that no user's program has to catch.
 INSIDE = {
     "Bad": "the interpreter's own, it becomes a KernelError",
+    "Broken": "between the two processes that grade a notebook",
     "CannotCompile": "no llvmlite, or what LLVM refuses: NumPy runs the kernel",
     "CannotAssemble": "a module of `front/` that cannot be joined with others: a bug of ours, told to who writes it",
     "CellSyntaxError": "how `%%triton` shows a SyntaxError",
     "DataError": "what a worker has sent is not what it should be: it becomes a RemoteError",
     "Failed": "a task of Dask's that has failed, without what it says: it becomes a RemoteError",
+    "Ended": "between the two processes that grade a notebook: its reason is in the table",
     "Fell": "a native launch that was put back: NumPy runs it",
     "InvalidPlan": "a plan of ours that breaks the IR's rules: asked for in tests alone",
     "NotData": "what a call returned there does not travel: it is told here as a TypeError",
     "ParseError": "a module that Triton printed and we cannot read: a bug of ours",
     "Refused": "what a scheduler sends is not read: it becomes a RemoteError or a TargetError",
     "Retry": "the generator's own: a loop is written again, with less taken for granted",
+    "Unanswered": "a judge's own: its fault is what the check says",
     "UsageError": "how `%%triton` says what its line may hold",
 }
 

@@ -141,6 +141,8 @@ def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> Non
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="NOTEBOOK...")
 @click.option("--csv", "table", type=FILE, metavar="FILE", help="Write the table there, a row for each exercise.")
 @click.option("--seconds", type=click.FloatRange(min=1), default=300.0, show_default=True, help="For each notebook.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Notebooks at a time; by default half as many as CPUs.")
+@click.option("--released", type=FILE, metavar="PATH", help="A notebook, or a folder of them: what it checks counts.")
 @click.option("--scheduler", metavar="ADDRESS", help="Of Dask's, as tls://host:8786: its workers share the notebooks.")
 @click.option("--tls-ca-file", type=FILE, metavar="FILE", help="Who signs its certificates; as dask worker has it.")
 @click.option("--tls-cert", type=FILE, metavar="FILE", help="Your certificate.")
@@ -149,22 +151,32 @@ def grade(
     files: tuple[Path, ...],
     table: Path | None,
     seconds: float,
+    jobs: int | None,
+    released: Path | None,
     scheduler: str | None,
     tls_ca_file: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
 ) -> None:
-    """Run learners' notebooks of the course and judge their answers.
+    """Run learners' notebooks of the course and judge their answers; a line as each ends, then the table.
 
-    Each runs in a process of its own. Who grades strangers does so in a container: a process is no jail. Without
-    --tls-... Dask's own configuration says what proves who is who.
+    Each runs in a process of its own, and another one judges. The exercises of the chapter count that a file's name
+    begins with, as 06_reductions.ipynb does. Without --tls-... Dask's own configuration says what proves who is who.
     """
     from triton_lab.backend.targets import TargetError
     from triton_lab.course.grading import grade
 
     try:
         security = _security(tls_ca_file, tls_cert, tls_key) if scheduler is not None else None
-        grades = grade(files, seconds=seconds, scheduler=scheduler, security=security)
+        grades = grade(
+            files,
+            seconds=seconds,
+            jobs=jobs,
+            released=released,
+            told=lambda line: click.echo(line, err=True),
+            scheduler=scheduler,
+            security=security,
+        )
         if table is not None:
             grades.to_csv(table)
     except (OSError, ValueError, TargetError) as error:

@@ -52,9 +52,14 @@ def read(source: Any, architecture: Architecture, given: Mapping[str, Any]) -> R
         raise
     finally:
         recursion.ended()
-    text, found = _MARKER.subn("", generic_text(module))
-    assert found == 1, "the text of a module holds the added function once"
-    return Request(src.name, architecture, text, json.dumps(chosen, sort_keys=True))
+    return Request(src.name, architecture, without_marker(generic_text(module)), json.dumps(chosen, sort_keys=True))
+
+
+def without_marker(text: str) -> str:
+    """A module's text in generic form, without the function that makes MLIR print that."""
+    found, number = _MARKER.subn("", text)
+    assert number == 1, "the text of a module holds the added function once"
+    return found
 
 
 def options_of(backend: Any, architecture: Architecture, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from triton_lab.backend.dependencies import fingerprint
+from triton_lab.compiled import child, kept
 from triton_lab.compiled.architecture import Architecture, architectures
 from triton_lab.compiled.child import MAX_BYTES, SECONDS
 from triton_lab.compiled.compiled import Compiled
 from triton_lab.compiled.entry import compiled_all, successes
 from triton_lab.compiled.failure import CompileError
+from triton_lab.compiled.front import Request, without_marker
 from triton_lab.compiled.several import CompiledList
 from triton_lab.launch.recorded import Recorded
 from triton_lab.launch.snapshot import CannotReplay
@@ -52,6 +55,21 @@ def attempts(
         max_bytes,
     )
     return [_remembered(launch, one) if isinstance(one, Compiled) else one for one in made]
+
+
+def compiled_plan(launch: Recorded, target: str, *, seconds: float = SECONDS, max_bytes: int = MAX_BYTES) -> Compiled:
+    """What a GPU's compiler makes of the kernel as the launch ran it: of its operations as data, without its source and
+    with the target's own options. For launches that came from another process. Raises CompileError."""
+    architecture = architectures(target)[0]
+    request = Request(launch.kernel, architecture, without_marker(launch.executable.plan.text), "{}")
+    outcome = kept.find(request)
+    if outcome is None:
+        outcome = child.ask(request, seconds, max_bytes, threading.Event())
+        if outcome.failure:
+            place = launch.file, launch.first_line
+            raise CompileError(outcome.failure.strip().split("\n")[-1], target, "machine code", place, outcome.failure)
+        kept.keep(request, outcome)
+    return Compiled(launch.kernel, architecture, {}, {}, launch.file, launch.first_line, outcome, (), request, launch)
 
 
 def _remembered(launch: Recorded, made: Compiled) -> Compiled:

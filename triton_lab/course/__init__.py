@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from triton_lab.course.edition import BrokenSolution as BrokenSolution
     from triton_lab.course.edition import student as student
-    from triton_lab.course.grading import Grades as Grades
+    from triton_lab.course.grades import Grades as Grades
     from triton_lab.course.grading import grade as grade
     from triton_lab.course.kinds import Exercise as Exercise
     from triton_lab.course.notes import progress as progress
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "BrokenSolution": "edition",
     "Exercise": "kinds",
-    "Grades": "grading",
+    "Grades": "grades",
     "NotSolved": "shown",
     "ProgressNotKept": "progress_file",
     "ProgressSetAside": "progress_file",

@@ -63,11 +63,11 @@ def raised(error: Exception, on: str, function: Callable[..., Any] | None = None
     return Fault(reason, on, lines=(*lines, *called))
 
 
-def returned(value: Any, want: str) -> str:
-    """What is wrong with a function that returns ``value`` where ``want`` is asked for."""
-    if value is None:
+def returned(kind: str, want: str) -> str:
+    """What is wrong with a function that returns a ``kind``, a type's name, where ``want`` is asked for."""
+    if kind == "NoneType":
         return f"It returns nothing, and must return {want}: end it with `return`."
-    return f"It returns {type(value).__name__}, and must return {want}."
+    return f"It returns {kind}, and must return {want}."
 
 
 def missing(answer: Any, wanted: str) -> Fault:

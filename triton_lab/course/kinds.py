@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triton_lab.course import notes
+from triton_lab.course.answers import Answer, Here, Unanswered
 from triton_lab.course.cases import Case, told
 from triton_lab.course.fault import Fault, missing, raised
 from triton_lab.course.shown import Hint, NotSolved, Solved, show
@@ -38,6 +39,14 @@ class Exercise(ABC):
         return f"{self.title}: exercise({self.name!r}).check({self.name}) judges your answer, .hint() helps"
 
     @abstractmethod
+    def judged(self, answer: Answer) -> Fault | None:
+        """What is wrong with an answer, wherever it runs; None where nothing is.
+
+        >>> from triton_lab.course.answers import Here
+        >>> lab.course.exercise("idle_lanes").judged(Here(24)) is None
+        True
+        """
+
     def judge(self, answer: Any) -> Fault | None:
         """What is wrong with ``answer``, None where nothing is. It shows nothing, and keeps nothing.
 
@@ -45,6 +54,10 @@ class Exercise(ABC):
         The numbers are right, but no kernel stored them: let a kernel of yours compute them.
         Tried with x (96,) float32, value = 2.5.
         """
+        try:
+            return self.judged(Here(answer))
+        except Unanswered as error:
+            return error.fault
 
     def check(self, answer: Any) -> Solved:
         """Judge ``answer`` and note it in the progress file. Raises NotSolved, with what is wrong in its message; in a
@@ -77,7 +90,8 @@ class Task(Exercise):
 
     ``changes`` names the arguments that it changes in place, instead of returning a result; the reference returns what
     they must be. ``tolerance`` is (relative, absolute) for float32; half types get their own rounding on top. ``work``
-    is asked of launches whose numbers are right; ``allowed`` are kinds of findings that the exercise means.
+    is asked of launches whose numbers are right; ``allowed`` are kinds of findings that the exercise means. Where it is
+    not ``copied``, the kernel must read the arguments themselves, and no copies of them.
     """
 
     cases: Sequence[Case] = field(kw_only=True)
@@ -86,31 +100,38 @@ class Task(Exercise):
     tolerance: tuple[float, float] = field(default=(0.0, 0.0), kw_only=True)
     work: tuple[Requirement, ...] = field(default=(), kw_only=True)
     allowed: tuple[str, ...] = field(default=(), kw_only=True)
+    copied: bool = field(default=True, kw_only=True)
 
-    def judge(self, answer: Any) -> Fault | None:
-        if not callable(answer):
-            return missing(answer, "a function")
-        if not hasattr(answer, "__code__"):
-            return Fault("That is a kernel. Give the function that launches it.")
-        return tried(answer, self.cases, self.reference, self.changes, self.tolerance, self.work, self.allowed)
+    def judged(self, answer: Answer) -> Fault | None:
+        return tried(
+            answer.attempt,
+            self.cases,
+            self.reference,
+            self.changes,
+            self.tolerance,
+            self.work,
+            self.allowed,
+            self.copied,
+            answer.seeds,
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Program(Exercise):
     """A function to write that works on lazy tensors. ``wrong`` runs it on the arguments of each case (`stepping`), and
-    says what is wrong with its numbers or its steps, "" if nothing is."""
+    says what is wrong with its numbers or its steps, "" if nothing is; on other numbers it runs the launches again."""
 
     cases: Sequence[Case] = field(kw_only=True)
-    wrong: Callable[[Callable[..., Any], dict[str, Any]], str] = field(kw_only=True)
+    wrong: Callable[[Answer, dict[str, Any], dict[str, Any]], str] = field(kw_only=True)
 
-    def judge(self, answer: Any) -> Fault | None:
-        if not callable(answer):
-            return missing(answer, "a function")
+    def judged(self, answer: Answer) -> Fault | None:
         for number, one in enumerate(self.cases):
-            inputs = one.made(number)
+            inputs, others = map(one.made, answer.seeds(number))
             on = told(inputs)
             try:
-                wrong = self.wrong(answer, inputs)
+                wrong = self.wrong(answer, inputs, others)
+            except Unanswered:
+                raise
             except Exception as error:
                 return raised(error, on)
             if wrong:
@@ -125,9 +146,10 @@ class Question(Exercise):
     right: Callable[[], Any] = field(kw_only=True)
     tell: Callable[[Any, Any], str] = field(kw_only=True)
 
-    def judge(self, answer: Any) -> Fault | None:
-        if answer is ... or answer is None:
-            return missing(answer, "a value")
+    def judged(self, answer: Answer) -> Fault | None:
+        return self._compared(answer.value())
+
+    def _compared(self, answer: Any) -> Fault | None:
         right = self.right()
         if isinstance(answer, str) and isinstance(right, (int, float, tuple)):
             return missing(answer, "a tuple" if isinstance(right, tuple) else "a number, without quotes,")
@@ -145,13 +167,12 @@ class Choice(Exercise):
 
     wrong: Callable[[Any], str] = field(kw_only=True)
 
-    def judge(self, answer: Any) -> Fault | None:
-        if answer is ... or answer is None:
-            return missing(answer, "a value")
+    def judged(self, answer: Answer) -> Fault | None:
+        given = answer.value()
         try:
-            wrong = self.wrong(answer)
+            wrong = self.wrong(given)
         except (TypeError, ValueError, LookupError) as error:
-            wrong = f"{answer!r} does not fit: {error}"
+            wrong = f"{given!r} does not fit: {error}"
         return Fault(wrong) if wrong else None
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from triton_lab import words
+from triton_lab.course.answers import Answer
 from triton_lab.course.cases import told
-from triton_lab.course.fault import TO_DO, Fault, missing, raised, returned
+from triton_lab.course.fault import Fault
 from triton_lab.course.kinds import Exercise
 
 if TYPE_CHECKING:
@@ -29,18 +30,11 @@ class Nest(Exercise):
 
     reference: str = field(kw_only=True)
 
-    def judge(self, answer: Any) -> Fault | None:
+    def judged(self, answer: Answer) -> Fault | None:
         from triton_lab.polyhedral import NotAScop, TooHard, scop
 
-        if not isinstance(answer, str):
-            code = getattr(answer, "__code__", None)
-            if code is None:
-                return missing(answer, "a function with loops")
-            stub = next((one for one in code.co_consts if str(one).startswith(TO_DO)), None)
-            if stub is not None:
-                return Fault(stub, untouched=True)
         try:
-            found = scop(answer)
+            found = answer.scop()
         except (NotAScop, TooHard, TypeError, ValueError) as error:
             return Fault(str(error))
         return _unlike(found, scop(self.reference))
@@ -55,21 +49,11 @@ class Order(Exercise):
     values: Mapping[str, int] = field(kw_only=True)
     asked: tuple[Property, ...] = field(kw_only=True)
 
-    def judge(self, answer: Any) -> Fault | None:
-        from triton_lab.polyhedral import Schedule, TooHard, schedule
+    def judged(self, answer: Answer) -> Fault | None:
+        from triton_lab.polyhedral import TooHard, schedule
 
-        if not callable(answer):
-            return missing(answer, "a function")
-        given = schedule(self.nest, **self.values)
         on = told(self.values)
-        try:
-            made = answer(given)
-        except Exception as error:  # an answer may do anything
-            return raised(error, on)
-        if not isinstance(made, Schedule):
-            return Fault(returned(made, "a schedule"), on)
-        if made.scop is not given.scop:
-            return Fault("That is no order of the nest that was given: begin with `order`, and cut nothing.", on)
+        made = answer.order(schedule(self.nest, **self.values), on)
         try:
             if not made.is_legal:
                 return Fault(f"That order is not legal. {made.legality.violations[0]}.", on, picture=made)

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from triton_lab import words
+from triton_lab.course.attempt import Inputs
 
 if TYPE_CHECKING:
-    import torch
-
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
 
-Inputs = Mapping[str, Any]
 Requirement = Callable[[Sequence["Launch"], Inputs], str]
 """Says what is wrong with the work of the launches that an answer made of its inputs; "" where nothing is."""
 
 
-def arguments_of(launch: Launch, tensor: torch.Tensor) -> list[str]:
-    """The names of the arguments of ``launch`` that lie in the storage of ``tensor``."""
-    start = tensor.untyped_storage().data_ptr()
-    return [one.name for one in launch.arguments if getattr(one, "storage_address", None) == start]
+def arguments_of(launch: Launch, starts: Collection[int]) -> list[str]:
+    """The names of the arguments of ``launch`` that lie in storages at these addresses."""
+    return [one.name for one in launch.arguments if one.kind != "constexpr" and one.storage_address in starts]
 
 
-def _loads(launch: Launch, tensor: torch.Tensor) -> list[Access]:
-    named = arguments_of(launch, tensor)
+def _loads(launch: Launch, starts: Collection[int]) -> list[Access]:
+    named = arguments_of(launch, starts)
     return [access for access in launch.done if access.kind == "load" and access.argument in named]
 
 
@@ -64,7 +61,7 @@ def loads(name: str, most: Callable[[Inputs], int], because: str) -> Requirement
 
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
         asked = most(inputs)
-        found = _lanes(access for launch in launches for access in _loads(launch, inputs[name]))
+        found = _lanes(access for launch in launches for access in _loads(launch, inputs.starts[name]))
         if found <= asked:
             return ""
         size = inputs[name].element_size()

@@ -82,6 +82,7 @@ EXERCISES = (
         reference=lambda x: x * x,
         changes=("x",),
         work=(launched(), once("x")),
+        copied=False,
     ),
     Question(
         "idle_lanes",

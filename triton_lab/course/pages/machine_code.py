@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from triton_lab import words
+from triton_lab.course.attempt import Inputs
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.kinds import Choice, Question, Task
-from triton_lab.course.work import Inputs, launched, once
+from triton_lab.course.work import launched, once
 from triton_lab.launch.launch import Launch
 
 _MEASURED = 2048  # elements from which on sectors are counted: of fewer, most are shared with what lies beside
@@ -67,13 +68,14 @@ def _few_sectors(launches: Sequence[Launch], inputs: Inputs) -> str:
     """Held to twice the sectors in which the elements lie, and one more for each row and each column: a run of
     neighbours that begins within a sector touches one more."""
     from triton_lab.compiled.failure import CompileError
+    from triton_lab.compiled.launched import compiled_plan
     from triton_lab.compiled.transactions.sectors import SECTOR
 
     x = inputs["x"]
     if x.numel() < _MEASURED:
         return ""
     try:
-        transfers = launches[-1].compile("sm_90").transactions.transfers
+        transfers = compiled_plan(launches[-1], "sm_90").transactions.transfers
     except CompileError as error:
         return f"the compiler for sm_90 refuses the kernel: {error}"
     ideal = x.numel() * x.element_size() // SECTOR
@@ -165,6 +167,7 @@ EXERCISES = (
         ),
         reference=lambda x: x.contiguous().clone(),
         work=(launched(), once("x"), _few_sectors),
+        copied=False,
         points=2,
     ),
     Question(

@@ -69,6 +69,7 @@ EXERCISES = (
         cases=_matrices(),
         reference=lambda x: x.contiguous(),
         work=(launched(), once("x"), wide(16)),
+        copied=False,
     ),
     Task(
         "add_one_in_place",
@@ -83,6 +84,7 @@ EXERCISES = (
         changes=("x",),
         tolerance=(1e-6, 1e-6),
         work=(launched(), once("x")),
+        copied=False,
     ),
     Task(
         "transpose",
@@ -95,6 +97,7 @@ EXERCISES = (
         cases=_matrices(),
         reference=lambda x: x.t().contiguous(),
         work=(launched(), once("x"), wide(16)),
+        copied=False,
     ),
     Task(
         "diagonal",
@@ -115,6 +118,7 @@ EXERCISES = (
         ),
         reference=lambda x: x.diagonal().contiguous(),
         work=(launched(), wide(8)),
+        copied=False,
     ),
     Choice(
         "windows_by_strides",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from triton_lab.launch.ranges import Ranges
 from triton_lab.launch.saving.archive import SavedLaunchError
 
 T = TypeVar("T")
@@ -37,3 +39,12 @@ def ints(values: Sequence[Any]) -> tuple[int, ...]:
     """Integers, and no other numbers."""
     check: Callable[[Any], int] = lambda value: of(int, value)  # noqa: E731
     return tuple(map(check, values))
+
+
+def ranges(given: Any) -> Ranges:
+    """Sorted ranges of addresses that keep apart: a list of where they start, and one of where they stop."""
+    starts, stops = (ints(one) for one in given)
+    hold(len(starts) == len(stops), "ranges of addresses")
+    ends = [end for pair in zip(starts, stops, strict=True) for end in pair]
+    hold(all(0 <= low <= high < 1 << 63 for low, high in itertools.pairwise(ends)), "ranges of addresses")
+    return Ranges.of(starts, stops)

@@ -24,13 +24,14 @@ from triton_lab.launch.argument import Argument
 from triton_lab.launch.comparing.formats import numpy_type
 from triton_lab.launch.finding import SEVERITY, Finding
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.lines import Line
 from triton_lab.launch.probes import Surroundings, Twin, Variable
+from triton_lab.launch.ranges import NOTHING, Ranges
 from triton_lab.launch.replay import replay
 from triton_lab.launch.saving import FORMAT, NAME, admission, timings
 from triton_lab.launch.saving.archive import Reader, SavedLaunchError
-from triton_lab.launch.saving.fields import hold, ints, maybe, of, real
+from triton_lab.launch.saving.fields import hold, ints, maybe, of, ranges, real
 from triton_lab.launch.saving.save import FINDING_ARRAYS, FINDING_TEXTS
+from triton_lab.launch.saving.written import lines_of
 from triton_lab.launch.snapshot import Held, Snapshot
 from triton_lab.launch.tape import Tape
 from triton_lab.launch.verdict import Unchecked, Verdict
@@ -44,7 +45,6 @@ _BLOCK = 1 << 20
 _PROGRAMS = 1 << 24
 _TEXT = 16 << 20
 _STEPS = 10_000_000
-_ANY_SECONDS = 1e9
 _MEMORY = 1 << 30
 _TWIN = 2  # times as long may the kernel with probes take
 _ADDRESSES = 1 << 63
@@ -79,35 +79,35 @@ def load(
     >>> again.kernel, lab.compare(launch, again).verdict
     ('add_kernel', 'bit-equal')
     """
+    return _read(Path(path), str(path), max_bytes, max_seconds, _STEPS)
+
+
+def unpacked(
+    whole: bytes, *, max_bytes: int = MAX_BYTES, max_seconds: float = admission.MAX_SECONDS, steps: int = _STEPS
+) -> Launch:
+    """The launch of a file's bytes (see `save`). One that was not checked is run again and checked here.
+
+    ``steps`` bounds the iterations of its loops. Raises SavedLaunchError.
+    """
+    return _read(whole, "this", max_bytes, max_seconds, steps)
+
+
+def _read(source: Path | bytes, name: str, max_bytes: int, seconds: float, steps: int) -> Launch:
     try:
-        return _launch(Reader(Path(path), max_bytes), max_seconds)
+        return _launch(Reader(source, max_bytes), seconds, steps)
     except (OSError, KeyboardInterrupt):
         raise
     except SavedLaunchError as error:
-        raise SavedLaunchError(f"{path} is no launch that can be loaded: {error}") from None
+        raise SavedLaunchError(f"{name} is no launch that can be loaded: {error}") from None
     except RecursionError:
-        raise SavedLaunchError(
-            f"{path} is no launch that can be loaded: parts of it lie too deep in each other"
-        ) from None
+        told = "parts of it lie too deep in each other"
+        raise SavedLaunchError(f"{name} is no launch that can be loaded: {told}") from None
     except Exception as error:  # a field that is not what it should be, a kernel that breaks the rules
         told = f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
-        raise SavedLaunchError(f"{path} is no launch that can be loaded: it breaks the format ({told})") from error
+        raise SavedLaunchError(f"{name} is no launch that can be loaded: it breaks the format ({told})") from error
 
 
-def unpacked(whole: bytes, max_bytes: int = MAX_BYTES) -> Launch:
-    """The launch that a file with these bytes would hold. Raises SavedLaunchError.
-
-    It may take as long as it takes: the caller has launched it, and a replay has a deadline of its own.
-    """
-    try:
-        return _launch(Reader(whole, max_bytes), _ANY_SECONDS)
-    except (SavedLaunchError, KeyboardInterrupt):
-        raise
-    except Exception as error:
-        raise SavedLaunchError(f"it breaks the format ({type(error).__name__})") from error
-
-
-def _launch(reader: Reader, seconds: float) -> Launch:
+def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
     head = reader.head
     if head.get("format") != NAME:
         raise SavedLaunchError("it is no launch of triton-lab")
@@ -116,15 +116,16 @@ def _launch(reader: Reader, seconds: float) -> Launch:
         raise SavedLaunchError(f"it has version {version} of the format, and this triton-lab reads up to {FORMAT}")
     executable = _executable(of(str, head["plan"]))
     x, y, z = (of(int, extent) for extent in head["grid"])
-    hold(min(x, y, z) >= 1 and x * y * z <= _PROGRAMS, f"a grid of {words.count(x * y * z, 'program')}")
+    least = 0 if head["findings"] is None else 1  # what was not checked may have no program
+    hold(min(x, y, z) >= least and x * y * z <= _PROGRAMS, f"a grid of {words.count(x * y * z, 'program')}")
     batch, memory = maybe(int, head["batch"]), maybe(int, head["memory"])
-    steps = maybe(int, head.get("steps"))  # not in files of before
-    hold(steps is None or steps >= 0, "the limit on iterations")
+    kept = maybe(int, head.get("steps"))  # not in files of before
+    hold(kept is None or kept >= 0, "the limit on iterations")
     limits = Limits(
-        batch=batch, steps=_STEPS if steps is None else min(steps, _STEPS), memory=min(memory or _MEMORY, _MEMORY)
+        batch=batch, steps=steps if kept is None else min(kept, steps), memory=min(memory or _MEMORY, _MEMORY)
     )
     hold(batch is None or batch >= 1, "the batch")
-    limits = admission.admitted(executable, x * y * z, limits, seconds)
+    limits = admission.admitted(executable, max(1, x * y * z), limits, seconds)
     error = maybe(str, head["error"])
     launch = Launch(
         kernel=of(str, head["kernel"]),
@@ -137,7 +138,7 @@ def _launch(reader: Reader, seconds: float) -> Launch:
         executable=executable,
         compiled=(None, None),
         surroundings=Surroundings({}, ()),
-        lines=_lines(head["lines"]),
+        lines=lines_of(head["lines"]),
         snapshot=_snapshot(reader),
         thread=of(str, head["thread"]),
         seconds=real(head["seconds"]),
@@ -154,22 +155,23 @@ def _launch(reader: Reader, seconds: float) -> Launch:
         from triton_lab.compiled import filed
 
         launch.compilations += filed.read(head["compilations"], reader.array, launch)
-    vars(launch)["verdict"] = Verdict(
-        [_finding(reader, one) for one in head["findings"]],
-        [Unchecked(of(str, what), of(str, why)) for what, why in head["unchecked"]],
-    )
+    if head["findings"] is not None:  # else it is checked here, when it is asked
+        vars(launch)["verdict"] = Verdict(
+            [_finding(reader, one) for one in head["findings"]],
+            [Unchecked(of(str, what), of(str, why)) for what, why in head["unchecked"]],
+        )
     if head["twin"] is not None:
         vars(launch)["twin"] = twin = _twin(head["twin"])
         # It has a probe behind each assignment, and computes what the compiler left out of the kernel.
-        limits = admission.admitted(twin.executable, x * y * z, limits, _TWIN * seconds)
-    _watch(launch, limits)
+        limits = admission.admitted(twin.executable, max(1, x * y * z), limits, _TWIN * seconds)
+    _watch(launch, limits, *(ranges(one) for one in head.get("unwritten") or ()))
     return launch
 
 
-def _watch(launch: Launch, limits: Limits) -> None:
+def _watch(launch: Launch, limits: Limits, unwritten: Ranges = NOTHING, blank: Ranges = NOTHING) -> None:
     """Run it again, to see what it touches."""
     assert launch.snapshot is not None
-    tape = Tape(_MEMORY, limits)
+    tape = Tape(_MEMORY, limits, unwritten, blank)
     tape.limits = limits  # replays of this launch are bound by them, too
     launch.tape = tape
     start = clock.perf_counter()
@@ -207,14 +209,6 @@ def _twin(given: Any) -> Twin:
     hold([one.number for one in variables] == list(range(len(variables))), "the variables")
     fixed = {int(number): Shown(of(str, text)) for number, text in given["fixed"].items()}
     return Twin(_executable(of(str, given["plan"])), variables, fixed)
-
-
-def _lines(given: Any) -> dict[int, Line | None]:
-    found: dict[int, Line | None] = {}
-    for index, line, column, excerpt, file in given:
-        shown = tuple(of(str, one) for one in excerpt)
-        found[of(int, index)] = Line(of(int, line), of(int, column), shown, of(str, file))
-    return found
 
 
 def _argument(given: Any) -> Argument:

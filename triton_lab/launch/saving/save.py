@@ -35,20 +35,40 @@ def save(launch: Launch, path: str | PathLike[str]) -> None:
 
 def packed(launch: Launch) -> bytes:
     """What such a file holds. Raises CannotReplay."""
+    writer = Writer()
+    head = _head(launch, writer) | {
+        "twin": _twin(launch),
+        "findings": [_finding(writer, finding) for finding in launch.findings],
+        "unchecked": [[one.what, one.why] for one in launch.unchecked],
+    }
+    return writer.packed(head)
+
+
+def packed_unchecked(launch: Launch) -> bytes:
+    """The same without findings: who reads it checks the launch. Raises CannotReplay."""
+    writer = Writer()
+    head = _head(launch, writer)
+    tape = launch.tape
+    unwritten = (
+        None if tape is None else [[one.start.tolist(), one.stop.tolist()] for one in (tape.unwritten, tape.blank)]
+    )
+    return writer.packed({**head, "twin": None, "findings": None, "unchecked": [], "unwritten": unwritten})
+
+
+def _head(launch: Launch, writer: Writer) -> dict[str, Any]:
+    """All but what checks and replays with other probes say."""
     from triton_lab.compiled import filed
 
     snapshot = launch.snapshot
     if snapshot is None or snapshot.missing:
         reason = "it was not recorded with its memory" if snapshot is None else snapshot.missing
         raise CannotReplay(f"the launch of {launch.kernel} cannot be saved: {reason}")
-    writer = Writer()
     limits = launch.tape.limits if launch.tape is not None else None
     head: dict[str, Any] = {"format": NAME, "version": FORMAT}
     head |= {name: getattr(launch, name) for name in _PLAIN}
     head |= {
         "grid": list(launch.grid),
         "plan": launch.executable.plan.text,
-        "twin": _twin(launch),
         "error": None if launch.error is None else str(launch.error),
         "batch": None if limits is None else limits.batch,
         "memory": None if limits is None else limits.memory,
@@ -72,11 +92,9 @@ def packed(launch: Launch) -> bytes:
             [name, str(theirs.dtype).removeprefix("torch."), *_both(writer, theirs, ours)]
             for name, theirs, ours in launch.outputs
         ],
-        "findings": [_finding(writer, finding) for finding in launch.findings],
         "compilations": filed.told(launch.compilations, writer.array),
-        "unchecked": [[one.what, one.why] for one in launch.unchecked],
     }  # fmt: skip
-    return writer.packed(head)
+    return head
 
 
 def _tuning(tuning: Tuning | None) -> dict[str, Any] | None:

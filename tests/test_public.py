@@ -35,10 +35,14 @@ INSIDE = {
     "Fell": "a native launch that was put back: NumPy runs it",
     "InvalidPlan": "a plan of ours that breaks the IR's rules: asked for in tests alone",
     "NotData": "what a call returned there does not travel: it is told here as a TypeError",
+    "NothingToRun": "how the command line says that a file is no script",
     "ParseError": "a module that Triton printed and we cannot read: a bug of ours",
     "Refused": "what a scheduler sends is not read: it becomes a RemoteError or a TargetError",
     "Retry": "the generator's own: a loop is written again, with less taken for granted",
+    "TookTooLong": "a check's own: what was not checked is in the verdict",
     "Unanswered": "a judge's own: its fault is what the check says",
+    "UnreadableMemory": "an `ArgumentError`, which has a door",
+    "UnusableCache": "no folder can keep a kernel, not even a temporary one: the message says what to do",
     "UsageError": "how `%%triton` says what its line may hold",
 }
 

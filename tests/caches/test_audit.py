@@ -12,9 +12,13 @@ from collections.abc import Iterator
 from tests import sources
 
 AUDITED = {
+    "backend/borrowed.py:_code": "where this process has code, which it does not unload",
+    "backend/borrowed.py:_ways": "how the torch that is loaded keeps what it borrows",
+    "backend/cache.py:_instead": "the folder that stands in for another, until the process ends",
     "backend/compiler.py:_sources_hash": "our own source files, which a running process does not change",
     "backend/gpu.py:_instance": "the driver class itself, one instance for good",
     "backend/layouts.py:_taken": "the text that is compiled and the options; Triton does not change while it runs",
+    "backend/pages.py:_reading": "a file of the system's, open for good",
     "backend/precedence.py:_in_function": "the text alone",
     "backend/preview.py:follows_pointers": "a source of Triton by identity, kept alive as long as its answer",
     "backend/resources.py:_compiled": "the text that is compiled and the options; Triton does not change while it runs",
@@ -43,6 +47,9 @@ AUDITED = {
     "native/jit.py:host": "the processor that the process runs on",
     "native/jit.py:version": "llvmlite's version, which a running process does not change",
     "native/team.py:_linked": "the code as text; the processor stays",
+    "processes/isolation.py:namespaces_exist": "what the system allows this process",
+    "remote/records.py:_hints": "the class alone",
+    "remote/records.py:_names": "the class alone",
     "views/drawing/fonts.py:_with_chinese": "fonts of this machine: the next process finds one that comes later",
     "views/drawing/style.py:palette": "constants",
     "views/polyhedral/text.py:width_of": "a text in a font of matplotlib's own",

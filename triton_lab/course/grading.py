@@ -184,7 +184,7 @@ def _sent(value: Any) -> Judgements:
 
 
 def judged(cells: Sequence[Cell], seconds: float, memory: int) -> Said:
-    """Run the cells of a notebook: what its judge says, as lines of JSON, and why it said no more. Workers call it, too."""
+    """Run the cells of a notebook: what its judge says, as lines of JSON, and why it said no more."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         asked = {
             "cells": [{"text": cell.text, "checks": cell.checks} for cell in cells],

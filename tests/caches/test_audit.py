@@ -18,7 +18,7 @@ AUDITED = {
     "backend/compiler.py:_sources_hash": "our own source files, which a running process does not change",
     "backend/gpu.py:_instance": "the driver class itself, one instance for good",
     "backend/layouts.py:_taken": "the text that is compiled and the options; Triton does not change while it runs",
-    "backend/pages.py:_reading": "a file of the system's, open for good",
+    "backend/pages.py:_reading": "a function of the system's",
     "backend/precedence.py:_in_function": "the text alone",
     "backend/preview.py:follows_pointers": "a source of Triton by identity, kept alive as long as its answer",
     "backend/resources.py:_compiled": "the text that is compiled and the options; Triton does not change while it runs",

@@ -22,7 +22,7 @@ OURS = re.compile(
 # Texts that no user meets: mistakes of the code's own, and code that is written into kernels.
 INNER = {"a tensor without a mirror"}
 # Tools of who writes views: what they say is about scenes.
-TOOLS = {"views/declarations.py", "views/assembly.py", "views/shapes.py"}
+TOOLS = {"views/declarations.py", "views/script_bundle.py", "views/scene_shapes.py"}
 QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|`((?:[^`\\]|\\.)*)`")
 COMMENT = re.compile(r"/\*.*?\*/|(?<![:\"'`])//[^\n]*", re.DOTALL)
 

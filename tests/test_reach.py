@@ -6,7 +6,7 @@ import pytest
 
 from tests import reach
 
-TIMELINE = "triton_lab/views/launch/timeline.py"
+TIMELINE = "triton_lab/views/launch/accesses/timeline_view.py"
 
 
 @pytest.fixture(scope="module")
@@ -17,16 +17,16 @@ def graph() -> reach.Graph:
 @pytest.mark.parametrize(
     ("changed", "tests"),
     [
-        ("triton_lab/ir/parse.py", {"tests/ir/test_parse.py": 0, "tests/launch/checks/test_unwritten.py": None}),
-        (TIMELINE, {"tests/views/launch/test_timeline.py": 0, "tests/browser/test_views_page.py": None}),
-        ("triton_lab/launch/checks/unwritten.py", {"tests/launch/checks/test_unwritten.py": 0}),
+        ("triton_lab/ir/parse.py", {"tests/ir/test_parse.py": 0, "tests/launch/checks/rules/test_unwritten.py": None}),
+        (TIMELINE, {"tests/views/launch/accesses/test_timeline_view.py": 0, "tests/browser/test_views_page.py": None}),
+        ("triton_lab/launch/checks/rules/unwritten.py", {"tests/launch/checks/rules/test_unwritten.py": 0}),
         ("triton_lab/course/pages/masks.py", {"tests/course/test_chapters.py": None}),  # imported by its name
         ("triton_lab/examples/rms_norm.py", {"tests/examples/test_rms_norm.py": 0}),
         ("tests/ir/test_parse.py", {"tests/ir/test_parse.py": 0}),
         ("tests/views/small.py", {"tests/views/test_told.py": None}),
         ("tests/conftest.py", {"tests/ir/test_parse.py": reach.FAR, "tests/browser/test_site.py": reach.FAR}),
         ("tests/views/approved.json", {"tests/views/test_approved.py": None}),  # data, read by its name
-        ("tests/wordings/backend.txt", {"tests/backend/test_report.py": 1}),
+        ("tests/wordings/backend.txt", {"tests/backend/plugin/test_error_report.py": 1}),
         ("triton_lab/views/front/launch/timeline.js", {"tests/browser/test_views_page.py": None}),
         ("notebooks/03_masks.py", {"tests/notebooks/test_course.py": None}),
         ("pyproject.toml", {"tests/test_dependencies.py": None, "tests/ir/test_parse.py": None}),
@@ -44,8 +44,8 @@ def test_a_change_reaches_what_imports_or_reads_it(
     ("changed", "test"),
     [
         (TIMELINE, "tests/ir/test_parse.py"),
-        ("triton_lab/polyhedral/core/effort.py", "tests/interpreter/test_casts.py"),  # a launch imports it in calls
-        ("tests/ir/test_masks.py", "tests/ir/test_parse.py"),
+        ("triton_lab/polyhedral/core/isl_effort.py", "tests/interpreter/test_casts.py"),  # a launch imports it in calls
+        ("tests/ir/test_access_masks.py", "tests/ir/test_parse.py"),
         ("docs/mutation.md", "tests/ir/test_parse.py"),
         ("triton_lab/views/front/launch/timeline.js", "tests/ir/test_parse.py"),
     ],
@@ -75,4 +75,4 @@ def test_every_module_reaches_a_test(graph: reach.Graph) -> None:
 
 def test_nearer_is_what_imports_it_over_fewer_others(graph: reach.Graph) -> None:
     found = reach.distances(["triton_lab/ir/parse.py"], graph)
-    assert 0 == found["tests/ir/test_parse.py"] < found["tests/views/launch/test_timeline.py"]
+    assert 0 == found["tests/ir/test_parse.py"] < found["tests/views/launch/accesses/test_timeline_view.py"]

@@ -101,7 +101,7 @@ def test_imports_of_every_kind_are_read(tmp_path: Path) -> None:
 from . import record
 from .checks import race
 from ..ir import Plan
-import triton_lab.words
+import triton_lab.messages
 if TYPE_CHECKING:
     from ..views.view import View
 def call():

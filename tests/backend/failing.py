@@ -8,7 +8,7 @@ import re
 import pytest
 import torch
 
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.kernel_errors import KernelError
 
 
 def failure(kernel, x=None, y=None, grid=(1,), **more) -> KernelError:

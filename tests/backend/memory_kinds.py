@@ -21,8 +21,8 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.backend.regions import UnreadableMemory
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.backend.plugin.launch_regions import UnreadableMemory
+from triton_lab.interpreter.kernel_errors import KernelError
 
 N, PAGE = 4096, mmap.PAGESIZE
 BYTES = 4 * N

@@ -19,8 +19,8 @@ from triton.backends.compiler import GPUTarget
 
 from tests.backend.operations import DTYPES, OPERATIONS, compiled
 from triton_lab.backend.compiler import TARGET
-from triton_lab.backend.sm90 import NotCompilable
-from triton_lab.interpreter.executable import Executable
+from triton_lab.backend.targets.sm90_limits import NotCompilable
+from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.ir import parse_plan
 
 EVERY = bool(os.environ.get("TRITON_LAB_EVERY_OPERATION"))

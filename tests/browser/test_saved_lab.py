@@ -15,10 +15,10 @@ from playwright.sync_api import Locator, expect
 from tests.browser.lab import Lab, Notebook
 from tests.browser.test_notebook7 import ITS_OWN
 from triton_lab.examples import example
-from triton_lab.views.launch.card import Card
+from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.launch.gallery import launches_of
 from triton_lab.views.output import SCENE, WIDGET
-from triton_lab.views.packing import packed
+from triton_lab.views.scene_packing import packed
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 ADD = """%%triton cpu
@@ -48,7 +48,7 @@ _KEPT = """index => {
 # Run in the notebook's new kernel: whether it answers for pictures, as it does after the start-up hook.
 _EXECUTED = "code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({ code }).done"
 _COMMS = "comms = get_ipython().kernel.comm_manager\n"
-LISTENS = f"{_COMMS}from triton_lab.views.onlooker import listen\nlisten(get_ipython())"
+LISTENS = f"{_COMMS}from triton_lab.views.frontend_presence import listen\nlisten(get_ipython())"
 KNOWS_NOBODY = f"{_COMMS}comms.targets.pop('triton_lab.views', None)"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.hostile.scripts import cases, tried
-from triton_lab.command import journal
+from triton_lab.command import launch_journal
 
 # One of each way: the others are tried by ``python -m tests.hostile scripts``.
 NAMES = (
@@ -38,8 +38,8 @@ def test_there_are_many_scripts_and_innocent_twins_among_them() -> None:
 
 
 def test_what_is_not_ours_in_a_journal_is_told_from_what_is(tmp_path: Path) -> None:
-    place = journal.Place(str(tmp_path), "key")
-    mine = journal.Journal(place, "script")
+    place = launch_journal.Place(str(tmp_path), "key")
+    mine = launch_journal.Journal(place, "script")
     for k in range(3):
         mine.write("number", k=k)
     (file,) = tmp_path.iterdir()
@@ -47,18 +47,18 @@ def test_what_is_not_ours_in_a_journal_is_told_from_what_is(tmp_path: Path) -> N
     (tmp_path / "other").write_text("\n".join(lines))  # another file's entries
     with file.open("ab") as noise:
         noise.write(b"\xff\x00 [0]\n" + b"0" * 32 + b' [9, "number", 0, {}]\n')
-    (told,) = journal.read(place)
+    (told,) = launch_journal.read(place)
     assert [entry.data.get("k") for entry in told.entries[1:]] == [0, 1, 2] and not told.broken
-    assert journal.read(journal.Place(str(tmp_path), "another key")) == []
+    assert launch_journal.read(launch_journal.Place(str(tmp_path), "another key")) == []
     for damaged in ([*lines, *lines], [line for line in lines if '"k": 1' not in line]):
         file.write_text("\n".join(damaged))
-        (told,) = journal.read(place)
+        (told,) = launch_journal.read(place)
         assert told.broken
 
 
 def test_entries_that_could_not_be_written_are_counted(tmp_path: Path) -> None:
-    tally, file = journal.Tally.made()
-    mine = journal.Journal(journal.Place(str(tmp_path), "key"), "script", journal.Tally(file))
+    tally, file = launch_journal.Tally.made()
+    mine = launch_journal.Journal(launch_journal.Place(str(tmp_path), "key"), "script", launch_journal.Tally(file))
     mine.write("one")
     tmp_path.joinpath(next(tmp_path.iterdir()).name).unlink()
     tmp_path.rmdir()

@@ -22,8 +22,8 @@ from rich.console import Console
 from tests import warm
 from tests.command.conftest import Call
 from tests.command.scripts import BEYOND, FINE, HEAD, UNWRITTEN, written
-from triton_lab.command import heard, journal
-from triton_lab.command.table import table
+from triton_lab.command import launch_journal, session_log
+from triton_lab.command.launch_rows import table
 
 
 @triton.jit
@@ -97,24 +97,24 @@ def test_the_page_has_a_card_of_each_launch_that_is_drawn_and_asks_for_nothing(f
 
 
 def test_a_page_of_very_many_launches_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from triton_lab.command import listening, report
-    from triton_lab.command.cards import cards
-    from triton_lab.command.heard import heard_of
-    from triton_lab.command.running import Script
+    from triton_lab.command import html_report, launch_listener
+    from triton_lab.command.packed_cards import cards
+    from triton_lab.command.run_script import Script
+    from triton_lab.command.session_log import heard_of
 
-    monkeypatch.setattr(listening, "MOST", 3)
-    monkeypatch.setattr(report, "ROWS", 5)
-    place = journal.Place(str(tmp_path), "key")
-    mine = journal.Journal(place, "script")
+    monkeypatch.setattr(launch_listener, "MOST", 3)
+    monkeypatch.setattr(html_report, "ROWS", 5)
+    place = launch_journal.Place(str(tmp_path), "key")
+    mine = launch_journal.Journal(place, "script")
     # Grids that alternate are never equal in a row.
-    with listening.listening(mine, draw=True) as here:
+    with launch_listener.listening(mine, draw=True) as here:
         for k in range(40):
             filling[(1 + k % 2,)](torch.zeros(999, dtype=torch.int32), BLOCK=128)
         racing[(4,)](torch.zeros(1, dtype=torch.int32))
         racing[(1,)](torch.zeros(1, dtype=torch.int32))
     for number, card in cards(here.kept):
         mine.write("card", launch=number, title=card.title, packed=card.packed)
-    page = report.page(heard_of(journal.read(place)), Script("script.py"), "")
+    page = html_report.page(heard_of(launch_journal.read(place)), Script("script.py"), "")
     assert re.findall(r'id="launch-(\d+)"', page) == ["0", "1", "40"]
     assert page.count("<tr") == 1 + 5
     assert "37 more launches: 35 of filling, 2 of racing" in page
@@ -219,7 +219,7 @@ def test_a_terminal_shows_colours_and_what_is_done_but_not_into_the_scripts_word
 
 def test_a_narrow_terminal_gets_a_table_that_fits() -> None:
     lines = [
-        heard.Line(k, "a_kernel_with_quite_a_name", (k + 1, 1, 1), "cpu", 0.1, False, {"error": 1}, False)
+        session_log.LaunchLine(k, "a_kernel_with_quite_a_name", (k + 1, 1, 1), "cpu", 0.1, False, {"error": 1}, False)
         for k in range(60)
     ]
     file = io.StringIO()

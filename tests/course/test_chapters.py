@@ -14,7 +14,7 @@ import pytest
 from tests import warm
 from tests.course.chapters import FOLDER, chapter_files, notebook
 from triton_lab.course.edition import checked, marked, source_of, stripped
-from triton_lab.course.registry import exercise, exercises
+from triton_lab.course.exercise_registry import exercise, exercises
 
 CHAPTERS = chapter_files()
 each_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)

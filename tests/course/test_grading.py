@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from tests.hostile import notebooks
 from tests.hostile.notebooks import CHECKS, check, notebook
 from triton_lab.command.main import triton_lab_command
-from triton_lab.course.grading import Grades, Row, grade
-from triton_lab.course.releases import handed_in
+from triton_lab.course.grading import GradeRow, Grades, grade
+from triton_lab.course.released_exercises import handed_in
 
 RIGHT, CHECK = "idle_lanes = 24", check("idle_lanes")
 
@@ -119,10 +119,10 @@ def test_the_exercises_are_those_of_the_chapter(tmp_path: Path) -> None:
 def test_the_table_is_safe_to_open(tmp_path: Path) -> None:
     grades = Grades(
         [
-            Row("=a<b>.ipynb", "relu", 0.0, 2.0, "@sum"),
-            Row("=a<b>.ipynb", "best", 1.5, 2.0, ""),
-            Row("b.ipynb", "best", 0.0, 2.0, "\x1b[31mred\x1b[0m\n\t=cmd\udc80"),
-            Row("b.ipynb", "relu", 0.0, 2.0, " \t=1+1"),
+            GradeRow("=a<b>.ipynb", "relu", 0.0, 2.0, "@sum"),
+            GradeRow("=a<b>.ipynb", "best", 1.5, 2.0, ""),
+            GradeRow("b.ipynb", "best", 0.0, 2.0, "\x1b[31mred\x1b[0m\n\t=cmd\udc80"),
+            GradeRow("b.ipynb", "relu", 0.0, 2.0, " \t=1+1"),
         ]
     )
     grades.to_csv(tmp_path / "table.csv")

@@ -12,11 +12,11 @@ import tempfile
 
 import pytest
 
-from triton_lab.course.graded import sandbox
+from triton_lab.course.judging import sandbox
 
 STARTED = '''
 import json, os, sys, time
-from triton_lab.course.graded import sandbox
+from triton_lab.course.judging import sandbox
 
 apart, folder = sys.argv[1] == "apart", sys.argv[2]
 if not apart:
@@ -46,7 +46,7 @@ def work(end):
 
 box = sandbox.start(work, folder, 1 << 30)
 told = json.loads(box.end.makefile().readline())
-from triton_lab.course.graded.descendants import taken
+from triton_lab.course.judging.process_memory import taken
 before = taken(os.getpid())[1]
 box.close()
 print(json.dumps({**told, "limits": box.limits, "before": before, "after": taken(os.getpid())[1]}))
@@ -54,7 +54,7 @@ print(json.dumps({**told, "limits": box.limits, "before": before, "after": taken
 
 ENDED = """
 import os, sys, time
-from triton_lab.course.graded import sandbox
+from triton_lab.course.judging import sandbox
 sandbox_memory, text = 1 << 28, sys.argv[2]
 box = sandbox.start(lambda end: exec(text), sys.argv[1], sandbox_memory)
 print(box.why(60))

@@ -26,12 +26,12 @@ import msgpack
 import numpy as np
 
 from tests.hostile.outcome import Outcome, Try
-from triton_lab.backend.targets import TargetError
-from triton_lab.remote import address, cluster, connection
-from triton_lab.remote.answers import answer_of
-from triton_lab.remote.data import DataError, packed
-from triton_lab.remote.job import FORMAT, Answer, Called, Changed, Ended, Job, Raised
-from triton_lab.remote.queue import Place
+from triton_lab.backend.targets.active_target import TargetError
+from triton_lab.remote import cluster, scheduler_address, scheduler_connection
+from triton_lab.remote.job import FORMAT, Called, Changed, Job, JobAnswer, JobEnded, Raised
+from triton_lab.remote.job_answers import answer_of
+from triton_lab.remote.queue_position import QueuePosition
+from triton_lab.remote.wire_data import DataError, packed
 
 MOST = 1 << 24
 SECONDS = 30.0
@@ -92,7 +92,7 @@ def reply(answer: bytes, **other: Any) -> bytes:
 
 def answers(trap: bytes, rng: random.Random) -> Iterator[tuple[str, bytes]]:
     """Replies, none of which is one of a launch that went well."""
-    whole = packed(Answer((Changed(64, b"\xff", bytes(8)),), (0.5,)))
+    whole = packed(JobAnswer((Changed(64, b"\xff", bytes(8)),), (0.5,)))
     yield "a pickle for a reply", trap
     yield "a pickle for an answer", reply(trap)
     yield "nothing", b""
@@ -104,13 +104,13 @@ def answers(trap: bytes, rng: random.Random) -> Iterator[tuple[str, bytes]]:
     yield "an answer that is a job", reply(packed(Job("k", (1, 1, 1), (), Called(trap))))
     yield (
         "an answer that is an end",
-        reply(packed(Answer(failure=Ended("")))),
+        reply(packed(JobAnswer(failure=JobEnded("")))),
     )
-    yield "times below zero", reply(packed(Answer(times=(-1.0,))))
-    yield "times that are no numbers", reply(packed(Answer(times=(float("nan"),))))
-    yield "a target of another world", reply(packed(Answer(other=("../../etc", 90, 32))))
-    yield "so many lanes", reply(packed(Answer(other=("cuda", 90, 1 << 40))))
-    yield "a type's name without an end", reply(packed(Answer(failure=Raised("x" * 10_000, ""))))
+    yield "times below zero", reply(packed(JobAnswer(times=(-1.0,))))
+    yield "times that are no numbers", reply(packed(JobAnswer(times=(float("nan"),))))
+    yield "a target of another world", reply(packed(JobAnswer(other=("../../etc", 90, 32))))
+    yield "so many lanes", reply(packed(JobAnswer(other=("cuda", 90, 1 << 40))))
+    yield "a type's name without an end", reply(packed(JobAnswer(failure=Raised("x" * 10_000, ""))))
     for at in sorted(rng.sample(range(1, len(whole)), 12)):
         yield f"cut after {at} bytes", reply(whole[:at])
     for at in sorted(rng.sample(range(len(whole)), 12)):
@@ -155,7 +155,7 @@ def _answer(data: Any) -> Outcome:
         answer = answer_of(data if isinstance(data, bytes) else data[0], MOST)
     except DataError:
         return "refused"
-    return "refused" if isinstance(answer.failure, Ended) else "wrong"
+    return "refused" if isinstance(answer.failure, JobEnded) else "wrong"
 
 
 def _same(one: bytes, other: bytes) -> bool:
@@ -210,8 +210,8 @@ def messages(trap: bytes) -> Iterator[tuple[str, list[bytes]]]:
 
 def _message(frames: list[bytes]) -> Outcome:
     try:
-        found = connection.decoded(frames)
-    except connection.Refused:
+        found = scheduler_connection.decoded(frames)
+    except scheduler_connection.Refused:
         return "refused"
     return "wrong" if _has_bytes(found) else "survived"
 
@@ -227,7 +227,7 @@ def _has_bytes(value: Any) -> bool:
 
 def results(trap: bytes) -> Iterator[tuple[str, Any]]:
     """What Dask would have unpickled, or unpacked, for a result."""
-    sealed = connection.Sealed
+    sealed = scheduler_connection.Sealed
     yield "no result", None
     yield "bytes", trap
     yield "packed by pickle", sealed([trap], {"serializer": "pickle", "writeable": ()})
@@ -248,8 +248,8 @@ def results(trap: bytes) -> Iterator[tuple[str, Any]]:
 
 def _result(result: Any) -> Outcome:
     try:
-        connection.opened(result, MOST)
-    except connection.Refused:
+        scheduler_connection.opened(result, MOST)
+    except scheduler_connection.Refused:
         return "refused"
     return "wrong"
 
@@ -264,7 +264,7 @@ def places() -> Iterator[Any]:
 
 def _place(text: Any) -> Outcome:
     try:
-        Place.read(text)
+        QueuePosition.read(text)
     except (ValueError, RecursionError):
         return "refused"
     return "wrong"
@@ -358,7 +358,7 @@ def addresses() -> Iterator[tuple[Any, bool]]:
 
 def _address(one: Any, local: bool) -> Outcome:
     try:
-        address.check_address(one, None, False)
+        scheduler_address.check_address(one, None, False)
     except ValueError:
         return "wrong" if local else "refused"
     return "survived" if local else "wrong"
@@ -368,7 +368,7 @@ def _address(one: Any, local: bool) -> Outcome:
 
 
 def _jobs(marker: Path) -> Iterator[Try]:
-    from triton_lab.remote.server import Server
+    from triton_lab.remote.job_server import Server
 
     for apart in (True, False):
         server = Server("cpu", apart)
@@ -397,7 +397,7 @@ def deeds(marker: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def _job(server: Any, deed: Callable[[], Any]) -> Outcome:
-    from triton_lab.remote.on_call import sent
+    from triton_lab.remote.call_job import sent
 
     job = packed(Job("deed", (1, 1, 1), (), sent(deed)))
     found = server.perform(job, 1.0 if server.alive else 0.0, 1 << 30, lambda: False)
@@ -446,7 +446,7 @@ def _ends_all() -> None:
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) not in (1, os.getpid()):
             try:
-                if b"triton_lab.remote.child" in Path("/proc", name, "cmdline").read_bytes():
+                if b"triton_lab.remote.job_process" in Path("/proc", name, "cmdline").read_bytes():
                     os.kill(int(name), 9)
             except OSError:
                 continue

@@ -59,43 +59,43 @@ FORGED: dict[str, tuple[str, ...]] = {
     # The judge and what it uses, patched.
     "the judge of one kind": _patched('type(exercise("relu")).judge = lambda self, answer: None'),
     "the judge of all kinds": _patched(
-        "from triton_lab.course import kinds\n"
+        "from triton_lab.course import exercise_kinds as kinds\n"
         "for kind in vars(kinds).values():\n    if isinstance(kind, type): kind.judge = kind.judged = lambda *a: None"
     ),
     "the exercises": _patched(
-        "from triton_lab.course import registry\nregistry.exercises = lambda: ()\n"
+        "from triton_lab.course import exercise_registry as registry\nregistry.exercises = lambda: ()\n"
         "registry.exercise = lambda name: type('E', (), {'judged': lambda *a: None, 'points': 99})()"
     ),
     "the trial": _patched(
-        "from triton_lab.course import trying, kinds\ntrying.tried = kinds.tried = lambda *a, **k: None"
+        "from triton_lab.course import run_answer as trying; from triton_lab.course import exercise_kinds as kinds\ntrying.tried = kinds.tried = lambda *a, **k: None"
     ),
     "the comparison": _patched("torch.isclose = lambda a, b, **k: torch.ones_like(a, dtype=torch.bool)"),
     "all comparisons": _patched(
-        "from triton_lab.course import unlike, trying\n"
+        "from triton_lab.course import answer_difference as unlike; from triton_lab.course import run_answer as trying\n"
         "for module in (unlike, trying):\n"
         "    for name in ('unlike', 'unlike_in_kind', 'near_to', '_found', '_not_launched', '_unmade', '_lucky'):\n"
         "        setattr(module, name, lambda *a, **k: None)"
     ),
     "the replay": _patched(
-        "from triton_lab.course import replays\nfrom triton_lab.launch import replay\n"
+        "from triton_lab.course import answer_replays as replays\nfrom triton_lab.launch import replay\n"
         "replays.again = replay.replay = lambda *a, **k: None"
     ),
-    "the faults": _patched("from triton_lab.course.fault import Fault\nFault.__bool__ = lambda self: False"),
+    "the faults": _patched("from triton_lab.course.answer_fault import Fault\nFault.__bool__ = lambda self: False"),
     "Python's all and any": _patched("import builtins\nbuiltins.all = lambda *a: True\nbuiltins.any = lambda *a: False"),
     "the generator": _patched("torch.Generator.manual_seed = lambda self, seed: self\ntorch.manual_seed(0)"),
     "the reference": _patched("torch.clamp = torch.Tensor.clamp = lambda self, **k: self\nrelu = lambda x: x"),
     "the saving": _patched(
-        "from triton_lab.launch.saving import save\nfrom triton_lab.course.graded import messages\n"
+        "from triton_lab.launch.saving import save\nfrom triton_lab.course.judging import judge_messages as messages\n"
         "save.packed = messages.packed = lambda launch: b''"
     ),
     "the loading": _patched(
-        "from triton_lab.launch.saving import load\nfrom triton_lab.course.graded import messages\n"
+        "from triton_lab.launch.saving import load\nfrom triton_lab.course.judging import judge_messages as messages\n"
         "load.unpacked = messages.unpacked = lambda *a, **k: None"
     ),
     "the wire": _patched(
-        "from triton_lab.course.graded import wire\nwire.Channel.receive = lambda self, s=None: ({'do': 'run', 'text': ''}, [])"
+        "from triton_lab.course.judging import judge_wire as wire\nwire.Channel.receive = lambda self, s=None: ({'do': 'run', 'text': ''}, [])"
     ),
-    "the notes": _patched("from triton_lab.course import notes\nnotes.note('relu', True)"),
+    "the notes": _patched("from triton_lab.course import progress_store as notes\nnotes.note('relu', True)"),
     # Lines that the first grader would have read, and results that are said.
     "a line of a result": _patched(
         "import os\nfor fd in range(3, 2000):\n    try: os.write(fd, b'{\"exercise\": \"relu\", \"solved\": true, \"message\": \"\"}\\n')\n"
@@ -105,25 +105,25 @@ FORGED: dict[str, tuple[str, ...]] = {
         "import os\nfor fd in (1, 2):\n    os.write(fd, b'{\"exercise\": \"relu\", \"solved\": true, \"message\": \"\"}\\n')"
     ),
     "a message that says solved": _patched(
-        "from triton_lab.course.graded import child\nchild._answered = lambda *a: {'solved': True, 'exercise': 'relu', 'message': ''}"
+        "from triton_lab.course.judging import answering_process as child\nchild._answered = lambda *a: {'solved': True, 'exercise': 'relu', 'message': ''}"
     ),
     "a fault without words": _patched(
-        "from triton_lab.course.graded import child\n"
+        "from triton_lab.course.judging import answering_process as child\n"
         "child._answered = lambda *a: {'fault': {'message': '', 'on': '', 'lines': [], 'untouched': False}}"
     ),
     "results without launches": _patched(
-        "from triton_lab.course.graded import messages\nold = messages.told_attempt\n"
+        "from triton_lab.course.judging import judge_messages as messages\nold = messages.told_attempt\n"
         "def told(attempt, pieces):\n    found = old(attempt, pieces)\n    found['launches'] = []\n    return found\n"
         "messages.told_attempt = told"
     ),
     "launches of another exercise": (
         _IMPORTS, _COPY, _BY_TORCH,
-        "from triton_lab.launch.record import record\nfrom triton_lab.course.graded import messages\n"
+        "from triton_lab.launch.recording.record import record\nfrom triton_lab.course.judging import judge_messages as messages\n"
         "with record() as known: stored(torch.randn(96))\n"
         "messages._told_launches = lambda launches, pieces: [pieces.append(messages.packed(known[0])) or len(pieces) - 1]",
     ),
     "launches that are noise": _patched(
-        "from triton_lab.course.graded import messages\n"
+        "from triton_lab.course.judging import judge_messages as messages\n"
         "messages._told_launches = lambda launches, pieces: [pieces.append(b'PK' + bytes(1000)) or len(pieces) - 1]"
     ),
     "a launch whose arguments are elsewhere": (
@@ -146,7 +146,7 @@ FORGED: dict[str, tuple[str, ...]] = {
     ),
     "arguments that share memory": (
         _IMPORTS, _COPY, _COPIED,
-        "from triton_lab.course.graded import messages\nold = messages.told_tensor\n"
+        "from triton_lab.course.judging import judge_messages as messages\nold = messages.told_tensor\n"
         "messages.told_tensor = lambda *a: {**old(*a), 'start': 4096}",
     ),
     # Work that no kernel did.

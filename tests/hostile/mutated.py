@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from triton_lab.views.declarations import contract, kinds
-from triton_lab.views.shapes import record
+from triton_lab.views.scene_shapes import record
 
 ATTACK = (
     "<img src=x onerror=\"window.owned='owned'\"><script>window.owned='owned'</script>"

@@ -69,7 +69,7 @@ def honest(path: Path) -> None:
 
 def closed_off() -> bool:
     """Whether cells see no other process here, and cannot write to files."""
-    from triton_lab.course.graded import sandbox
+    from triton_lab.course.judging import sandbox
 
     with tempfile.TemporaryDirectory() as folder:
         box = sandbox.start(lambda end: end.close(), folder, MEMORY)

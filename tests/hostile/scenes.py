@@ -57,8 +57,8 @@ def bases() -> dict[str, Any]:
     import torch
 
     from tests.views.test_scenes import MAKERS, softmax
-    from triton_lab.views.launch.card import SHOWN, Card
-    from triton_lab.views.launch.storage import storage
+    from triton_lab.views.launch.card.launch_card import SHOWN, Card
+    from triton_lab.views.launch.storage.storage_view import storage
 
     whole = [make().live() for make in MAKERS.values()]
     whole.append(Card(softmax(), SHOWN).part("assigned@1"))

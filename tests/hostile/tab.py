@@ -16,7 +16,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Error, Page
 
-from triton_lab.views.assembly import SAVED, script, stylesheet
+from triton_lab.views.script_bundle import SAVED, script, stylesheet
 
 HANGS = 15.0  # seconds by the clock after which a tab is given up; what counts is the time of its own thread
 VIEWPORT = {"width": 900, "height": 900}

@@ -79,7 +79,7 @@ UNRULY: dict[str, str] = {
     "flood the judge": _FD + "t = b'{}'\nwhile True: os.write(fd, struct.pack('<II', 2, 0) + t)",
     "hang up": _FD + "os.close(fd)",
     "types that no message has": (
-        "from triton_lab.course.graded import child\n"
+        "from triton_lab.course.judging import answering_process as child\n"
         "import random\nodd = [None, 1, -1, 'x', [], {}, {'tensor': 1}, 1e308, True, [[[]]]]\n"
         "child._answered = lambda *a: {k: random.choice(odd) for k in ('value', 'inputs', 'given', 'launches', 'fault', 'memory')}"
     ),
@@ -96,7 +96,7 @@ UNRULY: dict[str, str] = {
         "libc.umount2(b'/proc', 2); libc.mount(b'proc', b'/proc', b'proc', 0, None)\nimport os; os._exit(0)"
     ),
     "write to the package": (
-        "import triton_lab.course.kinds as k\nopen(k.__file__, 'a').write('\\nException.x = 1\\nraise SystemExit')"
+        "import triton_lab.course.exercise_kinds as k\nopen(k.__file__, 'a').write('\\nException.x = 1\\nraise SystemExit')"
     ),
     "write to what is shared": (
         "import os\nfor f in ('/tmp', '/var/tmp', '/dev/shm', os.path.expanduser('~root'), '/'):\n"

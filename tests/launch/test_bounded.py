@@ -17,15 +17,15 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.interpreter.errors import StepLimit
-from triton_lab.interpreter.executable import Executable
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.interpreter.kernel_errors import StepLimit
 from triton_lab.interpreter.machine import Machine
 from triton_lab.launch import checks
-from triton_lab.launch import replay as replaying
-from triton_lab.launch.checks.evidence import Evidence
+from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.meanwhile import TookTooLong, within
-from triton_lab.launch.snapshot import CannotReplay
+from triton_lab.launch.recording.progress_callback import TookTooLong, within
+from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.replay import replay_run as replaying
 
 LIMIT = 50
 

@@ -25,7 +25,7 @@ pytest.importorskip("distributed", reason="needs Dask: pip install 'triton-lab[d
 
 from tests.remote.clusters import Certificates, Shared, free_port, jobs_running, shared
 from triton_lab.processes.isolation import descendants
-from triton_lab.remote import cluster, waiting
+from triton_lab.remote import cluster, queue_display
 
 LONG = 1 << 30
 
@@ -141,7 +141,7 @@ def test_an_interrupt_takes_a_job_back(school: Shared) -> None:
 
 def test_the_place_in_the_queue_is_told(school: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    monkeypatch.setattr(waiting, "listener", told.append)
+    monkeypatch.setattr(queue_display, "listener", told.append)
     at(school, max_seconds=5)
     assert runs()
     failed: list[BaseException] = []

@@ -40,7 +40,7 @@ def there(request: pytest.FixtureRequest, school: Shared) -> str:
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     """The jobs on their way."""
-    from triton_lab.remote.data import unpacked
+    from triton_lab.remote.wire_data import unpacked
 
     found: list[Job] = []
     run = cluster.Cluster.run

@@ -25,11 +25,11 @@ from tests.hostile.answers import Trap
 from tests.remote.clusters import Shared
 from tests.remote.test_lost import runs
 from triton_lab.processes import isolation
-from triton_lab.remote import scratch
-from triton_lab.remote.address import check_address
-from triton_lab.remote.data import NotData, packed, unpacked
-from triton_lab.remote.server import Server
-from triton_lab.remote.target import _drivers
+from triton_lab.remote import job_folders
+from triton_lab.remote.cluster_target import _drivers
+from triton_lab.remote.job_server import Server
+from triton_lab.remote.scheduler_address import check_address
+from triton_lab.remote.wire_data import NotData, packed, unpacked
 
 
 def spread(school: Shared, *calls: Any, **options: Any) -> list[Any]:
@@ -194,12 +194,12 @@ def looks() -> tuple[list[str], str, int]:
     own = Path(os.environ["TMPDIR"])
     (own / "file").write_text("x")
     own.joinpath("locked").mkdir(mode=0)
-    top = scratch.all_of(own)
+    top = job_folders.all_of(own)
     return sorted(map(str, top.glob("*/*"))), str(own), top.stat().st_mode & 0o777
 
 
 def test_a_job_sees_its_own_folder_alone_and_leaves_none(school: Shared) -> None:
-    other = scratch.Scratch()
+    other = job_folders.Scratch()
     try:
         neighbour = other.new()
         (found,) = spread(school, looks)
@@ -214,23 +214,23 @@ def test_a_job_sees_its_own_folder_alone_and_leaves_none(school: Shared) -> None
 
 def test_what_was_left_behind_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    left = scratch.Scratch()
-    used = scratch.Scratch()
+    left = job_folders.Scratch()
+    used = job_folders.Scratch()
     deep = left.new() / "/".join(["d"] * 400)
     deep.mkdir(parents=True)
     os.close(left.lock)  # as if its processes had ended
-    third = scratch.Scratch()
+    third = job_folders.Scratch()
     assert not left.folder.exists() and used.folder.exists() and third.folder.exists()
     third.close()
     used.close()
-    assert not list(scratch._top().iterdir())
+    assert not list(job_folders._top().iterdir())
 
 
 def test_a_name_that_another_has_taken_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / f"triton-lab-jobs-{os.geteuid()}").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(PermissionError, match="no folder of this user's alone"):
-        scratch.Scratch()
+        job_folders.Scratch()
 
 
 def sends_all(marker: str, dask_scheduler: Any = None) -> None:

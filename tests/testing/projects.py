@@ -11,10 +11,10 @@ import pytest
 # What pytester takes out of sys.modules behind a run would be loaded anew, and known twice.
 import torch.distributed.tensor  # noqa: F401
 
-import triton_lab.testing.coverage.following
-import triton_lab.testing.cuda
-import triton_lab.testing.session
-import triton_lab.testing.traces  # noqa: F401
+import triton_lab.testing.coverage.coverage_session
+import triton_lab.testing.cuda_on_cpu
+import triton_lab.testing.short_tracebacks  # noqa: F401
+import triton_lab.testing.test_session
 
 KERNELS = """\
 import pytest

@@ -15,11 +15,11 @@ import pytest
 from tests.hostile.mutated import plain
 from tests.views.pictures import PICTURES
 from triton_lab.examples import Example, all_examples
-from triton_lab.views.drawing import bounds
-from triton_lab.views.drawing.bounds import Most, Product, Times, Within
-from triton_lab.views.launch.card import SHOWN, Card
+from triton_lab.views.drawing import scene_bounds
+from triton_lab.views.drawing.scene_bounds import Most, Product, Times, Within
+from triton_lab.views.launch.card.launch_card import SHOWN, Card
 from triton_lab.views.launch.gallery import launches_of
-from triton_lab.views.shapes import record, shape
+from triton_lab.views.scene_shapes import record, shape
 
 FRONT = Path(__file__).parent / "front"
 NODE = shutil.which("node", path=str(Path(sys.executable).parent)) or shutil.which("node")
@@ -63,11 +63,11 @@ def test_a_shape_has_its_bounds() -> None:
         "times": ["rows"],
         "area": 20,
     }
-    assert shape(bounds.Few[bounds.Name] | None, []) == {
+    assert shape(scene_bounds.Few[scene_bounds.Name] | None, []) == {
         "any": [{"list": {"text": 256}, "most": 64}, "null"],
     }
     # The bound that stands outside of another one counts as well.
-    assert shape(Annotated[bounds.Index, Product(7)], [])["product"] == 7
+    assert shape(Annotated[scene_bounds.Index, Product(7)], [])["product"] == 7
 
 
 def test_half_of_a_bound_is_seen_to_be_passed(tmp_path: Path) -> None:

@@ -87,18 +87,18 @@ class CPUBackend(BaseBackend):
         return (metadata.num_warps, metadata.num_ctas, metadata.shared)
 
     def get_codegen_implementation(self, options: Any) -> dict[str, Any]:
-        from triton_lab.backend.float8 import convert_custom_types
+        from triton_lab.backend.plugin.float8_e4b15 import convert_custom_types
 
         functions: dict[str, Any] = self._model.get_codegen_implementation(options)
         # The CUDA backend converts its unusual fp8 by inline PTX.
         return functions | {"convert_custom_types": convert_custom_types}
 
     def get_module_map(self) -> dict[str, ModuleType]:
-        from triton_lab.backend import recursion
+        from triton_lab.backend.source import recursion_depth
 
         if reading is not None:  # this is what Triton asks for last
             reading.begin()
-        return recursion.watched(self._model.get_module_map())
+        return recursion_depth.watched(self._model.get_module_map())
 
     def load_dialects(self, context: Any) -> None:
         self._model.load_dialects(context)
@@ -113,10 +113,10 @@ class CPUBackend(BaseBackend):
 
     @staticmethod
     def make_ttir(module: Any, metadata: dict[str, Any]) -> Any:
-        from triton_lab.backend import recursion
+        from triton_lab.backend.source import recursion_depth
         from triton_lab.ir.lower import simplify
 
-        recursion.ended()
+        recursion_depth.ended()
         if reading is not None:
             reading.end(True)
         simplify(module)
@@ -124,7 +124,7 @@ class CPUBackend(BaseBackend):
 
     @staticmethod
     def make_plan(module: Any, metadata: dict[str, Any]) -> bytes:
-        from triton_lab.backend.sm90 import may_be_refused, refuse
+        from triton_lab.backend.targets.sm90_limits import may_be_refused, refuse
         from triton_lab.ir import parse_plan
         from triton_lab.ir.lower import generic_text
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import triton_lab
-from triton_lab.command.arguments import EPILOG, ScriptCommand, script_of
+from triton_lab.command.script_arguments import EPILOG, ScriptCommand, script_of
 
 if TYPE_CHECKING:
-    from triton_lab.command.course import Put
+    from triton_lab.command.copy_course import Put
 
 TARGETS = click.Choice(["auto", "cpu", "gpu"])
 LANGUAGES = click.Choice(["en", "zh"])
@@ -38,7 +38,7 @@ def lab(arguments: tuple[str, ...]) -> None:
 
     In a folder that `triton-lab course` has made, the first notebook of the course opens.
     """
-    from triton_lab.command.lab import start
+    from triton_lab.command.open_lab import start
 
     start(arguments)
 
@@ -53,7 +53,7 @@ def course(folder: Path | None, list_: bool, language: str | None, solutions: bo
 
     Notebooks that you have changed stay as they are; to have one as it was, delete or rename yours and call this again.
     """
-    from triton_lab.command.course import ENGLISH, notebooks, put, title
+    from triton_lab.command.copy_course import ENGLISH, notebooks, put, title
 
     if not list_ and folder is None:
         raise click.UsageError("Say where to: triton-lab course FOLDER. (--list only lists the notebooks.)")
@@ -114,7 +114,7 @@ def run(arguments: tuple[str, ...], module: str | None, target: str, html: Path 
     What is told goes to standard error; the exit code is the script's.
     """
     script = script_of(arguments, module, "run")
-    from triton_lab.command.launches import run_and_report
+    from triton_lab.command.run_and_check import run_and_report
 
     sys.exit(run_and_report(script, target, html))
 
@@ -132,7 +132,7 @@ def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> Non
     The exit code is 1 if anything of severity error was found, 2 if the script itself failed, else 0.
     """
     script = script_of(arguments, module, "check")
-    from triton_lab.command.launches import check
+    from triton_lab.command.run_and_check import check
 
     sys.exit(check(script, **options))
 
@@ -163,7 +163,7 @@ def grade(
     Each runs in a process of its own, and another one judges. The exercises of the chapter count that a file's name
     begins with, as 06_reductions.ipynb does. Without --tls-... Dask's own configuration says what proves who is who.
     """
-    from triton_lab.backend.targets import TargetError
+    from triton_lab.backend.targets.active_target import TargetError
     from triton_lab.course.grading import grade
 
     try:

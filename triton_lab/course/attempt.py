@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.course.fault import Fault
+from triton_lab.course.answer_fault import AnswerFault
 
 if TYPE_CHECKING:
     import torch
@@ -83,7 +83,7 @@ class Attempt:
     inputs: Mapping[str, Any]
     given: Sequence[Placed | Other] = ()
     launches: Sequence[Launch] = ()
-    fault: Fault | None = None
+    fault: AnswerFault | None = None
 
     @cached_property
     def tensors(self) -> dict[str, Placed]:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from triton_lab.course.fault import TO_DO
+from triton_lab.course.answer_fault import TO_DO
 
 Notebook = dict[str, Any]
 
@@ -85,7 +85,7 @@ def write(made: Mapping[Path, Notebook], folder: Path) -> list[Path]:
 
 def marked(notebook: Notebook, stem: str = "notebook") -> Notebook:
     """The notebook with nbgrader's metadata in the cells that hold a solution or check one."""
-    from triton_lab.course.registry import exercise
+    from triton_lab.course.exercise_registry import exercise
 
     notebook = copy.deepcopy(notebook)
     solutions = 0

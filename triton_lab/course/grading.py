@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triton_lab import words
-from triton_lab.course.grades import Grades, Row, plain
-from triton_lab.course.releases import Cell, HandedIn, handed_in
+from triton_lab import messages
+from triton_lab.course.grade_table import Grades, Row, plain
+from triton_lab.course.released_exercises import Cell, HandedIn, handed_in
 
 SECONDS = 300.0  # for one notebook
 MEMORY = 8 << 30  # bytes of data that it may hold
@@ -157,7 +157,7 @@ def _here(calls: Mapping[int, Callable[[], Said]], jobs: int) -> Iterator[tuple[
 
 def _elsewhere(calls: Mapping[int, Callable[[], Said]], **where: Any) -> Iterator[tuple[int, Judgements]]:
     """What the calls give on a scheduler's workers, in their order: what came back stays, whatever is lost later."""
-    from triton_lab.remote.failures import RemoteError
+    from triton_lab.remote.remote_errors import RemoteError
     from triton_lab.remote.spread import outcomes
 
     left = list(calls)
@@ -193,7 +193,7 @@ def judged(cells: Sequence[Cell], seconds: float, memory: int) -> Said:
             "memory": memory,
         }
         judge = subprocess.Popen(
-            [sys.executable, "-m", "triton_lab.course.graded.judge"],
+            [sys.executable, "-m", "triton_lab.course.judging.judge"],
             cwd="/",  # modules must not come from a folder that cells may write to
             env=_environment(),
             stdin=subprocess.PIPE,
@@ -205,7 +205,7 @@ def judged(cells: Sequence[Cell], seconds: float, memory: int) -> Said:
         try:
             said, _ = judge.communicate(json.dumps(asked).encode(), _longest(seconds))
         except subprocess.TimeoutExpired:
-            late = f"to judge what it did took longer than {words.seconds_text(_longest(seconds))}"
+            late = f"to judge what it did took longer than {messages.seconds_text(_longest(seconds))}"
             said = _killed(judge)
         except BaseException:  # who interrupts does not wait for it
             _killed(judge)

@@ -15,11 +15,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from triton_lab.examples.registry import Example, Size
+from triton_lab.examples.example import Example, Size
 
 if TYPE_CHECKING:
-    from triton_lab.examples.recorded import recording as recording
-    from triton_lab.examples.recorded import recordings as recordings
+    from triton_lab.examples.gpu_recordings import recording as recording
+    from triton_lab.examples.gpu_recordings import recordings as recordings
 
 __all__ = ["PAGES", "Example", "Size", "all_examples", "example", "recording", "recordings"]
 

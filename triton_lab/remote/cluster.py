@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from triton_lab.backend.targets import TargetError
-from triton_lab.remote import connection, worker
-from triton_lab.remote.address import check_address as check_address
-from triton_lab.remote.answers import answer_of
-from triton_lab.remote.child import BESIDE, PRINTED, READY
-from triton_lab.remote.data import DataError
-from triton_lab.remote.failures import RemoteError
-from triton_lab.remote.job import Answer
-from triton_lab.remote.queue import PREFIX, Place, forbid_retries, place
-from triton_lab.remote.waiting import waiting
+from triton_lab.backend.targets.active_target import TargetError
+from triton_lab.remote import scheduler_connection, worker_task
+from triton_lab.remote.job import JobAnswer
+from triton_lab.remote.job_answers import answer_of
+from triton_lab.remote.job_process import BESIDE, PRINTED, READY
+from triton_lab.remote.queue_display import waiting
+from triton_lab.remote.queue_position import PREFIX, QueuePosition, forbid_retries, place
+from triton_lab.remote.remote_errors import RemoteError
+from triton_lab.remote.scheduler_address import check_address as check_address
+from triton_lab.remote.wire_data import DataError
 
 RESOURCE = "GPU"
 """The resource of Dask's that a worker with a GPU is started with: ``--resources "GPU=1"``."""
@@ -84,7 +84,7 @@ class Cluster:
         if self.kind == "gpu" and not any(offers):
             raise TargetError(f"no worker of the scheduler {self.address} offers a GPU: {_START['gpu']}")
 
-    def run(self, job: bytes, kernel: str, only: str | None = None) -> Answer:
+    def run(self, job: bytes, kernel: str, only: str | None = None) -> JobAnswer:
         """What becomes of ``job``, a `Job` packed, on the worker ``only`` or any that will do.
 
         Raises RemoteError where it is lost, TargetError where nobody can be reached. An interrupt takes it back.
@@ -93,7 +93,7 @@ class Cluster:
             (answer,) = self._answers(self.client(), [job], kernel, told, workers=only)
         return answer
 
-    def run_all(self, jobs: Sequence[bytes], name: str, shared: bytes, ended: Callable[[int], None]) -> list[Answer]:
+    def run_all(self, jobs: Sequence[bytes], name: str, shared: bytes, ended: Callable[[int], None]) -> list[JobAnswer]:
         """What becomes of each of ``jobs``, which have ``shared``, packed, in common: it travels once.
 
         ``ended`` is told how many have. Raises as `run` does; the others are taken back then.
@@ -104,7 +104,7 @@ class Cluster:
             ended(len(answers))
         return answers
 
-    def each(self, jobs: Sequence[bytes], name: str, shared: bytes = b"") -> Iterator[Answer]:
+    def each(self, jobs: Sequence[bytes], name: str, shared: bytes = b"") -> Iterator[JobAnswer]:
         """As `run_all`, one after the other as they come."""
         client = self.client()
         with _large():
@@ -116,10 +116,10 @@ class Cluster:
         client: Any,
         jobs: Sequence[bytes],
         name: str,
-        told: Callable[[Place], None],
+        told: Callable[[QueuePosition], None],
         *shared: Any,
         workers: str | None = None,
-    ) -> Iterator[Answer]:
+    ) -> Iterator[JobAnswer]:
         """All of them are sent at once; the answers come in order."""
         futures = []
         try:
@@ -127,7 +127,7 @@ class Cluster:
                 for job in jobs:
                     key = f"{PREFIX}{self.kind}-{name}-{uuid.uuid4().hex}"
                     sent = client.submit(
-                        worker.perform,
+                        worker_task.perform,
                         job,
                         self.kind,
                         self.seconds,
@@ -146,7 +146,9 @@ class Cluster:
             for future in futures:
                 _let_go(future)
 
-    def _wait(self, client: Any, key: str, kernel: str, ended: threading.Event, told: Callable[[Place], None]) -> None:
+    def _wait(
+        self, client: Any, key: str, kernel: str, ended: threading.Event, told: Callable[[QueuePosition], None]
+    ) -> None:
         """Until it has ended. Raises RemoteError where that is not to be hoped for any more."""
         well = time.monotonic()  # when all was well last
         running: float | None = None
@@ -163,7 +165,7 @@ class Cluster:
             if running is not None and now - running > self.seconds + LOST + READY:
                 raise RemoteError(self._lost(kernel, found))
 
-    def _lost(self, kernel: str, found: Place | None) -> str:
+    def _lost(self, kernel: str, found: QueuePosition | None) -> str:
         if found is None:
             return (
                 f"the scheduler {self.address} was lost while {kernel} was there. Nothing was written to the tensors; "
@@ -179,7 +181,7 @@ class Cluster:
             f"has come within {LOST:g} s. Nothing was written to the tensors; launch it again when a worker is there."
         )
 
-    def _result(self, client: Any, future: Any, kernel: str) -> Answer:
+    def _result(self, client: Any, future: Any, kernel: str) -> JobAnswer:
         import distributed
 
         try:
@@ -193,14 +195,14 @@ class Cluster:
             raise RemoteError(self._failure(kernel, _placed(client, future.key))) from None
         try:
             most = self.memory + BESIDE
-            return answer_of(connection.opened(result, most + 2 * PRINTED + BESIDE), most)
-        except (connection.Refused, DataError) as error:
+            return answer_of(scheduler_connection.opened(result, most + 2 * PRINTED + BESIDE), most)
+        except (scheduler_connection.Refused, DataError) as error:
             raise RemoteError(
                 f"the answer to the launch of {kernel} cannot be read: {error}. Nothing was written to the tensors; "
                 "the workers need the same triton-lab as this notebook."
             ) from None
 
-    def _failure(self, kernel: str, found: Place | None) -> str:
+    def _failure(self, kernel: str, found: QueuePosition | None) -> str:
         if found is not None and found.killed:
             return (
                 f"the launch of {kernel} was given up: the worker ended while it ran it, and it is not tried on "
@@ -232,13 +234,13 @@ def _ended(future: Any) -> threading.Event:
     return ended
 
 
-def _placed(client: Any, key: str) -> Place | None:
+def _placed(client: Any, key: str) -> QueuePosition | None:
     """Where a job stands; None where the scheduler does not say so."""
     if client.status != "running":
         return None
     try:
         told = client.sync(client._run_on_scheduler, place, key, callback_timeout=CONNECT)
-        return Place.read(connection.opened(told, _PLACE))
+        return QueuePosition.read(scheduler_connection.opened(told, _PLACE))
     except Exception:  # the connection is about to be lost, in one of many ways
         return None
 
@@ -259,7 +261,7 @@ def connected(address: str, security: Any) -> Any:
         with warnings.catch_warnings():
             # Another patch version on the other side is nothing that a user need do something about.
             warnings.simplefilter("ignore")
-            return connection.client(address, security, CONNECT)
+            return scheduler_connection.client(address, security, CONNECT)
     except Exception as error:  # Dask asserts what another one may send
         raise TargetError(_refusal(address, error)) from None
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.errors import Stopped
+from triton_lab.interpreter.kernel_errors import KernelErrorData
 from triton_lab.interpreter.machine import Limits
-from triton_lab.interpreter.values import Value
+from triton_lab.interpreter.runtime_values import Value
 
 FORMAT = 3
 """Of what travels: a worker refuses another one's jobs."""
@@ -29,7 +29,7 @@ class Sent:
 
 
 @dataclass(frozen=True)
-class Tensor:
+class TensorArgument:
     """An argument that points into memory that was sent; ``strides`` count elements."""
 
     address: int
@@ -42,15 +42,15 @@ class Tensor:
 class Reinterpreted:
     """A tensor whose elements are read as Triton's type ``dtype``."""
 
-    base: Tensor
+    base: TensorArgument
     dtype: str
 
 
 @dataclass(frozen=True)
-class Described:
+class DescriptorArgument:
     """A host-side tensor descriptor: its tensor, and its other fields by name."""
 
-    base: Tensor
+    base: TensorArgument
     fields: dict[str, Any]
 
 
@@ -68,7 +68,7 @@ class Interpreted:
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledJob:
     """Work for a GPU: the front end's module for ``target`` (backend, architecture, lanes), options as JSON, and the
     arguments by name as Triton's launcher takes them. ``seconds`` are for measuring its time; 0: it runs once."""
 
@@ -102,13 +102,13 @@ class Job:
     kernel: str
     grid: tuple[int, int, int]
     memory: tuple[Sent, ...]
-    work: Interpreted | Compiled | Part | Called
+    work: Interpreted | CompiledJob | Part | Called
     format: int = FORMAT
 
     @property
     def kind(self) -> str:
         """``"cpu"`` or ``"gpu"``."""
-        return "gpu" if isinstance(self.work, Compiled) else "cpu"
+        return "gpu" if isinstance(self.work, CompiledJob) else "cpu"
 
 
 @dataclass(frozen=True)
@@ -146,14 +146,14 @@ class Raised:
 
 
 @dataclass(frozen=True)
-class Ended:
+class JobEnded:
     """The job's process was ended: ``why`` it was, in words."""
 
     why: str
 
 
 @dataclass(frozen=True)
-class Answer:
+class JobAnswer:
     """What became of a job: seconds of the kernel, each time, and of its compiler; what it printed, where it ran.
 
     ``other`` names the target that a GPU wants the kernel read for, where that is not the one sent. ``returned`` is
@@ -166,7 +166,7 @@ class Answer:
     device: str = ""
     worker: str = ""
     printed: str = ""
-    failure: Stopped | Raised | Ended | None = None
+    failure: KernelErrorData | Raised | JobEnded | None = None
     other: tuple[str, int | str, int] | None = None
     returned: bytes = b""
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from triton_lab.backend.targets import target
-from triton_lab.remote.address import check_address
+from triton_lab.backend.targets.active_target import target
+from triton_lab.remote.call_job import sent
 from triton_lab.remote.cluster import Cluster, installed
-from triton_lab.remote.data import DataError, packed, unpacked
-from triton_lab.remote.failures import RemoteError, raised
-from triton_lab.remote.job import Answer, Job
-from triton_lab.remote.on_call import sent
+from triton_lab.remote.job import Job, JobAnswer
+from triton_lab.remote.remote_errors import RemoteError, raised
+from triton_lab.remote.scheduler_address import check_address
+from triton_lab.remote.wire_data import DataError, packed, unpacked
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _name(call: Callable[[], Any]) -> str:
     return getattr(call, "__name__", type(call).__name__)
 
 
-def _outcome(call: Callable[[], Any], answer: Answer, most: int) -> Outcome:
+def _outcome(call: Callable[[], Any], answer: JobAnswer, most: int) -> Outcome:
     value: Any = None
     error: BaseException | None = None
     if answer.failure is not None:

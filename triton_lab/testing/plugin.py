@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from triton_lab.testing.options import MARKERS, MODES, NEEDING, OPTIONS, key
+from triton_lab.testing.plugin_options import MARKERS, MODES, NEEDING, OPTIONS, key
 
 if TYPE_CHECKING:
-    from triton_lab.launch.launches import Launches
-    from triton_lab.testing.session import Session
+    from triton_lab.launch.recording.launch_list import Launches
+    from triton_lab.testing.test_session import CheckedSession
 
-_SESSION: pytest.StashKey[Session] = pytest.StashKey()
+_SESSION: pytest.StashKey[CheckedSession] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -72,10 +72,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(session, "triton-lab-session")
 
 
-def _started(config: pytest.Config, mode: str) -> Session:
-    from triton_lab.testing.session import Session
+def _started(config: pytest.Config, mode: str) -> CheckedSession:
+    from triton_lab.testing.test_session import CheckedSession
 
-    session = Session(config, mode)
+    session = CheckedSession(config, mode)
     config.stash[_SESSION] = session
     config.add_cleanup(session.close)
     return session
@@ -87,10 +87,10 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, Any]:
     report = yield
     if call.excinfo is not None and report.failed:
-        from triton_lab.notebook.uncaught import is_to_be_told
+        from triton_lab.notebook.cell.excepthook import is_to_be_told
 
         if is_to_be_told(call.excinfo.value):
-            from triton_lab.testing.traces import shorten
+            from triton_lab.testing.short_tracebacks import shorten
 
             shorten(report, call.excinfo, item)
     return report
@@ -104,7 +104,7 @@ def triton_launches(request: pytest.FixtureRequest) -> Iterator[Launches]:
     if running is not None:
         yield running
         return
-    from triton_lab.launch.record import record
+    from triton_lab.launch.recording.record import record
 
     with record() as launches:
         yield launches

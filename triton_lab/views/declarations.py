@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 from triton_lab import views
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.glossary import GLOSSARY
+from triton_lab.views.scene_shapes import WHOLE, record
 from triton_lab.views.scenes import NotedSource, Scene
-from triton_lab.views.shapes import WHOLE, record
 
 if TYPE_CHECKING:
-    from triton_lab.views.polyhedral.style import Look
+    from triton_lab.views.polyhedral.polyhedral_style import Look
 
 FRONT = Path(__file__).parent / "front"
 
@@ -172,14 +172,14 @@ def _interface(one: Any) -> str:
 
 def _themes() -> list[tuple[str, style.Theme, Look]]:
     """The names of the themes, their colours, and those of polyhedral pictures."""
-    from triton_lab.views.polyhedral import style as domains
+    from triton_lab.views.polyhedral import polyhedral_style as domains
 
     return [("light", style.LIGHT, domains.LIGHT), ("dark", style.DARK, domains.DARK)]
 
 
 def style_module() -> str:
     """The look's constants as an ES module that exports ``STYLE``."""
-    from triton_lab.views.polyhedral import style as domains
+    from triton_lab.views.polyhedral import polyhedral_style as domains
 
     constants: dict[str, Any] = {
         "pattern": {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypedDict
 
-from triton_lab.views.drawing.bounds import Many, Number, Sentence, Text, Whole
+from triton_lab.views.drawing.scene_bounds import Many, Number, Sentence, Text, Whole
 
 Target = Literal["cpu", "gpu", "both"]
 Scene = Mapping[str, object]  # any of them: which there are, `declarations` finds by their ``kind``

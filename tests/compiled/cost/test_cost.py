@@ -13,7 +13,7 @@ import triton_lab as lab
 from tests.wordings import Wording
 from triton_lab.compiled.cost import GPUS, Roof, gpu, occupancy
 from triton_lab.compiled.cost.cost import told
-from triton_lab.compiled.facts import Metadata
+from triton_lab.compiled.resource_facts import Metadata
 from triton_lab.examples import all_examples
 from triton_lab.examples.matmul import matmul
 from triton_lab.examples.vector_add import add

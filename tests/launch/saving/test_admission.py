@@ -16,7 +16,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from tests.launch.comparing.kernels import exponential, recorded
+from tests.launch.comparison.kernels import exponential, recorded
 
 QUICK = 20.0
 """Seconds in which a refusal is there, on a busy machine."""

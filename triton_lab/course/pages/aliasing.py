@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from triton_lab.course.cases import case, tensor
-from triton_lab.course.kinds import Question, Task
-from triton_lab.course.work import launched, wide
+from triton_lab.course.exercise_kinds import Question, Task
+from triton_lab.course.launch_work import launched, wide
 
 EXERCISES = (
     Question(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from triton_lab.course.attempt import Inputs
 from triton_lab.course.cases import Case, case, tensor
-from triton_lab.course.kinds import Question, Task
-from triton_lab.course.work import launched, loads, once, programs
+from triton_lab.course.exercise_kinds import Question, Task
+from triton_lab.course.launch_work import launched, loads, once, programs
 from triton_lab.launch.launch import Launch
 
 if TYPE_CHECKING:

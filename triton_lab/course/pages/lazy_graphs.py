@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from triton_lab import words
-from triton_lab.course.answers import Answer
+from triton_lab import messages
 from triton_lab.course.cases import case, tensor
-from triton_lab.course.kinds import Program, Question
-from triton_lab.course.stepping import alone, near, stored, unmade
+from triton_lab.course.exercise_answer import Answer
+from triton_lab.course.exercise_kinds import Program, Question
+from triton_lab.course.lazy_steps import alone, near, stored, unmade
 
 if TYPE_CHECKING:
     import torch
 
-    from triton_lab.course.stepping import Run, Step
+    from triton_lab.course.lazy_steps import Step, StepsRun
 
 # Those of the exercise's text in the chapter.
 DONATING = ("a = a + b", "c = a + b", "a, b = b, a", "a.add_(b); del b")
@@ -29,8 +29,8 @@ for number, rate in enumerate((0.5, 0.25, 0.5, 0.25, 0.5, 0.25)):
 
 
 def _donated() -> tuple[int, ...]:
+    from triton_lab.lazy.operations.make_tensor import tensor
     from triton_lab.lazy.step import mark_step
-    from triton_lab.lazy.tensors import tensor
 
     found = []
     for text in DONATING:
@@ -55,7 +55,7 @@ def _compiled() -> int:
 
 def _told_of_donors(answer: Any, right: tuple[int, ...]) -> str:
     if not isinstance(answer, tuple) or len(answer) != len(right):
-        return f"Give {words.count(len(right), 'number')}, one for each program."
+        return f"Give {messages.count(len(right), 'number')}, one for each program."
     number = next(k for k, (mine, other) in enumerate(zip(answer, right, strict=True)) if mine != other)
     return f"Look at `{DONATING[number]}` again: which old values can nobody name when it is done?"
 
@@ -88,7 +88,7 @@ def _descended(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -
     if missed > 1:
         names = sorted({name for step in run.steps for name in step.differences})
         return (
-            f"The numbers are right, but {words.number(missed)} of {words.count(len(rates), 'step')} were compiled. "
+            f"The numbers are right, but {messages.number(missed)} of {messages.count(len(rates), 'step')} were compiled. "
             f"Their graphs differ in: {', '.join(names)}."
         )
     if not all(_in_place(step, "weights") for step in run.steps):
@@ -109,7 +109,7 @@ def _centred(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> 
     run, x = answer.stepped(inputs), inputs["x"]
     centred, mean = wanted(inputs)
     if len(run.results) != 1:
-        return f"It returns {words.count(len(run.results), 'tensor')}, and must return one: the means."
+        return f"It returns {messages.count(len(run.results), 'tensor')}, and must return one: the means."
     wrong = _unlike("x", run.inputs["x"], centred) or _unlike("What it returns", run.results[0], mean)
     if wrong:
         return wrong
@@ -127,8 +127,8 @@ def _centred(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> 
     return unmade(run, inputs, others, wanted)
 
 
-def _made(run: Run) -> str:
-    return words.count(len(run.steps), "step") + (" and leaves something pending" if run.pending else "")
+def _made(run: StepsRun) -> str:
+    return messages.count(len(run.steps), "step") + (" and leaves something pending" if run.pending else "")
 
 
 def _in_place(step: Step, name: str) -> bool:
@@ -147,7 +147,7 @@ def _trapped(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> 
     if not all(map(torch.equal, sound.results, again.results)):
         return "With a sound key, two runs differ already: leave chance out of it."
     if not any(step.stale for step in broken.steps):
-        made = words.count(len(broken.steps), "step")
+        made = messages.count(len(broken.steps), "step")
         return f"Nothing goes wrong: of its {made} none ran what was compiled for other donors."
     if all(map(torch.equal, sound.results, broken.results)):
         return "A step ran what was compiled for other donors, yet what it returns is right. Which tensor is wrong now?"
@@ -158,7 +158,7 @@ def _trapped(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> 
     return next(filter(None, (unmade(run, inputs, inputs, _as_it_says(run)) for run in (sound, broken))), "")
 
 
-def _as_it_says(run: Run) -> Callable[[Mapping[str, Any]], list[torch.Tensor]]:
+def _as_it_says(run: StepsRun) -> Callable[[Mapping[str, Any]], list[torch.Tensor]]:
     return lambda given: [*(run.inputs[name] for name in run.began.tensors), *run.results]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from triton_lab.course.cases import Case, case, tensor
-from triton_lab.course.kinds import Choice, Question, Task
-from triton_lab.course.work import launched, once, wide
+from triton_lab.course.exercise_kinds import Choice, Question, Task
+from triton_lab.course.launch_work import launched, once, wide
 
 
 def _matrices() -> tuple[Case, ...]:

@@ -12,12 +12,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from triton_lab import words
-from triton_lab.interpreter.executable import Executable
+from triton_lab import messages
+from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.machine import BATCH_BYTES, Limits
 from triton_lab.ir import Dense, Function, Op, Plan, Type
 from triton_lab.launch.saving.archive import SavedLaunchError
-from triton_lab.launch.saving.fields import hold
+from triton_lab.launch.saving.checked_fields import hold
 
 MAX_SECONDS = 20.0
 """What running a launch from a file may take, as it is estimated."""
@@ -78,12 +78,12 @@ def hold_plan(plan: Plan, block: int) -> None:
     for function in plan.functions.values():
         for type in function.types:
             each = (type, type.pointee) if type.pointee is not None else (type,)
-            hold(all(len(one.shape) <= _AXES for one in each), f"a block of more than {words.count(_AXES, 'axis')}")
+            hold(all(len(one.shape) <= _AXES for one in each), f"a block of more than {messages.count(_AXES, 'axis')}")
             most = max(math.prod(one.shape) for one in each)
-            hold(most <= block, f"a block of {words.count(most, 'element')}")
+            hold(most <= block, f"a block of {messages.count(most, 'element')}")
         for _, depth in _walk(function):
             operations += 1
-            hold(operations <= _OPERATIONS, f"a kernel of more than {words.count(_OPERATIONS, 'operation')}")
+            hold(operations <= _OPERATIONS, f"a kernel of more than {messages.count(_OPERATIONS, 'operation')}")
             hold(depth <= _DEPTH, f"a kernel with more than {_DEPTH} regions inside each other")
 
 
@@ -126,7 +126,7 @@ def admitted(executable: Executable, programs: int, limits: Limits, seconds: flo
 def too_long(limits: Limits) -> SavedLaunchError:
     """What to say of a launch that took more rounds than `admitted` allowed."""
     return SavedLaunchError(
-        f"its loops take more than {words.count(limits.steps or 0, 'round')}, which is all that the time allows: "
+        f"its loops take more than {messages.count(limits.steps or 0, 'round')}, which is all that the time allows: "
         "use lab.load(path, max_seconds=...) if you trust it"
     )
 

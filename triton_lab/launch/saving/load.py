@@ -13,28 +13,28 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab import words
-from triton_lab.interpreter.errors import KernelError, StepLimit
-from triton_lab.interpreter.executable import Executable
+from triton_lab import messages
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.interpreter.kernel_errors import KernelError, StepLimit
 from triton_lab.interpreter.machine import Limits
-from triton_lab.interpreter.values import Descriptor, Value
+from triton_lab.interpreter.runtime_values import Descriptor, Value
 from triton_lab.ir import parse_plan
 from triton_lab.ir.verify import verify
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.comparing.formats import numpy_type
-from triton_lab.launch.finding import SEVERITY, Finding
+from triton_lab.launch.byte_ranges import NOTHING, Ranges
+from triton_lab.launch.comparison.number_formats import numpy_type
+from triton_lab.launch.diagnosis.finding import SEVERITY, Finding
+from triton_lab.launch.diagnosis.verdict import Unchecked, Verdict
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.probes import Surroundings, Twin, Variable
-from triton_lab.launch.ranges import NOTHING, Ranges
-from triton_lab.launch.replay import replay
+from triton_lab.launch.recording.snapshot import SavedRegion, Snapshot
+from triton_lab.launch.recording.tape import Tape
+from triton_lab.launch.replay.instrumented_copy import Surroundings, Twin, Variable
+from triton_lab.launch.replay.replay_run import replay
 from triton_lab.launch.saving import FORMAT, NAME, admission, timings
 from triton_lab.launch.saving.archive import Reader, SavedLaunchError
-from triton_lab.launch.saving.fields import hold, ints, maybe, of, ranges, real
+from triton_lab.launch.saving.checked_fields import hold, ints, maybe, of, ranges, real
 from triton_lab.launch.saving.save import FINDING_ARRAYS, FINDING_TEXTS
 from triton_lab.launch.saving.written import lines_of
-from triton_lab.launch.snapshot import Held, Snapshot
-from triton_lab.launch.tape import Tape
-from triton_lab.launch.verdict import Unchecked, Verdict
 
 Array = NDArray[Any]
 
@@ -117,7 +117,7 @@ def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
     executable = _executable(of(str, head["plan"]))
     x, y, z = (of(int, extent) for extent in head["grid"])
     least = 0 if head["findings"] is None else 1  # what was not checked may have no program
-    hold(min(x, y, z) >= least and x * y * z <= _PROGRAMS, f"a grid of {words.count(x * y * z, 'program')}")
+    hold(min(x, y, z) >= least and x * y * z <= _PROGRAMS, f"a grid of {messages.count(x * y * z, 'program')}")
     batch, memory = maybe(int, head["batch"]), maybe(int, head["memory"])
     kept = maybe(int, head.get("steps"))  # not in files of before
     hold(kept is None or kept >= 0, "the limit on iterations")
@@ -152,9 +152,9 @@ def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
         outputs=[_output(reader, *one) for one in head["outputs"]],
     )
     if head.get("compilations"):  # not in files of before
-        from triton_lab.compiled import filed
+        from triton_lab.compiled import serialization
 
-        launch.compilations += filed.read(head["compilations"], reader.array, launch)
+        launch.compilations += serialization.read(head["compilations"], reader.array, launch)
     if head["findings"] is not None:  # else it is checked here, when it is asked
         vars(launch)["verdict"] = Verdict(
             [_finding(reader, one) for one in head["findings"]],
@@ -196,7 +196,7 @@ def _why(error: KernelError) -> str:
 
 
 def _executable(text: str) -> Executable:
-    hold(len(text) <= _TEXT, f"a kernel of {words.count(len(text), 'character')}")
+    hold(len(text) <= _TEXT, f"a kernel of {messages.count(len(text), 'character')}")
     plan = parse_plan(text)
     admission.hold_plan(plan, _BLOCK)
     verify(plan)
@@ -234,7 +234,7 @@ def _snapshot(reader: Reader) -> Snapshot:
         data = reader.array(number)
         hold(data.dtype == np.uint8 and data.ndim == 1, "a region")
         hold(of(int, start) >= 0 and start + len(data) < _ADDRESSES, "a region's address")
-        regions.append(Held(start, data, of(bool, verified), of(bool, writable), len(data)))
+        regions.append(SavedRegion(start, data, of(bool, verified), of(bool, writable), len(data)))
     regions.sort(key=lambda held: held.start)
     apart = all(a.start + len(a.data) <= b.start for a, b in itertools.pairwise(regions))
     hold(apart, "regions that overlap")

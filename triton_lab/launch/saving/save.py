@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from triton_lab.interpreter.affine import Affine
-from triton_lab.interpreter.values import Descriptor, Value
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.runtime_values import Descriptor, Value
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.comparing.formats import as_array
-from triton_lab.launch.finding import Finding
-from triton_lab.launch.replay import is_cut_short
+from triton_lab.launch.comparison.number_formats import as_array
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.replay.replay_run import is_cut_short
 from triton_lab.launch.saving import FORMAT, NAME
 from triton_lab.launch.saving.archive import Array, Writer
-from triton_lab.launch.snapshot import CannotReplay
 
 if TYPE_CHECKING:
-    from triton_lab.backend.tuning import Tuning
+    from triton_lab.backend.targets.autotuner_trials import Tuning
     from triton_lab.launch.launch import Launch
 
 _PLAIN = ("kernel", "target", "source", "first_line", "file", "thread", "seconds", "printed", "dropped", "remark")
@@ -57,7 +57,7 @@ def packed_unchecked(launch: Launch) -> bytes:
 
 def _head(launch: Launch, writer: Writer) -> dict[str, Any]:
     """All but what checks and replays with other probes say."""
-    from triton_lab.compiled import filed
+    from triton_lab.compiled import serialization
 
     snapshot = launch.snapshot
     if snapshot is None or snapshot.missing:
@@ -92,7 +92,7 @@ def _head(launch: Launch, writer: Writer) -> dict[str, Any]:
             [name, str(theirs.dtype).removeprefix("torch."), *_both(writer, theirs, ours)]
             for name, theirs, ours in launch.outputs
         ],
-        "compilations": filed.told(launch.compilations, writer.array),
+        "compilations": serialization.told(launch.compilations, writer.array),
     }  # fmt: skip
     return head
 
@@ -141,7 +141,7 @@ def _value(writer: Writer, value: Value) -> dict[str, Any]:
             "strides": [writer.array(one) for one in value.strides],
             "padding_nan": value.padding_nan,
         }
-    array = value.base if isinstance(value, Affine) else np.asarray(value)
+    array = value.base if isinstance(value, AffineBlock) else np.asarray(value)
     return {"dtype": array.dtype.name, "array": writer.array(np.ascontiguousarray(array).view(_raw(array.dtype)))}
 
 

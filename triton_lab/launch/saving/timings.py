@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from triton_lab.backend.stopwatch import Time
-from triton_lab.backend.tuning import Tried, Tuning
-from triton_lab.launch.saving.fields import hold, of, real
+from triton_lab.backend.targets.autotuner_trials import Tried, Tuning
+from triton_lab.backend.targets.gpu_timer import Time
+from triton_lab.launch.saving.checked_fields import hold, of, real
 
 
 def time(given: Any) -> Time | None:

@@ -11,11 +11,11 @@ import islpy as isl
 
 from triton_lab.polyhedral.blocks.contraction import contraction_of
 from triton_lab.polyhedral.blocks.contraction_text import write_contraction
+from triton_lab.polyhedral.blocks.generated_text import GeneratedText
 from triton_lab.polyhedral.blocks.launch_plan import launch_plan
 from triton_lab.polyhedral.blocks.launch_text import write
 from triton_lab.polyhedral.blocks.proof import prove
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram, TritonKernel
-from triton_lab.polyhedral.blocks.written import Written
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.schedule import Schedule
@@ -34,7 +34,7 @@ def to_triton(schedule: Schedule) -> TritonKernel:
     return kernel
 
 
-def _contraction(schedule: Schedule) -> Written | None:
+def _contraction(schedule: Schedule) -> GeneratedText | None:
     """A tiled sum of products, whose tiles a dot can multiply."""
     found = contraction_of(schedule)
     try:

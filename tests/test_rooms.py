@@ -20,7 +20,7 @@ ROOMS = [re.findall(r"`(\w+)(?:/|\.py)`", row.split("|")[1]) for row in TABLE if
 RANK = {room: number for number, rooms in enumerate(ROOMS) for room in rooms}
 # What lies inside a room, in levels: those of one level may know each other. "." is the room's own modules.
 INSIDE = {
-    found[1]: [re.findall(r"`([\w.]+?)/?`", level) for level in row.split("|")[2].split(",")]
+    found[1]: [re.findall(r"`([\w./]+?)/?`", level) for level in row.split("|")[2].split(",")]
     for row in TABLE
     if (found := re.match(r"\| in `(\w+)/`", row))
 }
@@ -107,14 +107,14 @@ if TYPE_CHECKING:
 def call():
     from triton_lab import magics
 """
-    known = ["launch", "launch/record", "launch/checks", "launch/checks/race", "ir", "words", "views/view", "magics"]
+    known = ["launch", "launch/record", "launch/checks", "launch/checks/race", "ir", "messages", "views/view", "magics"]
     path = tmp_path / "launch.py"
     path.write_text(source, encoding="utf-8")
     assert [(edge.of, edge.kind) for edge in imports("launch/launch", path, known)] == [
         ("launch/record", "module"),
         ("launch/checks/race", "module"),
         ("ir", "module"),
-        ("words", "module"),
+        ("messages", "module"),
         ("views/view", "type"),
         ("magics", "call"),
     ]

@@ -92,7 +92,8 @@ def test_the_terminal_gets_the_same_counts_and_the_names_of_what_is_not_explaine
 SAID = {
     "runs inline PTX": (
         "test_inline_asm",
-        "triton_lab.interpreter.kernel_errors.Unsupported: the CPU target cannot run the operation tt.elementwise_inline_asm",
+        "triton_lab.interpreter.kernel_errors.Unsupported: the CPU target cannot run the operation "
+        "tt.elementwise_inline_asm",
         "",
     ),
     "runs a Gluon kernel": (
@@ -129,7 +130,8 @@ SAID = {
     ),
     "does arithmetic that sm_90 refuses": (
         "test_mul",
-        "triton_lab.backend.targets.sm90_limits.Refused: a multiplication in tl.float8e5, which a GPU of sm_90 does not have",
+        "triton_lab.backend.targets.sm90_limits.Refused: a multiplication in tl.float8e5, which a GPU of sm_90 "
+        "does not have",
         "",
     ),
     "takes a target that is not `cuda` for one with fewer fp8 types": (
@@ -144,8 +146,8 @@ SAID = {
     ),
     "stores past the end of its tensor": (
         "test_int_annotation",
-        "triton_lab.interpreter.kernel_errors.KernelError: store out of bounds: touches element 3 of 'X', whose storage ends "
-        "after element 0",
+        "triton_lab.interpreter.kernel_errors.KernelError: store out of bounds: touches element 3 of 'X', "
+        "whose storage ends after element 0",
         "",
     ),
     "looks for an optimisation in TTIR": ("test_unroll_attr", "assert 1 <= 0", "in check_loop_unroll_count"),

@@ -91,7 +91,7 @@ def follow(shell: Any) -> None:
     hook = _hooks.setdefault(id(shell), _Follow(shell))
     if hook not in shell.events.callbacks["post_run_cell"]:
         shell.events.register("post_run_cell", hook)
-    get_ready(shell, running=True)
+    get_ready(shell)
     follow_all_quietly(shell)
 
 
@@ -170,11 +170,9 @@ def triton_cell(line: str, body: str) -> None:
 
     shell = get_ipython()
     with working(shell) as sign:
-        follow(shell)  # first: what it begins goes on beside the imports
-        from triton_lab.notebook.cell.gc_paused import unswept
+        follow(shell)
+        from triton_lab.notebook.cell import error_display, magic_options
 
-        with unswept():
-            from triton_lab.notebook.cell import error_display, magic_options
         try:
             chosen = magic_options.parse(line)
         except magic_options.UsageError as error:
@@ -187,27 +185,22 @@ def triton_cell(line: str, body: str) -> None:
 
 def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     """Run ``body`` as the line says, show what was launched, and raise what the cell raised."""
-    from triton_lab.notebook.cell.gc_paused import unswept
+    from triton import knobs
 
-    with unswept():
-        from triton import knobs
+    from triton_lab.backend.targets.active_target import TargetError
+    from triton_lab.launch.recording.record import record
+    from triton_lab.launch.recording.unrecordable import NotRecorded
+    from triton_lab.notebook.cell import error_display
+    from triton_lab.notebook.cell import run_cell as cell
+    from triton_lab.notebook.cell.cell_target import switched
+    from triton_lab.notebook.cell.compiler_output import hushed
+    from triton_lab.notebook.cell.kernel_freshness import jit_function
+    from triton_lab.notebook.cell.progress_line import listening
+    from triton_lab.notebook.cell.session_launches import of_cell, session
+    from triton_lab.notebook.cell.show_launches import show_interrupted, show_launches, show_no_launch
+    from triton_lab.notebook.extension.error_marks import mark
+    from triton_lab.notebook.startup.warmup import enough
 
-        from triton_lab.backend.targets.active_target import TargetError
-        from triton_lab.launch.recording.record import record
-        from triton_lab.launch.recording.unrecordable import NotRecorded
-        from triton_lab.notebook.cell import error_display
-        from triton_lab.notebook.cell import run_cell as cell
-        from triton_lab.notebook.cell.cell_target import switched
-        from triton_lab.notebook.cell.compiler_output import hushed
-        from triton_lab.notebook.cell.kernel_freshness import jit_function
-        from triton_lab.notebook.cell.progress_line import listening
-        from triton_lab.notebook.cell.session_launches import of_cell, session
-        from triton_lab.notebook.cell.show_launches import show_interrupted, show_launches, show_no_launch
-        from triton_lab.notebook.extension.error_marks import mark
-        from triton_lab.notebook.startup import triton_key
-        from triton_lab.notebook.startup.warmup import enough
-
-    triton_key.hand_over()  # where the cell is the one that imports Triton, too
     before = {name: value for name, value in shell.user_ns.items() if jit_function(value) is not None}
     try:
         with contextlib.ExitStack() as stack:

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_lab.interpreter.runtime_values import Affine, Box, Value, elements, merge, take
+from triton_lab.interpreter.runtime_values import AffineBlock, MaskBox, Value, elements, merge, take
 from triton_lab.ir import Type
 
 BLOCK = (4,)
 I32 = Type("i32", BLOCK)
 
 
-def affine(base: Sequence[int], stride: int) -> Affine:
-    return Affine(np.array(base, np.int64), (stride,), BLOCK)
+def affine(base: Sequence[int], stride: int) -> AffineBlock:
+    return AffineBlock(np.array(base, np.int64), (stride,), BLOCK)
 
 
 def array(base: Sequence[int], stride: int) -> np.ndarray:
@@ -53,7 +53,7 @@ def test_each_program_has_its_own_piece(case: tuple[list[tuple[np.ndarray, Value
 
 @pytest.mark.parametrize("rows", [[0, 1, 2], [0], [1, 2], [2]])
 def test_one_piece_stays_as_it_is_if_it_is_of_all_programs_and_only_then(rows: list[int]) -> None:
-    mask = Box((np.zeros(3, np.int64),), (np.array([1, 2, 3]),), BLOCK)
+    mask = MaskBox((np.zeros(3, np.int64),), (np.array([1, 2, 3]),), BLOCK)
     piece = take(mask, np.array(rows))
     merged = merge([(np.array(rows), piece)], 3, Type("i1", BLOCK))
     assert (merged is piece) == (len(rows) == 3)
@@ -64,5 +64,5 @@ def test_one_piece_stays_as_it_is_if_it_is_of_all_programs_and_only_then(rows: l
 
 def test_affine_pieces_of_one_stride_stay_affine() -> None:
     merged = merge([(np.array([0, 2]), affine([5, 7], 3)), (np.array([1]), affine([6], 3))], 3, I32)
-    assert isinstance(merged, Affine)
+    assert isinstance(merged, AffineBlock)
     assert (merged.base.tolist(), merged.strides) == ([5, 6, 7], (3,))

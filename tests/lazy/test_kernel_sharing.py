@@ -75,7 +75,8 @@ def test_in_place_and_not_in_place_are_two_kernels() -> None:
 
 
 @pytest.mark.parametrize(("name", "first", "second"), [
-    ("cat", JoinedAxis(0), JoinedAxis(1)), ("gather", JoinedAxis(0), JoinedAxis(1)), ("cumsum", JoinedAxis(0), JoinedAxis(1)),
+    ("cat", JoinedAxis(0), JoinedAxis(1)), ("gather", JoinedAxis(0), JoinedAxis(1)),
+    ("cumsum", JoinedAxis(0), JoinedAxis(1)),
     ("argmax", Dims((0,)), Dims((1,))), ("any", Dims((0,)), Dims((0, 1))),
 ])  # fmt: skip
 def test_what_an_operation_goes_along_is_part_of_the_hash(

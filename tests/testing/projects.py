@@ -11,11 +11,6 @@ import pytest
 # What pytester takes out of sys.modules behind a run would be loaded anew, and known twice.
 import torch.distributed.tensor  # noqa: F401
 
-import triton_lab.testing.coverage.coverage_session
-import triton_lab.testing.cuda_on_cpu
-import triton_lab.testing.short_tracebacks  # noqa: F401
-import triton_lab.testing.test_session
-
 KERNELS = """\
 import pytest
 import torch

@@ -24,7 +24,7 @@ def _sources_hash() -> str:
     digest = hashlib.sha256()
     package = Path(__file__).parent.parent
     for folder in ("ir", "backend"):
-        for file in sorted((package / folder).glob("*.py")):
+        for file in sorted((package / folder).rglob("*.py")):
             digest.update(file.read_bytes())
     return digest.hexdigest()
 

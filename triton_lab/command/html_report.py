@@ -64,7 +64,8 @@ def _findings(heard: Heard) -> Iterator[str]:
 
 def _finding(found: SessionFinding, heard: Heard) -> str:
     finding = found.finding
-    head = f'<b class="{finding.severity}">{ICONS[finding.severity]} {finding.severity}</b> {_(console_report.place(found))}'
+    severity, place = finding.severity, _(console_report.place(found))
+    head = f'<b class="{severity}">{ICONS[severity]} {severity}</b> {place}'
     excerpt = "\n".join(line.removeprefix("    ") for line in finding.excerpt)
     values = f"<p>values: {_(finding.values_text)}</p>" if finding.values_text else ""
     more = "".join(f"<p>{_(line)}</p>" for line in (*finding.orders, finding.hint))
@@ -113,8 +114,8 @@ def _cards(heard: Heard) -> Iterator[str]:
     yield "<h2>Cards</h2>"
     if len(heard.cards) < len(heard.lines):
         yield (
-            f"<p>{messages.number(len(heard.cards))} of {messages.count(len(heard.lines), 'launch', 'launches')} are drawn: "
-            f"the first {FIRST} of each kernel and of each finding, as far as there is room.</p>"
+            f"<p>{messages.number(len(heard.cards))} of {messages.count(len(heard.lines), 'launch', 'launches')} are "
+            f"drawn: the first {FIRST} of each kernel and of each finding, as far as there is room.</p>"
         )
     opened = next((one.first for one in heard.findings if one.first in heard.cards), next(iter(heard.cards)))
     for number, card in heard.cards.items():

@@ -67,5 +67,5 @@ def _compiler() -> str:
     folder = Path(str(triton.__file__)).parent
     binaries = [*folder.glob("_C/libtriton*"), *folder.glob("backends/*/bin/*"), *folder.glob("backends/*/lib/*")]
     ages = [f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in sorted(binaries)]
-    worker = (Path(__file__).parent / "worker.py").read_text(encoding="utf-8")
+    worker = (Path(__file__).parent / "compiler_process.py").read_text(encoding="utf-8")
     return "\n".join([triton.__version__, *ages, worker])

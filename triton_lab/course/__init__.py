@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 _PUBLIC = {
     "BrokenSolution": "edition",
-    "Exercise": "kinds",
-    "Grades": "grades",
-    "NotSolved": "shown",
+    "Exercise": "exercise_kinds",
+    "Grades": "grade_table",
+    "NotSolved": "feedback",
     "ProgressNotKept": "progress_file",
     "ProgressSetAside": "progress_file",
-    "exercise": "registry",
-    "exercises": "registry",
+    "exercise": "exercise_registry",
+    "exercises": "exercise_registry",
     "grade": "grading",
-    "progress": "notes",
+    "progress": "progress_store",
     "student": "edition",
 }
 

@@ -67,4 +67,4 @@ def example(name: str) -> Example:
 def __getattr__(name: str) -> Any:
     if name not in ("recording", "recordings"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.recorded"), name)
+    return getattr(importlib.import_module(f"{__name__}.gpu_recordings"), name)

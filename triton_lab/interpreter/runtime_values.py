@@ -124,8 +124,8 @@ def _merge_descriptors(pieces: Sequence[tuple[Array, Value]], programs: int) -> 
 
 __all__ = [
     "AffineBlock",
-    "MaskBox",
     "Descriptor",
+    "MaskBox",
     "Value",
     "dtype_of",
     "elements",

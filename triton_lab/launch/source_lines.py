@@ -22,7 +22,7 @@ class UserLine:
     file: str = ""
 
 
-class SourceLines(Mapping[int, "Line | None"]):
+class SourceLines(Mapping[int, "UserLine | None"]):
     """By operation index; None for operations that no line of the user's stands for."""
 
     def __init__(self, source: Any, executable: Executable) -> None:

@@ -45,7 +45,7 @@ from dataclasses import dataclass, field
 from triton_lab.ir import Plan
 from triton_lab.native.unsupported import Unsupported
 
-__all__ = ["EARLY", "LATE", "STOPPED", "Generated", "Guard", "Signature", "RegionSlot", "Unsupported", "generate"]
+__all__ = ["EARLY", "LATE", "STOPPED", "Generated", "Guard", "RegionSlot", "Signature", "Unsupported", "generate"]
 
 EARLY, LATE = 0, 1
 STOPPED = -1

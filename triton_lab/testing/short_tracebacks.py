@@ -11,7 +11,7 @@ import triton
 
 _OURS = Path(__file__).parents[1]
 _EXAMPLES = _OURS / "examples"
-_HERE = Path(__file__).parent / "cuda.py"
+_HERE = Path(__file__).parent / "cuda_on_cpu.py"
 _TRITON = Path(os.path.dirname(os.path.abspath(str(triton.__file__))))
 
 

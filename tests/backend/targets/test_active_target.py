@@ -59,7 +59,7 @@ def test_an_unknown_target_is_refused_with_those_that_exist():
 
 
 def test_the_page_on_shared_gpus_names_the_limits_that_hold():
-    page = (Path(__file__).parents[2] / "docs/shared-gpu.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs/shared-gpu.md").read_text(encoding="utf-8")
     named = dict(re.findall(r"`(max_\w+)=([^`]+)`", page))
     parameters = inspect.signature(lab.target).parameters
     limits = {name: each.default for name, each in parameters.items() if name.startswith("max_")}

@@ -1,4 +1,4 @@
-"""What an autotuner tries on a GPU is told, too: on a stand-in. `tests/views/launch/benchmark/test_autotune_view.py` has more."""
+"""What an autotuner tries on a GPU is told, too: on a stand-in (more in `test_autotune_view.py`)."""
 
 from __future__ import annotations
 

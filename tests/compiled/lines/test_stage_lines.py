@@ -110,7 +110,7 @@ def test_the_lines_of_ptx_are_those_that_nvdisasm_tells(made, name: str) -> None
 
 @pytest.mark.parametrize("name", NAMES)
 def test_sass_agrees_with_the_table_of_source_lines(made, name: str) -> None:
-    """Through PTX an instruction comes from the line that ptxas has noted for it, but for what `assembly_lines` mends."""
+    """An instruction comes from the line that ptxas noted for it in PTX, but for what `assembly_lines` mends."""
     compiled = made[name, "sm_90"]
     noted = nvdisasm(compiled.stages["cubin"], "--print-line-info")
     trails = [

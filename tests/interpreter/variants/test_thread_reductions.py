@@ -17,7 +17,7 @@ from tests.launch.comparison.kernels import recorded
 from triton_lab.backend.targets.sm90_layouts import reduced_of
 from triton_lab.interpreter.variants.thread_reductions import Shares, reduced
 
-H100 = np.load(Path(__file__).with_name("h100.npz"))
+H100 = np.load(Path(__file__).parents[1] / "h100.npz")
 
 # By the name of the data: shape, axis, and the bases of registers, lanes and warps that the H100's kernel had.
 LAYOUTS: dict[str, tuple[tuple[int, ...], int, Any, Any, Any]] = {

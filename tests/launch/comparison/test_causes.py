@@ -255,8 +255,14 @@ def test_the_experiments_are_in_the_picture() -> None:
 def test_whatever_is_lawful_stays_within_the_bounds(name: str) -> None:
     launch = launches_of(example(name))[0]
     plan, results, bound = launch.executable.plan, of_launch(launch), bounds(launch)
-    tables = [arithmetic_variants.tf32(True), arithmetic_variants.APPROXIMATE_EXP, arithmetic_variants.APPROXIMATE_LOG, arithmetic_variants.APPROXIMATE_DIVISION,
-              *arithmetic_variants.ORDERS.values(), arithmetic_variants.WIDE_SUMS]  # fmt: skip
+    tables = [
+        arithmetic_variants.tf32(True),
+        arithmetic_variants.APPROXIMATE_EXP,
+        arithmetic_variants.APPROXIMATE_LOG,
+        arithmetic_variants.APPROXIMATE_DIVISION,
+        *arithmetic_variants.ORDERS.values(),
+        arithmetic_variants.WIDE_SUMS,
+    ]
     for executable in [Executable.of(contracted(plan)), *(Executable.of(plan, table) for table in tables)]:
         memory = replay(launch, executable=executable)
         for written in results.written:

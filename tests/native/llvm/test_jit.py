@@ -127,6 +127,9 @@ except jit.CannotCompile as error:
 
 
 def test_asking_whether_there_is_a_compiler_imports_none() -> None:
-    program = "import sys; from triton_lab.native import engine; from triton_lab.native.llvm import jit; jit.missing(); print('llvmlite' in sys.modules)"
+    program = (
+        "import sys; from triton_lab.native import engine; from triton_lab.native.llvm import jit; jit.missing(); "
+        "print('llvmlite' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

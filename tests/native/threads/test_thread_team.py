@@ -230,7 +230,9 @@ def test_the_child_of_a_fork_has_one_thread() -> None:
 import os, torch
 import triton_lab as lab
 from tests.native.launches import add
-from triton_lab.native.runtime import compiled_function as built; from triton_lab.native.runtime import native_launch as running; from triton_lab.native.threads import thread_team as team
+from triton_lab.native.runtime import compiled_function as built
+from triton_lab.native.runtime import native_launch as running
+from triton_lab.native.threads import thread_team as team
 running._WORTH_SECONDS = running._TELLING_SECONDS = running._FINDING_SECONDS = 0.0
 torch.set_num_threads(2)
 together, calls = built.Built.together, []

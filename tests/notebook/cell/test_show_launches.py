@@ -218,13 +218,14 @@ def test_a_first_picture_imports_no_other_and_nothing_that_explains_errors() -> 
     import torch
     import triton_lab as lab
     from triton_lab.examples.vector_add import add
-    from triton_lab.notebook.cell import show_launches as show; from triton_lab.notebook.cell import excepthook as uncaught
+    from triton_lab.notebook.cell import excepthook, show_launches
     from triton_lab.views.launch.card.launch_card import Card
     before = set(sys.modules)
     with lab.target("cpu"), lab.record() as launches:
         add(torch.ones(100), torch.ones(100), block=16)
     scene = Card(launches[0]).scene()
     assert scene["opened"] == "tiling" and len(scene["tabs"]) == 8, scene["tabs"]
-    print(sorted(set({waits!r}) & (set(sys.modules) - before)), "triton_lab.views.launch.tiling.tiling_view" in sys.modules)
+    found = set({waits!r}) & (set(sys.modules) - before)
+    print(sorted(found), "triton_lab.views.launch.tiling.tiling_view" in sys.modules)
     """
     assert run(script) == "[] True"

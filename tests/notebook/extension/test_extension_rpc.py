@@ -223,7 +223,7 @@ def test_a_kernel_that_has_run_nothing_answers_and_imports_nothing() -> None:
 
 def test_the_extension_names_what_python_has() -> None:
     """Its settings and its fallback without a kernel are written there; everything else it is told."""
-    extension = Path(__file__).parents[2] / "labextension"
+    extension = Path(__file__).parents[3] / "labextension"
     settings = json.loads((extension / "schema/lab.json").read_text())
     assert settings["properties"]["first"]["enum"] == ["", *magic_options.VIEWS]
     named = re.search(r"TARGETS = \[(.*?)\]", (extension / "src/switch/line.ts").read_text())

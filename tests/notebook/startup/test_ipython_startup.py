@@ -15,7 +15,7 @@ import pytest
 
 from triton_lab.notebook.cell import magic_options
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FILE = ROOT / "triton_lab/notebook/startup/ipython_startup.py"
 # Where the wheel puts it, seen from the environment (pyproject.toml; tests/test_packaging.py looks into the wheel).
 PLACE = "etc/ipython/startup/50-triton-lab.py"
@@ -47,7 +47,8 @@ def ipython(environment: Path, tmp_path: Path, code: str, lab: Path = ROOT) -> s
 
 def test_the_magics_are_there_and_nothing_else_is(environment: Path, tmp_path: Path) -> None:
     code = (
-        "import sys; heavy = {'numpy', 'torch', 'triton', 'matplotlib', 'ipywidgets', 'triton_lab.notebook.cell.magic_options'}\n"
+        "import sys\n"
+        "heavy = {'numpy', 'torch', 'triton', 'matplotlib', 'ipywidgets', 'triton_lab.notebook.cell.magic_options'}\n"
         "print(sorted(heavy & set(sys.modules)), [n for n in get_ipython().user_ns if 'triton' in n])\n"
         "print(len(get_ipython().events.callbacks['post_run_cell']))\n"
         "_ = get_ipython().run_cell('%%triton --help')"

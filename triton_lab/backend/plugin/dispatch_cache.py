@@ -77,7 +77,7 @@ class Again:
             self._pack = struct.Struct("".join(slots)).pack
 
     def arguments(self, objects: Sequence[Any]) -> tuple[bytes, list[Run], list[int]] | None:
-        """The arguments packed (see `native.program`), the runs of memory behind them, and which of these each tensor
+        """The arguments packed (see `native.function_contract`), the runs of memory behind them, and which each tensor
         lies in; None where one is not as usual: a number, or a tensor of the CPU's that torch has allocated."""
         if self._pack is None:
             return None
@@ -171,7 +171,7 @@ class Again:
 @dataclass(frozen=True, slots=True)
 class _Pattern:
     """The code for launches whose tensors lie in memory that is shared in one way; which numbers of ``(0, start, stop,
-    start, stop, ..., *constants)`` its table of regions has (see `native.program`)."""
+    start, stop, ..., *constants)`` its table of regions has (see `native.function_contract`)."""
 
     variant: Any
     built: Built

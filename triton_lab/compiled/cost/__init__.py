@@ -8,4 +8,4 @@ from triton_lab.compiled.cost.cost import Bytes, LaunchCost, LineCost, Roof
 from triton_lab.compiled.cost.gpu_limits import GPUS, Gpu, gpu
 from triton_lab.compiled.cost.occupancy import Occupancy, occupancy
 
-__all__ = ["GPUS", "Bytes", "LaunchCost", "Gpu", "LineCost", "Occupancy", "Roof", "gpu", "occupancy"]
+__all__ = ["GPUS", "Bytes", "Gpu", "LaunchCost", "LineCost", "Occupancy", "Roof", "gpu", "occupancy"]

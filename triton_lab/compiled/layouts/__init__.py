@@ -14,11 +14,11 @@ from triton_lab.compiled.layouts.linear_layout import Linear
 __all__ = [
     "BankUse",
     "Conversion",
+    "HardwarePlace",
     "Kind",
     "Layout",
     "LayoutError",
     "Linear",
-    "HardwarePlace",
     "layout",
     "layouts",
     "wavefronts",

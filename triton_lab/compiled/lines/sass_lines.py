@@ -1,7 +1,7 @@
 """Places in NVIDIA's machine code: the cubin says which line of PTX each instruction was made from, and PTX the rest.
 
-Its table of source lines would not do: older ones know of no inlined calls, and what `assembly_lines` mends ptxas has taken
-at its word.
+Its table of source lines would not do: older ones know of no inlined calls, and ptxas has taken what `assembly_lines`
+mends at its word.
 """
 
 from __future__ import annotations

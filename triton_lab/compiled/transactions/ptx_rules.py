@@ -1,7 +1,7 @@
 """What PTX's instructions leave in a register, in each thread of a program, of what is known of those that they read.
 
-A value is known up to a number that is alike in all threads and a multiple of `KnownRegister.step` - where a program's number,
-an argument or the turn of a loop went in - or it is not known, which is None.
+A value is known up to a number that is alike in all threads and a multiple of `KnownRegister.step` - where a program's
+number, an argument or the turn of a loop went in - or it is not known, which is None.
 """
 
 from __future__ import annotations

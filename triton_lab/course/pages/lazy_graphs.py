@@ -88,8 +88,8 @@ def _descended(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -
     if missed > 1:
         names = sorted({name for step in run.steps for name in step.differences})
         return (
-            f"The numbers are right, but {messages.number(missed)} of {messages.count(len(rates), 'step')} were compiled. "
-            f"Their graphs differ in: {', '.join(names)}."
+            f"The numbers are right, but {messages.number(missed)} of {messages.count(len(rates), 'step')} "
+            f"were compiled. Their graphs differ in: {', '.join(names)}."
         )
     if not all(_in_place(step, "weights") for step in run.steps):
         return "The numbers are right, but a step gave the weights new memory: somebody could still see the old ones."

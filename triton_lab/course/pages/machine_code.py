@@ -87,8 +87,8 @@ def _few_sectors(launches: Sequence[Launch], inputs: Inputs) -> str:
         sectors = sum(one.sectors for one in found)
         if sectors > most:
             return (
-                f"line {found[0].line}, a {kind}, asks an H100 for {messages.count(sectors, 'sector')}, and the elements "
-                f"lie in about {messages.number(ideal)}: neighbouring threads want what lies far apart"
+                f"line {found[0].line}, a {kind}, asks an H100 for {messages.count(sectors, 'sector')}, and the "
+                f"elements lie in about {messages.number(ideal)}: neighbouring threads want what lies far apart"
             )
     return ""
 

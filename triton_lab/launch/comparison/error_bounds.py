@@ -53,9 +53,9 @@ def bounds(
 ) -> dict[str, Array]:
     """For each tensor of ``launch``, how far rounding may take each element: float64, infinite where nobody can tell.
 
-    ``same``: between two runs of this kernel; otherwise to the exact result. See `rounding_rules`. ``executable`` may stand
-    in for the launch's own; of two such runs that differ in nothing but the operations of the names ``only``, those
-    are all that may be off by itself. Raises CannotReplay, also where it takes longer than ``seconds``.
+    ``same``: between two runs of this kernel; otherwise to the exact result. See `rounding_rules`. ``executable`` may
+    stand in for the launch's own; of two such runs that differ in nothing but the operations of the names ``only``,
+    those are all that may be off by itself. Raises CannotReplay, also where it takes longer than ``seconds``.
     """
     watcher = Rounding(launch, same, executable or launch.executable, only, seconds)
     memory = replay(launch, executable=executable, observer=watcher, access_observer=watcher)

@@ -14,7 +14,7 @@ from triton_lab.launch.recording.snapshot import CannotReplay
 
 # Where this is set in the environment, faults of ours are raised instead of told: for the tests.
 RAISE = "TRITON_LAB_RAISE"
-_PACKAGE = Path(__file__).parent.parent
+_PACKAGE = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)

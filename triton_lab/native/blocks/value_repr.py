@@ -1,7 +1,7 @@
 """The forms in which a block of values can be known while code is made.
 
-A scalar is a register. A block is `AffineValue` or a `BoxMask` where it has such a form, `ScratchBlock` where it lies in scratch, and
-else `Lazy`: nothing but its operation, which computes an element, or some in a row, where they are asked for.
+A scalar is a register. A block is an `AffineValue` or a `BoxMask` where it has such a form, a `ScratchBlock` where it
+lies in scratch memory, and else `Lazy`: only its operation, which computes elements where they are asked for.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """LLVM IR as text that is being written: blocks, and operations on registers.
 
 Everything is explicit: vectors have a fixed number of lanes, and nothing is left to LLVM's vectorizers. No LLVM is
-needed to write it. Pure operations are written once in a block (`FunctionBuilder` keeps what it has), and those whose operands
-are literals of 64 bits are computed here.
+needed to write it. Pure operations are written once in a block (`FunctionBuilder` keeps what it has), and those whose
+operands are literals of 64 bits are computed here.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 All lanes are checked before the first one changes anything. What they find goes to scratch if somebody asks for it.
 No instruction is atomic, and none orders memory: a launch with atomics that others might meet stays on one thread (see
 `outline`), threads that share another launch begin and end with a lock, and other launches with atomics wait
-(`backend.serial`).
+(`backend.plugin.serial_launches`).
 """
 
 from __future__ import annotations

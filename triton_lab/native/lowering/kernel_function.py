@@ -10,9 +10,7 @@ from triton_lab.native.blocks.value_repr import Form
 from triton_lab.native.function_contract import Generated, Signature
 from triton_lab.native.llvm.builder import FunctionBuilder, Reg, bits_of
 from triton_lab.native.llvm.element_types import kind_of
-
-# They register what they know.
-from triton_lab.native.lowering import (
+from triton_lab.native.lowering import (  # noqa: F401 - they register what they know
     asserts,
     atomic_poll,
     atomics,
@@ -39,7 +37,7 @@ _ARGUMENTS = ("arguments", "first", "end", "grid", "regions", "scratch", "fault"
 
 
 def make(plan: Plan, signature: Signature) -> Generated:
-    """See `program.generate`."""
+    """See `function_contract.generate`."""
     function = flattened(plan)
     analysis = Analysis(function)
     order = EffectOrder(analysis, signature)

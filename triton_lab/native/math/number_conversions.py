@@ -1,4 +1,4 @@
-"""Conversions between number formats, by the rules of `interpreter.convert`, to the bit.
+"""Conversions between number formats, by the rules of `interpreter.number_conversion`, to the bit.
 
 ``element`` is MLIR's name (``bf16``), registers are as in `kinds`: of narrow floats their bits.
 """

@@ -146,6 +146,6 @@ def _prune(there: int) -> None:
 @functools.cache
 def _sources() -> str:
     """A hash of what generates code, and of what it asks about the kernel."""
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parents[2]
     files = sorted(file for room in ("ir", "interpreter", "native") for file in (package / room).rglob("*.py"))
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()

@@ -15,7 +15,7 @@ from typing import Any
 
 from triton_lab import messages
 
-_HERE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_HERE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "")
 _ALL = (BaseException,)
 
 

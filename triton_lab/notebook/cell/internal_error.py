@@ -8,7 +8,7 @@ from pathlib import Path
 
 from triton_lab.interpreter.kernel_errors import KernelError, from_signal
 
-_PACKAGE = Path(__file__).parent.parent
+_PACKAGE = Path(__file__).parents[2]
 _TOLD = "A fault of triton-lab's, not of the kernel. Please report it, with this:"
 
 

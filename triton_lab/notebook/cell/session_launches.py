@@ -1,7 +1,7 @@
 """The session's launches: what was launched in which cell, as plain data; the newest can still be asked for all else.
 
-A launch is held here weakly: what a notebook shows keeps the newest alive (see `views.answering`), and a pin the two
-that somebody compares. So the list costs a few words a launch, whatever was recorded.
+A launch is held here weakly: what a notebook shows keeps the newest alive (see `views.comm_handlers`), and a pin the
+two that somebody compares. So the list costs a few words a launch, whatever was recorded.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from triton_lab.launch.launch import Launch
 from triton_lab.messages import count
-from triton_lab.notebook.cell.gc_paused import unswept
 from triton_lab.notebook.cell.kernel_freshness import jit_function
 from triton_lab.notebook.cell.magic_options import Options, preferred
 from triton_lab.notebook.cell.pending_launch import ENDED, STILL, not_yet_checked
@@ -144,8 +143,7 @@ class _Output:
         if self._before is not None:
             succeed(self._before, view)
         self._complete = not announced()
-        with unswept():
-            self._data, self._metadata = at_once(view)
+        self._data, self._metadata = at_once(view)
         data, metadata = self._data, self._metadata
         if self._complete:
             data, metadata = with_picture(with_rest(data, view), metadata, view)

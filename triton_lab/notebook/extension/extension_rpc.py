@@ -1,4 +1,4 @@
-"""Answers what JupyterLab's extension asks of the session: see `views.desk` for what there is.
+"""Answers what JupyterLab's extension asks of the session: see `views.extension_queries` for what there is.
 
 It is asked before anything has run: what takes time, or imports what reads the environment, waits until a question
 needs it.

@@ -22,8 +22,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from triton_lab.notebook.startup import triton_key
-
 OFF = "TRITON_LAB_WARM_UP"
 IDLE = 0.3  # seconds without a cell before the first step: cells that are run together follow sooner
 BETWEEN = 0.05  # and between two, for whatever has arrived meanwhile
@@ -82,16 +80,14 @@ class Ready:
 _ready: dict[int, tuple[Any, Ready]] = {}
 
 
-def get_ready(shell: Any, running: bool = False) -> None:
-    """From now on, use the time between the cells of this shell, if it is a notebook's; ``running``: a cell runs."""
+def get_ready(shell: Any) -> None:
+    """From now on, use the time between the cells of this shell, if it is a notebook's."""
     if getattr(shell, "kernel", None) is None or id(shell) in _ready or os.environ.get(OFF) == "0":
         return
     mine = Ready(_call_later, steps())
     _ready[id(shell)] = shell, mine
     for event, each in _hooks(mine):
         shell.events.register(event, each)
-    if running:
-        triton_key.begin()
     mine.idle()
 
 
@@ -105,13 +101,8 @@ def leave(shell: Any) -> None:
 
 
 def _hooks(mine: Ready) -> tuple[tuple[str, Callable[..., None]], ...]:
-    """What hears of the cells. The first one that is run starts the hash of Triton's library, which imports nothing."""
-    return (
-        ("pre_run_cell", mine.busy),
-        ("pre_run_cell", triton_key.begin),
-        ("post_run_cell", triton_key.hand_over),
-        ("post_run_cell", mine.idle),
-    )
+    """The callbacks of a shell, by the event that calls them."""
+    return (("pre_run_cell", mine.busy), ("post_run_cell", mine.idle))
 
 
 def enough(shell: Any) -> None:

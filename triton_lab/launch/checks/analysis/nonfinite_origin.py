@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.runtime_values import Affine, Box, Value
+from triton_lab.interpreter.runtime_values import AffineBlock, MaskBox, Value
 from triton_lab.interpreter.runtime_values import elements as elements_of
 from triton_lab.ir import Op, effects
 from triton_lab.ir.value_flow import HANDS_ON
@@ -53,7 +53,7 @@ class Births(Watcher):
             return
         for position, number in enumerate(op.results):
             value = result if len(op.results) == 1 else result[position]
-            if isinstance(value, (Affine, Box)):
+            if isinstance(value, (AffineBlock, MaskBox)):
                 continue
             type = frame.type(number)
             if type.is_float:

@@ -60,8 +60,8 @@ def _told(evidence: Evidence, op: Op) -> Iterator[Finding]:
     yield finding(
         launch,
         "standing-load",
-        f"{program(launch, number)} loads the same elements{of} in {messages.count(first[number], 'iteration')}: with the "
-        f"loop the mask goes on, and the offsets do not{messages.in_all(len(programs), 'program')}",
+        f"{program(launch, number)} loads the same elements{of} in {messages.count(first[number], 'iteration')}: "
+        f"with the loop the mask goes on, and the offsets do not{messages.in_all(len(programs), 'program')}",
         _MEND,
         op=op,
         argument=argument,

@@ -20,8 +20,8 @@ MODULES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "mar
 CALLS = {"torch.load", "numpy.load", "np.load", "pandas.read_pickle", "pd.read_pickle", "yaml.load", "protocol.loads"}
 # Each is a module that may name them, and why nothing from outside is read there.
 ALLOWED = {
-    "remote/call_job.py": "a call that is spread is code by intent: a notebook sends it, the job's own process reads it",
-    "launch/replay/instrumented_copy.py": "a copy of a syntax tree, written and read in one expression, in memory",
+    "remote/call_job.py": "a call that is spread is code by intent: the job's own process reads it",
+    "launch/replay/instrumented_copy.py": "a copy of a syntax tree, written and read in one expression",
 }
 
 

@@ -30,7 +30,7 @@ INSIDE = {
     "CannotAssemble": "a module of `front/` that cannot be joined with others: a bug of ours, told to who writes it",
     "CellSyntaxError": "how `%%triton` shows a SyntaxError",
     "DataError": "what a worker has sent is not what it should be: it becomes a RemoteError",
-    "Failed": "a task of Dask's that has failed, without what it says: it becomes a RemoteError",
+    "FailedTask": "a task of Dask's that has failed, without what it says: it becomes a RemoteError",
     "Ended": "between the two processes that grade a notebook: its reason is in the table",
     "Fell": "a native launch that was put back: NumPy runs it",
     "InvalidPlan": "a plan of ours that breaks the IR's rules: asked for in tests alone",

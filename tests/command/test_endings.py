@@ -38,7 +38,7 @@ def test_there_are_many_scripts_and_innocent_twins_among_them() -> None:
 
 
 def test_what_is_not_ours_in_a_journal_is_told_from_what_is(tmp_path: Path) -> None:
-    place = launch_journal.Place(str(tmp_path), "key")
+    place = launch_journal.JournalPlace(str(tmp_path), "key")
     mine = launch_journal.Journal(place, "script")
     for k in range(3):
         mine.write("number", k=k)
@@ -49,7 +49,7 @@ def test_what_is_not_ours_in_a_journal_is_told_from_what_is(tmp_path: Path) -> N
         noise.write(b"\xff\x00 [0]\n" + b"0" * 32 + b' [9, "number", 0, {}]\n')
     (told,) = launch_journal.read(place)
     assert [entry.data.get("k") for entry in told.entries[1:]] == [0, 1, 2] and not told.broken
-    assert launch_journal.read(launch_journal.Place(str(tmp_path), "another key")) == []
+    assert launch_journal.read(launch_journal.JournalPlace(str(tmp_path), "another key")) == []
     for damaged in ([*lines, *lines], [line for line in lines if '"k": 1' not in line]):
         file.write_text("\n".join(damaged))
         (told,) = launch_journal.read(place)
@@ -58,7 +58,9 @@ def test_what_is_not_ours_in_a_journal_is_told_from_what_is(tmp_path: Path) -> N
 
 def test_entries_that_could_not_be_written_are_counted(tmp_path: Path) -> None:
     tally, file = launch_journal.Tally.made()
-    mine = launch_journal.Journal(launch_journal.Place(str(tmp_path), "key"), "script", launch_journal.Tally(file))
+    mine = launch_journal.Journal(
+        launch_journal.JournalPlace(str(tmp_path), "key"), "script", launch_journal.Tally(file)
+    )
     mine.write("one")
     tmp_path.joinpath(next(tmp_path.iterdir()).name).unlink()
     tmp_path.rmdir()

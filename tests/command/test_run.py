@@ -104,7 +104,7 @@ def test_a_page_of_very_many_launches_is_bounded(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(launch_listener, "MOST", 3)
     monkeypatch.setattr(html_report, "ROWS", 5)
-    place = launch_journal.Place(str(tmp_path), "key")
+    place = launch_journal.JournalPlace(str(tmp_path), "key")
     mine = launch_journal.Journal(place, "script")
     # Grids that alternate are never equal in a row.
     with launch_listener.listening(mine, draw=True) as here:

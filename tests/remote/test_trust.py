@@ -199,7 +199,7 @@ def looks() -> tuple[list[str], str, int]:
 
 
 def test_a_job_sees_its_own_folder_alone_and_leaves_none(school: Shared) -> None:
-    other = job_folders.Scratch()
+    other = job_folders.ScratchFolder()
     try:
         neighbour = other.new()
         (found,) = spread(school, looks)
@@ -214,12 +214,12 @@ def test_a_job_sees_its_own_folder_alone_and_leaves_none(school: Shared) -> None
 
 def test_what_was_left_behind_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    left = job_folders.Scratch()
-    used = job_folders.Scratch()
+    left = job_folders.ScratchFolder()
+    used = job_folders.ScratchFolder()
     deep = left.new() / "/".join(["d"] * 400)
     deep.mkdir(parents=True)
     os.close(left.lock)  # as if its processes had ended
-    third = job_folders.Scratch()
+    third = job_folders.ScratchFolder()
     assert not left.folder.exists() and used.folder.exists() and third.folder.exists()
     third.close()
     used.close()
@@ -230,7 +230,7 @@ def test_a_name_that_another_has_taken_is_refused(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / f"triton-lab-jobs-{os.geteuid()}").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(PermissionError, match="no folder of this user's alone"):
-        job_folders.Scratch()
+        job_folders.ScratchFolder()
 
 
 def sends_all(marker: str, dask_scheduler: Any = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 
-from triton_lab.command.launch_journal import Place, journal, open_journal
+from triton_lab.command.launch_journal import JournalPlace, journal, open_journal
 
 _forever = ExitStack()  # to the end of the process
 
@@ -15,7 +15,7 @@ def join(text: str) -> None:
 
     ``text`` is what the environment says (`journal.VARIABLE`). What cannot be recorded is written down.
     """
-    place = Place.of(text)
+    place = JournalPlace.of(text)
     if place is None or journal() is not None or not os.path.isdir(place.folder):
         return
     mine = open_journal(place, "python")

@@ -32,7 +32,7 @@ _SEAL_FUTURE_WRITE = 0x10
 
 
 @dataclass(frozen=True)
-class Place:
+class JournalPlace:
     """Where a script's processes write; ``script`` is the process of the script itself, 0 before it is known."""
 
     folder: str
@@ -44,7 +44,7 @@ class Place:
         return json.dumps([self.folder, self.key, self.target, self.script])
 
     @classmethod
-    def of(cls, text: str) -> Place | None:
+    def of(cls, text: str) -> JournalPlace | None:
         """The place that ``text`` names; None for anything else."""
         try:
             folder, key, target, script = json.loads(text)
@@ -95,7 +95,7 @@ class Tally:
 class Journal:
     """The entries of this process. A fork begins a file of its own with its first entry; ``how`` says what it is."""
 
-    def __init__(self, place: Place, how: str, tally: Tally | None = None) -> None:
+    def __init__(self, place: JournalPlace, how: str, tally: Tally | None = None) -> None:
         self.place, self._tally = place, tally
         self._begin(how)
 
@@ -144,7 +144,7 @@ def journal() -> Journal | None:
     return _journal
 
 
-def open_journal(place: Place, how: str, tally: Tally | None = None) -> Journal:
+def open_journal(place: JournalPlace, how: str, tally: Tally | None = None) -> Journal:
     """From now on this process writes there, and so do those that it forks."""
     global _journal
     if _journal is None:
@@ -171,7 +171,7 @@ class Entry:
 
 
 @dataclass
-class Told:
+class JournalReading:
     """What one process wrote: how it came to be (``script``, ``fork`` or ``python``), and whether entries are missing
     before the last one."""
 
@@ -181,7 +181,7 @@ class Told:
     broken: bool = False
 
 
-def read(place: Place) -> list[Told]:
+def read(place: JournalPlace) -> list[JournalReading]:
     """What all processes wrote, in the order in which they began. Lines that are not ours are passed over."""
     told, left = [], MOST_BYTES
     try:
@@ -203,7 +203,7 @@ def read(place: Place) -> list[Told]:
             continue  # not one of ours
         broken |= sorted(entries) != list(range(len(entries))) or left < 0
         process, how = int(first.data["process"]), str(first.data["how"])
-        told.append(Told(process, how, [entries[number] for number in sorted(entries)], broken))
+        told.append(JournalReading(process, how, [entries[number] for number in sorted(entries)], broken))
     return sorted(told, key=lambda one: one.entries[0].time)
 
 

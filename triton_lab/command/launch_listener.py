@@ -27,7 +27,7 @@ FIRST, MOST, MOST_BYTES = 2, 24, 512 << 20
 
 
 @dataclass
-class Here:
+class ListeningProcess:
     """What this process knows of its launches: how many have ended, which runs now, those that are kept to be drawn by
     their numbers, and what the launch raised that a finding stopped last."""
 
@@ -41,7 +41,7 @@ class Here:
 class _Listener(Recorder):
     """Hears of each launch after the record has, takes it from there and writes down what is to be told."""
 
-    def __init__(self, launches: Launches, here: Here, journal: Journal, draw: bool) -> None:
+    def __init__(self, launches: Launches, here: ListeningProcess, journal: Journal, draw: bool) -> None:
         self._launches, self._here, self._journal, self._draw = launches, here, journal, draw
         self._process = os.getpid()
         self._begin()
@@ -132,7 +132,7 @@ class _Listener(Recorder):
 
 
 @contextmanager
-def listening(journal: Journal, draw: bool = False, time: bool = False) -> Iterator[Here]:
+def listening(journal: Journal, draw: bool = False, time: bool = False) -> Iterator[ListeningProcess]:
     """Inside, all launches of this process and of those that it forks are recorded, checked and written down; with
     ``draw`` some are kept whole.
 
@@ -140,7 +140,7 @@ def listening(journal: Journal, draw: bool = False, time: bool = False) -> Itera
 
     Raises NotRecorded where they cannot be seen.
     """
-    here = Here()
+    here = ListeningProcess()
     with (
         record(max_total_bytes=sys.maxsize, time=time) as launches,
         recorders.listening(_Listener(launches, here, journal, draw)),

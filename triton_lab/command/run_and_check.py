@@ -15,7 +15,7 @@ import click
 from triton_lab import messages
 from triton_lab.command import console_report
 from triton_lab.command.run_script import INTERRUPTED, Script
-from triton_lab.command.script_supervisor import Left, supervised
+from triton_lab.command.script_supervisor import ScriptRemains, supervised
 from triton_lab.command.session_log import Heard, heard_of
 from triton_lab.command.terminal import NARROW, STYLES, console, show, show_lines, warn, write
 from triton_lab.launch.diagnosis.finding import ERROR, WARNING
@@ -24,7 +24,7 @@ FAILED = 2  # what `check` ends with where the script failed, as it does for a w
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ScriptOutcome:
     """How a script ended, as the process knows it that outlives it.
 
     ``code`` is what a shell is told; ``failure`` says in a line how the script failed, "" where it did not; ``found``:
@@ -42,7 +42,7 @@ class Outcome:
     undrawn: str = ""
 
 
-def ran(script: Script, target: str, *, draw: bool, time: bool, apart: bool = False) -> tuple[Heard, Outcome]:
+def ran(script: Script, target: str, *, draw: bool, time: bool, apart: bool = False) -> tuple[Heard, ScriptOutcome]:
     """Run a script in a process of its own, with all launches heard of. Its error is told there, as Python tells it.
 
     ``apart``: what it prints goes to standard error. Raises UsageError where it cannot be run, or its launches not be
@@ -65,7 +65,7 @@ def ran(script: Script, target: str, *, draw: bool, time: bool, apart: bool = Fa
     return heard, outcome
 
 
-def _outcome(left: Left, heard: Heard) -> Outcome:
+def _outcome(left: ScriptRemains, heard: Heard) -> ScriptOutcome:
     own = [one for one in left.told if one.how == "script"]
     entries = {entry.kind: entry.data for one in own for entry in one.entries}
     if "refused" in entries:
@@ -90,10 +90,10 @@ def _outcome(left: Left, heard: Heard) -> Outcome:
         remark = f"the script's process {how}: all that it launched until then was checked"
     found = bool(ended and ended["found"])
     code = left.code if left.asked in (0, signal.SIGINT) or left.code else 128 + left.asked
-    return Outcome(code, failure, interrupted, found, incomplete, remark, undrawn)
+    return ScriptOutcome(code, failure, interrupted, found, incomplete, remark, undrawn)
 
 
-def _how(left: Left) -> str:
+def _how(left: ScriptRemains) -> str:
     """How the process ended, in words."""
     if left.signal:
         return f"was ended by {signal.Signals(left.signal).name} ({signal.strsignal(left.signal)})"
@@ -132,7 +132,7 @@ def _show_table(heard: Heard) -> None:
         print(file=sys.stderr)
 
 
-def _write_page(page: Path, heard: Heard, script: Script, outcome: Outcome) -> None:
+def _write_page(page: Path, heard: Heard, script: Script, outcome: ScriptOutcome) -> None:
     from triton_lab.command.html_report import page as made
 
     text = made(heard, script, "; ".join(filter(None, (outcome.failure, outcome.incomplete))))

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from triton_lab.command.launch_journal import VARIABLE, Journal, Place, Tally, open_journal
+from triton_lab.command.launch_journal import VARIABLE, Journal, JournalPlace, Tally, open_journal
 from triton_lab.command.run_script import Script, ScriptEnd, run
 from triton_lab.command.script_supervisor import end_with_parent, restore_signals
 
 if TYPE_CHECKING:
-    from triton_lab.command.launch_listener import Here
+    from triton_lab.command.launch_listener import ListeningProcess
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
     from triton_lab.command.main import open_closed_streams
 
     open_closed_streams()
-    place = Place.of(os.environ[VARIABLE])
+    place = JournalPlace.of(os.environ[VARIABLE])
     assert place is not None
     place = replace(place, script=os.getpid())
     os.environ[VARIABLE] = place.text()
@@ -119,7 +119,7 @@ def _refuse_interpreted(ended: ScriptEnd) -> None:
         interpreted()
 
 
-def _is_found(ended: ScriptEnd, here: Here) -> bool:
+def _is_found(ended: ScriptEnd, here: ListeningProcess) -> bool:
     """Whether what ended the script is what a launch was stopped for, which is among the findings."""
     error = ended.error
     while error is not None and error is not here.stopped:
@@ -143,7 +143,7 @@ def failed(ended: ScriptEnd) -> str:
     return f"{said} ({hint})" if hint else said
 
 
-def _draw(here: Here, journal: Journal) -> None:
+def _draw(here: ListeningProcess, journal: Journal) -> None:
     """Write down the cards of the launches that were kept."""
     from triton_lab.command.packed_cards import cards
     from triton_lab.command.status_line import drawing

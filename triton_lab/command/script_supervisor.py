@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from triton_lab.command import descendant_processes, launch_journal
-from triton_lab.command.launch_journal import Place, Told
+from triton_lab.command.launch_journal import JournalPlace, JournalReading
 
 PAUSE = 0.25  # seconds between two looks at the script's processes
 _SHARE = 20  # looking takes this part of the time at most
@@ -37,7 +37,7 @@ MODULE = "triton_lab.command.script_process"
 
 
 @dataclass
-class Left:
+class ScriptRemains:
     """What became of a script's process: ``code`` as a shell has it, ``signal`` that ended it (0: none), ``asked``: the
     signal that we were sent (0: none); what all processes ``told``, and the command lines of those that had Triton and
     told nothing (``hidden``), or go on (``running``). ``written``: so many entries of the process ``script`` there
@@ -46,7 +46,7 @@ class Left:
     code: int
     signal: int = 0
     asked: int = 0
-    told: list[Told] = field(default_factory=list)
+    told: list[JournalReading] = field(default_factory=list)
     hidden: list[str] = field(default_factory=list)
     running: list[str] = field(default_factory=list)
     script: int = 0
@@ -54,11 +54,11 @@ class Left:
     failed: int = 0
 
 
-def supervised(settings: Mapping[str, Any]) -> Left:
+def supervised(settings: Mapping[str, Any]) -> ScriptRemains:
     """Run the module that runs a script, with ``settings``, to the end of its process and of those that it leaves."""
     folder = tempfile.mkdtemp(prefix="triton-lab-")
     try:
-        place = Place(folder, os.urandom(16).hex())
+        place = JournalPlace(folder, os.urandom(16).hex())
         with descendant_processes.kept_as_children(), _signals() as (waited, mask):
             before = frozenset(descendant_processes.children(os.getpid()))
             tally, shared = launch_journal.Tally.made()
@@ -78,7 +78,7 @@ def supervised(settings: Mapping[str, Any]) -> Left:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _started(place: Place, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]:
+def _started(place: JournalPlace, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]:
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
     environment = {**os.environ, launch_journal.VARIABLE: place.text()}
     command = [sys.executable, *flags, "-m", MODULE, json.dumps(settings)]
@@ -100,7 +100,7 @@ def _signals() -> Iterator[tuple[set[signal.Signals], set[Any]]]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _until_it_ends(process: subprocess.Popen[bytes], family: _Family, waited: set[signal.Signals]) -> Left:
+def _until_it_ends(process: subprocess.Popen[bytes], family: _Family, waited: set[signal.Signals]) -> ScriptRemains:
     asked, pause = 0, PAUSE
     while process.poll() is None:
         got = signal.sigtimedwait(waited, pause)
@@ -112,13 +112,13 @@ def _until_it_ends(process: subprocess.Popen[bytes], family: _Family, waited: se
         if process.poll() is None:
             pause = family.look()
     code = int(process.returncode)
-    return Left(code if code >= 0 else 128 - code, max(-code, 0), asked, script=process.pid)
+    return ScriptRemains(code if code >= 0 else 128 - code, max(-code, 0), asked, script=process.pid)
 
 
 class _Family:
     """A script's process, and all that came from it."""
 
-    def __init__(self, place: Place, script: int, before: frozenset[int]) -> None:
+    def __init__(self, place: JournalPlace, script: int, before: frozenset[int]) -> None:
         self._place, self._script, self._before = place, script, before
         self._with_triton: dict[tuple[int, int], int] = {}  # how often it was seen, by number and beginning
         self._lines: dict[tuple[int, int], str] = {}
@@ -148,7 +148,7 @@ class _Family:
                     os.waitpid(one.number, os.WNOHANG)
         return alive
 
-    def linger(self, waited: set[signal.Signals], left: Left) -> None:
+    def linger(self, waited: set[signal.Signals], left: ScriptRemains) -> None:
         """Wait for what the script has left behind, while it is about something; note what goes on all the same."""
         begun = changed = looked = time.monotonic()
         before = (-1, 0)
@@ -178,7 +178,7 @@ class _Family:
                     total += file.stat().st_size
         return total
 
-    def judge(self, left: Left) -> None:
+    def judge(self, left: ScriptRemains) -> None:
         """Who had Triton, and told nothing."""
         known = {self._script, *(one.process for one in left.told)}
         for (number, since), times in self._with_triton.items():

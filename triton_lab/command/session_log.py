@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triton_lab import messages
-from triton_lab.command.launch_journal import Entry, Told
+from triton_lab.command.launch_journal import Entry, JournalReading
 from triton_lab.launch.diagnosis.finding import ERROR, SEVERITY, Edit, Finding, gravest, place_of
 
 
@@ -144,7 +144,7 @@ class Heard:
         return sorted(told, key=lambda one: (one.file, one.line, one.finding.column or 0))
 
 
-def heard_of(told: Iterable[Told]) -> Heard:
+def heard_of(told: Iterable[JournalReading]) -> Heard:
     """What the processes of a script told, put together in the order in which launches ended."""
     heard = Heard()
     ended: list[tuple[float, Entry, dict[str, FindingText], dict[int, CardText]]] = []

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from triton_lab import messages
-from triton_lab.command.launch_listener import Here
+from triton_lab.command.launch_listener import ListeningProcess
 from triton_lab.notebook.cell.progress_line import stage_of
 
 PATIENCE, PAUSE = 0.5, 0.2  # seconds before the line appears, and between two changes of it
@@ -98,7 +98,7 @@ def _width(stream: TextIO) -> int:
 
 
 @contextmanager
-def status(here: Here, faint: bool = True) -> Iterator[None]:
+def status(here: ListeningProcess, faint: bool = True) -> Iterator[None]:
     """Inside, a terminal shows how many launches there were and what is being done; elsewhere nothing happens."""
     if not _is_shown():
         yield

@@ -1,6 +1,6 @@
 """An answer as its judge asks it: what it is worth, or what it does with inputs.
 
-There are two ways to it: `Here`, in this process, and that of a class's notebooks, whose answers run in a process of
+There are two ways to it: `LocalAnswer`, in this process, and that of a class's notebooks, whose answers run in a process of
 their own (`graded/`). The judge is the same.
 """
 
@@ -54,7 +54,7 @@ class Answer(Protocol):
         ...
 
 
-class Here:
+class LocalAnswer:
     """An answer of this process."""
 
     def __init__(self, answer: Any) -> None:

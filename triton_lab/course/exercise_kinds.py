@@ -11,7 +11,7 @@ from typing import Any
 from triton_lab.course import progress_store
 from triton_lab.course.answer_fault import AnswerFault, missing, raised
 from triton_lab.course.cases import Case, told
-from triton_lab.course.exercise_answer import Answer, Here, Unanswered
+from triton_lab.course.exercise_answer import Answer, LocalAnswer, Unanswered
 from triton_lab.course.feedback import Hint, NotSolved, Solved, show
 from triton_lab.course.launch_work import Requirement
 from triton_lab.course.run_answer import tried
@@ -55,7 +55,7 @@ class Exercise(ABC):
         Tried with x (96,) float32, value = 2.5.
         """
         try:
-            return self.judged(Here(answer))
+            return self.judged(LocalAnswer(answer))
         except Unanswered as error:
             return error.fault
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Step:
+class JudgedStep:
     """What a step of the answer was: whether it was found in the cache, ran what was compiled for other donors, which
     ingredients of its key were new, and the buffers before and after it."""
 
@@ -40,7 +40,7 @@ class StepsRun:
 
     results: tuple[torch.Tensor, ...]
     inputs: Mapping[str, torch.Tensor]
-    steps: tuple[Step, ...]
+    steps: tuple[JudgedStep, ...]
     pending: bool
     began: Attempt
     ended: Mapping[str, Placed]
@@ -124,9 +124,9 @@ def _copied(placed: Placed) -> Placed:
     return Placed(placed.holding(bytes_of(placed.tensor)), placed.start)
 
 
-def _noted(step: Made) -> Step:
+def _noted(step: Made) -> JudgedStep:
     differences = () if step.nearest is None else tuple(name for name, *_ in step.nearest.differences)
-    return Step(step.hit, step.stale, differences, step.before, step.after)
+    return JudgedStep(step.hit, step.stale, differences, step.before, step.after)
 
 
 def unmade(

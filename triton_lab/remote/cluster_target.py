@@ -31,9 +31,9 @@ from triton_lab.remote.job import (
     Interpreted,
     Job,
     JobAnswer,
-    Part,
     Reinterpreted,
     Sent,
+    ShardWork,
     TensorArgument,
 )
 from triton_lab.remote.job_answers import check_done
@@ -156,7 +156,7 @@ class RemoteLauncher(Launcher):
 
         assert work is perform  # the one that workers know: no function travels with a launch
         name = call.metadata.name
-        jobs = [packed(Job(name, call.grid, (), Part(part))) for part in parts]
+        jobs = [packed(Job(name, call.grid, (), ShardWork(part))) for part in parts]
         with bar(name, launcher.progress) as told:
             answers = self.driver.cluster.run_all(
                 jobs, name, packed(whole), lambda ended: None if told is None else told(ended, len(parts))

@@ -82,7 +82,7 @@ class CompiledJob:
 
 
 @dataclass(frozen=True)
-class Part:
+class ShardWork:
     """Work of another kind for the CPU: the programs ``own`` of a launch that runs in parts, which comes apart."""
 
     own: range
@@ -102,7 +102,7 @@ class Job:
     kernel: str
     grid: tuple[int, int, int]
     memory: tuple[Sent, ...]
-    work: Interpreted | CompiledJob | Part | Called
+    work: Interpreted | CompiledJob | ShardWork | Called
     format: int = FORMAT
 
     @property
@@ -157,7 +157,7 @@ class JobAnswer:
     """What became of a job: seconds of the kernel, each time, and of its compiler; what it printed, where it ran.
 
     ``other`` names the target that a GPU wants the kernel read for, where that is not the one sent. ``returned`` is
-    the result of what was `Called`, or what a `Part` did, as `data.packed` has it.
+    the result of what was `Called`, or what a `ShardWork` did, as `data.packed` has it.
     """
 
     changed: tuple[Changed, ...] = ()

@@ -18,7 +18,7 @@ from pathlib import Path
 _TIME = 60.0  # seconds that removing may take
 
 
-class Scratch:
+class ScratchFolder:
     """The folder of a server of jobs, made anew; ``lock`` is open as long as it is in use. Raises OSError."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ from typing import Any
 
 from triton_lab.processes import isolation
 from triton_lab.remote import job_folders
-from triton_lab.remote.job import FORMAT, Called, CompiledJob, Job, JobAnswer, Part, Raised
+from triton_lab.remote.job import FORMAT, Called, CompiledJob, Job, JobAnswer, Raised, ShardWork
 from triton_lab.remote.wire_data import DataError, NotData, packed, unpacked
 
 READY = 180.0  # seconds that it may take to import what jobs need
@@ -185,7 +185,7 @@ def _done(packed_job: bytes, shared: bytes, memory: int) -> JobAnswer:
         from triton_lab.remote import call_job
 
         return call_job.perform(job.work)
-    if isinstance(job.work, Part):
+    if isinstance(job.work, ShardWork):
         from triton_lab.remote import shard_job
 
         return shard_job.perform(job.work, shared)

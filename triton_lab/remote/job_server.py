@@ -20,7 +20,7 @@ from typing import IO
 
 from triton_lab.processes.isolation import end_descendants
 from triton_lab.remote.job import Reply
-from triton_lab.remote.job_folders import Scratch, remove
+from triton_lab.remote.job_folders import ScratchFolder, remove
 from triton_lab.remote.job_process import BESIDE, FILES, PRINTED, READY, REQUEST
 
 _START = "import sys; sys.path.append(sys.argv[1]); from triton_lab.remote.job_process import main; main()"
@@ -38,7 +38,7 @@ class Server:
 
     def __init__(self, kind: str, apart: bool = True) -> None:
         self.kind, self.apart = kind, apart
-        self._scratch = Scratch()
+        self._scratch = ScratchFolder()
         self._asked, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # A group of its own: what ends the worker's does not leave it half done.
         self.process = subprocess.Popen(

@@ -28,7 +28,7 @@ class Refused(ValueError):
     """A scheduler, or a worker through it, sends what this notebook does not read; the message says what."""
 
 
-class Failed(Exception):
+class FailedTask(Exception):
     """A task has failed: what the scheduler says of it, if anything, is text."""
 
 
@@ -130,7 +130,7 @@ def _plain(pairs: dict[Any, Any]) -> Any:
         return set(pairs["as-list"])
     found = {key: _without_bytes(value) for key, value in pairs.items()}
     if "exception" in found:
-        found["exception"] = Failed(str(found.get("exception_text", ""))[:_TEXT])
+        found["exception"] = FailedTask(str(found.get("exception_text", ""))[:_TEXT])
         found["traceback"] = None
     return found
 

@@ -7,10 +7,10 @@ import time
 from triton_lab.launch.sharding.shard import Whole
 from triton_lab.launch.sharding.shard import perform as run
 from triton_lab.remote import wire_data
-from triton_lab.remote.job import JobAnswer, Part
+from triton_lab.remote.job import JobAnswer, ShardWork
 
 
-def perform(work: Part, shared: bytes) -> JobAnswer:
+def perform(work: ShardWork, shared: bytes) -> JobAnswer:
     """Run it; ``shared`` is the launch, packed. Errors of the kernel are in what is returned, others are raised."""
     whole = wire_data.unpacked(shared, len(shared))
     if type(whole) is not Whole:

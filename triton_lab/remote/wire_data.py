@@ -1,8 +1,8 @@
 """What travels, as data: one object of JSON and arrays in an archive, as saved launches are. Nothing in it is executed.
 
 `packed` takes None, bool, int, float, str, bytes, list, tuple, dict, NumPy's arrays and numbers, torch's tensors,
-recorded launches, and the records of `wire_records`; `unpacked` gives them back. A subclass of a number or text arrives as
-what it is a subclass of. Whatever a peer claims, what is read is bounded in bytes, members and depth.
+`packed` takes None, bool, int, float, str, bytes, list, tuple, dict, NumPy's arrays and numbers, torch's tensors,
+as what it is a subclass of. Whatever a peer claims, what is read is bounded in bytes, members and depth.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ _DATACLASSES = (
         job.CompiledJob,
         job.Called,
     ),
-    *(job.Part, job.JobAnswer, job.Changed, job.Raised, job.JobEnded, job.Reply),
+    *(job.ShardWork, job.JobAnswer, job.Changed, job.Raised, job.JobEnded, job.Reply),
     *(KernelErrorData, AccessFault, Limits, Descriptor),
     *(Whole, Done, Argument, UserLine, Snapshot, SavedRegion, Ranges, Verdict, Finding, Fix, Edit, Unchecked),
 )

@@ -6,7 +6,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from triton_lab.views.drawing import scene_bounds
-from triton_lab.views.drawing.scene_bounds import Canvas, Most, Numbers, Png, Product, Rows, Runs, Times, Within
+from triton_lab.views.drawing.scene_bounds import CanvasBound, Most, Numbers, Png, Product, Rows, Runs, Times, Within
 from triton_lab.views.scenes import Scene
 
 # Of a whole scene, by the names that `check.js` has for them.
@@ -94,7 +94,7 @@ def _further(found: dict[type, Any]) -> dict[str, Any]:
                 more["numbers"] = most
             case Runs(items):
                 more["runs"] = items
-            case Canvas():
+            case CanvasBound():
                 more["canvas"] = True
             case Png():
                 more["png"] = True

@@ -30,7 +30,7 @@ _ADDRESSES = 1 << 62
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
 
 
-class Opaque:
+class OpaqueValue:
     """What stands for a value that is no plain data: it shows itself as that did, and equals nothing."""
 
     def __init__(self, text: str) -> None:
@@ -87,7 +87,7 @@ def decoded(given: Any, depth: int = DEPTH) -> Any:
         case "dots":
             return ...
         case "opaque":
-            return Opaque(text(held))
+            return OpaqueValue(text(held))
         case "tuple" | "list":
             found = [decoded(one, depth - 1) for one in held]
             return tuple(found) if kind == "tuple" else found

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from triton_lab.course.answer_fault import AnswerFault
-from triton_lab.course.exercise_answer import Here, Unanswered
+from triton_lab.course.exercise_answer import LocalAnswer, Unanswered
 from triton_lab.course.judging import judge_messages
 from triton_lab.course.judging.answer_values import encoded, told_fault, told_tree
 from triton_lab.course.judging.judge_wire import Broken, Channel
@@ -43,7 +43,7 @@ def _answered(shell: Shell, asked: Mapping[str, Any], pieces: list[bytes], found
     if asked["do"] == "run":
         error = shell.run(asked["text"])
         return {"memory": error is not None and _is_of_memory(f"{type(error).__name__}: {error}")}
-    answer = Here(shell.names.get(asked["name"], ...))
+    answer = LocalAnswer(shell.names.get(asked["name"], ...))
     match asked["do"]:
         case "value":
             return {"value": encoded(answer.value())}
@@ -65,7 +65,7 @@ def _answered(shell: Shell, asked: Mapping[str, Any], pieces: list[bytes], found
     raise ValueError(f"nobody asks {asked['do']!r}")
 
 
-def _loops(answer: Here) -> dict[str, Any]:
+def _loops(answer: LocalAnswer) -> dict[str, Any]:
     """The text of the loops, and the numbers that a function's surroundings give its parameters."""
     from triton_lab.polyhedral.frontends.from_python import python_source
 

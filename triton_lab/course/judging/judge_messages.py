@@ -26,7 +26,7 @@ from triton_lab.course.judging.answer_values import (
     told_tensor,
     whole,
 )
-from triton_lab.course.lazy_steps import Step, StepsRun
+from triton_lab.course.lazy_steps import JudgedStep, StepsRun
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.runtime_values import Descriptor
 from triton_lab.launch.argument import Argument
@@ -145,10 +145,10 @@ def run_of(given: Mapping[str, Any], pieces: Pieces, inputs: Mapping[str, Any], 
     )
 
 
-def _step(given: Mapping[str, Any]) -> Step:
+def _step(given: Mapping[str, Any]) -> JudgedStep:
     before, after = (tuple(_sight(*one) for one in given[name][:MOST_LAUNCHES]) for name in ("before", "after"))
     differences = tuple(text(one)[:100] for one in given["differences"][:MOST_LAUNCHES])
-    return Step(given["hit"] is True, given["stale"] is True, differences, before, after)
+    return JudgedStep(given["hit"] is True, given["stale"] is True, differences, before, after)
 
 
 def _sight(role: str, name: str, place: int, numel: int, seen_by: Sequence[str]) -> BufferState:

@@ -14,7 +14,7 @@ from triton_lab.course.lazy_steps import alone, near, stored, unmade
 if TYPE_CHECKING:
     import torch
 
-    from triton_lab.course.lazy_steps import Step, StepsRun
+    from triton_lab.course.lazy_steps import JudgedStep, StepsRun
 
 # Those of the exercise's text in the chapter.
 DONATING = ("a = a + b", "c = a + b", "a, b = b, a", "a.add_(b); del b")
@@ -131,7 +131,7 @@ def _made(run: StepsRun) -> str:
     return messages.count(len(run.steps), "step") + (" and leaves something pending" if run.pending else "")
 
 
-def _in_place(step: Step, name: str) -> bool:
+def _in_place(step: JudgedStep, name: str) -> bool:
     """Whether the tensor ``name`` stands after the step where it stood before."""
     before = {one.place for one in step.before if one.name == name}
     return any(one.place in before and name in one.seen_by for one in step.after if one.role.startswith("out"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypedDict
 
 from triton_lab.views.drawing.scene_bounds import (
-    Canvas,
+    CanvasBound,
     Few,
     Index,
     Levels,
@@ -65,7 +65,7 @@ class Place(_Named):
     panelNames: Many[Name]
     right: Name
     down: Name
-    room: Annotated[Room, Canvas()]
+    room: Annotated[Room, CanvasBound()]
     rules: tuple[Whole, Whole]
 
 
@@ -109,7 +109,7 @@ class BlockScene(TypedDict):
     layout: Layout
     first: Buffer
     panelNames: Many[Name]
-    room: Annotated[Room, Canvas()]
+    room: Annotated[Room, CanvasBound()]
 
 
 class Painting(TypedDict):

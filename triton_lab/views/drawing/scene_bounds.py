@@ -60,7 +60,7 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class Canvas:
+class CanvasBound:
     """A room of which a canvas is made with the record's ``layout``: it has at most `MOST_PIXELS`."""
 
 

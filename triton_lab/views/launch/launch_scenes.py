@@ -17,7 +17,7 @@ from triton_lab.views.drawing.cell_scenes import (
     Room,
 )
 from triton_lab.views.drawing.scene_bounds import (
-    Canvas,
+    CanvasBound,
     Few,
     GridShape,
     Index,
@@ -170,7 +170,7 @@ class MarkedScene(Finer):
     """An argument's marked cells; ``there`` is how many cells it has."""
 
     layout: Layout
-    room: Annotated[Room, Canvas()]
+    room: Annotated[Room, CanvasBound()]
     title: Sentence
     there: Annotated[int, Within(0, 2**53)]
     cells: Buffer

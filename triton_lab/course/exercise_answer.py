@@ -1,7 +1,7 @@
 """An answer as its judge asks it: what it is worth, or what it does with inputs.
 
-There are two ways to it: `LocalAnswer`, in this process, and that of a class's notebooks, whose answers run in a process of
-their own (`graded/`). The judge is the same.
+There are two ways to it: `LocalAnswer`, in this process, and that of a class's notebooks, whose answers run in a
+process of their own (`judging/`). The judge is the same.
 """
 
 from __future__ import annotations

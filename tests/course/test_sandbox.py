@@ -46,7 +46,7 @@ def work(end):
 
 box = sandbox.start(work, folder, 1 << 30)
 told = json.loads(box.end.makefile().readline())
-from triton_lab.course.judging.process_memory import taken
+from triton_lab.processes.descendants import memory_of_descendants as taken
 before = taken(os.getpid())[1]
 box.close()
 print(json.dumps({**told, "limits": box.limits, "before": before, "after": taken(os.getpid())[1]}))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_lab.processes import isolation
+from triton_lab.processes import isolation, linux
 
 WAYS = [
     pytest.param(
@@ -29,7 +29,7 @@ def contained(work: Callable[[], int], apart: bool, kill_after: float | None = N
     if caller == 0:
         code = 99
         try:
-            isolation.end_with_parent()
+            linux.end_with_parent()
             told = lambda child: os.write(writing, b"%d" % child)  # noqa: E731
             code = os.waitstatus_to_exitcode(isolation.contain(work, told, apart=apart, **folders))
         finally:

@@ -24,7 +24,7 @@ from tests.remote.kernels import counts, takes_memory
 pytest.importorskip("distributed", reason="needs Dask: pip install 'triton-lab[dask]'")
 
 from tests.remote.clusters import Certificates, Shared, free_port, jobs_running, shared
-from triton_lab.processes.isolation import descendants
+from triton_lab.processes.descendants import descendants
 from triton_lab.remote import cluster, queue_display
 
 LONG = 1 << 30

@@ -25,6 +25,7 @@ from tests.hostile.answers import Trap
 from tests.remote.clusters import Shared
 from tests.remote.test_lost import runs
 from triton_lab.processes import isolation
+from triton_lab.processes.descendants import descendants
 from triton_lab.remote import job_folders
 from triton_lab.remote.cluster_target import _drivers
 from triton_lab.remote.job_server import Server
@@ -156,14 +157,19 @@ def outlives(file: str) -> None:
         signal.pause()
 
 
+def below(process: int) -> list[int]:
+    """The ids of all processes that it has started, and theirs."""
+    return sorted(one.number for one in descendants(process))
+
+
 def test_no_process_outlives_its_job(school: Shared, tmp_path: Path) -> None:
     assert school.worker is not None
     late = tmp_path / "late"
     (found,) = spread(school, functools.partial(outlives, str(late)), max_seconds=1)
     assert isinstance(found.error, lab.RemoteError) and "took more than 1 s" in str(found.error)
-    server = isolation.descendants(school.worker.pid)
+    server = below(school.worker.pid)
     assert spread(school, functools.partial(int, "7"))[0].value == 7
-    assert isolation.descendants(school.worker.pid) == server
+    assert below(school.worker.pid) == server
     threading.Event().wait(2.5)
     assert not late.exists()
 
@@ -183,7 +189,7 @@ def ends(pids: list[int]) -> list[str]:
 @pytest.mark.skipif(not isolation.namespaces_exist(), reason="this machine has no user namespaces")
 def test_a_job_does_not_reach_other_processes(school: Shared) -> None:
     assert school.worker is not None
-    others = [school.worker.pid, *isolation.descendants(school.worker.pid)]
+    others = [school.worker.pid, *below(school.worker.pid)]
     assert len(others) > 1
     found, next_one = spread(school, functools.partial(ends, others), functools.partial(int, "7"))
     assert next_one.value == 7 and school.worker.poll() is None

@@ -21,8 +21,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from triton_lab.command import descendant_processes, launch_journal
+from triton_lab.command import launch_journal
 from triton_lab.command.launch_journal import JournalPlace, JournalReading
+from triton_lab.processes import descendants
 
 PAUSE = 0.25  # seconds between two looks at the script's processes
 _SHARE = 20  # looking takes this part of the time at most
@@ -59,8 +60,8 @@ def supervised(settings: Mapping[str, Any]) -> ScriptRemains:
     folder = tempfile.mkdtemp(prefix="triton-lab-")
     try:
         place = JournalPlace(folder, os.urandom(16).hex())
-        with descendant_processes.kept_as_children(), _signals() as (waited, mask):
-            before = frozenset(descendant_processes.children(os.getpid()))
+        with descendants.kept_as_children(), _signals() as (waited, mask):
+            before = frozenset(descendants.children(os.getpid()))
             tally, shared = launch_journal.Tally.made()
             os.set_inheritable(shared, True)
             try:
@@ -131,16 +132,16 @@ class _Family:
             return PAUSE
         for one in self._alive():
             key = one.number, one.since
-            if key in self._with_triton or descendant_processes.has_triton(one.number):
+            if key in self._with_triton or descendants.has_triton(one.number):
                 self._with_triton[key] = self._with_triton.get(key, 0) + 1
-                self._lines[key] = descendant_processes.command_line(one.number)
+                self._lines[key] = descendants.command_line(one.number)
         self._last = time.monotonic()
         return max(PAUSE, _SHARE * (self._last - begun))
 
-    def _alive(self) -> list[descendant_processes.Process]:
+    def _alive(self) -> list[descendants.Process]:
         """Those that run; the orphans among the others, which nobody else asks for, are asked how they ended."""
         alive = []
-        for one in descendant_processes.descendants(os.getpid(), self._before):
+        for one in descendants.descendants(os.getpid(), self._before):
             if not one.ended:
                 alive.append(one)
             elif one.parent == os.getpid() and one.number != self._script:
@@ -164,11 +165,7 @@ class _Family:
             got = signal.sigtimedwait(waited, PAUSE)
             if got is not None and got.si_signo != signal.SIGCHLD:
                 left.asked = got.si_signo
-        left.running = [
-            descendant_processes.command_line(one.number)
-            for one in alive
-            if descendant_processes.has_triton(one.number)
-        ]
+        left.running = [descendants.command_line(one.number) for one in alive if descendants.has_triton(one.number)]
 
     def _written(self) -> int:
         total = 0

@@ -24,7 +24,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from triton_lab.processes import isolation
+from triton_lab.processes import isolation, linux
+from triton_lab.processes.descendants import end_descendants
 from triton_lab.remote import job_folders
 from triton_lab.remote.job import FORMAT, Called, CompiledJob, Job, JobAnswer, Raised, ShardWork
 from triton_lab.remote.wire_data import DataError, NotData, packed, unpacked
@@ -44,8 +45,8 @@ def main() -> None:
     told = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     asked = socket.socket(fileno=os.dup(0))
-    isolation.end_with_parent()
-    isolation.take_in_orphans()
+    linux.end_with_parent()
+    linux.take_in_orphans()
     apart = "apart" in sys.argv[4:] and isolation.namespaces_exist()
     _get_ready(kind)
     while select.select([asked], [], [], IDLE)[0]:
@@ -82,10 +83,10 @@ def _status(pid: int, asked: socket.socket, folder: Path) -> int:
     while True:
         found, status = os.waitpid(pid, os.WNOHANG)
         if found:
-            isolation.end_descendants()  # of a job that has ended the process which it was to be ended by
+            end_descendants()  # of a job that has ended the process which it was to be ended by
             return status
         if select.select([asked], [], [], _PAUSE)[0] and not asked.recv(1):
-            isolation.end_descendants()
+            end_descendants()
             job_folders.remove(folder)
             os._exit(0)
 
@@ -94,7 +95,7 @@ def _contain(request: dict[str, Any], files: list[int], told: Any, apart: bool) 
     """In the process that is forked for a job: have it done, and end as it does."""
     code = 1
     try:
-        isolation.end_with_parent()
+        linux.end_with_parent()
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         folder = Path(request["folder"])
         status = isolation.contain(

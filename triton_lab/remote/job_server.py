@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from triton_lab.processes.isolation import end_descendants
+from triton_lab.processes.descendants import end_descendants
 from triton_lab.remote.job import Reply
 from triton_lab.remote.job_folders import ScratchFolder, remove
 from triton_lab.remote.job_process import BESIDE, FILES, PRINTED, READY, REQUEST

@@ -23,13 +23,14 @@ from triton_lab.course.judging import sandbox
 from triton_lab.course.judging.judge_wire import Channel
 from triton_lab.course.judging.remote_answer import Asked, Ended, There
 from triton_lab.course.run_answer import MOST_STEPS
+from triton_lab.processes import linux
 
 MESSAGE = 2000  # characters of what is wrong
 
 
 def main() -> None:
     """Judge, and end at once, whatever threads there are."""
-    sandbox.die_with_parent()
+    linux.end_with_parent()
     asked = json.load(sys.stdin)
     known = {one.name: one for one in exercises()}
     _get_ready()
@@ -69,7 +70,7 @@ def judged(asked: Mapping[str, Any], known: Mapping[str, Exercise]) -> Iterator[
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads that wait for nothing
         box = sandbox.start(_work, asked["folder"], asked["memory"])
-    sandbox.undumpable()
+    linux.hide_memory()
     try:
         if box.limits:
             yield {"limits": box.limits}

@@ -1,16 +1,22 @@
-"""The processes that a script has started, and theirs: what Linux says of them."""
+"""The processes that a process has started, and theirs: what Linux says of them, and how to end them."""
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
+import signal
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from triton_lab.processes import linux
+
 _PROC = Path("/proc")
-_SUBREAPER, _GET_SUBREAPER = 36, 37  # of prctl(2)
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_GONE = 10.0  # seconds that processes may take to end once they are killed
+_PAUSE = 0.005
+_MOST = 4096  # processes, and threads of one, that are counted
 _LIBRARY = b"libtriton"
 _MOST_MAPS = 8 << 20  # bytes
 
@@ -18,16 +24,15 @@ _MOST_MAPS = 8 << 20  # bytes
 @contextlib.contextmanager
 def kept_as_children() -> Iterator[None]:
     """Inside, processes that lose their parent become children of this one, where the system can do that."""
-    before = ctypes.c_int(0)
+    before = False
     with contextlib.suppress(AttributeError, OSError):
-        libc = ctypes.CDLL(None, use_errno=True)
-        libc.prctl(_GET_SUBREAPER, ctypes.byref(before), 0, 0, 0)
-        libc.prctl(_SUBREAPER, 1, 0, 0, 0)
+        before = linux.takes_in_orphans()
+        linux.take_in_orphans()
     try:
         yield
     finally:
         with contextlib.suppress(AttributeError, OSError):
-            libc.prctl(_SUBREAPER, before.value, 0, 0, 0)
+            linux.take_in_orphans(before)
 
 
 @dataclass(frozen=True)
@@ -92,3 +97,45 @@ def command_line(number: int) -> str:
         return ""
     text = " ".join(word for word in words if word)
     return "".join(one if one.isprintable() else "?" for one in text[:120])
+
+
+def end_descendants(pid: int | None = None, seconds: float = _GONE) -> bool:
+    """Kill all descendants of a process (of this one, which then has no child left); whether all are gone in time."""
+    end = time.monotonic() + seconds
+    while True:
+        if pid is None:
+            with contextlib.suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+        found = descendants(os.getpid() if pid is None else pid)
+        if not found:
+            return True
+        for one in found:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(one.number, signal.SIGKILL)
+        if time.monotonic() > end:
+            return False
+        time.sleep(_PAUSE)
+
+
+def memory_of_descendants(pid: int) -> tuple[int, int]:
+    """The bytes that belong to each descendant of a process alone, summed up, and how many descendants there are."""
+    todo, size, count = _children_now(pid), 0, 0
+    while todo and count <= _MOST:
+        one = todo.pop()
+        with contextlib.suppress(OSError, ValueError):  # it has ended meanwhile
+            _, resident, shared, *_ = map(int, (_PROC / str(one) / "statm").read_text().split())
+            size += max(0, resident - shared) * _PAGE
+            count += 1
+            todo += _children_now(one)
+    return size, count
+
+
+def _children_now(pid: int) -> list[int]:
+    """The children of a process as its threads list them: without a look at all other processes, for who asks often."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(_PROC / str(pid) / "task")[:_MOST]:
+            with contextlib.suppress(OSError, ValueError):
+                found += map(int, (_PROC / str(pid) / "task" / thread / "children").read_text().split())
+    return found

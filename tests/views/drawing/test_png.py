@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
-from triton_lab.views.drawing.png import SCALE, WIDEST, _words, blank, encoded, png
+from triton_lab.views.drawing.png import SCALE, WIDEST, encoded, png
 from triton_lab.views.launch.tiling.tiling_view import Tiling
 from triton_lab.views.polyhedral.canvas import Canvas, mixed
 
@@ -94,26 +94,3 @@ def test_a_wide_picture_has_no_more_pixels_than_are_shown() -> None:
     assert drawn(Canvas(900, 10)).shape[1] == 900 * SCALE == WIDEST
     wide = drawn(Canvas(2400, 100))
     assert wide.shape[1] == WIDEST and wide.shape[0] == 75
-
-
-def test_the_same_words_are_the_same_pixels() -> None:
-    seen = []
-    for x, y in ((10.0, 12.3), (20.21, 15.8), (30.4, 31.77)):
-        canvas = Canvas(200, 60)
-        canvas.text(x, y, "for (int i = 0", mono=True)
-        pixels = drawn(canvas)
-        rows, columns = np.nonzero((pixels[..., :3] < 255).any(axis=2))
-        seen.append(pixels[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1])
-    assert (seen[0] == seen[1]).all() and (seen[0] == seen[2]).all()
-
-
-def test_words_that_were_drawn_before_are_the_same_pixels() -> None:
-    def written() -> bytes:
-        figure = blank(300, 60)
-        for number, colour in enumerate(("black", "#aa3311", "black")):
-            figure.text(0.1 + 0.27 * number, 0.5, "warp 17, gi", color=colour, fontsize=11)
-        return png(figure)
-
-    _words.clear()
-    first = written()
-    assert written() == first

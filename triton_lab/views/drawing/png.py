@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -22,77 +22,16 @@ MOST = 256  # colours in a PNG's palette
 RARE = 32  # of them, for shades that are rare and unlike all others
 SMOOTHED = 24  # how far apart, in red, green and blue together, the shades are that edges keep
 FLAT = 2  # pixels in a row that a colour has, on average, where it fills areas: a heatmap's cells have as many
-WORDS = 2048  # that are kept as pixels: a card has some hundred
 LEVEL = 6  # of zlib: a tenth smaller than 4, and half as slow as 9
 
 SCALE = 2  # pixels to a CSS pixel, so that it stays sharp on dense screens
 WIDEST = 1800  # pixels: a notebook has some 900 CSS pixels for an output, and shows what is wider smaller
 
 
-class _OnPixels(RendererAgg):
-    """Begins words at whole pixels, so that the same words are the same pixels wherever they stand: those are kept."""
-
-    def draw_text(
-        self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, ismath: Any = False, mtext: Any = None
-    ) -> None:
-        x, y = round(x), round(y)
-        key = (s, hash(prop), angle, ismath, self.dpi, gc.get_antialiased())
-        letters = _words.get(key)
-        if letters is None:
-            drawn = self._renderer
-            self._renderer = noted = _Noted(drawn)
-            try:
-                super().draw_text(gc, x, y, s, prop, angle, ismath, mtext)  # type: ignore[no-untyped-call]
-            finally:
-                self._renderer = drawn
-            noted.keep(key, x, y)
-            return
-        for image, left, top, turned in letters:
-            self._renderer.draw_text_image(image, x + left, y + top, turned, gc)
-
-
-class _Noted:
-    """Agg's own renderer, which draws; what it draws as letters is noted: images, and where they stand."""
-
-    def __init__(self, drawn: Any) -> None:
-        self._drawn = drawn
-        self.letters: list[tuple[Any, int, int, float]] = []
-
-    def draw_text_image(self, image: Any, x: int, y: int, angle: float, gc: Any) -> None:
-        self._drawn.draw_text_image(image, x, y, angle, gc)
-        self.letters.append((image, x, y, angle))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._drawn, name)
-
-    def keep(self, key: tuple[Any, ...], x: int, y: int) -> None:
-        """These are the words ``key`` at (x, y). Before matplotlib 3.11 their letters are not known one by one."""
-        if all(isinstance(image, np.ndarray) for image, *_ in self.letters):
-            if len(_words) >= WORDS:
-                _words.clear()
-            _words[key] = tuple(
-                (np.array(image), left - x, top - y, turned) for image, left, top, turned in self.letters
-            )
-
-
-_words: dict[Any, tuple[tuple[Any, int, int, float], ...]] = {}
-
-
-class _Canvas(FigureCanvasAgg):
-    renderer: _OnPixels | None = None
-
-    def get_renderer(self) -> RendererAgg:
-        wanted = (*self.get_width_height(physical=True), self.figure.dpi)
-        made = self.renderer
-        if made is None or (made.width, made.height, made.dpi) != wanted:
-            made = self.renderer = _OnPixels(*wanted)  # type: ignore[no-untyped-call]
-        return made
-
-
 def blank(width: float, height: float, ground: str = "white") -> Figure:
     """An empty figure of so many CSS pixels; one that is wider than what is shown of it has fewer dots to the inch."""
     figure = Figure(figsize=(width / 96, height / 96), dpi=96 * min(SCALE, WIDEST / width), facecolor=ground)
-    _Canvas(figure)
+    FigureCanvasAgg(figure)
     return figure
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypedDict, cast
 
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.scene_bounds import Coordinate, Many, Most, Name, Sentence, Text, Within
@@ -77,6 +77,7 @@ class DrawingScene(TypedDict):
 class Rectangle:
     """A rectangle with round corners; `tag` says which operation it stands for."""
 
+    what: ClassVar = "box"
     x: float
     y: float
     width: float
@@ -102,6 +103,7 @@ class Rectangle:
 class DrawnText:
     """One line of text, its middle at height y."""
 
+    what: ClassVar = "words"
     x: float
     y: float
     text: str
@@ -116,6 +118,7 @@ class DrawnText:
 class Line:
     """A line through points: straight, or (`curved`) Bézier curves of three points each. `arrow`: a head at its end."""
 
+    what: ClassVar = "line"
     points: tuple[tuple[float, float], ...]
     colour: str
     width: float = 1.0
@@ -152,7 +155,7 @@ class Drawing:
             "kind": "drawing",
             "width": self.width,
             "height": self.height,
-            "items": [cast(Item, {"what": type(item).__name__.lower(), **asdict(item)}) for item in self.items],
+            "items": [cast(Item, {"what": item.what, **asdict(item)}) for item in self.items],
             "source": source,
             "label": label,
         }

@@ -15,9 +15,10 @@ Tests that fail as they are say nothing, and are left out by name. What pytest s
 A large sample is measured in parts: ``--baseline`` and ``--results`` keep what is known, so that a further call with
 the same seed goes on, and ``--within`` takes those of some rooms. With ``--seconds 0`` a call only sums up.
 
-Run by hand: a change costs a run of tests, seconds to minutes. The kept tools do not fit: mutmut rewrites functions so
-that their source, which Triton's front end reads, is no longer theirs; cosmic-ray changes the working tree and knows
-one command for all files.
+Run by hand: a change costs a run of tests, seconds to minutes. The kept tools do not fit. mutmut (3.8.1) changes only
+functions without decorators: of the changes that are drawn here 85 %, but of those in `interpreter/ops` 52 % and of
+those in `examples` 36 %. cosmic-ray (8.7.0) writes each change into the working tree, and runs one command for all
+files.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Launches like one before: what the machine code is given must be what the long way gives it, and nobody may see a
-difference."""
+"""Launches like one before: machine code must be given what it is given when all is prepared, and the results agree."""
 
 from __future__ import annotations
 
@@ -19,12 +18,13 @@ import triton_lab as lab
 from tests.native.launches import add, on_both, outcome
 from triton_lab.backend.plugin import dispatch_cache, launcher
 from triton_lab.backend.plugin.device_mirror import joined
+from triton_lab.backend.plugin.recorders import LaunchCall
 from triton_lab.examples import all_examples
+from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.native import engine
 from triton_lab.native.analysis.launch_footprint import _place
 from triton_lab.native.runtime import native_launch
 from triton_lab.native.threads import thread_team
-from triton_lab.native.threads.work_queue import Left
 
 
 @triton.jit
@@ -49,70 +49,74 @@ def add_found(x, y, where, n, BLOCK: tl.constexpr):
 
 @contextmanager
 def compared() -> Iterator[list[bool]]:
-    """Of each launch whether it went the short way, held to what the long way gives to the same machine code."""
-    launched = dispatch_cache.launched
-    short: list[bool] = []
+    """Of each launch whether it was found, and held to what machine code is given once all is prepared."""
+    lookup = dispatch_cache.lookup
+    found: list[bool] = []
 
-    def watched(executable: Any, signature: Any, grid: Any, objects: Any, *rest: Any) -> Left | None:
-        asked: list[tuple[bytes, Any, Any]] = []
-        places: list[Callable[[int], int]] = []
-        table, place = dispatch_cache._Pattern.table, dispatch_cache.Again.place
+    def watched(call: LaunchCall, limits: Limits) -> dispatch_cache.Ready | None:
+        ready = lookup(call, limits)
+        found.append(ready is not None)
+        if ready is None:
+            return None
 
-        def seen(self: Any, runs: Any) -> bytes:
-            asked.append((table(self, runs), self.variant, self.built))
-            places.append(place(kernel.again, *kernel.again.arguments(objects)))
-            return asked[-1][0]
+        def run(progress: Any, machine: Callable[[], Machine]) -> None:
+            asked: list[tuple[bytes, Any, Any]] = []
+            table = dispatch_cache._Pattern.table
 
-        kernel = engine._kernel_of(executable)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(dispatch_cache._Pattern, "table", seen)
-            left = launched(executable, signature, grid, objects, *rest)
-        short.append(left is not None)
-        if left is not None:
-            machine = rest[-1]()
-            packed, *_ = kernel.again.arguments(objects)
-            variant, regions = engine._variant_of(machine, kernel)
+            def seen(self: Any, runs: Any) -> bytes:
+                asked.append((table(self, runs), self.variant, self.built))
+                return asked[-1][0]
+
+            kernel = engine._kernel_of(call.executable)
+            arguments = kernel.again.arguments(call.arguments)
+            place = kernel.again.place(*arguments)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(dispatch_cache._Pattern, "table", seen)
+                ready(progress, machine)
+            whole = machine()
+            variant, regions = engine._variant_of(whole, kernel)
             ((told, mine, built),) = asked
-            assert packed == native_launch.packed(machine.arguments)
+            assert arguments[0] == native_launch.packed(whole.arguments)
             assert mine is variant and built is variant.built
-            assert told == native_launch._table(machine, built, regions)
+            assert told == native_launch._table(whole, built, regions)
             if variant._footprints is not None and variant._footprints._outline is not None:
                 outline = variant._footprints._outline
-                assert tuple(map(places[0], outline.arguments)) == _place(outline, machine, regions)
-        return left
+                assert tuple(map(place, outline.arguments)) == _place(outline, whole, regions)
+
+        return run
 
     with pytest.MonkeyPatch.context() as patch, lab.limits(engine="native"):
-        patch.setattr(dispatch_cache, "launched", watched)
-        yield short
+        patch.setattr(dispatch_cache, "lookup", watched)
+        yield found
 
 
 @pytest.mark.parametrize("example", all_examples(), ids=lambda example: example.name)
 def test_the_machine_code_of_an_example_is_given_the_same(example: Any) -> None:
     inputs = example.inputs("small", 0, "cpu")
-    with compared() as short:
+    with compared() as found:
         example.run(**inputs)
         engine.lately.clear()
-        short.clear()
+        found.clear()
         example.check_on(**inputs)
     # It finds where to go in memory, which every launch has to look up.
     if example.name != "grouped_gemm" and all(ran.engine == "native" for ran in engine.lately):
-        assert any(short)
+        assert any(found)
 
 
 def test_numbers_of_all_types_arrive_as_they_are() -> None:
     out = torch.zeros(7, dtype=torch.float64)
-    with compared() as short:
+    with compared() as found:
         for k in range(3):
             of_all_types[(1,)](out, -k, 2**31 - 1 - k, -(2**40) - k, 2**64 - 1 - k, bool(k % 2), 0.1 + k, 1)
             wanted = [-k, 2**31 - 1 - k, -(2**40) - k, 2**64 - 1 - k, k % 2, float(np.float32(0.1 + k)), 1]
             assert out.tolist() == [float(each) for each in wanted]
-    assert short[-1]
+    assert found[-1]
 
 
 def test_memory_that_is_shared_otherwise_has_code_of_its_own() -> None:
     base = torch.arange(4000.0)
     other = torch.zeros(4000)
-    with compared() as short:
+    with compared() as found:
         for x, y, out in [
             (base, base, other),
             (base[:1000], base[1000:2000], base[2000:]),
@@ -121,11 +125,11 @@ def test_memory_that_is_shared_otherwise_has_code_of_its_own() -> None:
             wanted = x[:1000] + y[:1000]
             add[(1,)](x, y, out, 1000, BLOCK=1024)
             assert torch.equal(out[:1000], wanted)
-    assert all(short[3:])
+    assert all(found[3:])
 
 
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(1, 12)), min_size=1, max_size=8))
-def test_runs_of_memory_are_those_of_the_long_way(places: list[tuple[int, int]]) -> None:
+def test_runs_of_memory_are_those_of_a_prepared_launch(places: list[tuple[int, int]]) -> None:
     extents = [(start, start + size, number) for number, (start, size) in enumerate(places)]
     runs, inside = dispatch_cache._joined(extents)
     assert runs == joined([(start, stop) for start, stop, _ in extents])
@@ -142,13 +146,13 @@ def test_runs_of_memory_are_those_of_the_long_way(places: list[tuple[int, int]])
     ],
     ids=["borrowed memory", "empty", "a class of one's own", "reinterpreted"],
 )
-def test_what_is_out_of_the_ordinary_goes_the_long_way(made: Callable[[], Any]) -> None:
+def test_what_is_out_of_the_ordinary_is_prepared(made: Callable[[], Any]) -> None:
     x, out = made(), torch.zeros(100)
     n = 0 if isinstance(x, torch.Tensor) and not x.numel() else 100
-    with compared() as short:
+    with compared() as found:
         for _ in range(3):
             add[(1,)](x, x, out, n, BLOCK=128)
-    assert not any(short) and out[:n].eq(2).all()
+    assert not any(found) and out[:n].eq(2).all()
 
 
 def test_a_guard_that_stops_a_launch_like_one_before_is_told_as_ever() -> None:
@@ -173,7 +177,7 @@ def test_programs_before_a_stop_run_once_and_those_behind_it_too(batch: int | No
     with lab.limits(engine="native"):
         found = outcome(lambda: add_found[(n // 100,)](x, y, where, n, BLOCK=128), x)
         ran = engine.lately[-1]
-        monkeypatch.setattr(dispatch_cache, "launched", lambda *launch: None)
+        monkeypatch.setattr(dispatch_cache, "lookup", lambda call, limits: None)
         expected = outcome(lambda: add_found[(n // 100,)](x, y, where, n, BLOCK=128), x)
     assert found[0] == expected[0] and "out of bounds" in found[0]
     assert (found[1][0] == expected[1][0]).all() and ran == engine.lately[-1] and ran.handed > 0

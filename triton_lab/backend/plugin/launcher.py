@@ -6,27 +6,19 @@ import functools
 import operator
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from triton_lab.backend.plugin import dispatch_cache, serial_launches
-from triton_lab.backend.plugin import kernel_arguments as args
 from triton_lab.backend.plugin.device_mirror import Mirrors
 from triton_lab.backend.plugin.kernel_loading import Loaded
-from triton_lab.backend.plugin.launch_regions import extent_of, regions_of
 from triton_lab.backend.plugin.recorders import LaunchCall, Watch, recorders
 from triton_lab.backend.plugin.terminal_progress import bar
-from triton_lab.backend.plugin.unknown_memory import Finder
 from triton_lab.backend.targets import benchmark_events
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.machine import Limits, Machine
-from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
 from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.printing import KernelPrinter
 from triton_lab.native import engine
-
-if TYPE_CHECKING:
-    from triton_lab.native.threads.work_queue import Left
-
 
 # Settings of the process, changed by the magics and by `lab.limits`.
 limits = Limits(engine=engine.asked())
@@ -62,23 +54,22 @@ class Launcher:
 
     def launch(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> None:
         """Run the kernel over ``grid``. Raises KernelError, ArgumentError."""
-        with serial_launches.turn(function.executable(self.source, self.metadata)):
-            self._launch(function, grid, objects)
+        executable = function.executable(self.source, self.metadata)
+        with serial_launches.turn(executable):
+            self._launch(function, LaunchCall(self.source, self.metadata, executable, grid, objects, Mirrors()))
 
-    def _launch(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> None:
+    def _launch(self, function: Loaded, call: LaunchCall) -> None:
         hearing = recorders.hearing()
-        left = None if hearing else self._again(function, grid, objects)
-        if left is not None and not left:
-            return
-        mirrors = Mirrors()
-        call = prepared(self.source, self.metadata, function, grid, objects, mirrors)
+        ready = None if hearing else dispatch_cache.lookup(call, limits)
+        if ready is None:
+            call.prepare()
         watches = [recorder.before(call) for recorder in hearing]
         said = ""
         try:
             instead = watches[0].instead if len(watches) == 1 else None
             if instead is None or not instead(functools.partial(self.apart, call)):
-                interpret(call, watches, left=left)
-            mirrors.write_back()
+                interpret(call, watches, ready=ready)
+            call.mirrors.write_back()
         except BaseException as error:
             said = str(error)
             if hearing:  # else nobody asks, and an error that is known to the call keeps all of it alive
@@ -92,29 +83,7 @@ class Launcher:
                 operator_precedence.warn(call.written, said)
             for recorder in hearing:
                 recorder.after(call)
-            # The finder knows the memory in turn: without this both would wait for the garbage collector.
-            call.memory.resolve = None
-
-    def _again(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> Left | None:
-        """Run a launch that is like one before; what is left of it. None where nothing was done."""
-
-        def call() -> LaunchCall:
-            return prepared(self.source, self.metadata, function, grid, objects, Mirrors())
-
-        executable = function.executable(self.source, self.metadata)
-        start = time.perf_counter()
-        try:
-            with bar(self.metadata.name, progress) as told:
-                return dispatch_cache.launched(
-                    executable, self.source.signature, grid, objects, limits, told, lambda: _machine(call(), (), None)
-                )
-        except KernelError as error:
-            raise _described(error, call()) from None
-        except KeyboardInterrupt as error:
-            _tell_where(error, call())
-            raise
-        finally:
-            benchmark_events.spend(time.perf_counter() - start)
+            call.end()
 
     def apart(self, call: LaunchCall, work: Callable[[Any, Any], Any], whole: Any, parts: Sequence[Any]) -> list[Any]:
         """``work(whole, part)`` of each part of a launch, which need not know of each other: here one after another."""
@@ -140,34 +109,22 @@ def prepared(
 
     Raises ArgumentError, and Unsupported for a kernel that the CPU target cannot run.
     """
-    signature = source.signature
-    leaves = args.leaves(signature, objects)
-    executable = function.executable(source, metadata)
-    memory = Memory(regions_of(leaves, mirrors, private))
-    memory.resolve = Finder(memory, mirrors)
-    return LaunchCall(
-        source,
-        metadata,
-        executable,
-        grid,
-        signature,
-        dict(zip(signature, objects, strict=True)),
-        leaves,
-        memory,
-        benchmark_events.is_trial(),
-        tuple(_reach_of(leaf, memory) for leaf in leaves for _ in leaf.values),
-    )
+    call = LaunchCall(source, metadata, function.executable(source, metadata), grid, objects, mirrors, private)
+    call.prepare()
+    return call
 
 
-def interpret(call: LaunchCall, watches: Sequence[Watch], quiet: bool = False, left: Left | None = None) -> None:
-    """Run a prepared launch on the CPU, or what is ``left`` of it; ``quiet`` keeps what it prints to itself.
+def interpret(
+    call: LaunchCall, watches: Sequence[Watch], quiet: bool = False, ready: dispatch_cache.Ready | None = None
+) -> None:
+    """Run a launch on the CPU: as its machine code, if that is ``ready``. ``quiet`` keeps what it prints to itself.
 
     Raises KernelError, in words for the kernel's author. An interrupt says which line of the kernel ran.
     """
     try:
         with bar(call.metadata.name, progress) as told:
-            machine = _machine(call, watches, told, quiet)
-            run = engine.chosen(machine, call.trial, left)
+            machine = functools.partial(_machine, call, watches, told, quiet)
+            run = engine.chosen(machine(), call.trial) if ready is None else functools.partial(ready, told, machine)
             start = time.perf_counter()
             try:
                 run()
@@ -233,15 +190,3 @@ def checked_grid(*extents: Any) -> tuple[int, int, int]:
     if any(extent > most for extent, most in zip(grid, _GREATEST, strict=True)):
         raise ValueError(f"the grid {grid} is larger than {_GREATEST}, which is all that a GPU takes")
     return grid[0], grid[1], grid[2]
-
-
-def _reach_of(leaf: args.ArgumentLeaf, memory: Memory) -> frozenset[MemoryRegion] | None:
-    """The regions behind an argument; None where its memory is known by a bare address alone."""
-    if leaf.kind == "scalar":
-        return frozenset()
-    tensor = args.tensor_of(leaf.object)
-    if tensor is None:
-        return None
-    extent = extent_of(tensor)
-    region = memory.holding(extent[0]) if extent is not None else None
-    return frozenset() if region is None else frozenset([region])

@@ -10,7 +10,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.backend.plugin import kernel_arguments as args
+from triton_lab.backend.plugin.device_mirror import Mirrors
+from triton_lab.backend.plugin.launch_regions import extent_of, regions_of
+from triton_lab.backend.plugin.unknown_memory import Finder
 from triton_lab.backend.source.kernel_source import KernelSource
+from triton_lab.backend.targets import benchmark_events
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.frame import Marks, Observer
 from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
@@ -24,21 +28,18 @@ if TYPE_CHECKING:
 class LaunchCall:
     """One launch while it happens: what a recorder gets to see.
 
-    ``signature`` and ``objects`` hold the types and values of the kernel's arguments by name,
-    constexprs included; ``leaves`` those that exist at run time; ``owners`` the regions that
-    each of the plan's arguments points into (None: anywhere).
+    ``arguments`` are the kernel's, in order, constexprs included. What it takes to watch a launch, or to run it on
+    NumPy, is made when it is asked for first: all of it by `prepare`. With ``private`` the CPU's own memory is left
+    alone, too.
     """
 
     source: Any
     metadata: Any
     executable: Executable
     grid: tuple[int, int, int]
-    signature: dict[str, Any]
-    objects: dict[str, Any]
-    leaves: list[args.ArgumentLeaf]
-    memory: Memory
-    trial: bool
-    owners: tuple[frozenset[MemoryRegion] | None, ...]
+    arguments: Sequence[Any]
+    mirrors: Mirrors
+    private: bool = False
     target: str = "cpu"
     # The worker that ran it, where that was not this process.
     elsewhere: str = ""
@@ -57,10 +58,63 @@ class LaunchCall:
     outputs: list[tuple[str, Any, Any]] = field(default_factory=list)
     remark: str = ""
 
+    def prepare(self) -> None:
+        """Make ready to be watched and interpreted. Raises ArgumentError."""
+        _ = self.owners, self.objects, self.trial
+
+    @property
+    def signature(self) -> dict[str, Any]:
+        """The types of the kernel's arguments by name, constexprs included."""
+        found: dict[str, Any] = self.source.signature
+        return found
+
+    @functools.cached_property
+    def objects(self) -> dict[str, Any]:
+        """The values of the kernel's arguments by name, constexprs included."""
+        return dict(zip(self.signature, self.arguments, strict=True))
+
+    @functools.cached_property
+    def leaves(self) -> list[args.ArgumentLeaf]:
+        """The arguments that exist at run time. Raises ArgumentError."""
+        return args.leaves(self.signature, self.arguments)
+
+    @functools.cached_property
+    def memory(self) -> Memory:
+        memory = Memory(regions_of(self.leaves, self.mirrors, self.private))
+        memory.resolve = Finder(memory, self.mirrors)
+        return memory
+
+    @functools.cached_property
+    def owners(self) -> tuple[frozenset[MemoryRegion] | None, ...]:
+        """The regions that each of the plan's arguments points into; None: anywhere."""
+        return tuple(_reach_of(leaf, self.memory) for leaf in self.leaves for _ in leaf.values)
+
+    @functools.cached_property
+    def trial(self) -> bool:
+        """Whether an autotuner makes this launch, to try a configuration."""
+        return benchmark_events.is_trial()
+
     @functools.cached_property
     def written(self) -> KernelSource:
         """What the user wrote: the kernel, and the functions that it calls."""
         return KernelSource(self.source.fn, self.executable.plan, self.objects.values())
+
+    def end(self) -> None:
+        """Part the memory from its finder: they know each other, and would wait for the garbage collector."""
+        if "memory" in self.__dict__:
+            self.memory.resolve = None
+
+
+def _reach_of(leaf: args.ArgumentLeaf, memory: Memory) -> frozenset[MemoryRegion] | None:
+    """The regions behind an argument; None where its memory is known by a bare address alone."""
+    if leaf.kind == "scalar":
+        return frozenset()
+    tensor = args.tensor_of(leaf.object)
+    if tensor is None:
+        return None
+    extent = extent_of(tensor)
+    region = memory.holding(extent[0]) if extent is not None else None
+    return frozenset() if region is None else frozenset([region])
 
 
 @dataclass(frozen=True)

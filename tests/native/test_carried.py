@@ -14,6 +14,7 @@ import triton.language as tl
 
 from tests.native.harness import both
 from triton_lab.native import engine
+from triton_lab.native.lowering import kernel_function
 from triton_lab.native.runtime import compiled_function
 
 N = 32
@@ -176,7 +177,7 @@ def test_one_buffer_holds_what_is_only_added_to(kernel: Any, monkeypatch: pytest
     own = compiled_function.build
 
     def noting(plan: Any, signature: Any) -> Any:
-        sizes.append(compiled_function.generate(plan, signature).scratch)
+        sizes.append(kernel_function.generate(plan, signature).scratch)
         return own(plan, signature)
 
     monkeypatch.setattr(compiled_function, "build", noting)
@@ -200,8 +201,8 @@ def strided(x, out, M, N, stride_m, stride_n, BLOCK: tl.constexpr):
 def test_blocks_of_any_strides_are_read_without_a_look_at_each_lane(monkeypatch: pytest.MonkeyPatch) -> None:
     """Offsets of a program, times a stride that is known at the launch, stay affine."""
     texts = []
-    own = compiled_function.generate
-    monkeypatch.setattr(compiled_function, "generate", lambda *given: texts.append(own(*given)) or texts[-1])
+    own = kernel_function.generate
+    monkeypatch.setattr(kernel_function, "generate", lambda *given: texts.append(own(*given)) or texts[-1])
     monkeypatch.setattr(compiled_function, "kept", lambda *given: None)
     monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
     wide = torch.randn(50, 141)

@@ -10,8 +10,9 @@ import pytest
 import triton_lab as lab
 from triton_lab.examples import example
 from triton_lab.native import engine
-from triton_lab.native.function_contract import Signature, generate
+from triton_lab.native.function_contract import Signature
 from triton_lab.native.llvm import elf, jit
+from triton_lab.native.lowering.kernel_function import generate
 from triton_lab.native.runtime import compiled_function
 
 NAMES = ("vector_add", "attention_causal", "matmul_float16", "softmax", "histogram", "layer_norm", "prefix_sum")

@@ -194,6 +194,7 @@ def test_the_newest_views_answer_and_older_ones_say_that_they_do_not(comms: Comm
     names = [comm_handlers.keep(view) for view in cards]
     assert comm_handlers.keep(cards[0]) == names[0], "shown again, it is among the newest"
     comm_handlers.keep(Card(launch))
+    frontend_presence.listen()
     comm = Comm(comms)
     ((told, _),) = comm.ask(view=names[1], part="grid")
     assert told["scene"]["kind"] == "words" and "no longer kept" in told["scene"]["text"]

@@ -42,10 +42,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from triton_lab.ir import Plan
 from triton_lab.native.unsupported import Unsupported
 
-__all__ = ["EARLY", "LATE", "STOPPED", "Generated", "Guard", "RegionSlot", "Signature", "Unsupported", "generate"]
+__all__ = ["EARLY", "LATE", "STOPPED", "Generated", "Guard", "RegionSlot", "Signature", "Unsupported"]
 
 EARLY, LATE = 0, 1
 STOPPED = -1
@@ -107,10 +106,3 @@ class Generated:
     regions: tuple[RegionSlot, ...]
     guards: tuple[Guard, ...] = field(repr=False)
     transaction: bool = False
-
-
-def generate(plan: Plan, signature: Signature) -> Generated:
-    """The function for all programs of ``plan``. Raises Unsupported, in a user's words, for what it does not know."""
-    from triton_lab.native.lowering.kernel_function import make
-
-    return make(plan, signature)

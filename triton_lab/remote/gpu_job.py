@@ -69,9 +69,9 @@ def perform(job: Job) -> JobAnswer:
     """Compile and launch it; errors are raised."""
     import triton
 
+    from triton_lab.backend.targets.device_copies import HostMirrors, tensors_of
     from triton_lab.backend.targets.gpu import gpu_driver
     from triton_lab.backend.targets.gpu_timer import Watched, device_name, measured
-    from triton_lab.backend.targets.offload import HostMirrors, tensors_of
 
     work = job.work
     assert isinstance(work, CompiledJob)

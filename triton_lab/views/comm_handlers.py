@@ -11,7 +11,6 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
-from triton_lab.views.frontend_presence import listen
 from triton_lab.views.missing_picture import attempt, in_words
 from triton_lab.views.scene_packing import beside
 from triton_lab.views.scenes import Picked, Scene, ViewAnswer, WordsScene
@@ -46,9 +45,6 @@ def keep(view: Answering) -> str:
     _kept.move_to_end(name)
     if len(_kept) > MOST_KEPT:
         _kept.popitem(last=False)
-    from IPython.core.getipython import get_ipython
-
-    listen(get_ipython())
     return name
 
 

@@ -30,8 +30,12 @@ def lines() -> list[Any]:
     return list(_lines)
 
 
-def listen(shell: Any, then: Callable[[], None] = lambda: None) -> None:
-    """Answer comms, where a notebook's kernel runs us; ``then`` is called when the first is opened."""
+def listen(shell: Any = None, then: Callable[[], None] = lambda: None) -> None:
+    """Answer comms, where a notebook's kernel runs us (``shell``, or IPython's own); ``then`` is called when the first
+    is opened."""
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython() if shell is None else shell
     comms = getattr(getattr(shell, "kernel", None), "comm_manager", None)
     if comms is not None and TARGET not in comms.targets:
         comms.register_target(TARGET, lambda comm, _: _opened(comm, then))

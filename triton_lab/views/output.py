@@ -8,14 +8,16 @@ scenes by itself, and the extension takes it out again before the notebook is sa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triton_lab.views.comm_handlers import keep
-from triton_lab.views.frontend_presence import announced, widgets_are_shown
+from triton_lab.views.frontend_presence import announced, listen, widgets_are_shown
 from triton_lab.views.missing_picture import attempt
 from triton_lab.views.scene_packing import packed
 from triton_lab.views.scenes import Saved, Scene
-from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from triton_lab.views.view import View
 
 SCENE = "application/vnd.triton-lab.scene.v1+json"
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -71,6 +73,7 @@ def saved(view: View, scene: Scene | None = None) -> Saved:
         found["scene"] = text
     if text is None or view.has_parts or view.follows or found["panel"]:
         found["view"] = keep(view)
+        listen()
     annotations = attempt(view.annotations, lambda _: [])
     if annotations:
         found["annotations"] = annotations

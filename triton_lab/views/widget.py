@@ -11,6 +11,7 @@ import anywidget
 import traitlets
 
 from triton_lab.views.comm_handlers import Answering, keep, part
+from triton_lab.views.frontend_presence import listen
 from triton_lab.views.scene_packing import beside
 from triton_lab.views.scenes import Answer, Scene
 from triton_lab.views.script_bundle import WIDGET, script, stylesheet
@@ -32,6 +33,7 @@ class SceneWidget(anywidget.AnyWidget):
     def answers(self, view: Answering) -> None:
         """Have ``view`` make the parts, as long as it is kept."""
         self.view = keep(view)
+        listen()
         self.on_msg(self._asked)
 
     def _asked(self, _: object, content: Mapping[str, Any], __: object) -> None:

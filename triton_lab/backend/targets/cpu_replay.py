@@ -23,8 +23,8 @@ from triton_lab.backend.plugin.launch_regions import extent_of
 from triton_lab.backend.plugin.launcher import interpret, prepared
 from triton_lab.backend.plugin.recorders import LaunchCall, recorders
 from triton_lab.backend.source.pointer_preview import follows_pointers
+from triton_lab.backend.targets.device_copies import DeviceCopies, is_in_reach, tensors_of
 from triton_lab.backend.targets.gpu_timer import Time, Watched, device_name, measured
-from triton_lab.backend.targets.offload import DeviceCopies, is_in_reach, tensors_of
 from triton_lab.interpreter.kernel_errors import KernelError, Unsupported
 from triton_lab.interpreter.memory_regions import MemoryRegion
 

@@ -14,10 +14,8 @@ import numpy as np
 import torch
 
 from triton_lab.lazy.index_maps import Map
-from triton_lab.lazy.operations import factories, joining
 from triton_lab.lazy.operations.elementwise_methods import trace
-from triton_lab.lazy.operations.handle import Handle
-from triton_lab.lazy.operations.make_tensor import Tensor, tensor
+from triton_lab.lazy.operations.handle import Handle, storage_of
 from triton_lab.lazy.storage import Storage
 
 OPERATORS: dict[str, Callable[..., Any]] = {
@@ -31,11 +29,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "eq": operator.eq, "equal": operator.eq, "ne": operator.ne, "not_equal": operator.ne,
     "matmul": operator.matmul, "mm": operator.matmul, "bmm": operator.matmul, "absolute": abs,
 }  # fmt: skip
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "cat": joining.cat, "concat": joining.cat, "concatenate": joining.cat, "stack": joining.stack,
-    "zeros_like": factories.zeros_like, "ones_like": factories.ones_like, "full_like": factories.full_like,
-    "rand_like": factories.rand_like, "randn_like": factories.randn_like,
-}  # fmt: skip
+FUNCTIONS: dict[str, Callable[..., Any]] = {}  # ours that are no methods: the modules that have them add them
 LOOKS = ("equal", "allclose", "is_nonzero")  # their answer is a Python bool
 IGNORED = {"inplace": False, "_stacklevel": 3, "out": None, "dtype": None, "rounding_mode": None}
 
@@ -78,14 +72,14 @@ def _ours(name: str, arguments: tuple[Any, ...], keywords: dict[str, Any], told:
         raise TypeError(f"{told} is not known for lazy tensors: x.torch() gives a tensor that it takes")
     if name == "where" and len(arguments) == 3 and not keywords:
         value = trace("where", *(_lazy(each, near) for each in arguments))
-        return Tensor(Storage(value, near.device), Map.whole(value.shape))
+        return type(near)(Storage(value, near.device), Map.whole(value.shape))
     plain = name.strip("_") if name.startswith("__") else name
     if len(arguments) == 2 and name.startswith("__r") and plain[1:] in _REFLECTED:
         return _REFLECTED[plain[1:]](_lazy(arguments[1], near), _lazy(arguments[0], near))
     known = OPERATORS.get(name) or _REFLECTED.get(plain if name.startswith("__") else "")
     if known is not None and not keywords:
         return known(*(_lazy(each, near) for each in arguments))
-    method = None if name.startswith("_") else getattr(Tensor, name, None)
+    method = None if name.startswith("_") else getattr(type(near), name, None)
     if not callable(method):
         raise TypeError(f"{told} is not known for lazy tensors: x.torch() gives a tensor that it takes")
     return method(_lazy(arguments[0], near), *arguments[1:], **keywords)
@@ -102,7 +96,7 @@ _REFLECTED: dict[str, Callable[..., Any]] = {
 def _lazy(operand: Any, near: Handle) -> Any:
     """Tensors and arrays as lazy tensors beside `near`; anything else as it is."""
     if isinstance(operand, torch.Tensor | np.ndarray):
-        return tensor(operand, device=near.device)
+        return type(near)(*storage_of(operand, None, near.device, None))
     return operand
 
 

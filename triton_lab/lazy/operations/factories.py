@@ -10,6 +10,7 @@ import torch
 from triton_lab.lazy import elementwise_table
 from triton_lab.lazy.graph import LazyValue
 from triton_lab.lazy.index_maps import Map
+from triton_lab.lazy.operations.dispatch import FUNCTIONS
 from triton_lab.lazy.operations.handle import DTYPES
 from triton_lab.lazy.operations.indexing import flat
 from triton_lab.lazy.operations.make_tensor import Tensor, tensor
@@ -160,3 +161,6 @@ def _fresh(value: LazyValue, device: Device) -> Tensor:
 def _drawn(draw: Callable[..., torch.Tensor], *arguments: Any, dtype: torch.dtype | None, device: Device) -> Tensor:
     where = None if device is None else torch.device(device)
     return tensor(draw(*arguments, dtype=dtype, device="cpu"), device=where)
+
+
+FUNCTIONS.update({each.__name__: each for each in (zeros_like, ones_like, full_like, rand_like, randn_like)})

@@ -8,6 +8,7 @@ import torch
 
 from triton_lab.lazy.graph import JoinedAxis, LazyValue
 from triton_lab.lazy.index_maps import Map
+from triton_lab.lazy.operations.dispatch import FUNCTIONS
 from triton_lab.lazy.operations.elementwise_methods import Operand, cast, refusing, trace
 from triton_lab.lazy.operations.handle import Handle
 from triton_lab.lazy.operations.make_tensor import Tensor, taken
@@ -59,3 +60,6 @@ def stack(tensors: Sequence[Tensor | torch.Tensor], dim: int = 0) -> Tensor:
         shape, _ = ask(torch.stack, specs, dim)
     at = dim % len(shape)
     return cat([part.unsqueeze(at) for part in parts], at)
+
+
+FUNCTIONS.update({"cat": cat, "concat": cat, "concatenate": cat, "stack": stack})

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from triton_lab.lazy.operations.along_dimension import Walking
+from triton_lab.lazy.operations.dispatch import numpy_function, torch_function
 from triton_lab.lazy.operations.elementwise_methods import _operand
 from triton_lab.lazy.operations.handle import Handle, storage_of
 from triton_lab.lazy.operations.inplace import InPlace
@@ -25,14 +26,10 @@ class Tensor(InPlace, Walking):
         keywords: Mapping[str, Any] | None = None,
     ) -> Any:
         """`torch.exp(x)` is `x.exp()`."""
-        from triton_lab.lazy.operations.dispatch import torch_function  # knows all functions, and they make tensors
-
         return torch_function(function, arguments, dict(keywords or {}))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
         """`array + x` is a lazy tensor; `array += x` looks at x, and writes into the array."""
-        from triton_lab.lazy.operations.dispatch import numpy_function
-
         return numpy_function(ufunc, method, inputs, keywords)
 
     def __getattr__(self, name: str) -> Any:

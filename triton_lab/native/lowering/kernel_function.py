@@ -36,8 +36,8 @@ _POINTERS = ("arguments", "grid", "regions", "scratch", "fault")
 _ARGUMENTS = ("arguments", "first", "end", "grid", "regions", "scratch", "fault")
 
 
-def make(plan: Plan, signature: Signature) -> Generated:
-    """See `function_contract.generate`."""
+def generate(plan: Plan, signature: Signature) -> Generated:
+    """The function for all programs of ``plan``. Raises Unsupported, in a user's words, for what it does not know."""
     function = flattened(plan)
     analysis = Analysis(function)
     order = EffectOrder(analysis, signature)

@@ -10,7 +10,7 @@ from collections.abc import Generator
 from typing import Any
 
 from triton_lab.ir import Plan
-from triton_lab.native.function_contract import STOPPED, Generated, Guard, RegionSlot, Signature, generate
+from triton_lab.native.function_contract import STOPPED, Generated, Guard, RegionSlot, Signature
 from triton_lab.native.llvm import jit
 from triton_lab.native.runtime import code_cache
 from triton_lab.native.threads import thread_team
@@ -171,6 +171,8 @@ def kept(plan: Plan, signature: Signature) -> Built | None:
 
 def compiled(plan: Plan, signature: Signature) -> Built:
     """Compiled now, and kept. Raises Unsupported and CannotCompile."""
+    from triton_lab.native.lowering.kernel_function import generate  # not for what is read from the cache
+
     made = generate(plan, signature)
     code = jit.object_code(made.text, jit.host())
     built = Built(dataclasses.replace(made, text=""), code)

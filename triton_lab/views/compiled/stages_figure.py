@@ -33,18 +33,17 @@ class _Line:
 
 def stages_pieces(view: Stages) -> list[FigurePiece]:
     """The source beside TTGIR, where the work is dealt to threads, else beside the last stage that there is."""
-    from triton_lab.views.compiled.stages_view import LABELS
-
     names = view.compiled.lines.stages
     name = "ttgir" if "ttgir" in names else names[-1]
     busiest = [row for row, _ in view.counts()[name].most_common(BUSIEST)]
     source = [_Line(line, text, row) for row, (line, text, _) in enumerate(view.rows)]
     stage = _stage(view, name)
     left, right = source[_body(view) :][:MOST], _around(stage, busiest)
-    told = f"The source beside {LABELS[name]}: of the {len(busiest)} busiest lines what became of them."
+    label = view.labels[name]
+    told = f"The source beside {label}: of the {len(busiest)} busiest lines what became of them."
     cut = len(stage) - len(right)
     note = (
-        [lines([(f"{cut} of {count(len(stage), 'line')} of {LABELS[name]} are not drawn here", style.LIGHT.faint)])]
+        [lines([(f"{cut} of {count(len(stage), 'line')} of {label} are not drawn here", style.LIGHT.faint)])]
         if cut
         else []
     )

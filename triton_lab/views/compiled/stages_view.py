@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -42,6 +42,8 @@ UNTOLD = "no stage here says where its lines come from"
 
 class Stages(View):
     """Every stage of ``compiled`` that is text, its lines joined with those of the source."""
+
+    labels: ClassVar[Mapping[str, str]] = LABELS
 
     def __init__(self, compiled: Compiled) -> None:
         self.compiled = compiled

@@ -1,11 +1,13 @@
 """Who imports whom in the package, read from its files: `python -m tests.imports` prints it.
 
-An import is one of three kinds: with the module itself, for types alone, or when a function is called.
+An import is one of three kinds: with the module itself, for types alone, or deferred, when a function is called. A
+module that a string names, as in a table of what is loaded later, counts as a deferred import.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,7 +16,13 @@ from typing import Literal
 
 from tests.sources import PACKAGE, source
 
+_NAMED = re.compile(rf"{PACKAGE.name}\.(\w+(?:\.\w+)*)(?::\w+)?")
 Kind = Literal["module", "type", "call"]
+
+# ARCHITECTURE.md's table of rooms, from the top.
+TABLE = (PACKAGE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()
+ROOMS = [re.findall(r"`(\w+)(?:/|\.py)`", row.split("|")[1]) for row in TABLE if row.startswith("| `")]
+RANK = {room: number for number, rooms in enumerate(ROOMS) for room in rooms}
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,11 @@ def modules() -> dict[str, Path]:
     return found
 
 
+def room_of(module: str) -> str:
+    """The room that a module lies in, ``launch``."""
+    return module.split("/")[0]
+
+
 def folder_of(module: str) -> str:
     """The folder that a module lies in, ``launch/checks``; a package lies in itself, and so does a file of the top."""
     parent = Path(module).parent.as_posix()
@@ -45,8 +58,14 @@ def folder_of(module: str) -> str:
 
 
 def imports(module: str, path: Path, known: Iterable[str]) -> Iterator[Import]:
-    """What a module imports from the package, relative imports included."""
-    return _imports(source(path).tree.body, module, frozenset(known), "module")
+    """What a module imports from the package, relative imports and modules that strings name included."""
+    tree, names = source(path).tree, frozenset(known)
+    yield from _imports(tree.body, module, names, "module")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and (found := _NAMED.fullmatch(node.value)):
+            name = found[1].replace(".", "/")
+            if name in names and not (PACKAGE / name).is_dir():  # a package's name alone is a prefix that is looked for
+                yield Import(module, name, "call")
 
 
 def _imports(body: list[ast.stmt], module: str, known: frozenset[str], kind: Kind) -> Iterator[Import]:
@@ -130,8 +149,36 @@ def circles(edges: Iterable[Import]) -> list[list[str]]:
     return found
 
 
+def goes_down(edge: Import) -> bool:
+    """Whether it is an import of a room further down the table. The package's own door opens on all rooms."""
+    return "." not in (edge.by, edge.of) and RANK[room_of(edge.of)] > RANK[room_of(edge.by)]
+
+
+def deferred(edges: Iterable[Import]) -> dict[str, list[Import]]:
+    """The deferred imports by their direction in the table of rooms."""
+    found: dict[str, list[Import]] = {"of a room above": [], "inside a room": [], "of a room below": []}
+    for edge in edges:
+        if edge.kind == "call" and "." not in (edge.by, edge.of):
+            inside = room_of(edge.by) == room_of(edge.of)
+            where = "inside a room" if inside else "of a room below" if goes_down(edge) else "of a room above"
+            found[where].append(edge)
+    return found
+
+
+def at_run_time(edges: Iterable[Import]) -> Iterator[Import]:
+    """The imports that happen, with a module or deferred, without those of the package's own door, and without those of
+    a room below, which `deferred` lists."""
+    return (edge for edge in edges if edge.kind != "type" and "." not in (edge.by, edge.of) and not goes_down(edge))
+
+
+def when_read(edges: Iterable[Import]) -> Iterator[Import]:
+    """The imports with a module and those for types, without the types of rooms below that methods return."""
+    return (edge for edge in edges if edge.kind == "module" or (edge.kind == "type" and not goes_down(edge)))
+
+
 def table() -> str:
-    """The import graph of the folders, a line each, with the kinds of imports; then the circles."""
+    """The import graph of the folders, a line each, with the kinds of imports; then how many imports are deferred, and
+    the circles, without deferred imports and with them."""
     kinds: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     edges = every_import()
     for edge in edges:
@@ -142,7 +189,11 @@ def table() -> str:
     for by, others in sorted(kinds.items()):
         told = [of if "module" in found else f"({of}: {', '.join(sorted(found))})" for of, found in others.items()]
         lines.append(f"{by} -> {', '.join(sorted(told))}")
-    lines += [f"circle: {', '.join(circle)}" for circle in circles(e for e in edges if e.kind != "call")]
+    for where, found in deferred(edges).items():
+        lines.append(f"deferred imports {where}: {len(found)}")
+    lines += [f"  {edge.by} -> {edge.of}" for edge in deferred(edges)["of a room below"]]
+    lines += [f"circle: {', '.join(circle)}" for circle in circles(when_read(edges))]
+    lines += [f"circle of deferred imports: {', '.join(circle)}" for circle in circles(at_run_time(edges))]
     return "\n".join(lines)
 
 

@@ -50,7 +50,6 @@ BOUNDS: Mapping[str, frozenset[str]] = {
         # Terms and points beyond those that a result's last bit depends on.
         "interpreter/special_functions": "_TERMS _POINTS",
         # So much is tried, kept or looked at before it is too much, and says so.
-        "backend/targets/sm90_resources": "_SECONDS",
         "compiled/compiler_client": "SECONDS MAX_BYTES",
         "interpreter/access_faults": "_MOST_LOOKUPS",
         "launch/diagnosis/tried_fixes": "_EDITS _TRIES _SECONDS _STEPS _ROOM",

@@ -14,6 +14,7 @@ from triton_lab.compiled.compiler_client import CompileOutcome
 from triton_lab.compiled.front_end import Request
 from triton_lab.compiled.resource_facts import Metadata, metadata_of
 from triton_lab.compiled.user_sources import Source
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.compiled.cost.cost import LaunchCost
@@ -217,9 +218,8 @@ class Compiled:
         >>> launch.compile("sm_90").plot()
         add_kernel for sm_90 with BLOCK=128...
         """
-        from triton_lab.views.compiled.compiled_plot import CompiledPlot
-
-        return CompiledPlot(self)
+        view: CompiledPlot = provided("Compiled.plot")(self)
+        return view
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from triton_lab.compiled.compilation_text import aligned, side_by_side
 from triton_lab.compiled.compiled import Compiled, told_apart
+from triton_lab.providers import provided
+
+if TYPE_CHECKING:
+    from triton_lab.views.compiled.compiled_card import CompilationCard
 
 
 class CompiledList(list[Compiled]):
@@ -43,9 +47,8 @@ class CompiledList(list[Compiled]):
         """One card for all of them."""
         if not self:
             return {"text/plain": "compiled for nothing"}, {}
-        from triton_lab.views.compiled.compiled_card import CompilationCard
-
-        return CompilationCard(self)._repr_mimebundle_(include, exclude)
+        card: CompilationCard = provided("CompiledList.card")(self)
+        return card._repr_mimebundle_(include, exclude)
 
 
 def labels(compiled: Sequence[Compiled]) -> list[str]:

@@ -16,6 +16,7 @@ from triton_lab.compiled.layouts.layout_kind import Distributed, SharedLayout
 from triton_lab.compiled.layouts.layout_parser import Typed, types_of
 from triton_lab.compiled.lines.source_trail import Trail
 from triton_lab.messages import count
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.compiled.lines.stage_lines import StageLines
@@ -153,9 +154,8 @@ class KernelLayouts(Sequence[LaidOut]):
         >>> launch.compile("sm_90").layouts.plot().title()
         'add_kernel: 1 layout'
         """
-        from triton_lab.views.layouts.kernel_layouts_view import KernelLayoutsView
-
-        return KernelLayoutsView(self)
+        view: KernelLayoutsView = provided("KernelLayouts.plot")(self)
+        return view
 
     def __str__(self) -> str:
         if not self:

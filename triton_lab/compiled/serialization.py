@@ -5,7 +5,7 @@ The text of stages, machine code and what the tools said of it are kept, and not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,11 +28,12 @@ _METADATA = ("shared", "tmem_size", "warp_size", "num_warps", "num_stages", "num
 Bytes = NDArray[np.uint8]
 
 
-def told(compilations: Sequence[Compiled], array: Callable[[Bytes], int]) -> list[dict[str, Any]]:
-    """The last of ``compilations``, as many as there is room for; ``array`` keeps bytes, and gives their number."""
+def told(launch: Recorded, array: Callable[[Bytes], int]) -> list[dict[str, Any]]:
+    """The last compilations of ``launch``, as many as there is room for; ``array`` keeps bytes, and gives their
+    number."""
     kept: list[dict[str, Any]] = []
     room = MOST_BYTES
-    for one in reversed(compilations[-MOST:]):
+    for one in reversed(launch.compilations[-MOST:]):
         stages = {name: _bytes(made) for name, made in one.stages.items() if name in STAGES}
         room -= sum(map(len, stages.values())) + sum(len(source.text) for source in one.sources)
         if room < 0:
@@ -68,7 +69,7 @@ def _known(outcome: dict[str, Any]) -> dict[str, Any]:
     return {**found, "metadata": {name: one for name, one in found["metadata"].items() if name in _METADATA}}
 
 
-def read(given: Any, array: Callable[[Any], NDArray[Any]], launch: Recorded) -> list[Compiled]:
+def read(launch: Recorded, given: Any, array: Callable[[Any], NDArray[Any]]) -> list[Compiled]:
     """The compilations that `told` has told. Raises ValueError for what it cannot have told."""
     _hold(type(given) is list and len(given) <= MOST, "the compilations")
     return [_compiled(one, array, launch) for one in given]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from triton_lab.launch.access import Access
 from triton_lab.launch.diagnosis.finding import FindingList
 from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
@@ -170,19 +171,17 @@ class Launch(Recorded):
         >>> [compiled.metadata.warps for compiled in two]
         [4, 8]
         """
-        from triton_lab.compiled.launch_compilation import compiled_launch
+        made: Compiled | CompiledList = provided("Launch.compile")(self, target, **options)
+        return made
 
-        return compiled_launch(self, target, **options)
-
-    # --- Pictures: the rooms below know nothing of views, so these are found when asked for ---------
+    # --- Pictures: found when asked for, by `providers` ---------------------------------------------
 
     @property
     def plot(self) -> LaunchPlot:
         """The launch's pictures: ``launch.plot()`` is its card, ``launch.plot.tiling("x_ptr")`` one picture of it;
         the others are `accesses`, `storage`, `grid`, `values`, `steps` and `origins`, as in ``%%triton --show``."""
-        from triton_lab.views.launch.card.launch_plot_accessor import LaunchPlot
-
-        return LaunchPlot(self)
+        view: LaunchPlot = provided("Launch.plot")(self)
+        return view
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
@@ -244,7 +243,4 @@ class Launch(Recorded):
         >>> os.path.getsize(path) > 10_000
         True
         """
-        from triton_lab.views.html_page import page
-        from triton_lab.views.launch.card.launch_plot import SHOWN
-
-        Path(path).write_text(page(self.plot(*SHOWN)), encoding="utf-8")
+        Path(path).write_text(provided("Launch.page")(self), encoding="utf-8")

@@ -36,6 +36,7 @@ from triton_lab.lazy.operations.factories import (
 from triton_lab.lazy.operations.joining import cat, stack, where
 from triton_lab.lazy.operations.make_tensor import Tensor, tensor
 from triton_lab.lazy.step import Step, history, mark_step
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.views.lazy.explain import StepView
@@ -88,8 +89,6 @@ def explain(step: Step | None = None) -> StepView:
     >>> lab.lazy.explain(step).title().partition(": ")[2]
     'miss. 1 kernel compiled. The cache held no graph to compare it with.'
     """
-    from triton_lab.views.lazy.explain import StepView  # views stand above this room: looked for when asked for
-
     if step is None:
         if not history:
             raise RuntimeError("no step has run yet: lab.lazy.mark_step(), or a look at a value, runs what is pending")
@@ -99,7 +98,8 @@ def explain(step: Step | None = None) -> StepView:
             f"{type(step).__name__} is no step: lab.lazy.explain() explains the last one, and lab.lazy.mark_step() and "
             "lab.lazy.history give others"
         )
-    return StepView(step)
+    view: StepView = provided("Step.explain")(step)
+    return view
 
 
 def report() -> LazyReport:
@@ -112,6 +112,5 @@ def report() -> LazyReport:
     >>> lab.lazy.report().title()
     '1 step: 0 hits, 1 miss'
     """
-    from triton_lab.views.lazy.lazy_report import LazyReport  # as above
-
-    return LazyReport(cache.totals())
+    view: LazyReport = provided("Totals.report")(cache.totals())
+    return view

@@ -30,11 +30,9 @@ class Pictured:
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        from triton_lab.views.output import bundle
-
         try:
             self._refuse_many()
-            return bundle(self.plot())
+            return self.plot().bundle()
         except ValueError as reason:
             words = self._in_words()
             return {**words, "text/plain": f"{words['text/plain']}\nnot drawn: {reason}"}, {}

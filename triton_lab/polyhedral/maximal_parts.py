@@ -16,6 +16,7 @@ from triton_lab.polyhedral.core.source_text import NotAScop, SourceText
 from triton_lab.polyhedral.display_mixin import Pictured
 from triton_lab.polyhedral.scop import Scop
 from triton_lab.polyhedral.scop_builder import build
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.views.polyhedral.maximal_view import MaximalView
@@ -85,9 +86,8 @@ class Maximal(Pictured):
         >>> lab.polyhedral.scop("for (int i = 0; i < 4; i++) A[i] = 0;", maximal=True).plot().title()
         'The whole program is affine'
         """
-        from triton_lab.views.polyhedral.maximal_view import MaximalView
-
-        return MaximalView(self)
+        view: MaximalView = provided("Maximal.plot")(self)
+        return view
 
     def _refuse_many(self) -> None:
         for part in self.parts:

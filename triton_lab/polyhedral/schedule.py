@@ -22,6 +22,7 @@ from triton_lab.polyhedral.instances import Instances
 from triton_lab.polyhedral.legality import Legality, legality
 from triton_lab.polyhedral.matrix_schedule import Rows, tree_of_rows
 from triton_lab.polyhedral.scheduled_program import extent, program, program_text
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.blocks.triton_kernel import TritonKernel
@@ -469,9 +470,8 @@ class Schedule(Pictured):
         >>> schedule(examples.WAVEFRONT, n=6).interchange("i", "j").plot(order=True).title()
         '25 instances at n = 6'
         """
-        from triton_lab.views.polyhedral.iteration_view import IterationView
-
-        return IterationView(self, dims, at, dependences, order, instance, title, time)
+        view: IterationView = provided("Schedule.plot")(self, dims, at, dependences, order, instance, title, time)
+        return view
 
     def _refuse_many(self) -> None:
         refuse_many(self.scop)

@@ -24,7 +24,7 @@ from triton_lab.backend.source.pointer_preview import follows_pointers
 from triton_lab.backend.targets import benchmark_events
 from triton_lab.backend.targets.gpu_timer import Time
 from triton_lab.interpreter.memory_regions import MemoryRegion
-from triton_lab.remote.cluster import Cluster
+from triton_lab.remote.cluster import Cluster, installed
 from triton_lab.remote.job import (
     CompiledJob,
     DescriptorArgument,
@@ -38,6 +38,7 @@ from triton_lab.remote.job import (
 )
 from triton_lab.remote.job_answers import check_done
 from triton_lab.remote.remote_errors import RemoteError, raised
+from triton_lab.remote.scheduler_address import check_address
 from triton_lab.remote.wire_data import DataError, packed, unpacked
 
 # A job goes to so many GPUs of other architectures, for which it has to be read anew each time.
@@ -291,6 +292,21 @@ def driver_of(cluster: Cluster) -> RemoteDriver:
             return driver
     _drivers.append(RemoteDriver(cluster))
     return _drivers[-1]
+
+
+def shared_driver(
+    kind: str, scheduler: str, security: Any, insecure: bool, max_seconds: float, max_bytes: int
+) -> RemoteDriver:
+    """The driver for a scheduler, which was asked whether it has workers of that ``kind``, ``"cpu"`` or ``"gpu"``.
+
+    Raises ValueError for an address that is not safe, TargetError where Dask, the scheduler or such a worker is not
+    there.
+    """
+    check_address(scheduler, security, insecure)
+    installed()
+    driver = driver_of(Cluster(scheduler, kind, security, max_seconds, max_bytes))
+    driver.cluster.check()
+    return driver
 
 
 def disconnect() -> None:

@@ -103,21 +103,24 @@ class View(ABC):
         """`saved`, made once for output and widget."""
         return self.saved()
 
+    def bundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The scene, PNG and text, and a widget where one is needed: see `output`."""
+        from triton_lab.views.output import bundle
+
+        return bundle(self)
+
     def __repr__(self) -> str:
         return self.text()
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The scene, PNG and text, and a widget where one is needed: see `output`.
-
-        What cannot be drawn says why: IPython would show an error here twice, with all that led to it in the lab.
-        """
+        """What `bundle` gives. What cannot be drawn says why: IPython would show an error here twice, with all that
+        led to it in the lab."""
         from triton_lab.views.missing_picture import is_for_readers, reason
-        from triton_lab.views.output import bundle
 
         try:
-            return bundle(self)
+            return self.bundle()
         except Exception as error:
             if not is_for_readers(error):
                 raise

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from triton.backends.compiler import GPUTarget
 
-from triton_lab.backend.targets import sm90_resources
-from triton_lab.backend.targets.sm90_resources import Measured
+from triton_lab.backend.targets.sm90_resources import _ARITHMETIC, Measured
+from triton_lab.compiled import sm90_kernels
 
 
 @triton.jit
@@ -60,7 +60,7 @@ def test_they_are_those_of_a_compilation_for_the_gpu(kernel, arguments, options)
 
 
 def test_a_launch_does_not_ask(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sm90_resources, "_compiled", lambda *_: pytest.fail("compiled for sm_90"))
+    monkeypatch.setattr(sm90_kernels, "_resources", lambda *_: pytest.fail("compiled for sm_90"))
     y = torch.zeros(2, 4)
     compiled = softmax[(2,)](torch.zeros(2, 4), y, 4, BLOCK=4)
     compiled[(2, 1, 1)](torch.ones(2, 4), y, 4, 4)
@@ -77,15 +77,15 @@ def test_a_kernel_too_large_for_the_gpu_runs_and_tells_what_it_would_need() -> N
 def test_a_kernel_that_the_compiler_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = softmax.warmup(FLOATS, FLOATS, 4, BLOCK=4, grid=(1,))
     compiled._init_handles()
-    monkeypatch.setattr(sm90_resources, "_compiled", lambda name, _, options: ORIGINAL(name, "not MLIR", options))
+    monkeypatch.setattr(sm90_kernels, "_resources", lambda name, _, options: ORIGINAL(name, "not MLIR", options))
     with pytest.raises(RuntimeError, match="the kernel softmax does not compile for sm_90, so its registers are not"):
         print(compiled.n_regs)
 
 
-ORIGINAL = sm90_resources._compiled
+ORIGINAL = sm90_kernels._resources
 
 
-@given(st.integers(0, 10**6), st.integers(1, 50), st.sampled_from(sm90_resources._ARITHMETIC))
+@given(st.integers(0, 10**6), st.integers(1, 50), st.sampled_from(_ARITHMETIC))
 def test_a_measured_number_counts_as_any_other(a: int, b: int, name: str) -> None:
     apply = getattr(operator, f"__{name}__")
     small = a % 60  # a shift or a power of more takes the machine's memory

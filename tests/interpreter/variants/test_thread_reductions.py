@@ -14,7 +14,7 @@ import triton
 import triton.language as tl
 
 from tests.launch.comparison.kernels import recorded
-from triton_lab.backend.targets.sm90_layouts import reduced_of
+from triton_lab.compiled.sm90_kernels import reduced_of
 from triton_lab.interpreter.variants.thread_reductions import Shares, reduced
 
 H100 = np.load(Path(__file__).parents[1] / "h100.npz")

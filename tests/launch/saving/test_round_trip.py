@@ -237,7 +237,7 @@ def test_what_was_compiled_opens_without_a_compiler(tmp_path: Path, monkeypatch:
     head = json.loads(zipfile.ZipFile(tmp_path / "two").read("head.json"))["compilations"]
 
     def loads(*changes: tuple[str, Any]) -> None:
-        serialization.read([{**head[0], **dict(changes)}], lambda _: np.zeros(3, np.uint8), loaded)
+        serialization.read(loaded, [{**head[0], **dict(changes)}], lambda _: np.zeros(3, np.uint8))
 
     loads()
     for wrong in (
@@ -253,7 +253,7 @@ def test_what_was_compiled_opens_without_a_compiler(tmp_path: Path, monkeypatch:
         with pytest.raises(ValueError, match=r"cannot be right|no GPU|sm_90"):
             loads(wrong)
     with pytest.raises(ValueError, match="the compilations"):
-        serialization.read(head * 9, lambda _: np.zeros(3, np.uint8), loaded)
+        serialization.read(loaded, head * 9, lambda _: np.zeros(3, np.uint8))
 
 
 def test_the_limits_of_a_launch_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

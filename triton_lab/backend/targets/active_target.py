@@ -7,6 +7,7 @@ from typing import Any, overload
 
 from triton_lab.backend.targets.gpu import default_driver, gpu_driver, gpu_driver_class, made
 from triton_lab.backend.targets.setting import Change, Setting
+from triton_lab.providers import provided
 
 # What each autotuner has chosen, and how it measures, on the target that is not active now.
 _put_away: weakref.WeakKeyDictionary[Any, dict[str, tuple[dict[Any, Any], Any]]] = weakref.WeakKeyDictionary()
@@ -92,17 +93,10 @@ def shared_gpu() -> str:
 
 def _shared_driver(kind: str, scheduler: str, security: Any, insecure: bool, max_seconds: float, max_bytes: int) -> Any:
     """The driver for a scheduler, which was asked whether it has such workers."""
-    from triton_lab.remote.cluster import Cluster, installed
-    from triton_lab.remote.cluster_target import driver_of
-    from triton_lab.remote.scheduler_address import check_address
-
     global _shared
     if max_seconds <= 0 or max_bytes <= 0:
         raise ValueError(f"max_seconds={max_seconds}, max_bytes={max_bytes}: numbers above 0 are needed")
-    check_address(scheduler, security, insecure)
-    installed()
-    driver = driver_of(Cluster(scheduler, kind, security, max_seconds, max_bytes))
-    driver.cluster.check()
+    driver = provided("shared_driver")(kind, scheduler, security, insecure, max_seconds, max_bytes)
     if kind == "gpu":
         _shared = driver
     return driver

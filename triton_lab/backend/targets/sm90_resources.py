@@ -9,18 +9,12 @@ process of its own, which a compiler that aborts may take along.
 from __future__ import annotations
 
 import functools
-import json
 import operator
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from triton_lab.compiled.compiler_client import CompileOutcome
-
-_SECONDS = 120.0
-_BYTES = 8 << 30
+from triton_lab.providers import provided
 
 
 @dataclass(frozen=True)
@@ -38,43 +32,8 @@ def resources_of(source: Any, metadata: Any) -> Resources:
 
     Raises RuntimeError where sm_90's compiler refuses the kernel.
     """
-    return _compiled(*told_of(source, metadata))
-
-
-def told_of(source: Any, metadata: Any) -> tuple[str, str, str]:
-    """What a compiler in a process of its own is told of a kernel: its name, its TTIR and its options in JSON."""
-    import triton
-
-    from triton_lab.backend.compiler import TARGET, options_of
-
-    options = options_of(metadata)
-    ttir = triton.compile(source, target=TARGET, options=dict(options)).asm["ttir"]
-    return metadata.name, ttir, json.dumps(options)
-
-
-def for_sm_90(name: str, ttir: str, options: str) -> CompileOutcome:
-    """What becomes of a kernel, as `told_of` tells it, in the process that compiles for sm_90."""
-    from triton_lab.compiled import compiler_client
-    from triton_lab.compiled.architecture import architecture
-    from triton_lab.compiled.front_end import Request
-
-    request = Request(name, architecture("sm_90"), ttir, options)
-    return compiler_client.ask(request, _SECONDS, _BYTES, threading.Event())
-
-
-@functools.lru_cache(maxsize=256)
-def _compiled(name: str, ttir: str, options: str) -> Resources:
-    from triton_lab.compiled.architecture import architecture
-    from triton_lab.compiled.resource_facts import metadata_of
-
-    outcome = for_sm_90(name, ttir, options)
-    if not outcome.failure:
-        known = metadata_of(architecture("sm_90"), outcome)
-        if known.registers is not None and known.spills is not None and known.shared is not None:
-            return Resources(known.registers, known.spills, known.shared)
-        outcome.failure = "the tool that tells was not there"
-    reason = outcome.failure.strip().splitlines()[-1]
-    raise RuntimeError(f"the kernel {name} does not compile for sm_90, so its registers are not known: {reason}")
+    found: Resources = provided("resources_of")(source, metadata)
+    return found
 
 
 class Measured:

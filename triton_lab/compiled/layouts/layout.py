@@ -17,6 +17,7 @@ from triton_lab.compiled.layouts.layout_kind import Distributed, Kind, SharedLay
 from triton_lab.compiled.layouts.layout_parser import build, parse, types_of
 from triton_lab.compiled.layouts.linear_layout import Basis, Linear
 from triton_lab.messages import count
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.views.layouts.layout_view import LayoutView
@@ -239,9 +240,8 @@ class Layout:
         >>> blocked.plot(element=(1, 5)).text().splitlines()[-1]
         'element [1, 5] is held by warp 0, lane 5, register 1'
         """
-        from triton_lab.views.layouts.layout_view import LayoutView
-
-        return LayoutView(self, element, **parts)
+        view: LayoutView = provided("Layout.plot")(self, element, **parts)
+        return view
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None

@@ -15,6 +15,7 @@ from triton_lab.compiled.layouts.layout_kind import Kind
 from triton_lab.compiled.layouts.layout_tile import HARDWARE
 from triton_lab.compiled.layouts.linear_layout import Ints, Linear
 from triton_lab.messages import count, number
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,9 +144,8 @@ class Conversion:
         >>> one.to(other).plot(element=(1, 5)).text().splitlines()[-1]
         'element [1, 5]: from warp 1, lane 5, register 0 to warp 0, lane 5, register 1, from warp to warp'
         """
-        from triton_lab.views.layouts.conversion_view import ConversionView
-
-        return ConversionView(self, element)
+        view: ConversionView = provided("Conversion.plot")(self, element)
+        return view
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.backend.targets.gpu_timer import Time
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.views.launch.benchmark.sweep_view import SweepView
@@ -132,9 +133,8 @@ class Sweep:
         >>> print(found.plot().title())
         2 sizes on the CPU: how the time grows
         """
-        from triton_lab.views.launch.benchmark.sweep_view import SweepView
-
-        return SweepView(self)
+        view: SweepView = provided("Sweep.plot")(self)
+        return view
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None

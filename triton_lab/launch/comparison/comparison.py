@@ -14,6 +14,7 @@ from triton_lab.launch.comparison.launch_results import before
 from triton_lab.launch.comparison.mutations.ir_query import unused
 from triton_lab.launch.comparison.relations import relations
 from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.launch.comparison.causes import Causes
@@ -144,9 +145,8 @@ class Comparison:
         >>> comparison.plot("out_ptr").title()
         'add_kernel (CPU) and expected: different'
         """
-        from triton_lab.views.launch.comparison.comparison_view import ComparisonView
-
-        return ComparisonView(self, argument, tries=tries)
+        view: ComparisonView = provided("Comparison.plot")(self, argument, tries=tries)
+        return view
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None

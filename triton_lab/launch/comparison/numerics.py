@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from triton_lab import messages
-from triton_lab.backend.targets.sm90_layouts import reduced_of, scanned_of
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.variants import arithmetic_variants, tensor_cores
 from triton_lab.interpreter.variants.arithmetic_variants import Table
@@ -18,6 +17,7 @@ from triton_lab.ir import Op, Plan, Type
 from triton_lab.ir.fma_contraction import accumulated, contracted
 from triton_lab.launch.comparison.interpreter_changes import Layers, table_of
 from triton_lab.launch.comparison.rounding_rules import APPROXIMATE
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.compiled.layouts.linear_layout import Linear
@@ -146,10 +146,11 @@ def in_threads(launch: Launch) -> list[Switch]:
     refuses the kernel for it, or has changed how many sums there are.
     """
     plan = launch.executable.plan
-    shares = _shares(launch, "tt.reduce", reduced_of, "reduction")
+    shares = _shares(launch, "tt.reduce", provided("Launch.reduced_layouts"), "reduction")
     every = [op for op in plan.walk() if op.index in shares]
     sums = any(len(op.operands) == 1 and _of_floats(plan, op) for op in every)
-    found = {index: Turns.of(one) for index, one in _shares(launch, "tt.scan", scanned_of, "scan").items()}
+    scanned = _shares(launch, "tt.scan", provided("Launch.scanned_layouts"), "scan")
+    found = {index: Turns.of(one) for index, one in scanned.items()}
     turns = {index: one for index, one in found.items() if one is not None}
     done = [("sum" if sums else "reduce", "sums" if sums else "reductions")] * bool(shares)
     done += [("scan", "scans")] * bool(turns)

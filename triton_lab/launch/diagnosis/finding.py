@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import messages
+from triton_lab.providers import provided
 
 # So many different values a finding shows as text.
 SHOWN = 4
@@ -210,9 +211,7 @@ class FindingList(list[Finding]):
         return "\n".join(map(str, self)) if self else "no findings"
 
     def _repr_html_(self) -> str:
-        from triton_lab.views.launch.card.findings_text import findings_html
-
-        return findings_html(self)
+        return str(provided("FindingList.html")(self))
 
 
 def place_of(finding: Finding, file: str, first: int) -> tuple[str, int]:

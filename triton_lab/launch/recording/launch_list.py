@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from triton_lab.launch.launch import Launch
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.launch.recording.forked_launches import Forked
-    from triton_lab.views.launch.card.launch_table import LaunchTable as Table
+    from triton_lab.views.launch.card.launch_table import LaunchTable
 
 
 class Launches(list[Launch]):
@@ -26,18 +27,17 @@ class Launches(list[Launch]):
         self.unseen: list[str] = []
         self.elsewhere: Forked | None = None
 
-    def plot(self) -> Table:
+    def plot(self) -> LaunchTable:
         """The table. It shows the launches that there are now, as they stand. Raises ValueError without any.
 
         >>> print(launches.plot().text())
         1 launch of 1 kernel
         ...
         """
-        from triton_lab.views.launch.card.launch_table import LaunchTable as Table
-
         if not self:
             raise ValueError("no launch was recorded: there is nothing to plot")
-        return Table(tuple(self))
+        view: LaunchTable = provided("Launches.plot")(tuple(self))
+        return view
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Launch: ...

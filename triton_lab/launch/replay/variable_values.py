@@ -18,11 +18,12 @@ from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.instrumented_copy import PREFIX, Twin, Variable
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.messages import count, no_program
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
     from triton_lab.views.launch.comparison.comparison_view import Beside
-    from triton_lab.views.launch.values.variable_view import VariableView as VariableView
+    from triton_lab.views.launch.values.variable_view import VariableView
 
 Array = NDArray[Any]
 
@@ -124,9 +125,8 @@ class Values:
         x on line 21: float32 of shape (128,), 8 programs, 1 iteration
         program (7, 0, 0): 128 float32, 0 to 999
         """
-        from triton_lab.views.launch.values.variable_view import VariableView as VariableView
-
-        return VariableView(self, program, iteration)
+        view: VariableView = provided("Values.view")(self, program, iteration)
+        return view
 
     def compare(
         self, other: Values | None = None, programs: tuple[int, int] = (0, 1), iterations: tuple[int, int] = (0, 0)
@@ -136,9 +136,8 @@ class Values:
         >>> launch.values("x").compare(programs=(0, 1)).title()
         'x: different: 128 of 128 elements; by 128 at most, at x[0]'
         """
-        from triton_lab.views.launch.values.variable_view import compare
-
-        return compare(self, other or self, programs, iterations)
+        beside: Beside = provided("Values.compare")(self, other or self, programs, iterations)
+        return beside
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None

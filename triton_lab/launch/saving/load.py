@@ -35,6 +35,7 @@ from triton_lab.launch.saving.archive import Reader, SavedLaunchError
 from triton_lab.launch.saving.checked_fields import hold, ints, maybe, of, ranges, real
 from triton_lab.launch.saving.save import FINDING_ARRAYS, FINDING_TEXTS
 from triton_lab.launch.saving.written import lines_of
+from triton_lab.providers import provided
 
 Array = NDArray[Any]
 
@@ -152,9 +153,7 @@ def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
         outputs=[_output(reader, *one) for one in head["outputs"]],
     )
     if head.get("compilations"):  # not in files of before
-        from triton_lab.compiled import serialization
-
-        launch.compilations += serialization.read(head["compilations"], reader.array, launch)
+        launch.compilations += provided("Launch.read_compilations")(launch, head["compilations"], reader.array)
     if head["findings"] is not None:  # else it is checked here, when it is asked
         vars(launch)["verdict"] = Verdict(
             [_finding(reader, one) for one in head["findings"]],

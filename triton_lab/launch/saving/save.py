@@ -18,6 +18,7 @@ from triton_lab.launch.recording.snapshot import CannotReplay
 from triton_lab.launch.replay.replay_run import is_cut_short
 from triton_lab.launch.saving import FORMAT, NAME
 from triton_lab.launch.saving.archive import Array, Writer
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.backend.targets.autotuner_trials import Tuning
@@ -57,8 +58,6 @@ def packed_unchecked(launch: Launch) -> bytes:
 
 def _head(launch: Launch, writer: Writer) -> dict[str, Any]:
     """All but what checks and replays with other probes say."""
-    from triton_lab.compiled import serialization
-
     snapshot = launch.snapshot
     if snapshot is None or snapshot.missing:
         reason = "it was not recorded with its memory" if snapshot is None else snapshot.missing
@@ -92,7 +91,7 @@ def _head(launch: Launch, writer: Writer) -> dict[str, Any]:
             [name, str(theirs.dtype).removeprefix("torch."), *_both(writer, theirs, ours)]
             for name, theirs, ours in launch.outputs
         ],
-        "compilations": serialization.told(launch.compilations, writer.array),
+        "compilations": provided("Launch.saved_compilations")(launch, writer.array),
     }  # fmt: skip
     return head
 

@@ -149,10 +149,9 @@ class Desk:
         return self._shown(name, made)
 
     def _page(self, name: str, number: str) -> SessionText:
-        from triton_lab.views.html_page import page
-        from triton_lab.views.launch.card.launch_plot import SHOWN
+        from triton_lab.views.launch.card.launch_plot_accessor import page_of
 
-        return {"name": name, "content": page(self._launched.launch(int(number)).plot(*SHOWN))}
+        return {"name": name, "content": page_of(self._launched.launch(int(number)))}
 
     def _shown(self, name: str, make: Callable[[], View]) -> SessionCard:
         from triton_lab.views.output import saved

@@ -72,6 +72,7 @@ class _Builder:
             gaps=tuple(gaps),
             programs=programs,
             context=tuple(self._context()),
+            generalized=general_scop,
         )
 
     def _context(self) -> list[Constraint]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from triton_lab.polyhedral.core.affine_conditions import Constraint
 from triton_lab.polyhedral.kernels.access_statement import Gap, KernelStatement
 from triton_lab.polyhedral.scop import Scop
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -32,6 +33,7 @@ class KernelScop(Scop):
     gaps: tuple[Gap, ...] = ()
     programs: tuple[str, ...] = ()  # the iterators that are program ids
     context: tuple[Constraint, ...] = ()  # what is taken for granted of parameters
+    generalized: Callable[[Launch], KernelScop] | None = field(default=None, compare=False, repr=False)
 
     @property
     def kernel_statements(self) -> tuple[KernelStatement, ...]:
@@ -51,10 +53,8 @@ class KernelScop(Scop):
     def general(self) -> KernelScop:
         """The kernel with names for as many of its integer arguments as stay affine, and for the grid; their
         values are those of the launch."""
-        from triton_lab.polyhedral.kernels.from_launch import general_scop
-
-        assert self.launch is not None
-        return general_scop(self.launch)
+        assert self.launch is not None and self.generalized is not None
+        return self.generalized(self.launch)
 
     @cached_property
     def verification(self) -> Verification:
@@ -156,9 +156,8 @@ class KernelScop(Scop):
         >>> lab.polyhedral.scop(launch).plot().title()
         'add_kernel: store in line 23'
         """
-        from triton_lab.views.polyhedral.kernel_view import KernelView
-
-        return KernelView(self, line, dims, at, instance)
+        view: KernelView = provided("KernelScop.plot")(self, line, dims, at, instance)
+        return view
 
     def bind(self, **values: int) -> KernelScop:
         """The same kernel with numbers for sizes: those of `general`, as those of a launch are numbers already.

@@ -10,6 +10,7 @@ from triton_lab.polyhedral.display_mixin import Pictured
 from triton_lab.polyhedral.related_work.page_nests import PAGE, PAGE_FIGURE
 from triton_lab.polyhedral.scop import Scop
 from triton_lab.polyhedral.to_scop import scop
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.views.polyhedral.page_view import PageFigures
@@ -33,9 +34,8 @@ class PageDomain(Pictured):
 
     def plot(self) -> PageFigures:
         """Both side by side, with the remarks."""
-        from triton_lab.views.polyhedral.page_view import PageFigures
-
-        return PageFigures(self)
+        view: PageFigures = provided("PageDomain.plot")(self)
+        return view
 
 
 def page_domain() -> PageDomain:

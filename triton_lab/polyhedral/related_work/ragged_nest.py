@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.polyhedral.display_mixin import Pictured
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.views.polyhedral.ragged_view import RaggedView
@@ -58,9 +59,8 @@ class Ragged(Pictured):
 
     def plot(self) -> RaggedView:
         """The rows beside a dense matrix, and why the nest is no scop."""
-        from triton_lab.views.polyhedral.ragged_view import RaggedView
-
-        return RaggedView(self)
+        view: RaggedView = provided("Ragged.plot")(self)
+        return view
 
     def run(self, a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
         """C = A B over the entries that are used, instance by instance."""

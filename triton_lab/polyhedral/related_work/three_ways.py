@@ -22,6 +22,7 @@ from triton_lab.polyhedral.related_work.page_nests import MATMUL, PAGE_SPARSE
 from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED, Ragged
 from triton_lab.polyhedral.schedule import Schedule
 from triton_lab.polyhedral.to_scop import scop
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.views.polyhedral.three_ways_view import WaysView
@@ -56,9 +57,8 @@ class Ways(Pictured):
 
     def plot(self) -> WaysView:
         """The ways side by side: their order, program, what each can say and cannot, and what was measured."""
-        from triton_lab.views.polyhedral.three_ways_view import WaysView
-
-        return WaysView(self)
+        view: WaysView = provided("Ways.plot")(self)
+        return view
 
 
 _CACHE = Cache(lines=64, line_size=8)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from triton_lab.views.html_page import page
 from triton_lab.views.launch.card.launch_card import Card
-from triton_lab.views.launch.card.launch_plot import Pictures
+from triton_lab.views.launch.card.launch_plot import SHOWN, Pictures
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
 
 
 class LaunchPlot(Pictures):
@@ -25,3 +31,8 @@ class LaunchPlot(Pictures):
         'add_kernel[8, 1, 1]'
         """
         return Card(self._launch, show or ("tiling",))
+
+
+def page_of(launch: Launch) -> str:
+    """Everything there is to see of a launch, as one page that needs no network."""
+    return page(Card(launch, SHOWN))

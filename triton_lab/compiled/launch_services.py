@@ -1,0 +1,12 @@
+"""What of compilations a kernel and its launch ask for: what `providers` finds for them, by ``type.method``."""
+
+from __future__ import annotations
+
+PROVIDED = {
+    "Launch.compile": "triton_lab.compiled.launch_compilation:compiled_launch",
+    "Launch.read_compilations": "triton_lab.compiled.serialization:read",
+    "Launch.reduced_layouts": "triton_lab.compiled.sm90_kernels:reduced_of",
+    "Launch.saved_compilations": "triton_lab.compiled.serialization:told",
+    "Launch.scanned_layouts": "triton_lab.compiled.sm90_kernels:scanned_of",
+    "resources_of": "triton_lab.compiled.sm90_kernels:resources_of",
+}

@@ -41,6 +41,7 @@ INSIDE = {
 BELOW = {
     ("providers", "views/displays"): "models would have no `plot`, or each its own import of a view",
     ("providers", "compiled/launch_services"): "a launch could not be compiled, nor saved with what it was compiled to",
+    ("providers", "command/script_services"): "launches in processes that a script starts would not be checked",
     ("providers", "remote/target_services"): "`lab.target` would load Dask's half, or could not choose a scheduler",
 }
 

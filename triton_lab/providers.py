@@ -11,7 +11,12 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-TABLES = ("triton_lab.views.displays", "triton_lab.compiled.launch_services", "triton_lab.remote.target_services")
+TABLES = (
+    "triton_lab.views.displays",
+    "triton_lab.compiled.launch_services",
+    "triton_lab.remote.target_services",
+    "triton_lab.command.script_services",
+)
 """Modules with ``PROVIDED``: a name, ``type.method`` where a method asks, and ``module:attribute``."""
 
 

@@ -31,7 +31,8 @@ from triton_lab.remote import cluster, scheduler_address, scheduler_connection
 from triton_lab.remote.job import FORMAT, Called, Changed, Job, JobAnswer, JobEnded, Raised
 from triton_lab.remote.job_answers import answer_of
 from triton_lab.remote.queue_position import QueuePosition
-from triton_lab.remote.wire_data import DataError, packed
+from triton_lab.remote.remote_errors import DataError
+from triton_lab.remote.wire_data import packed
 
 MOST = 1 << 24
 SECONDS = 30.0

@@ -10,6 +10,7 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
 from triton_lab.backend.identity import DEVICE, NAME
+from triton_lab.providers import provided
 
 _asking = threading.local()
 
@@ -115,9 +116,7 @@ def _join() -> None:
     """`triton-lab check` and `run` hear of the launches of processes that their script starts, too."""
     asked = os.environ.get("TRITON_LAB_JOURNAL")
     if asked:
-        from triton_lab.command.child_journal import join
-
-        join(asked)
+        provided("join_script")(asked)
 
 
 _join()

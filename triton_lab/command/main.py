@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -200,7 +199,7 @@ def _security(authority: Path | None, certificate: Path | None, key: Path | None
 
 def main() -> None:
     """What ``triton-lab`` and ``python -m triton_lab`` run."""
-    from triton_lab.command.terminal import CLOSED, let_go
+    from triton_lab.command.terminal import CLOSED, let_go, open_closed_streams
 
     open_closed_streams()
     try:
@@ -209,13 +208,3 @@ def main() -> None:
         sys.exit(CLOSED)
     finally:
         let_go(sys.stdout, sys.stderr)
-
-
-def open_closed_streams() -> None:
-    """Where a stream was closed when we were started (``>&-``), what would go there goes nowhere.
-
-    Else Python has None in its place, and the next file that a script opens would get its number.
-    """
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):  # as they are numbered
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - to the end of the process

@@ -9,7 +9,9 @@ import atexit
 import contextlib
 import json
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,7 @@ import click
 
 from triton_lab.command.launch_journal import VARIABLE, Journal, JournalPlace, Tally, open_journal
 from triton_lab.command.run_script import Script, ScriptEnd, run
-from triton_lab.command.script_supervisor import end_with_parent, restore_signals
+from triton_lab.processes import linux
 
 if TYPE_CHECKING:
     from triton_lab.command.launch_listener import ListeningProcess
@@ -27,8 +29,9 @@ if TYPE_CHECKING:
 def main() -> None:
     """What this process does: ``python -m triton_lab.command.script_process SETTINGS``."""
     settings = json.loads(sys.argv[1])
-    end_with_parent(settings["supervisor"])
-    from triton_lab.command.main import open_closed_streams
+    with contextlib.suppress(OSError):
+        linux.end_with_parent(settings["supervisor"])
+    from triton_lab.command.terminal import open_closed_streams
 
     open_closed_streams()
     place = JournalPlace.of(os.environ[VARIABLE])
@@ -36,7 +39,8 @@ def main() -> None:
     place = replace(place, script=os.getpid())
     os.environ[VARIABLE] = place.text()
     journal = open_journal(place, "script", Tally.opened(settings["tally"]))
-    restore_signals(settings["mask"])
+    if threading.current_thread() is threading.main_thread():  # what the supervisor held back comes through again
+        signal.pthread_sigmask(signal.SIG_SETMASK, settings["mask"])
     script = Script(settings["name"], tuple(settings["arguments"]), settings["module"])
     with contextlib.suppress(KeyboardInterrupt):  # one that came before the script began is its end
         sys.exit(_ran(script, settings, journal))

@@ -14,9 +14,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -181,19 +180,3 @@ class _Family:
         for (number, since), times in self._with_triton.items():
             if times >= _SEEN and number not in known:
                 left.hidden.append(self._lines[number, since])
-
-
-def end_with_parent(parent: int) -> None:
-    """Called by the script's process: it ends when the one that outlives it is killed."""
-    import ctypes
-
-    with contextlib.suppress(AttributeError, OSError):
-        ctypes.CDLL(None).prctl(1, int(signal.SIGKILL), 0, 0, 0)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:
-        os._exit(128 + signal.SIGKILL)
-
-
-def restore_signals(mask: Sequence[int]) -> None:
-    """Called by the script's process: the signals that its parent held back come through again."""
-    if threading.current_thread() is threading.main_thread():
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)

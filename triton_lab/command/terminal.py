@@ -46,6 +46,16 @@ def is_cut_off(stream: TextIO) -> bool:
         return False
 
 
+def open_closed_streams() -> None:
+    """Where a stream was closed when we were started (``>&-``), what would go there goes nowhere.
+
+    Else Python has None in its place, and the next file that a script opens would get its number.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):  # as they are numbered
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - to the end of the process
+
+
 def let_go(*streams: TextIO) -> None:
     """What would still go to a stream that nobody reads goes nowhere: Python would complain of it at its end."""
     for stream in streams:

@@ -18,9 +18,8 @@ from triton_lab.remote.job_answers import answer_of
 from triton_lab.remote.job_process import BESIDE, PRINTED, READY
 from triton_lab.remote.queue_display import waiting
 from triton_lab.remote.queue_position import PREFIX, QueuePosition, forbid_retries, place
-from triton_lab.remote.remote_errors import RemoteError
+from triton_lab.remote.remote_errors import DataError, RemoteError
 from triton_lab.remote.scheduler_address import check_address as check_address
-from triton_lab.remote.wire_data import DataError
 
 RESOURCE = "GPU"
 """The resource of Dask's that a worker with a GPU is started with: ``--resources "GPU=1"``."""

@@ -37,9 +37,9 @@ from triton_lab.remote.job import (
     TensorArgument,
 )
 from triton_lab.remote.job_answers import check_done
-from triton_lab.remote.remote_errors import RemoteError, raised
+from triton_lab.remote.remote_errors import DataError, RemoteError, raised
 from triton_lab.remote.scheduler_address import check_address
-from triton_lab.remote.wire_data import DataError, packed, unpacked
+from triton_lab.remote.wire_data import packed, unpacked
 
 # A job goes to so many GPUs of other architectures, for which it has to be read anew each time.
 _OTHERS = 3

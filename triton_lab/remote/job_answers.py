@@ -13,7 +13,8 @@ from triton_lab.launch.byte_ranges import Ranges
 from triton_lab.launch.diagnosis.finding import SEVERITY
 from triton_lab.launch.sharding.shard import Done, Whole
 from triton_lab.remote.job import FORMAT, JobAnswer, JobEnded, Raised, Reply
-from triton_lab.remote.wire_data import DataError, unpacked
+from triton_lab.remote.remote_errors import DataError
+from triton_lab.remote.wire_data import unpacked
 
 _NAME = 200  # characters of an address, of a device, of a type's name
 _TEXT = 1 << 20

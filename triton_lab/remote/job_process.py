@@ -28,7 +28,8 @@ from triton_lab.processes import isolation, linux
 from triton_lab.processes.descendants import end_descendants
 from triton_lab.remote import job_folders
 from triton_lab.remote.job import FORMAT, Called, CompiledJob, Job, JobAnswer, Raised, ShardWork
-from triton_lab.remote.wire_data import DataError, NotData, packed, unpacked
+from triton_lab.remote.remote_errors import DataError
+from triton_lab.remote.wire_data import NotData, packed, unpacked
 
 READY = 180.0  # seconds that it may take to import what jobs need
 IDLE = 900.0  # and that it waits for another request

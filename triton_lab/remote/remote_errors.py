@@ -16,6 +16,10 @@ class RemoteError(RuntimeError):
     """
 
 
+class DataError(ValueError):
+    """What came from elsewhere is not what it should be; the message says what is wrong."""
+
+
 _ASK = {"launch": "lab.target", "call": "lab.spread"}
 _AFTER = {
     "launch": "Nothing was written to the tensors, and the next launch has a process of its own.",

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.launch.saving.archive import Reader, SavedLaunchError, Writer
+from triton_lab.remote.remote_errors import DataError
 
 ALLOWED = "None, bool, int, float, str, bytes, list, tuple, dict, arrays of NumPy, tensors and recorded launches travel"
 _MEMBERS = 1 << 16
@@ -26,10 +27,6 @@ _ANY_SECONDS = 1e9
 _DIGITS = 4000  # of an integer
 _KINDS = "biufc"
 _AXES = 64
-
-
-class DataError(ValueError):
-    """What came from elsewhere is not what it should be; the message says what is wrong."""
 
 
 class NotData(TypeError):

@@ -29,7 +29,7 @@ from triton_lab.launch.saving.load import Shown
 from triton_lab.launch.sharding.shard import Done, Whole
 from triton_lab.launch.source_lines import UserLine
 from triton_lab.remote import job
-from triton_lab.remote.wire_data import DataError
+from triton_lab.remote.remote_errors import DataError
 
 _DATACLASSES = (
     *(

@@ -123,14 +123,19 @@ def interpret(
     """
     try:
         with bar(call.metadata.name, progress) as told:
-            machine = functools.partial(_machine, call, watches, told, quiet)
+            made: list[Machine] = []
+
+            def machine() -> Machine:
+                made.append(_machine(call, watches, told, quiet))
+                return made[-1]
+
             run = engine.chosen(machine(), call.trial) if ready is None else functools.partial(ready, told, machine)
             start = time.perf_counter()
             try:
                 run()
             finally:
                 call.seconds = call.interpreted = time.perf_counter() - start
-                call.steps = machine.steps
+                call.steps = made[-1].steps if made else 0
                 benchmark_events.spend(call.seconds)
     except KernelError as error:
         # Only a fault of ours has a cause that is worth seeing.

@@ -5,10 +5,12 @@ which splits into cases by recursion. A hard question fills memory for minutes, 
 process. isl counts its operations and can be told to give up at a number of them; as each level of the recursion takes
 several, that bounds the stack, too.
 
-A count is a poor measure of time: 100,000 operations may take a tenth of a second or two. But nothing else stops isl
-from within: its calls hold Python's lock, so no other thread can tell it to, and a question that was given up cannot be
-continued. So `answered` asks again with twice the count, on a stack that has room for it, as long as the time that is
-left is enough for what the next try will take by the growth of the last two.
+A count is a poor measure of time: 100,000 operations may take a tenth of a second or two. So a timer stops isl as well
+(`isl_abort`), and `answered` asks again with twice the count, on a stack that has room for it, as long as time is left.
+A question that was given up cannot be continued. The first try ends within a second, so that an interrupt waits no
+longer; the later ones end when a signal comes.
+
+What Python does around the questions is bounded by `series`, which gives all questions within one time together.
 """
 
 from __future__ import annotations
@@ -23,23 +25,33 @@ from typing import TypeVar
 
 import islpy as isl
 
+from triton_lab.polyhedral.core.isl_abort import stop_at, stopped_by_signals, wait_out
+
 # All that our examples need, and then less than a megabyte of stack.
 OPERATIONS = 100_000
 # What one question of the reader's may take.
 SECONDS = 3.0
+# What isl may take where nothing but the end of its call lets an interrupt through.
+AT_ONCE = 0.8
 # For tries of more than `OPERATIONS`; what is not used is only reserved.
 _STACK = 256 << 20
+_MOST_OPERATIONS = 200 * OPERATIONS
 
 # The count belongs to isl's context, and there is one for the whole process.
 _TURN = threading.RLock()
 # Whether the thread that waits for this one has the turn.
 _HAS_TURN: contextvars.ContextVar[bool] = contextvars.ContextVar("has_turn", default=False)
+# Whether the reader waits no longer.
+_INTERRUPTED = threading.Event()
+# When the questions around this one end.
+_NEVER = float("inf")
+_UNTIL: contextvars.ContextVar[float] = contextvars.ContextVar("until", default=_NEVER)
 
 T = TypeVar("T")
 
 
 class TooHard(ValueError):
-    """isl gave up."""
+    """isl gave up, or the time for a question was over."""
 
 
 class NoAnswer(ValueError):
@@ -48,34 +60,63 @@ class NoAnswer(ValueError):
 
 def answered(question: str, ask: Callable[[], T], operations: int | None = None) -> T:
     """What ``ask`` returns. It may be called several times, and in another thread; the first try has ``operations``
-    (by default `OPERATIONS`) whatever time they take.
+    (by default `OPERATIONS`) and `AT_ONCE`.
 
     Raises `TooHard` where isl finds nothing within `SECONDS`, and `NoAnswer` with the reason where it never will.
     """
     began = monotonic()
     with _turn():
+        count = operations or OPERATIONS
         try:
-            with effort(question, operations):
+            with effort(question, count):
                 return ask()
         except TooHard:
-            count, before, growth = operations or OPERATIONS, monotonic() - began, 2.0
-            while before * growth < SECONDS - (monotonic() - began):
+            before, growth = monotonic() - began, 2.0
+            if before >= AT_ONCE:  # ended by the time, which says nothing of the count that is enough
+                count, before = 4 * count, AT_ONCE / 2
+            end = min(began + SECONDS, _UNTIL.get())
+            while before * growth < end - monotonic() and count < _MOST_OPERATIONS:
                 count *= 2
                 start = monotonic()
                 try:
-                    return _on_a_tall_stack(question, ask, count)
+                    return _on_a_tall_stack(question, ask, count, end)
                 except TooHard:
                     took = monotonic() - start
                     before, growth = took, max(2.0, took / max(before, 1e-6))
             raise
 
 
-def _on_a_tall_stack(question: str, ask: Callable[[], T], count: int) -> T:
+@contextmanager
+def series(question: str, seconds: float | None = None) -> Iterator[None]:
+    """Everything within has ``seconds`` (by default `SECONDS`) together: `effort`, `answered` and `check_time` raise
+    `TooHard` once they are over."""
+    with _until(monotonic() + (SECONDS if seconds is None else seconds)):
+        check_time(question)
+        yield
+
+
+def check_time(question: str) -> None:
+    """Raise `TooHard`, with the ``question`` in words, where the time of the `series` around is over."""
+    if monotonic() > _UNTIL.get():
+        raise TooHard(f"{question}: too hard, {SECONDS:g} s are over")
+
+
+@contextmanager
+def _until(end: float) -> Iterator[float]:
+    end = min(end, _UNTIL.get())
+    token = _UNTIL.set(end)
+    try:
+        yield end
+    finally:
+        _UNTIL.reset(token)
+
+
+def _on_a_tall_stack(question: str, ask: Callable[[], T], count: int, end: float) -> T:
     outcome: list[T | BaseException] = []
 
     def work() -> None:
         try:
-            with effort(question, count):
+            with effort(question, count, end - monotonic()):
                 outcome.append(ask())
         except BaseException as error:
             outcome.append(error)
@@ -88,7 +129,15 @@ def _on_a_tall_stack(question: str, ask: Callable[[], T], count: int) -> T:
         thread.start()
     finally:
         threading.stack_size(usual)
-    thread.join()
+    with stopped_by_signals():
+        try:
+            thread.join()
+        except BaseException:  # an interrupt: isl has given up, and what is asked next is given no time
+            _INTERRUPTED.set()
+            thread.join()
+            raise
+        finally:
+            _INTERRUPTED.clear()
     (found,) = outcome
     if isinstance(found, BaseException):
         raise found
@@ -105,25 +154,36 @@ def _turn() -> Iterator[None]:
 
 
 @contextmanager
-def effort(question: str, operations: int | None = None) -> Iterator[None]:
+def effort(question: str, operations: int | None = None, seconds: float | None = None) -> Iterator[None]:
     """A question with a count and no second try: raises `TooHard`, with the ``question`` in words, where isl needs
-    more ``operations`` (by default `OPERATIONS`), and `NoAnswer` for any other error of isl.
+    more ``operations`` (by default `OPERATIONS`) or ``seconds`` (`AT_ONCE`), and `NoAnswer` for any other error of isl.
 
     Within another one it is a question of its own, with a count of its own.
     """
     context = isl.DEFAULT_CONTEXT
     with _turn():
-        outside = context.get_max_operations()
-        context.reset_operations()
-        context.set_max_operations(OPERATIONS if operations is None else operations)
-        try:
-            yield
-        except isl.Error as error:
-            if _spent():
-                raise TooHard(f"{question}: too hard for isl") from error
-            raise NoAnswer(f"{question}: isl says {_reason(error)!r}") from error
-        finally:
-            context.set_max_operations(outside)
+        outside, around = context.get_max_operations(), _UNTIL.get()
+        with _until(monotonic() + (AT_ONCE if seconds is None else seconds)) as end:
+            check_time(question)
+            if _INTERRUPTED.is_set():
+                raise TooHard(f"{question}: interrupted")
+            context.reset_operations()
+            context.set_max_operations(OPERATIONS if operations is None else operations)
+            stop_at(end)
+            try:
+                yield
+            except isl.Error as error:
+                if _spent():
+                    raise TooHard(f"{question}: too hard for isl") from error
+                raise NoAnswer(f"{question}: isl says {_reason(error)!r}") from error
+            except RecursionError as error:
+                raise TooHard(f"{question}: too deep for Python") from error
+            finally:
+                context.set_max_operations(outside)
+                if outside == 0:
+                    around = _NEVER  # no question is asked
+                    wait_out(end)
+                stop_at(around)
 
 
 def _spent() -> bool:

@@ -1,0 +1,214 @@
+"""isl stopped in the middle of a question: when its time is up, or when a signal comes.
+
+isl's calls hold Python's lock, so no thread of Python's can stop one. isl looks at a mark of its own at each of its
+operations (`isl_ctx_abort` sets it), and POSIX has two things that call a C function with one argument and no Python:
+a timer, and a read that has come to its end. The timer measures the time; the read waits for the byte that Python's own
+handler of signals writes (`signal.set_wakeup_fd`).
+
+Where one of the parts is missing (another C library, another islpy), `stoppable` is false and nothing is stopped.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import select
+import signal
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from time import monotonic, sleep
+from typing import Any
+
+import islpy as isl
+
+_CLOCK_MONOTONIC = 1
+_TIMER_ABSTIME = 1
+_SIGEV_THREAD = 2
+_BYTES = 64
+_WORDS = 256  # more than isl's context has
+# Within this of its end a question may be over while the timer's thread still is to set the mark.
+_SLACK = 0.002
+
+
+class _Event(ctypes.Structure):
+    """``struct sigevent``: call ``function(value)`` in a thread of the C library's."""
+
+    _fields_ = (
+        ("value", ctypes.c_void_p),
+        ("signal", ctypes.c_int),
+        ("notify", ctypes.c_int),
+        ("function", ctypes.c_void_p),
+        ("attributes", ctypes.c_void_p),
+        ("rest", ctypes.c_char * 32),
+    )
+
+
+class _Times(ctypes.Structure):
+    """``struct itimerspec``."""
+
+    _fields_ = tuple((name, ctypes.c_long) for name in ("every_s", "every_ns", "at_s", "at_ns"))
+
+
+class _Read(ctypes.Structure):
+    """``struct aiocb``: what both C libraries of Linux begin it with, and room for what is their own."""
+
+    _fields_ = (
+        ("file", ctypes.c_int),
+        ("operation", ctypes.c_int),
+        ("priority", ctypes.c_int),
+        ("buffer", ctypes.c_void_p),
+        ("size", ctypes.c_size_t),
+        ("event", _Event),
+        ("rest", ctypes.c_char * 256),
+    )
+
+
+class _Abort:
+    """What stops isl in this process."""
+
+    def __init__(self, context: int, function: int, library: Any) -> None:
+        self.event = _Event(context, 0, _SIGEV_THREAD, function, None)
+        self.library = library
+        self.timer = ctypes.c_void_p()
+        if library.timer_create(_CLOCK_MONOTONIC, ctypes.byref(self.event), ctypes.byref(self.timer)) != 0:
+            raise OSError(ctypes.get_errno(), "no timer")
+        self.armed = False
+        self.read: _Read | None = None
+
+    def at(self, deadline: float) -> None:
+        """Stop isl at ``deadline`` (of `time.monotonic`); infinity: never."""
+        if deadline == float("inf"):
+            if not self.armed:
+                return
+            when = _Times()
+        else:
+            nanoseconds = max(int(deadline * 1e9), 1)
+            when = _Times(0, 0, *divmod(nanoseconds, 1_000_000_000))
+        self.armed = deadline != float("inf")
+        self.library.timer_settime(self.timer, _TIMER_ABSTIME, ctypes.byref(when), None)
+
+    def wait_for_signal(self) -> int:
+        """Stop isl when a byte comes; gives the file that takes it."""
+        if self.read is None:
+            self.source, self.sink = os.pipe()
+            os.set_blocking(self.sink, False)
+            self.buffer = ctypes.create_string_buffer(_BYTES)
+            self._read_again()
+        return self.sink
+
+    def bytes_come(self) -> bytes:
+        """What came, with the read begun anew where it has ended."""
+        assert self.read is not None
+        if self.library.aio_error(ctypes.byref(self.read)) != 0:
+            return b""
+        count = self.library.aio_return(ctypes.byref(self.read))
+        found = self.buffer.raw[: max(count, 0)]
+        while select.select([self.source], [], [], 0)[0]:
+            found += os.read(self.source, _BYTES)
+        self._read_again()
+        return found
+
+    def _read_again(self) -> None:
+        self.read = _Read(self.source, 0, 0, ctypes.addressof(self.buffer), _BYTES, self.event)
+        if self.library.aio_read(ctypes.byref(self.read)) != 0:
+            raise OSError(ctypes.get_errno(), "no read")
+
+
+def stoppable() -> bool:
+    """Whether a question can be stopped here."""
+    return _abort(os.getpid()) is not None
+
+
+def stop_at(deadline: float) -> None:
+    """Have isl give up at ``deadline`` (of `time.monotonic`), at infinity never; whatever stopped it is over."""
+    abort = _abort(os.getpid())
+    if abort is not None:
+        abort.at(deadline)
+    if isl.DEFAULT_CONTEXT.aborted():
+        isl.DEFAULT_CONTEXT.resume()
+
+
+def wait_out(deadline: float) -> None:
+    """Return when a timer that was set for ``deadline`` sets no mark any more."""
+    if -_SLACK < monotonic() - deadline < _SLACK:
+        sleep(2 * _SLACK)
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Within, a signal with a handler of Python's makes isl give up. Only where Python runs handlers: in the main thread."""
+    abort = _abort(os.getpid())
+    if abort is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    try:
+        usual = signal.set_wakeup_fd(abort.wait_for_signal(), warn_on_full_buffer=False)
+    except (OSError, ValueError):  # a read that the C library does not begin, or another interpreter
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(usual, warn_on_full_buffer=False)
+        come = abort.bytes_come()
+        if come and usual >= 0:  # an event loop waits for them
+            with suppress(OSError):  # it is full, and then its reader wakes anyway
+                os.write(usual, come)
+
+
+@cache
+def _abort(process: int) -> _Abort | None:
+    """Of this process: a fork has no timers of its parent's."""
+    try:
+        module = ctypes.CDLL(isl._isl.__file__)  # type: ignore[attr-defined]
+        function = ctypes.cast(module.isl_ctx_abort, ctypes.c_void_p).value
+        library = _c_library()
+        context = _context_address()
+        return _Abort(context, function, library) if context and function and library else None
+    except (AttributeError, OSError, struct.error):
+        return None
+
+
+def _c_library() -> Any:
+    for name in (None, "librt.so.1"):  # until 2.34 the GNU C library has timers in another file
+        library = ctypes.CDLL(name, use_errno=True)
+        if all(hasattr(library, call) for call in ("timer_create", "timer_settime", "aio_read", "aio_error")):
+            library.aio_return.restype = ctypes.c_ssize_t
+            library.timer_settime.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+            return library
+    return None
+
+
+def _context_address() -> int:
+    """Where isl's context is; 0 where it is not found. islpy's object holds its address, or points at it.
+
+    It is known by its limit of operations: a number that we set is found in it, and the next one, too.
+    """
+    context: Any = isl.DEFAULT_CONTEXT
+    usual = context.get_max_operations()
+    try:
+        own = _words(id(context), context.__sizeof__())
+        for address in (*own, *(word for pointer in own for word in _words(pointer, 8))):
+            places = set(range(_WORDS))
+            for mark in (0x5EED_0000_0001, 0x5EED_0000_0002):
+                context.set_max_operations(mark)
+                places &= {k for k, word in enumerate(_words(address, 8 * _WORDS)) if word == mark}
+            if places:
+                return address
+    finally:
+        context.set_max_operations(usual)
+    return 0
+
+
+def _words(address: int, size: int) -> tuple[int, ...]:
+    """The machine words there; none where this process has no memory there."""
+    try:
+        with open("/proc/self/mem", "rb", buffering=0) as memory:
+            memory.seek(address)
+            data = memory.read(size)
+    except (OSError, ValueError, OverflowError):
+        return ()
+    return struct.unpack_from(f"{len(data) // 8}N", data)

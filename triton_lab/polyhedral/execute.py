@@ -57,6 +57,10 @@ class _Executable(PythonPrinter):
             return [f"{'    ' * indent}{target} = {self.text(Binary(node.op, node.target, node.value))}"]
         return super().lines(node, indent)
 
+    @property
+    def functions(self) -> Mapping[str, str]:
+        return {"/": "_c_divide", "%": "_c_remainder"} if self.language == "c" else {}
+
     def header(self, node: For) -> str:
         return f"for {_safe(node.iterator)} in {self.range(node)}:"
 
@@ -67,23 +71,16 @@ class _Executable(PythonPrinter):
         if isinstance(expression, Name):
             return _safe(expression.id), 9
         if isinstance(expression, Unary) and expression.op == "-":
-            expression = Unary("-", self.operand(expression.operand))
+            expression = Unary("-", self.as_number(expression.operand))
         return super().pieces(expression)
 
-    def operand(self, expression: Expr) -> Expr:
+    def as_number(self, expression: Expr) -> Expr:
         """``expression`` where a number is wanted: a condition counts as 0 or 1 (two truths of NumPy add up to one)."""
         if not (isinstance(expression, Compare | Logic) or (isinstance(expression, Unary) and expression.op == "not")):
             return expression
         if isinstance(expression, Logic) and self.language == "c":  # in Python, one of its operands
             expression = Compare("!=", expression, Number(0))
         return Call("number", (expression,))
-
-    def binary(self, expression: Binary) -> tuple[str, int]:
-        expression = Binary(expression.op, self.operand(expression.left), self.operand(expression.right))
-        if self.language == "c" and expression.op in ("/", "%"):
-            name = {"/": "_c_divide", "%": "_c_remainder"}[expression.op]
-            return f"{name}({self.text(expression.left)}, {self.text(expression.right)})", 9
-        return super().binary(expression)
 
     def call(self, call: Call) -> str:
         return f"_{call.function}({', '.join(self.text(a) for a in call.arguments)})"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from triton_lab.polyhedral.core.affine import Affine, isl_name, latex_name
 from triton_lab.polyhedral.core.conditions import Constraint, Formula
 from triton_lab.polyhedral.core.corners import HalfSpace, corners, half_spaces
+from triton_lab.polyhedral.core.effort import answered
 from triton_lab.polyhedral.core.matrix import AffineMatrix, latex_matrix
 from triton_lab.polyhedral.core.points import count_points, set_points
 
@@ -56,7 +57,8 @@ class Domain:
     def set(self) -> isl.Set:
         """The isl set."""
         head = f"{self.statement}[{', '.join(isl_name(i) for i in self.iterators)}]"
-        return isl.Set(f"{space_text(self.parameters)}{{ {head} : {formula_text(self.pieces)} }}")
+        text = f"{space_text(self.parameters)}{{ {head} : {formula_text(self.pieces)} }}"
+        return answered(f"the domain of {self.statement}", lambda: isl.Set(text))
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:

@@ -20,19 +20,19 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import monotonic
+from time import thread_time
 from typing import TypeVar
 
 import islpy as isl
 
-from triton_lab.polyhedral.core.isl_abort import stop_at, stopped_by_signals, wait_out
+from triton_lab.polyhedral.core.isl_abort import end_thread, stop_at, stopped_by_signals, wait_out
 
 # All that our examples need, and then less than a megabyte of stack.
 OPERATIONS = 100_000
-# What one question of the reader's may take.
+# What one question of the reader's may take: of time that this thread computes, so that answers depend on no other.
 SECONDS = 3.0
 # What isl may take where nothing but the end of its call lets an interrupt through.
-AT_ONCE = 0.8
+AT_ONCE = 0.5
 # For tries of more than `OPERATIONS`; what is not used is only reserved.
 _STACK = 256 << 20
 _MOST_OPERATIONS = 200 * OPERATIONS
@@ -51,7 +51,10 @@ T = TypeVar("T")
 
 
 class TooHard(ValueError):
-    """isl gave up, or the time for a question was over."""
+    """isl gave up, or the time for a question was over. ``line`` and ``column``: where, of a text that was read."""
+
+    line: int | None = None
+    column: int | None = None
 
 
 class NoAnswer(ValueError):
@@ -64,25 +67,25 @@ def answered(question: str, ask: Callable[[], T], operations: int | None = None)
 
     Raises `TooHard` where isl finds nothing within `SECONDS`, and `NoAnswer` with the reason where it never will.
     """
-    began = monotonic()
+    began = thread_time()
     with _turn():
         count = operations or OPERATIONS
         try:
             with effort(question, count):
                 return ask()
         except TooHard:
-            before, growth = monotonic() - began, 2.0
+            before, growth = thread_time() - began, 2.0
             if before >= AT_ONCE:  # ended by the time, which says nothing of the count that is enough
                 count, before = 4 * count, AT_ONCE / 2
             end = min(began + SECONDS, _UNTIL.get())
-            while before * growth < end - monotonic() and count < _MOST_OPERATIONS:
+            while before * growth < end - thread_time() and count < _MOST_OPERATIONS:
                 count *= 2
-                start = monotonic()
+                spent = list[float]()
                 try:
-                    return _on_a_tall_stack(question, ask, count, end)
+                    return _on_a_tall_stack(question, ask, count, end - thread_time(), spent)
                 except TooHard:
-                    took = monotonic() - start
-                    before, growth = took, max(2.0, took / max(before, 1e-6))
+                    growth = max(2.0, spent[0] / max(before, 1e-6))
+                    before, end = spent[0], end - spent[0]
             raise
 
 
@@ -90,14 +93,14 @@ def answered(question: str, ask: Callable[[], T], operations: int | None = None)
 def series(question: str, seconds: float | None = None) -> Iterator[None]:
     """Everything within has ``seconds`` (by default `SECONDS`) together: `effort`, `answered` and `check_time` raise
     `TooHard` once they are over."""
-    with _until(monotonic() + (SECONDS if seconds is None else seconds)):
+    with _until(thread_time() + (SECONDS if seconds is None else seconds)):
         check_time(question)
         yield
 
 
 def check_time(question: str) -> None:
     """Raise `TooHard`, with the ``question`` in words, where the time of the `series` around is over."""
-    if monotonic() > _UNTIL.get():
+    if thread_time() > _UNTIL.get():
         raise TooHard(f"{question}: too hard, {SECONDS:g} s are over")
 
 
@@ -111,15 +114,20 @@ def _until(end: float) -> Iterator[float]:
         _UNTIL.reset(token)
 
 
-def _on_a_tall_stack(question: str, ask: Callable[[], T], count: int, end: float) -> T:
+def _on_a_tall_stack(question: str, ask: Callable[[], T], count: int, seconds: float, spent: list[float]) -> T:
+    """A try in another thread, which measures its own time: what it took is added to ``spent``."""
     outcome: list[T | BaseException] = []
 
     def work() -> None:
         try:
-            with effort(question, count, end - monotonic()):
+            _UNTIL.set(_NEVER)
+            with effort(question, count, seconds):
                 outcome.append(ask())
         except BaseException as error:
             outcome.append(error)
+        finally:
+            end_thread()
+            spent.append(thread_time())
 
     context = contextvars.copy_context()
     context.run(_HAS_TURN.set, True)
@@ -163,7 +171,7 @@ def effort(question: str, operations: int | None = None, seconds: float | None =
     context = isl.DEFAULT_CONTEXT
     with _turn():
         outside, around = context.get_max_operations(), _UNTIL.get()
-        with _until(monotonic() + (AT_ONCE if seconds is None else seconds)) as end:
+        with _until(thread_time() + (AT_ONCE if seconds is None else seconds)) as end:
             check_time(question)
             if _INTERRUPTED.is_set():
                 raise TooHard(f"{question}: interrupted")

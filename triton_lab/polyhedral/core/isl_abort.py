@@ -2,8 +2,9 @@
 
 isl's calls hold Python's lock, so no thread of Python's can stop one. isl looks at a mark of its own at each of its
 operations (`isl_ctx_abort` sets it), and POSIX has two things that call a C function with one argument and no Python:
-a timer, and a read that has come to its end. The timer measures the time; the read waits for the byte that Python's own
-handler of signals writes (`signal.set_wakeup_fd`).
+a timer, and a read that has come to its end. The timer measures the time that this thread computes, so that a busy
+machine gets the same answers; the read waits for the byte that Python's own handler of signals writes
+(`signal.set_wakeup_fd`).
 
 Where one of the parts is missing (another C library, another islpy), `stoppable` is false and nothing is stopped.
 """
@@ -19,12 +20,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from time import monotonic, sleep
+from time import sleep, thread_time
 from typing import Any
 
 import islpy as isl
 
-_CLOCK_MONOTONIC = 1
+_CLOCK_THREAD_CPUTIME_ID = 3
 _TIMER_ABSTIME = 1
 _SIGEV_THREAD = 2
 _BYTES = 64
@@ -72,23 +73,29 @@ class _Abort:
     def __init__(self, context: int, function: int, library: Any) -> None:
         self.event = _Event(context, 0, _SIGEV_THREAD, function, None)
         self.library = library
-        self.timer = ctypes.c_void_p()
-        if library.timer_create(_CLOCK_MONOTONIC, ctypes.byref(self.event), ctypes.byref(self.timer)) != 0:
-            raise OSError(ctypes.get_errno(), "no timer")
-        self.armed = False
+        self.thread = threading.local()  # its timer: the clock is the thread's, too
+        self.timer()
         self.read: _Read | None = None
 
+    def timer(self) -> ctypes.c_void_p:
+        found: ctypes.c_void_p | None = getattr(self.thread, "timer", None)
+        if found is None:
+            found = ctypes.c_void_p()
+            if self.library.timer_create(_CLOCK_THREAD_CPUTIME_ID, ctypes.byref(self.event), ctypes.byref(found)) != 0:
+                raise OSError(ctypes.get_errno(), "no timer")
+            self.thread.timer = found
+        return found
+
     def at(self, deadline: float) -> None:
-        """Stop isl at ``deadline`` (of `time.monotonic`); infinity: never."""
-        if deadline == float("inf"):
-            if not self.armed:
-                return
-            when = _Times()
-        else:
-            nanoseconds = max(int(deadline * 1e9), 1)
-            when = _Times(0, 0, *divmod(nanoseconds, 1_000_000_000))
-        self.armed = deadline != float("inf")
-        self.library.timer_settime(self.timer, _TIMER_ABSTIME, ctypes.byref(when), None)
+        """Stop isl at ``deadline`` (of `time.thread_time`); infinity: never."""
+        nanoseconds = 0 if deadline == float("inf") else max(int(deadline * 1e9), 1)
+        when = _Times(0, 0, *divmod(nanoseconds, 1_000_000_000))
+        self.library.timer_settime(self.timer(), _TIMER_ABSTIME, ctypes.byref(when), None)
+
+    def end_thread(self) -> None:
+        """This thread asks no more."""
+        self.library.timer_delete(self.timer())
+        del self.thread.timer
 
     def wait_for_signal(self) -> int:
         """Stop isl when a byte comes; gives the file that takes it."""
@@ -123,7 +130,7 @@ def stoppable() -> bool:
 
 
 def stop_at(deadline: float) -> None:
-    """Have isl give up at ``deadline`` (of `time.monotonic`), at infinity never; whatever stopped it is over."""
+    """Have isl give up at ``deadline`` (of `time.thread_time`), at infinity never; whatever stopped it is over."""
     abort = _abort(os.getpid())
     if abort is not None:
         abort.at(deadline)
@@ -131,15 +138,22 @@ def stop_at(deadline: float) -> None:
         isl.DEFAULT_CONTEXT.resume()
 
 
+def end_thread() -> None:
+    """To be called in a thread that has asked, at its end."""
+    abort = _abort(os.getpid())
+    if abort is not None:
+        abort.end_thread()
+
+
 def wait_out(deadline: float) -> None:
     """Return when a timer that was set for ``deadline`` sets no mark any more."""
-    if -_SLACK < monotonic() - deadline < _SLACK:
+    if -_SLACK < thread_time() - deadline < _SLACK:
         sleep(2 * _SLACK)
 
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Within, a signal with a handler of Python's makes isl give up. Only where Python runs handlers: in the main thread."""
+    """Within, a signal with a handler of Python's makes isl give up. Python runs handlers in the main thread alone."""
     abort = _abort(os.getpid())
     if abort is None or threading.current_thread() is not threading.main_thread():
         yield
@@ -177,6 +191,7 @@ def _c_library() -> Any:
         library = ctypes.CDLL(name, use_errno=True)
         if all(hasattr(library, call) for call in ("timer_create", "timer_settime", "aio_read", "aio_error")):
             library.aio_return.restype = ctypes.c_ssize_t
+            library.timer_delete.argtypes = (ctypes.c_void_p,)
             library.timer_settime.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
             return library
     return None

@@ -198,9 +198,24 @@ def children(expression: Expr) -> tuple[Expr, ...]:
 
 def walk(expression: Expr) -> Iterator[Expr]:
     """``expression`` and everything in it, outside first."""
-    yield expression
-    for child in children(expression):
-        yield from walk(child)
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting.extend(reversed(children(part)))
+
+
+def left_operands(expression: Expr) -> tuple[list[Binary], Expr]:
+    """The operations whose first operand is the next one, from outside, and the first operand of all.
+
+    ``a + b + c`` is as deep as it is long, and programs that others generate have long sums: what goes down by calls
+    goes down on the right alone.
+    """
+    chain: list[Binary] = []
+    while isinstance(expression, Binary):
+        chain.append(expression)
+        expression = expression.left
+    return chain, expression
 
 
 def assignments(nodes: tuple[Node, ...]) -> Iterator[Assign]:
@@ -230,9 +245,15 @@ def every_loop(nodes: tuple[Node, ...]) -> Iterator[For]:
 def rebuild(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
     """``expression`` with ``change`` applied to every part of it, inside first."""
     match expression:
+        case Binary():
+            chain, left = left_operands(expression)
+            left = rebuild(left, change)
+            for part in reversed(chain):
+                left = change(replace(part, left=left, right=rebuild(part.right, change)))
+            return left
         case Unary():
             expression = replace(expression, operand=rebuild(expression.operand, change))
-        case Binary() | Compare():
+        case Compare():
             left, right = rebuild(expression.left, change), rebuild(expression.right, change)
             expression = replace(expression, left=left, right=right)
         case Logic():

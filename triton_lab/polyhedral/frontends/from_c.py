@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any, NoReturn
 
 from pycparser import c_ast
@@ -219,6 +220,8 @@ class _Reader:
     # Expressions.
 
     def _expression(self, node: Any) -> Expr:
+        if isinstance(node, c_ast.BinaryOp):
+            return self._operations(node)
         span = self._span(node)
         match node:
             case c_ast.Constant():
@@ -233,8 +236,6 @@ class _Reader:
                 return self._expression(node.expr)
             case c_ast.UnaryOp(op="!"):
                 return Unary("not", self._expression(node.expr), span)
-            case c_ast.BinaryOp():
-                return self._binary(node, span)
             case c_ast.TernaryOp():
                 condition, yes, no = (self._expression(e) for e in (node.cond, node.iftrue, node.iffalse))
                 return Choose(condition, yes, no, span)
@@ -255,8 +256,19 @@ class _Reader:
                 self._refuse("an expression must not change anything: write this as a statement of its own", node)
         self._refuse("this expression has no place in a loop nest", node)
 
-    def _binary(self, node: Any, span: Span) -> Expr:
-        left, right = self._expression(node.left), self._expression(node.right)
+    def _operations(self, node: Any) -> Expr:
+        """A chain of operations of any length: ``a + b + c``."""
+        chain: list[Any] = []
+        while isinstance(node, c_ast.BinaryOp):
+            chain.append(node)
+            node = node.left
+        value = self._expression(node)
+        spans = self.parsed.spans([node, *reversed(chain)])[1:]
+        for part, span in zip(reversed(chain), spans, strict=True):
+            value = self._binary(part, value, self._expression(part.right), span)
+        return value
+
+    def _binary(self, node: Any, left: Expr, right: Expr, span: Span) -> Expr:
         if node.op in ("<", "<=", ">", ">=", "==", "!="):
             return Compare(node.op, left, right, span)
         if node.op in ("&&", "||"):
@@ -280,13 +292,28 @@ class _Reader:
     def _number(self, node: Any) -> int | float:
         text = node.value.lower()
         if node.type in ("float", "double", "long double"):
-            return float(text.rstrip("fl"))
+            return self._real(text.rstrip("fl"), node)
         if "unsigned" in node.type:
             self._refuse("unsigned arithmetic wraps around: it is not affine", node)
         if "int" not in node.type:
             self._refuse(f"{node.value} is not a number", node)
         digits = text.rstrip("l")
-        return int(digits, 8) if digits.startswith("0") and digits.isdigit() else int(digits, 0)
+        try:
+            value = int(digits, 8) if digits.startswith("0") and digits.isdigit() else int(digits, 0)
+        except ValueError:
+            self._refuse("this is not a number", node)
+        if value >= 1 << 63:
+            self._refuse("this number does not fit 64 bits", node)
+        return value
+
+    def _real(self, digits: str, node: Any) -> float:
+        try:
+            value = float.fromhex(digits) if digits.startswith("0x") else float(digits)
+        except (OverflowError, ValueError):
+            self._refuse("this is not a number", node)
+        if not isfinite(value):
+            self._refuse("this number is beyond the largest double", node)
+        return value
 
     def _span(self, node: Any) -> Span:
         return self.parsed.span(node)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 import textwrap
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
@@ -45,6 +47,7 @@ _BINARY: dict[type[ast.operator], str] = {
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
+_LARGEST = sys.float_info.max
 _REFUSED: dict[type[ast.stmt], str] = {
     ast.Break: "break leaves the loop early: the iterations would no longer be those that the bounds say",
     ast.Continue: "continue skips the rest of an iteration: write the condition as an affine if",
@@ -68,10 +71,10 @@ def python_source(function: Callable[..., Any]) -> SourceText:
 def nest_from_python(source: SourceText, lenient: bool = False) -> Nest:
     """The loops of the function (or the bare loops) in ``source``. Raises `NotAScop`; where ``lenient``, only for what
     is no Python, and what it refuses otherwise is an `Opaque` node."""
-    lines = source.text.splitlines()
+    lines = source.lines
     indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     try:
-        tree = ast.parse(textwrap.dedent(source.text))
+        tree = python_tree(textwrap.dedent(source.text))
     except SyntaxError as error:
         line, column = error.lineno or 1, (error.offset or 1) + indent
         end = (error.end_offset or 0) + indent if error.end_lineno == error.lineno else 0
@@ -80,12 +83,19 @@ def nest_from_python(source: SourceText, lenient: bool = False) -> Nest:
     return _Reader(source, indent, lenient).nest(tree)
 
 
+def python_tree(text: str) -> ast.Module:
+    """``text`` as Python. What Python would only warn of, the reader refuses where it matters."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
+
+
 class _Reader:
     def __init__(self, source: SourceText, indent: int, lenient: bool) -> None:
         self.source = source
         self.lenient = lenient
         self.indent = indent
-        self.lines = textwrap.dedent(source.text).splitlines()
+        self.lines = textwrap.dedent(source.text).split("\n")
         self.sizes: dict[str, None] = {}  # the parameters that stand for sizes of arrays
 
     def nest(self, tree: ast.Module) -> Nest:
@@ -194,6 +204,8 @@ class _Reader:
             case ast.Constant(value=bool() as value):
                 return Number(int(value), span)
             case ast.Constant(value=(int() | float()) as value):
+                if abs(value) > _LARGEST:
+                    self._refuse("this number is beyond the largest float", node)
                 return Number(value, span)
             case ast.Name():
                 return Name(node.id, span)
@@ -212,7 +224,7 @@ class _Reader:
             case ast.UnaryOp(op=ast.Not()):
                 return Unary("not", self._expression(node.operand), span)
             case ast.BinOp() if type(node.op) in _BINARY:
-                return Binary(_BINARY[type(node.op)], self._expression(node.left), self._expression(node.right), span)
+                return self._operations(node)
             case ast.BoolOp():
                 op = "and" if isinstance(node.op, ast.And) else "or"
                 return Logic(op, tuple(self._expression(e) for e in node.values), span)
@@ -229,6 +241,17 @@ class _Reader:
             case ast.Slice():
                 self._refuse("a slice is many elements at once: write the loop over them", node)
         self._refuse("this expression has no place in a loop nest", node)
+
+    def _operations(self, node: ast.expr) -> Expr:
+        """A chain of operations of any length: ``a + b + c``."""
+        chain: list[ast.BinOp] = []
+        while isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
+            chain.append(node)
+            node = node.left
+        value = self._expression(node)
+        for part in reversed(chain):
+            value = Binary(_BINARY[type(part.op)], value, self._expression(part.right), self._span(part))
+        return value
 
     def _call(self, name: str, node: ast.Call, span: Span) -> Expr:
         function, arguments = _FUNCTIONS[name], tuple(self._expression(e) for e in node.args)

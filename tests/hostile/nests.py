@@ -51,11 +51,11 @@ def texts(seed: int, count: int = COUNT) -> Iterator[tuple[str, str]]:
         made += 1
     bases = [*_PAGE, *POLYBENCH.values(), *_PYTHON]
     for number in range(made, count):
-        if number % 2:
+        if number % 3 == 0:
             yield f"damaged {number}", _damaged(random, random.choice(bases))
         else:
             text = _c_nest(random, 0) if random.random() < 0.6 else _python_nest(random, 0)
-            yield f"grammar {number}", text if random.random() < 0.7 else _damaged(random, text)
+            yield f"grammar {number}", text if random.random() < 0.85 else _damaged(random, text)
 
 
 def tries(seed: int) -> Iterator[Try]:
@@ -198,7 +198,7 @@ def _without_measure() -> Iterator[tuple[str, str]]:
 
 def _damaged(random: Random, text: str) -> str:
     """``text`` with one to four places changed."""
-    for _ in range(random.randint(1, 4)):
+    for _ in range(random.choice((1, 1, 1, 2, 4))):
         at = random.randint(0, len(text))
         size = random.choice((1, 1, 2, 5, 20))
         match random.randrange(7):
@@ -239,15 +239,22 @@ _NAMES = (
 )
 
 
-def _expression(random: Random, depth: int, python: bool) -> str:
+def _iterators(random: Random, loops: int) -> str:
+    """The iterators of the loops around, or now and then one more."""
+    return "ijklp"[: loops + (random.random() < 0.05)]
+
+
+def _expression(random: Random, depth: int, python: bool, loops: int) -> str:
     if depth > 3 or random.random() < 0.35:
-        return random.choice((*_NAMES[:8], *_NAMES, "0", "1", "2", "7", str(random.randrange(1 << 40)), "1.5", "A[i]"))
-    left, right = (_expression(random, depth + 1, python) for _ in range(2))
-    match random.randrange(10):
+        if random.random() < 0.97:
+            return random.choice((*_iterators(random, loops), *_iterators(random, loops), "n", "m", "0", "1", "2", "7"))
+        return random.choice((*_NAMES, str(random.randrange(1 << 40)), "1.5", "A[i]"))
+    left, right = (_expression(random, depth + 1, python, loops) for _ in range(2))
+    match random.choice((0, 0, 0, 3, 3, 9)) if random.random() < 0.92 else random.randrange(10):
         case 0 | 1 | 2:
             return f"{left} {random.choice('+-')} {right}"
         case 3:
-            return f"{random.choice(('2', '3', '-4', '100', left))} * {right}"
+            return f"{random.choice(('2', '3', '-4', '100', '5', '7', left))} * ({right})"
         case 4:
             operation = "//" if python and random.random() < 0.7 else random.choice("/%")
             return f"({left}) {operation} {random.choice(('2', '3', '0', '-2', '64', '1000003', right))}"
@@ -258,19 +265,21 @@ def _expression(random: Random, depth: int, python: bool) -> str:
         case 7:
             return f"{random.choice('ABC')}[{left}]" + random.choice(("", f"[{right}]"))
         case 8:
-            condition = _condition(random, depth + 1, python)
+            condition = _condition(random, depth + 1, python, loops)
             return f"({left} if {condition} else {right})" if python else f"({condition} ? {left} : {right})"
     return f"({left})"
 
 
-def _condition(random: Random, depth: int, python: bool) -> str:
+def _condition(random: Random, depth: int, python: bool, loops: int) -> str:
     if depth < 4 and random.random() < 0.4:
-        one, other = (_condition(random, depth + 1, python) for _ in range(2))
+        one, other = (_condition(random, depth + 1, python, loops) for _ in range(2))
         words = ("and", "or") if python else ("&&", "||")
         joined = f"({one} {random.choice(words)} {other})"
         return joined if random.random() < 0.8 else f"{'not ' if python else '!'}{joined}"
     comparison = random.choice(("<", "<=", ">", ">=", "==", "!="))
-    return f"{_expression(random, depth + 1, python)} {comparison} {_expression(random, depth + 1, python)}"
+    return (
+        f"{_expression(random, depth + 1, python, loops)} {comparison} {_expression(random, depth + 1, python, loops)}"
+    )
 
 
 def _c_nest(random: Random, depth: int) -> str:
@@ -278,27 +287,29 @@ def _c_nest(random: Random, depth: int) -> str:
     for _ in range(random.choice((1, 1, 2, 3))):
         kind = random.random()
         if depth < 5 and kind < 0.6:
-            name = random.choice(("i", "j", "k", "l", "p")) if random.random() < 0.2 else "ijklp"[depth]
-            bound = _expression(random, 2, False)
-            start = random.choice(("0", "1", "-3", _expression(random, 3, False)))
+            name = random.choice(("i", "j", "k", "l", "p")) if random.random() < 0.05 else "ijklp"[depth]
+            bound = _expression(random, 2, False, depth)
+            start = random.choice(("0", "1", "-3", _expression(random, 3, False, depth)))
             step = random.choice(
                 (f"{name}++", f"{name}++", f"{name} += 3", f"{name}--", f"{name} += 0", f"{name} += {name}")
             )
             body = _c_nest(random, depth + 1)
             lines.append(
-                f"for (int {name} = {start}; {name} {random.choice(('<', '<=', '>='))} {bound}; {step}) {{\n{body}}}"
+                f"for (int {name} = {start}; {name} {random.choice(('<', '<=', '<', '<=', '<', '>='))} {bound}; {step}) {{\n{body}}}"
             )
         elif depth < 5 and kind < 0.75:
             orelse = f" else {{ {_c_nest(random, depth + 1)} }}" if random.random() < 0.3 else ""
-            lines.append(f"if ({_condition(random, 0, False)}) {{ {_c_nest(random, depth + 1)} }}{orelse}")
-        elif kind < 0.8:
+            lines.append(f"if ({_condition(random, 0, False, depth)}) {{ {_c_nest(random, depth + 1)} }}{orelse}")
+        elif kind < 0.77:
             lines.append(
-                f"{random.choice(('int', 'double', 'unsigned', 'long'))} {random.choice(_NAMES)} = {_expression(random, 2, False)};"
+                f"{random.choice(('int', 'int', 'double', 'long', 'int', 'unsigned'))} {random.choice(_NAMES)} = {_expression(random, 2, False, depth)};"
             )
         else:
-            operation = random.choice(("=", "=", "+=", "*=", "|=", "<<="))
+            operation = random.choice(
+                ("=", "=", "=", "=", "+=", "*=") if random.random() < 0.95 else ("|=", "<<=", "%=")
+            )
             lines.append(
-                f"{random.choice('ABC')}[{_expression(random, 2, False)}] {operation} {_expression(random, 0, False)};"
+                f"{random.choice('ABC')}[{_expression(random, 2, False, depth)}] {operation} {_expression(random, 0, False, depth)};"
             )
     return "\n".join(lines) + "\n"
 
@@ -308,12 +319,14 @@ def _python_nest(random: Random, depth: int) -> str:
     for _ in range(random.choice((1, 1, 2))):
         kind = random.random()
         if depth < 5 and kind < 0.6:
-            bounds = ", ".join(_expression(random, 2, True) for _ in range(random.choice((1, 2, 2, 3))))
+            bounds = ", ".join(_expression(random, 2, True, depth) for _ in range(random.choice((1, 1, 2))))
+            if random.random() < 0.02:
+                bounds = f"0, {bounds.split(', ')[0]}, {random.choice(('2', '-1', '0', 'n'))}"
             lines.append(f"{space}for {'ijklp'[depth]} in range({bounds}):\n{_python_nest(random, depth + 1)}")
         elif 0 < depth < 5 and kind < 0.75:
-            lines.append(f"{space}if {_condition(random, 0, True)}:\n{_python_nest(random, depth + 1)}")
+            lines.append(f"{space}if {_condition(random, 0, True, depth)}:\n{_python_nest(random, depth + 1)}")
         else:
             lines.append(
-                f"{space}{random.choice('ABC')}[{_expression(random, 2, True)}] = {_expression(random, 0, True)}\n"
+                f"{space}{random.choice('ABC')}[{_expression(random, 2, True, depth)}] = {_expression(random, 0, True, depth)}\n"
             )
     return "".join(lines)

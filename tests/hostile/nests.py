@@ -290,9 +290,9 @@ def _c_nest(random: Random, depth: int) -> str:
             name = random.choice(("i", "j", "k", "l", "p")) if random.random() < 0.05 else "ijklp"[depth]
             bound = _expression(random, 2, False, depth)
             start = random.choice(("0", "1", "-3", _expression(random, 3, False, depth)))
-            step = random.choice(
-                (f"{name}++", f"{name}++", f"{name} += 3", f"{name}--", f"{name} += 0", f"{name} += {name}")
-            )
+            step = random.choice((f"{name}++", f"{name}++", f"{name} += 3"))
+            if random.random() < 0.03:
+                step = random.choice((f"{name}--", f"{name} += 0", f"{name} += {name}", ""))
             body = _c_nest(random, depth + 1)
             lines.append(
                 f"for (int {name} = {start}; {name} {random.choice(('<', '<=', '<', '<=', '<', '>='))} {bound}; {step}) {{\n{body}}}"

@@ -11,8 +11,8 @@ from typing import Literal, NoReturn
 from triton_lab.polyhedral.core import conditions
 from triton_lab.polyhedral.core.access import Access
 from triton_lab.polyhedral.core.affine import Affine
-from triton_lab.polyhedral.core.conditions import Constraint, Formula, Value
 from triton_lab.polyhedral.core.cases import without_empty
+from triton_lab.polyhedral.core.conditions import Constraint, Formula, Value
 from triton_lab.polyhedral.core.domain import Domain
 from triton_lab.polyhedral.core.effort import TooHard, check_time
 from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Tree, sequence, statements
@@ -27,6 +27,7 @@ from triton_lab.polyhedral.core.nest import (
     Name,
     Nest,
     Node,
+    Visit,
     assignments,
     every_loop,
     rebuild,
@@ -93,7 +94,7 @@ class _Builder:
         children: list[Tree] = []
         for node in nodes:
             child: Tree | None = None
-            with self._placed(node.span):
+            with self._placed(_span(node)):
                 match node:
                     case Declare():
                         scope = replace(scope, locals={**scope.locals, node.name: scope.iterators})
@@ -286,6 +287,10 @@ class _Builder:
 
     def _refuse(self, reason: str, span: Span) -> NoReturn:
         raise NotAScop(reason, self.source, span)
+
+
+def _span(node: Node) -> Span:
+    return Span(1, 1, 2) if isinstance(node, Visit) else node.span  # no reader gives visits
 
 
 def _everything(node: Assign) -> Iterator[Expr]:

@@ -12,6 +12,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.polyhedral.core.compiled import compiled
 from triton_lab.polyhedral.core.effort import answered
 from triton_lab.polyhedral.core.nest import (
     MATHEMATICS,
@@ -161,7 +162,7 @@ def run(schedule: Ordered, arrays: Mapping[str, Any], values: Mapping[str, int])
     _check_bounds(bound, memory)
     text = "\n".join(_Executable(scop.language).statement_lines(nodes))
     names = {_safe(k): v for k, v in {**bound.values, **memory}.items()}
-    exec(compile(text, "<schedule>", "exec"), {**_FUNCTIONS, **names})
+    exec(compiled(text), {**_FUNCTIONS, **names})
     return {name: memory[name] for name in memory if not _is_local(scop, name)}
 
 
@@ -232,7 +233,7 @@ def call_visits(schedule: Ordered, functions: Mapping[str, Callable[..., Any]]) 
         raise ValueError(f"give a value for {', '.join(missing)}: .bind({missing[0]}=8)")
     text = "\n".join(_Executable(scop.language).statement_lines(program(schedule, scop.values)))
     names = {_safe(p): scop.values[p] for p in scop.parameters}
-    exec(compile(text, "<schedule>", "exec"), {**_FUNCTIONS, **names, **functions})
+    exec(compiled(text), {**_FUNCTIONS, **names, **functions})
 
 
 def visits(schedule: Ordered) -> Visits:

@@ -177,7 +177,7 @@ def stopped_by_signals() -> Iterator[None]:
 def _abort(process: int) -> _Abort | None:
     """Of this process: a fork has no timers of its parent's."""
     try:
-        module = ctypes.CDLL(isl._isl.__file__)  # type: ignore[attr-defined]
+        module = ctypes.CDLL(isl._isl.__file__)
         function = ctypes.cast(module.isl_ctx_abort, ctypes.c_void_p).value
         library = _c_library()
         context = _context_address()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-
 _LONGEST_LINE = 400  # of which a message shows all
 
 

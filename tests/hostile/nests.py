@@ -27,7 +27,7 @@ _ALARM = 60
 def tries(seed: int) -> Iterator[Try]:
     """One `Try` for each text."""
     for number, (name, text) in enumerate(texts(seed)):
-        yield tried(name, text, _QUESTIONS[number % len(_QUESTIONS)])
+        yield tried(name, text, QUESTIONS[number % len(QUESTIONS)])
 
 
 def tried(name: str, text: str, question: Callable[[Scop], Any]) -> Try:
@@ -69,7 +69,7 @@ def _bound(found: Scop) -> Scop:
 
 
 # In words alone, in most cases: asking costs more than reading.
-_QUESTIONS: tuple[Callable[[Scop], Any], ...] = (
+QUESTIONS: tuple[Callable[[Scop], Any], ...] = (
     lambda found: None,
     lambda found: repr(found.dependences),
     lambda found: found.schedule.program(),

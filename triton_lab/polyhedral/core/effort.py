@@ -7,8 +7,8 @@ several, that bounds the stack, too.
 
 A count is a poor measure of time: 100,000 operations may take a tenth of a second or two. So a timer stops isl as well
 (`isl_abort`), and `answered` asks again with twice the count, on a stack that has room for it, as long as time is left.
-A question that was given up cannot be continued. The first try ends within a second, so that an interrupt waits no
-longer; the later ones end when a signal comes.
+A question that was given up cannot be continued. `answered` gives up when a signal comes, too, and goes on where its
+handler does; one `effort` is over soon, so that an interrupt waits no longer than a second.
 
 What Python does around the questions is bounded by `series`, which gives all questions within one time together.
 """
@@ -71,7 +71,7 @@ def answered(question: str, ask: Callable[[], T], operations: int | None = None)
     with _turn():
         count = operations or OPERATIONS
         try:
-            with effort(question, count):
+            with stopped_by_signals(), effort(question, count):
                 return ask()
         except TooHard:
             before, growth = thread_time() - began, 2.0

@@ -163,6 +163,9 @@ def stopped_by_signals() -> Iterator[None]:
     except (OSError, ValueError):  # a read that the C library does not begin, or another interpreter
         yield
         return
+    if usual == abort.sink:  # a question within another
+        yield
+        return
     try:
         yield
     finally:

@@ -20,7 +20,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import thread_time
+from time import monotonic, thread_time
 from typing import TypeVar
 
 import islpy as isl
@@ -93,7 +93,7 @@ def answered(question: str, ask: Callable[[], T], operations: int | None = None)
 def series(question: str, seconds: float | None = None) -> Iterator[None]:
     """Everything within has ``seconds`` (by default `SECONDS`) together: `effort`, `answered` and `check_time` raise
     `TooHard` once they are over."""
-    with _until(thread_time() + (SECONDS if seconds is None else seconds)):
+    with stopped_by_signals(), _until(thread_time() + (SECONDS if seconds is None else seconds)):
         check_time(question)
         yield
 
@@ -171,8 +171,12 @@ def effort(question: str, operations: int | None = None, seconds: float | None =
     context = isl.DEFAULT_CONTEXT
     with _turn():
         outside, around = context.get_max_operations(), _UNTIL.get()
-        with _until(thread_time() + (AT_ONCE if seconds is None else seconds)) as end:
-            check_time(question)
+        most = AT_ONCE if seconds is None else seconds
+        # The thread's own clock is slow to read; that of the wall is at least as far.
+        wall, now = monotonic(), thread_time()
+        with _until(now + most) as end:
+            if now > end:
+                check_time(question)
             if _INTERRUPTED.is_set():
                 raise TooHard(f"{question}: interrupted")
             context.reset_operations()
@@ -190,7 +194,8 @@ def effort(question: str, operations: int | None = None, seconds: float | None =
                 context.set_max_operations(outside)
                 if outside == 0:
                     around = _NEVER  # no question is asked
-                    wait_out(end)
+                    if monotonic() - wall > 0.9 * most:
+                        wait_out(end)
                 stop_at(around)
 
 

@@ -28,6 +28,7 @@ import islpy as isl
 _CLOCK_THREAD_CPUTIME_ID = 3
 _TIMER_ABSTIME = 1
 _SIGEV_THREAD = 2
+_NEVER = float("inf")
 _BYTES = 64
 _WORDS = 256  # more than isl's context has
 # Within this of its end a question may be over while the timer's thread still is to set the mark.
@@ -76,6 +77,9 @@ class _Abort:
         self.thread = threading.local()  # its timer: the clock is the thread's, too
         self.timer()
         self.read: _Read | None = None
+        self.watched = False
+        self.never = _Times()
+        self.when = _Times()
 
     def timer(self) -> ctypes.c_void_p:
         found: ctypes.c_void_p | None = getattr(self.thread, "timer", None)
@@ -88,8 +92,10 @@ class _Abort:
 
     def at(self, deadline: float) -> None:
         """Stop isl at ``deadline`` (of `time.thread_time`); infinity: never."""
-        nanoseconds = 0 if deadline == float("inf") else max(int(deadline * 1e9), 1)
-        when = _Times(0, 0, *divmod(nanoseconds, 1_000_000_000))
+        when = self.never
+        if deadline != _NEVER:
+            when = self.when
+            when.at_s, when.at_ns = divmod(max(int(deadline * 1e9), 1), 1_000_000_000)
         self.library.timer_settime(self.timer(), _TIMER_ABSTIME, ctypes.byref(when), None)
 
     def end_thread(self) -> None:
@@ -155,7 +161,7 @@ def wait_out(deadline: float) -> None:
 def stopped_by_signals() -> Iterator[None]:
     """Within, a signal with a handler of Python's makes isl give up. Python runs handlers in the main thread alone."""
     abort = _abort(os.getpid())
-    if abort is None or threading.current_thread() is not threading.main_thread():
+    if abort is None or abort.watched or threading.current_thread() is not threading.main_thread():
         yield
         return
     try:
@@ -163,12 +169,11 @@ def stopped_by_signals() -> Iterator[None]:
     except (OSError, ValueError):  # a read that the C library does not begin, or another interpreter
         yield
         return
-    if usual == abort.sink:  # a question within another
-        yield
-        return
+    abort.watched = True
     try:
         yield
     finally:
+        abort.watched = False
         signal.set_wakeup_fd(usual, warn_on_full_buffer=False)
         come = abort.bytes_come()
         if come and usual >= 0:  # an event loop waits for them

@@ -49,7 +49,7 @@ def _outcome(text: str, question: Callable[[Scop], Any]) -> tuple[Outcome, str]:
             repr(found)
             question(found)
     except NotAScop as refused:
-        placed = refused.line >= 1 and refused.column >= 1 and bool(refused.reason)
+        placed = refused.line >= 1 and refused.column >= 1 and bool(str(refused).encode())
         return ("refused", "") if placed else ("wrong", f"no place: {refused!r}")
     except TooHard as hard:
         placed = found is not None or (hard.line or 0) >= 1

@@ -32,6 +32,7 @@ def test_what_no_reader_takes_is_refused_at_its_place(text: str, line: int, colu
     with pytest.raises(NotAScop) as refused:
         scop(text)
     assert (refused.value.line, refused.value.column) == (line, column)
+    assert str(refused.value).encode()
 
 
 @pytest.mark.parametrize("text", [f"A[0] = {'- ' * 2000}1;", f"for i in range(n):\n    A[i] = {'-' * 2000}1\n"])

@@ -29,6 +29,7 @@ from triton_lab.polyhedral.core.nest import (
     Node,
     Visit,
     assignments,
+    declared,
     every_loop,
     rebuild,
     substitute,
@@ -71,8 +72,8 @@ class _Builder:
             if isinstance(part, Load):
                 refuse_name(part.array, source, part.span)
         self.iterators = {loop.iterator: loop for loop in every_loop(nest.body)}
-        self.integers = {name for name, kind in _declared(nest.body) if kind.startswith("int")}
-        self.dtypes = {**dict(nest.types), **dict(_declared(nest.body))}
+        self.integers = {name for name, kind in declared(nest.body) if kind.startswith("int")}
+        self.dtypes = {**dict(nest.types), **dict(declared(nest.body))}
         self.parameters: dict[str, None] = dict.fromkeys(nest.parameters)
         self.pending: list[tuple[Assign, _Scope, str]] = []
 
@@ -296,17 +297,6 @@ def _span(node: Node) -> Span:
 def _everything(node: Assign) -> Iterator[Expr]:
     yield from walk(node.target)
     yield from walk(node.value)
-
-
-def _declared(nodes: tuple[Node, ...]) -> Iterator[tuple[str, str]]:
-    for node in nodes:
-        match node:
-            case Declare():
-                yield node.name, node.type
-            case For():
-                yield from _declared(node.body)
-            case If():
-                yield from _declared((*node.body, *node.orelse))
 
 
 def _direction(constraint: Constraint, iterator: str) -> int:

@@ -11,8 +11,9 @@ from typing import Any, Literal, overload
 from triton_lab.polyhedral.build import build
 from triton_lab.polyhedral.core.source import SourceText
 from triton_lab.polyhedral.frontends.from_c import nest_from_c
-from triton_lab.polyhedral.frontends.from_python import nest_from_python, python_source, python_tree
+from triton_lab.polyhedral.frontends.from_python import nest_from_python
 from triton_lab.polyhedral.frontends.limits import clean, in_words
+from triton_lab.polyhedral.frontends.python_text import python_source, python_tree
 from triton_lab.polyhedral.maximal import Maximal
 from triton_lab.polyhedral.maximal import maximal as maximal_parts
 from triton_lab.polyhedral.schedule import Schedule

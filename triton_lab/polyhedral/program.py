@@ -13,7 +13,8 @@ from triton_lab.polyhedral.core.affine import isl_name
 from triton_lab.polyhedral.core.effort import answered
 from triton_lab.polyhedral.core.generate import loops
 from triton_lab.polyhedral.core.loop_tree import Loop, path, statements, time_text, times
-from triton_lab.polyhedral.core.nest import Assign, Expr, Load, Node, Visit, map_visits, rebuild, substitute
+from triton_lab.polyhedral.core.nest import Assign, Expr, Load, Node, Visit, rebuild, substitute
+from triton_lab.polyhedral.core.nest_maps import map_visits
 from triton_lab.polyhedral.core.ordered import Ordered
 from triton_lab.polyhedral.core.printer import CPrinter, Printer, PythonPrinter
 from triton_lab.polyhedral.core.statement import Statement

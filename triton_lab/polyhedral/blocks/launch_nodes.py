@@ -16,7 +16,8 @@ from triton_lab.polyhedral.core.affine import Affine, isl_name
 from triton_lab.polyhedral.core.effort import effort
 from triton_lab.polyhedral.core.generate import expression_of, loops
 from triton_lab.polyhedral.core.loop_tree import Loop, path, time_text
-from triton_lab.polyhedral.core.nest import Expr, For, Name, Node, map_expressions, substitute
+from triton_lab.polyhedral.core.nest import Expr, For, Name, Node, substitute
+from triton_lab.polyhedral.core.nest_maps import map_expressions
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.instances import Instances

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Any, NoReturn
 
 from pycparser import c_ast
@@ -28,6 +27,7 @@ from triton_lab.polyhedral.core.nest import (
     Unary,
 )
 from triton_lab.polyhedral.core.source import NotAScop, SourceText, Span
+from triton_lab.polyhedral.frontends.c_numbers import number
 from triton_lab.polyhedral.frontends.c_syntax import Parsed, parse
 from triton_lab.words import count as counted
 
@@ -290,30 +290,10 @@ class _Reader:
         return Load(base.name, tuple(indices), self._span(node))
 
     def _number(self, node: Any) -> int | float:
-        text = node.value.lower()
-        if node.type in ("float", "double", "long double"):
-            return self._real(text.rstrip("fl"), node)
-        if "unsigned" in node.type:
-            self._refuse("unsigned arithmetic wraps around: it is not affine", node)
-        if "int" not in node.type:
-            self._refuse(f"{node.value} is not a number", node)
-        digits = text.rstrip("l")
         try:
-            value = int(digits, 8) if digits.startswith("0") and digits.isdigit() else int(digits, 0)
-        except ValueError:
-            self._refuse("this is not a number", node)
-        if value >= 1 << 63:
-            self._refuse("this number does not fit 64 bits", node)
-        return value
-
-    def _real(self, digits: str, node: Any) -> float:
-        try:
-            value = float.fromhex(digits) if digits.startswith("0x") else float(digits)
-        except (OverflowError, ValueError):
-            self._refuse("this is not a number", node)
-        if not isfinite(value):
-            self._refuse("this number is beyond the largest double", node)
-        return value
+            return number(node.type, node.value)
+        except ValueError as refused:
+            self._refuse(str(refused), node)
 
     def _span(self, node: Any) -> Span:
         return self.parsed.span(node)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import sys
 import textwrap
-import warnings
-from collections.abc import Callable, Iterable
-from typing import Any, NoReturn
+from collections.abc import Iterable
+from typing import NoReturn
 
 from triton_lab.polyhedral.core.nest import (
     MATHEMATICS,
@@ -31,7 +29,7 @@ from triton_lab.polyhedral.core.nest import (
     walk,
 )
 from triton_lab.polyhedral.core.source import NotAScop, SourceText, Span
-from triton_lab.words import cell
+from triton_lab.polyhedral.frontends.python_text import python_tree
 from triton_lab.words import count as counted
 
 _FUNCTIONS = {
@@ -56,18 +54,6 @@ _REFUSED: dict[type[ast.stmt], str] = {
 }
 
 
-def python_source(function: Callable[..., Any]) -> SourceText:
-    """The source of ``function``, with the line numbers of its file or cell."""
-    try:
-        lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError):
-        raise ValueError(f"the source of {function!r} is not to be had: give its text as a string") from None
-    filename = inspect.getsourcefile(function) or ""
-    # A cell has no file name worth reading.
-    shown = cell(filename) or ("" if filename.startswith("<") else filename.rsplit("/", 1)[-1])
-    return SourceText("".join(lines), max(first, 1), shown)
-
-
 def nest_from_python(source: SourceText, lenient: bool = False) -> Nest:
     """The loops of the function (or the bare loops) in ``source``. Raises `NotAScop`; where ``lenient``, only for what
     is no Python, and what it refuses otherwise is an `Opaque` node."""
@@ -81,13 +67,6 @@ def nest_from_python(source: SourceText, lenient: bool = False) -> Nest:
         span = Span(line + source.first_line - 1, column, max(end, column + 1))
         raise NotAScop(error.msg, source, span) from None
     return _Reader(source, indent, lenient).nest(tree)
-
-
-def python_tree(text: str) -> ast.Module:
-    """``text`` as Python. What Python would only warn of, the reader refuses where it matters."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text)
 
 
 class _Reader:

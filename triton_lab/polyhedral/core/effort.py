@@ -131,18 +131,19 @@ def _on_a_tall_stack(question: str, ask: Callable[[], T], count: int, seconds: f
 
     context = contextvars.copy_context()
     context.run(_HAS_TURN.set, True)
-    usual = threading.stack_size(_STACK)
-    try:
-        thread = threading.Thread(target=context.run, args=(work,), daemon=True)
-        thread.start()
-    finally:
-        threading.stack_size(usual)
+    thread = threading.Thread(target=context.run, args=(work,), daemon=True)
     with stopped_by_signals():
         try:
+            usual = threading.stack_size(_STACK)
+            try:
+                thread.start()  # waits, too
+            finally:
+                threading.stack_size(usual)
             thread.join()
         except BaseException:  # an interrupt: isl has given up, and what is asked next is given no time
             _INTERRUPTED.set()
-            thread.join()
+            if thread.ident is not None:
+                thread.join()
             raise
         finally:
             _INTERRUPTED.clear()

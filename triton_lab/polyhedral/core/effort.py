@@ -20,7 +20,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import monotonic, thread_time
+from time import monotonic, sleep, thread_time
 from typing import TypeVar
 
 import islpy as isl
@@ -142,6 +142,8 @@ def _on_a_tall_stack(question: str, ask: Callable[[], T], count: int, seconds: f
             thread.join()
         except BaseException:  # an interrupt: isl has given up, and what is asked next is given no time
             _INTERRUPTED.set()
+            while thread.ident is None and not outcome and thread in threading._limbo:  # type: ignore[attr-defined]
+                sleep(0.001)
             if thread.ident is not None:
                 thread.join()
             raise

@@ -85,6 +85,7 @@ def test_an_interrupt_ends_a_long_question() -> None:
             effort.answered("a question", _hard, 1000)
     finally:
         killer.wait()
+    assert isl.DEFAULT_CONTEXT.get_max_operations() == 0
     assert not isl.Set(MEET).is_empty()
 
 

@@ -19,13 +19,21 @@ import contextvars
 import re
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from time import monotonic, sleep, thread_time
 from typing import TypeVar
 
 import islpy as isl
 
-from triton_lab.polyhedral.core.isl_abort import end_thread, stop_at, stopped_by_signals, wait_out
+from triton_lab.polyhedral.core.isl_abort import (
+    end_thread,
+    may_watch,
+    stop_at,
+    stopped_by_signals,
+    watch,
+    watch_no_more,
+)
+from triton_lab.polyhedral.core.questions import CURRENT, NEVER, Question, Trial, current, leave, restore_limits, turn
 
 # All that our examples need, and then less than a megabyte of stack.
 OPERATIONS = 100_000
@@ -36,16 +44,6 @@ AT_ONCE = 0.5
 # For tries of more than `OPERATIONS`; what is not used is only reserved.
 _STACK = 256 << 20
 _MOST_OPERATIONS = 200 * OPERATIONS
-
-# The count belongs to isl's context, and there is one for the whole process.
-_TURN = threading.RLock()
-# Whether the thread that waits for this one has the turn.
-_HAS_TURN: contextvars.ContextVar[bool] = contextvars.ContextVar("has_turn", default=False)
-# Whether the reader waits no longer.
-_INTERRUPTED = threading.Event()
-# When the questions around this one end.
-_NEVER = float("inf")
-_UNTIL: contextvars.ContextVar[float] = contextvars.ContextVar("until", default=_NEVER)
 
 T = TypeVar("T")
 
@@ -67,101 +65,128 @@ def answered(question: str, ask: Callable[[], T], operations: int | None = None)
 
     Raises `TooHard` where isl finds nothing within `SECONDS`, and `NoAnswer` with the reason where it never will.
     """
-    began = thread_time()
-    with _turn():
-        count = operations or OPERATIONS
+    around = current()
+    mine = around.inner(around.operations, around.end)
+    mine.has_turn = True
+    watches, raised = may_watch(), True
+    with turn():
         try:
-            with stopped_by_signals(), effort(question, count):
-                return ask()
-        except TooHard:
-            before, growth = thread_time() - began, 2.0
-            if before >= AT_ONCE:  # ended by the time, which says nothing of the count that is enough
-                count, before = 4 * count, AT_ONCE / 2
-            end = min(began + SECONDS, _UNTIL.get())
-            while before * growth < end - thread_time() and count < _MOST_OPERATIONS:
-                count *= 2
-                spent = list[float]()
-                try:
-                    return _on_a_tall_stack(question, ask, count, end - thread_time(), spent)
-                except TooHard:
-                    growth = max(2.0, spent[0] / max(before, 1e-6))
-                    before, end = spent[0], end - spent[0]
+            CURRENT.set(mine)
+            if watches:
+                watch()
+            found = _tried(question, ask, operations or OPERATIONS)
+            raised = False
+            return found
+        except ValueError:  # of ours
+            raised = False
             raise
+        finally:  # an interrupt may have come before what ends an `effort` began
+            try:
+                restore_limits(mine)
+                if watches:
+                    watch_no_more(raised)
+            except BaseException:
+                restore_limits(mine)
+                if watches:
+                    watch_no_more(True)
+                raise
+
+
+def _tried(question: str, ask: Callable[[], T], count: int) -> T:
+    began = thread_time()
+    try:
+        with effort(question, count):
+            return ask()
+    except TooHard:
+        before, growth = thread_time() - began, 2.0
+        if before >= AT_ONCE:  # ended by the time, which says nothing of the count that is enough
+            count, before = 4 * count, AT_ONCE / 2
+        end = min(began + SECONDS, current().end)
+        while before * growth < end - thread_time() and count < _MOST_OPERATIONS:
+            count *= 2
+            spent = list[float]()
+            try:
+                return _on_a_tall_stack(question, ask, count, end - thread_time(), spent)
+            except TooHard:
+                growth = max(2.0, spent[0] / max(before, 1e-6))
+                before, end = spent[0], end - spent[0]
+        raise
 
 
 @contextmanager
 def series(question: str, seconds: float | None = None) -> Iterator[None]:
     """Everything within has ``seconds`` (by default `SECONDS`) together: `effort`, `answered` and `check_time` raise
     `TooHard` once they are over."""
-    with stopped_by_signals(), _until(thread_time() + (SECONDS if seconds is None else seconds)):
-        check_time(question)
-        yield
+    around = current()
+    mine = around.inner(around.operations, thread_time() + (SECONDS if seconds is None else seconds))
+    mine.has_turn = around.has_turn
+    late = False
+    with stopped_by_signals():
+        try:
+            CURRENT.set(mine)
+            check_time(question)
+            yield
+        except GeneratorExit:
+            late = True
+            raise
+        finally:
+            try:
+                leave(mine, late)
+            except BaseException:
+                leave(mine, late)
+                raise
 
 
 def check_time(question: str) -> None:
     """Raise `TooHard`, with the ``question`` in words, where the time of the `series` around is over."""
-    if thread_time() > _UNTIL.get():
+    if thread_time() > current().end:
         raise TooHard(f"{question}: too hard, {SECONDS:g} s are over")
-
-
-@contextmanager
-def _until(end: float) -> Iterator[float]:
-    end = min(end, _UNTIL.get())
-    token = _UNTIL.set(end)
-    try:
-        yield end
-    finally:
-        _UNTIL.reset(token)
 
 
 def _on_a_tall_stack(question: str, ask: Callable[[], T], count: int, seconds: float, spent: list[float]) -> T:
     """A try in another thread, which measures its own time: what it took is added to ``spent``."""
     outcome: list[T | BaseException] = []
+    trial = Trial()
+    around = Question(current().operations, NEVER, None, trial)
 
     def work() -> None:
+        if not trial.claim("work"):
+            return
         try:
-            _UNTIL.set(_NEVER)
+            CURRENT.set(around)
             with effort(question, count, seconds):
                 outcome.append(ask())
         except BaseException as error:
             outcome.append(error)
         finally:
-            end_thread()
-            spent.append(thread_time())
-
-    context = contextvars.copy_context()
-    context.run(_HAS_TURN.set, True)
-    thread = threading.Thread(target=context.run, args=(work,), daemon=True)
-    with stopped_by_signals():
-        try:
-            usual = threading.stack_size(_STACK)
             try:
-                thread.start()  # waits, too
+                end_thread()
             finally:
-                threading.stack_size(usual)
-            thread.join()
-        except BaseException:  # an interrupt: isl has given up, and what is asked next is given no time
-            _INTERRUPTED.set()
-            while thread.ident is None and not outcome and thread in threading._limbo:  # type: ignore[attr-defined]
-                sleep(0.001)
-            if thread.ident is not None:
-                thread.join()
-            raise
+                spent.append(thread_time())
+
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True)
+    usual = threading.stack_size()
+    try:
+        try:
+            threading.stack_size(_STACK)
+            thread.start()  # waits, too
         finally:
-            _INTERRUPTED.clear()
+            try:
+                threading.stack_size(usual)
+            except BaseException:
+                threading.stack_size(usual)
+                raise
+        thread.join()
+    except BaseException:  # an interrupt: isl has given up, and what is asked next is given no time
+        trial.interrupted = True
+        while not (trial.claim("interrupt") or spent):
+            with suppress(BaseException):  # another interrupt: one is raised already
+                sleep(0.001)
+        raise
     (found,) = outcome
     if isinstance(found, BaseException):
         raise found
     return found
-
-
-@contextmanager
-def _turn() -> Iterator[None]:
-    if _HAS_TURN.get():
-        yield
-        return
-    with _TURN:
-        yield
 
 
 @contextmanager
@@ -172,34 +197,40 @@ def effort(question: str, operations: int | None = None, seconds: float | None =
     Within another one it is a question of its own, with a count of its own.
     """
     context = isl.DEFAULT_CONTEXT
-    with _turn():
-        outside, around = context.get_max_operations(), _UNTIL.get()
+    with turn():
+        around = current()
         most = AT_ONCE if seconds is None else seconds
         # The thread's own clock is slow to read; that of the wall is at least as far.
         wall, now = monotonic(), thread_time()
-        with _until(now + most) as end:
-            if now > end:
-                check_time(question)
-            if _INTERRUPTED.is_set():
-                raise TooHard(f"{question}: interrupted")
+        if now > around.end:
+            check_time(question)
+        count = OPERATIONS if operations is None else operations
+        mine = around.inner(count, now + most)
+        mine.has_turn, mine.waits_from = True, wall + 0.9 * most
+        late = False
+        try:
+            CURRENT.set(mine)
             context.reset_operations()
-            context.set_max_operations(OPERATIONS if operations is None else operations)
-            stop_at(end)
+            context.set_max_operations(count)
+            stop_at(mine.end)
+            if mine.trial and mine.trial.interrupted:
+                raise TooHard(f"{question}: interrupted")
+            yield
+        except isl.Error as error:
+            if _spent():
+                raise TooHard(f"{question}: too hard for isl") from error
+            raise NoAnswer(f"{question}: isl says {_reason(error)!r}") from error
+        except RecursionError as error:
+            raise TooHard(f"{question}: too deep for Python") from error
+        except GeneratorExit:  # an interrupt came before this end began, and its traceback is let go only now
+            late = True
+            raise
+        finally:  # for what ends in the middle, from the beginning
             try:
-                yield
-            except isl.Error as error:
-                if _spent():
-                    raise TooHard(f"{question}: too hard for isl") from error
-                raise NoAnswer(f"{question}: isl says {_reason(error)!r}") from error
-            except RecursionError as error:
-                raise TooHard(f"{question}: too deep for Python") from error
-            finally:
-                context.set_max_operations(outside)
-                if outside == 0:
-                    around = _NEVER  # no question is asked
-                    if monotonic() - wall > 0.9 * most:
-                        wait_out(end)
-                stop_at(around)
+                restore_limits(mine, late)
+            except BaseException:
+                restore_limits(mine, late)
+                raise
 
 
 def _spent() -> bool:

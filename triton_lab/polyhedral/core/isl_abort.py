@@ -19,8 +19,8 @@ import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
-from time import sleep, thread_time
+from functools import cache, partial
+from time import monotonic, sleep, thread_time
 from typing import Any
 
 import islpy as isl
@@ -33,6 +33,8 @@ _BYTES = 64
 _WORDS = 256  # more than isl's context has
 # Within this of its end a question may be over while the timer's thread still is to set the mark.
 _SLACK = 0.002
+# The same for a signal: by then its mark is set, or was and is over.
+_LATEST = 0.02
 
 
 class _Event(ctypes.Structure):
@@ -77,7 +79,7 @@ class _Abort:
         self.thread = threading.local()  # its timer: the clock is the thread's, too
         self.timer()
         self.read: _Read | None = None
-        self.watched = False
+        self.usual: list[int] = []  # the file that took signals before; none: they do not stop isl now
         self.never = _Times()
         self.when = _Times()
 
@@ -112,17 +114,50 @@ class _Abort:
             self._read_again()
         return self.sink
 
+    def watch(self) -> None:
+        sink = self.wait_for_signal()
+        # One call of C: no interrupt comes between the change and the note of what was there.
+        self.usual.extend(map(partial(signal.set_wakeup_fd, warn_on_full_buffer=False), (sink,)))
+
+    def watch_no_more(self, raised: bool) -> None:
+        if not self.usual:
+            return
+        usual = self.usual[0]
+        signal.set_wakeup_fd(usual, warn_on_full_buffer=False)
+        self._await_mark(raised)
+        come = self.bytes_come()
+        if come and usual >= 0:  # an event loop waits for them
+            with suppress(OSError):  # it is full, and then its reader wakes anyway
+                os.write(usual, come)
+        self.usual.clear()
+
     def bytes_come(self) -> bytes:
         """What came, with the read begun anew where it has ended."""
-        assert self.read is not None
-        if self.library.aio_error(ctypes.byref(self.read)) != 0:
+        if self._read_goes_on():
             return b""
+        assert self.read is not None
         count = self.library.aio_return(ctypes.byref(self.read))
         found = self.buffer.raw[: max(count, 0)]
         while select.select([self.source], [], [], 0)[0]:
             found += os.read(self.source, _BYTES)
         self._read_again()
         return found
+
+    def _await_mark(self, raised: bool) -> None:
+        """Where a signal came, take back what stops isl: the thread that sets the mark may be late."""
+        coming = monotonic() + _LATEST
+        while self._read_goes_on():
+            if monotonic() > coming or (not raised and not select.select([self.source], [], [], 0)[0]):
+                return
+            sleep(0.0005)
+        while monotonic() < coming and not isl.DEFAULT_CONTEXT.aborted():
+            sleep(0.0005)
+        if isl.DEFAULT_CONTEXT.aborted():
+            isl.DEFAULT_CONTEXT.resume()
+
+    def _read_goes_on(self) -> bool:
+        assert self.read is not None
+        return bool(self.library.aio_error(ctypes.byref(self.read)) != 0)
 
     def _read_again(self) -> None:
         self.read = _Read(self.source, 0, 0, ctypes.addressof(self.buffer), _BYTES, self.event)
@@ -160,25 +195,44 @@ def wait_out(deadline: float) -> None:
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
     """Within, a signal with a handler of Python's makes isl give up. Python runs handlers in the main thread alone."""
-    abort = _abort(os.getpid())
-    if abort is None or abort.watched or threading.current_thread() is not threading.main_thread():
-        yield
-        return
+    mine, raised = may_watch(), True
     try:
-        usual = signal.set_wakeup_fd(abort.wait_for_signal(), warn_on_full_buffer=False)
-    except (OSError, ValueError):  # a read that the C library does not begin, or another interpreter
+        if mine:
+            watch()
         yield
-        return
-    abort.watched = True
-    try:
-        yield
+        raised = False
+    except ValueError:  # of ours: isl gave up, or the text is refused
+        raised = False
+        raise
     finally:
-        abort.watched = False
-        signal.set_wakeup_fd(usual, warn_on_full_buffer=False)
-        come = abort.bytes_come()
-        if come and usual >= 0:  # an event loop waits for them
-            with suppress(OSError):  # it is full, and then its reader wakes anyway
-                os.write(usual, come)
+        if mine:
+            try:
+                watch_no_more(raised)
+            except BaseException:  # an interrupt
+                watch_no_more(True)
+                raise
+
+
+def may_watch() -> bool:
+    """Whether signals are to stop isl from now on: not where they do already."""
+    abort = _abort(os.getpid())
+    return abort is not None and not abort.usual and threading.current_thread() is threading.main_thread()
+
+
+def watch() -> None:
+    """Have signals stop isl, until `watch_no_more`."""
+    abort = _abort(os.getpid())
+    if abort is not None:
+        # A read that the C library does not begin, or another interpreter: nothing stops isl.
+        with suppress(OSError, ValueError):
+            abort.watch()
+
+
+def watch_no_more(raised: bool) -> None:
+    """May be called again where an interrupt ended it. ``raised``: a handler may have raised just now."""
+    abort = _abort(os.getpid())
+    if abort is not None:
+        abort.watch_no_more(raised)
 
 
 @cache

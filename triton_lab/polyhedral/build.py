@@ -12,7 +12,7 @@ from triton_lab.polyhedral.core import conditions
 from triton_lab.polyhedral.core.access import Access
 from triton_lab.polyhedral.core.affine import Affine
 from triton_lab.polyhedral.core.cases import without_empty
-from triton_lab.polyhedral.core.conditions import Constraint, Formula, Value
+from triton_lab.polyhedral.core.conditions import Formula, Value
 from triton_lab.polyhedral.core.domain import Domain
 from triton_lab.polyhedral.core.effort import TooHard, check_time
 from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Tree, sequence, statements
@@ -31,6 +31,7 @@ from triton_lab.polyhedral.core.nest import (
     assignments,
     declared,
     every_loop,
+    every_part,
     rebuild,
     substitute,
     walk,
@@ -64,11 +65,11 @@ class _Builder:
         self.source = source
         every = list(assignments(nest.body))
         self.assigned = Counter(a.target.array for a in every if not a.target.indices)
-        self.subscripted = {e.array for a in every for e in _everything(a) if isinstance(e, Load) and e.indices}
+        self.subscripted = {e.array for a in every for e in every_part(a) if isinstance(e, Load) and e.indices}
         self.aliased: set[str] = set()
         for loop in every_loop(nest.body):
             refuse_name(loop.iterator, source, loop.span)
-        for part in (part for a in every for part in _everything(a)):
+        for part in (part for a in every for part in every_part(a)):
             if isinstance(part, Load):
                 refuse_name(part.array, source, part.span)
         self.iterators = {loop.iterator: loop for loop in every_loop(nest.body)}
@@ -174,7 +175,7 @@ class _Builder:
             text = f"{node.iterator} {condition.op} {self._reader(scope).text(condition.right)}"
         formula = conditions.compare(condition.op, left, right, text, condition.span)
         for case in formula:
-            signs = [_direction(c, node.iterator) for c in case]
+            signs = [c.slope(node.iterator) for c in case]
             if not all(sign * node.step < 0 for sign in signs):
                 self._refuse(f"the condition does not end the loop over {node.iterator}", condition.span)
         return formula
@@ -218,7 +219,7 @@ class _Builder:
         if node.target.array in scope.iterators:
             self._refuse(f"the loop's iterator {node.target.array} is changed", node.span)
         # Subscripts first: their names are parameters in every statement.
-        for part in _everything(node):
+        for part in every_part(node):
             if isinstance(part, Load):
                 for index in part.indices:
                     self._affine(index, scope, f"a subscript of {part.array}")
@@ -292,14 +293,3 @@ class _Builder:
 
 def _span(node: Node) -> Span:
     return Span(1, 1, 2) if isinstance(node, Visit) else node.span  # no reader gives visits
-
-
-def _everything(node: Assign) -> Iterator[Expr]:
-    yield from walk(node.target)
-    yield from walk(node.value)
-
-
-def _direction(constraint: Constraint, iterator: str) -> int:
-    """The sign with which ``iterator`` stands in ``constraint``; 0 where its effect is not plain."""
-    hidden = any(iterator in q.numerator.names for q in constraint.expression.quotients)
-    return 0 if hidden else constraint.expression.coefficients.get(iterator, 0)

@@ -43,6 +43,11 @@ class Constraint:
         """What holds on the far side: ``i > 2`` for ``2 - i >= 0``."""
         return comparison(self.expression, "≠" if self.equality else "<", iterators)
 
+    def slope(self, iterator: str) -> int:
+        """The coefficient of ``iterator``; 0 where a quotient has it, so that its effect is not plain."""
+        hidden = any(iterator in q.numerator.names for q in self.expression.quotients)
+        return 0 if hidden else self.expression.coefficients.get(iterator, 0)
+
 
 def comparison(expression: Affine, relation: str, iterators: Sequence[str] = ()) -> str:
     """``expression relation 0`` as one would write it: ``i > j``, ``j ≤ n - 1``, ``2i + 3j < 9``.

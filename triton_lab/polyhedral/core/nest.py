@@ -242,6 +242,12 @@ def every_loop(nodes: tuple[Node, ...]) -> Iterator[For]:
                 yield from every_loop((*node.body, *node.orelse))
 
 
+def every_part(node: Assign) -> Iterator[Expr]:
+    """The expressions in ``node``: its target, its value, and what is in them."""
+    yield from walk(node.target)
+    yield from walk(node.value)
+
+
 def declared(nodes: tuple[Node, ...]) -> Iterator[tuple[str, str]]:
     """The scalars that are declared below ``nodes``, each with its type."""
     for node in nodes:

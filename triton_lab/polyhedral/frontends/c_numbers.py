@@ -1,8 +1,27 @@
-"""The numbers of C text."""
+"""The numbers of C text, and their types."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import isfinite
+
+_INTEGERS = {"int": "int32", "long": "int64", "short": "int16"}
+_REALS = {"float": "float32", "double": "float64"}
+
+
+def dtype(words: Iterable[str]) -> str:
+    """NumPy's name of the type that C spells with ``words``. Raises ValueError with the reason where a nest may not
+    have it."""
+    names = set(words) - {"const", "signed"}
+    if "unsigned" in names:
+        raise ValueError("unsigned arithmetic wraps around: it is not affine")
+    for name in ("long", "short", "int"):
+        if name in names and "double" not in names:
+            return _INTEGERS[name]
+    for name in ("double", "float"):
+        if name in names:
+            return _REALS[name]
+    raise ValueError(f"type {' '.join(sorted(names)) or 'unknown'}: int, long, float and double are known")
 
 
 def number(kind: str, text: str) -> int | float:

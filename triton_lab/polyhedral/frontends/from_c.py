@@ -27,7 +27,7 @@ from triton_lab.polyhedral.core.nest import (
     Unary,
 )
 from triton_lab.polyhedral.core.source import NotAScop, SourceText, Span
-from triton_lab.polyhedral.frontends.c_numbers import number
+from triton_lab.polyhedral.frontends.c_numbers import dtype, number
 from triton_lab.polyhedral.frontends.c_syntax import Parsed, parse
 from triton_lab.words import count as counted
 
@@ -47,8 +47,6 @@ _REFUSED = {
     "DoWhile": "do-while has no bounds that are known before it runs: write a for with affine bounds",
     "Switch": "switch: write affine conditions with if",
 }
-_INTEGERS = {"int": "int32", "long": "int64", "short": "int16"}
-_REALS = {"float": "float32", "double": "float64"}
 
 
 def nest_from_c(source: SourceText, lenient: bool = False) -> Nest:
@@ -76,16 +74,10 @@ class _Reader:
         return self._dtype(kind.type, argument)
 
     def _dtype(self, kind: Any, where: Any) -> str:
-        names = set(getattr(kind, "names", ())) - {"const", "signed"}
-        if "unsigned" in names:
-            self._refuse("unsigned arithmetic wraps around: it is not affine", where)
-        for name in ("long", "short", "int"):
-            if name in names and "double" not in names:
-                return _INTEGERS[name]
-        for name in ("double", "float"):
-            if name in names:
-                return _REALS[name]
-        self._refuse(f"type {' '.join(sorted(names)) or 'unknown'}: int, long, float and double are known", where)
+        try:
+            return dtype(getattr(kind, "names", ()))
+        except ValueError as refused:
+            self._refuse(str(refused), where)
 
     # Statements.
 
